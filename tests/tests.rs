@@ -94,6 +94,9 @@ mod sharing;
 mod sharing_command_line;
 /// Packed skin formats on every engine: hand-worked and random cases, and scales that dual quaternions cannot store.
 mod skin_formats;
+/// `posse bench --soak`: a crowd that changes all the time, on devices that are lost.
+#[cfg(feature = "cli")]
+mod soak;
 /// The feet of `examples/terrain` are on the ground.
 #[cfg(feature = "render")]
 mod terrain;

@@ -17,6 +17,8 @@ const FLAGS = [
   "--use-vulkan=swiftshader",
   "--use-angle=swiftshader",
   "--ignore-gpu-blocklist",
+  // SwiftShader compiles large kernels for longer than a GPU may stand still.
+  "--disable-gpu-watchdog",
 ];
 
 /// Serves folders, opens Chromium with an empty page, and calls `work` with:

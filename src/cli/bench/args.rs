@@ -11,8 +11,9 @@ use crate::cli::arguments::{CompressArgs, SkinFormatChoice};
 use crate::cli::engine::EngineChoice;
 
 /// The default of `--table`: all cost tables with `--report`, unless an option is present that selects other cases.
-const DEFAULT_TABLES: [(&str, ArgPredicate, Option<&str>); 9] = [
+const DEFAULT_TABLES: [(&str, ArgPredicate, Option<&str>); 10] = [
     ("from", ArgPredicate::IsPresent, None),
+    ("soak", ArgPredicate::IsPresent, None),
     ("file", ArgPredicate::IsPresent, None),
     ("crowd", ArgPredicate::IsPresent, None),
     ("instances", ArgPredicate::IsPresent, None),
@@ -54,8 +55,8 @@ pub struct Args {
     /// The largest estimated memory of a case of a cost table in gigabytes. Larger cases are left out.
     #[arg(long, value_name = "GB", default_value_t = 2.0, requires = "tables", value_parser = parse_gigabytes)]
     pub memory: f64,
-    /// The numbers of instances.
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = clap::value_parser!(u32).range(1..))]
+    /// The numbers of instances; of --soak one [default: 100,1000,10000; of --soak 256].
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], default_value_if("soak", ArgPredicate::IsPresent, "256"), hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub instances: Vec<u32>,
     /// The numbers of joints of the generated rigs.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [16, 64, 256], conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..))]
@@ -87,6 +88,19 @@ pub struct Args {
         value_parser = parse_seconds
     )]
     pub seconds: f64,
+    /// Poses one crowd of the built-in rig for this many minutes on the GPU engine, while it changes all the time: instances join, leave,
+    /// get other layers, parameters and transitions, and once a minute the device is lost and made anew. Every thousandth frame is
+    /// compared with the reference. From 6 minutes on, memory and open files that grow by more than 2 % are a failure.
+    #[arg(
+        long,
+        value_name = "MINUTES",
+        value_parser = parse_minutes,
+        conflicts_with_all = [
+            "file", "crowd", "table", "joints", "keys", "depth", "layers", "skin_format", "engines", "threads", "seconds",
+            "baseline", "compress"
+        ]
+    )]
+    pub soak: Option<f64>,
     #[command(flatten)]
     pub compress: CompressArgs,
     /// The JSON of an earlier run. Each case is compared with the same case of that run, by the ratio of throughputs.
@@ -106,7 +120,7 @@ pub struct Args {
         requires = "report",
         conflicts_with_all = [
             "file", "crowd", "table", "table_joints", "memory", "instances", "joints", "keys", "depth", "layers",
-            "skin_format", "engines", "threads", "seconds", "baseline", "json"
+            "skin_format", "engines", "threads", "seconds", "baseline", "json", "soak"
         ]
     )]
     pub from: Option<PathBuf>,
@@ -139,6 +153,13 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=600.0).contains(&seconds) => Ok(seconds),
         _ => Err("a number of seconds from 0 to 600 is needed".into()),
+    }
+}
+
+fn parse_minutes(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(minutes) if (0.0..=1e5).contains(&minutes) => Ok(minutes),
+        _ => Err("a number of minutes from 0 to 100000 is needed".into()),
     }
 }
 

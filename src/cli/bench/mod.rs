@@ -11,6 +11,7 @@ mod report;
 mod rig;
 mod run_environment;
 mod size;
+mod soak;
 mod text;
 
 use std::path::Path;
@@ -42,6 +43,9 @@ const FIRST: CrowdShape = CrowdShape { instances: 1, layers: 1, additive: 0 };
 
 /// Runs `posse bench`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    if let Some(minutes) = args.soak {
+        return soak::run(args, minutes);
+    }
     // The page is opened first: a page that cannot be written fails before the measurement.
     let page = args.report.as_deref().map(open_page).transpose()?;
     let page = match (page, &args.from) {

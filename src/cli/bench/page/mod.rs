@@ -1,11 +1,11 @@
 //! `posse bench --report`: a run as a page of plots and tables.
 
-mod figure;
-mod number;
+pub mod figure;
+pub mod number;
 mod palette;
-mod plot;
+pub mod plot;
 pub mod run;
-mod scale;
+pub mod scale;
 mod table;
 
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ use self::number::{digits, grouped};
 use self::run::{Case, MeasuredEngine, Run};
 
 /// A name, and its value.
-type Fact = (String, String);
+pub type Fact = (String, String);
 
 /// The format of a report, by its file extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,21 +54,8 @@ impl Run {
         let figures = self.figures();
         let plot = |(index, figure): (usize, &Figure)| figure.svg(&format!("figure-{index}")).map_err(io::Error::other);
         let plots = figures.iter().enumerate().map(plot).collect::<io::Result<Vec<_>>>()?;
-        let style = palette::names() + &palette::style() + include_str!("style.css");
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { "posse bench" @if let Some(name) = self.source_name() { ": " (name) } }
-                    style { (PreEscaped(style)) }
-                }
-                body { (self.body(&plots)) }
-            }
-        };
-        writeln!(out, "{}", page.into_string())
+        let title = self.source_name().map_or("posse bench".into(), |name| format!("posse bench: {name}"));
+        writeln!(out, "{}", document(&title, self.body(&plots)).into_string())
     }
 
     /// Writes the first plot as a separate file.
@@ -212,7 +199,26 @@ impl Run {
     }
 }
 
-fn facts(facts: &[Fact]) -> Markup {
+/// A page with its style, which loads no other file.
+pub fn document(title: &str, body: Markup) -> Markup {
+    let style = palette::names() + &palette::style() + include_str!("style.css");
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(style)) }
+            }
+            body { (body) }
+        }
+    }
+}
+
+/// A list of facts.
+pub fn facts(facts: &[Fact]) -> Markup {
     html! {
         dl { @for (name, text) in facts { div { dt { (name) } dd { (text) } } } }
     }

@@ -1,0 +1,147 @@
+//! `posse bench --soak`: a crowd that changes all the time, for minutes or days, and what becomes of its time and memory.
+
+mod layers;
+mod page;
+mod random;
+mod record;
+mod resources;
+mod squad;
+mod stage;
+
+use std::fmt;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use posse::Error;
+
+use self::record::{Meter, Minute, Record};
+use self::stage::{Changes, Stage};
+use super::args::Args;
+use super::page::Format;
+use super::page::number::{digits, grouped};
+use super::run_environment::RunEnvironment;
+use crate::cli::Outcome;
+use crate::cli::output::{self, note};
+
+/// In one frame of this many, all poses are compared with the reference.
+const CHECK: u64 = 1000;
+/// The seconds after which the device is lost, and a line is added to the record.
+const MINUTE: f64 = 60.0;
+/// A shorter run has this many "minutes".
+const FEWEST: f64 = 6.0;
+
+/// Runs a crowd for some minutes.
+pub fn run(args: &Args, minutes: f64) -> Result<Outcome, Error> {
+    let &[instances] = &args.instances[..] else {
+        return Err(Error::Usage("--soak poses one crowd; give --instances one number".into()));
+    };
+    let page = args.report.as_deref().map(super::open_page).transpose()?;
+    let environment = RunEnvironment::current();
+    let record = soak(instances as usize, minutes)?;
+    output::print(|out| if args.json { write_json(&record, &environment, out) } else { record.write_text(out) })?;
+    if let Some((file, mut page)) = page {
+        let format = Format::from_name(file)?;
+        page.write(|out| match format {
+            Format::Page => record.write_page(out, &environment),
+            Format::Plot => record.write_plot(out),
+        })?;
+        page.finish()?;
+    }
+    Ok(if record.is_within() && record.is_flat() { Outcome::Passed } else { Outcome::Failed })
+}
+
+fn soak(instances: usize, minutes: f64) -> Result<Record, Error> {
+    let whole = Duration::from_secs_f64(60.0 * minutes);
+    let minute = Duration::from_secs_f64((whole.as_secs_f64() / FEWEST).min(MINUTE));
+    let mut stage = Stage::new(instances)?;
+    let mut record = Record {
+        adapter: stage.adapter(),
+        instances: stage.instances(),
+        changes: Changes::default(),
+        checked: 0,
+        worst_share: 0.0,
+        minutes: Vec::new(),
+    };
+    note(&format!("posing {} instances for {}", record.instances, humantime::format_duration(whole)));
+    let start = Instant::now();
+    let (mut meter, mut began, mut frames) = (Meter::new()?, start, 0_u64);
+    loop {
+        let frame = Instant::now();
+        stage.frame()?;
+        meter.add(frame.elapsed());
+        frames += 1;
+        let is_over = start.elapsed() >= whole;
+        if frames.is_multiple_of(CHECK) || is_over {
+            record.add_check(&stage.check()?);
+        }
+        if is_over || began.elapsed() >= minute {
+            stage.lose_device()?;
+            record.minutes.extend(meter.end(start.elapsed())?);
+            record.changes = stage.changes;
+            if let Some(last) = record.minutes.last() {
+                note(&last.to_string());
+            }
+            began = Instant::now();
+        }
+        if is_over {
+            return Ok(record);
+        }
+    }
+}
+
+fn write_json(record: &Record, environment: &RunEnvironment, out: &mut impl Write) -> io::Result<()> {
+    let frames: usize = record.minutes.iter().map(|minute| minute.frames).sum();
+    let (passed, flat) = (record.is_within(), record.is_flat());
+    let json = serde_json::json!({
+        "environment": environment, "soak": record, "frames": frames, "is_within_contract": passed, "is_flat": flat,
+    });
+    serde_json::to_writer_pretty(&mut *out, &json)?;
+    writeln!(out)
+}
+
+impl Record {
+    /// Writes the result of the run.
+    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        let frames: usize = self.minutes.iter().map(|minute| minute.frames).sum();
+        let (frames, checked) = (grouped(frames as u64), grouped(self.checked));
+        writeln!(out, "{}", self.adapter)?;
+        writeln!(out, "{frames} frames of {} instances; {}", grouped(self.instances as u64), self.changes)?;
+        let (verdict, share) =
+            (if self.is_within() { "within" } else { "BEYOND" }, digits(100.0 * self.worst_share, 3));
+        writeln!(
+            out,
+            "{checked} frames compared with the reference: {verdict} the contract, at most {share} % of a bound"
+        )?;
+        for (name, unit, halves) in self.quantities() {
+            let [first, second] = [halves.first, halves.second].map(|number| digits(number, 4));
+            let growth = 100.0 * halves.growth();
+            writeln!(
+                out,
+                "{name:<26} first half {first:>8} {unit:<3} second half {second:>8} {unit:<3} {growth:+.1} %"
+            )?;
+        }
+        if !self.is_flat() {
+            writeln!(out, "memory or open files GROW by more than 2 % from the first to the second half")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Minute {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let [median, memory] = [self.frame_ms[1], self.memory as f64 / 1e6].map(|number| digits(number, 4));
+        write!(out, "{:.1} min: {} frames of {median} ms, {memory} MB", self.at, self.frames)?;
+        self.files.map_or(Ok(()), |files| write!(out, ", {files} open files"))
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let Self { squads, layers, transitions, refused, parameters, devices } = self;
+        write!(
+            out,
+            "{squads} squads left and joined, {layers} other layers, {transitions} transitions ({refused} without room), \
+             {parameters} other parameters, {devices} devices lost"
+        )
+    }
+}

@@ -1,0 +1,201 @@
+//! What a long run has measured: a line per minute, and its two halves side by side.
+
+use std::time::Duration;
+
+use posse::Error;
+use posse::contract::Report;
+use serde::Serialize;
+
+use super::resources::Process;
+use super::stage::Changes;
+
+/// The greatest growth of memory and open files, of their first half.
+const FLAT: f64 = 0.02;
+/// The run is judged if it has this many minutes.
+const JUDGED: usize = 6;
+
+/// What was measured in a minute.
+#[derive(Debug, Clone, Serialize)]
+pub struct Minute {
+    /// The minutes from the start of the run to the end of this one.
+    pub at: f64,
+    /// The number of frames.
+    pub frames: usize,
+    /// The time of a frame in milliseconds: the 5th percentile, the median and the 95th percentile.
+    pub frame_ms: [f64; 3],
+    /// The processor time of all threads in milliseconds per frame, with the checks, the loss of the device and the new one.
+    pub processor_ms: f64,
+    /// Resident memory in bytes at the end.
+    pub memory: u64,
+    /// Open files at the end; `None` if the system does not list them.
+    pub files: Option<u64>,
+}
+
+/// The record of a run.
+#[derive(Debug, Serialize)]
+pub struct Record {
+    /// The name of the device.
+    pub adapter: String,
+    /// The number of instances.
+    pub instances: usize,
+    /// The changes of the crowd.
+    pub changes: Changes,
+    /// The number of frames that were compared with the reference.
+    pub checked: u64,
+    /// The worst share of a bound of the contract; more than 1 is a failure.
+    pub worst_share: f64,
+    /// The minutes.
+    pub minutes: Vec<Minute>,
+}
+
+/// A quantity in the two halves of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Halves {
+    /// The median of the minutes of the first half.
+    pub first: f64,
+    /// That of the second half.
+    pub second: f64,
+}
+
+impl Halves {
+    /// The growth, as a share of the first half.
+    pub fn growth(self) -> f64 {
+        if self.first == self.second { 0.0 } else { self.second / self.first - 1.0 }
+    }
+}
+
+impl Record {
+    /// Adds a checked frame.
+    pub fn add_check(&mut self, report: &Report) {
+        let shares = report.quantities().into_iter().filter_map(|(_, worst)| worst).map(|worst| worst.share());
+        // A share that is no number is a failure.
+        let share = shares.fold(0.0, |most: f64, share| if share <= most { most } else { share });
+        self.checked += 1;
+        self.worst_share = if share <= self.worst_share { self.worst_share } else { share };
+    }
+
+    /// The halves of a quantity, without the first sixth of the run, in which caches fill; `None` without two minutes after it.
+    pub fn halves(&self, quantity: impl Fn(&Minute) -> f64) -> Option<Halves> {
+        let rest = &self.minutes[self.minutes.len().div_ceil(6)..];
+        let [first, second] = [&rest[..rest.len() / 2], &rest[rest.len() / 2..]].map(|half| {
+            let mut numbers: Vec<f64> = half.iter().map(&quantity).collect();
+            numbers.sort_by(f64::total_cmp);
+            numbers.get(numbers.len() / 2).copied()
+        });
+        Some(Halves { first: first?, second: second? })
+    }
+
+    /// The quantities of the run, each with its unit and its halves.
+    pub fn quantities(&self) -> Vec<(&'static str, &'static str, Halves)> {
+        let mut quantities = Vec::new();
+        let mut add = |name, unit, quantity: &dyn Fn(&Minute) -> f64| {
+            quantities.extend(self.halves(quantity).map(|halves| (name, unit, halves)));
+        };
+        add("frame, median", "ms", &|minute| minute.frame_ms[1]);
+        add("processor time per frame", "ms", &|minute| minute.processor_ms);
+        add("memory", "MB", &|minute| minute.memory as f64 / 1e6);
+        if self.minutes.iter().all(|minute| minute.files.is_some()) {
+            add("open files", "", &|minute| minute.files.unwrap_or(0) as f64);
+        }
+        quantities
+    }
+
+    /// True if memory and open files do not grow, or if the run is too short to tell.
+    pub fn is_flat(&self) -> bool {
+        let grows = |&(name, _, halves): &(&str, &str, Halves)| {
+            ["memory", "open files"].contains(&name) && halves.growth() > FLAT
+        };
+        self.minutes.len() < JUDGED || !self.quantities().iter().any(grows)
+    }
+
+    /// True if all checked frames are within the contract, and at least one was checked.
+    pub fn is_within(&self) -> bool {
+        self.checked > 0 && self.worst_share <= 1.0
+    }
+}
+
+/// Measures the minute that is on its way.
+pub struct Meter {
+    process: Process,
+    processor: Duration,
+    frames: Vec<f64>,
+}
+
+impl Meter {
+    /// A meter at the begin of a minute.
+    pub fn new() -> Result<Self, Error> {
+        let mut process = Process::current();
+        let processor = process.resources()?.processor;
+        Ok(Self { process, processor, frames: Vec::new() })
+    }
+
+    /// Adds the time of a frame.
+    pub fn add(&mut self, frame: Duration) {
+        self.frames.push(1e3 * frame.as_secs_f64());
+    }
+
+    /// Ends the minute, and begins the next one. Without a frame there is none.
+    pub fn end(&mut self, at: Duration) -> Result<Option<Minute>, Error> {
+        let resources = self.process.resources()?;
+        let mut times = std::mem::take(&mut self.frames);
+        let used = resources.processor.saturating_sub(std::mem::replace(&mut self.processor, resources.processor));
+        if times.is_empty() {
+            return Ok(None);
+        }
+        times.sort_by(f64::total_cmp);
+        let percentile = |part: f64| times[(part * (times.len() - 1) as f64).round() as usize];
+        Ok(Some(Minute {
+            at: at.as_secs_f64() / 60.0,
+            frames: times.len(),
+            frame_ms: [0.05, 0.5, 0.95].map(percentile),
+            processor_ms: 1e3 * used.as_secs_f64() / times.len() as f64,
+            memory: resources.memory,
+            files: resources.files,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(memory: impl Fn(usize) -> u64, count: usize) -> Record {
+        let minute = |index| Minute {
+            at: index as f64 + 1.0,
+            frames: 10,
+            frame_ms: [1.0, 2.0, 3.0],
+            processor_ms: 1.0,
+            memory: memory(index),
+            files: Some(7),
+        };
+        let minutes = (0..count).map(minute).collect();
+        let changes = Changes::default();
+        Record { adapter: String::new(), instances: 1, changes, checked: 1, worst_share: 0.5, minutes }
+    }
+
+    #[test]
+    fn a_run_whose_memory_grows_is_not_flat() {
+        assert!(record(|_| 1000, 60).is_flat());
+        // The first sixth does not count, and single minutes do not either.
+        assert!(record(|minute| if minute < 10 { 500 } else { 1000 }, 60).is_flat());
+        assert!(record(|minute| if minute % 7 == 0 { 9000 } else { 1000 }, 60).is_flat());
+        assert!(record(|minute| 1000 - minute as u64, 60).is_flat(), "memory that shrinks");
+        // 1 byte per minute: the medians of minutes 11 to 35 and 36 to 60 are 25 apart.
+        let grows = record(|minute| 1000 + minute as u64, 60);
+        let halves = grows.halves(|minute| minute.memory as f64).unwrap();
+        assert_eq!(halves, Halves { first: 1022.0, second: 1047.0 });
+        assert!(!grows.is_flat());
+        assert!(record(|minute| 1000 * minute as u64, 5).is_flat(), "too short to tell");
+        assert_eq!(record(|_| 1, 2).halves(|minute| minute.at), None);
+    }
+
+    #[test]
+    fn a_run_without_checks_or_beyond_a_bound_fails() {
+        let passed = record(|_| 1, 6);
+        assert!(passed.is_within());
+        assert!(!Record { checked: 0, ..passed }.is_within());
+        for worst_share in [1.1, f64::INFINITY, f64::NAN] {
+            assert!(!Record { worst_share, ..record(|_| 1, 6) }.is_within());
+        }
+    }
+}

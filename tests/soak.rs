@@ -1,0 +1,64 @@
+//! `posse bench --soak`: a crowd that changes all the time, on devices that are lost.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn soak(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_posse")).args(["bench", "--soak"]).args(arguments).output().unwrap()
+}
+
+#[test]
+fn a_crowd_that_changes_stays_within_the_contract_on_one_device_after_the_other() {
+    let folder = TempDir::new().unwrap();
+    let page = folder.path().join("soak.html");
+    let output = soak(&["0.05", "--instances", "40", "--json", "--report", page.to_str().unwrap()]);
+    let notes = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{notes}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let soak = &report["soak"];
+    assert_eq!(soak["instances"], 40, "eight squads of five");
+    assert!(soak["adapter"].as_str().is_some_and(|name| !name.is_empty()));
+    assert_eq!((&report["is_within_contract"], &report["is_flat"]), (&true.into(), &true.into()));
+    assert!(soak["checked"].as_u64().unwrap() >= 1);
+    let share = soak["worst_share"].as_f64().unwrap();
+    assert!(0.0 < share && share <= 1.0, "{share}");
+    let minutes = soak["minutes"].as_array().unwrap();
+    // Each line of the record ends with the loss of a device.
+    assert_eq!(soak["changes"]["devices"].as_u64().unwrap(), minutes.len() as u64);
+    assert_eq!(notes.lines().count(), 1 + minutes.len(), "a note at the start, and one per line: {notes}");
+    let frames: u64 = minutes.iter().map(|minute| minute["frames"].as_u64().unwrap()).sum();
+    assert_eq!(report["frames"].as_u64().unwrap(), frames);
+    let changes = |name: &str| soak["changes"][name].as_u64().unwrap();
+    assert_eq!((changes("squads"), changes("parameters")), (frames / 45, frames));
+    assert_eq!(changes("transitions") + changes("refused"), frames / 4);
+    assert_eq!(changes("layers"), frames + frames / 200 * 5);
+    for minute in minutes {
+        let times: Vec<f64> =
+            minute["frame_ms"].as_array().unwrap().iter().map(|time| time.as_f64().unwrap()).collect();
+        assert!(0.0 < times[0] && times[0] <= times[1] && times[1] <= times[2], "{minute}");
+        assert!(minute["memory"].as_u64().unwrap() > 1 << 20, "{minute}");
+    }
+    let page = fs::read_to_string(page).unwrap();
+    for text in ["Time of a frame", "Memory", "squads left and joined", "</html>"] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert_eq!(page.matches("<svg").count(), if cfg!(target_os = "linux") { 4 } else { page.matches("<svg").count() });
+}
+
+#[test]
+fn a_run_without_a_length_or_with_other_cases_is_refused() {
+    for (arguments, message) in [
+        (&["-1"][..], "a number of minutes from 0 to 100000 is needed"),
+        (&["nan"], "a number of minutes from 0 to 100000 is needed"),
+        (&["1", "--instances", "3,4"], "--soak poses one crowd; give --instances one number"),
+        (&["1", "--layers", "2"], "cannot be used with"),
+        (&["1", "--report", "soak.txt"], "the extension of a report is .html"),
+    ] {
+        let output = soak(arguments);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && text.contains(message), "{arguments:?}: {text}");
+    }
+}
