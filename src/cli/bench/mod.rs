@@ -42,6 +42,7 @@ const FIRST: CrowdShape = CrowdShape { instances: 1, layers: 1, additive: 0 };
 
 /// Runs `posse bench`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    engines::check_adapter(args)?;
     // The page is opened first: a page that cannot be written fails before the measurement.
     let page = args.report.as_deref().map(open_page).transpose()?;
     let page = match (page, &args.from) {
