@@ -25,8 +25,8 @@
 //!
 //! # Features
 //!
-//! * `gpu` (default): the items with `Gpu` in their names, [`AdapterKind`], [`CrowdOptions`], [`KernelForm`], [`LayersOutcome`],
-//!   `measure::gpu` and the re-export of `wgpu`.
+//! * `gpu` (default): the items with `Gpu` in their names, [`AdapterDescription`], [`AdapterKind`], [`CrowdOptions`],
+//!   [`KernelForm`], [`LayersOutcome`], [`Shortfall`], `measure::gpu` and the re-export of `wgpu`.
 //! * `render`: the module `render`. It includes `gpu` and `gltf`.
 //! * `gltf`: `import::gltf::from_document` and the re-export of the crate `gltf`.
 //! * `cli` (default): the command `posse`. It includes `render` and adds no items to the library.
@@ -112,8 +112,8 @@ pub use wgpu;
 #[cfg(feature = "gpu")]
 #[doc(inline)]
 pub use self::gpu::{
-    AdapterKind, CrowdOptions, DeviceAndQueue, GpuBatch, GpuContext, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary,
-    KernelForm, LayersOutcome,
+    AdapterDescription, AdapterKind, CrowdOptions, DeviceAndQueue, GpuBatch, GpuContext, GpuCrowd, GpuEngine,
+    GpuEvents, GpuLibrary, KernelForm, LayersOutcome, Shortfall,
 };
 
 // `inline` lists the items with their summaries.
@@ -151,7 +151,7 @@ pub mod low_level {
     pub use crate::compress::rig_size;
     pub use crate::contract::times::check_times;
     #[cfg(feature = "gpu")]
-    pub use crate::gpu::{Bandwidth, KernelText, Stopwatch};
+    pub use crate::gpu::{Bandwidth, KernelText, Stopwatch, kernel_limits};
     pub use crate::import::gltf::meshopt::decode as decode_meshopt;
     pub use crate::pack::{ClipBytes, all_threads};
     pub use crate::pack::{record, skin_format};

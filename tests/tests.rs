@@ -3,6 +3,9 @@
 /// Scenes, fixtures and comparisons that the themes share.
 mod support;
 
+/// `posse adapters`, and the choice of an adapter by options and environment variables.
+#[cfg(feature = "cli")]
+mod adapters;
 /// Broken glTF files: each is refused with the path of its fault, and none does harm.
 mod bad_input;
 /// `posse bench --report`: the page has the figures of the JSON.

@@ -25,9 +25,10 @@ pub struct Args {
 
 /// Runs `posse demo`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let selection = args.engine.selection()?;
     let library = demo::library()?;
     let crowd = demo::crowd(&library, args.instances as usize)?;
-    let engine = Engine::open(EngineLibrary::Float(&library), args.engine.engine, default_threads())?;
+    let engine = Engine::open(EngineLibrary::Float(&library), selection, default_threads())?;
     let workload = Workload { library: &library, crowd: &crowd, outputs: Outputs::ALL };
     let progress = Progress::waiting("measuring");
     let measured = engine.measure(&workload, Duration::from_secs(2))?;

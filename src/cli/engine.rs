@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use posse::measure::{self, Measurement, Workload};
 use posse::{
-    AdapterKind, CompressedLibrary, CpuEngine, Error, Evaluator, GpuContext, GpuEngine, GpuLibrary, Library,
-    PackedLibrary, Reference,
+    AdapterDescription, AdapterKind, CompressedLibrary, CpuEngine, Error, Evaluator, GpuContext, GpuEngine, GpuLibrary,
+    Library, PackedLibrary, Reference,
 };
 
 use crate::cli::output::note;
@@ -25,12 +25,76 @@ pub enum EngineChoice {
     Reference,
 }
 
-/// The option `--engine`.
+/// The options `--engine` and `--adapter`.
 #[derive(Debug, clap::Args)]
 pub struct EngineArgs {
     /// The engine that evaluates the poses.
     #[arg(long, value_enum, default_value = "auto")]
-    pub engine: EngineChoice,
+    engine: EngineChoice,
+    #[command(flatten)]
+    adapter: AdapterArgs,
+}
+
+impl EngineArgs {
+    /// The engine, and its adapter.
+    ///
+    /// # Errors
+    /// Those of [`AdapterArgs::with_engine`].
+    pub fn selection(&self) -> Result<EngineSelection<'_>, Error> {
+        self.adapter.with_engine(self.engine)
+    }
+}
+
+/// The option `--adapter`.
+#[derive(Debug, Default, clap::Args)]
+pub struct AdapterArgs {
+    /// The adapter of the GPU: a part of its name in any case, or its index in the list of `posse adapters`. Default: the best one.
+    #[arg(long, value_name = "NAME|INDEX")]
+    adapter: Option<String>,
+}
+
+impl AdapterArgs {
+    /// The adapter that the option names; `None` without the option.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with a list of the adapters if none is meant, or several.
+    pub fn find(&self) -> Result<Option<AdapterDescription>, Error> {
+        let found = self.adapter.as_deref().map(GpuContext::find_adapter).transpose();
+        found.map_err(|error| Error::Usage(format!("--adapter: {error}")))
+    }
+
+    /// Opens the adapter that the option names, or the best one of a kind.
+    pub fn open(&self, kind: AdapterKind) -> Result<GpuContext, Error> {
+        match self.find()? {
+            Some(found) => GpuContext::with_adapter(&found.adapter),
+            None => GpuContext::new(kind),
+        }
+    }
+
+    /// Adds an engine. With an adapter, `auto` is the GPU engine.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an adapter that is not found, and for an adapter of an engine that uses none.
+    pub fn with_engine(&self, choice: EngineChoice) -> Result<EngineSelection<'_>, Error> {
+        self.find()?;
+        let choice = match (&self.adapter, choice) {
+            (Some(_), EngineChoice::Auto) => EngineChoice::Gpu,
+            (Some(name), EngineChoice::Cpu | EngineChoice::Reference) => {
+                return Err(Error::Usage(format!("--adapter {name}: the engine uses no adapter; use --engine gpu")));
+            }
+            (_, choice) => choice,
+        };
+        Ok(EngineSelection { choice, adapter: self })
+    }
+}
+
+/// An engine, and the adapter of the GPU engine.
+#[derive(Debug, Clone, Copy)]
+pub struct EngineSelection<'a> {
+    /// The engine.
+    pub choice: EngineChoice,
+    /// The adapter.
+    pub adapter: &'a AdapterArgs,
 }
 
 /// The library of an engine, in one of two forms of keys.
@@ -73,24 +137,29 @@ pub enum Engine<'a> {
 
 impl<'a> Engine<'a> {
     /// Opens an engine. The library is packed on `threads` threads, and the CPU engine runs on the same number.
-    pub fn open(library: EngineLibrary<'a>, choice: EngineChoice, threads: usize) -> Result<Self, Error> {
-        Self::open_timed(library, choice, Some(threads), &mut StartUp::default())
+    pub fn open(library: EngineLibrary<'a>, selection: EngineSelection, threads: usize) -> Result<Self, Error> {
+        Self::open_timed(library, selection, Some(threads), &mut StartUp::default())
     }
 
     /// Opens an engine, and adds the time of each step to `start_up`. The library is packed on `threads` threads, by default on
     /// [`default_threads`]; the CPU engine runs on the same number.
     pub fn open_timed(
         library: EngineLibrary<'a>,
-        choice: EngineChoice,
+        selection: EngineSelection,
         threads: Option<usize>,
         start_up: &mut StartUp,
     ) -> Result<Self, Error> {
         let threads = threads.unwrap_or_else(default_threads);
+        let EngineSelection { choice, adapter } = selection;
+        let mut open_gpu = |kind| {
+            let gpu = start_up.step("device", || adapter.open(kind))?;
+            Self::with_gpu(gpu, library, threads, start_up)
+        };
         match choice {
             EngineChoice::Reference => Ok(Self::Reference(Reference::new(library.library()))),
             EngineChoice::Cpu => Self::cpu(library, threads, start_up),
-            EngineChoice::Gpu => Self::gpu(library, AdapterKind::Any, threads, start_up),
-            EngineChoice::Auto => match Self::gpu(library, AdapterKind::Hardware, threads, start_up) {
+            EngineChoice::Gpu => open_gpu(AdapterKind::Any),
+            EngineChoice::Auto => match open_gpu(AdapterKind::Hardware) {
                 Ok(engine) => Ok(engine),
                 Err(error) => {
                     let reason = match &error {
@@ -104,11 +173,6 @@ impl<'a> Engine<'a> {
                 }
             },
         }
-    }
-
-    fn gpu(library: EngineLibrary, kind: AdapterKind, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
-        let gpu = start_up.step("device", || GpuContext::new(kind))?;
-        Self::with_gpu(gpu, library, threads, start_up)
     }
 
     /// Opens the GPU engine on a device that is open. The library is packed on `threads` threads.
@@ -167,8 +231,8 @@ impl<'a> Engine<'a> {
 }
 
 /// Opens an engine as a trait object, with the default number of threads.
-pub fn open(library: EngineLibrary, choice: EngineChoice) -> Result<Box<dyn Evaluator + '_>, Error> {
-    Engine::open(library, choice, default_threads()).map(Engine::into_evaluator)
+pub fn open<'a>(library: EngineLibrary<'a>, selection: EngineSelection) -> Result<Box<dyn Evaluator + 'a>, Error> {
+    Engine::open(library, selection, default_threads()).map(Engine::into_evaluator)
 }
 
 /// Prints the name of the engine and its adapter to stderr.

@@ -1,5 +1,6 @@
 //! The command line: a file or folder per command. Results go to stdout, notes and progress to stderr.
 
+mod adapters;
 mod arguments;
 mod bake;
 mod bench;
@@ -66,6 +67,9 @@ enum Command {
     /// Opens a window with a live crowd, in builds with `--features view`.
     #[cfg(not(feature = "view"))]
     View(AnyArgs),
+    /// Lists the adapters of this machine: driver, limits, kernels, and the reasons why one is not enough for posse.
+    #[command(after_help = adapters::HELP)]
+    Adapters(adapters::Args),
     /// Measures the engines over crowds of many sizes, or over a crowd file. Each case is compared with the reference first.
     Bench(bench::args::Args),
 }
@@ -146,6 +150,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Error> {
              Rust 1.95; posse render writes pictures without"
                 .into(),
         )),
+        Command::Adapters(args) => adapters::run(&args).map(|()| Outcome::Passed),
         Command::Bench(args) => bench::run(&args),
     }
 }

@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 
 use crate::error::Error;
+use crate::gpu::adapter::{AdapterDescription, choose, is_hardware};
+use crate::gpu::environment::Environment;
 
 /// The kinds of adapters that are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,10 +61,16 @@ impl<'a> From<(&'a wgpu::Device, &'a wgpu::Queue)> for DeviceAndQueue<'a> {
 }
 
 impl GpuContext {
-    /// Opens the best adapter of a kind. wgpu's environment variables (`WGPU_BACKEND`, `WGPU_ADAPTER_NAME`) narrow the choice.
+    /// Opens the best adapter of a kind that is enough for posse. wgpu's environment variables narrow the choice:
+    ///
+    /// * `WGPU_BACKEND`: some of `vulkan`, `metal`, `dx12` and `webgpu`, separated by commas.
+    /// * `WGPU_ADAPTER_NAME`: a part of the name of the adapter, in any case.
+    /// * `WGPU_POWER_PREF`: `low` prefers an integrated GPU; `high` and `none` prefer a discrete one, as by default.
     ///
     /// # Errors
-    /// [`Error::NoAdapter`] if there is no such adapter; [`Error::Device`] if it cannot be opened.
+    /// * [`Error::NoAdapter`] if there is no such adapter.
+    /// * [`Error::Device`] if it is not enough for posse or cannot be opened.
+    /// * [`Error::Usage`] if a variable has a wrong value.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(kind: AdapterKind) -> Result<Self, Error> {
         pollster::block_on(Self::new_async(kind))
@@ -73,7 +81,24 @@ impl GpuContext {
     /// # Errors
     /// Those of `new`.
     pub async fn new_async(kind: AdapterKind) -> Result<Self, Error> {
-        open_with_all_limits(&choose(&Self::instance(), kind, None).await?).await
+        open_with_all_limits(&choose(&Self::instance(), kind, None).await?.adapter).await
+    }
+
+    /// Opens an adapter of an [`instance`](Self::instance), for example one of [`adapters`](Self::adapters).
+    ///
+    /// # Errors
+    /// [`Error::Device`] if it is not enough for posse or cannot be opened.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn with_adapter(adapter: &wgpu::Adapter) -> Result<Self, Error> {
+        pollster::block_on(Self::with_adapter_async(adapter))
+    }
+
+    /// As `with_adapter`, for a browser.
+    ///
+    /// # Errors
+    /// Those of `with_adapter`.
+    pub async fn with_adapter_async(adapter: &wgpu::Adapter) -> Result<Self, Error> {
+        open_with_all_limits(adapter).await
     }
 
     /// As `new`, for programs with a window: with an adapter of any kind that can present on a surface of an
@@ -94,17 +119,19 @@ impl GpuContext {
         instance: &wgpu::Instance,
         surface: &wgpu::Surface<'_>,
     ) -> Result<(Self, wgpu::Adapter), Error> {
-        let adapter = choose(instance, AdapterKind::Any, Some(surface)).await?;
+        let adapter = choose(instance, AdapterKind::Any, Some(surface)).await?.adapter;
         Ok((open_with_all_limits(&adapter).await?, adapter))
     }
 
-    /// The wgpu instance, for the creation of surfaces. It has the backends with enough storage buffers. A process has one
-    /// instance: wgpu numbers the devices per instance and compares only the numbers.
+    /// The wgpu instance, for the creation of surfaces. It has the backends of the environment variable `WGPU_BACKEND`, by default
+    /// all that have enough storage buffers. A process has one instance: wgpu numbers the devices per instance and compares only
+    /// the numbers.
     pub fn instance() -> wgpu::Instance {
         static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
         let instance = INSTANCE.get_or_init(|| {
             wgpu::Instance::new(wgpu::InstanceDescriptor {
-                backends: wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY),
+                // A wrong value is reported when an adapter is chosen.
+                backends: Environment::read().ok().and_then(|read| read.backends).unwrap_or(wgpu::Backends::PRIMARY),
                 // Builds without optimisation would give each expression of a kernel its line, which takes a fifth of the time of tests.
                 flags: (wgpu::InstanceFlags::default() - wgpu::InstanceFlags::DEBUG).with_env(),
                 ..wgpu::InstanceDescriptor::new_without_display_handle()
@@ -128,7 +155,7 @@ impl GpuContext {
     /// # Errors
     /// Those of `new`.
     pub async fn with_limits_async(kind: AdapterKind, limits: wgpu::Limits) -> Result<Self, Error> {
-        open(&choose(&Self::instance(), kind, None).await?, limits, wgpu::Features::empty()).await
+        open(&choose(&Self::instance(), kind, None).await?.adapter, limits, wgpu::Features::empty()).await
     }
 
     /// The name, driver and backend of the adapter, in one line.
@@ -143,39 +170,15 @@ impl GpuContext {
     }
 }
 
-async fn choose(
-    instance: &wgpu::Instance,
-    kind: AdapterKind,
-    surface: Option<&wgpu::Surface<'_>>,
-) -> Result<wgpu::Adapter, Error> {
-    let name = std::env::var("WGPU_ADAPTER_NAME").ok().map(|name| name.to_lowercase());
-    let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
-    let suitable = adapters.into_iter().filter(|adapter| {
-        let info = adapter.get_info();
-        let name_matches = name.as_ref().is_none_or(|name| info.name.to_lowercase().contains(name));
-        let can_present = surface.is_none_or(|surface| adapter.is_surface_supported(surface));
-        name_matches
-            && can_present
-            && info.backend != wgpu::Backend::Noop
-            && (kind == AdapterKind::Any || is_hardware(&info))
-    });
-    suitable.min_by_key(|adapter| rank(adapter.get_info().device_type)).ok_or_else(|| {
-        let wanted = match (kind, name) {
-            (_, Some(name)) => format!(" named like {name}"),
-            (AdapterKind::Hardware, None) => " in hardware".into(),
-            (AdapterKind::Any, None) => String::new(),
-        };
-        Error::NoAdapter { wanted }
-    })
-}
-
-/// Opens an adapter with its limits for buffers, and with its clock if it has one.
+/// Opens an adapter with its limits for buffers, and with its clock if it has one. Other limits are the default, or those of an
+/// adapter with less.
 async fn open_with_all_limits(adapter: &wgpu::Adapter) -> Result<GpuContext, Error> {
+    AdapterDescription::new(0, adapter.clone()).check()?;
     let available = adapter.limits();
     let limits = wgpu::Limits {
         max_buffer_size: available.max_buffer_size,
         max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
-        ..wgpu::Limits::default()
+        ..wgpu::Limits::default().or_worse_values_from(&available)
     };
     open(adapter, limits, adapter.features() & wgpu::Features::TIMESTAMP_QUERY).await
 }
@@ -195,21 +198,7 @@ async fn open(
         .await;
     let info = adapter.get_info();
     let (device, queue) = device.map_err(|error| {
-        Error::Device(format!("{} cannot be opened: {error}; WGPU_ADAPTER_NAME selects another adapter", info.name))
+        Error::Device(format!("{} cannot be opened: {error}; --adapter of the command, or the environment variable WGPU_ADAPTER_NAME, selects another adapter", info.name))
     })?;
     Ok(GpuContext { device, queue, info })
-}
-
-fn is_hardware(info: &wgpu::AdapterInfo) -> bool {
-    info.device_type != wgpu::DeviceType::Cpu
-}
-
-fn rank(kind: wgpu::DeviceType) -> u32 {
-    match kind {
-        wgpu::DeviceType::DiscreteGpu => 0,
-        wgpu::DeviceType::IntegratedGpu => 1,
-        wgpu::DeviceType::VirtualGpu => 2,
-        wgpu::DeviceType::Other => 3,
-        wgpu::DeviceType::Cpu => 4,
-    }
 }

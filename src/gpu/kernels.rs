@@ -86,7 +86,7 @@ pub(super) const EVENTS_BINDINGS: [(&str, Binding); 7] = [
 ];
 
 /// `others` with those limits replaced that the kernels depend on. Of all kernels, those of the pose pass need the most.
-pub(super) fn kernel_limits(others: wgpu::Limits) -> wgpu::Limits {
+pub fn kernel_limits(others: wgpu::Limits) -> wgpu::Limits {
     let count = |kinds: &[Binding]| POSE_BINDINGS.iter().filter(|(_, kind)| kinds.contains(kind)).count() as u32;
     let largest_workgroup = WORKGROUPS.iter().map(|workgroup| workgroup.size).fold(0, u32::max);
     wgpu::Limits {

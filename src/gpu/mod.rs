@@ -6,6 +6,7 @@
 //! A function whose name ends in `_async` awaits what the device reports or computes. The function of the same name without the
 //! ending does not exist in a browser, whose threads must not wait. On other targets, both block the thread until then.
 
+mod adapter;
 mod bandwidth;
 mod batch;
 mod batch_builder;
@@ -14,6 +15,7 @@ mod context;
 mod crowd;
 mod drive;
 mod engine;
+mod environment;
 mod events;
 mod frame_uploads;
 mod goals;
@@ -33,6 +35,7 @@ mod stopwatch;
 mod transitions;
 mod visible;
 
+pub use adapter::{AdapterDescription, Shortfall};
 pub use bandwidth::Bandwidth;
 pub use batch::GpuBatch;
 pub use context::{AdapterKind, DeviceAndQueue, GpuContext};
@@ -40,6 +43,7 @@ pub use crowd::GpuCrowd;
 pub use engine::GpuEngine;
 pub use events::GpuEvents;
 pub use kernel_text::KernelText;
+pub use kernels::kernel_limits;
 pub use library::GpuLibrary;
 pub use options::{CrowdOptions, LayersOutcome};
 pub use plan::KernelForm;

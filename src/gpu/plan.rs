@@ -39,7 +39,12 @@ impl KernelForm {
 
     /// The form that suits a device: serial for a software renderer, otherwise parallel.
     pub fn for_device(device: &wgpu::Device) -> Self {
-        match device.adapter_info().device_type {
+        Self::for_adapter(&device.adapter_info())
+    }
+
+    /// The form that suits an adapter: serial for a software renderer, otherwise parallel.
+    pub fn for_adapter(info: &wgpu::AdapterInfo) -> Self {
+        match info.device_type {
             wgpu::DeviceType::Cpu => Self::Serial,
             _ => Self::Parallel,
         }

@@ -6,7 +6,7 @@ use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
 
 use crate::cli::bake::format::{FormatName, NpzLayout};
 use crate::cli::bake::share::{ShardChoice, Share};
-use crate::cli::engine::EngineChoice;
+use crate::cli::engine::{AdapterArgs, EngineChoice};
 use crate::cli::threads::ThreadArgs;
 
 /// The end of `posse bake --help`.
@@ -97,6 +97,8 @@ pub struct Args {
     /// The engine that evaluates the poses. The default is the CPU on every machine, so that outputs do not depend on it.
     #[arg(long, value_enum, default_value = "cpu")]
     pub engine: EngineName,
+    #[command(flatten)]
+    pub adapter: AdapterArgs,
     /// Keeps outputs that were made from the same file, with the same options, by the same version of posse.
     #[arg(long)]
     pub resume: bool,

@@ -24,7 +24,7 @@ pub struct Job<'a> {
     /// The tag of the drafts.
     pub tag: &'a DraftTag,
     /// The engines of the workers.
-    pub engines: Engines,
+    pub engines: Engines<'a>,
     /// True if outputs are kept that are as they would be made.
     pub resume: bool,
     /// True if the first bad input stops the bake.

@@ -51,7 +51,7 @@ use self::sampler::Engines;
 use self::shards_file::ShardsFile;
 use self::share::Share;
 use crate::cli::Outcome;
-use crate::cli::engine::EngineChoice;
+use crate::cli::engine::{EngineChoice, EngineSelection};
 use crate::cli::output::note;
 
 /// Runs `posse bake`.
@@ -59,6 +59,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let threads = args.threads.count();
     let share = Share::new(args.shard, args.shards)?;
     let options = Options::new(args)?;
+    args.adapter.with_engine(options.engine)?;
     if let Some(out) = &args.check {
         let inputs = Inputs::list(&args.inputs, out, &options, threads)?;
         places::check_folders(&inputs.files, &options, share)?;
@@ -98,7 +99,7 @@ fn bake(
         options,
         out,
         tag: &tag,
-        engines: Engines::new(options.engine),
+        engines: Engines::new(EngineSelection { choice: options.engine, adapter: &args.adapter }),
         resume: args.resume,
         strict: args.strict,
         progress: Progress::new(files.iter().map(|file| file.clips().len()).sum(), args.json),

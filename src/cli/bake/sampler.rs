@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use posse::bake::{self, ArrayLayout, ArrayShape, FrameGrid, Moment};
 use posse::{AdapterKind, ClipId, CpuEngine, Error, Evaluator, GpuContext, Layer, Library};
 
-use crate::cli::engine::{Engine, EngineChoice, EngineLibrary};
+use crate::cli::engine::{Engine, EngineChoice, EngineLibrary, EngineSelection};
 use crate::cli::start_up::StartUp;
 use crate::cli::threads::default_threads;
 
@@ -48,26 +48,26 @@ impl<'a> Sampler<'a> {
 }
 
 /// The engines of a bake. Those on the GPU share a device, which is opened for the first of them.
-pub struct Engines {
-    choice: EngineChoice,
+pub struct Engines<'s> {
+    selection: EngineSelection<'s>,
     gpu: OnceLock<GpuContext>,
 }
 
-impl Engines {
+impl<'s> Engines<'s> {
     /// Engines of a kind. None is open.
-    pub fn new(choice: EngineChoice) -> Self {
-        Self { choice, gpu: OnceLock::new() }
+    pub fn new(selection: EngineSelection<'s>) -> Self {
+        Self { selection, gpu: OnceLock::new() }
     }
 
     /// Opens an engine for a library.
     pub fn open<'a>(&self, library: &'a Library) -> Result<Sampler<'a>, Error> {
         let keys = EngineLibrary::new(library, None);
-        let engine = match self.choice {
+        let engine = match self.selection.choice {
             EngineChoice::Auto | EngineChoice::Cpu => {
                 return Ok(Sampler::Cpu(Box::new(CpuEngine::with_threads(library, 1)?)));
             }
             EngineChoice::Gpu => Engine::with_gpu(self.gpu()?, keys, default_threads(), &mut StartUp::default())?,
-            EngineChoice::Reference => Engine::open(keys, self.choice, default_threads())?,
+            EngineChoice::Reference => Engine::open(keys, self.selection, default_threads())?,
         };
         Ok(Sampler::Other(engine.into_evaluator()))
     }
@@ -77,7 +77,7 @@ impl Engines {
         if let Some(gpu) = self.gpu.get() {
             return Ok(gpu.clone());
         }
-        let gpu = GpuContext::new(AdapterKind::Any)?;
+        let gpu = self.selection.adapter.open(AdapterKind::Any)?;
         Ok(self.gpu.get_or_init(|| gpu).clone())
     }
 }

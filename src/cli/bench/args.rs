@@ -8,7 +8,7 @@ use posse::{Crowd, SkinFormat};
 
 use super::cost::Table;
 use crate::cli::arguments::{CompressArgs, SkinFormatChoice};
-use crate::cli::engine::EngineChoice;
+use crate::cli::engine::{AdapterArgs, EngineChoice};
 
 /// The default of `--table`: all cost tables with `--report`, unless an option is present that selects other cases.
 const DEFAULT_TABLES: [(&str, ArgPredicate, Option<&str>); 10] = [
@@ -76,6 +76,8 @@ pub struct Args {
     /// The engines. `gpu` uses a software adapter if there is no hardware GPU [default: gpu,cpu,reference; of tables gpu,cpu].
     #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',')]
     pub engines: Vec<EngineChoice>,
+    #[command(flatten)]
+    pub adapter: AdapterArgs,
     /// The numbers of threads of the CPU engine, each measured [default: one per core; of --report 1 and one per core].
     #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = parse_threads)]
     pub threads: Vec<usize>,
@@ -120,7 +122,7 @@ pub struct Args {
         requires = "report",
         conflicts_with_all = [
             "file", "crowd", "table", "table_joints", "memory", "instances", "joints", "keys", "depth", "layers",
-            "skin_format", "engines", "threads", "seconds", "baseline", "json", "soak"
+            "skin_format", "engines", "adapter", "threads", "seconds", "baseline", "json", "soak"
         ]
     )]
     pub from: Option<PathBuf>,

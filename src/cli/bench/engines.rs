@@ -3,12 +3,12 @@
 use std::thread;
 
 use posse::low_level::Bandwidth;
-use posse::{AdapterKind, Crowd, Error, GpuContext, Outputs, Ticks};
+use posse::{AdapterKind, Crowd, Error, Outputs, Ticks};
 
 use super::args::Args;
 use super::report::Report;
 use super::size::Size;
-use crate::cli::engine::{Engine, EngineChoice, EngineLibrary};
+use crate::cli::engine::{AdapterArgs, Engine, EngineChoice, EngineLibrary};
 use crate::cli::start_up::StartUp;
 
 /// The number of joints of each case of a cost table.
@@ -49,10 +49,17 @@ impl Args {
     /// adapter makes all of them smaller.
     pub fn joints_per_table_case(&self) -> u32 {
         let page_has_gpu = self.report.is_some() && self.engines().contains(&EngineChoice::Gpu);
-        let in_software = || GpuContext::new(AdapterKind::Any).is_ok_and(|gpu| !gpu.is_hardware());
+        let in_software = || self.adapter.open(AdapterKind::Any).is_ok_and(|gpu| !gpu.is_hardware());
         self.table_joints
             .unwrap_or_else(|| if page_has_gpu && in_software() { TABLE_JOINTS_IN_SOFTWARE } else { TABLE_JOINTS })
     }
+}
+
+/// Fails if `--adapter` names no adapter, or if no engine uses it. The command calls it before its work begins.
+pub fn check_adapter(args: &Args) -> Result<(), Error> {
+    let uses_gpu = |choice: &&EngineChoice| matches!(choice, EngineChoice::Gpu | EngineChoice::Auto);
+    let engine = args.engines().iter().find(uses_gpu).or(args.engines().first());
+    engine.map_or(Ok(()), |&engine| args.adapter.with_engine(engine).map(|_| ()))
 }
 
 /// Returns true if the engine is a software adapter and the case takes it too long for a page.
@@ -82,7 +89,12 @@ pub fn open<'a>(
     report: &mut Report,
 ) -> Result<Option<Engine<'a>>, Error> {
     let mut start_up = shared.load.clone();
-    let mut engine = match Engine::open_timed(library, engine.choice, engine.threads, &mut start_up) {
+    let adapter = match engine.choice {
+        EngineChoice::Gpu | EngineChoice::Auto => &args.adapter,
+        EngineChoice::Cpu | EngineChoice::Reference => &AdapterArgs::default(),
+    };
+    let selection = adapter.with_engine(engine.choice)?;
+    let mut engine = match Engine::open_timed(library, selection, engine.threads, &mut start_up) {
         Ok(engine) => engine,
         Err(error @ Error::NoAdapter { .. }) if args.engines().len() > 1 => {
             report.skip(format!("without the gpu engine: {error}"));

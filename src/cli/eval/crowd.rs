@@ -65,7 +65,7 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     let compressed = args.compress.compress(&library)?;
     let threads = args.threads.count();
     let engine_library = EngineLibrary::new(&library, compressed.as_ref());
-    let mut engine = Engine::open(engine_library, args.engine.engine, threads)?;
+    let mut engine = Engine::open(engine_library, args.engine.selection()?, threads)?;
     engine::print_name(engine.evaluator());
     let output = Output::create(args.output.as_deref())?;
     let Some(index) = file_of_arrays else {

@@ -166,7 +166,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let compressed = args.compress.compress(library)?;
     let threads = args.threads.count();
     let engine_library = EngineLibrary::new(library, compressed.as_ref());
-    let mut engine = Engine::open(engine_library, args.engine.engine, threads)?;
+    let mut engine = Engine::open(engine_library, args.engine.selection()?, threads)?;
     engine::print_name(engine.evaluator());
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;

@@ -7,6 +7,7 @@ use posse::{AdapterKind, Error, Evaluator, GpuContext, GpuLibrary, Outputs, Pack
 
 use crate::cli::drawn_crowd::DrawnCrowd;
 use crate::cli::drawn_crowd::clocked_crowd::ClockedCrowd;
+use crate::cli::engine::AdapterArgs;
 use crate::cli::output::note;
 
 /// The number of pictures in a file.
@@ -44,8 +45,14 @@ impl<'a> FrameRenderer<'a> {
     /// Uploads a crowd and prints the adapter.
     ///
     /// `file_size` is the size in pixels of a file that holds a grid of pictures. `bones` tells if bones are drawn.
-    pub fn new(drawn: &'a DrawnCrowd, file_size: [u32; 2], grid: Grid, bones: bool) -> Result<Self, Error> {
-        let gpu = GpuContext::new(AdapterKind::Any).map_err(explain_missing_adapter)?;
+    pub fn new(
+        drawn: &'a DrawnCrowd,
+        file_size: [u32; 2],
+        grid: Grid,
+        bones: bool,
+        adapter: &AdapterArgs,
+    ) -> Result<Self, Error> {
+        let gpu = adapter.open(AdapterKind::Any).map_err(explain_missing_adapter)?;
         note(&format!("engine: gpu ({})", gpu.name()));
         Canvas::check_size(&gpu.device, file_size)?;
         let target = Target::default();

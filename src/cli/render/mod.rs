@@ -12,6 +12,7 @@ use posse::{Error, Ticks};
 
 use crate::cli::arguments::{check_limit, parse_seconds, parse_size};
 use crate::cli::drawn_crowd::{DrawnCrowd, DrawnCrowdArgs};
+use crate::cli::engine::AdapterArgs;
 use crate::cli::evaluation::clock_ticks;
 use crate::cli::output::{Output, check_folder};
 use crate::cli::render::frame_renderer::{FrameRenderer, Grid};
@@ -35,6 +36,8 @@ pub struct Args {
     crowd_args: DrawnCrowdArgs,
     #[command(flatten)]
     view_args: ViewArgs,
+    #[command(flatten)]
+    adapter: AdapterArgs,
     /// The output file: .png, .apng, .gif, .mp4 or .webm.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -90,7 +93,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         _ => Some(Frames::new(range, args.fps, format)?),
     };
     let bones = args.view_args.bones(&drawn) != Bones::Hidden;
-    let renderer = FrameRenderer::new(&drawn, size, grid, bones)?;
+    let renderer = FrameRenderer::new(&drawn, size, grid, bones, &args.adapter)?;
     let view = args.view_args.view(&drawn, renderer.aspect());
     match (frames, sheet, args.compare) {
         (Some(frames), ..) => loops::write(&args.output, format, &renderer, &view, frames),

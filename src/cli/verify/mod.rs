@@ -62,6 +62,8 @@ struct Verdict<'a> {
 /// Runs `posse verify`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let outputs = Outputs::ALL.with_skin_format(args.skin_format.into());
+    // A wrong engine is the fault of no file.
+    args.engine.selection()?;
     if let Some(file) = &args.crowd {
         let report = crowd::verify(file, args, outputs)?;
         output::print(|out| if args.json { report.write_json(out) } else { report.print(out) })?;
@@ -101,7 +103,7 @@ fn verify_file(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport,
     let compressed = args.compress.compress(&original)?;
     let engine_library = EngineLibrary::new(&original, compressed.as_ref());
     let library = engine_library.library();
-    let mut engine = engine::open(engine_library, args.engine.engine)?;
+    let mut engine = engine::open(engine_library, args.engine.selection()?)?;
     let mut clips: Vec<Option<ClipId>> = clips.into_iter().map(Some).collect();
     if clips.is_empty() {
         clips.push(None);

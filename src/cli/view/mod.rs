@@ -22,6 +22,7 @@ use std::path::PathBuf;
 
 use crate::cli::arguments::{parse_seconds, parse_size};
 use crate::cli::drawn_crowd::DrawnCrowdArgs;
+use crate::cli::engine::AdapterArgs;
 use crate::cli::view_args::ViewArgs;
 
 pub use crate::cli::view::input::HELP;
@@ -34,6 +35,8 @@ pub struct Args {
     crowd_args: DrawnCrowdArgs,
     #[command(flatten)]
     view_args: ViewArgs,
+    #[command(flatten)]
+    adapter: AdapterArgs,
     /// The size of the window in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "1280x720")]
     size: [u32; 2],

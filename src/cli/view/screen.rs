@@ -7,6 +7,8 @@ use posse::{Error, GpuContext};
 use wgpu::util::TextureBlitter;
 use winit::window::Window;
 
+use crate::cli::engine::AdapterArgs;
+
 /// The surface of a window, and a picture of the same size.
 ///
 /// Frames are drawn into the picture and then copied to the surface. The picture is always in sRGB; the format of the surface
@@ -34,17 +36,10 @@ pub struct Frame {
 impl Screen {
     /// Opens the surface of a window, and a device that draws on it. With `capped`, the rate of the screen limits the rate of
     /// frames.
-    pub fn new(window: Arc<Window>, capped: bool) -> Result<(GpuContext, Self), Error> {
+    pub fn new(window: Arc<Window>, adapter: &AdapterArgs, capped: bool) -> Result<(GpuContext, Self), Error> {
         let instance = GpuContext::instance();
         let surface = create_surface(&instance, &window)?;
-        let (gpu, adapter) = GpuContext::for_surface(&instance, &surface).map_err(|error| match error {
-            Error::NoAdapter { .. } => Error::Usage(
-                "no GPU adapter can draw into a window here. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a \
-                 software driver (Debian and Ubuntu: apt-get install mesa-vulkan-drivers); posse render needs no window"
-                    .into(),
-            ),
-            error => error,
-        })?;
+        let (gpu, adapter) = open_adapter(adapter, &instance, &surface)?;
         let target = Target::default();
         let size = window.inner_size();
         let frame = Frame::new(&gpu.device, target, [size.width.max(1), size.height.max(1)])?;
@@ -137,6 +132,31 @@ impl Frame {
         let (srgb, stored) = (view(target.format), view(stored_format));
         Ok(Self { canvas, picture, srgb, stored })
     }
+}
+
+/// Opens the adapter of `--adapter`, or the best one that can draw on a surface.
+fn open_adapter(
+    adapter: &AdapterArgs,
+    instance: &wgpu::Instance,
+    surface: &wgpu::Surface,
+) -> Result<(GpuContext, wgpu::Adapter), Error> {
+    if let Some(found) = adapter.find()? {
+        if !found.adapter.is_surface_supported(surface) {
+            let name = found.info.name;
+            return Err(Error::Usage(format!(
+                "--adapter: {name} cannot draw into a window here; posse render needs no window"
+            )));
+        }
+        return Ok((GpuContext::with_adapter(&found.adapter)?, found.adapter));
+    }
+    GpuContext::for_surface(instance, surface).map_err(|error| match error {
+        Error::NoAdapter { .. } => Error::Usage(
+            "no GPU adapter can draw into a window here. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a \
+             software driver (Debian and Ubuntu: apt-get install mesa-vulkan-drivers); posse render needs no window"
+                .into(),
+        ),
+        error => error,
+    })
 }
 
 fn create_surface(instance: &wgpu::Instance, window: &Arc<Window>) -> Result<wgpu::Surface<'static>, Error> {

@@ -66,7 +66,8 @@ impl<'a> Viewer<'a> {
     /// Opens a device for a window, uploads a crowd and prints the adapter.
     pub fn new(args: &'a Args, drawn: DrawnCrowd, window: Window) -> Result<Self, Error> {
         let window = Arc::new(window);
-        let (gpu, screen) = Screen::new(Arc::clone(&window), !args.uncapped && args.screenshot.is_none())?;
+        let (gpu, screen) =
+            Screen::new(Arc::clone(&window), &args.adapter, !args.uncapped && args.screenshot.is_none())?;
         note(&format!("engine: gpu ({})", gpu.name()));
         let device_error = Arc::new(Mutex::new(None));
         let reported = Arc::clone(&device_error);

@@ -37,7 +37,7 @@ pub fn run(args: &Args, minutes: f64) -> Result<Outcome, Error> {
     };
     let page = args.report.as_deref().map(super::open_page).transpose()?;
     let environment = RunEnvironment::current();
-    let record = soak(instances as usize, minutes)?;
+    let record = soak(args, instances as usize, minutes)?;
     output::print(|out| if args.json { write_json(&record, &environment, out) } else { record.write_text(out) })?;
     if let Some((file, mut page)) = page {
         let format = Format::from_name(file)?;
@@ -50,10 +50,10 @@ pub fn run(args: &Args, minutes: f64) -> Result<Outcome, Error> {
     Ok(if record.is_within() && record.is_flat() { Outcome::Passed } else { Outcome::Failed })
 }
 
-fn soak(instances: usize, minutes: f64) -> Result<Record, Error> {
+fn soak(args: &Args, instances: usize, minutes: f64) -> Result<Record, Error> {
     let whole = Duration::from_secs_f64(60.0 * minutes);
     let minute = Duration::from_secs_f64((whole.as_secs_f64() / FEWEST).min(MINUTE));
-    let mut stage = Stage::new(instances)?;
+    let mut stage = Stage::new(&args.adapter, instances)?;
     let mut record = Record {
         adapter: stage.adapter(),
         instances: stage.instances(),

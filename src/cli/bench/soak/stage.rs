@@ -1,13 +1,14 @@
 //! A crowd that changes all the time, on a device that is lost now and then.
 
 use posse::{
-    AdapterKind, Crowd, Error, Evaluator, GpuContext, GpuEngine, LayersOutcome, Library, NewTransition, Poses,
-    Reference, Ticks, contract, demo,
+    AdapterKind, Crowd, Error, Evaluator, GpuEngine, LayersOutcome, Library, NewTransition, Poses, Reference, Ticks,
+    contract, demo,
 };
 
 use super::layers::{self, Layers};
 use super::random::Random;
 use super::squad::{OUTPUTS, Squad};
+use crate::cli::engine::AdapterArgs;
 
 /// The squads of the crowd. They are submitted together.
 const SQUADS: usize = 8;
@@ -38,7 +39,8 @@ pub struct Changes {
 }
 
 /// The crowd, its engine and its clock.
-pub struct Stage {
+pub struct Stage<'a> {
+    adapter: &'a AdapterArgs,
     library: Library,
     layers: Layers,
     engine: GpuEngine,
@@ -50,15 +52,16 @@ pub struct Stage {
     pub changes: Changes,
 }
 
-impl Stage {
+impl<'a> Stage<'a> {
     /// A crowd of about this many instances: the same number in each squad, at least one.
-    pub fn new(instances: usize) -> Result<Self, Error> {
+    pub fn new(adapter: &'a AdapterArgs, instances: usize) -> Result<Self, Error> {
         let mut library = demo::library()?;
         let layers = Layers::new(&mut library)?;
-        let engine = GpuEngine::new(&library, GpuContext::new(AdapterKind::Any)?)?;
+        let engine = GpuEngine::new(&library, adapter.open(AdapterKind::Any)?)?;
         let random = Random(2026);
         let changes = Changes::default();
-        let mut stage = Self { library, layers, engine, squads: Vec::new(), random, now: Ticks(0), frames: 0, changes };
+        let mut stage =
+            Self { adapter, library, layers, engine, squads: Vec::new(), random, now: Ticks(0), frames: 0, changes };
         for _ in 0..SQUADS {
             let squad = stage.squad((instances / SQUADS).max(1))?;
             stage.squads.push(squad);
@@ -157,7 +160,7 @@ impl Stage {
             Err(error) => return Err(error),
             Ok(()) => return Err(Error::Device("a destroyed device still answers".into())),
         }
-        self.engine = GpuEngine::new(&self.library, GpuContext::new(AdapterKind::Any)?)?;
+        self.engine = GpuEngine::new(&self.library, self.adapter.open(AdapterKind::Any)?)?;
         for squad in &mut self.squads {
             *squad = Squad::new(self.engine.library(), &squad.crowd, self.now)?;
         }

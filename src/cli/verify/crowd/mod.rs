@@ -43,7 +43,7 @@ pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport,
             "note: {checked} of {all} instances are checked, spread evenly; fewer --times leave room for more"
         ));
     }
-    let mut engine = engine::open(engine_library, args.engine.engine)?;
+    let mut engine = engine::open(engine_library, args.engine.selection()?)?;
     engine::print_name(engine.as_ref());
     let mut report = CrowdReport::new(path, engine.as_ref(), library, &file, &instances, &times);
     let progress = Progress::new(instances.len() * times.len(), "poses");
