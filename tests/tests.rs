@@ -75,6 +75,8 @@ mod measuring;
 mod motion;
 /// Parameters, blend spaces, synchronised layers and transitions: hand-worked cases of each rule, on every engine.
 mod motion_rules;
+/// Numbers of libraries and crowds, replaced by others within their ranges and beyond, on the reference and the CPU engine.
+mod mutated;
 /// Events that layers reach between two ticks: hand-worked, tick by tick, and random cases, on every engine.
 mod occurrences;
 /// Random scenes: every engine compared with the reference.
