@@ -31,7 +31,7 @@ const FLAGS = [
 ///
 /// Everything is closed when `work` ends, also by an error. Options: `viewport` in CSS pixels, `flags` to add, `timeout` of each
 /// step in milliseconds.
-export async function withPage(folders, work, { viewport, flags = [], timeout = 60_000 } = {}) {
+export async function withPage(folders, work, { viewport, flags = [], timeout = 180_000 } = {}) {
   const server = await serve(folders);
   try {
     // Chromium refuses to run as root within its sandbox.
