@@ -97,6 +97,43 @@ fn after_thirty_days_the_phase_is_exact_to_ten_microseconds() {
 }
 
 #[test]
+fn a_clock_that_stands_goes_back_or_jumps_by_years_gives_the_pose_of_its_time() {
+    let (mut library, skeleton) = library(vec![joint(None, [0.0; 3])]);
+    let mut crowd = Crowd::new();
+    let mut plays = Vec::new();
+    for duration in [1.5, 0.375, 20.0] {
+        let line = curve(Interpolation::Linear, 3, &[0.0, duration], &[0.0, 0.0, 0.0, duration, 0.0, 0.0]);
+        let clip = clip(&mut library, skeleton, vec![(Target::Translation(0), line)]);
+        for rate in [1.0, -1.0, 2.5, 0.0] {
+            crowd.push(skeleton, &[Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), rate)))]).unwrap();
+            plays.push((rate, duration));
+        }
+    }
+    const YEAR: i64 = 365 * DAY;
+    let moments =
+        [5 * DAY, 5 * DAY, 5 * DAY - 1, 0, -1, 10 * YEAR + 7, 3, -250 * YEAR - 1, 250 * YEAR, -3 * DAY, 12_345];
+    each_engine(&library, |engine| {
+        for now in moments {
+            let poses = engine.evaluate(&crowd, Ticks(now), Outputs { local: true, ..Outputs::NONE }).unwrap();
+            for (pose, &(rate, duration)) in poses.instances.iter().zip(&plays) {
+                let (phase, exact) = (pose.local[0].translation.x, exact_phase(now, rate, duration));
+                let apart = (phase - exact).abs();
+                let error = apart.min((duration - apart).abs());
+                assert!(error < 1e-5, "{}, tick {now}, rate {rate}: {phase} s, exactly {exact} s", engine.engine());
+            }
+        }
+        // The ends of the range of ticks.
+        for now in [i64::MAX, i64::MIN, i64::MAX, 0, i64::MIN] {
+            let poses = engine.evaluate(&crowd, Ticks(now), Outputs { local: true, ..Outputs::NONE }).unwrap();
+            for (pose, &(rate, duration)) in poses.instances.iter().zip(&plays) {
+                let phase = pose.local[0].translation.x;
+                assert!((0.0..=duration).contains(&phase), "{}, tick {now}, rate {rate}: {phase} s", engine.engine());
+            }
+        }
+    });
+}
+
+#[test]
 fn keys_far_from_zero_are_found() {
     // The keys are 1 ms apart, a day from zero, where the steps of an f32 are 8 ms.
     let times: Vec<f64> = (0..100).map(|key| 86_400.0 + f64::from(key) / 1000.0).collect();

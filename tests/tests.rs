@@ -59,6 +59,9 @@ mod hand_worked;
 mod import;
 /// Custom interpolators, in Rust and in WGSL.
 mod interpolators;
+/// Signals in the middle of commands: exit codes, unfinished files, terminals, and readers that stop reading.
+#[cfg(all(feature = "cli", unix))]
+mod interrupted;
 /// Inverse kinematics: hand-worked cases of each rule, on every engine.
 mod inverse_kinematics;
 /// Crowds larger than the caches, on the CPU engine.
@@ -79,6 +82,9 @@ mod motion_rules;
 mod mutated;
 /// Events that layers reach between two ticks: hand-worked, tick by tick, and random cases, on every engine.
 mod occurrences;
+/// Outputs that cannot be written, odd names, several writers, and inputs that change while they are read.
+#[cfg(all(feature = "cli", unix))]
+mod output_files;
 /// Random scenes: every engine compared with the reference.
 mod random_scenes;
 /// `posse render` and its renderer: vertices compared with the reference, pictures with stored ones, files, faults.

@@ -18,13 +18,16 @@ mod output;
 mod progress;
 mod render;
 mod retarget;
+mod signals;
 mod source;
 mod start_up;
 mod threads;
+mod unfinished;
 mod verify;
 #[cfg(feature = "view")]
 mod view;
 mod view_args;
+mod write_error;
 
 pub use self::output::note;
 
@@ -35,7 +38,11 @@ use posse::Error;
 
 /// Evaluates skeletal animation for crowds, and checks the poses against a reference.
 #[derive(Debug, clap::Parser)]
-#[command(name = "posse", version, after_help = "Exit codes: 0 ok, 1 a check failed, 2 bad usage or bad input.")]
+#[command(
+    name = "posse",
+    version,
+    after_help = "Exit codes: 0 ok, 1 a check failed, 2 bad usage or bad input; 130 after Ctrl+C, 143 after SIGTERM."
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -134,6 +141,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Error> {
     if cli.command.can_list_adapters() {
         desktop::suppress_wayland_errors();
     }
+    signals::install();
     match cli.command {
         Command::Demo(args) => demo::run(&args),
         Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use posse::Error;
 
+use crate::cli::unfinished::Unfinished;
+use crate::cli::write_error::with_remedy;
+
 /// Prints a line to stderr.
 pub fn note(text: &str) {
     // A failed write of a note does not stop the command.
@@ -54,9 +57,9 @@ pub type Writer = BufWriter<Box<dyn Write>>;
 pub struct OutputName<'a>(&'a Path);
 
 impl OutputName<'_> {
-    /// Creates an error with this name.
+    /// Creates an error with this name, and with a remedy if there is one.
     pub fn error(self, error: impl Into<io::Error>) -> Error {
-        Error::Io { file: self.0.to_path_buf(), source: error.into() }
+        Error::Io { file: self.0.to_path_buf(), source: with_remedy(error.into()) }
     }
 }
 
@@ -122,7 +125,7 @@ impl<W: Seek> Seek for UntilError<W> {
 /// A file or stdout. Its errors contain its name.
 ///
 /// A file is written under a temporary name in the same folder. It gets its name when it is complete, and is removed if that
-/// fails.
+/// fails or if a signal ends the process.
 pub struct Output {
     name: PathBuf,
     writer: Writer,
@@ -174,16 +177,14 @@ fn create(file: &Path) -> io::Result<(Box<dyn Write>, Option<Draft>)> {
         Err(error) if error.kind() == ErrorKind::NotFound => file.to_path_buf(),
         Err(error) => return Err(error),
     };
-    let mut name = target.file_name().ok_or(ErrorKind::InvalidFilename)?.to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let draft = Draft { path: target.with_file_name(name), target };
-    let open = OpenOptions::new().write(true).create_new(true).open(&draft.path)?;
-    Ok((Box::new(open), Some(draft)))
+    target.file_name().ok_or(ErrorKind::InvalidFilename)?;
+    let (unfinished, open) = Unfinished::create_beside(&target)?;
+    Ok((Box::new(open), Some(Draft { unfinished, target })))
 }
 
 /// A file under its temporary name. It is removed on drop unless it was kept.
 struct Draft {
-    path: PathBuf,
+    unfinished: Unfinished,
     target: PathBuf,
 }
 
@@ -191,16 +192,9 @@ impl Draft {
     /// Renames the draft to its target, with the permissions of the file that it replaces.
     fn keep(self) -> io::Result<()> {
         if let Ok(replaced) = fs::metadata(&self.target) {
-            fs::set_permissions(&self.path, replaced.permissions())?;
+            fs::set_permissions(self.unfinished.path(), replaced.permissions())?;
         }
-        fs::rename(&self.path, &self.target)
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        // The draft no longer exists if it was kept.
-        let _ = fs::remove_file(&self.path);
+        self.unfinished.rename(&self.target)
     }
 }
 

@@ -1,11 +1,27 @@
 //! A progress bar for work that takes longer than a second.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 
 /// The time before the bar appears.
 const DELAY: Duration = Duration::from_secs(1);
+
+/// The bars of the process.
+static BARS: Mutex<Vec<WeakProgressBar>> = Mutex::new(Vec::new());
+
+/// Adds a bar to those that [`clear_all`] removes.
+pub fn register(bar: &ProgressBar) {
+    BARS.lock().unwrap_or_else(PoisonError::into_inner).push(bar.downgrade());
+}
+
+/// Removes all bars from the terminal, before a signal ends the process.
+#[cfg_attr(not(unix), expect(dead_code, reason = "other systems have no signals"))]
+pub fn clear_all() {
+    let bars = BARS.lock().unwrap_or_else(PoisonError::into_inner);
+    bars.iter().filter_map(WeakProgressBar::upgrade).for_each(|bar| bar.finish_and_clear());
+}
 
 /// A progress bar on stderr. It appears after a second, and only on a terminal.
 pub struct Progress {
@@ -21,6 +37,7 @@ impl Progress {
             bar.set_style(style);
         }
         bar.set_message(items);
+        register(&bar);
         Self { bar, started: Instant::now() }
     }
 
@@ -28,6 +45,7 @@ impl Progress {
     pub fn waiting(message: &'static str) -> Self {
         let bar = ProgressBar::new_spinner().with_message(message);
         bar.enable_steady_tick(DELAY);
+        register(&bar);
         Self { bar, started: Instant::now() }
     }
 

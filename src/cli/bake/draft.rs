@@ -1,6 +1,6 @@
 //! Drafts: files under temporary names, which get their names when they are complete.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use posse::Error;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System};
+
+use crate::cli::unfinished::{Unfinished, without_signals};
+use crate::cli::write_error::with_remedy;
 
 /// The age from which a draft of a share counts as left behind, whichever host it is from.
 const OLD: Duration = Duration::from_secs(60 * 60);
@@ -97,11 +100,11 @@ pub fn create_folder(folder: &Path) -> Result<(), Error> {
     created.map_err(|source| Error::Io { file: folder.to_path_buf(), source })
 }
 
-/// A file that gets its name when it is complete. It is removed on drop unless it was kept.
+/// A file that gets its name when it is complete. It is removed on drop, or by a signal that ends the process, unless it was kept.
 pub struct Draft {
     /// `None` after the file was closed.
     file: Option<BufWriter<File>>,
-    path: PathBuf,
+    unfinished: Unfinished,
     place: PathBuf,
 }
 
@@ -111,13 +114,12 @@ impl Draft {
     /// # Errors
     /// [`Error::Io`] with the place.
     pub fn create(place: &Path, tag: &DraftTag) -> Result<Self, Error> {
-        let failed = |source| Error::Io { file: place.to_path_buf(), source };
+        let failed = |source| Error::Io { file: place.to_path_buf(), source: with_remedy(source) };
         if let Some(folder) = place.parent() {
             create_folder(folder)?;
         }
-        let path = place.with_file_name(tag.next_name());
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path).map_err(failed)?;
-        Ok(Self { file: Some(BufWriter::with_capacity(1 << 16, file)), path, place: place.to_path_buf() })
+        let (unfinished, file) = Unfinished::create(place.with_file_name(tag.next_name())).map_err(failed)?;
+        Ok(Self { file: Some(BufWriter::with_capacity(1 << 16, file)), unfinished, place: place.to_path_buf() })
     }
 
     /// The path that the file gets.
@@ -127,12 +129,12 @@ impl Draft {
 
     /// The folder of the draft and of its place.
     pub fn folder(&self) -> &Path {
-        self.path.parent().unwrap_or(Path::new(""))
+        self.unfinished.path().parent().unwrap_or(Path::new(""))
     }
 
     /// The error of an output, with the place of this draft.
     pub fn error(&self, source: impl Into<io::Error>) -> Error {
-        Error::Io { file: self.place.clone(), source: source.into() }
+        Error::Io { file: self.place.clone(), source: with_remedy(source.into()) }
     }
 
     /// Writes the file to the disk, and gives it its name. It replaces an older file of that name.
@@ -140,7 +142,9 @@ impl Draft {
     /// # Errors
     /// [`Error::Io`] with the place. The draft is then removed.
     pub fn keep(mut self) -> Result<(), Error> {
-        self.complete().and_then(|()| fs::rename(&self.path, &self.place)).map_err(|error| self.error(error))
+        self.complete().map_err(|error| self.error(error))?;
+        let Self { unfinished, place, .. } = self;
+        unfinished.rename(&place).map_err(|error| Error::Io { file: place, source: with_remedy(error) })
     }
 
     /// Writes the file to the disk, and gives it its name if there is no file of that name. Returns false if there is one.
@@ -149,12 +153,14 @@ impl Draft {
     /// [`Error::Io`] with the place. The draft is then removed.
     pub fn keep_if_new(mut self) -> Result<bool, Error> {
         self.complete().map_err(|error| self.error(error))?;
-        match fs::hard_link(&self.path, &self.place) {
+        match without_signals(|| fs::hard_link(self.unfinished.path(), &self.place)) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             // Some file systems have no links. The one that renames last decides for both.
             Err(_) if !self.place.exists() => {
-                fs::rename(&self.path, &self.place).map(|()| true).map_err(|error| self.error(error))
+                let Self { unfinished, place, .. } = self;
+                let renamed = unfinished.rename(&place).map(|()| true);
+                renamed.map_err(|error| Error::Io { file: place, source: with_remedy(error) })
             }
             Err(_) => Ok(false),
         }
@@ -185,13 +191,5 @@ impl Write for Draft {
 impl Seek for Draft {
     fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
         self.open()?.seek(position)
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        self.file = None;
-        // The draft no longer exists if it was kept.
-        let _ = fs::remove_file(&self.path);
     }
 }

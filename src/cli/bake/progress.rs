@@ -11,6 +11,7 @@ use posse::Error;
 use serde::Serialize;
 
 use crate::cli::output::note;
+use crate::cli::progress;
 
 /// The time between two lines.
 const LINE_EVERY: Duration = Duration::from_secs(60);
@@ -58,6 +59,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} clips, {msg}, {eta} left") {
             bar.set_style(style);
         }
+        progress::register(&bar);
         let (total, started, known, fault) = (total as u64, Instant::now(), Mutex::default(), Mutex::default());
         let [clips, frames, done_frames, lines] = [(); 4].map(|()| AtomicU64::new(0));
         Self { bar, started, json, total, clips, frames, done_frames, lines, known, fault }

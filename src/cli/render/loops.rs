@@ -11,6 +11,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::cli::render::frame_renderer::FrameRenderer;
 use crate::cli::render::{ClockRange, Format};
+use crate::cli::unfinished::Unfinished;
 
 /// The largest number of pictures in a loop.
 const MAX_FRAMES: u64 = 20_000;
@@ -59,6 +60,7 @@ pub fn write(file: &Path, format: Format, renderer: &FrameRenderer, view: &View,
     };
     if format == Format::Film {
         let mut film = Film::new(file, renderer.size(), frames.rate)?;
+        let _unfinished = Unfinished::of_program(film.draft().to_path_buf(), film.stop());
         draw_all(&mut |picture| film.add(&picture))?;
         return film.finish();
     }

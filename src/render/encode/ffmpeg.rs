@@ -3,16 +3,27 @@
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use crate::error::Error;
 use crate::render::Picture;
+
+/// The number of the next temporary file.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+/// The time between two looks at `ffmpeg`.
+const POLL: Duration = Duration::from_millis(5);
 
 /// A film that is being written. The file gets its name when the film is [finished](Self::finish); a film that is dropped before
 /// leaves no file.
 #[derive(Debug)]
 pub struct Film {
-    child: Child,
+    child: Arc<Mutex<Child>>,
+    stdin: Option<ChildStdin>,
+    stderr: Option<ChildStderr>,
     draft: PathBuf,
     file: PathBuf,
 }
@@ -31,9 +42,9 @@ impl Film {
             "webm" => &["-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-row-mt", "1", "-f", "webm"],
             _ => return Err(Error::Usage(format!("{}: a film must be an .mp4 or a .webm file", file.display()))),
         };
-        let mut name = file.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.part", std::process::id()));
-        let draft = file.with_file_name(name);
+        // The name is short, so that it is valid wherever the name of the file is.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let draft = file.with_file_name(format!(".posse-{}-film-{number}.part", std::process::id()));
         let spawned = Command::new("ffmpeg")
             .args(["-loglevel", "error", "-nostdin", "-y", "-f", "rawvideo", "-pixel_format", "rgba"])
             .args(["-video_size", &format!("{width}x{height}"), "-framerate", &rate.to_string(), "-i", "-"])
@@ -45,7 +56,7 @@ impl Film {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn();
-        let child = spawned.map_err(|error| match error.kind() {
+        let mut child = spawned.map_err(|error| match error.kind() {
             ErrorKind::NotFound => Error::Usage(format!(
                 "{}: ffmpeg, which writes films, is not installed. Install it (Debian and Ubuntu: apt-get install ffmpeg; \
                  macOS: brew install ffmpeg; Windows: winget install ffmpeg), or write a .gif or .apng file",
@@ -53,7 +64,24 @@ impl Film {
             )),
             _ => Error::Io { file: "ffmpeg".into(), source: error },
         })?;
-        Ok(Self { child, draft, file: file.to_path_buf() })
+        let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
+        Ok(Self { child: Arc::new(Mutex::new(child)), stdin, stderr, draft, file: file.to_path_buf() })
+    }
+
+    /// The temporary file that `ffmpeg` writes, in the folder of the film.
+    pub fn draft(&self) -> &Path {
+        &self.draft
+    }
+
+    /// A function that ends `ffmpeg`, for programs that end before the film does. The temporary file remains.
+    pub fn stop(&self) -> impl Fn() + Send + use<> {
+        let child = Arc::clone(&self.child);
+        move || {
+            let mut child = lock(&child);
+            // It may have ended.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 
     /// Adds a picture.
@@ -61,7 +89,7 @@ impl Film {
     /// # Errors
     /// [`Error::Usage`] with the message of `ffmpeg` if it failed.
     pub fn add(&mut self, picture: &Picture) -> Result<(), Error> {
-        let result = self.child.stdin.as_mut().map(|stdin| stdin.write_all(&picture.pixels));
+        let result = self.stdin.as_mut().map(|stdin| stdin.write_all(&picture.pixels));
         match result {
             Some(Ok(())) => Ok(()),
             _ => Err(self.failure()),
@@ -73,8 +101,8 @@ impl Film {
     /// # Errors
     /// [`Error::Usage`] with the message of `ffmpeg` if it failed; [`Error::Io`] if the file cannot be renamed.
     pub fn finish(mut self) -> Result<(), Error> {
-        drop(self.child.stdin.take());
-        match self.child.wait() {
+        drop(self.stdin.take());
+        match self.wait() {
             Ok(status) if status.success() => {
                 std::fs::rename(&self.draft, &self.file).map_err(|source| Error::Io { file: self.file.clone(), source })
             }
@@ -82,10 +110,20 @@ impl Film {
         }
     }
 
+    /// Waits for the end of `ffmpeg`. Meanwhile, [`stop`](Self::stop) can end it.
+    fn wait(&self) -> std::io::Result<ExitStatus> {
+        loop {
+            if let Some(status) = lock(&self.child).try_wait()? {
+                return Ok(status);
+            }
+            thread::sleep(POLL);
+        }
+    }
+
     fn failure(&mut self) -> Error {
-        drop(self.child.stdin.take());
+        drop(self.stdin.take());
         let mut text = String::new();
-        if let Some(stderr) = &mut self.child.stderr {
+        if let Some(stderr) = &mut self.stderr {
             // If the message cannot be read, the error has a general one.
             let _ = stderr.take(4096).read_to_string(&mut text);
         }
@@ -93,6 +131,10 @@ impl Film {
         let text = if text.is_empty() { "it stopped" } else { text };
         Error::Usage(format!("{}: ffmpeg failed: {text}", self.file.display()))
     }
+}
+
+fn lock(child: &Mutex<Child>) -> MutexGuard<'_, Child> {
+    child.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The argument that names a file for `ffmpeg`.
@@ -104,10 +146,9 @@ fn file_argument(file: &Path) -> OsString {
 
 impl Drop for Film {
     fn drop(&mut self) {
-        drop(self.child.stdin.take());
+        drop(self.stdin.take());
         // After `finish`, the draft has been renamed and the process has ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.stop()();
         let _ = std::fs::remove_file(&self.draft);
     }
 }

@@ -1,0 +1,39 @@
+//! Errors of files that cannot be written, with remedies.
+
+use std::io::{self, ErrorKind};
+
+/// Adds a remedy to the error of a file that is created or written.
+pub fn with_remedy(error: io::Error) -> io::Error {
+    match remedy(error.kind()) {
+        Some(remedy) => io::Error::new(error.kind(), format!("{error}; {remedy}")),
+        None => error,
+    }
+}
+
+fn remedy(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("free some space there, or write to another disk"),
+        ErrorKind::FileTooLarge => {
+            Some("raise the limit for the size of files (ulimit -f), or write to a file system for larger files")
+        }
+        ErrorKind::ReadOnlyFilesystem => Some("the file system is read-only; write to another one"),
+        ErrorKind::PermissionDenied => Some("change the permissions of the file and its folder, or write elsewhere"),
+        ErrorKind::InvalidFilename => Some("give a name that the file system can store, for example a shorter one"),
+        ErrorKind::NotFound | ErrorKind::NotADirectory => Some("create the folder first"),
+        ErrorKind::IsADirectory => Some("give the name of a file"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remedy_keeps_the_kind_and_the_text() {
+        let error = with_remedy(ErrorKind::StorageFull.into());
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        assert_eq!(error.to_string(), "no storage space; free some space there, or write to another disk");
+        assert_eq!(with_remedy(ErrorKind::BrokenPipe.into()).to_string(), "broken pipe");
+    }
+}
