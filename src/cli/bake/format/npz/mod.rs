@@ -17,6 +17,7 @@ use crate::cli::bake::format::{ClipHead, ClipWriter, NpzLayout};
 use crate::cli::bake::spool::{Spool, SpooledNumbers};
 use crate::cli::npy;
 use crate::cli::output::UntilError;
+use crate::cli::write_error::with_remedy;
 
 /// The largest size of texts, in bytes. NumPy stores each text with the length of the longest.
 const TEXTS: u64 = 256 << 20;
@@ -156,10 +157,10 @@ impl<'a> NpzFile<'a> {
 
     fn finish(self) -> Result<(), Error> {
         let Self { place, zip } = self;
-        zip.finish().map(|_| ()).map_err(|error| Error::Io { file: place, source: error.into() })
+        zip.finish().map(|_| ()).map_err(|error| Error::Io { file: place, source: with_remedy(error.into()) })
     }
 
     fn error(&self, source: io::Error) -> Error {
-        Error::Io { file: self.place.clone(), source }
+        Error::Io { file: self.place.clone(), source: with_remedy(source) }
     }
 }
