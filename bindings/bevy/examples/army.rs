@@ -7,6 +7,7 @@ use std::path::Path;
 
 use bevy::asset::RenderAssetUsages;
 use bevy::core_pipeline::tonemapping::Tonemapping;
+use bevy::light::NotShadowCaster;
 use bevy::mesh::{Indices, PrimitiveTopology, VertexAttributeValues};
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
@@ -24,7 +25,7 @@ mod picture;
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// The size of the picture in pixels.
-const SIZE: [u32; 2] = [960, 450];
+const SIZE: [u32; 2] = [800, 360];
 /// The speed of the soldiers in metres per second, and the time that they have run in the picture.
 const SPEED: f32 = 3.4;
 const SECONDS: f32 = 3.0;
@@ -169,7 +170,7 @@ fn kick_up(
         let Ok(place) = soldiers.get(step.entity) else { continue };
         let side = if step.parameters.iter().any(|foot| foot == "left") { 0.1 } else { -0.1 };
         let foot = place.transform_point(Vec3::new(side, 0.08, 0.1));
-        let look = (Mesh3d(dust.mesh.clone()), MeshMaterial3d(dust.materials[0].clone()));
+        let look = (Mesh3d(dust.mesh.clone()), MeshMaterial3d(dust.materials[0].clone()), NotShadowCaster);
         commands.spawn((Puff(0.0), look, Transform::from_translation(foot).with_scale(Vec3::ZERO)));
     }
 }
@@ -190,7 +191,7 @@ fn fade(
         };
         material.0 = faded.clone();
         place.translation.y += 0.25 * time.delta_secs();
-        place.scale = Vec3::splat(0.25 + 0.7 * age);
+        place.scale = Vec3::splat(0.4 + 0.9 * age);
         place.rotation = camera.rotation();
     }
 }
@@ -211,7 +212,7 @@ fn set_stage(world: &mut World) -> Handle<Image> {
         Transform::from_xyz(0.6, 3.4, 10.5).looking_at(Vec3::new(0.0, 0.9, 0.0), Vec3::Y),
     ));
     let plane = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(500.0, 500.0));
-    let field = StandardMaterial { base_color: Color::srgb(0.62, 0.55, 0.38), perceptual_roughness: 1.0, ..default() };
+    let field = StandardMaterial { base_color: Color::srgb(0.46, 0.42, 0.26), perceptual_roughness: 1.0, ..default() };
     let field = world.resource_mut::<Assets<StandardMaterial>>().add(field);
     world.spawn((Mesh3d(plane), MeshMaterial3d(field)));
     world.spawn((
@@ -236,7 +237,7 @@ fn set_stage(world: &mut World) -> Handle<Image> {
         Image::new(size, TextureDimension::D2, pixels, TextureFormat::Rgba8UnormSrgb, RenderAssetUsages::RENDER_WORLD);
     let image = world.resource_mut::<Assets<Image>>().add(image);
     let material = |fade: usize| StandardMaterial {
-        base_color: Color::srgba(0.80, 0.72, 0.55, 0.7 * (1.0 - fade as f32 / FADES as f32)),
+        base_color: Color::srgba(0.88, 0.80, 0.64, 0.9 * (1.0 - fade as f32 / FADES as f32)),
         base_color_texture: Some(image.clone()),
         alpha_mode: AlphaMode::Blend,
         unlit: true,

@@ -1,7 +1,7 @@
 //! CPU time per frame of everything except drawing, for Bevy's own animation and for posse, in the same scene.
 //!
 //! `cargo run --release --example many_foxes -- Fox.glb 1000 10000 50000` runs one process per side and number of foxes, and prints a
-//! table. The options `--still` (rings do not turn) and `--no-shadows` change the scene; `--draw` draws it, for `--picture FILE.png`.
+//! table. With `--still`, the rings do not turn. `--bevy --picture FILE.png`, or `--posse`, draws the scene of one side.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,7 +27,7 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// The numbers of frames before and in the measurement.
 const WARM_UP: usize = 10;
-const FRAMES: usize = 30;
+const FRAMES: usize = 40;
 
 /// The command line.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +37,8 @@ struct Options {
     /// The side, in a process that measures.
     side: Option<Side>,
     still: bool,
+    /// The number of frames to measure, in place of [`FRAMES`].
+    frames: Option<usize>,
     picture: Option<PathBuf>,
 }
 
@@ -48,6 +50,7 @@ impl Options {
                 "--still" => options.still = true,
                 "--bevy" => options.side = Some(Side::Bevy),
                 "--posse" => options.side = Some(Side::Posse),
+                "--frames" => options.frames = Some(arguments.next().ok_or("--frames: expected a number")?.parse()?),
                 "--picture" => options.picture = Some(arguments.next().ok_or("--picture: expected a file")?.into()),
                 _ if options.file.as_os_str().is_empty() => options.file = std::fs::canonicalize(argument)?,
                 count => options.counts.push(count.parse().map_err(|_| format!("{count}: expected a number"))?),
@@ -88,6 +91,9 @@ fn compare(options: &Options) -> Outcome<()> {
             command.arg(&options.file).arg(count.to_string()).arg(side);
             if options.still {
                 command.arg("--still");
+            }
+            if let Some(frames) = options.frames {
+                command.arg("--frames").arg(frames.to_string());
             }
             let output = command.output()?;
             let text = String::from_utf8_lossy(&output.stdout);
@@ -152,7 +158,7 @@ fn measure(side: Side, count: usize, options: &Options) -> Outcome<[f64; COLUMNS
     for _ in 0..WARM_UP {
         app.update();
     }
-    let frames: Vec<Frame> = (0..FRAMES).map(|_| meter::frame(&mut app)).collect();
+    let frames: Vec<Frame> = (0..options.frames.unwrap_or(FRAMES)).map(|_| meter::frame(&mut app)).collect();
     if model.visible(app.world_mut()) != count {
         return Err("foxes have left the view".into());
     }
