@@ -190,8 +190,9 @@ fn fade(
             continue;
         };
         material.0 = faded.clone();
-        place.translation.y += 0.25 * time.delta_secs();
-        place.scale = Vec3::splat(0.4 + 0.9 * age);
+        place.scale = Vec3::splat(0.4 + 1.1 * age);
+        // It stands on the ground.
+        place.translation.y = 0.35 * place.scale.y;
         place.rotation = camera.rotation();
     }
 }
@@ -209,7 +210,7 @@ fn set_stage(world: &mut World) -> Handle<Image> {
             falloff: FogFalloff::from_visibility_squared(75.0),
             ..default()
         },
-        Transform::from_xyz(0.6, 3.4, 10.5).looking_at(Vec3::new(0.0, 0.9, 0.0), Vec3::Y),
+        Transform::from_xyz(0.4, 3.2, 10.0).looking_at(Vec3::new(0.0, 0.6, 0.0), Vec3::Y),
     ));
     let plane = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(500.0, 500.0));
     let field = StandardMaterial { base_color: Color::srgb(0.46, 0.42, 0.26), perceptual_roughness: 1.0, ..default() };
@@ -229,7 +230,7 @@ fn set_stage(world: &mut World) -> Handle<Image> {
     world.insert_resource(bevy::light::GlobalAmbientLight { brightness: 500.0, ..default() });
 
     // White, fading from the middle to the edge.
-    let alpha = |x: i32, y: i32| (1.0 - ((x * x + y * y) as f32).sqrt() / 32.0).max(0.0);
+    let alpha = |x: i32, y: i32| (1.0 - (x * x + y * y) as f32 / 1024.0).max(0.0).powi(2);
     let pixels = (-32..32).flat_map(|y| (-32..32).map(move |x| (x, y)));
     let pixels = pixels.flat_map(|(x, y)| [255, 255, 255, (255.0 * alpha(x, y)) as u8]).collect();
     let size = Extent3d { width: 64, height: 64, depth_or_array_layers: 1 };
@@ -237,7 +238,7 @@ fn set_stage(world: &mut World) -> Handle<Image> {
         Image::new(size, TextureDimension::D2, pixels, TextureFormat::Rgba8UnormSrgb, RenderAssetUsages::RENDER_WORLD);
     let image = world.resource_mut::<Assets<Image>>().add(image);
     let material = |fade: usize| StandardMaterial {
-        base_color: Color::srgba(0.88, 0.80, 0.64, 0.9 * (1.0 - fade as f32 / FADES as f32)),
+        base_color: Color::srgba(0.93, 0.87, 0.74, 0.85 * (1.0 - fade as f32 / FADES as f32)),
         base_color_texture: Some(image.clone()),
         alpha_mode: AlphaMode::Blend,
         unlit: true,

@@ -7,6 +7,7 @@ use bevy::animation::{AnimatedBy, AnimationPlayer, AnimationTargetId};
 use bevy::camera::RenderTarget;
 use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::{DynamicSkinnedMeshBounds, NoFrustumCulling, VisibilityClass};
+use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::ecs::schedule::ScheduleLabel;
 use bevy::gltf::{GltfAssetLabel, GltfExtras, GltfMaterialName, GltfMeshName};
 use bevy::mesh::skinning::SkinnedMesh;
@@ -190,6 +191,7 @@ pub fn set_stage(app: &mut App, count: usize, target: RenderTarget, draws: bool)
     let camera = world
         .spawn((
             Camera3d::default(),
+            Tonemapping::AcesFitted,
             target,
             Projection::Perspective(PerspectiveProjection { far: 4.0 * radius, ..default() }),
             Transform::from_translation(eye).looking_at(Vec3::ZERO, Vec3::Y),
