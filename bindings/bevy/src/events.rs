@@ -43,7 +43,7 @@ pub(crate) fn send_events(
     for (id, rig) in rigs.iter() {
         let (mut crowd, mut entities) = (Crowd::new(), Vec::new());
         for (entity, slot) in characters.iter().filter(|(_, slot)| slot.rig == id) {
-            if crowd.push(rig.skeleton, &slot.layers).is_ok() {
+            if crowd.push(rig.skeleton, slot.layers()).is_ok() {
                 entities.push((entity, slot));
             }
         }
@@ -62,7 +62,7 @@ pub(crate) fn send_events(
         }
         for occurrence in list.events {
             let (entity, slot) = entities[occurrence.instance];
-            let clip = rig.library.clip(slot.layers[occurrence.layer].clip);
+            let clip = rig.library.clip(slot.layers()[occurrence.layer].clip);
             let event = &clip.events[occurrence.event];
             messages.write(ClipEvent {
                 entity,

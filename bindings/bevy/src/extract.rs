@@ -1,5 +1,6 @@
 //! Brings the changes of a frame to the render world.
 
+use bevy::asset::AssetId;
 use bevy::prelude::*;
 use bevy::render::{Extract, MainWorld};
 
@@ -34,9 +35,14 @@ pub(crate) fn extract_visible(characters: Extract<Query<(&Slot, &ViewVisibility)
     for crowd in render.crowds.values_mut() {
         crowd.visible.clear();
     }
+    // Neighbours mostly have the same rig, so that it is seldom looked up.
+    let mut visible: Option<(AssetId<CrowdRig>, &mut Vec<u32>)> = None;
     for (slot, _) in characters.iter().filter(|(_, visibility)| visibility.get()) {
-        if let Some(crowd) = render.crowds.get_mut(&slot.rig) {
-            crowd.visible.push(slot.index);
+        if visible.as_ref().is_none_or(|(rig, _)| *rig != slot.rig) {
+            visible = render.crowds.get_mut(&slot.rig).map(|crowd| (slot.rig, &mut crowd.visible));
+        }
+        if let Some((_, list)) = &mut visible {
+            list.push(slot.index);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! * [`PossePlugin`]: adds all of this to an app.
 //! * [`CrowdRig`]: an asset, the skeleton, clips and meshes of a `.glb` or `.gltf` file, or of a [`posse::Library`].
 //! * [`Posse`]: the component of a character: its rig, and its layers of clips ([`ClipLayer`]). Joints are not entities.
+//! * [`LayerTransition`]: lets a character go over to other layers smoothly.
 //! * [`CrowdMaterial`]: Bevy's `StandardMaterial` with skin matrices by posse ([`CrowdSkinning`]).
 //! * [`CrowdClock`]: the clock of all characters; it follows Bevy's `Time`, its pause and its speed.
 //! * [`ClipEvents`], [`ClipEvent`]: messages at the events of clips, for the characters that ask for them.
@@ -43,5 +44,5 @@ pub use material::{CrowdMaterial, CrowdSkinning};
 pub use mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS, crowd_mesh};
 pub use plugin::{PossePlugin, PosseSystems};
 pub use rig::{CrowdRig, CrowdRigParts, DressedPart, RigPart};
-pub use slots::Posse;
+pub use slots::{LayerTransition, Posse};
 pub use socket::JointSocket;

@@ -10,8 +10,8 @@ use bevy::render::render_resource::Buffer;
 use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue};
 use bevy::render::storage::{GpuShaderBuffer, RenderChangedShaderBuffers};
 use posse::{
-    Crowd, CrowdOptions, Error, GpuCrowd, GpuLibrary, Mixing, Outputs, PackedLibrary, Parameter, SkeletonId, Step,
-    Ticks,
+    Crowd, CrowdOptions, Error, GpuCrowd, GpuLibrary, LayersOutcome, Library, Mixing, Outputs, PackedLibrary,
+    SkeletonId, Step, Ticks,
 };
 
 use crate::material::CrowdSkinning;
@@ -38,6 +38,7 @@ impl Default for RenderCrowds {
 
 /// A crowd of one rig. Everything but `gpu` outlives the device.
 pub(crate) struct RenderCrowd {
+    library: Arc<Library>,
     packed: Arc<PackedLibrary>,
     skeleton: SkeletonId,
     skinning: CrowdSkinning,
@@ -68,6 +69,7 @@ impl RenderCrowd {
     /// A crowd without instances.
     pub fn new(rig: &CrowdRig) -> Self {
         Self {
+            library: rig.library.clone(),
             packed: rig.packed.clone(),
             skeleton: rig.skeleton,
             skinning: rig.skinning(),
@@ -81,71 +83,89 @@ impl RenderCrowd {
     }
 
     /// Writes the pending changes to the device. Without room for them, a larger crowd takes the place of the present one.
-    fn apply(&mut self, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
+    fn apply(&mut self, now: Ticks, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
         if self.pending.is_empty() && (self.gpu.is_some() || self.crowd.is_empty()) {
             return Ok(());
         }
         let pending = std::mem::take(&mut self.pending);
-        let room = self.room;
-        for change in &pending {
-            let slot = change.slot as usize;
-            if slot >= self.crowd.len() {
-                // Doubling, so that a stream of new characters seldom needs another crowd.
-                let count = (slot + 1).next_power_of_two().max(16);
-                while self.crowd.len() < count {
-                    self.crowd.push(self.skeleton, &[])?;
-                }
+        let (room, count) = (self.room, self.crowd.len());
+        let last = pending.iter().map(|change| change.slot as usize + 1).max().unwrap_or(0);
+        if last > count {
+            // Doubling, so that a stream of new characters seldom needs another crowd.
+            while self.crowd.len() < last.next_power_of_two().max(16) {
+                self.crowd.push(self.skeleton, &[])?;
             }
-            if let Err(error) = self.note(change) {
+        }
+        // One upload for all takes less time than many small ones.
+        let is_whole = pending.len() * 4 > self.crowd.len();
+        for change in &pending {
+            self.ask_for_room(change);
+            let is_single = !is_whole && self.room == room && self.crowd.len() == count;
+            if let Err(error) = self.change(change, now, is_single) {
                 error!("character {}: {error}", change.entity);
             }
         }
-        match &self.gpu {
-            Some(gpu)
-                if self.room == room
-                    && gpu.crowd.batches().iter().map(|batch| batch.instances().len()).sum::<usize>()
-                        == self.crowd.len() =>
-            {
-                // One upload for all takes less time than many small ones.
-                if pending.len() * 4 > self.crowd.len() {
-                    let _ = gpu.crowd.set_layers(&gpu.library, &self.crowd)?;
-                } else {
-                    for change in &pending {
-                        let slot = change.slot as usize;
-                        let _ = gpu.crowd.set_instance(&gpu.library, slot, self.crowd.layers(slot))?;
-                    }
-                }
-                for change in pending.iter().filter(|change| !change.parameters.is_empty()) {
-                    let _ = gpu.crowd.set_parameters(change.slot as usize, &change.parameters)?;
-                }
-                Ok(())
+        if let Some(gpu) = &self.gpu
+            && self.room == room
+            && self.crowd.len() == count
+        {
+            if !is_whole {
+                return Ok(());
             }
-            _ => self.upload(device, queue),
+            if gpu.crowd.set_layers(&gpu.library, &self.crowd.at(now))?.is_replaced() {
+                let room = gpu.crowd.parameter_count();
+                let values = |instance| self.crowd.parameter_values(instance, now).0.into_iter().take(room);
+                return gpu.crowd.set_all_parameters(&(0..count).flat_map(values).collect::<Vec<_>>());
+            }
         }
+        self.upload(now, device, queue)
     }
 
-    /// Takes a change into the crowd on the host, and asks for the room that it needs.
-    fn note(&mut self, change: &Change) -> Result<(), Error> {
-        let slot = change.slot as usize;
-        self.crowd.set(slot, self.skeleton, &change.layers)?;
-        let parameters: Result<Vec<_>, Error> =
-            change.parameters.iter().map(|&value| Parameter::constant(f64::from(value))).collect();
-        self.crowd.set_parameters(slot, parameters?)?;
+    /// Asks for the room that a change needs on the device.
+    fn ask_for_room(&mut self, change: &Change) {
         let room = &mut self.room;
         room.layers = room.layers.max(change.layers.len());
         room.mixing = room.mixing.max(Mixing::of(&change.layers));
         room.drivers |= change.layers.iter().any(posse::Layer::is_driven);
         room.parameters = room.parameters.max(change.parameters.len());
+    }
+
+    /// Changes an instance on the host; on the device as well, if `is_single` says so.
+    fn change(&mut self, change: &Change, now: Ticks, is_single: bool) -> Result<(), Error> {
+        let slot = change.slot as usize;
+        let Some(gpu) = self.gpu.as_ref().filter(|_| is_single) else {
+            return change.apply(&self.library, &mut self.crowd, slot, now).map(|_| ());
+        };
+        match change.transition.filter(|_| !change.is_new && self.crowd.layers(slot) != change.layers) {
+            Some(transition) => {
+                let new = transition.begin(slot, &change.layers, now);
+                let outcome = gpu.crowd.transition(&gpu.library, &self.library, &mut self.crowd, &new)?;
+                if let LayersOutcome::MoreTransitions { room, .. } = outcome {
+                    self.room.transitions = (2 * room).max(16);
+                }
+                // A transition that has begun leaves only the parameters to change.
+                change.apply(&self.library, &mut self.crowd, slot, now)?;
+            }
+            None => {
+                if change.apply(&self.library, &mut self.crowd, slot, now)? {
+                    let _ = gpu.crowd.set_instance(&gpu.library, slot, self.crowd.layers(slot))?;
+                }
+            }
+        }
+        // All parameters, so that those of before do not stay.
+        let mut values = change.parameters.clone();
+        values.resize(gpu.crowd.parameter_count(), 0.0);
+        let _ = gpu.crowd.set_parameters(slot, &values)?;
         Ok(())
     }
 
     /// Makes the crowd on the device.
-    fn upload(&mut self, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
+    fn upload(&mut self, now: Ticks, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
         let library = match self.gpu.take() {
             Some(gpu) => gpu.library,
             None => GpuLibrary::new((device.wgpu_device(), &**queue), (*self.packed).clone())?,
         };
-        let crowd = GpuCrowd::with_options(&library, &self.crowd, Outputs::SKIN, self.room)?;
+        let crowd = GpuCrowd::with_options(&library, &self.crowd.at(now), Outputs::SKIN, self.room)?;
         let [batch] = crowd.batches() else {
             let (count, parts) = (self.crowd.len(), crowd.batches().len());
             let reason =
@@ -192,11 +212,12 @@ pub(crate) fn prepare(
     mut buffers: ResMut<RenderAssets<GpuShaderBuffer>>,
     mut changed: ResMut<RenderChangedShaderBuffers>,
 ) {
+    let now = crowds.step.to;
     for (id, crowd) in &mut crowds.crowds {
         if crowd.failed {
             continue;
         }
-        if let Err(error) = crowd.apply(&device, &queue) {
+        if let Err(error) = crowd.apply(now, &device, &queue) {
             error!("rig {id}: {error}");
             (crowd.failed, crowd.gpu) = (true, None);
             continue;

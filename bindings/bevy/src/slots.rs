@@ -5,9 +5,10 @@ use bevy::ecs::world::DeferredWorld;
 use bevy::mesh::MeshTag;
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
-use posse::Layer;
+use posse::{Crowd, Error, Layer, Library, NewTransition, Parameter, Ticks, TransitionKind};
 
 use crate::clip_layer::ClipLayer;
+use crate::clock::CrowdClock;
 use crate::rig::{CrowdRig, CrowdRigParts};
 
 /// A character of a crowd: one entity, whatever the number of its joints.
@@ -37,6 +38,29 @@ impl Posse {
     }
 }
 
+/// Lets a character go over to other layers smoothly: each change of its layers begins a transition from the pose that it shows, and
+/// the layers of before are not played any more. Without this component, the pose jumps.
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+pub struct LayerTransition {
+    /// The kind of the decay; inertial by default.
+    pub kind: TransitionKind,
+    /// The pace of the decay in seconds, more than 0: as `half_life` of [`posse::Transition`]; 0.1 by default.
+    pub half_life: f64,
+}
+
+impl Default for LayerTransition {
+    fn default() -> Self {
+        Self { kind: TransitionKind::Inertial, half_life: 0.1 }
+    }
+}
+
+impl LayerTransition {
+    /// The transition of an instance that begins now.
+    pub(crate) fn begin(self, instance: usize, layers: &[Layer], now: Ticks) -> NewTransition<'_> {
+        NewTransition { instance, layers, now, kind: self.kind, half_life: self.half_life }
+    }
+}
+
 /// The slot of a character in the crowd of its rig.
 #[derive(Component, Debug, Clone)]
 #[component(on_discard = free_slot)]
@@ -45,7 +69,14 @@ pub(crate) struct Slot {
     pub index: u32,
     /// The index of its first matrix.
     pub tag: u32,
-    pub layers: Vec<Layer>,
+    /// The character alone, with its transition, for the CPU.
+    pub alone: Crowd,
+}
+
+impl Slot {
+    pub fn layers(&self) -> &[Layer] {
+        self.alone.layers(0)
+    }
 }
 
 /// A change that the render world has not seen.
@@ -56,6 +87,10 @@ pub(crate) struct Change {
     pub slot: u32,
     pub layers: Vec<Layer>,
     pub parameters: Vec<f32>,
+    /// The transition to the layers; `None` for a jump.
+    pub transition: Option<LayerTransition>,
+    /// True if the slot had no character, or another one.
+    pub is_new: bool,
 }
 
 /// The slots of all crowds.
@@ -112,17 +147,19 @@ pub(crate) fn leave(removed: On<Remove<Posse>>, mut commands: Commands) {
     commands.entity(removed.entity).try_remove::<(Slot, MeshTag)>();
 }
 
+/// The components of a character that decide its place in a crowd.
+type Member<'a> = (Entity, Ref<'a, Posse>, Option<&'a LayerTransition>, Option<&'a mut Slot>);
+
 /// Gives characters that are new or changed their slots, and notes the changes for the render world.
 pub(crate) fn assign_slots(
-    mut characters: Query<(Entity, Ref<Posse>, Option<&mut Slot>)>,
-    rigs: Res<Assets<CrowdRig>>,
-    parts: Res<CrowdRigParts>,
+    mut characters: Query<Member>,
+    (rigs, parts, clock): (Res<Assets<CrowdRig>>, Res<CrowdRigParts>, Res<CrowdClock>),
     mut crowds: ResMut<Crowds>,
     mut commands: Commands,
 ) {
     let crowds = &mut *crowds;
     let refresh = std::mem::take(&mut crowds.refresh);
-    for (entity, posse, slot) in &mut characters {
+    for (entity, posse, transition, slot) in &mut characters {
         let id = posse.rig.id();
         let is_refreshed = !refresh.is_empty() && refresh.contains(&id);
         if !posse.is_changed() && !is_refreshed {
@@ -136,26 +173,58 @@ pub(crate) fn assign_slots(
                 Err(fault) => error!("character {entity}, layer {index}: {fault}"),
             }
         }
-        let kept = match slot {
+        let parameters = posse.parameters.clone();
+        let mut change =
+            Change { rig: id, entity, slot: 0, layers, parameters, transition: transition.copied(), is_new: true };
+        match slot {
             Some(mut slot) if slot.rig == id && !is_refreshed => {
+                (change.slot, change.is_new) = (slot.index, false);
                 // Meshes and tag stay, so that nothing else has to look at this change.
-                slot.bypass_change_detection().layers.clone_from(&layers);
-                Some(slot.index)
+                let alone = &mut slot.bypass_change_detection().alone;
+                if let Err(error) = change.apply(&rig.library, alone, 0, clock.now()) {
+                    error!("character {entity}: {error}");
+                    continue;
+                }
             }
             Some(mut slot) if slot.rig == id => {
-                slot.layers.clone_from(&layers);
+                change.slot = slot.index;
                 slot.tag = slot.index * rig.matrices() as u32;
-                Some(slot.index)
+                slot.alone = change.alone(rig);
             }
-            _ => None,
-        };
-        let slot = kept.unwrap_or_else(|| {
-            let index = crowds.take(id);
-            let tag = index * rig.matrices() as u32;
-            commands.entity(entity).try_insert(Slot { rig: id, index, tag, layers: layers.clone() });
-            index
-        });
-        let parameters = posse.parameters.clone();
-        crowds.changes.push(Change { rig: id, entity, slot, layers, parameters });
+            _ => {
+                change.slot = crowds.take(id);
+                let tag = change.slot * rig.matrices() as u32;
+                let alone = change.alone(rig);
+                commands.entity(entity).try_insert(Slot { rig: id, index: change.slot, tag, alone });
+            }
+        }
+        crowds.changes.push(change);
+    }
+}
+
+impl Change {
+    /// The layers and parameters of a new character, as an instance of a crowd of its own. What cannot be used is left out.
+    fn alone(&self, rig: &CrowdRig) -> Crowd {
+        let mut alone = Crowd::new();
+        let outcome = alone.push(rig.skeleton, &[]).and_then(|_| self.apply(&rig.library, &mut alone, 0, Ticks(0)));
+        if let Err(error) = outcome {
+            error!("character {}: {error}", self.entity);
+        }
+        alone
+    }
+
+    /// Changes an instance of a crowd. Returns true if its layers are others than before.
+    pub fn apply(&self, library: &Library, crowd: &mut Crowd, instance: usize, now: Ticks) -> Result<bool, Error> {
+        let is_other = self.is_new || crowd.layers(instance) != self.layers;
+        if is_other {
+            match self.transition.filter(|_| !self.is_new) {
+                Some(transition) => crowd.begin_transition(library, &transition.begin(instance, &self.layers, now))?,
+                None => crowd.set(instance, crowd.skeleton(instance), &self.layers)?,
+            }
+        }
+        let parameters: Result<Vec<_>, Error> =
+            self.parameters.iter().map(|&value| Parameter::constant(f64::from(value))).collect();
+        crowd.set_parameters(instance, parameters?)?;
+        Ok(is_other)
     }
 }

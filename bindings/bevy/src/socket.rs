@@ -1,11 +1,11 @@
 //! Entities that follow a joint of a character.
 
 use bevy::prelude::*;
-use posse::{Crowd, Evaluator, Outputs, Parameter, Reference};
+use posse::{Evaluator, Outputs, Reference};
 
 use crate::clock::CrowdClock;
 use crate::rig::CrowdRig;
-use crate::slots::{Posse, Slot};
+use crate::slots::Slot;
 
 /// An entity that follows a joint of a character. Make it a child of the character: its `Transform` is then that of the joint.
 ///
@@ -22,26 +22,20 @@ pub struct JointSocket {
 /// Moves the entities to their joints.
 pub(crate) fn follow_joints(
     mut sockets: Query<(Entity, &JointSocket, &mut Transform)>,
-    characters: Query<(&Posse, &Slot)>,
+    characters: Query<&Slot>,
     clock: Res<CrowdClock>,
     rigs: Res<Assets<CrowdRig>>,
 ) {
     for (entity, socket, mut transform) in &mut sockets {
-        let Ok((posse, slot)) = characters.get(socket.character) else { continue };
+        let Ok(slot) = characters.get(socket.character) else { continue };
         let Some(rig) = rigs.get(slot.rig) else { continue };
         let Some(joint) = rig.library.skeleton(rig.skeleton).find_joint(&socket.joint) else {
             warn_once!("socket {entity}: the rig has no joint `{}`", socket.joint);
             continue;
         };
-        let pose = || {
-            let mut crowd = Crowd::new();
-            crowd.push(rig.skeleton, &slot.layers)?;
-            let parameters: Result<Vec<_>, posse::Error> =
-                posse.parameters.iter().map(|&value| Parameter::constant(f64::from(value))).collect();
-            crowd.set_parameters(0, parameters?)?;
-            Reference::new(&rig.library).evaluate(&crowd, clock.now(), Outputs { model: true, ..Outputs::NONE })
-        };
-        match pose() {
+        let outputs = Outputs { model: true, ..Outputs::NONE };
+        let poses = Reference::new(&rig.library).evaluate(&slot.alone.at(clock.now()), clock.now(), outputs);
+        match poses {
             Ok(poses) => {
                 let (scale, rotation, translation) = poses.instances[0].model[joint].to_scale_rotation_translation();
                 *transform = Transform {

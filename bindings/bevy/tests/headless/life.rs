@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use bevy::camera::visibility::NoFrustumCulling;
+use bevy::mesh::MeshTag;
 use bevy::prelude::*;
-use bevy_posse::{CrowdClock, CrowdRig, JointSocket, Posse};
-use posse::{Evaluator, Outputs, Reference};
+use bevy_posse::{ClipLayer, CrowdClock, CrowdMaterial, CrowdRig, CrowdRigParts, JointSocket, LayerTransition, Posse};
+use posse::{Evaluator, Layer, LayerTime, NewTransition, Outputs, Playback, Reference, Ticks, WrapMode};
 
 use crate::headless;
+use crate::scene::Scene;
 use crate::stage::{Stage, layers, rig};
 
 #[test]
@@ -100,4 +103,125 @@ fn a_socket_follows_its_joint() {
     let expected = stage.scene.placements[7].to_world().transform_point3(expected);
     let found = stage.app.world().get::<GlobalTransform>(socket).unwrap().translation();
     assert!(found.distance(expected) < 1e-4, "{found}, but expected {expected}");
+}
+
+/// The reference begins the same transitions at the same tick.
+#[test]
+fn other_layers_come_in_by_transitions() {
+    let mut stage = Stage::new();
+    // In the second round, each transition interrupts one.
+    for (clip, step) in [("jump", 8), ("idle", 3)] {
+        for &character in stage.characters.iter().step_by(step) {
+            let mut character = stage.app.world_mut().entity_mut(character);
+            character.insert(LayerTransition { half_life: 0.2, ..default() });
+            character.get_mut::<Posse>().unwrap().layers = vec![ClipLayer::looping(clip)];
+        }
+        stage.frames(1);
+        let now = stage.app.world().resource::<CrowdClock>().now();
+        let Scene { library, crowd, .. } = &mut stage.scene;
+        let clip = library.find_clip(clip).unwrap();
+        let layers = [Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))];
+        for instance in (0..24).step_by(step) {
+            let new = NewTransition::new(instance, &layers, now);
+            crowd.begin_transition(library, &NewTransition { half_life: 0.2, ..new }).unwrap();
+        }
+        stage.frames(2);
+    }
+    stage.check();
+}
+
+/// Meshes without a character show the matrices of hidden characters, as they were in the last visible frame.
+#[test]
+fn hidden_characters_are_not_posed() {
+    let mut stage = Stage::new();
+    let before = stage.app.world().resource::<CrowdClock>().now();
+    for &character in &stage.characters {
+        let world = stage.app.world_mut();
+        let mut look = world.query::<(&Mesh3d, &MeshMaterial3d<CrowdMaterial>, &MeshTag, &Transform)>();
+        let (mesh, material, tag, transform) = look.get(world, character).unwrap();
+        let ghost = (mesh.clone(), material.clone(), tag.clone(), *transform, NoFrustumCulling);
+        world.spawn(ghost);
+        world.entity_mut(character).insert(Visibility::Hidden);
+    }
+    stage.frames(6);
+    assert!(stage.app.world().resource::<CrowdClock>().now() > before);
+    stage.check_at(before);
+}
+
+#[test]
+fn a_living_character_changes_its_rig() {
+    let mut stage = Stage::new();
+    let plain = Posse::new(stage.rig.clone(), layers(&stage.scene, 0));
+    let plain = stage.app.world_mut().spawn((plain, Transform::from_xyz(0.0, 0.0, 500.0))).id();
+    stage.frames(2);
+    // A second skin, so that each character has twice as many matrices.
+    let skin = stage.scene.library.skins()[0].clone();
+    stage.scene.library.add_skin(skin).unwrap();
+    let other = rig(&stage.scene, &stage.figure, stage.app.world_mut());
+    let skinning = other.skinning();
+    let other = stage.app.world_mut().resource_mut::<Assets<CrowdRig>>().add(other);
+    for &character in stage.characters[..12].iter().chain([&plain]) {
+        let world = stage.app.world_mut();
+        world.get_mut::<Posse>(character).unwrap().rig = other.clone();
+        if character != plain {
+            // A material of one's own names the matrices of a rig.
+            let material = world.get::<MeshMaterial3d<CrowdMaterial>>(character).unwrap().0.clone();
+            let mut materials = world.resource_mut::<Assets<CrowdMaterial>>();
+            materials.get_mut(&material).unwrap().extension = skinning.clone();
+        }
+    }
+    stage.frames(3);
+    stage.check();
+    let world = stage.app.world();
+    let part = &world.resource::<CrowdRigParts>().of(&other)[0];
+    assert_eq!(world.get::<MeshMaterial3d<CrowdMaterial>>(plain).unwrap().0, part.material);
+    assert_eq!(world.get::<Mesh3d>(stage.characters[0]).unwrap().0, part.mesh);
+
+    // The slots in the first rig are free: it has the indices of 25 characters.
+    let free: Vec<Entity> = (0..13).map(|instance| stage.spawn(instance)).collect();
+    stage.frames(1);
+    let matrices = 25 * stage.scene.skeleton().joints().len() as u32;
+    for character in free {
+        let tag = stage.app.world().get::<MeshTag>(character).unwrap();
+        assert!(tag.value < matrices, "{tag:?}, but expected less than {matrices}");
+    }
+}
+
+/// The phase of a clip follows from the second parameter. The reference has the time of the clip.
+#[test]
+fn parameters_stay_with_their_characters() {
+    let mut stage = Stage::new();
+    let set = |stage: &mut Stage, instance: usize, parameters: &[f32]| {
+        let library = &stage.scene.library;
+        let walk = library.find_clip("walk").unwrap();
+        let phase = f64::from(parameters.get(1).copied().unwrap_or(0.0));
+        let layer = Layer::new(walk, LayerTime::At(phase * library.clip(walk).duration()));
+        stage.scene.crowd.set(instance, library.clip(walk).skeleton, &[layer]).unwrap();
+        let mut posse = stage.app.world_mut().get_mut::<Posse>(stage.characters[instance]).unwrap();
+        posse.layers = vec![ClipLayer::new("walk", LayerTime::Phase { parameter: 1, wrap: WrapMode::Loop })];
+        posse.parameters = parameters.to_vec();
+    };
+    for instance in 0..24 {
+        set(&mut stage, instance, &[9.0, 0.04 * instance as f32]);
+    }
+    stage.frames(2);
+    stage.check();
+
+    // Parameters that are not there any more are 0, also for a new character in the slot of another one.
+    set(&mut stage, 13, &[9.0]);
+    set(&mut stage, 14, &[]);
+    stage.app.world_mut().despawn(stage.characters[15]);
+    stage.frames(1);
+    stage.characters[15] = stage.spawn(15);
+    set(&mut stage, 15, &[]);
+    stage.frames(2);
+    stage.check();
+
+    // A larger crowd on the device.
+    for _ in 0..100 {
+        let hidden = Posse::new(stage.rig.clone(), layers(&stage.scene, 0));
+        stage.app.world_mut().spawn((hidden, Transform::from_xyz(0.0, 0.0, 500.0)));
+    }
+    stage.frames(2);
+    stage.check();
 }

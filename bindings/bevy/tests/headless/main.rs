@@ -8,6 +8,7 @@ mod files;
 #[path = "../../examples/headless/mod.rs"]
 mod headless;
 mod life;
+mod motion;
 #[path = "../../../../examples/renderer/picture.rs"]
 mod picture;
 mod pixels;

@@ -2,7 +2,7 @@
 
 use bevy::core_pipeline::prepass::{DepthPrepass, MotionVectorPrepass, NormalPrepass};
 use bevy::prelude::*;
-use bevy_posse::CrowdClock;
+use bevy_posse::{CrowdClock, CrowdMaterial};
 use posse::{Evaluator, Outputs, Reference};
 
 use crate::stage::Stage;
@@ -19,6 +19,20 @@ fn the_prepass_has_the_depth_of_the_main_pass() {
     let world = stage.app.world_mut();
     let camera = world.query_filtered::<Entity, With<Camera3d>>().single(world).unwrap();
     world.entity_mut(camera).insert((DepthPrepass, NormalPrepass, MotionVectorPrepass));
+    stage.frames(2);
+    stage.check();
+}
+
+/// The transparent pass draws them, without the prepass.
+#[test]
+fn transparent_characters_have_the_same_poses() {
+    let mut stage = Stage::new();
+    for &character in &stage.characters {
+        let world = stage.app.world_mut();
+        let material = world.get::<MeshMaterial3d<CrowdMaterial>>(character).unwrap().0.clone();
+        let mut materials = world.resource_mut::<Assets<CrowdMaterial>>();
+        materials.get_mut(&material).unwrap().base.alpha_mode = AlphaMode::Blend;
+    }
     stage.frames(2);
     stage.check();
 }

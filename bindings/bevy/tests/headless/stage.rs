@@ -27,10 +27,16 @@ pub struct Stage {
 impl Stage {
     /// The 24 characters of [`Scene::apart`], and a camera that sees them without tone mapping.
     pub fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// The same with more plugins.
+    pub fn with(add: impl FnOnce(&mut App)) -> Self {
         let scene = Scene::apart().unwrap();
         let figure = Figure::new(scene.skeleton(), 0.04).unwrap();
         let mut app = headless::app(Path::new("assets"));
         app.add_plugins(PossePlugin);
+        add(&mut app);
         headless::begin(&mut app);
         let rig = rig(&scene, &figure, app.world_mut());
         let rig = app.world_mut().resource_mut::<Assets<CrowdRig>>().add(rig);
@@ -111,7 +117,18 @@ impl Stage {
     pub fn check_film(&mut self, film: &Handle<Image>) {
         let picture = self.shoot(film);
         let now = self.app.world().resource::<CrowdClock>().now();
-        if let Err(error) = crate::check::check(&picture, &self.scene, &self.figure, now) {
+        self.hold(&picture, now);
+    }
+
+    /// Takes a picture, and holds it to the reference at another time.
+    pub fn check_at(&mut self, tick: posse::Ticks) {
+        let film = self.film.clone();
+        let picture = self.shoot(&film);
+        self.hold(&picture, tick);
+    }
+
+    fn hold(&self, picture: &Picture, now: posse::Ticks) {
+        if let Err(error) = crate::check::check(picture, &self.scene, &self.figure, now) {
             let file = std::env::temp_dir().join("bevy_posse.png");
             picture.save(&file).unwrap();
             panic!("{error}; the picture is {}", file.display());
