@@ -8,6 +8,8 @@ use posse::Error;
 use posse::bake::{ArrayLayout, ArrayShape};
 use tempfile::SpooledTempFile;
 
+use crate::cli::write_error::with_remedy;
+
 /// The bytes of a clip that stay in memory, all arrays together.
 pub const MEMORY: usize = 64 << 20;
 
@@ -56,7 +58,7 @@ impl SpooledNumbers {
     }
 
     fn error(&self, source: io::Error) -> Error {
-        Error::Io { file: self.folder.clone(), source }
+        Error::Io { file: self.folder.clone(), source: with_remedy(source) }
     }
 }
 

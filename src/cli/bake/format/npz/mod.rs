@@ -17,6 +17,7 @@ use crate::cli::bake::format::{ClipHead, ClipWriter, NpzLayout};
 use crate::cli::bake::spool::{Spool, SpooledNumbers};
 use crate::cli::npy;
 use crate::cli::output::UntilError;
+use crate::cli::write_error::with_remedy;
 
 /// The largest size of texts, in bytes. NumPy stores each text with the length of the longest.
 const TEXTS: u64 = 256 << 20;
@@ -42,8 +43,7 @@ impl ClipWriter for NpzWriter<'_> {
 
     fn finish(self: Box<Self>, facts: &Facts) -> Result<(), Error> {
         let Self { head, layout, mut draft, mut spool } = *self;
-        let frames = usize::try_from(spool.frames())
-            .map_err(|error| draft.error(io::Error::new(io::ErrorKind::FileTooLarge, error)))?;
+        let frames = usize::try_from(spool.frames()).map_err(|error| draft.error(io::Error::other(error)))?;
         let mut file = NpzFile::new(&mut draft);
         file.numbers("time", "<f8", &[frames], spool.times()?)?;
         match layout {
@@ -156,10 +156,10 @@ impl<'a> NpzFile<'a> {
 
     fn finish(self) -> Result<(), Error> {
         let Self { place, zip } = self;
-        zip.finish().map(|_| ()).map_err(|error| Error::Io { file: place, source: error.into() })
+        zip.finish().map(|_| ()).map_err(|error| Error::Io { file: place, source: with_remedy(error.into()) })
     }
 
     fn error(&self, source: io::Error) -> Error {
-        Error::Io { file: self.place.clone(), source }
+        Error::Io { file: self.place.clone(), source: with_remedy(source) }
     }
 }

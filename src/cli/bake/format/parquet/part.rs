@@ -22,6 +22,7 @@ use posse::bake::ArrayLayout;
 use crate::cli::bake::draft::Draft;
 use crate::cli::bake::facts::Facts;
 use crate::cli::bake::spool::Spool;
+use crate::cli::write_error::with_remedy;
 
 /// The most rows of a row group.
 const ROWS: usize = 1 << 16;
@@ -111,7 +112,7 @@ impl Part {
         let file = draft.place().to_path_buf();
         let schema = Arc::new(schema(&file, &columns)?);
         let writer = ArrowWriter::try_new(draft, schema.clone(), Some(properties()))
-            .map_err(|error| Error::Io { file: file.clone(), source: io_error(error) })?;
+            .map_err(|error| Error::Io { file: file.clone(), source: with_remedy(io_error(error)) })?;
         Ok(Self { file, columns, schema, writer, groups: 0, rows: 0 })
     }
 
@@ -189,12 +190,12 @@ impl Part {
     pub fn finish(mut self) -> Result<(), Error> {
         self.end_group()?;
         let Self { file, writer, .. } = self;
-        let draft = writer.into_inner().map_err(|error| Error::Io { file, source: io_error(error) })?;
+        let draft = writer.into_inner().map_err(|error| Error::Io { file, source: with_remedy(io_error(error)) })?;
         draft.keep()
     }
 
     fn error(&self, source: impl Into<io::Error>) -> Error {
-        Error::Io { file: self.file.clone(), source: source.into() }
+        Error::Io { file: self.file.clone(), source: with_remedy(source.into()) }
     }
 }
 
