@@ -203,7 +203,7 @@ fn a_terminal_is_left_as_it_was() {
     }
     // A terminal with a bar on it. Its settings are printed before and after.
     let text = format!(
-        "stty -g; timeout --foreground --preserve-status -s INT 4 '{POSSE}' bake scene.glb -o baked --fps 500000 --format glb; echo \
+        "stty -g; timeout --foreground --preserve-status -s INT 2 '{POSSE}' bake scene.glb -o baked --fps 4000000 --format glb; echo \
          \"code $?\"; stty -g"
     );
     let ended = Running::start(&mut scene.command("script", &["-qec", &text, "/dev/null"])).end();

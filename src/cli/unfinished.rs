@@ -18,6 +18,7 @@ const ATTEMPTS: u64 = 1000;
 struct Entry {
     path: PathBuf,
     /// Ends the program that writes the file, if it is another one.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "other systems have no signals"))]
     stop: Option<Box<dyn Fn() + Send>>,
 }
 

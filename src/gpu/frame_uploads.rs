@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::gpu::DeviceAndQueue;
 use crate::gpu::buffers::write;
+use crate::gpu::{DeviceAndQueue, Scopes};
 
 /// Buffers of one size, each written for one recorded frame and free again when that frame has run.
 ///
@@ -60,12 +60,15 @@ impl FrameUploads {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let free = slots.iter().position(|slot| !slot.is_used.load(Ordering::Acquire));
         let index = free.unwrap_or_else(|| {
+            // Without memory, the copy of the buffer is refused when the frame is submitted.
+            let scopes = Scopes::push(&self.device);
             let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(self.label),
                 size: self.size,
                 usage: self.usage,
                 mapped_at_creation: false,
             });
+            scopes.discard();
             slots.push(Slot { buffer, is_used: Arc::default() });
             slots.len() - 1
         });

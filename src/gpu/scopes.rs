@@ -37,6 +37,11 @@ impl Scopes {
             Reports { out_of_memory, internal, validation }.explain()
         }
     }
+
+    /// Pops the error scopes, and drops their reports: for objects whose later uses are reported.
+    pub fn discard(self) {
+        drop(self.pop());
+    }
 }
 
 /// The reports of the scopes.

@@ -1,7 +1,7 @@
 //! Times by the clock of the GPU.
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, read_buffers};
+use crate::gpu::{DeviceAndQueue, Scopes, read_buffers};
 
 /// Measures a compute pass by the clock of the GPU. The device needs the feature `TIMESTAMP_QUERY`.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ impl Stopwatch {
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
         }
+        // Without memory, the first measurement is refused.
+        let scopes = Scopes::push(device);
         let queries = device.create_query_set(&wgpu::QuerySetDescriptor {
             label: Some("posse stopwatch"),
             ty: wgpu::QueryType::Timestamp,
@@ -32,6 +34,7 @@ impl Stopwatch {
             usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });
+        scopes.discard();
         Some(Self { queries, resolved, seconds_per_tick: f64::from(queue.get_timestamp_period()) * 1e-9 })
     }
 

@@ -43,8 +43,7 @@ impl ClipWriter for NpzWriter<'_> {
 
     fn finish(self: Box<Self>, facts: &Facts) -> Result<(), Error> {
         let Self { head, layout, mut draft, mut spool } = *self;
-        let frames = usize::try_from(spool.frames())
-            .map_err(|error| draft.error(io::Error::new(io::ErrorKind::FileTooLarge, error)))?;
+        let frames = usize::try_from(spool.frames()).map_err(|error| draft.error(io::Error::other(error)))?;
         let mut file = NpzFile::new(&mut draft);
         file.numbers("time", "<f8", &[frames], spool.times()?)?;
         match layout {
