@@ -3,7 +3,7 @@
 use bevy::camera::primitives::Aabb;
 use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
-use posse::{CpuEngine, Crowd, Error, Evaluator, Layer, LayerTime, Outputs, Ticks};
+use posse::{Crowd, Error, Evaluator, Layer, LayerTime, Outputs, Reference, Ticks};
 
 use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS};
 use crate::rig::CrowdRig;
@@ -28,7 +28,8 @@ pub(crate) fn bounds(rig: &CrowdRig, meshes: &[Mesh]) -> Result<Aabb, Error> {
             crowd.push(rig.skeleton, &[Layer::new(id, LayerTime::At(seconds))])?;
         }
     }
-    let poses = CpuEngine::new(library)?.evaluate(&crowd, Ticks(0), Outputs::SKIN)?;
+    // Without optimisation, the CPU engine needs more stack for AVX-512 than the threads of Bevy have: 2 MiB.
+    let poses = Reference::new(library).evaluate(&crowd, Ticks(0), Outputs::SKIN)?;
     let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
     for pose in &poses.instances {
         for (matrix, corners) in pose.skins.iter().flatten().zip(&boxes) {
