@@ -8,8 +8,6 @@ pub mod each_engine;
 /// glTF files built in code.
 pub mod gltf_builder;
 pub mod gpu_library;
-/// Child processes that tests start, watch and end.
-#[cfg(all(feature = "cli", unix))]
 pub mod running;
 pub mod scenes;
 pub mod skip;

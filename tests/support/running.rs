@@ -1,4 +1,5 @@
 //! Child processes that tests start, watch and end.
+#![cfg(all(feature = "cli", unix))]
 
 use std::io::Read;
 use std::path::Path;
