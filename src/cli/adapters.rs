@@ -48,7 +48,7 @@ const SIZES: [UsedLimit; 3] = [
 pub fn run(args: &Args) -> Result<(), Error> {
     let adapters = GpuContext::adapters()?;
     let default = GpuContext::default_adapter(AdapterKind::Any);
-    if let (Err(error), true) = (&default, adapters.is_empty()) {
+    if let Err(error) = &default {
         note(&format!("note: {error}"));
     }
     let default = default.ok().map(|adapter| adapter.index);

@@ -13,7 +13,9 @@ static BARS: Mutex<Vec<WeakProgressBar>> = Mutex::new(Vec::new());
 
 /// Adds a bar to those that [`clear_all`] removes.
 pub fn register(bar: &ProgressBar) {
-    BARS.lock().unwrap_or_else(PoisonError::into_inner).push(bar.downgrade());
+    let mut bars = BARS.lock().unwrap_or_else(PoisonError::into_inner);
+    bars.retain(|bar| bar.upgrade().is_some());
+    bars.push(bar.downgrade());
 }
 
 /// Removes all bars from the terminal, before a signal ends the process.

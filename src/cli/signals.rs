@@ -5,7 +5,7 @@
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Handles the signals that end a process: SIGINT (Ctrl+C), SIGTERM and SIGHUP. The exit code is 128 plus the number of the signal. A
-/// signal that the parent process ignores, for example by `nohup`, stays ignored. A write beyond the largest size of a file becomes
+/// signal that the parent process ignores, for example by `nohup`, stays ignored on Linux. A write beyond the largest size of a file becomes
 /// an error.
 #[cfg(unix)]
 pub fn install() {
@@ -35,8 +35,9 @@ pub fn install() {
         });
         // Without this thread, the clean-up takes its time.
         drop(at_last);
-        progress::clear_all();
         unfinished::remove_all();
+        // A terminal that takes no more text holds this back.
+        progress::clear_all();
         end();
     };
     if let Err(error) = thread::Builder::new().name("signals".into()).spawn(wait) {

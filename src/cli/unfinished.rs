@@ -64,7 +64,13 @@ impl Unfinished {
 
     /// Gives the file its name. It replaces a file of that name.
     pub fn rename(self, target: &Path) -> io::Result<()> {
-        without_signals(|| fs::rename(&self.path, target))
+        let mut files = lock();
+        fs::rename(&self.path, target)?;
+        // Another process may take the temporary name from now on.
+        files.retain(|entry| entry.path != self.path);
+        drop(files);
+        mem::forget(self);
+        Ok(())
     }
 }
 

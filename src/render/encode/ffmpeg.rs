@@ -1,7 +1,8 @@
 //! Films, encoded by the program `ffmpeg`.
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Read, Write};
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +15,8 @@ use crate::render::Picture;
 
 /// The number of the next temporary file.
 static NEXT: AtomicU64 = AtomicU64::new(0);
+/// The largest number of temporary names that are tried.
+const ATTEMPTS: u64 = 1000;
 /// The time between two looks at `ffmpeg`.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -42,9 +45,7 @@ impl Film {
             "webm" => &["-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-row-mt", "1", "-f", "webm"],
             _ => return Err(Error::Usage(format!("{}: a film must be an .mp4 or a .webm file", file.display()))),
         };
-        // The name is short, so that it is valid wherever the name of the file is.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let draft = file.with_file_name(format!(".posse-{}-film-{number}.part", std::process::id()));
+        let draft = create_draft(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
         let spawned = Command::new("ffmpeg")
             .args(["-loglevel", "error", "-nostdin", "-y", "-f", "rawvideo", "-pixel_format", "rgba"])
             .args(["-video_size", &format!("{width}x{height}"), "-framerate", &rate.to_string(), "-i", "-"])
@@ -56,13 +57,17 @@ impl Film {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn();
-        let mut child = spawned.map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Error::Usage(format!(
-                "{}: ffmpeg, which writes films, is not installed. Install it (Debian and Ubuntu: apt-get install ffmpeg; \
-                 macOS: brew install ffmpeg; Windows: winget install ffmpeg), or write a .gif or .apng file",
-                file.display()
-            )),
-            _ => Error::Io { file: "ffmpeg".into(), source: error },
+        let mut child = spawned.map_err(|error| {
+            // Nothing can be done about a file that cannot be removed.
+            let _ = std::fs::remove_file(&draft);
+            match error.kind() {
+                ErrorKind::NotFound => Error::Usage(format!(
+                    "{}: ffmpeg, which writes films, is not installed. Install it (Debian and Ubuntu: apt-get install ffmpeg; \
+                     macOS: brew install ffmpeg; Windows: winget install ffmpeg), or write a .gif or .apng file",
+                    file.display()
+                )),
+                _ => Error::Io { file: "ffmpeg".into(), source: error },
+            }
         })?;
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
         Ok(Self { child: Arc::new(Mutex::new(child)), stdin, stderr, draft, file: file.to_path_buf() })
@@ -138,6 +143,22 @@ fn lock(child: &Mutex<Child>) -> MutexGuard<'_, Child> {
 }
 
 /// The argument that names a file for `ffmpeg`.
+/// Creates the temporary file of a film, in its folder. The name is short, so that it is valid wherever the name of the film is.
+fn create_draft(film: &Path) -> io::Result<PathBuf> {
+    let mut last = ErrorKind::AlreadyExists.into();
+    for _ in 0..ATTEMPTS {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let draft = film.with_file_name(format!(".posse-{}-film-{number}.part", std::process::id()));
+        // A process with the same number, on another machine, may write into the same folder.
+        match OpenOptions::new().write(true).create_new(true).open(&draft) {
+            Ok(_) => return Ok(draft),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
+}
+
 fn file_argument(file: &Path) -> OsString {
     let mut name = OsString::from("file:");
     name.push(file);

@@ -1,4 +1,4 @@
-//! `posse bench --soak`: a crowd that changes all the time, for minutes or days, and what becomes of its time and memory.
+//! `posse bench --soak`: measures a crowd that changes all the time, for minutes or days: its time per frame, memory and open files.
 
 mod layers;
 mod page;
@@ -121,7 +121,7 @@ impl Record {
             )?;
         }
         if !self.is_flat() {
-            writeln!(out, "memory or open files GROW by more than 2 % from the first to the second half")?;
+            writeln!(out, "memory or open files GROW from the first to the second half")?;
         }
         Ok(())
     }

@@ -48,17 +48,18 @@ impl Process {
 mod tests {
     use super::*;
 
+    /// Other tests of the process may free memory and close files meanwhile, but not as much.
     #[test]
-    fn memory_that_is_written_is_counted() {
+    fn memory_and_files_are_counted() {
         let mut process = Process::current();
         let before = process.resources().unwrap();
-        let block = vec![1_u8; 64 << 20];
-        let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
+        let block = vec![1_u8; 256 << 20];
+        let files: Vec<_> = (0..200).map(|_| std::fs::File::open(std::env::current_exe().unwrap()).unwrap()).collect();
         let after = process.resources().unwrap();
-        assert!(after.memory > before.memory + (32 << 20), "{before:?} {after:?}");
+        assert!(after.memory > before.memory + (128 << 20), "{before:?} {after:?}");
         if let (Some(before), Some(after)) = (before.files, after.files) {
-            assert!(after > 0 && before > 0);
+            assert!(after > before + 100, "{before} {after}");
         }
-        drop((block, file));
+        drop((block, files));
     }
 }

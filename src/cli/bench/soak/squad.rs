@@ -9,7 +9,7 @@ use super::layers;
 
 /// The outputs that are posed and checked.
 pub const OUTPUTS: Outputs = Outputs { root_motion: false, ..Outputs::ALL };
-/// The room of a squad for what its instances may get.
+/// The room of a squad for later layers, parameters and transitions.
 const ROOM: CrowdOptions = CrowdOptions {
     layers: layers::MOST,
     mixing: Mixing::Any,
