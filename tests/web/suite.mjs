@@ -23,7 +23,7 @@ const VARIABLES = ALL ? { POSSE_ALL_TESTS: "1" } : {};
 /// Beginnings of names: tests with large or many crowds, with devices whose kernels no other test shares, or with further random cases. They
 /// run with POSSE_ALL_TESTS=1, or if SUITE names them.
 const LONG = [
-  "goals::on_gpu::", "gpu::limits::", "gpu::rigs::", "gpu::visible::", "motion::blend_spaces::knots_", "motion::sync::followers_",
+  "goals::on_gpu::", "gpu::limits::", "gpu::rigs::", "gpu::visible::", "motion::sync::followers_",
   "motion_rules::", "random_scenes::large_", "random_scenes::more_", "random_scenes::other_", "random_scenes::small_", "random_scenes::still_",
 ];
 /// Beginnings of names: tests that must fail if the numbers of the GPU are altered, one per kind of answer.
