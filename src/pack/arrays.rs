@@ -32,6 +32,7 @@ impl Sizes {
 impl Arrays {
     /// Appends records to the words, and returns the offset of the first.
     pub fn push_records<T: Pod>(&mut self, records: &[T]) -> u32 {
+        const { assert!(align_of::<T>() >= align_of::<u32>(), "a record must be as aligned as a word") };
         let offset = self.words.len() as u32;
         self.words.extend_from_slice(bytemuck::cast_slice(records));
         offset

@@ -68,7 +68,8 @@ fn push_record(arrays: &mut Arrays, part: &QuantizedKeys, wide: bool, bit: u32) 
         arrays.push_records(&[bit]);
         arrays.push_records(&part.least);
     } else {
-        arrays.push_records(&part.least.map(|least| least as i16));
+        let least = part.least.map(|least| least as i16);
+        arrays.push_records(&bytemuck::cast::<[i16; 4], [u32; 2]>(least));
     }
 }
 
