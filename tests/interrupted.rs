@@ -167,6 +167,7 @@ fn a_film_ends_with_its_encoder() {
     let arguments = ["render", "demo", "--seconds", "60", "--size", "64x48", "-o", "out.mp4"];
     let mut command = scene.command(POSSE, &arguments);
     let mut child = Running::start(command.env("PATH", path).env("POSSE_TEST_PID", scene.path("pid")));
+    child.wait_until("an encoder", || fs::read_to_string(scene.path("pid")).is_ok_and(|text| text.ends_with('\n')));
     child.wait_until("an unfinished file", || scene.has_unfinished());
     child.signal("TERM");
     let ended = child.end();

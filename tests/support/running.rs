@@ -1,6 +1,7 @@
 //! Child processes that tests start, watch and end.
 #![cfg(all(feature = "cli", unix))]
 
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -30,9 +31,29 @@ pub struct Ended {
     pub stderr: String,
 }
 
+/// The same command without the signals that this process ignores, as background jobs of scripts do: its children would inherit that.
+fn with_default_signals(command: &Command) -> Command {
+    let mut same = Command::new(if cfg!(target_os = "linux") { OsStr::new("env") } else { command.get_program() });
+    if cfg!(target_os = "linux") {
+        same.arg("--default-signal=INT,HUP,TERM").arg(command.get_program());
+    }
+    same.args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        same.current_dir(folder);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => same.env(name, value),
+            None => same.env_remove(name),
+        };
+    }
+    same
+}
+
 impl Running {
     /// Starts a command. Its outputs are collected.
     pub fn start(command: &mut Command) -> Self {
+        let mut command = with_default_signals(command);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stdout = child.stdout.take().map(collect);
         let stderr = child.stderr.take().map(collect);
