@@ -18,6 +18,7 @@ mod output;
 mod progress;
 mod render;
 mod retarget;
+mod retargeting;
 mod signals;
 mod source;
 mod start_up;

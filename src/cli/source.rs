@@ -7,16 +7,15 @@ use std::path::Path;
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::{bvh, cocos, gltf};
 use posse::{
-    BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Retargeting, Skeleton, SkeletonId, Skin,
-    SkinId, TargetPath, UnboundClip, Warning, demo,
+    BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
+    TargetPath, UnboundClip, Warning, demo,
 };
 
 use crate::cli::arguments::check_limit;
 use crate::cli::output::{file_name, note};
-use crate::cli::retarget::{MapArgs, is_demo};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
-const MAX_CLIP_JOINTS: u64 = 1 << 24;
+pub const MAX_CLIP_JOINTS: u64 = 1 << 24;
 
 /// A function that takes the line of a warning.
 pub type Report<'a> = dyn FnMut(&str) + 'a;
@@ -130,38 +129,6 @@ impl Source {
         Ok(Self { skeleton, clips, skins, joints, asset, rig: Some(file_name(rig)), ..self })
     }
 
-    /// Retargets clips of the source to the skeleton of another glTF or BVH file, or of the built-in rig. They take the places of the
-    /// originals; the others stay clips of the source.
-    pub fn retarget(mut self, file: &Path, rig: &Path, clips: &[ClipId], args: &MapArgs) -> Result<Retargeted, Error> {
-        let bytes = if is_demo(rig) { None } else { Some(read_nodes(rig)?) };
-        let nodes = match &bytes {
-            Some(bytes) => Nodes::import(&mut self.library, rig, bytes)?,
-            None => Nodes::demo(&mut self.library)?,
-        };
-        self.warn(rig, &nodes.warnings, &mut note);
-        let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
-        check_limit("clips x joints of the rig", clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
-        let map = args.joint_map(&self.library, self.skeleton, nodes.skeleton)?;
-        if map.pairs.is_empty() {
-            return Err(Error::Usage(format!(
-                "{}: no joint has a partner in {}; name pairs of joints in a file, and give it with --map",
-                file.display(),
-                rig.display()
-            )));
-        }
-        let options = args.options(&self)?;
-        let retargeting = self.library.retarget(clips, &map, &options)?;
-        let map = &retargeting.map;
-        let remarks: Vec<String> = map.remarks.iter().map(|remark| map.describe(&self.library, remark)).collect();
-        self.warn(file, remarks, &mut note);
-        for made in &retargeting.clips {
-            self.clips.iter_mut().filter(|clip| **clip == made.source).for_each(|clip| *clip = made.clip);
-        }
-        let Nodes { skeleton, skins, joints, asset, .. } = nodes;
-        let source = Self { skeleton, skins, joints, asset, rig: Some(file_name(rig)), ..self };
-        Ok(Retargeted { source, retargeting, bytes })
-    }
-
     /// A source with a skeleton and no clips.
     fn new(library: Library, skeleton: SkeletonId) -> Self {
         Self {
@@ -210,7 +177,7 @@ impl Source {
     }
 
     /// Stores warnings, and reports them.
-    fn warn(&mut self, file: &Path, warnings: impl IntoIterator<Item = impl ToString>, report: &mut Report) {
+    pub fn warn(&mut self, file: &Path, warnings: impl IntoIterator<Item = impl ToString>, report: &mut Report) {
         for warning in warnings {
             let warning = warning.to_string();
             report(&format!("warning: {}: {warning}", file.display()));
@@ -229,31 +196,23 @@ impl Source {
     }
 }
 
-/// A source with retargeted clips.
-pub struct Retargeted {
-    /// The source, with the skeleton of the rig.
-    pub source: Source,
-    /// The report.
-    pub retargeting: Retargeting,
-    /// The bytes of the file of the rig; `None` for the built-in one.
-    pub bytes: Option<Vec<u8>>,
-}
-
 /// The parts of a library that a glTF or BVH file becomes.
-struct Nodes {
-    skeleton: SkeletonId,
-    skins: Vec<SkinId>,
-    joints: Vec<usize>,
+pub struct Nodes {
+    pub skeleton: SkeletonId,
+    pub skins: Vec<SkinId>,
+    /// The joint of each node, in the order of the file.
+    pub joints: Vec<usize>,
     clips: Vec<ClipId>,
     /// Seconds from frame to frame of a BVH file; `None` for a glTF file.
     frame_time: Option<f64>,
     /// `None` for a BVH file.
-    asset: Option<gltf::Asset>,
-    warnings: Vec<Warning>,
+    pub asset: Option<gltf::Asset>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Nodes {
-    fn import(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
+    /// Imports a glTF or BVH file.
+    pub fn import(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         if bvh::is_bvh(file, bytes) {
             let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = bvh::from_slice(library, file, bytes)?;
             let joints = (0..library.skeleton(skeleton).joints().len()).collect();
@@ -267,7 +226,7 @@ impl Nodes {
     }
 
     /// The skeleton and the skin of the built-in rig, without its clips.
-    fn demo(library: &mut Library) -> Result<Self, Error> {
+    pub fn demo(library: &mut Library) -> Result<Self, Error> {
         let rig = demo::library()?;
         let Some(id) = rig.skeleton_ids().next() else { return Err(Error::Usage("the built-in rig is empty".into())) };
         let skeleton = library.add_skeleton(rig.skeleton(id).clone());
@@ -345,7 +304,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
 }
 
 /// Reads the bytes of a glTF or BVH file. Fails for a Cocos clip.
-fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
+pub fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
     let bytes = read(file)?;
     check_nodes(file, &bytes)?;
     Ok(bytes)

@@ -7,7 +7,7 @@ use posse::render::{Bounds, Figure, crowd_bounds};
 use posse::{Crowd, Layer, LayerTime, Ticks};
 
 use crate::js::Result;
-use crate::library::SharedLibrary;
+use crate::source::Source;
 
 /// The most clips whose poses are measured.
 const MEASURED_CLIPS: usize = 12;
@@ -25,14 +25,9 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// The figures for a crowd of `count` instances. Figures of files depend neither on the count nor on the device.
-    pub fn new(library: &SharedLibrary, count: usize, is_software: bool) -> Result<Self> {
-        let side = library.is_demo.then_some(side(count, is_software));
-        let known = library.drawn.borrow().clone();
-        if let Some(known) = known.clone().filter(|known| known.side == side) {
-            return Ok(known);
-        }
-        let content = library.source();
+    /// The figures of a library. `side` is the length of a triangle's side of the built-in human; `None` for the figures of files.
+    /// `known` are figures of the same library with another side, which have the same bounds.
+    pub fn new(content: &Source, side: Option<f64>, known: Option<Self>) -> Result<Self> {
         let mut figures = content.figures.clone();
         for skeleton in content.library.skeleton_ids() {
             match side {
@@ -47,9 +42,12 @@ impl Drawn {
             Some(known) => known.bounds,
             None => Rc::new(bounds(&content.library, &figures)?),
         };
-        let drawn = Self { figures: Rc::new(figures), bounds, side };
-        library.drawn.replace(Some(drawn.clone()));
-        Ok(drawn)
+        Ok(Self { figures: Rc::new(figures), bounds, side })
+    }
+
+    /// The length of a triangle's side of the built-in human; `None` for the figures of files.
+    pub fn side(&self) -> Option<f64> {
+        self.side
     }
 
     /// True if any figure has meshes.
@@ -60,7 +58,7 @@ impl Drawn {
 
 /// The length of a triangle's side of the built-in human. In large crowds, each figure is small in the picture. A software renderer
 /// needs about a microsecond per triangle and pass.
-fn side(count: usize, is_software: bool) -> f64 {
+pub fn side(count: usize, is_software: bool) -> f64 {
     match count {
         0..=16 => 0.025,
         17..=64 => 0.036,

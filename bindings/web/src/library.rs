@@ -8,9 +8,10 @@ use posse::{GpuContext, GpuEngine, GpuLibrary, PackedLibrary};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
+use crate::figure::{self, Drawn};
+use crate::joints;
 use crate::js::{Result, check_index, object, options};
 use crate::source::{Files, Source};
-use crate::{figure, joints};
 
 /// Skeletons, skins and clips, and the meshes to draw.
 #[wasm_bindgen]
@@ -25,7 +26,7 @@ pub struct SharedLibrary {
     /// The library on the device that used it last.
     engine: RefCell<Option<Rc<GpuEngine>>>,
     /// The figures with their bounds, once they have been drawn.
-    pub drawn: RefCell<Option<figure::Drawn>>,
+    drawn: RefCell<Option<Drawn>>,
     /// True for the built-in human.
     pub is_demo: bool,
 }
@@ -121,6 +122,20 @@ impl SharedLibrary {
         self.engine.replace(None);
         self.drawn.replace(None);
         Ok(result)
+    }
+
+    /// The figures for a crowd of `count` instances. Figures of files depend neither on the count nor on the device.
+    pub fn drawn(&self, count: usize, is_software: bool) -> Result<Drawn> {
+        let side = self.is_demo.then_some(figure::side(count, is_software));
+        let known = self.drawn.borrow().clone();
+        match known {
+            Some(known) if known.side() == side => Ok(known),
+            known => {
+                let drawn = Drawn::new(&self.source(), side, known)?;
+                self.drawn.replace(Some(drawn.clone()));
+                Ok(drawn)
+            }
+        }
     }
 
     /// The library on a device. It is uploaded once per device.

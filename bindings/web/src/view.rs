@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
 use crate::crowd::{Crowd, SharedCrowd};
-use crate::figure::Drawn;
 use crate::gpu::Gpu;
 use crate::js::{Result, object, options, ticks};
 use crate::library::Library;
@@ -112,7 +111,7 @@ impl View {
         let (shared, library, crowd) = (self.shared.clone(), library.shared.clone(), crowd.shared.clone());
         let call = shared.begin_call(0);
         let model = crowd.crowd.borrow().clone();
-        let drawn = Drawn::new(&library, model.len(), shared.is_software)?;
+        let drawn = library.drawn(model.len(), shared.is_software)?;
         let bones = if drawn.has_meshes() { Bones::Hidden } else { Bones::Solid };
         let needed = posse::render::needed_outputs(&drawn.figures, bones != Bones::Hidden);
         let has = crowd.outputs();

@@ -10,7 +10,6 @@ use serde::Serialize;
 use crate::cli::bake::args::Args;
 use crate::cli::bake::facts::{SourceFacts, StoredFacts};
 use crate::cli::bake::format::{Format, NpzLayout};
-use crate::cli::bake::places::ReadFile;
 use crate::cli::bake::{hash, regular_file};
 use crate::cli::engine::EngineChoice;
 use crate::cli::source::add_rig_from_slice;
@@ -46,6 +45,14 @@ pub struct Options {
     pub text: String,
     /// The same with the options that select clips.
     pub text_of_all: serde_json::Value,
+}
+
+/// A file that a bake reads. No output may replace it.
+#[derive(Debug, Clone)]
+pub struct ReadFile {
+    /// The part that it has in the bake, for messages.
+    pub role: &'static str,
+    pub path: PathBuf,
 }
 
 /// The options that change an output.

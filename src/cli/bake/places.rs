@@ -2,23 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use posse::Error;
 
 use crate::cli::bake::crowd;
-use crate::cli::bake::inputs::{ClipFile, Inputs};
-use crate::cli::bake::options::Options;
+use crate::cli::bake::inputs::{ClipFile, Inputs, resolve};
+use crate::cli::bake::options::{Options, ReadFile};
 use crate::cli::bake::share::Share;
 use crate::cli::bake::workers::map;
-
-/// A file that a bake reads. No output may replace it.
-#[derive(Debug, Clone)]
-pub struct ReadFile {
-    /// The part that it has in the bake, for messages.
-    pub role: &'static str,
-    pub path: PathBuf,
-}
 
 /// A file that a bake writes.
 struct Output<'a> {
@@ -89,23 +81,6 @@ pub fn check(
     check_folders_below(out, &outputs)?;
     let checked = map(threads, &outputs, |output| check_place(out, output, &by_place));
     checked.into_iter().collect()
-}
-
-/// The canonical path that a folder has, or gets when it is made with the missing folders above it: `new/../e` is `e`.
-pub fn resolve(folder: &Path) -> Option<PathBuf> {
-    let mut place = Path::new(".").canonicalize().ok()?;
-    for part in folder.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                place.pop();
-            }
-            part => place.push(part),
-        }
-        // A link leads elsewhere, and the folder above its target is another one.
-        place = place.canonicalize().unwrap_or(place);
-    }
-    Some(place)
 }
 
 /// The outputs of all clips, and the files of the bake.

@@ -18,7 +18,7 @@ use crate::cli::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::cli::eval::npz::PoseTable;
 use crate::cli::evaluation::ClipEvaluation;
 use crate::cli::output::{self, Output};
-use crate::cli::retarget::MapArgs;
+use crate::cli::retargeting::{MapArgs, Retargeted};
 use crate::cli::source::{Source, find_clip};
 use crate::cli::threads::ThreadArgs;
 
@@ -193,7 +193,7 @@ impl Args {
         let source = Source::load_nodes(file)?;
         let clip = find_clip(&source, self.clip.as_deref())?;
         let clip = clip.ok_or_else(|| Error::Usage(format!("{} has no clips to retarget", file.display())))?;
-        Ok(source.retarget(file, rig, &[clip], &self.map)?.source)
+        Ok(Retargeted::new(source, file, rig, &[clip], &self.map)?.source)
     }
 }
 

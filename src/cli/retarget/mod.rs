@@ -1,6 +1,5 @@
 //! `posse retarget`: clips of a file on the skeleton of another one, as a glTF file.
 
-mod options;
 mod report;
 
 use std::io::Write;
@@ -9,10 +8,10 @@ use std::path::PathBuf;
 use posse::export::gltf::Document;
 use posse::{ClipId, Error, demo};
 
-pub use self::options::{MapArgs, is_demo};
 use self::report::Report;
 use crate::cli::output::{self, Output, check_folder, note};
-use crate::cli::source::{Retargeted, Source, find_clip};
+use crate::cli::retargeting::{MapArgs, Retargeted, is_demo};
+use crate::cli::source::{Source, find_clip};
 
 /// The length of the sides of the triangles of the built-in figure, in metres.
 const BODY_SIDE: f64 = 0.025;
@@ -53,7 +52,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     if clips.is_empty() {
         return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));
     }
-    let Retargeted { source, retargeting, bytes } = source.retarget(&args.file, &args.onto, &clips, &args.map)?;
+    let Retargeted { source, retargeting, bytes } = Retargeted::new(source, &args.file, &args.onto, &clips, &args.map)?;
     let library = &source.library;
     let mut document = match &bytes {
         // A glTF file.

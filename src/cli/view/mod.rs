@@ -13,6 +13,7 @@ mod plot_area;
 mod pose_timer;
 mod screen;
 mod steering;
+mod text;
 mod timeline;
 mod viewer;
 mod window;

@@ -6,9 +6,9 @@ use egui::{
 };
 use posse::Ticks;
 
-use crate::cli::view::overlay::{FAINT, TEXT, shortened};
 use crate::cli::view::plot_area::{PlotArea, shared_point, shares};
 use crate::cli::view::steering::{SetValues, SteeredSpace, Steering, set_value};
+use crate::cli::view::text::{FAINT, TEXT, shortened};
 use crate::cli::view::window_state::Action;
 
 /// The width in points. It does not depend on the values, so that no control moves away from the mouse.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use posse::Error;
 
 pub use self::contents::{Contents, Kind, ListedClip};
+pub use self::search::resolve;
 use self::search::{Found, Search};
 use crate::cli::bake::failures::Failure;
 use crate::cli::bake::options::Options;

@@ -8,7 +8,6 @@ use posse::Error;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::cli::bake::failures::Failure;
-use crate::cli::bake::places::resolve;
 use crate::cli::output::file_name;
 
 /// The extensions of the files that a folder is searched for.
@@ -154,6 +153,23 @@ impl Search {
         let Some(out) = &self.out else { return false };
         canonical(path).is_some_and(|path| path.starts_with(out))
     }
+}
+
+/// The canonical path that a folder has, or gets when it is made with the missing folders above it: `new/../e` is `e`.
+pub fn resolve(folder: &Path) -> Option<PathBuf> {
+    let mut place = Path::new(".").canonicalize().ok()?;
+    for part in folder.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                place.pop();
+            }
+            part => place.push(part),
+        }
+        // A link leads elsewhere, and the folder above its target is another one.
+        place = place.canonicalize().unwrap_or(place);
+    }
+    Some(place)
 }
 
 fn canonical(path: &Path) -> Option<PathBuf> {

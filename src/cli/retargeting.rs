@@ -1,10 +1,12 @@
-//! Options of a retargeting, which `posse retarget` and `posse eval` share.
+//! The retargeting of a file's clips to another rig, for `posse retarget` and `posse eval --retarget`.
 
 use std::path::{Path, PathBuf};
 
-use posse::{ClipId, Error, JointMap, Library, ReferencePose, RetargetOptions, SkeletonId};
+use posse::{ClipId, Error, JointMap, Library, ReferencePose, RetargetOptions, Retargeting, SkeletonId};
 
-use crate::cli::source::{Source, find_clip};
+use crate::cli::arguments::{check_limit, parse_seconds};
+use crate::cli::output::{file_name, note};
+use crate::cli::source::{MAX_CLIP_JOINTS, Nodes, Source, find_clip, read_nodes};
 
 /// The options `--map`, `--reference` and `--bound`.
 #[derive(Debug, clap::Args)]
@@ -34,14 +36,14 @@ impl MapArgs {
     }
 
     /// Reads the joint map from its file, or makes it by names.
-    pub fn joint_map(&self, library: &Library, source: SkeletonId, target: SkeletonId) -> Result<JointMap, Error> {
+    fn joint_map(&self, library: &Library, source: SkeletonId, target: SkeletonId) -> Result<JointMap, Error> {
         let Some(file) = &self.map else { return JointMap::by_names(library, source, target) };
         let json = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
         JointMap::from_json(library, source, target, file, &json)
     }
 
     /// The reference pose and the bounds. The clips are those of the source.
-    pub fn options(&self, source: &Source) -> Result<RetargetOptions, Error> {
+    fn options(&self, source: &Source) -> Result<RetargetOptions, Error> {
         let mut options = RetargetOptions::default();
         if let Some(text) = self.reference.as_deref().filter(|text| *text != "rest") {
             options.reference = reference_pose(source, text)?;
@@ -50,6 +52,50 @@ impl MapArgs {
             options.rotation_bound = bound;
         }
         Ok(options)
+    }
+}
+
+/// A source with retargeted clips.
+pub struct Retargeted {
+    /// The source, with the skeleton of the rig.
+    pub source: Source,
+    /// The report.
+    pub retargeting: Retargeting,
+    /// The bytes of the file of the rig; `None` for the built-in one.
+    pub bytes: Option<Vec<u8>>,
+}
+
+impl Retargeted {
+    /// Retargets clips of a file to the skeleton of another glTF or BVH file, or of the built-in rig. They take the places of the
+    /// originals; the others stay clips of the source.
+    pub fn new(mut source: Source, file: &Path, rig: &Path, clips: &[ClipId], args: &MapArgs) -> Result<Self, Error> {
+        let bytes = if is_demo(rig) { None } else { Some(read_nodes(rig)?) };
+        let nodes = match &bytes {
+            Some(bytes) => Nodes::import(&mut source.library, rig, bytes)?,
+            None => Nodes::demo(&mut source.library)?,
+        };
+        source.warn(rig, &nodes.warnings, &mut note);
+        let joints = source.library.skeleton(nodes.skeleton).joints().len() as u64;
+        check_limit("clips x joints of the rig", clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
+        let map = args.joint_map(&source.library, source.skeleton, nodes.skeleton)?;
+        if map.pairs.is_empty() {
+            return Err(Error::Usage(format!(
+                "{}: no joint has a partner in {}; name pairs of joints in a file, and give it with --map",
+                file.display(),
+                rig.display()
+            )));
+        }
+        let options = args.options(&source)?;
+        let retargeting = source.library.retarget(clips, &map, &options)?;
+        let map = &retargeting.map;
+        let remarks: Vec<String> = map.remarks.iter().map(|remark| map.describe(&source.library, remark)).collect();
+        source.warn(file, remarks, &mut note);
+        for made in &retargeting.clips {
+            source.clips.iter_mut().filter(|clip| **clip == made.source).for_each(|clip| *clip = made.clip);
+        }
+        let Nodes { skeleton, skins, joints, asset, .. } = nodes;
+        let source = Source { skeleton, skins, joints, asset, rig: Some(file_name(rig)), ..source };
+        Ok(Self { source, retargeting, bytes })
     }
 }
 
@@ -64,7 +110,7 @@ fn reference_pose(source: &Source, text: &str) -> Result<ReferencePose, Error> {
     match text.rsplit_once('@').filter(|_| !is_name) {
         None => Ok(ReferencePose::Clip { clip: named(text)?, time: 0.0 }),
         Some((name, seconds)) => {
-            let time = crate::cli::arguments::parse_seconds(seconds)
+            let time = parse_seconds(seconds)
                 .map_err(|reason| Error::Usage(format!("--reference {text}: the time {seconds:?}: {reason}")))?;
             Ok(ReferencePose::Clip { clip: named(name)?, time })
         }
