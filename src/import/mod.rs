@@ -13,6 +13,6 @@ pub mod gltf;
 mod json;
 mod memory_budget;
 
-pub(crate) use fault::Fault;
 pub use fault::Warning;
+pub(crate) use fault::{Fault, list_names};
 pub(crate) use json::{JsonPath, parse as parse_json, without_mark};

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use crate::import::crowd::document::Document;
-use crate::import::crowd::groups::list_names;
 use crate::import::crowd::motion_entries::BlendSpaceEntry;
-use crate::import::{Fault, JsonPath};
+use crate::import::{Fault, JsonPath, list_names};
 use crate::model::{BlendSpace, BlendSpaceId, Library, check_points, check_triangle, delaunay, no_triangles};
 
 /// The blend spaces of a file, by name.

@@ -8,8 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::import::crowd::goal_entries::GoalEntry;
 use crate::import::crowd::motion_entries::{
-    BlendSpaceEntry, DriverEntry, MarkersEntry, Named, NumberOr, Object, ParameterEntry, ParameterName,
-    TransitionEntry, some,
+    BlendSpaceEntry, DriverEntry, Named, NumberOr, Object, ParameterEntry, ParameterName, some,
 };
 use crate::import::{Fault, json};
 use crate::model::is_weight;
@@ -189,6 +188,37 @@ impl From<Shape> for FadeShape {
             Shape::Smooth => Self::Smooth,
         }
     }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MarkersEntry {
+    #[serde(default)]
+    pub file: usize,
+    pub clip: ClipName,
+    pub times: Vec<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TransitionEntry {
+    pub start: f64,
+    pub from: Vec<Object<LayerEntry>>,
+    #[serde(default)]
+    pub kind: Kind,
+    pub half_life: f64,
+    #[serde(default, deserialize_with = "some")]
+    pub seconds: Option<f64>,
+    #[serde(default, deserialize_with = "some")]
+    pub transition: Option<Box<Object<TransitionEntry>>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    #[default]
+    Inertial,
+    Dead,
 }
 
 fn one_instance() -> u64 {

@@ -5,11 +5,10 @@ use std::f64::consts::PI;
 
 use crate::import::crowd::document::GroupEntry;
 use crate::import::crowd::goal_entries::{GoalEntry, TargetEntry};
-use crate::import::crowd::groups::list_names;
 use crate::import::crowd::motion_entries::{NumberOr, ParameterName};
 use crate::import::crowd::parameters;
 use crate::import::gltf::Asset;
-use crate::import::{Fault, JsonPath};
+use crate::import::{Fault, JsonPath, list_names};
 use crate::model::{Chain, ChainId, ChainKind, Crowd, Goal, GoalTarget, GoalWeight, Library, SkeletonId, is_usable};
 
 /// Chains that have been added to a library, by skeleton, joints and numbers. Equal chains are added once.

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::import::crowd::blend_spaces::BlendSpaces;
-use crate::import::crowd::document::{Document, GroupEntry, LayerEntry, Spread};
+use crate::import::crowd::document::{Document, GroupEntry, LayerEntry, Spread, TransitionEntry};
 use crate::import::crowd::goals::{Chains, GoalScope};
 use crate::import::crowd::layers::{KnotLists, LayerScope, LayerTemplate, with_offset};
-use crate::import::crowd::motion_entries::{Object, TransitionEntry};
+use crate::import::crowd::motion_entries::Object;
 use crate::import::crowd::transitions::TransitionTemplate;
 use crate::import::crowd::{CrowdFile, PosedFile, parameters, transitions};
-use crate::import::{Fault, JsonPath};
+use crate::import::{Fault, JsonPath, list_names};
 use crate::model::{Crowd, Goal, Library, Mask, MaskId, Parameter, SkeletonId};
 
 /// The largest number of weights of all masks: one per joint, for each skeleton that a mask is used with.
@@ -202,15 +202,5 @@ impl<'a> Groups<'a> {
         let id = library.add_mask(mask)?;
         masks.ids.insert((name, skeleton), id);
         Ok(id)
-    }
-}
-
-/// The first 20 names, for messages.
-pub(super) fn list_names(names: &[&str]) -> String {
-    const MOST: usize = 20;
-    match names {
-        [] => "none".into(),
-        names if names.len() > MOST => format!("{}, and {} more", names[..MOST].join(", "), names.len() - MOST),
-        names => names.join(", "),
     }
 }

@@ -5,12 +5,11 @@ use std::fmt;
 
 use crate::import::crowd::blend_spaces::{self, BlendSpaces};
 use crate::import::crowd::document::{ClipName, FadeEntry, GroupEntry, LayerEntry, Mode, Reference};
-use crate::import::crowd::groups::list_names;
 use crate::import::crowd::motion_entries::{DriverEntry, NumberOr};
 use crate::import::crowd::spread::SpreadOffset;
 use crate::import::crowd::{CrowdFile, parameters};
 use crate::import::gltf::Asset;
-use crate::import::{Fault, JsonPath};
+use crate::import::{Fault, JsonPath, list_names};
 use crate::model::{
     AdditiveReference, ClipId, Fade, Knots, KnotsId, Layer, LayerMode, LayerTime, Library, Playback, Ticks,
     WeightDriver, is_weight, no_such,

@@ -1,4 +1,4 @@
-//! The JSON of parameters, of what follows from them, of sync markers and of transitions, as the file has it.
+//! The JSON of parameters and of the weights and times that follow from them, as the file has it, and the forms of values in it.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,8 +8,6 @@ use std::ops::Deref;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-
-use crate::import::crowd::document::{ClipName, LayerEntry};
 
 /// A value that the file has as an object. Without this, the parser would accept a list of the values of its fields, too.
 #[derive(Debug)]
@@ -209,37 +207,6 @@ pub(super) struct BlendSpaceEntry {
     pub points: Vec<[f64; 2]>,
     #[serde(default, deserialize_with = "some")]
     pub triangles: Option<Vec<[usize; 3]>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct MarkersEntry {
-    #[serde(default)]
-    pub file: usize,
-    pub clip: ClipName,
-    pub times: Vec<f64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TransitionEntry {
-    pub start: f64,
-    pub from: Vec<Object<LayerEntry>>,
-    #[serde(default)]
-    pub kind: Kind,
-    pub half_life: f64,
-    #[serde(default, deserialize_with = "some")]
-    pub seconds: Option<f64>,
-    #[serde(default, deserialize_with = "some")]
-    pub transition: Option<Box<Object<TransitionEntry>>>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
-    #[default]
-    Inertial,
-    Dead,
 }
 
 /// A value of a field that may be left out, but may not be null.

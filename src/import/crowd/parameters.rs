@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::import::crowd::groups::list_names;
 use crate::import::crowd::motion_entries::{Named, ParameterEntry};
-use crate::import::{Fault, JsonPath};
+use crate::import::{Fault, JsonPath, list_names};
 use crate::model::{Crowd, Parameter};
 
 /// The parameters of a group, in the order of the file.

@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use crate::import::crowd::PosedFile;
 use crate::import::crowd::document::Document;
-use crate::import::crowd::groups::list_names;
 use crate::import::crowd::layers::find_clip;
-use crate::import::{Fault, JsonPath, Warning};
+use crate::import::{Fault, JsonPath, Warning, list_names};
 use crate::model::{Library, RootMotion};
 
 /// Sets the root joints of clips that a crowd file names. Warns of root joints that their clips do not move.

@@ -1,9 +1,9 @@
 //! Transitions of groups.
 
 use crate::error::Error;
-use crate::import::crowd::document::LayerEntry;
+use crate::import::crowd::document::{Kind, LayerEntry, TransitionEntry};
 use crate::import::crowd::layers::{LayerTemplate, ticks, with_offset};
-use crate::import::crowd::motion_entries::{Kind, Object, TransitionEntry};
+use crate::import::crowd::motion_entries::Object;
 use crate::import::crowd::spread::SpreadOffset;
 use crate::import::{Fault, JsonPath};
 use crate::model::{Ticks, Transition, TransitionKind, is_usable};
