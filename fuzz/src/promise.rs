@@ -11,6 +11,8 @@ const CONSTANT: usize = 64 << 10;
 pub const GLTF: usize = 256 << 20;
 /// The allowance of clips of Cocos Creator, and of the files of `posse bake`.
 pub const OTHERS: usize = 1 << 20;
+/// The allowance of retargeting clips of a few kilobytes.
+pub const RETARGETED: usize = 64 << 20;
 /// The allowance of BVH files.
 pub const BVH: usize = 64 << 10;
 /// Seconds per megabyte, and the least limit in seconds.

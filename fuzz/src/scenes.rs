@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arbitrary::{Result, Unstructured};
 use glam::{DQuat, DVec3};
 use posse::{
-    Clip, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Joint, Library, Skeleton, Skin, Target, Timeline,
-    Track, Transform,
+    Clip, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Joint, Library, Skeleton, SkeletonId, Skin, Target,
+    Timeline, Track, Transform,
 };
 
 use crate::numbers;
@@ -14,7 +14,28 @@ use crate::numbers;
 /// A library of one skeleton of up to four joints, and up to two clips.
 pub fn library(bytes: &mut Unstructured) -> Result<Library> {
     let mut library = Library::new();
-    let count = bytes.int_in_range(1..=4usize)?;
+    let joints = joints(bytes, 4)?;
+    let skeleton = Skeleton::new(None, joints.clone(), Vec::new()).expect("parents come before children");
+    let skeleton = library.add_skeleton(skeleton);
+    let skin = Skin {
+        name: None,
+        skeleton,
+        joints: (0..joints.len()).collect(),
+        inverse_bind: joints.iter().map(|joint| joint.rest.to_affine().inverse()).collect(),
+    };
+    library.add_skin(skin).expect("the joints are those of the skeleton");
+    let mut timelines = Vec::new();
+    for _ in 0..bytes.int_in_range(1..=2)? {
+        let clip = clip(bytes, &joints, skeleton, &mut timelines)?;
+        // A loop over a long clip may have too many keys.
+        let _ = library.add_clip(clip);
+    }
+    Ok(library)
+}
+
+/// Up to so many joints, parents before children, at rest without rotations and scales.
+pub fn joints(bytes: &mut Unstructured, most: usize) -> Result<Vec<Joint>> {
+    let count = bytes.int_in_range(1..=most)?;
     let mut joints = Vec::new();
     for index in 0..count {
         let parent = if index == 0 || bytes.ratio(1, 8)? { None } else { Some(bytes.choose_index(index)?) };
@@ -23,43 +44,39 @@ pub fn library(bytes: &mut Unstructured) -> Result<Library> {
         let weights = vec![0.5; if bytes.ratio(1, 4)? { bytes.int_in_range(1..=3)? } else { 0 }];
         joints.push(Joint { name: Some(format!("joint {index}")), parent, rest, weights, ..Joint::default() });
     }
-    let skeleton = Skeleton::new(None, joints.clone(), Vec::new()).expect("parents come before children");
-    let skeleton = library.add_skeleton(skeleton);
-    let skin = Skin {
-        name: None,
-        skeleton,
-        joints: (0..count).collect(),
-        inverse_bind: joints.iter().map(|joint| joint.rest.to_affine().inverse()).collect(),
-    };
-    library.add_skin(skin).expect("the joints are those of the skeleton");
-    let mut shared: Vec<Arc<Timeline>> = Vec::new();
-    for _ in 0..bytes.int_in_range(1..=2)? {
-        let mut tracks = Vec::new();
-        let mut loops = false;
-        for (joint, entry) in joints.iter().enumerate() {
-            let weights = entry.weights.len();
-            let targets = [
-                (Target::Translation(joint), 3),
-                (Target::Rotation(joint), 4),
-                (Target::Scale(joint), 3),
-                (Target::Weights(joint), weights),
-            ];
-            for (target, width) in targets {
-                if width > 0 && bytes.ratio(1, 2)? {
-                    let curve = curve(bytes, &mut shared, target, width)?;
-                    loops |= curve.extrapolation() != [Extrapolation::Clamp; 2];
-                    tracks.push(Track::new(target, curve));
-                }
+    Ok(joints)
+}
+
+/// A clip that moves some of these joints. Its tracks share some of the timelines, to which new ones are added.
+pub fn clip(
+    bytes: &mut Unstructured,
+    joints: &[Joint],
+    skeleton: SkeletonId,
+    timelines: &mut Vec<Arc<Timeline>>,
+) -> Result<Clip> {
+    let mut tracks = Vec::new();
+    let mut loops = false;
+    for (joint, entry) in joints.iter().enumerate().filter(|(_, joint)| joint.matrix.is_none()) {
+        let weights = entry.weights.len();
+        let targets = [
+            (Target::Translation(joint), 3),
+            (Target::Rotation(joint), 4),
+            (Target::Scale(joint), 3),
+            (Target::Weights(joint), weights),
+        ];
+        for (target, width) in targets {
+            if width > 0 && bytes.ratio(1, 2)? {
+                let curve = curve(bytes, timelines, target, width)?;
+                loops |= curve.extrapolation() != [Extrapolation::Clamp; 2];
+                tracks.push(Track::new(target, curve));
             }
         }
-        let mut clip = Clip::new(None, skeleton, tracks);
-        if loops {
-            clip.length = Some(numbers::small(bytes)?.abs() / 16.0 + 1.0);
-        }
-        // A loop over a long clip may have too many keys.
-        let _ = library.add_clip(clip);
     }
-    Ok(library)
+    let mut clip = Clip::new(None, skeleton, tracks);
+    if loops {
+        clip.length = Some(numbers::small(bytes)?.abs() / 16.0 + 1.0);
+    }
+    Ok(clip)
 }
 
 fn curve(bytes: &mut Unstructured, shared: &mut Vec<Arc<Timeline>>, target: Target, width: usize) -> Result<Curve> {

@@ -2,10 +2,16 @@
 
 use std::io::{Cursor, Write};
 
+use parquet::column::writer::ColumnWriter;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use crate::cli::bake::stored::usda;
 use crate::cli::npy;
 use crate::cocos_examples;
 use crate::figure;
@@ -20,8 +26,10 @@ pub fn of_target(target: &str) -> Vec<Vec<u8>> {
         "bvh" => BVH.iter().map(|text| text.as_bytes().to_vec()).collect(),
         "cocos" => cocos_examples::all().iter().map(json_bytes).collect(),
         "crowd" => crowds().iter().map(json_bytes).collect(),
-        "document" | "compress" => (0..24).map(|seed| noise(seed, 32 << (seed % 5))).collect(),
+        "document" | "compress" | "retarget" => (0..24).map(|seed| noise(seed, 32 << (seed % 5))).collect(),
         "written" => vec![npz(), written_glb()],
+        "usda" => usda().into(),
+        "parquet" => vec![parquet()],
         _ => Vec::new(),
     }
 }
@@ -157,4 +165,37 @@ fn written_glb() -> Vec<u8> {
     let mut file = GltfBuilder::new();
     file.json["asset"]["extras"] = facts();
     [vec![1], file.glb()].concat()
+}
+
+/// A USD file with the facts of an output, and one of a crowd, which has none.
+fn usda() -> [Vec<u8>; 2] {
+    let quoted = facts().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+    let head = format!("#usda 1.0\n(\n    customLayerData = {{\n        {}\"{quoted}\"\n    }}\n)\n", usda::FACTS);
+    [&head, "#usda 1.0\n(\n)\n"].map(|text| format!("{text}def \"Root\"\n{{\n}}\n")).map(|text| {
+        let end = format!("{}{}\n", usda::END, text.len());
+        (text + &end).into_bytes()
+    })
+}
+
+/// A Parquet file with the facts of an output, and two rows.
+fn parquet() -> Vec<u8> {
+    let schema =
+        parse_message_type("message schema { REQUIRED INT64 frame; REQUIRED FLOAT pos; }").expect("a valid schema");
+    let entries =
+        vec![KeyValue::new("walk".to_owned(), facts().to_string()), KeyValue::new("ARROW:schema".to_owned(), None)];
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(entries)).build();
+    let mut writer =
+        SerializedFileWriter::new(Vec::new(), schema.into(), properties.into()).expect("memory takes all bytes");
+    let mut group = writer.next_row_group().expect("the first group");
+    while let Some(mut column) = group.next_column().expect("the columns of the schema") {
+        let written = match column.untyped() {
+            ColumnWriter::Int64ColumnWriter(column) => column.write_batch(&[0, 1], None, None),
+            ColumnWriter::FloatColumnWriter(column) => column.write_batch(&[0.5, 1.5], None, None),
+            _ => unreachable!("the schema has no other columns"),
+        };
+        written.expect("two rows");
+        column.close().expect("memory takes all bytes");
+    }
+    group.close().expect("memory takes all bytes");
+    writer.into_inner().expect("memory takes all bytes")
 }
