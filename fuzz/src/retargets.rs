@@ -142,7 +142,9 @@ impl Case {
         let mut library = Library::new();
         let read = import::gltf::from_slice(&mut library, Path::new("made.glb"), &file, None);
         let asset = read.expect("posse reads what it writes");
-        assert!(!is_written || asset.clips.len() == made.clips.len());
+        // An animation of glTF has a channel or more. A clip without tracks is left out unless it has a length.
+        let moving = made.clips.iter().filter(|clip| !clip.tracks.is_empty()).count();
+        assert!(!is_written || (moving..=made.clips.len()).contains(&asset.clips.len()));
     }
 }
 

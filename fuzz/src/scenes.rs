@@ -11,10 +11,15 @@ use posse::{
 
 use crate::numbers;
 
-/// A library of one skeleton of up to four joints, and up to two clips.
+/// The most repetitions of a curve after its keys.
+const MOST_PASSES: f64 = 6.0;
+/// The most keys of a timeline.
+const MOST_KEYS: usize = 8;
+
+/// A library of one skeleton of up to three joints, and a clip or two.
 pub fn library(bytes: &mut Unstructured) -> Result<Library> {
     let mut library = Library::new();
-    let joints = joints(bytes, 4)?;
+    let joints = joints(bytes, 3)?;
     let skeleton = Skeleton::new(None, joints.clone(), Vec::new()).expect("parents come before children");
     let skeleton = library.add_skeleton(skeleton);
     let skin = Skin {
@@ -55,7 +60,7 @@ pub fn clip(
     timelines: &mut Vec<Arc<Timeline>>,
 ) -> Result<Clip> {
     let mut tracks = Vec::new();
-    let mut loops = false;
+    let mut longest = f64::INFINITY;
     for (joint, entry) in joints.iter().enumerate().filter(|(_, joint)| joint.matrix.is_none()) {
         let weights = entry.weights.len();
         let targets = [
@@ -67,21 +72,26 @@ pub fn clip(
         for (target, width) in targets {
             if width > 0 && bytes.ratio(1, 2)? {
                 let curve = curve(bytes, timelines, target, width)?;
-                loops |= curve.extrapolation() != [Extrapolation::Clamp; 2];
+                if curve.extrapolation() != [Extrapolation::Clamp; 2] {
+                    // Few passes of each loop, because a library has a key per key and pass.
+                    let timeline = curve.timeline();
+                    let span = timeline.last() - timeline.first();
+                    longest = longest.min(timeline.last().max(0.0) + MOST_PASSES * span.max(0.1));
+                }
                 tracks.push(Track::new(target, curve));
             }
         }
     }
     let mut clip = Clip::new(None, skeleton, tracks);
-    if loops {
-        clip.length = Some(numbers::small(bytes)?.abs() / 16.0 + 1.0);
+    if longest.is_finite() {
+        clip.length = Some((numbers::small(bytes)?.abs() / 16.0 + 1.0).min(longest));
     }
     Ok(clip)
 }
 
 fn curve(bytes: &mut Unstructured, shared: &mut Vec<Arc<Timeline>>, target: Target, width: usize) -> Result<Curve> {
     if shared.is_empty() || bytes.ratio(1, 3)? {
-        let times = numbers::times(bytes, 12)?;
+        let times = numbers::times(bytes, MOST_KEYS)?;
         shared.push(Arc::new(Timeline::new(times).expect("the times increase")));
     }
     let timeline = Arc::clone(bytes.choose(shared)?);

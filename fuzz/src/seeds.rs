@@ -2,11 +2,6 @@
 
 use std::io::{Cursor, Write};
 
-use parquet::column::writer::ColumnWriter;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -177,25 +172,34 @@ fn usda() -> [Vec<u8>; 2] {
     })
 }
 
-/// A Parquet file with the facts of an output, and two rows.
+/// A Parquet file with the facts of an output. Its footer has a schema of one column, and no rows.
 fn parquet() -> Vec<u8> {
-    let schema =
-        parse_message_type("message schema { REQUIRED INT64 frame; REQUIRED FLOAT pos; }").expect("a valid schema");
-    let entries =
-        vec![KeyValue::new("walk".to_owned(), facts().to_string()), KeyValue::new("ARROW:schema".to_owned(), None)];
-    let properties = WriterProperties::builder().set_key_value_metadata(Some(entries)).build();
-    let mut writer =
-        SerializedFileWriter::new(Vec::new(), schema.into(), properties.into()).expect("memory takes all bytes");
-    let mut group = writer.next_row_group().expect("the first group");
-    while let Some(mut column) = group.next_column().expect("the columns of the schema") {
-        let written = match column.untyped() {
-            ColumnWriter::Int64ColumnWriter(column) => column.write_batch(&[0, 1], None, None),
-            ColumnWriter::FloatColumnWriter(column) => column.write_batch(&[0.5, 1.5], None, None),
-            _ => unreachable!("the schema has no other columns"),
-        };
-        written.expect("two rows");
-        column.close().expect("memory takes all bytes");
+    let facts = facts().to_string();
+    let binary = |text: &str| [length(text.len()).as_slice(), text.as_bytes()].concat();
+    let mut footer = vec![0x15, 4, 0x19, 0x2c];
+    // The root with one child, and a column of 64-bit integers.
+    footer.extend(
+        [[0x48].as_slice(), &binary("schema"), &[0x15, 2, 0], &[0x15, 4, 0x25, 0, 0x18], &binary("frame"), &[0]]
+            .concat(),
+    );
+    // No rows and no row groups; two pairs of keys and values, of which the last has no value.
+    footer.extend([0x16, 0, 0x19, 0x0c, 0x19, 0x2c]);
+    footer.extend(
+        [[0x18].as_slice(), &binary("walk"), &[0x18], &binary(&facts), &[0, 0x18], &binary("ARROW:schema"), &[0]]
+            .concat(),
+    );
+    footer.extend([[0x18].as_slice(), &binary("posse"), &[0]].concat());
+    let bytes = u32::try_from(footer.len()).expect("a short footer").to_le_bytes();
+    [b"PAR1".as_slice(), &footer, &bytes, b"PAR1"].concat()
+}
+
+/// A length in Thrift's compact protocol.
+fn length(mut number: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
     }
-    group.close().expect("memory takes all bytes");
-    writer.into_inner().expect("memory takes all bytes")
+    bytes.push(number as u8);
+    bytes
 }

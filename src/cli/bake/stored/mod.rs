@@ -7,4 +7,6 @@ pub mod glb;
 pub mod npz;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+#[cfg(feature = "parquet")]
+mod thrift;
 pub mod usda;

@@ -12,6 +12,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
@@ -21,7 +22,6 @@ use posse::bake::ArrayLayout;
 use crate::cli::bake::draft::Draft;
 use crate::cli::bake::facts::Facts;
 use crate::cli::bake::spool::Spool;
-use crate::cli::bake::stored::parquet::io_error;
 use crate::cli::write_error::with_remedy;
 
 /// The most rows of a row group.
@@ -196,5 +196,16 @@ impl Part {
 
     fn error(&self, source: impl Into<io::Error>) -> Error {
         Error::Io { file: self.file.clone(), source: with_remedy(source.into()) }
+    }
+}
+
+/// The error of the operating system in an error of the crate `parquet`.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::other(error),
     }
 }
