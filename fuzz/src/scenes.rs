@@ -12,9 +12,9 @@ use posse::{
 use crate::numbers;
 
 /// The most repetitions of a curve after its keys.
-const MOST_PASSES: f64 = 6.0;
+const MOST_PASSES: f64 = 2.0;
 /// The most keys of a timeline.
-const MOST_KEYS: usize = 8;
+const MOST_KEYS: usize = 5;
 
 /// A library of one skeleton of up to three joints, and a clip or two.
 pub fn library(bytes: &mut Unstructured) -> Result<Library> {
