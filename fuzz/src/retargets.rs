@@ -40,6 +40,9 @@ const NAMES: [&str; 20] = [
 /// The largest angle in radians by which a joint whose tracks are all exact may miss its place.
 const EXACT: f64 = 1e-6;
 
+/// The most processor time per sampled key in seconds, with the sanitizer.
+const SECONDS_PER_KEY: f64 = 1e-3;
+
 /// Clips of a source skeleton, a map to a target skeleton, and the options of the retargeting.
 pub struct Case {
     library: Library,
@@ -69,8 +72,9 @@ impl Case {
             Some(&clip) if bytes.ratio(1, 4)? => ReferencePose::Clip { clip, time: numbers::any(bytes)? },
             _ => ReferencePose::Rest,
         };
-        let bounds = [1e-1, 1e-2, 1e-3, 1e-4, 0.0, f64::NAN];
-        let (rotation_bound, translation_bound) = (*bytes.choose(&bounds)?, *bytes.choose(&bounds)?);
+        // A small bound relative to a small rig makes many keys, which take long.
+        let (rotation_bound, translation_bound) =
+            (*bytes.choose(&[1e-1, 1e-2, 1e-3, 1e-4, 0.0])?, *bytes.choose(&[1e-1, 1e-2, 1e-3, f64::NAN])?);
         let options = RetargetOptions { reference, rotation_bound, translation_bound };
         Ok(Some(Self { library, clips, map, options }))
     }
@@ -79,7 +83,9 @@ impl Case {
     pub fn check(mut self, data: &[u8]) {
         let before = self.library.clone();
         let retarget = || self.library.retarget(&self.clips, &self.map, &self.options);
-        let made = match promise::keep(data.len(), promise::RETARGETED, retarget) {
+        let timed = || promise::timed(retarget);
+        let (made, seconds) = promise::in_memory(data.len(), promise::RETARGETED, timed);
+        let made = match made {
             Ok(made) => made,
             Err(error) => {
                 assert!(matches!(error, Error::Usage(_)) && !error.to_string().is_empty(), "{error:?}");
@@ -87,7 +93,9 @@ impl Case {
                 return;
             }
         };
-        self.check_keys(&made);
+        let keys = self.check_keys(&made);
+        let allowed = 1.0 + SECONDS_PER_KEY * keys as f64;
+        assert!(seconds <= allowed, "{seconds} s of processor time for {keys} sampled keys");
         for clip in &made.clips {
             let target = self.library.skeleton(self.map.target);
             let exact: Vec<bool> = (0..target.joints().len()).map(|joint| is_exact(target, clip, joint)).collect();
@@ -100,8 +108,8 @@ impl Case {
         promise::in_time(data.len(), || engines::check_library(self.library, engines::choice(data)));
     }
 
-    /// Asserts that sampled tracks have no more keys than SECURITY.md says.
-    fn check_keys(&self, made: &Retargeting) {
+    /// Asserts that sampled tracks have no more keys than SECURITY.md says. Returns their number.
+    fn check_keys(&self, made: &Retargeting) -> usize {
         let tracks = |clip: ClipId| self.library.clip(clip).tracks.iter();
         let given: usize =
             self.clips.iter().flat_map(|&clip| tracks(clip)).map(|track| track.curve.timeline().len()).sum();
@@ -111,6 +119,7 @@ impl Case {
         };
         let keys: usize = made.clips.iter().flat_map(|clip| &clip.tracks).map(sampled).sum();
         assert!(keys <= 8 * given + (1 << 22), "{keys} keys were made of {given}");
+        keys
     }
 
     /// The rotations in model space of a clip at a time. All numbers of the pose are finite.

@@ -30,7 +30,8 @@ pub fn library(bytes: &mut Unstructured) -> Result<Library> {
     };
     library.add_skin(skin).expect("the joints are those of the skeleton");
     let mut timelines = Vec::new();
-    for _ in 0..bytes.int_in_range(1..=2)? {
+    let clips = if bytes.ratio(1, 4)? { 2 } else { 1 };
+    for _ in 0..clips {
         let clip = clip(bytes, &joints, skeleton, &mut timelines)?;
         // A loop over a long clip may have too many keys.
         let _ = library.add_clip(clip);
