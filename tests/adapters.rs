@@ -192,6 +192,9 @@ fn every_command_refuses_an_unknown_adapter_before_it_works() {
     for arguments in [
         ["demo"].as_slice(),
         &["eval", "scene.glb", "--times", "0", "-o", "out.json"],
+        // The adapter is checked before any file is read.
+        &["eval", "missing.glb", "--times", "0"],
+        &["eval", "--crowd", "missing.json", "--times", "0"],
         &["verify", "scene.glb"],
         &["bake", "scene.glb", "-o", "baked", "--engine", "gpu"],
         &["render", "scene.glb", "-o", "out.png"],

@@ -18,6 +18,7 @@ mod gltf_builder;
 pub mod meshopt_streams;
 pub mod numbers;
 pub mod promise;
+pub mod retargets;
 pub mod scenes;
 mod seeds;
 pub mod written;
@@ -26,7 +27,7 @@ pub mod written;
 mod cli {
     pub(crate) use crate::written::npy;
     pub mod bake {
-        pub(crate) use crate::written::facts;
+        pub(crate) use crate::written::{facts, stored};
     }
 }
 

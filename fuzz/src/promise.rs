@@ -11,6 +11,8 @@ const CONSTANT: usize = 64 << 10;
 pub const GLTF: usize = 256 << 20;
 /// The allowance of clips of Cocos Creator, and of the files of `posse bake`.
 pub const OTHERS: usize = 1 << 20;
+/// The allowance of retargeting clips of a few kilobytes.
+pub const RETARGETED: usize = 64 << 20;
 /// The allowance of BVH files.
 pub const BVH: usize = 64 << 10;
 /// Seconds per megabyte, and the least limit in seconds.
@@ -66,9 +68,14 @@ unsafe impl GlobalAlloc for Watch {
 /// Runs the import of a file of `bytes` bytes under the promise: 64 bytes of memory per byte and an allowance, and a second of
 /// processor time per megabyte, at least one.
 pub fn keep<T>(bytes: usize, allowance: usize, import: impl FnOnce() -> T) -> T {
+    in_memory(bytes, allowance, || in_time(bytes, import))
+}
+
+/// Runs work on `bytes` bytes under the promise on memory alone.
+pub fn in_memory<T>(bytes: usize, allowance: usize, work: impl FnOnce() -> T) -> T {
     let limit = LIVE.load(Relaxed) + GROWTH * bytes + allowance + CONSTANT;
     LIMIT.store(limit, Relaxed);
-    let result = in_time(bytes, import);
+    let result = work();
     LIMIT.store(usize::MAX, Relaxed);
     result
 }
@@ -80,12 +87,17 @@ pub fn add_file(bytes: usize) {
 
 /// Runs work for a file of `bytes` bytes under the promise on time alone.
 pub fn in_time<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
-    let start = processor_seconds();
-    let result = work();
-    let seconds = processor_seconds() - start;
+    let (result, seconds) = timed(work);
     let allowed = SECONDS * (bytes as f64 / 1e6).max(1.0);
     assert!(seconds <= allowed, "{seconds} s of processor time for {bytes} bytes; {allowed} s are promised");
     result
+}
+
+/// Runs work. Returns the processor time in seconds, too.
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = processor_seconds();
+    let result = work();
+    (result, processor_seconds() - start)
 }
 
 /// The processor time of all threads, so that other processes do not count.

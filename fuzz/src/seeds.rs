@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use crate::cli::bake::stored::usda;
 use crate::cli::npy;
 use crate::cocos_examples;
 use crate::figure;
@@ -20,8 +21,10 @@ pub fn of_target(target: &str) -> Vec<Vec<u8>> {
         "bvh" => BVH.iter().map(|text| text.as_bytes().to_vec()).collect(),
         "cocos" => cocos_examples::all().iter().map(json_bytes).collect(),
         "crowd" => crowds().iter().map(json_bytes).collect(),
-        "document" | "compress" => (0..24).map(|seed| noise(seed, 32 << (seed % 5))).collect(),
+        "document" | "compress" | "retarget" => (0..24).map(|seed| noise(seed, 32 << (seed % 5))).collect(),
         "written" => vec![npz(), written_glb()],
+        "usda" => usda().into(),
+        "parquet" => vec![parquet()],
         _ => Vec::new(),
     }
 }
@@ -157,4 +160,46 @@ fn written_glb() -> Vec<u8> {
     let mut file = GltfBuilder::new();
     file.json["asset"]["extras"] = facts();
     [vec![1], file.glb()].concat()
+}
+
+/// A USD file with the facts of an output, and one of a crowd, which has none.
+fn usda() -> [Vec<u8>; 2] {
+    let quoted = facts().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+    let head = format!("#usda 1.0\n(\n    customLayerData = {{\n        {}\"{quoted}\"\n    }}\n)\n", usda::FACTS);
+    [&head, "#usda 1.0\n(\n)\n"].map(|text| format!("{text}def \"Root\"\n{{\n}}\n")).map(|text| {
+        let end = format!("{}{}\n", usda::END, text.len());
+        (text + &end).into_bytes()
+    })
+}
+
+/// A Parquet file with the facts of an output. Its footer has a schema of one column, and no rows.
+fn parquet() -> Vec<u8> {
+    let facts = facts().to_string();
+    let binary = |text: &str| [length(text.len()).as_slice(), text.as_bytes()].concat();
+    let mut footer = vec![0x15, 4, 0x19, 0x2c];
+    // The root with one child, and a column of 64-bit integers.
+    footer.extend(
+        [[0x48].as_slice(), &binary("schema"), &[0x15, 2, 0], &[0x15, 4, 0x25, 0, 0x18], &binary("frame"), &[0]]
+            .concat(),
+    );
+    // No rows and no row groups; two pairs of keys and values, of which the last has no value.
+    footer.extend([0x16, 0, 0x19, 0x0c, 0x19, 0x2c]);
+    footer.extend(
+        [[0x18].as_slice(), &binary("walk"), &[0x18], &binary(&facts), &[0, 0x18], &binary("ARROW:schema"), &[0]]
+            .concat(),
+    );
+    footer.extend([[0x18].as_slice(), &binary("posse"), &[0]].concat());
+    let bytes = u32::try_from(footer.len()).expect("a short footer").to_le_bytes();
+    [b"PAR1".as_slice(), &footer, &bytes, b"PAR1"].concat()
+}
+
+/// A length in Thrift's compact protocol.
+fn length(mut number: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
 }

@@ -1,5 +1,6 @@
 //! `posse adapters`: the adapters of the machine, and their use for posse.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use posse::low_level::kernel_limits;
@@ -23,26 +24,9 @@ pub struct Args {
     json: bool,
 }
 
-/// A limit that posse uses: its name in wgpu, and its value among the limits of an adapter.
-type UsedLimit = (&'static str, fn(&wgpu::Limits) -> u64);
-
-/// The limits that kernels need.
-const NEEDED: [UsedLimit; 7] = [
-    ("max_storage_buffers_per_shader_stage", |limits| limits.max_storage_buffers_per_shader_stage.into()),
-    ("max_uniform_buffers_per_shader_stage", |limits| limits.max_uniform_buffers_per_shader_stage.into()),
-    ("max_uniform_buffer_binding_size", |limits| limits.max_uniform_buffer_binding_size),
-    ("max_bindings_per_bind_group", |limits| limits.max_bindings_per_bind_group.into()),
-    ("max_compute_workgroup_storage_size", |limits| limits.max_compute_workgroup_storage_size.into()),
-    ("max_compute_invocations_per_workgroup", |limits| limits.max_compute_invocations_per_workgroup.into()),
-    ("max_compute_workgroup_size_x", |limits| limits.max_compute_workgroup_size_x.into()),
-];
-
-/// The limits that decide how many instances fit a dispatch and a buffer. Any value is enough.
-const SIZES: [UsedLimit; 3] = [
-    ("max_compute_workgroups_per_dimension", |limits| limits.max_compute_workgroups_per_dimension.into()),
-    ("max_storage_buffer_binding_size", |limits| limits.max_storage_buffer_binding_size),
-    ("max_buffer_size", |limits| limits.max_buffer_size),
-];
+/// The limits that decide how many instances fit a dispatch and a buffer, beside `max_compute_workgroups_per_dimension`. Any value is
+/// enough.
+const SIZES: [&str; 2] = ["max_storage_buffer_binding_size", "max_buffer_size"];
 
 /// Runs `posse adapters`.
 pub fn run(args: &Args) -> Result<(), Error> {
@@ -169,13 +153,24 @@ impl Short {
 
 /// The limits that posse uses, by name.
 fn limits(all: &wgpu::Limits) -> Limits {
-    NEEDED.iter().chain(&SIZES).map(|(name, limit)| ((*name).to_owned(), limit(all).into())).collect()
+    let unlimited = wgpu::Limits::unlimited();
+    let mut values = HashMap::new();
+    unlimited.check_limits_with_fail_fn(all, false, |name, _, value| values.extend([(name, value)]));
+    all.check_limits_with_fail_fn(&unlimited, false, |name, value, _| values.extend([(name, value)]));
+    // A limit of neither list has the value of `unlimited`, which is the same for all.
+    let value = |name: &str| values.get(name).copied().unwrap_or(unlimited.max_buffer_size);
+    let names = needed().into_iter().map(|(name, _)| name).chain(SIZES.map(str::to_owned));
+    names.map(|name| (name.clone(), value(&name).into())).collect()
 }
 
-/// The least values of limits, by name.
+/// The least values of limits, by name: of all limits that [`kernel_limits`] sets, which are those that the engine checks.
 fn needed() -> Limits {
-    let all = kernel_limits(wgpu::Limits::default());
-    NEEDED.iter().map(|(name, limit)| ((*name).to_owned(), limit(&all).into())).collect()
+    let unlimited = wgpu::Limits::unlimited();
+    let mut needed = Limits::new();
+    unlimited.check_limits_with_fail_fn(&kernel_limits(unlimited.clone()), false, |name, _, least| {
+        needed.insert(name.to_owned(), least.into());
+    });
+    needed
 }
 
 fn type_name(kind: wgpu::DeviceType) -> &'static str {
@@ -225,6 +220,31 @@ fn write_table(out: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_limits_are_those_that_the_engine_checks() {
+        let needed = needed();
+        let least = posse::GpuLibrary::required_limits();
+        for (name, value) in [
+            ("max_storage_buffers_per_shader_stage", u64::from(least.max_storage_buffers_per_shader_stage)),
+            ("max_compute_workgroup_storage_size", least.max_compute_workgroup_storage_size.into()),
+            ("max_bind_groups", 1),
+        ] {
+            assert_eq!(needed.get(name), Some(&value.into()), "{name}");
+        }
+        assert!(!needed.contains_key("max_buffer_size") && !needed.contains_key("max_texture_dimension_2d"));
+        // A value below, at and above those of `unlimited`.
+        let all = wgpu::Limits {
+            max_buffer_size: 1 << 40,
+            max_bind_groups: wgpu::Limits::unlimited().max_bind_groups,
+            ..wgpu::Limits::default()
+        };
+        let limits = limits(&all);
+        assert_eq!(limits.len(), needed.len() + SIZES.len());
+        assert_eq!(limits["max_buffer_size"], 1_u64 << 40);
+        assert_eq!(limits["max_bind_groups"], i32::MAX);
+        assert_eq!(limits["max_compute_workgroup_size_x"], wgpu::Limits::default().max_compute_workgroup_size_x);
+    }
 
     #[test]
     fn an_adapter_that_is_not_enough_is_listed_with_the_reasons() {

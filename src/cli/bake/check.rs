@@ -10,13 +10,14 @@ use crate::cli::Outcome;
 use crate::cli::bake::args::Args;
 use crate::cli::bake::draft::DraftTag;
 use crate::cli::bake::facts::{SourceFacts, StoredFacts};
-use crate::cli::bake::format::{PartPlace, check_crowd};
+use crate::cli::bake::format::PartPlace;
 use crate::cli::bake::inputs::{ClipFile, Inputs, own_files};
 use crate::cli::bake::job::Job;
 use crate::cli::bake::options::Options;
 use crate::cli::bake::progress::ClipLine;
 use crate::cli::bake::shards_file::ShardsFile;
 use crate::cli::bake::share::Share;
+use crate::cli::bake::stored::usda::check_crowd;
 use crate::cli::bake::{crowd, source_facts, workers};
 use crate::cli::output::{self, note};
 

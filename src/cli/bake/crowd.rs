@@ -9,13 +9,14 @@ use posse::{Crowd, Error, Layer, LayerTime, Library};
 use crate::cli::bake::clip::{ClipBake, Rig, grid};
 use crate::cli::bake::draft::Draft;
 use crate::cli::bake::fault::Fault;
-use crate::cli::bake::format::{Character, Format, check_crowd, write_crowd};
+use crate::cli::bake::format::{Character, Format, write_crowd};
 use crate::cli::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
 use crate::cli::bake::job::Job;
 use crate::cli::bake::options::Options;
 use crate::cli::bake::part::Turn;
 use crate::cli::bake::sampler::Motion;
 use crate::cli::bake::source_facts;
+use crate::cli::bake::stored::usda::check_crowd;
 
 /// Bakes the instances of a crowd file.
 pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {

@@ -3,7 +3,7 @@
 //! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `places` checks that
 //! the outputs can be written and replace no input. `share` and `shards_file` select the files of a task. `workers` bake file by
 //! file: `file` and `stream` import, `sampler` poses, the formats write. `draft` gives outputs their names when they are complete.
-//! `check` compares outputs with inputs instead.
+//! `stored` reads the facts of outputs that are there, and `check` compares them with the inputs.
 
 mod args;
 mod check;
@@ -29,6 +29,7 @@ mod shards_file;
 mod share;
 mod source_facts;
 mod spool;
+mod stored;
 mod stream;
 mod workers;
 

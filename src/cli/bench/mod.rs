@@ -7,6 +7,7 @@ mod crowd;
 mod earlier;
 mod engines;
 mod page;
+mod random;
 mod report;
 mod rig;
 mod run_environment;

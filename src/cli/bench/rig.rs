@@ -8,6 +8,7 @@ use posse::{
 use super::MAX_JOINTS;
 use super::args::Args;
 use super::cost::PlannedCase;
+use super::random::Random;
 use super::report::Report;
 use super::size::Size;
 use crate::cli::arguments::check_limit;
@@ -122,7 +123,9 @@ pub fn crowd(library: &Library, shape: CrowdShape) -> Result<Crowd, Error> {
         let own = &by_skeleton[skeleton.index()];
         let layer = |layer: u32| {
             let clip = own[(instance + layer as usize) % own.len()];
-            let part = random((instance as u64) << 32 | u64::from(layer));
+            // Multiples of the golden ratio would spread more evenly, but every n-th of them, which are the instances of one of n
+            // clips, need not: every 500th begins within a third of the clip.
+            let part = Random::at((instance as u64) << 32 | u64::from(layer)).within(0.0..1.0);
             let start = Ticks::from_seconds(-part * library.clip(clip).duration());
             let mode = if layer < layers - additive {
                 LayerMode::Blend
@@ -134,18 +137,6 @@ pub fn crowd(library: &Library, shape: CrowdShape) -> Result<Crowd, Error> {
         crowd.push(skeleton, &(0..layers).map(layer).collect::<Vec<_>>())?;
     }
     Ok(crowd)
-}
-
-/// A random number from 0 to 1, the same for the same seed: SplitMix64 (Steele, Lea and Flood, 2014).
-///
-/// Multiples of the golden ratio would spread more evenly, but every n-th of them, which are the instances of one of n clips, need
-/// not: every 500th begins within a third of the clip.
-fn random(seed: u64) -> f64 {
-    let mut bits = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    // The upper 53 bits fill the mantissa of an `f64`.
-    ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]

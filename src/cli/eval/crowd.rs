@@ -7,7 +7,7 @@ use posse::import::crowd::CrowdFile;
 use posse::{Error, Evaluator, Layer, Library, Motion, Outputs};
 use serde::Serialize;
 
-use crate::cli::engine::{self, Engine, EngineLibrary};
+use crate::cli::engine::{self, Engine, EngineLibrary, EngineSelection};
 use crate::cli::eval::json::Seconds;
 use crate::cli::eval::npz::{self, PoseTable};
 use crate::cli::eval::numbers::{Number, Precision};
@@ -53,7 +53,7 @@ impl RootMotionValue {
 }
 
 /// Runs `posse eval --crowd`.
-pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
+pub fn run(args: &Args, path: &Path, engine: EngineSelection) -> Result<(), Error> {
     let mut library = Library::new();
     let file = load_crowd_file(&mut library, path)?;
     let evaluation = CrowdEvaluation::new(&library, &file, args.times.on_clock()?)?;
@@ -65,7 +65,7 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     let compressed = args.compress.compress(&library)?;
     let threads = args.threads.count();
     let engine_library = EngineLibrary::new(&library, compressed.as_ref());
-    let mut engine = Engine::open(engine_library, args.engine.selection()?, threads)?;
+    let mut engine = Engine::open(engine_library, engine, threads)?;
     engine::print_name(engine.evaluator());
     let output = Output::create(args.output.as_deref())?;
     let Some(index) = file_of_arrays else {

@@ -145,8 +145,10 @@ pub fn run(args: &Args) -> Result<(), Error> {
             "npz cannot be written to a terminal: name a file with -o, or redirect stdout".into(),
         ));
     }
+    // A wrong adapter is an error before files are read, which can take long.
+    let selection = args.engine.selection()?;
     let file = match (&args.crowd, &args.file) {
-        (Some(crowd), _) => return crowd::run(args, crowd),
+        (Some(crowd), _) => return crowd::run(args, crowd, selection),
         (None, Some(file)) => file,
         (None, None) => return Err(Error::Usage("no file given; give one, or a crowd file with --crowd".into())),
     };
@@ -166,7 +168,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let compressed = args.compress.compress(library)?;
     let threads = args.threads.count();
     let engine_library = EngineLibrary::new(library, compressed.as_ref());
-    let mut engine = Engine::open(engine_library, args.engine.selection()?, threads)?;
+    let mut engine = Engine::open(engine_library, selection, threads)?;
     engine::print_name(engine.evaluator());
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;

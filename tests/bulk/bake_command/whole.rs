@@ -63,3 +63,27 @@ fn the_end_of_a_usda_file_states_its_bytes() {
         assert_eq!(text.len() - last.len() - 1, stated, "{name}");
     }
 }
+
+/// A schema of 200,000 groups, each in the one before it. The crate `parquet` reads it by as many nested calls.
+#[cfg(feature = "parquet")]
+#[test]
+fn a_parquet_file_with_a_deep_schema_is_made_anew() {
+    let bench = Bench::new();
+    bench.write("clips/walk.bvh", bvh(3, 0.0));
+    let arguments = ["clips", "--format", "parquet"];
+    bench.baked(&[arguments.as_slice(), &["-o", "baked"]].concat());
+    let (whole, name) = (bench.files("baked"), "baked/part-00000-of-00001.parquet");
+    // In Thrift's compact protocol: the version, and a list of groups that have the name `a` and one child.
+    let mut footer = vec![0x15, 4, 0x19, 0xfc, 0xc0, 0x9a, 0x0c];
+    footer.extend([0x48, 1, b'a', 0x15, 2, 0].repeat(200_000));
+    footer.extend([0x16, 0, 0x19, 0x0c, 0]);
+    let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
+    for footer in [footer.as_slice(), &footer[..100]] {
+        bench.write(name, [b"PAR1".as_slice(), footer, &length, b"PAR1"].concat());
+        let checked = bench.bake(&[&["--check", "baked"], arguments.as_slice()].concat());
+        assert_code(&checked, 1);
+        assert_eq!(String::from_utf8(checked.stdout).unwrap(), "walk: missing\n");
+    }
+    bench.baked(&[arguments.as_slice(), &["-o", "baked", "--resume"]].concat());
+    assert!(bench.files("baked") == whole);
+}

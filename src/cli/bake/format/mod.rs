@@ -7,7 +7,7 @@ mod parquet;
 mod rest;
 mod usda;
 
-pub use self::usda::{Character, check_crowd, write_crowd};
+pub use self::usda::{Character, write_crowd};
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,7 @@ use posse::{Error, Library, SkeletonId};
 use crate::cli::bake::draft::{Draft, DraftTag};
 use crate::cli::bake::facts::{Facts, StoredFacts};
 use crate::cli::bake::spool::Spool;
+use crate::cli::bake::stored;
 
 /// A format, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -224,13 +225,13 @@ impl Format {
     /// [`Error::Io`] or [`Error::Import`] if the file cannot be read, is not whole, or was not written by `posse bake`.
     pub fn read_facts(self, file: &Path) -> Result<Vec<StoredFacts>, Error> {
         match self {
-            Self::Npz(_) => npz::read_facts(file).map(|facts| vec![facts]),
+            Self::Npz(_) => stored::npz::read_facts(file).map(|facts| vec![facts]),
             #[cfg(feature = "parquet")]
-            Self::Parquet => parquet::read_facts(file),
+            Self::Parquet => stored::parquet::read_facts(file),
             #[cfg(not(feature = "parquet"))]
             Self::Parquet => Ok(Vec::new()),
-            Self::Glb => glb::read_facts(file).map(|facts| vec![facts]),
-            Self::Usda => usda::read_facts(file).map(|facts| vec![facts]),
+            Self::Glb => stored::glb::read_facts(file).map(|facts| vec![facts]),
+            Self::Usda => stored::usda::read_facts(file).map(|facts| vec![facts]),
         }
     }
 }

@@ -5,7 +5,7 @@ use posse::{
     WeightDriver, WrapMode,
 };
 
-use super::random::Random;
+use crate::cli::bench::random::Random;
 
 /// The parameters of an instance.
 pub const PARAMETERS: usize = 2;

@@ -2,7 +2,6 @@
 
 mod layers;
 mod page;
-mod random;
 mod record;
 mod resources;
 mod squad;

@@ -6,8 +6,8 @@ use posse::{
 };
 
 use super::layers::{self, Layers};
-use super::random::Random;
 use super::squad::{OUTPUTS, Squad};
+use crate::cli::bench::random::Random;
 use crate::cli::engine::AdapterArgs;
 
 /// The squads of the crowd. They are submitted together.

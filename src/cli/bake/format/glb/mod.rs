@@ -2,7 +2,6 @@
 
 mod document;
 mod motion;
-mod read;
 
 use std::io::Write;
 use std::sync::Once;
@@ -11,24 +10,19 @@ use posse::Error;
 
 use self::document::Document;
 use self::motion::{Channel, Motion};
-pub use self::read::read_facts;
 use crate::cli::bake::draft::Draft;
 use crate::cli::bake::facts::Facts;
 use crate::cli::bake::format::rest::Space;
 use crate::cli::bake::format::{ClipHead, ClipWriter};
 use crate::cli::bake::spool::Spool;
+use crate::cli::bake::stored::glb::{JSON, MAGIC};
 use crate::cli::npy;
 use crate::cli::output::note;
 
-const MAGIC: [u32; 2] = [u32::from_le_bytes(*b"glTF"), 2];
-const JSON: u32 = u32::from_le_bytes(*b"JSON");
 const BIN: u32 = u32::from_le_bytes(*b"BIN\0");
 
 /// The bytes of the columns that are gathered in one pass over an array.
 const COLUMNS: u64 = 32 << 20;
-
-/// The largest JSON chunk that is read for its facts.
-const LARGEST_JSON: u32 = 1 << 30;
 
 /// The note on morph weights, printed once.
 static WEIGHTS: Once = Once::new();

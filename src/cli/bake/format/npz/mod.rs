@@ -1,7 +1,5 @@
 //! The format npz: a zip file of `.npy` files, one per array and fact. Nothing in it depends on when or where it is written.
 
-mod read;
-
 use std::io::{self, BufReader, Read, Write};
 use std::path::PathBuf;
 
@@ -10,17 +8,14 @@ use posse::bake::ArrayKind;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
-pub use self::read::read_facts;
 use crate::cli::bake::draft::Draft;
 use crate::cli::bake::facts::Facts;
 use crate::cli::bake::format::{ClipHead, ClipWriter, NpzLayout};
 use crate::cli::bake::spool::{Spool, SpooledNumbers};
+use crate::cli::bake::stored::npz::TEXTS;
 use crate::cli::npy;
 use crate::cli::output::UntilError;
 use crate::cli::write_error::with_remedy;
-
-/// The largest size of texts, in bytes. NumPy stores each text with the length of the longest.
-const TEXTS: u64 = 256 << 20;
 
 /// Begins the file of a clip.
 pub fn begin<'a>(head: ClipHead<'a>, draft: Draft, layout: NpzLayout) -> Result<Box<dyn ClipWriter + 'a>, Error> {

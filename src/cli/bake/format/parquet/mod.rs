@@ -5,17 +5,15 @@
 mod part;
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use parquet::file::metadata::ParquetMetaDataReader;
 use posse::Error;
 
-use self::part::{Column, Part, columns, io_error};
-
+use self::part::{Column, Part, columns};
 use crate::cli::bake::draft::Draft;
-use crate::cli::bake::facts::{Facts, StoredFacts};
+use crate::cli::bake::facts::Facts;
 use crate::cli::bake::format::{ClipHead, PartPlace, PartWriter};
 use crate::cli::bake::spool::Spool;
 
@@ -106,15 +104,4 @@ pub fn part_files(place: &PartPlace) -> Result<Vec<PathBuf>, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         result => result.map_err(|source| Error::Io { file: place.folder.to_path_buf(), source }),
     }
-}
-
-/// The facts of the clips of a file, in their order.
-pub fn read_facts(file: &Path) -> Result<Vec<StoredFacts>, Error> {
-    let failed = |source| Error::Io { file: file.to_path_buf(), source };
-    let open = File::open(file).map_err(failed)?;
-    let metadata = ParquetMetaDataReader::new().parse_and_finish(&open).map_err(|error| failed(io_error(error)))?;
-    let entries = metadata.file_metadata().key_value_metadata().into_iter().flatten();
-    // The schema of Arrow stands among the facts.
-    let facts = |json: &String| serde_json::from_str::<StoredFacts>(json).ok();
-    Ok(entries.filter_map(|entry| entry.value.as_ref().and_then(facts)).collect())
 }

@@ -200,7 +200,7 @@ impl Part {
 }
 
 /// The error of the operating system in an error of the crate `parquet`.
-pub fn io_error(error: ParquetError) -> io::Error {
+fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {
             Ok(error) => *error,

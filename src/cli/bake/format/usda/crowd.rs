@@ -1,14 +1,11 @@
 //! The file of a crowd, which refers to the files of its characters.
 
-use std::fs::File;
 use std::io::Write;
-use std::path::Path;
 
 use posse::Error;
 
-use super::end::{check_end, write_end};
 use super::names::{UniqueNames, prim_name};
-use super::stage::Stage;
+use super::stage::{Stage, write_end};
 use crate::cli::bake::draft::Draft;
 
 /// A character of a crowd.
@@ -39,10 +36,4 @@ pub fn write_crowd(mut draft: Draft, characters: &[Character], fps: f64, up: &st
     draft.write_all(text.as_bytes()).map_err(|error| draft.error(error))?;
     write_end(&mut draft)?;
     draft.keep()
-}
-
-/// Checks that the file of a crowd is there, from beginning to end.
-pub fn check_crowd(file: &Path) -> Result<(), Error> {
-    let checked = File::open(file).and_then(|mut open| check_end(&mut open));
-    checked.map_err(|source| Error::Io { file: file.to_path_buf(), source })
 }

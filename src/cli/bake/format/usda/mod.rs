@@ -1,33 +1,26 @@
 //! The format usda: a UsdSkel skeleton and animation, as text. Times are frames.
 
 mod crowd;
-mod end;
 mod names;
 mod stage;
 mod text;
 
 use std::fmt::Arguments;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::io::Write;
 
 use posse::bake::{ArrayKind, ArrayShape};
 use posse::glam::DAffine3;
 use posse::{Error, Joint};
 
-pub use self::crowd::{Character, check_crowd, write_crowd};
-use self::end::{check_end, write_end};
+pub use self::crowd::{Character, write_crowd};
 use self::names::{UniqueNames, joint_paths, prim_name};
-use self::stage::{FACTS, Stage};
-use self::text::{List, Matrix, Quoted, Tuple, unquoted};
+use self::stage::{Stage, write_end};
+use self::text::{List, Matrix, Quoted, Tuple};
 use crate::cli::bake::draft::Draft;
-use crate::cli::bake::facts::{Facts, StoredFacts};
+use crate::cli::bake::facts::Facts;
 use crate::cli::bake::format::rest::Space;
 use crate::cli::bake::format::{ClipHead, ClipWriter};
 use crate::cli::bake::spool::Spool;
-
-/// The most bytes that are searched for the facts.
-const LARGEST_FACTS: u64 = 1 << 30;
 
 /// Begins the file of a clip. Its arrays are the local translations, rotations with w first and scales, and the morph weights.
 pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter + 'a>, Error> {
@@ -179,20 +172,4 @@ impl UsdaWriter<'_> {
         })?;
         self.line(format_args!("        }}"))
     }
-}
-
-/// The facts of a file. Its frames are not read, but its end is.
-pub fn read_facts(file: &Path) -> Result<StoredFacts, Error> {
-    let read = || -> io::Result<StoredFacts> {
-        let mut open = File::open(file)?;
-        check_end(&mut open)?;
-        for line in BufReader::new(open.take(LARGEST_FACTS)).lines().take(8) {
-            let facts = line?.trim().strip_prefix(FACTS).and_then(unquoted);
-            if let Some(facts) = facts {
-                return Ok(serde_json::from_str(&facts)?);
-            }
-        }
-        Err(io::Error::other("this is no usda file of posse bake"))
-    };
-    read().map_err(|source| Error::Io { file: file.to_path_buf(), source })
 }

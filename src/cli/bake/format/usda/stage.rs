@@ -1,14 +1,12 @@
-//! The head of a USD file.
+//! The head of a USD file, and its last line.
 
-use std::io::Write;
+use std::io::{Seek, Write};
 
 use posse::Error;
 
 use super::text::Quoted;
 use crate::cli::bake::draft::Draft;
-
-/// The beginning of the line with the facts.
-pub const FACTS: &str = "string posse = ";
+use crate::cli::bake::stored::usda::{END, FACTS};
 
 /// The head of a file.
 pub struct Stage<'a> {
@@ -35,4 +33,10 @@ impl Stage<'_> {
         );
         draft.write_all(head.as_bytes()).map_err(|error| draft.error(error))
     }
+}
+
+/// Writes the last line, by which a reader knows that the file is whole.
+pub fn write_end(draft: &mut Draft) -> Result<(), Error> {
+    let written = draft.stream_position().and_then(|bytes| writeln!(draft, "{END}{bytes}"));
+    written.map_err(|error| draft.error(error))
 }

@@ -53,24 +53,6 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// The text that [`Quoted`] has written; `None` for other text.
-pub fn unquoted(quoted: &str) -> Option<String> {
-    let mut letters = quoted.strip_prefix('"')?.strip_suffix('"')?.chars();
-    let mut text = String::new();
-    while let Some(letter) = letters.next() {
-        text.push(match letter {
-            '"' => return None,
-            '\\' => match letters.next()? {
-                'n' => '\n',
-                'r' => '\r',
-                escaped => escaped,
-            },
-            letter => letter,
-        });
-    }
-    Some(text)
-}
-
 /// A matrix for row vectors: the translation is in the last row.
 pub struct Matrix(pub DAffine3);
 
@@ -89,6 +71,7 @@ impl Display for Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::bake::stored::usda::unquoted;
 
     #[test]
     fn texts_come_back_from_quotes() {

@@ -1,4 +1,4 @@
-//! The facts of glb files that are there.
+//! Binary glTF files.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,8 +7,15 @@ use std::path::Path;
 use posse::Error;
 use serde::Deserialize;
 
-use super::{JSON, LARGEST_JSON, MAGIC};
 use crate::cli::bake::facts::StoredFacts;
+
+/// The first words of a file: the name of the format, and its version.
+pub const MAGIC: [u32; 2] = [u32::from_le_bytes(*b"glTF"), 2];
+/// The type of the JSON chunk.
+pub const JSON: u32 = u32::from_le_bytes(*b"JSON");
+
+/// The largest JSON chunk that is read for its facts.
+const LARGEST_JSON: u32 = 1 << 30;
 
 /// The facts of a file. Its binary chunk is not read, but must be there.
 pub fn read_facts(file: &Path) -> Result<StoredFacts, Error> {

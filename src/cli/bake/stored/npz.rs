@@ -1,4 +1,4 @@
-//! The facts of npz files that are there.
+//! Zip files of NumPy arrays.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -7,9 +7,11 @@ use std::path::Path;
 use posse::Error;
 use zip::read::ZipArchive;
 
-use super::TEXTS;
 use crate::cli::bake::facts::StoredFacts;
 use crate::cli::npy;
+
+/// The largest size of texts, in bytes. NumPy stores each text with the length of the longest.
+pub const TEXTS: u64 = 256 << 20;
 
 /// The bytes of the last record of a zip file without a comment.
 const DIRECTORY_END: i64 = 22;
