@@ -1,7 +1,7 @@
 //! Times by the clock of the GPU.
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, Scopes, read_buffers};
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, reach, read_buffers};
 
 /// Measures a compute pass by the clock of the GPU. The device needs the feature `TIMESTAMP_QUERY`.
 #[derive(Debug)]
@@ -23,12 +23,13 @@ impl Stopwatch {
         }
         // Without memory, the first measurement is refused.
         let scopes = Scopes::push(device);
+        reach(device);
         let queries = device.create_query_set(&wgpu::QuerySetDescriptor {
             label: Some("posse stopwatch"),
             ty: wgpu::QueryType::Timestamp,
             count: 2,
         });
-        let resolved = device.create_buffer(&wgpu::BufferDescriptor {
+        let resolved = create_buffer(device, &wgpu::BufferDescriptor {
             label: Some("posse stopwatch"),
             size: Self::BYTES,
             usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,

@@ -103,6 +103,9 @@ pub struct Args {
         ]
     )]
     pub soak: Option<f64>,
+    /// Poses a frame of the crowd of --soak per line of stdin, and prints its time. --soak starts such processes.
+    #[arg(long, hide = true)]
+    pub soak_control: bool,
     #[command(flatten)]
     pub compress: CompressArgs,
     /// The JSON of an earlier run. Each case is compared with the same case of that run, by the ratio of throughputs.

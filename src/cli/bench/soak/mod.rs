@@ -1,5 +1,8 @@
 //! `posse bench --soak`: measures a crowd that changes all the time, for minutes or days: its time per frame, memory and open files.
 
+mod changing;
+mod control;
+mod frame_time;
 mod layers;
 mod page;
 mod random;
@@ -14,8 +17,13 @@ use std::time::{Duration, Instant};
 
 use posse::Error;
 
+pub use self::control::answer;
+
+use self::changing::Changes;
+use self::control::Control;
+use self::frame_time::FrameTime;
 use self::record::{Meter, Minute, Record};
-use self::stage::{Changes, Stage};
+use self::stage::Stage;
 use super::args::Args;
 use super::page::Format;
 use super::page::number::{digits, grouped};
@@ -25,6 +33,8 @@ use crate::cli::output::{self, note};
 
 /// In one frame of this many, all poses are compared with the reference.
 const CHECK: u64 = 1000;
+/// After one frame of this many, a frame of the repeated crowd is timed beside the same frame of a new process.
+const TIMED: u64 = 4;
 /// The seconds after which the device is lost, and a line is added to the record.
 const MINUTE: f64 = 60.0;
 /// A shorter run has this many "minutes".
@@ -57,7 +67,7 @@ fn soak(args: &Args, instances: usize, minutes: f64) -> Result<Record, Error> {
     let mut record = Record {
         adapter: stage.adapter(),
         instances: stage.instances(),
-        changes: Changes::default(),
+        changes: stage.changes(),
         checked: 0,
         worst_share: 0.0,
         minutes: Vec::new(),
@@ -65,11 +75,15 @@ fn soak(args: &Args, instances: usize, minutes: f64) -> Result<Record, Error> {
     note(&format!("posing {} instances for {}", record.instances, humantime::format_duration(whole)));
     let start = Instant::now();
     let (mut meter, mut began, mut frames) = (Meter::new()?, start, 0_u64);
+    let mut control = Control::start(&args.adapter, instances)?;
     loop {
         let frame = Instant::now();
         stage.frame()?;
         meter.add(frame.elapsed());
         frames += 1;
+        if frames.is_multiple_of(TIMED) {
+            meter.add_pair(timed_pair(&mut stage, &mut control, frames.is_multiple_of(2 * TIMED))?);
+        }
         let is_over = start.elapsed() >= whole;
         if frames.is_multiple_of(CHECK) || is_over {
             record.add_check(&stage.check()?);
@@ -77,16 +91,30 @@ fn soak(args: &Args, instances: usize, minutes: f64) -> Result<Record, Error> {
         if is_over || began.elapsed() >= minute {
             stage.lose_device()?;
             record.minutes.extend(meter.end(start.elapsed())?);
-            record.changes = stage.changes;
+            record.changes = stage.changes();
             if let Some(last) = record.minutes.last() {
                 note(&last.to_string());
             }
             began = Instant::now();
+            if !is_over {
+                // The old process ends first: what is measured is one process beside one other.
+                drop(control);
+                control = Control::start(&args.adapter, instances)?;
+            }
         }
         if is_over {
             return Ok(record);
         }
     }
+}
+
+/// The times of the next frame here and in the new process, in this order or in the other one.
+fn timed_pair(stage: &mut Stage, control: &mut Control, here_first: bool) -> Result<[FrameTime; 2], Error> {
+    if here_first {
+        return Ok([stage.repeated_frame()?, control.frame()?]);
+    }
+    let there = control.frame()?;
+    Ok([stage.repeated_frame()?, there])
 }
 
 fn write_json(record: &Record, environment: &RunEnvironment, out: &mut impl Write) -> io::Result<()> {

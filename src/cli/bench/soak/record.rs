@@ -6,8 +6,9 @@ use posse::Error;
 use posse::contract::Report;
 use serde::Serialize;
 
+use super::changing::Changes;
+use super::frame_time::FrameTime;
 use super::resources::Process;
-use super::stage::Changes;
 
 /// The greatest growth of memory, as a share of that in the first half.
 const MEMORY_GROWTH: f64 = 0.02;
@@ -25,6 +26,10 @@ pub struct Minute {
     pub frames: usize,
     /// The time of a frame in milliseconds: the 5th percentile, the median and the 95th percentile.
     pub frame_ms: [f64; 3],
+    /// The ratio of the time of a frame here to that of the same frame in a new process: the quartiles of the pairs.
+    pub frame_ratio: Option<[f64; 3]>,
+    /// The same ratio of processor times.
+    pub processor_ratio: Option<[f64; 3]>,
     /// The processor time of all threads in milliseconds per frame, with the checks, the loss of the device and the new one.
     pub processor_ms: f64,
     /// Resident memory in bytes at the end.
@@ -123,6 +128,7 @@ pub struct Meter {
     process: Process,
     processor: Duration,
     frames: Vec<f64>,
+    pairs: Vec<[FrameTime; 2]>,
 }
 
 impl Meter {
@@ -130,7 +136,7 @@ impl Meter {
     pub fn new() -> Result<Self, Error> {
         let mut process = Process::current();
         let processor = process.resources()?.processor;
-        Ok(Self { process, processor, frames: Vec::new() })
+        Ok(Self { process, processor, frames: Vec::new(), pairs: Vec::new() })
     }
 
     /// Adds the time of a frame.
@@ -138,25 +144,44 @@ impl Meter {
         self.frames.push(1e3 * frame.as_secs_f64());
     }
 
+    /// Adds the times of a frame here and of the same frame in a new process.
+    pub fn add_pair(&mut self, times: [FrameTime; 2]) {
+        self.pairs.push(times);
+    }
+
     /// Ends the minute, and begins the next one. Without a frame there is none.
     pub fn end(&mut self, at: Duration) -> Result<Option<Minute>, Error> {
         let resources = self.process.resources()?;
-        let mut times = std::mem::take(&mut self.frames);
+        let times = std::mem::take(&mut self.frames);
         let used = resources.processor.saturating_sub(std::mem::replace(&mut self.processor, resources.processor));
-        if times.is_empty() {
-            return Ok(None);
-        }
-        times.sort_by(f64::total_cmp);
-        let percentile = |part: f64| times[(part * (times.len() - 1) as f64).round() as usize];
+        let frames = times.len();
+        let Some(frame_ms) = quantiles(times, [0.05, 0.5, 0.95]) else { return Ok(None) };
+        let pairs = std::mem::take(&mut self.pairs);
+        let ratios = |time: fn(FrameTime) -> Option<Duration>| {
+            let ratio = |times: &[FrameTime; 2]| {
+                let [here, there] = times.map(|times| time(times).map(|time| time.as_secs_f64()));
+                here.zip(there).map(|(here, there)| here / there)
+            };
+            quantiles(pairs.iter().filter_map(ratio).collect(), [0.25, 0.5, 0.75])
+        };
         Ok(Some(Minute {
             at: at.as_secs_f64() / 60.0,
-            frames: times.len(),
-            frame_ms: [0.05, 0.5, 0.95].map(percentile),
-            processor_ms: 1e3 * used.as_secs_f64() / times.len() as f64,
+            frames,
+            frame_ms,
+            frame_ratio: ratios(|time| Some(time.wall)),
+            processor_ratio: ratios(|time| time.processor),
+            processor_ms: 1e3 * used.as_secs_f64() / frames as f64,
             memory: resources.memory,
             files: resources.files,
         }))
     }
+}
+
+/// Numbers of a list at these parts of its order; `None` of an empty list.
+fn quantiles(mut numbers: Vec<f64>, parts: [f64; 3]) -> Option<[f64; 3]> {
+    numbers.sort_by(f64::total_cmp);
+    let last = numbers.len().checked_sub(1)?;
+    Some(parts.map(|part| numbers[(part * last as f64).round() as usize]))
 }
 
 #[cfg(test)]
@@ -168,6 +193,8 @@ mod tests {
             at: index as f64 + 1.0,
             frames: 10,
             frame_ms: [1.0, 2.0, 3.0],
+            frame_ratio: None,
+            processor_ratio: None,
             processor_ms: 1.0,
             memory: memory(index),
             files: Some(7),
