@@ -59,13 +59,19 @@ pub(crate) mod faults {
     }
 
     /// A device without a GPU, on which buffers may be of any size.
-    pub fn device() -> (wgpu::Device, wgpu::Queue) {
-        let required_limits = wgpu::Limits { max_buffer_size: u64::MAX, ..wgpu::Limits::default() };
-        wgpu::Device::noop(&wgpu::DeviceDescriptor {
-            required_limits,
-            required_features: wgpu::Features::TIMESTAMP_QUERY,
-            ..Default::default()
-        })
+    pub fn device(required_features: wgpu::Features) -> (wgpu::Device, wgpu::Queue) {
+        let limits = wgpu::Limits { max_buffer_size: u64::MAX, ..wgpu::Limits::default() };
+        let noop = wgpu::NoopBackendOptions { enable: true, limits: Some(limits.clone()), ..Default::default() };
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::NOOP,
+            // This check limits buffers to 4 GiB.
+            flags: wgpu::InstanceFlags::VALIDATION - wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL,
+            backend_options: wgpu::BackendOptions { noop, ..Default::default() },
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        });
+        let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
+        let descriptor = wgpu::DeviceDescriptor { required_limits: limits, required_features, ..Default::default() };
+        pollster::block_on(adapter.request_device(&descriptor)).unwrap()
     }
 
     /// A buffer for which no machine has the memory. wgpu reports that memory is out, and each use of the buffer as invalid.

@@ -2,7 +2,9 @@
 
 use crate::error::Error;
 use crate::gpu::shader_files::BANDWIDTH;
-use crate::gpu::{GpuContext, Scopes, Stopwatch, create_buffer, create_encoder, largest_binding, reach, submit, wait_for_device};
+use crate::gpu::{
+    GpuContext, Scopes, Stopwatch, create_buffer, create_encoder, largest_binding, reach, submit, wait_for_device,
+};
 
 /// Bytes that a pass covers if the device allows as many: more than any cache holds.
 #[cfg(not(target_arch = "wasm32"))]
@@ -41,12 +43,15 @@ impl Bandwidth {
         // Two halves of whole vectors.
         let size = most.min(largest_binding(device)) / 32 * 32;
         let scopes = Scopes::push(device);
-        let memory = create_buffer(device, &wgpu::BufferDescriptor {
-            label: LABEL,
-            size,
-            usage: wgpu::BufferUsages::STORAGE,
-            mapped_at_creation: false,
-        });
+        let memory = create_buffer(
+            device,
+            &wgpu::BufferDescriptor {
+                label: LABEL,
+                size,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            },
+        );
         let source = wgpu::ShaderSource::Wgsl(BANDWIDTH.text);
         let label = Some(&*BANDWIDTH.name);
         reach(device);

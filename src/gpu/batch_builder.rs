@@ -195,12 +195,15 @@ impl BatchBuilder<'_> {
         let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let has_lists = room.is_some() || shared.visible.is_some() || shared.goals.is_some();
         let lists = has_lists.then(|| {
-            create_buffer(device, &wgpu::BufferDescriptor {
-                label: Some("posse lists"),
-                size: shared.list_bytes(library, instances.len()),
-                usage: Usages::STORAGE | Usages::COPY_DST,
-                mapped_at_creation: false,
-            })
+            create_buffer(
+                device,
+                &wgpu::BufferDescriptor {
+                    label: Some("posse lists"),
+                    size: shared.list_bytes(library, instances.len()),
+                    usage: Usages::STORAGE | Usages::COPY_DST,
+                    mapped_at_creation: false,
+                },
+            )
         });
         let visible = shared.visible.zip(lists.as_ref());
         let visible = visible.map(|(kernels, due)| VisibleList::new(library, kernels, frame, &record, due, count));
@@ -338,10 +341,13 @@ fn batch_record(library: &GpuLibrary, device: &wgpu::Device, shared: &SharedPart
 
 /// A buffer for outputs. It has at least 16 bytes, because a binding must not be empty.
 fn output_buffer(device: &wgpu::Device, size: u64, more_usages: Usages) -> wgpu::Buffer {
-    create_buffer(device, &wgpu::BufferDescriptor {
-        label: Some("posse output"),
-        size: size.max(16),
-        usage: Usages::STORAGE | Usages::VERTEX | Usages::COPY_SRC | more_usages,
-        mapped_at_creation: false,
-    })
+    create_buffer(
+        device,
+        &wgpu::BufferDescriptor {
+            label: Some("posse output"),
+            size: size.max(16),
+            usage: Usages::STORAGE | Usages::VERTEX | Usages::COPY_SRC | more_usages,
+            mapped_at_creation: false,
+        },
+    )
 }

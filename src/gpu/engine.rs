@@ -5,7 +5,10 @@ use std::ops::Range;
 use crate::error::Error;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::evaluator::Evaluator;
-use crate::gpu::{GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm, create_encoder, read_buffers, submit, wait_for_device};
+use crate::gpu::{
+    GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm, create_encoder, read_buffers, submit,
+    wait_for_device,
+};
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, Step};
 use crate::pack::{OutputNumbers, PackedLibrary};
 use crate::pieces::{self, Group};

@@ -8,7 +8,8 @@ use crate::gpu::drive::DrivePass;
 use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
 use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::gpu::{
-    GpuBatch, GpuCrowd, GpuLibrary, Scopes, check_device, create_buffer, create_encoder, filled_buffer, largest_binding, read_buffers, upload,
+    GpuBatch, GpuCrowd, GpuLibrary, Scopes, check_device, create_buffer, create_encoder, filled_buffer,
+    largest_binding, read_buffers, upload,
 };
 use crate::model::{EventList, Occurrence, Step, Ticks};
 use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};

@@ -114,3 +114,38 @@ impl FrameUploads {
         (Slot { buffer, is_used: Arc::default() }, created)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::allocation::faults;
+
+    #[test]
+    fn frames_that_are_never_submitted_keep_no_buffers() {
+        let (device, queue) = faults::device(wgpu::Features::empty());
+        let gpu = DeviceAndQueue { device: &device, queue: &queue };
+        let uploads = FrameUploads::new(gpu, "test", 16, wgpu::BufferUsages::COPY_SRC);
+        let encoder = || device.create_command_encoder(&Default::default());
+        let count = || uploads.slots.lock().unwrap().len();
+        for _ in 0..100 {
+            uploads.write(&encoder(), &[7; 16]);
+        }
+        assert_eq!(count(), 1, "dropped encoders");
+        // Frames that are recorded at the same time have a buffer each, and are submitted in any order, or finished and dropped.
+        let encoders = [encoder(), encoder(), encoder()];
+        let buffers = encoders.each_ref().map(|encoder| uploads.write(encoder, &[7; 16]));
+        assert!(buffers[0] != buffers[1] && buffers[1] != buffers[2] && buffers[0] != buffers[2]);
+        let [first, second, third] = encoders;
+        queue.submit([third.finish()]);
+        drop(second.finish());
+        queue.submit([first.finish()]);
+        device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        for _ in 0..100 {
+            let encoder = encoder();
+            uploads.write(&encoder, &[7; 16]);
+            queue.submit([encoder.finish()]);
+            device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        }
+        assert_eq!(count(), 3);
+    }
+}

@@ -74,7 +74,12 @@ impl Goals {
     }
 
     /// Replaces the goals of the instances from a slot on, before the next submission. They fit.
-    pub fn write<'a>(&self, library: &GpuLibrary, slot: usize, instances: impl Iterator<Item = &'a [Goal]>) -> Result<(), Error> {
+    pub fn write<'a>(
+        &self,
+        library: &GpuLibrary,
+        slot: usize,
+        instances: impl Iterator<Item = &'a [Goal]>,
+    ) -> Result<(), Error> {
         let mut records = Vec::new();
         instances.for_each(|goals| pack_goals(&library.packed, goals, self.count, &mut records));
         let offset = slot * self.count * size_of::<GoalRecord>();

@@ -60,7 +60,7 @@ pub(crate) use readback::{check_device, read_buffers, submit, wait_for_device};
 pub(crate) use scopes::Scopes;
 
 #[cfg(test)]
-mod allocation_tests;
+pub(crate) mod allocation_tests;
 #[cfg(test)]
 mod contract_tests;
 #[cfg(test)]

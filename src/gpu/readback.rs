@@ -138,7 +138,9 @@ async fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer], patience: Duration
     scopes.pop().await?;
     polled.map_err(|error| {
         let seconds = patience.as_secs();
-        Error::Device(format!("it did not finish within {seconds} s ({error}); submit less work at a time, or open a new device"))
+        Error::Device(format!(
+            "it did not finish within {seconds} s ({error}); submit less work at a time, or open a new device"
+        ))
     })?;
     for mapping in mappings {
         match answer(mapping).await {
@@ -163,4 +165,48 @@ async fn answer<T>(mapping: oneshot::Receiver<T>) -> Result<T, oneshot::Canceled
 
 fn cannot_be_read(reason: impl std::fmt::Display) -> Error {
     Error::Device(format!("the result cannot be read: {reason}; the device may be lost"))
+}
+
+#[cfg(test)]
+#[cfg(not(target_arch = "wasm32"))]
+mod tests {
+    use super::*;
+    use crate::gpu::{AdapterKind, GpuContext};
+
+    /// A buffer that can be mapped.
+    fn probe(device: &wgpu::Device) -> wgpu::Buffer {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 4, usage, mapped_at_creation: false })
+    }
+
+    #[test]
+    fn a_device_that_does_not_finish_is_an_error_and_works_again_later() {
+        let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
+        let device = &gpu.device;
+        let usage = wgpu::BufferUsages::COPY_DST;
+        let size = 64 << 20;
+        let memory =
+            device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false });
+        let mut encoder = device.create_command_encoder(&Default::default());
+        for _ in 0..50 {
+            encoder.clear_buffer(&memory, 0, None);
+        }
+        gpu.queue.submit([encoder.finish()]);
+        let error = pollster::block_on(map(device, &[probe(device)], Duration::ZERO)).unwrap_err().to_string();
+        assert!(error.contains("did not finish within 0 s") && error.contains("submit less work"), "{error}");
+        pollster::block_on(wait_for_device(device)).unwrap();
+    }
+
+    #[test]
+    fn a_mapping_without_an_answer_is_an_error() {
+        let (sender, receiver) = oneshot::channel::<()>();
+        assert!(pollster::block_on(answer(receiver)).is_err(), "no call back by the end of the poll");
+        drop(sender);
+        let (sender, receiver) = oneshot::channel();
+        sender.send(7).unwrap();
+        assert_eq!(pollster::block_on(answer(receiver)), Ok(7));
+        let (sender, receiver) = oneshot::channel::<()>();
+        drop(sender);
+        assert!(pollster::block_on(answer(receiver)).is_err());
+    }
 }

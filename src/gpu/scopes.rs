@@ -45,7 +45,7 @@ impl Scopes {
     /// [`Error::Device`] if memory is out.
     pub fn pop_for_memory(self) -> Result<(), Error> {
         #[cfg(target_arch = "wasm32")]
-        self.discard();
+        drop(self.pop());
         #[cfg(not(target_arch = "wasm32"))]
         {
             // Reports of a native device are ready.
@@ -56,11 +56,6 @@ impl Scopes {
             }
         }
         Ok(())
-    }
-
-    /// Pops the error scopes, and drops their reports: for objects whose later uses are reported.
-    pub fn discard(self) {
-        drop(self.pop());
     }
 }
 

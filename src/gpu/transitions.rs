@@ -85,7 +85,13 @@ impl TransitionRoom {
     }
 
     /// Uploads the displacement of an instance, before the next submission. Returns false if there is no place.
-    pub fn begin(&self, gpu: DeviceAndQueue, slot: usize, displacement: &PackedDisplacement, now: Ticks) -> Result<bool, Error> {
+    pub fn begin(
+        &self,
+        gpu: DeviceAndQueue,
+        slot: usize,
+        displacement: &PackedDisplacement,
+        now: Ticks,
+    ) -> Result<bool, Error> {
         let mut places = self.places();
         let Some(place) = Self::find(&places, slot, now) else { return Ok(false) };
         if let Some(other) = places[place].filter(|other| other.slot != slot) {

@@ -114,12 +114,15 @@ impl Picture {
         let scopes = Scopes::push(device);
         let size @ wgpu::Extent3d { width, height, .. } = texture.size();
         let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-        let buffer = create_buffer(device, &wgpu::BufferDescriptor {
-            label: Some("picture"),
-            size: u64::from(row) * u64::from(height),
-            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: false,
-        });
+        let buffer = create_buffer(
+            device,
+            &wgpu::BufferDescriptor {
+                label: Some("picture"),
+                size: u64::from(row) * u64::from(height),
+                usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            },
+        );
         let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
         encoder.copy_texture_to_buffer(
             texture.as_image_copy(),

@@ -56,12 +56,15 @@ async fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]
         usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
         view_formats: &[],
     });
-    let buffer = create_buffer(device, &wgpu::BufferDescriptor {
-        label: Some("probe"),
-        size: u64::from(16 * size.width) * u64::from(size.height),
-        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
-        mapped_at_creation: false,
-    });
+    let buffer = create_buffer(
+        device,
+        &wgpu::BufferDescriptor {
+            label: Some("probe"),
+            size: u64::from(16 * size.width) * u64::from(size.height),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        },
+    );
     let pipeline = pipeline(renderer, size);
     reach(device);
     let mut encoder = device.create_command_encoder(&Default::default());

@@ -1,6 +1,8 @@
 //! A crowd that changes in each frame. From the same seed, it is the same crowd in each run and in each process.
 
-use posse::{Crowd, Error, Evaluator, GpuEngine, LayersOutcome, Library, NewTransition, Poses, Reference, Ticks, contract, demo};
+use posse::{
+    Crowd, Error, Evaluator, GpuEngine, LayersOutcome, Library, NewTransition, Poses, Reference, Ticks, contract, demo,
+};
 
 use super::layers::{self, Layers};
 use super::random::Random;

@@ -149,7 +149,7 @@ impl Record {
             )?;
         }
         if !self.is_flat() {
-            writeln!(out, "memory or open files GROW from the first to the second half")?;
+            writeln!(out, "the time of a frame, memory or open files GROW from the first to the second half")?;
         }
         Ok(())
     }
@@ -159,6 +159,9 @@ impl fmt::Display for Minute {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let [median, memory] = [self.frame_ms[1], self.memory as f64 / 1e6].map(|number| digits(number, 4));
         write!(out, "{:.1} min: {} frames of {median} ms, {memory} MB", self.at, self.frames)?;
+        if let Some([_, ratio, _]) = self.processor_ratio.or(self.frame_ratio) {
+            write!(out, ", {ratio:.3} of the time in a new process")?;
+        }
         self.files.map_or(Ok(()), |files| write!(out, ", {files} open files"))
     }
 }

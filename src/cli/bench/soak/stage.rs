@@ -2,7 +2,7 @@
 
 use posse::{AdapterKind, Error, GpuEngine, contract};
 
-use super::changing::{ChangingCrowd, Changes, Contents};
+use super::changing::{Changes, ChangingCrowd, Contents};
 use super::frame_time::{Clock, FrameTime};
 use crate::cli::engine::AdapterArgs;
 
