@@ -92,7 +92,8 @@ pub struct Args {
     pub seconds: f64,
     /// Poses one crowd of the built-in rig for this many minutes on the GPU engine, while it changes all the time: instances join, leave,
     /// get other layers, parameters and transitions, and once a minute the device is lost and made anew. Every thousandth frame is
-    /// compared with the reference. From 6 minutes on, memory that grows by more than 2 % and more than two further open files are a failure.
+    /// compared with the reference. From 6 minutes on, memory that grows by more than 2 %, more than two further open files, and frames whose
+    /// processor time grows by more than 2 % beside that of the same frames in a new process are a failure.
     #[arg(
         long,
         value_name = "MINUTES",
