@@ -8,7 +8,7 @@ use crate::cpu::CpuEngine;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 #[cfg(feature = "gpu")]
-use crate::gpu::{GpuCrowd, GpuEngine, KernelForm, Stopwatch};
+use crate::gpu::{GpuCrowd, GpuEngine, KernelForm, Stopwatch, create_encoder};
 use crate::model::{Crowd, Library, Outputs, Pose, Poses, Ticks};
 use crate::reference::Reference;
 
@@ -191,8 +191,9 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
     let mut now = workload.start();
     let crowd = GpuCrowd::new(engine.library(), &workload.crowd_at(now), workload.outputs)?;
     crowd.set_all_parameters(&workload.parameters(crowd.parameter_count(), now))?;
-    let mut encoder = device.create_command_encoder(&Default::default());
+    let mut encoder = create_encoder(device)?;
     crowd.encode(&mut encoder, now);
+    crowd.check_frames()?;
     queue.submit([encoder.finish()]);
     let read = |&instance: &usize| engine.read_instance(&crowd, instance, workload.outputs);
     let check = workload.check(now, workload.sample().iter().map(read).collect::<Result<_, _>>()?)?;
@@ -200,8 +201,9 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
     let wall = time(budget, || {
         now.0 += FRAME;
         let start = Instant::now();
-        let mut encoder = device.create_command_encoder(&Default::default());
+        let mut encoder = create_encoder(device)?;
         crowd.encode(&mut encoder, now);
+        crowd.check_frames()?;
         queue.submit([encoder.finish()]);
         engine.wait()?;
         Ok(start.elapsed().as_secs_f64())
@@ -210,8 +212,9 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
     let clock = |stopwatch: &Stopwatch| {
         time(budget, || {
             now.0 += FRAME;
-            let mut encoder = device.create_command_encoder(&Default::default());
+            let mut encoder = create_encoder(device)?;
             crowd.encode_timed(&mut encoder, now, Some(stopwatch.writes()));
+            crowd.check_frames()?;
             stopwatch.submit(engine.gpu(), encoder)
         })
     };

@@ -185,13 +185,13 @@ fn most_threads(threads: &str) -> usize {
     }
 }
 
-/// Threads are counted from outside, many times. Some counts may miss threads that live shortly, but not all. One more thread waits for
-/// signals.
+/// Threads are counted from outside, many times. Some counts may miss threads that live shortly, but not all. The main thread and one that
+/// waits for signals are counted, too.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_benchmark_packs_on_the_requested_number_of_threads() {
-    assert!((0..50).any(|_| most_threads("3") > 2), "no second thread was ever counted");
-    assert!((0..5).all(|_| most_threads("1") <= 2));
+    assert!((0..50).any(|_| most_threads("3") > 3), "no second thread was ever counted");
+    assert!((0..5).all(|_| most_threads("1") <= 3));
 }
 
 #[test]

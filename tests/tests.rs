@@ -105,6 +105,9 @@ mod sharing;
 mod sharing_command_line;
 /// Packed skin formats on every engine: hand-worked and random cases, and scales that dual quaternions cannot store.
 mod skin_formats;
+/// Commands on a machine whose stacks are small.
+#[cfg(feature = "cli")]
+mod small_stack;
 /// `posse bench --soak`: a crowd that changes all the time, on devices that are lost.
 #[cfg(feature = "cli")]
 mod soak;

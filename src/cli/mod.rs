@@ -127,6 +127,11 @@ impl Cli {
     pub fn parse_arguments() -> Self {
         Self::from_arg_matches(&definition().get_matches()).unwrap_or_else(|error| error.exit())
     }
+
+    /// True for a command that opens a window.
+    pub fn has_window(&self) -> bool {
+        matches!(self.command, Command::View(_))
+    }
 }
 
 /// The definition of all commands. An option with a value takes a negative number as its value, so that the message for a number

@@ -51,10 +51,17 @@ impl Unfinished {
         Err(last)
     }
 
-    /// A file that another program writes. Before the file is removed, `stop` ends that program.
-    pub fn of_program(path: PathBuf, stop: impl Fn() + Send + 'static) -> Self {
-        lock().push(Entry { path: path.clone(), stop: Some(Box::new(stop)) });
-        Self { path }
+    /// Starts a program that writes a file. `file` returns the path, and a function that ends the program, which runs before a signal
+    /// removes the file. No signal ends this process while the program starts.
+    pub fn of_program<T, E, S: Fn() + Send + 'static>(
+        start: impl FnOnce() -> Result<T, E>,
+        file: impl FnOnce(&T) -> (PathBuf, S),
+    ) -> Result<(T, Self), E> {
+        let mut files = lock();
+        let program = start()?;
+        let (path, stop) = file(&program);
+        files.push(Entry { path: path.clone(), stop: Some(Box::new(stop)) });
+        Ok((program, Self { path }))
     }
 
     /// The temporary path.

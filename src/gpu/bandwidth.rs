@@ -2,7 +2,9 @@
 
 use crate::error::Error;
 use crate::gpu::shader_files::BANDWIDTH;
-use crate::gpu::{GpuContext, Scopes, Stopwatch, largest_binding, wait_for_device};
+use crate::gpu::{
+    GpuContext, Scopes, Stopwatch, create_buffer, create_encoder, largest_binding, reach, submit, wait_for_device,
+};
 
 /// Bytes that a pass covers if the device allows as many: more than any cache holds.
 #[cfg(not(target_arch = "wasm32"))]
@@ -41,14 +43,18 @@ impl Bandwidth {
         // Two halves of whole vectors.
         let size = most.min(largest_binding(device)) / 32 * 32;
         let scopes = Scopes::push(device);
-        let memory = device.create_buffer(&wgpu::BufferDescriptor {
-            label: LABEL,
-            size,
-            usage: wgpu::BufferUsages::STORAGE,
-            mapped_at_creation: false,
-        });
+        let memory = create_buffer(
+            device,
+            &wgpu::BufferDescriptor {
+                label: LABEL,
+                size,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            },
+        );
         let source = wgpu::ShaderSource::Wgsl(BANDWIDTH.text);
         let label = Some(&*BANDWIDTH.name);
+        reach(device);
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
         let mut fill = Kernel::new(device, &module, "fill", &memory);
         let mut copy = Kernel::new(device, &module, "copy", &memory);
@@ -73,6 +79,7 @@ struct Kernel {
 
 impl Kernel {
     fn new(device: &wgpu::Device, module: &wgpu::ShaderModule, entry_point: &str, memory: &wgpu::Buffer) -> Self {
+        reach(device);
         let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: LABEL,
             layout: None,
@@ -81,6 +88,7 @@ impl Kernel {
             compilation_options: Default::default(),
             cache: None,
         });
+        reach(device);
         let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: LABEL,
             layout: &pipeline.get_bind_group_layout(0),
@@ -96,7 +104,7 @@ impl Kernel {
         stopwatch: Option<&Stopwatch>,
         clock: &impl Fn() -> f64,
     ) -> Result<(), Error> {
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let mut encoder = create_encoder(&gpu.device)?;
         let timestamp_writes = stopwatch.map(Stopwatch::writes);
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: LABEL, timestamp_writes });
         pass.set_pipeline(&self.pipeline);
@@ -107,7 +115,7 @@ impl Kernel {
         self.seconds.push(match stopwatch {
             Some(stopwatch) => stopwatch.submit_async(gpu, encoder).await?,
             None => {
-                gpu.queue.submit([encoder.finish()]);
+                submit(gpu.into(), encoder).await?;
                 wait_for_device(&gpu.device).await?;
                 clock() - start
             }

@@ -14,7 +14,7 @@ use crate::gpu::root_motion::{RootMotionBuffers, RootMotionPass};
 use crate::gpu::shader::{DRIVE_WORKGROUP_SIZE, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_WORKGROUP_SIZE};
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
-use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, filled_buffer, largest_binding};
+use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, create_buffer, filled_buffer, largest_binding};
 use crate::model::{Outputs, ParameterValues, SkinFormat, Ticks};
 use crate::pack::record::{BatchRecord, GoalRecord, LayerRecord, NONE, OUTPUT_LOCAL, SkeletonRecord};
 use crate::pack::{OutputLayout, PackedBatch, PackedCrowd};
@@ -130,13 +130,13 @@ impl BatchBuilder<'_> {
     /// Creates the GPU batches of a packed batch.
     ///
     /// # Errors
-    /// [`Error::Limit`] if the outputs of one instance are larger than a binding.
+    /// [`Error::Limit`] if the outputs of one instance are larger than a binding; [`Error::Device`] if memory is out.
     pub fn build(&self, shared: &SharedParts) -> Result<Vec<GpuBatch>, Error> {
         let packed = shared.packed;
         let most = self.most_instances(shared)?;
         let starts = packed.instances.clone().step_by(most);
         let range = |start: usize| start..packed.instances.end.min(start.saturating_add(most));
-        Ok(starts.map(|start| self.build_range(shared, range(start))).collect())
+        starts.map(|start| self.build_range(shared, range(start))).collect()
     }
 
     fn gpu(&self) -> DeviceAndQueue<'_> {
@@ -182,7 +182,7 @@ impl BatchBuilder<'_> {
     }
 
     /// Creates the GPU batch of some instances of a packed batch.
-    fn build_range(&self, shared: &SharedParts, instances: Range<usize>) -> GpuBatch {
+    fn build_range(&self, shared: &SharedParts, instances: Range<usize>) -> Result<GpuBatch, Error> {
         let &Self { library, crowd, frame, .. } = self;
         let &SharedParts { packed, plan, layout, .. } = shared;
         let gpu = self.gpu();
@@ -195,20 +195,23 @@ impl BatchBuilder<'_> {
         let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let has_lists = room.is_some() || shared.visible.is_some() || shared.goals.is_some();
         let lists = has_lists.then(|| {
-            device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("posse lists"),
-                size: shared.list_bytes(library, instances.len()),
-                usage: Usages::STORAGE | Usages::COPY_DST,
-                mapped_at_creation: false,
-            })
+            create_buffer(
+                device,
+                &wgpu::BufferDescriptor {
+                    label: Some("posse lists"),
+                    size: shared.list_bytes(library, instances.len()),
+                    usage: Usages::STORAGE | Usages::COPY_DST,
+                    mapped_at_creation: false,
+                },
+            )
         });
         let visible = shared.visible.zip(lists.as_ref());
         let visible = visible.map(|(kernels, due)| VisibleList::new(library, kernels, frame, &record, due, count));
         let transitions = room.zip(lists.clone()).map(|((most, skeleton), lists)| {
             let room = TransitionRoom::new(lists, instances.len(), skeleton, most);
-            self.begin_transitions(packed, &instances, &room);
-            room
+            self.begin_transitions(packed, &instances, &room).map(|()| room)
         });
+        let transitions = transitions.transpose()?;
         let parameters = packed.reads_parameters.then(|| self.parameters(&instances));
         let drivers = shared.drive.zip(parameters.as_ref()).map(|(kernel, parameters)| {
             let drivers = self.drivers(packed, &instances, parameters);
@@ -240,7 +243,7 @@ impl BatchBuilder<'_> {
             values: (layout.values > 0).then_some(values),
             root_motion: (layout.root_motion > 0).then_some(root_motion),
         };
-        GpuBatch {
+        Ok(GpuBatch {
             skeleton: packed.skeleton,
             instances: crowd.order[instances].to_vec(),
             layout,
@@ -259,7 +262,7 @@ impl BatchBuilder<'_> {
             transitions,
             lists,
             form: plan.kernel.workgroup.form,
-        }
+        })
     }
 
     /// The parameters of some instances.
@@ -277,15 +280,21 @@ impl BatchBuilder<'_> {
     }
 
     /// Uploads the displacements with which some instances of a packed batch begin.
-    fn begin_transitions(&self, packed: &PackedBatch, instances: &Range<usize>, room: &TransitionRoom) {
+    fn begin_transitions(
+        &self,
+        packed: &PackedBatch,
+        instances: &Range<usize>,
+        room: &TransitionRoom,
+    ) -> Result<(), Error> {
         let first = instances.start - packed.instances.start;
         for slot in 0..instances.len() {
             let index = packed.displaced.get(first + slot).copied().unwrap_or(NONE);
             if let Some(displacement) = self.crowd.displacements.get(index as usize) {
                 // There is room for those with which the batch begins.
-                room.begin(self.gpu(), slot, displacement, Ticks(i64::MIN));
+                room.begin(self.gpu(), slot, displacement, Ticks(i64::MIN))?;
             }
         }
+        Ok(())
     }
 
     /// The layer records of some instances of a packed batch.
@@ -332,10 +341,13 @@ fn batch_record(library: &GpuLibrary, device: &wgpu::Device, shared: &SharedPart
 
 /// A buffer for outputs. It has at least 16 bytes, because a binding must not be empty.
 fn output_buffer(device: &wgpu::Device, size: u64, more_usages: Usages) -> wgpu::Buffer {
-    device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("posse output"),
-        size: size.max(16),
-        usage: Usages::STORAGE | Usages::VERTEX | Usages::COPY_SRC | more_usages,
-        mapped_at_creation: false,
-    })
+    create_buffer(
+        device,
+        &wgpu::BufferDescriptor {
+            label: Some("posse output"),
+            size: size.max(16),
+            usage: Usages::STORAGE | Usages::VERTEX | Usages::COPY_SRC | more_usages,
+            mapped_at_creation: false,
+        },
+    )
 }

@@ -2,8 +2,9 @@
 
 use wgpu::BufferUsages as Usages;
 
-use crate::gpu::DeviceAndQueue;
+use crate::error::Error;
 use crate::gpu::frame_uploads::FrameUploads;
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, reach};
 use crate::pack::record::Frame;
 
 /// The largest binding of storage that a device allows, in bytes. It is at most `u32::MAX`: kernels address with 32 bits.
@@ -21,23 +22,29 @@ pub(crate) fn upload(gpu: DeviceAndQueue, label: &str, contents: &[u8]) -> wgpu:
 /// A buffer with contents, a multiple of 4 bytes. The queue uploads them with the next submission. wgpu's `create_buffer_init`
 /// maps the buffer instead, which panics in a browser whose device is lost or out of memory.
 pub(crate) fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], usage: Usages) -> wgpu::Buffer {
-    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+    let descriptor = wgpu::BufferDescriptor {
         label: Some(label),
         size: contents.len() as u64,
         usage: usage | Usages::COPY_DST,
         mapped_at_creation: false,
-    });
+    };
+    let buffer = create_buffer(gpu.device, &descriptor);
+    reach(gpu.device);
     gpu.queue.write_buffer(&buffer, 0, contents);
     buffer
 }
 
 /// Writes contents into a buffer with the next submission. If the device is lost, nothing is written, and the next read or wait
 /// returns the error.
-pub(super) fn write(gpu: DeviceAndQueue, buffer: &wgpu::Buffer, offset: u64, contents: &[u8]) {
-    // Without the scope, wgpu panics: the buffers of a lost device are destroyed.
-    let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
+///
+/// # Errors
+/// [`Error::Device`] if there is no memory for the upload; nothing is written. A browser does not tell it here.
+pub(super) fn write(gpu: DeviceAndQueue, buffer: &wgpu::Buffer, offset: u64, contents: &[u8]) -> Result<(), Error> {
+    // Without the scopes, wgpu panics: the buffers of a lost device are destroyed.
+    let scopes = Scopes::push(gpu.device);
+    reach(gpu.device);
     gpu.queue.write_buffer(buffer, offset, contents);
-    drop(scope.pop());
+    scopes.pop_for_memory()
 }
 
 /// A [`Frame`] on the GPU.
@@ -57,12 +64,13 @@ impl FrameBuffer {
     /// Creates the buffer without contents.
     pub fn new(gpu: DeviceAndQueue) -> Self {
         let size = size_of::<Frame>() as u64;
-        let frame = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        let descriptor = wgpu::BufferDescriptor {
             label: Some("posse frame"),
             size,
             usage: Usages::UNIFORM | Usages::COPY_DST,
             mapped_at_creation: false,
-        });
+        };
+        let frame = create_buffer(gpu.device, &descriptor);
         Self { frame, uploads: FrameUploads::new(gpu, "posse frame upload", size, Usages::COPY_SRC) }
     }
 
@@ -74,6 +82,14 @@ impl FrameBuffer {
     /// The device and the queue of the buffer.
     pub fn gpu(&self) -> DeviceAndQueue<'_> {
         self.uploads.gpu()
+    }
+
+    /// Fails if there was no memory for a frame that was recorded since the last call.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for want of memory.
+    pub fn check(&self) -> Result<(), Error> {
+        self.uploads.check()
     }
 
     /// Records a write of the frame. Two frames in one submission do not disturb each other.

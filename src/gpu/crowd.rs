@@ -171,7 +171,8 @@ impl GpuCrowd {
     /// those of the given crowd; parameters stay as they are.
     ///
     /// # Errors
-    /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in `new`.
+    /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in `new`. [`Error::Device`] if there
+    /// is no memory for the upload: a part of the layers may have been replaced, and the call can be repeated.
     pub fn set_layers(&self, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
         for instance in 0..crowd.len() {
             let skeleton = crowd.skeleton(instance);
@@ -201,15 +202,15 @@ impl GpuCrowd {
         }
         for batch in &self.batches {
             if let Some(transitions) = &batch.transitions {
-                transitions.end(self.gpu(), 0..batch.instances().len());
+                transitions.end(self.gpu(), 0..batch.instances().len())?;
             }
-            self.write_layers(library, crowd, batch);
+            self.write_layers(library, crowd, batch)?;
         }
         Ok(LayersOutcome::Replaced)
     }
 
     /// Writes the layers and transitions of all instances of a batch. They fit.
-    fn write_layers(&self, library: &GpuLibrary, crowd: &Crowd, batch: &GpuBatch) {
+    fn write_layers(&self, library: &GpuLibrary, crowd: &Crowd, batch: &GpuBatch) -> Result<(), Error> {
         let room = batch.layer_count as usize;
         let (mut records, mut drives) = (Vec::new(), Vec::new());
         for &instance in batch.instances() {
@@ -219,26 +220,34 @@ impl GpuCrowd {
                 pack_drivers(&library.packed, layers, room, &mut drives);
             }
         }
-        write(self.gpu(), &batch.layers, 0, bytemuck::cast_slice(&records));
+        write(self.gpu(), &batch.layers, 0, bytemuck::cast_slice(&records))?;
         if let Some((drivers, _)) = &batch.drivers {
-            write(self.gpu(), &drivers.drives, 0, bytemuck::cast_slice(&drives));
+            write(self.gpu(), &drivers.drives, 0, bytemuck::cast_slice(&drives))?;
         }
         if let Some(goals) = &batch.goals {
-            goals.write(library, 0, batch.instances().iter().map(|&instance| crowd.goals(instance)));
+            goals.write(library, 0, batch.instances().iter().map(|&instance| crowd.goals(instance)))?;
         }
         for (slot, &instance) in batch.instances().iter().enumerate() {
-            self.begin_displacement(crowd, instance, (batch, slot), Ticks(i64::MIN));
+            self.begin_displacement(crowd, instance, (batch, slot), Ticks(i64::MIN))?;
         }
+        Ok(())
     }
 
     /// Uploads the displacement of an instance, if the crowd has one and there is room.
-    fn begin_displacement(&self, crowd: &Crowd, instance: usize, place: (&GpuBatch, usize), now: Ticks) {
+    fn begin_displacement(
+        &self,
+        crowd: &Crowd,
+        instance: usize,
+        place: (&GpuBatch, usize),
+        now: Ticks,
+    ) -> Result<(), Error> {
         let (batch, slot) = place;
         if let (Some(transitions), Some((transition, displacement))) =
             (&batch.transitions, crowd.displacement(instance))
         {
-            transitions.begin(self.gpu(), slot, &PackedDisplacement::new(transition, displacement), now);
+            transitions.begin(self.gpu(), slot, &PackedDisplacement::new(transition, displacement), now)?;
         }
+        Ok(())
     }
 
     /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer records of the
@@ -250,6 +259,7 @@ impl GpuCrowd {
     ///   usable.
     /// * [`Error::Limit`] if it has more layers than [`Crowd::push`] allows.
     /// * The errors of dual quaternions as in `new`.
+    /// * [`Error::Device`] if there is no memory for the upload; the call can be repeated.
     pub fn set_instance(
         &self,
         library: &GpuLibrary,
@@ -261,9 +271,9 @@ impl GpuCrowd {
         }
         let (batch, slot) = self.find(instance);
         if let Some(transitions) = &batch.transitions {
-            transitions.end(self.gpu(), slot..slot + 1);
+            transitions.end(self.gpu(), slot..slot + 1)?;
         }
-        self.write_instance(library, instance, layers);
+        self.write_instance(library, instance, layers)?;
         Ok(LayersOutcome::Replaced)
     }
 
@@ -285,19 +295,20 @@ impl GpuCrowd {
     }
 
     /// Writes the layers of an instance, which fit.
-    fn write_instance(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) {
+    fn write_instance(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<(), Error> {
         let (batch, slot) = self.find(instance);
         let room = batch.layer_count as usize;
         let mut records = Vec::with_capacity(room);
         pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
         let bytes: &[u8] = bytemuck::cast_slice(&records);
-        write(self.gpu(), &batch.layers, (slot * bytes.len()) as u64, bytes);
+        write(self.gpu(), &batch.layers, (slot * bytes.len()) as u64, bytes)?;
         if let Some((drivers, _)) = &batch.drivers {
             let mut drives = Vec::with_capacity(room);
             pack_drivers(&library.packed, layers, room, &mut drives);
             let bytes: &[u8] = bytemuck::cast_slice(&drives);
-            write(self.gpu(), &drivers.drives, (slot * bytes.len()) as u64, bytes);
+            write(self.gpu(), &drivers.drives, (slot * bytes.len()) as u64, bytes)?;
         }
+        Ok(())
     }
 
     /// Replaces the goals of one instance, before the next submission. It uploads 24 bytes per goal that the instance has room for.
@@ -310,6 +321,7 @@ impl GpuCrowd {
     /// * [`Error::Instance`] if the crowd has no such instance, a chain does not exist or is for another skeleton, or a number in the
     ///   goals is not usable.
     /// * [`Error::Limit`] if there are more goals than [`Crowd::set_goals`] allows.
+    /// * [`Error::Device`] if there is no memory for the upload.
     pub fn set_goals(&self, library: &GpuLibrary, instance: usize, goals: &[Goal]) -> Result<LayersOutcome, Error> {
         self.check_index(instance)?;
         let (batch, slot) = self.find(instance);
@@ -319,7 +331,7 @@ impl GpuCrowd {
             return Ok(refusal);
         }
         if let Some(of_batch) = &batch.goals {
-            of_batch.write(library, slot, std::iter::once(goals));
+            of_batch.write(library, slot, std::iter::once(goals))?;
         }
         Ok(LayersOutcome::Replaced)
     }
@@ -334,7 +346,8 @@ impl GpuCrowd {
     /// reason.
     ///
     /// # Errors
-    /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`].
+    /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`]. Without memory for the upload, `crowd` has the
+    /// transition already: bring the GPU to its state by [`set_layers`](Self::set_layers).
     ///
     /// # Examples
     /// ```
@@ -381,8 +394,8 @@ impl GpuCrowd {
             return Ok(LayersOutcome::MoreTransitions { instance, room });
         }
         crowd.begin_transition(library, new)?;
-        self.write_instance(on_gpu, instance, layers);
-        self.begin_displacement(crowd, instance, (batch, slot), now);
+        self.write_instance(on_gpu, instance, layers)?;
+        self.begin_displacement(crowd, instance, (batch, slot), now)?;
         Ok(LayersOutcome::Replaced)
     }
 
@@ -395,7 +408,7 @@ impl GpuCrowd {
     /// that follow parameters, nothing is uploaded. If there are more than there is room for, nothing is replaced, and the outcome says so.
     ///
     /// # Errors
-    /// [`Error::Instance`] if the crowd has no such instance.
+    /// [`Error::Instance`] if the crowd has no such instance; [`Error::Device`] if there is no memory for the upload.
     pub fn set_parameters(&self, instance: usize, values: &[f32]) -> Result<LayersOutcome, Error> {
         self.check_index(instance)?;
         let (needed, room) = (values.len(), self.parameter_count);
@@ -404,7 +417,7 @@ impl GpuCrowd {
         }
         let (batch, slot) = self.find(instance);
         if let Some(buffer) = batch.parameters() {
-            write(self.gpu(), buffer, 4 * (slot * room) as u64, bytemuck::cast_slice(values));
+            write(self.gpu(), buffer, 4 * (slot * room) as u64, bytemuck::cast_slice(values))?;
         }
         Ok(LayersOutcome::Replaced)
     }
@@ -413,7 +426,7 @@ impl GpuCrowd {
     /// instance, in the order of the crowd.
     ///
     /// # Errors
-    /// [`Error::Usage`] for another number of values.
+    /// [`Error::Usage`] for another number of values; [`Error::Device`] if there is no memory for the upload.
     pub fn set_all_parameters(&self, values: &[f32]) -> Result<(), Error> {
         let (count, instances) = (self.parameter_count, self.locations.len());
         if values.len() != count * instances {
@@ -425,14 +438,17 @@ impl GpuCrowd {
             if let Some(buffer) = batch.parameters() {
                 let of_instance = |&instance: &usize| &values[count * instance..][..count];
                 let numbers: Vec<f32> = batch.instances().iter().flat_map(of_instance).copied().collect();
-                write(self.gpu(), buffer, 0, bytemuck::cast_slice(&numbers));
+                write(self.gpu(), buffer, 0, bytemuck::cast_slice(&numbers))?;
             }
         }
         Ok(())
     }
 
     /// Sets the parameters to those of a crowd at the end of a step, and those of the previous frame to its beginning.
-    pub(super) fn set_step_parameters(&self, crowd: &Crowd, step: Step) {
+    ///
+    /// # Errors
+    /// [`Error::Device`] if there is no memory for the upload.
+    pub(super) fn set_step_parameters(&self, crowd: &Crowd, step: Step) -> Result<(), Error> {
         for (parameters, batch) in self.batches.iter().filter_map(|batch| Some((batch.parameters.as_ref()?, batch))) {
             for (buffer, now) in [(parameters.now(), step.to), (parameters.before(), step.from)] {
                 let Some(buffer) = buffer else { continue };
@@ -441,15 +457,19 @@ impl GpuCrowd {
                     values.into_iter().take(parameters.count)
                 };
                 let numbers: Vec<f32> = batch.instances().iter().flat_map(of_instance).collect();
-                write(self.gpu(), buffer, 0, bytemuck::cast_slice(&numbers));
+                write(self.gpu(), buffer, 0, bytemuck::cast_slice(&numbers))?;
             }
         }
+        Ok(())
     }
 
     /// Records the poses of all instances at a tick of the crowd clock, or at the end of a step.
     ///
     /// It only records: it does not submit or wait. The queue uploads the 32 bytes of a [`Frame`] with the next submission. Two
-    /// frames in one submission do not disturb each other.
+    /// frames in one submission do not disturb each other, and frames may be submitted in any order, or never.
+    ///
+    /// Without memory for the upload, the device refuses the frame when the encoder is finished or submitted, and reports it to the
+    /// error scope or the handler of the caller. The next frame tries again.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, step: impl Into<Step>) {
         self.encode_timed(encoder, step, None);
     }
@@ -521,6 +541,14 @@ impl GpuCrowd {
                 encoder.copy_buffer_to_buffer(skin, 0, previous, 0, skin.size());
             }
         }
+    }
+
+    /// Fails if there was no memory for a frame that was recorded since the last call.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for want of memory.
+    pub(crate) fn check_frames(&self) -> Result<(), Error> {
+        self.frame.check()
     }
 
     /// The device and the queue of the crowd.

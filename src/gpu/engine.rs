@@ -5,7 +5,10 @@ use std::ops::Range;
 use crate::error::Error;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::evaluator::Evaluator;
-use crate::gpu::{GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm, read_buffers, wait_for_device};
+use crate::gpu::{
+    GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm, create_encoder, read_buffers, submit,
+    wait_for_device,
+};
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, Step};
 use crate::pack::{OutputNumbers, PackedLibrary};
 use crate::pieces::{self, Group};
@@ -106,7 +109,7 @@ impl GpuEngine {
     /// # Errors
     /// Those of `read`.
     pub async fn read_async(&self, batch: &GpuBatch, instances: Range<usize>) -> Result<OutputNumbers, Error> {
-        let encoder = self.gpu.device.create_command_encoder(&Default::default());
+        let encoder = create_encoder(&self.gpu.device)?;
         let layout = batch.layout();
         let bytes = |stride: usize| 4 * (stride * instances.start) as u64..4 * (stride * instances.end) as u64;
         let requested = [
@@ -196,10 +199,11 @@ impl GpuEngine {
     /// The poses of a crowd at the end of a step.
     async fn poses(&self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Vec<Pose>, Error> {
         let gpu_crowd = GpuCrowd::new_async(&self.library, crowd, outputs).await?;
-        gpu_crowd.set_step_parameters(crowd, step);
-        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        gpu_crowd.set_step_parameters(crowd, step)?;
+        let mut encoder = create_encoder(&self.gpu.device)?;
         gpu_crowd.encode(&mut encoder, step);
-        self.gpu.queue.submit([encoder.finish()]);
+        gpu_crowd.check_frames()?;
+        submit((&self.gpu).into(), encoder).await?;
         let mut instances = vec![Pose::default(); crowd.len()];
         for batch in gpu_crowd.batches() {
             let numbers = self.read_async(batch, 0..batch.instances().len()).await?;
@@ -245,11 +249,12 @@ impl GpuEngine {
     /// The events that the layers of a crowd reach in a step.
     async fn events(&self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
         let gpu_crowd = GpuCrowd::new_async(&self.library, crowd, Outputs::NONE).await?;
-        gpu_crowd.set_step_parameters(crowd, step);
+        gpu_crowd.set_step_parameters(crowd, step)?;
         let events = GpuEvents::new_async(&self.library, &gpu_crowd, capacity).await?;
-        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        let mut encoder = create_encoder(&self.gpu.device)?;
         events.encode(&mut encoder, step);
-        self.gpu.queue.submit([encoder.finish()]);
+        events.check_frames()?;
+        submit((&self.gpu).into(), encoder).await?;
         let list = events.read_async().await?;
         events.destroy();
         gpu_crowd.destroy();

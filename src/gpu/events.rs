@@ -8,7 +8,8 @@ use crate::gpu::drive::DrivePass;
 use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
 use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::gpu::{
-    GpuBatch, GpuCrowd, GpuLibrary, Scopes, check_device, filled_buffer, largest_binding, read_buffers, upload,
+    GpuBatch, GpuCrowd, GpuLibrary, Scopes, check_device, create_buffer, create_encoder, filled_buffer,
+    largest_binding, read_buffers, upload,
 };
 use crate::model::{EventList, Occurrence, Step, Ticks};
 use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
@@ -111,7 +112,7 @@ impl GpuEvents {
         let size = needed.max(COUNT_BYTES + size_of::<OccurrenceRecord>() as u64);
         let usage = Usages::STORAGE | Usages::COPY_SRC | Usages::COPY_DST;
         let label = Some("posse events");
-        let list = device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
+        let list = create_buffer(device, &wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
         let frame = FrameBuffer::new(gpu);
         let builder = EventsBuilder { library, drive_kernel, frame: frame.buffer(), list: &list, capacity };
         let build = |batch: &GpuBatch| Some(builder.build(batch, kernels[usize::from(batch.drivers.is_some())]?));
@@ -174,10 +175,18 @@ impl GpuEvents {
         Ok(Self::list(&self.read_bytes(bytes.min(self.list.size())).await?))
     }
 
+    /// Fails if there was no memory for a list that was recorded since the last call.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for want of memory.
+    pub(super) fn check_frames(&self) -> Result<(), Error> {
+        self.frame.check()
+    }
+
     /// The first bytes of the list.
     async fn read_bytes(&self, count: u64) -> Result<Vec<u8>, Error> {
         let gpu = self.frame.gpu();
-        let encoder = gpu.device.create_command_encoder(&Default::default());
+        let encoder = create_encoder(gpu.device)?;
         Ok(read_buffers(gpu, encoder, &[(&self.list, 0..count)]).await?.concat())
     }
 

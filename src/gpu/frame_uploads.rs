@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::error::Error;
 use crate::gpu::buffers::write;
-use crate::gpu::{DeviceAndQueue, Scopes};
+use crate::gpu::scopes::without_memory;
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer};
 
 /// Buffers of one size, each written for one recorded frame and free again when that frame has run.
 ///
@@ -19,6 +21,8 @@ pub(crate) struct FrameUploads {
     size: u64,
     usage: wgpu::BufferUsages,
     slots: Mutex<Vec<Slot>>,
+    /// True if there was no memory for a recorded frame.
+    failed: AtomicBool,
 }
 
 /// A buffer, and a flag that is true while a recorded frame needs it.
@@ -41,7 +45,8 @@ impl FrameUploads {
     /// No buffers yet. Each will have `size` bytes and this usage.
     pub fn new(gpu: DeviceAndQueue, label: &'static str, size: u64, usage: wgpu::BufferUsages) -> Self {
         let (device, queue) = (gpu.device.clone(), gpu.queue.clone());
-        Self { device, queue, label, size, usage: usage | wgpu::BufferUsages::COPY_DST, slots: Mutex::default() }
+        let usage = usage | wgpu::BufferUsages::COPY_DST;
+        Self { device, queue, label, size, usage, slots: Mutex::default(), failed: AtomicBool::new(false) }
     }
 
     /// The device and the queue of the buffers.
@@ -55,28 +60,92 @@ impl FrameUploads {
         slots.iter().for_each(|slot| slot.buffer.destroy());
     }
 
+    /// Fails if there was no memory for a frame that was recorded since the last call.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for want of memory.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.failed.swap(false, Ordering::Relaxed) { Err(without_memory()) } else { Ok(()) }
+    }
+
+    /// Lets the next `check` fail: there was no memory for another object of a recorded frame.
+    pub fn fail(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
     /// A buffer with contents for the frame that the encoder records. The queue uploads them with the next submission.
+    ///
+    /// Without memory for it, the device refuses the frame when it is submitted. The next frame tries again.
     pub fn write(&self, encoder: &wgpu::CommandEncoder, contents: &[u8]) -> wgpu::Buffer {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let free = slots.iter().position(|slot| !slot.is_used.load(Ordering::Acquire));
+        let mut ready = Ok(());
         let index = free.unwrap_or_else(|| {
-            // Without memory, the copy of the buffer is refused when the frame is submitted.
-            let scopes = Scopes::push(&self.device);
-            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(self.label),
-                size: self.size,
-                usage: self.usage,
-                mapped_at_creation: false,
-            });
-            scopes.discard();
-            slots.push(Slot { buffer, is_used: Arc::default() });
+            let (slot, created) = self.new_slot();
+            ready = created;
+            slots.push(slot);
             slots.len() - 1
         });
         let Slot { buffer, is_used } = &slots[index];
         is_used.store(true, Ordering::Relaxed);
         let until_done = Use(is_used.clone());
         encoder.on_submitted_work_done(move || drop(until_done));
-        write(self.gpu(), buffer, 0, contents);
+        if ready.and_then(|()| write(self.gpu(), buffer, 0, contents)).is_err() {
+            self.fail();
+            // The frame must not run with the contents of another one.
+            let Slot { buffer, .. } = slots.swap_remove(index);
+            buffer.destroy();
+            return buffer;
+        }
         buffer.clone()
+    }
+
+    /// A buffer that no frame uses, and the error for want of memory.
+    fn new_slot(&self) -> (Slot, Result<(), Error>) {
+        let scopes = Scopes::push(&self.device);
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some(self.label),
+            size: self.size,
+            usage: self.usage,
+            mapped_at_creation: false,
+        };
+        let buffer = create_buffer(&self.device, &descriptor);
+        let created = scopes.pop_for_memory();
+        (Slot { buffer, is_used: Arc::default() }, created)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::allocation::faults;
+
+    #[test]
+    fn frames_that_are_never_submitted_keep_no_buffers() {
+        let (device, queue) = faults::device(wgpu::Features::empty());
+        let gpu = DeviceAndQueue { device: &device, queue: &queue };
+        let uploads = FrameUploads::new(gpu, "test", 16, wgpu::BufferUsages::COPY_SRC);
+        let encoder = || device.create_command_encoder(&Default::default());
+        let count = || uploads.slots.lock().unwrap().len();
+        for _ in 0..100 {
+            uploads.write(&encoder(), &[7; 16]);
+        }
+        assert_eq!(count(), 1, "dropped encoders");
+        // Frames that are recorded at the same time have a buffer each, and are submitted in any order, or finished and dropped.
+        let encoders = [encoder(), encoder(), encoder()];
+        let buffers = encoders.each_ref().map(|encoder| uploads.write(encoder, &[7; 16]));
+        assert!(buffers[0] != buffers[1] && buffers[1] != buffers[2] && buffers[0] != buffers[2]);
+        let [first, second, third] = encoders;
+        queue.submit([third.finish()]);
+        drop(second.finish());
+        queue.submit([first.finish()]);
+        device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        for _ in 0..100 {
+            let encoder = encoder();
+            uploads.write(&encoder, &[7; 16]);
+            queue.submit([encoder.finish()]);
+            device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        }
+        assert_eq!(count(), 3);
     }
 }

@@ -2,6 +2,7 @@
 
 use wgpu::BufferUsages as Usages;
 
+use crate::error::Error;
 use crate::gpu::buffers::write;
 use crate::gpu::drive::Parameters;
 use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
@@ -73,11 +74,16 @@ impl Goals {
     }
 
     /// Replaces the goals of the instances from a slot on, before the next submission. They fit.
-    pub fn write<'a>(&self, library: &GpuLibrary, slot: usize, instances: impl Iterator<Item = &'a [Goal]>) {
+    pub fn write<'a>(
+        &self,
+        library: &GpuLibrary,
+        slot: usize,
+        instances: impl Iterator<Item = &'a [Goal]>,
+    ) -> Result<(), Error> {
         let mut records = Vec::new();
         instances.for_each(|goals| pack_goals(&library.packed, goals, self.count, &mut records));
         let offset = slot * self.count * size_of::<GoalRecord>();
-        write(library.gpu(), &self.records, offset as u64, bytemuck::cast_slice(&records));
+        write(library.gpu(), &self.records, offset as u64, bytemuck::cast_slice(&records))
     }
 
     /// Records that the parameters of all goals are read.

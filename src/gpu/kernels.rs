@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
-use crate::gpu::Scopes;
 use crate::gpu::plan::{WORKGROUP_BYTES, WORKGROUPS};
 use crate::gpu::shader::{Composed, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY};
+use crate::gpu::{Scopes, reach};
 use crate::pack::record::BatchRecord;
 
 /// The kind of a binding.
@@ -198,6 +198,7 @@ pub(super) fn bind_group_layout(device: &wgpu::Device, bindings: &[(&str, Bindin
         count: None,
     };
     let entries: Vec<_> = bindings.iter().enumerate().map(entry).collect();
+    reach(device);
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse"), entries: &entries })
 }
 
@@ -211,6 +212,7 @@ pub(super) fn bind_group(
     let entries: Vec<_> = entries
         .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
         .collect();
+    reach(device);
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse"), layout, entries: &entries })
 }
 
@@ -242,11 +244,13 @@ async fn create_pipeline(
     entry_point: &str,
 ) -> Result<wgpu::ComputePipeline, Error> {
     let scopes = Scopes::push(device);
+    reach(device);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("posse"),
         bind_group_layouts: &[Some(layout)],
         immediate_size: 0,
     });
+    reach(device);
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(&format!("posse {entry_point}")),
         layout: Some(&layout),

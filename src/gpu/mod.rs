@@ -7,6 +7,7 @@
 //! ending does not exist in a browser, whose threads must not wait. On other targets, both block the thread until then.
 
 mod adapter;
+mod allocation;
 mod bandwidth;
 mod batch;
 mod batch_builder;
@@ -49,14 +50,17 @@ pub use options::{CrowdOptions, LayersOutcome};
 pub use plan::KernelForm;
 pub use stopwatch::Stopwatch;
 
+pub(crate) use allocation::{create_buffer, create_encoder, reach};
 pub(crate) use buffers::{filled_buffer, largest_binding, upload};
 #[cfg(test)]
 pub(crate) use contract_tests::faults;
 #[cfg(feature = "render")]
 pub(crate) use frame_uploads::FrameUploads;
-pub(crate) use readback::{check_device, read_buffers, wait_for_device};
+pub(crate) use readback::{check_device, read_buffers, submit, wait_for_device};
 pub(crate) use scopes::Scopes;
 
+#[cfg(test)]
+pub(crate) mod allocation_tests;
 #[cfg(test)]
 mod contract_tests;
 #[cfg(test)]

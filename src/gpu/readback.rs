@@ -1,11 +1,33 @@
 //! Reads of GPU buffers on the host.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use futures_channel::oneshot;
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, Scopes};
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, reach};
+
+/// The longest wait for a device. Drivers of hardware give up earlier, and lose the device; a software renderer may work for minutes.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Submits the commands of an encoder.
+///
+/// # Errors
+/// [`Error::Device`] if the device is lost, or refuses them for want of memory.
+pub(crate) async fn submit(gpu: DeviceAndQueue<'_>, encoder: wgpu::CommandEncoder) -> Result<(), Error> {
+    let scopes = Scopes::push(gpu.device);
+    reach(gpu.device);
+    gpu.queue.submit([encoder.finish()]);
+    match scopes.pop().await {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            // The loss explains what else was reported.
+            check_device(gpu.device).await?;
+            Err(error)
+        }
+    }
+}
 
 /// Copies a range of bytes of each buffer to the host. It first submits the encoder with all its commands.
 ///
@@ -21,19 +43,21 @@ pub(crate) async fn read_buffers(
     let copies: Vec<wgpu::Buffer> = buffers
         .iter()
         .map(|(buffer, range)| {
-            let copy = device.create_buffer(&wgpu::BufferDescriptor {
+            let descriptor = wgpu::BufferDescriptor {
                 label: Some("posse readback"),
                 size: range.end - range.start,
                 usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
-            });
+            };
+            let copy = create_buffer(device, &descriptor);
             encoder.copy_buffer_to_buffer(buffer, range.start, &copy, 0, copy.size());
             copy
         })
         .collect();
+    reach(device);
     queue.submit([encoder.finish()]);
     scopes.pop().await?;
-    map(device, &copies).await?;
+    map(device, &copies, PATIENCE).await?;
     let view = |copy: &wgpu::Buffer| match copy.get_mapped_range(..) {
         Ok(view) => {
             let bytes = view.to_vec();
@@ -54,14 +78,15 @@ pub(crate) async fn read_buffers(
 pub(crate) async fn wait_for_device(device: &wgpu::Device) -> Result<(), Error> {
     let scopes = Scopes::push(device);
     // A lost device reports nothing, not even to a poll. The failed mapping of a buffer shows the loss.
-    let probe = device.create_buffer(&wgpu::BufferDescriptor {
+    let descriptor = wgpu::BufferDescriptor {
         label: Some("posse probe"),
         size: 4,
         usage: wgpu::BufferUsages::MAP_READ,
         mapped_at_creation: false,
-    });
+    };
+    let probe = create_buffer(device, &descriptor);
     scopes.pop().await?;
-    map(device, &[probe]).await
+    map(device, &[probe], PATIENCE).await
 }
 
 /// Fails if the device is lost. Objects can be created on a lost device: it does not report them.
@@ -71,12 +96,15 @@ pub(crate) async fn wait_for_device(device: &wgpu::Device) -> Result<(), Error> 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
     // A buffer that is mapped when it is created shows the loss without a wait for submitted work.
-    let probe = device.create_buffer(&wgpu::BufferDescriptor {
+    let scopes = Scopes::push(device);
+    let descriptor = wgpu::BufferDescriptor {
         label: Some("posse probe"),
         size: 4,
         usage: wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: true,
-    });
+    };
+    let probe = create_buffer(device, &descriptor);
+    scopes.pop_for_memory()?;
     match probe.get_mapped_range_mut(..) {
         Ok(_) => Ok(()),
         Err(error) => Err(Error::Device(format!("it is lost: {error}; open a new device"))),
@@ -93,8 +121,8 @@ pub(crate) async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
     wait_for_device(device).await
 }
 
-/// Maps buffers after all submitted work has run.
-async fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer]) -> Result<(), Error> {
+/// Maps buffers after all submitted work has run, if it runs within `patience`.
+async fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer], patience: Duration) -> Result<(), Error> {
     let scopes = Scopes::push(device);
     let mut mappings = Vec::with_capacity(buffers.len());
     for buffer in buffers {
@@ -106,11 +134,16 @@ async fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer]) -> Result<(), Erro
         mappings.push(receiver);
     }
     // A browser polls its devices itself, and maps the buffers after this task has returned to it.
-    let polled = device.poll(wgpu::PollType::wait_indefinitely());
+    let polled = device.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(patience) });
     scopes.pop().await?;
-    polled.map_err(|error| Error::Device(format!("it did not finish: {error}; submit less work at a time")))?;
+    polled.map_err(|error| {
+        let seconds = patience.as_secs();
+        Error::Device(format!(
+            "it did not finish within {seconds} s ({error}); submit less work at a time, or open a new device"
+        ))
+    })?;
     for mapping in mappings {
-        match mapping.await {
+        match answer(mapping).await {
             Ok(result) => result.map_err(cannot_be_read)?,
             Err(oneshot::Canceled) => return Err(cannot_be_read("it was given up")),
         }
@@ -118,6 +151,62 @@ async fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer]) -> Result<(), Erro
     Ok(())
 }
 
+/// The answer to a request for a mapping. A native device has called back by the end of the poll: it would never do it later.
+#[cfg(not(target_arch = "wasm32"))]
+async fn answer<T>(mut mapping: oneshot::Receiver<T>) -> Result<T, oneshot::Canceled> {
+    mapping.try_recv()?.ok_or(oneshot::Canceled)
+}
+
+/// The answer to a request for a mapping, when the browser gives it.
+#[cfg(target_arch = "wasm32")]
+async fn answer<T>(mapping: oneshot::Receiver<T>) -> Result<T, oneshot::Canceled> {
+    mapping.await
+}
+
 fn cannot_be_read(reason: impl std::fmt::Display) -> Error {
     Error::Device(format!("the result cannot be read: {reason}; the device may be lost"))
+}
+
+#[cfg(test)]
+#[cfg(not(target_arch = "wasm32"))]
+mod tests {
+    use super::*;
+    use crate::gpu::{AdapterKind, GpuContext};
+
+    /// A buffer that can be mapped.
+    fn probe(device: &wgpu::Device) -> wgpu::Buffer {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 4, usage, mapped_at_creation: false })
+    }
+
+    #[test]
+    fn a_device_that_does_not_finish_is_an_error_and_works_again_later() {
+        let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
+        let device = &gpu.device;
+        let usage = wgpu::BufferUsages::COPY_DST;
+        let size = 64 << 20;
+        let memory =
+            device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false });
+        let mut encoder = device.create_command_encoder(&Default::default());
+        for _ in 0..50 {
+            encoder.clear_buffer(&memory, 0, None);
+        }
+        gpu.queue.submit([encoder.finish()]);
+        let error = pollster::block_on(map(device, &[probe(device)], Duration::ZERO)).unwrap_err().to_string();
+        assert!(error.contains("did not finish within 0 s") && error.contains("submit less work"), "{error}");
+        pollster::block_on(wait_for_device(device)).unwrap();
+    }
+
+    #[test]
+    fn a_mapping_without_an_answer_is_an_error() {
+        let (sender, receiver) = oneshot::channel::<()>();
+        assert!(pollster::block_on(answer(receiver)).is_err(), "no call back by the end of the poll");
+        drop(sender);
+        let (sender, receiver) = oneshot::channel();
+        sender.send(7).unwrap();
+        assert_eq!(pollster::block_on(answer(receiver)), Ok(7));
+        let (sender, receiver) = oneshot::channel::<()>();
+        drop(sender);
+        assert!(pollster::block_on(answer(receiver)).is_err());
+    }
 }

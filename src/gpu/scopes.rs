@@ -38,10 +38,30 @@ impl Scopes {
         }
     }
 
-    /// Pops the error scopes, and drops their reports: for objects whose later uses are reported.
-    pub fn discard(self) {
+    /// Pops the error scopes at a call that cannot wait. Other reports than want of memory are dropped: they come again with the later
+    /// uses of the objects. A browser has no report yet.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if memory is out.
+    pub fn pop_for_memory(self) -> Result<(), Error> {
+        #[cfg(target_arch = "wasm32")]
         drop(self.pop());
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            // Reports of a native device are ready.
+            let (out_of_memory, internal, validation) = (self.out_of_memory, self.internal, self.validation);
+            drop((validation.pop(), internal.pop()));
+            if pollster::block_on(out_of_memory.pop()).is_some() {
+                return Err(without_memory());
+            }
+        }
+        Ok(())
     }
+}
+
+/// The error for want of memory.
+pub(super) fn without_memory() -> Error {
+    Error::Device("out of memory; ask for fewer instances or outputs at a time".into())
 }
 
 /// The reports of the scopes.
@@ -56,9 +76,7 @@ impl Reports {
     fn explain(self) -> Result<(), Error> {
         match self.out_of_memory.or(self.internal).or(self.validation) {
             None => Ok(()),
-            Some(wgpu::Error::OutOfMemory { .. }) => {
-                Err(Error::Device("out of memory; ask for fewer instances or outputs at a time".into()))
-            }
+            Some(wgpu::Error::OutOfMemory { .. }) => Err(without_memory()),
             Some(error) => Err(Error::Device(error.to_string())),
         }
     }

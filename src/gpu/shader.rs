@@ -11,7 +11,7 @@ use crate::gpu::shader_files::{
     HIERARCHY_SERIAL, INVERSE_KINEMATICS, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, POSE, POSE_COMMON,
     POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SHARED, SYNC, ShaderFile, VISIBLE, generated, skin_writer,
 };
-use crate::gpu::{KernelForm, interpolators};
+use crate::gpu::{KernelForm, Scopes, interpolators, reach};
 use crate::model::{EventList, Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
 
@@ -178,12 +178,16 @@ impl Composed {
     /// Compiles the text.
     ///
     /// # Errors
-    /// [`Error::Shader`] with the compiler's first message.
+    /// [`Error::Shader`] with the compiler's first message; [`Error::Device`] if memory is out.
     pub async fn compile(&self, device: &wgpu::Device) -> Result<wgpu::ShaderModule, Error> {
+        let scopes = Scopes::push(device);
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        reach(device);
         let source = wgpu::ShaderSource::Wgsl(self.code.as_str().into());
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(&self.file), source });
-        let Some(error) = scope.pop().await else { return Ok(module) };
+        let (error, others) = (scope.pop(), scopes.pop());
+        others.await?;
+        let Some(error) = error.await else { return Ok(module) };
         let info = module.get_compilation_info().await;
         let fault = info.messages.iter().find(|message| message.message_type == wgpu::CompilationMessageType::Error);
         let line = fault.and_then(|fault| fault.location).map_or(0, |location| location.line_number);

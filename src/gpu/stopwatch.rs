@@ -1,7 +1,7 @@
 //! Times by the clock of the GPU.
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, Scopes, read_buffers};
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, reach, read_buffers};
 
 /// Measures a compute pass by the clock of the GPU. The device needs the feature `TIMESTAMP_QUERY`.
 #[derive(Debug)]
@@ -15,26 +15,29 @@ impl Stopwatch {
     /// Bytes of a measurement: two times of 8 bytes.
     pub const BYTES: u64 = 16;
 
-    /// Creates a stopwatch; `None` if the device has no clock.
+    /// Creates a stopwatch; `None` if the device has no clock, or no memory for it.
     pub fn new<'a>(gpu: impl Into<DeviceAndQueue<'a>>) -> Option<Self> {
         let DeviceAndQueue { device, queue } = gpu.into();
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
         }
-        // Without memory, the first measurement is refused.
         let scopes = Scopes::push(device);
+        reach(device);
         let queries = device.create_query_set(&wgpu::QuerySetDescriptor {
             label: Some("posse stopwatch"),
             ty: wgpu::QueryType::Timestamp,
             count: 2,
         });
-        let resolved = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("posse stopwatch"),
-            size: Self::BYTES,
-            usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: false,
-        });
-        scopes.discard();
+        let resolved = create_buffer(
+            device,
+            &wgpu::BufferDescriptor {
+                label: Some("posse stopwatch"),
+                size: Self::BYTES,
+                usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            },
+        );
+        scopes.pop_for_memory().ok()?;
         Some(Self { queries, resolved, seconds_per_tick: f64::from(queue.get_timestamp_period()) * 1e-9 })
     }
 

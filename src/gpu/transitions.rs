@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use crate::error::Error;
 use crate::gpu::DeviceAndQueue;
 use crate::gpu::buffers::write;
 use crate::model::Ticks;
@@ -84,33 +85,41 @@ impl TransitionRoom {
     }
 
     /// Uploads the displacement of an instance, before the next submission. Returns false if there is no place.
-    pub fn begin(&self, gpu: DeviceAndQueue, slot: usize, displacement: &PackedDisplacement, now: Ticks) -> bool {
+    pub fn begin(
+        &self,
+        gpu: DeviceAndQueue,
+        slot: usize,
+        displacement: &PackedDisplacement,
+        now: Ticks,
+    ) -> Result<bool, Error> {
         let mut places = self.places();
-        let Some(place) = Self::find(&places, slot, now) else { return false };
+        let Some(place) = Self::find(&places, slot, now) else { return Ok(false) };
         if let Some(other) = places[place].filter(|other| other.slot != slot) {
-            self.write_table(gpu, other.slot, 0);
+            self.write_table(gpu, other.slot, 0)?;
         }
         places[place] = Some(Occupant::new(slot, &displacement.record));
         let at = 1 + 3 * self.instance_count + place * self.words;
         let mut bytes = bytemuck::bytes_of(&displacement.record).to_vec();
         bytes.extend_from_slice(bytemuck::cast_slice(&displacement.numbers));
-        write(gpu, &self.lists, 4 * at as u64, &bytes);
-        self.write_table(gpu, slot, at as u32);
-        true
+        write(gpu, &self.lists, 4 * at as u64, &bytes)?;
+        self.write_table(gpu, slot, at as u32)?;
+        Ok(true)
     }
 
     /// Ends the transitions of some instances, before the next submission.
-    pub fn end(&self, gpu: DeviceAndQueue, slots: Range<usize>) {
+    pub fn end(&self, gpu: DeviceAndQueue, slots: Range<usize>) -> Result<(), Error> {
         for place in self.places().iter_mut() {
-            if let Some(occupant) = place.take_if(|occupant| slots.contains(&occupant.slot)) {
-                self.write_table(gpu, occupant.slot, 0);
+            if let Some(occupant) = place.filter(|occupant| slots.contains(&occupant.slot)) {
+                self.write_table(gpu, occupant.slot, 0)?;
+                *place = None;
             }
         }
+        Ok(())
     }
 
     /// Writes the offset of the displacement of an instance.
-    fn write_table(&self, gpu: DeviceAndQueue, slot: usize, offset: u32) {
+    fn write_table(&self, gpu: DeviceAndQueue, slot: usize, offset: u32) -> Result<(), Error> {
         let at = 1 + 2 * self.instance_count + slot;
-        write(gpu, &self.lists, 4 * at as u64, bytemuck::bytes_of(&offset));
+        write(gpu, &self.lists, 4 * at as u64, bytemuck::bytes_of(&offset))
     }
 }

@@ -2,9 +2,9 @@
 
 use wgpu::BufferUsages as Usages;
 
-use crate::gpu::GpuLibrary;
 use crate::gpu::kernels::{VisibleKernels, bind_group};
 use crate::gpu::shader::VISIBLE_WORKGROUP_SIZE;
+use crate::gpu::{GpuLibrary, create_buffer};
 use crate::pack::record::VisibleInstance;
 
 /// The visible list of a batch, with the buffers that the kernels of `shaders/visible.wgsl` derive from it.
@@ -37,7 +37,7 @@ impl VisibleList {
         let count = u64::from(instance_count);
         let buffer = |label: &str, size: u64, usage: Usages| {
             let (label, usage) = (Some(label), usage | Usages::STORAGE);
-            device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
+            create_buffer(device, &wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
         };
         let list_size = 4 + count * size_of::<VisibleInstance>() as u64;
         let list = buffer("posse visible", list_size, Usages::COPY_DST | Usages::COPY_SRC);

@@ -1,7 +1,7 @@
 //! The textures that drawing needs besides the picture itself: samples and depth.
 
 use crate::error::Error;
-use crate::gpu::Scopes;
+use crate::gpu::{Scopes, reach};
 
 /// The format of the pictures that a [`Renderer`](crate::render::Renderer) draws. Default: `Rgba8UnormSrgb`, 4 samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,7 @@ impl Canvas {
                 usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
                 view_formats: &[],
             };
+            reach(device);
             device.create_texture(&descriptor).create_view(&Default::default())
         };
         let samples = (target.samples > 1).then(|| texture(target.format));

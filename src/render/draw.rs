@@ -3,7 +3,7 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, FrameUploads, Scopes, check_device, filled_buffer};
+use crate::gpu::{DeviceAndQueue, FrameUploads, Scopes, check_device, filled_buffer, reach};
 use crate::render::pipelines::{Layouts, Pipelines};
 use crate::render::record::{BONE_VERTICES, GROUND_VERTICES, ViewRecord};
 use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};
@@ -93,6 +93,7 @@ impl Renderer {
         let scopes = Scopes::push(device);
         let layouts = Layouts::new(device);
         let depth = |size: u32| {
+            reach(device);
             let texture = device.create_texture(&wgpu::TextureDescriptor {
                 label: Some("shadow map"),
                 size: wgpu::Extent3d { width: size, height: size, depth_or_array_layers: 1 },
@@ -105,6 +106,7 @@ impl Renderer {
             });
             texture.create_view(&Default::default())
         };
+        reach(device);
         let shadow_sampler = device.create_sampler(&wgpu::SamplerDescriptor {
             label: Some("shadow map"),
             mag_filter: wgpu::FilterMode::Linear,
@@ -146,7 +148,8 @@ impl Renderer {
     /// Records a picture of a scene into `output`, a view of a texture with the format of the target and the size of the canvas.
     ///
     /// The call only records; the caller submits the encoder. The picture shows the poses that the buffers of the scene hold when
-    /// the device reaches it.
+    /// the device reaches it. Without memory for the view, the device refuses the picture when the encoder is finished or submitted, and
+    /// reports it to the error scope or the handler of the caller.
     pub fn draw(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -224,7 +227,21 @@ impl Renderer {
         shadow_map: &wgpu::TextureView,
     ) -> wgpu::BindGroup {
         let buffer = self.views.write(encoder, bytemuck::bytes_of(record));
-        view_group(&self.device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler)
+        // Without memory for the buffer, the device refuses the picture when it is submitted.
+        let scopes = Scopes::push(&self.device);
+        let group = view_group(&self.device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler);
+        if scopes.pop_for_memory().is_err() {
+            self.views.fail();
+        }
+        group
+    }
+
+    /// Fails if there was no memory for a view that was recorded since the last call.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for want of memory.
+    pub(super) fn check_views(&self) -> Result<(), Error> {
+        self.views.check()
     }
 
     /// The device and the queue of the renderer.
@@ -262,6 +279,7 @@ pub(super) fn group(
     let entries =
         (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() });
     let entries: Vec<_> = entries.collect();
+    reach(device);
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("render"), layout, entries: &entries })
 }
 

@@ -6,6 +6,8 @@
 //!
 //! Poses stay on the device: the vertex shader reads the buffers of a [`GpuCrowd`](crate::GpuCrowd).
 
+#[cfg(test)]
+mod allocation_tests;
 pub(crate) mod arrangement;
 mod bounds;
 mod build;

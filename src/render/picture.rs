@@ -1,7 +1,7 @@
 //! Pictures in memory, read back from the device.
 
 use crate::error::Error;
-use crate::gpu::{Scopes, read_buffers};
+use crate::gpu::{Scopes, create_buffer, reach, read_buffers};
 use crate::render::image::{linear, srgb};
 use crate::render::{Background, Canvas, Renderer, Scene, View};
 
@@ -68,6 +68,7 @@ impl Picture {
         let scopes = Scopes::push(&renderer.device);
         let [width, height] = canvas.size;
         let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
+        reach(&renderer.device);
         let texture = renderer.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("picture"),
             size,
@@ -80,7 +81,9 @@ impl Picture {
         });
         let output = texture.create_view(&Default::default());
         renderer.draw(&mut encoder, canvas, &output, scene, view);
+        let drawn = renderer.check_views();
         scopes.pop().await?;
+        drawn?;
         let mut picture = Self::read_async(renderer, encoder, &texture).await?;
         if view.stage.background == Background::Transparent {
             picture.pixels.as_chunks_mut().0.iter_mut().for_each(|pixel| *pixel = unpremultiply(*pixel));
@@ -111,12 +114,15 @@ impl Picture {
         let scopes = Scopes::push(device);
         let size @ wgpu::Extent3d { width, height, .. } = texture.size();
         let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("picture"),
-            size: u64::from(row) * u64::from(height),
-            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: false,
-        });
+        let buffer = create_buffer(
+            device,
+            &wgpu::BufferDescriptor {
+                label: Some("picture"),
+                size: u64::from(row) * u64::from(height),
+                usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            },
+        );
         let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
         encoder.copy_texture_to_buffer(
             texture.as_image_copy(),

@@ -1,7 +1,7 @@
 //! Positions of vertices as the vertex shader computes them, read back as numbers.
 
 use crate::error::Error;
-use crate::gpu::{Scopes, read_buffers};
+use crate::gpu::{Scopes, create_buffer, reach, read_buffers};
 use crate::render::pipelines::{figure_source, vertex_buffers};
 use crate::render::scene::Draw;
 use crate::render::{Renderer, Scene};
@@ -45,6 +45,7 @@ async fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]
     }
     let size = wgpu::Extent3d { width: ROW, height: count.div_ceil(ROW.into()) as u32, depth_or_array_layers: 1 };
     let scopes = Scopes::push(device);
+    reach(device);
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: Some("probe"),
         size,
@@ -55,13 +56,17 @@ async fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]
         usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
         view_formats: &[],
     });
-    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("probe"),
-        size: u64::from(16 * size.width) * u64::from(size.height),
-        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
-        mapped_at_creation: false,
-    });
+    let buffer = create_buffer(
+        device,
+        &wgpu::BufferDescriptor {
+            label: Some("probe"),
+            size: u64::from(16 * size.width) * u64::from(size.height),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        },
+    );
     let pipeline = pipeline(renderer, size);
+    reach(device);
     let mut encoder = device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("probe"),
@@ -94,10 +99,12 @@ async fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]
 
 fn pipeline(renderer: &Renderer, size: wgpu::Extent3d) -> wgpu::RenderPipeline {
     let Renderer { device, layouts, .. } = renderer;
+    reach(device);
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("probe"),
         source: wgpu::ShaderSource::Wgsl(figure_source(PROBE).into()),
     });
+    reach(device);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("probe"),
         bind_group_layouts: &[Some(&layouts.view), Some(&layouts.poses), Some(&layouts.part)],
@@ -106,6 +113,7 @@ fn pipeline(renderer: &Renderer, size: wgpu::Extent3d) -> wgpu::RenderPipeline {
     let constants = [("probe_width", f64::from(size.width)), ("probe_height", f64::from(size.height))];
     let compilation_options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
     vertex_buffers(|buffers| {
+        reach(device);
         device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some("probe"),
             layout: Some(&layout),

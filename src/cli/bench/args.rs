@@ -92,7 +92,8 @@ pub struct Args {
     pub seconds: f64,
     /// Poses one crowd of the built-in rig for this many minutes on the GPU engine, while it changes all the time: instances join, leave,
     /// get other layers, parameters and transitions, and once a minute the device is lost and made anew. Every thousandth frame is
-    /// compared with the reference. From 6 minutes on, memory that grows by more than 2 % and more than two further open files are a failure.
+    /// compared with the reference. From 6 minutes on, memory that grows by more than 2 %, more than two further open files, and frames whose
+    /// processor time grows by more than 2 % beside that of the same frames in a new process are a failure.
     #[arg(
         long,
         value_name = "MINUTES",
@@ -103,6 +104,9 @@ pub struct Args {
         ]
     )]
     pub soak: Option<f64>,
+    /// Poses a frame of the crowd of --soak per line of stdin, and prints its time. --soak starts such processes.
+    #[arg(long, hide = true)]
+    pub soak_control: bool,
     #[command(flatten)]
     pub compress: CompressArgs,
     /// The JSON of an earlier run. Each case is compared with the same case of that run, by the ratio of throughputs.

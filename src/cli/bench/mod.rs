@@ -45,6 +45,9 @@ const FIRST: CrowdShape = CrowdShape { instances: 1, layers: 1, additive: 0 };
 /// Runs `posse bench`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     engines::check_adapter(args)?;
+    if args.soak_control {
+        return soak::answer(args);
+    }
     if let Some(minutes) = args.soak {
         return soak::run(args, minutes);
     }

@@ -59,8 +59,8 @@ pub fn write(file: &Path, format: Format, renderer: &FrameRenderer, view: &View,
         })
     };
     if format == Format::Film {
-        let mut film = Film::new(file, renderer.size(), frames.rate)?;
-        let _unfinished = Unfinished::of_program(film.draft().to_path_buf(), film.stop());
+        let start = || Film::new(file, renderer.size(), frames.rate);
+        let (mut film, _unfinished) = Unfinished::of_program(start, |film| (film.draft().to_path_buf(), film.stop()))?;
         draw_all(&mut |picture| film.add(&picture))?;
         return film.finish();
     }

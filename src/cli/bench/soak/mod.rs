@@ -1,5 +1,8 @@
 //! `posse bench --soak`: measures a crowd that changes all the time, for minutes or days: its time per frame, memory and open files.
 
+mod changing;
+mod control;
+mod frame_time;
 mod layers;
 mod page;
 mod record;
@@ -13,8 +16,13 @@ use std::time::{Duration, Instant};
 
 use posse::Error;
 
+pub use self::control::answer;
+
+use self::changing::Changes;
+use self::control::Control;
+use self::frame_time::FrameTime;
 use self::record::{Meter, Minute, Record};
-use self::stage::{Changes, Stage};
+use self::stage::Stage;
 use super::args::Args;
 use super::page::Format;
 use super::page::number::{digits, grouped};
@@ -24,6 +32,8 @@ use crate::cli::output::{self, note};
 
 /// In one frame of this many, all poses are compared with the reference.
 const CHECK: u64 = 1000;
+/// After one frame of this many, a frame of the repeated crowd is timed beside the same frame of a new process.
+const TIMED: u64 = 4;
 /// The seconds after which the device is lost, and a line is added to the record.
 const MINUTE: f64 = 60.0;
 /// A shorter run has this many "minutes".
@@ -56,7 +66,7 @@ fn soak(args: &Args, instances: usize, minutes: f64) -> Result<Record, Error> {
     let mut record = Record {
         adapter: stage.adapter(),
         instances: stage.instances(),
-        changes: Changes::default(),
+        changes: stage.changes(),
         checked: 0,
         worst_share: 0.0,
         minutes: Vec::new(),
@@ -64,11 +74,15 @@ fn soak(args: &Args, instances: usize, minutes: f64) -> Result<Record, Error> {
     note(&format!("posing {} instances for {}", record.instances, humantime::format_duration(whole)));
     let start = Instant::now();
     let (mut meter, mut began, mut frames) = (Meter::new()?, start, 0_u64);
+    let mut control = Control::start(&args.adapter, instances)?;
     loop {
         let frame = Instant::now();
         stage.frame()?;
         meter.add(frame.elapsed());
         frames += 1;
+        if frames.is_multiple_of(TIMED) {
+            meter.add_pair(timed_pair(&mut stage, &mut control, frames.is_multiple_of(2 * TIMED))?);
+        }
         let is_over = start.elapsed() >= whole;
         if frames.is_multiple_of(CHECK) || is_over {
             record.add_check(&stage.check()?);
@@ -76,16 +90,30 @@ fn soak(args: &Args, instances: usize, minutes: f64) -> Result<Record, Error> {
         if is_over || began.elapsed() >= minute {
             stage.lose_device()?;
             record.minutes.extend(meter.end(start.elapsed())?);
-            record.changes = stage.changes;
+            record.changes = stage.changes();
             if let Some(last) = record.minutes.last() {
                 note(&last.to_string());
             }
             began = Instant::now();
+            if !is_over {
+                // The old process ends first: what is measured is one process beside one other.
+                drop(control);
+                control = Control::start(&args.adapter, instances)?;
+            }
         }
         if is_over {
             return Ok(record);
         }
     }
+}
+
+/// The times of the next frame here and in the new process, in this order or in the other one.
+fn timed_pair(stage: &mut Stage, control: &mut Control, here_first: bool) -> Result<[FrameTime; 2], Error> {
+    if here_first {
+        return Ok([stage.repeated_frame()?, control.frame()?]);
+    }
+    let there = control.frame()?;
+    Ok([stage.repeated_frame()?, there])
 }
 
 fn write_json(record: &Record, environment: &RunEnvironment, out: &mut impl Write) -> io::Result<()> {
@@ -120,7 +148,7 @@ impl Record {
             )?;
         }
         if !self.is_flat() {
-            writeln!(out, "memory or open files GROW from the first to the second half")?;
+            writeln!(out, "the time of a frame, memory or open files GROW from the first to the second half")?;
         }
         Ok(())
     }
@@ -130,6 +158,9 @@ impl fmt::Display for Minute {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let [median, memory] = [self.frame_ms[1], self.memory as f64 / 1e6].map(|number| digits(number, 4));
         write!(out, "{:.1} min: {} frames of {median} ms, {memory} MB", self.at, self.frames)?;
+        if let Some([_, ratio, _]) = self.processor_ratio.or(self.frame_ratio) {
+            write!(out, ", {ratio:.3} of the time in a new process")?;
+        }
         self.files.map_or(Ok(()), |files| write!(out, ", {files} open files"))
     }
 }

@@ -14,8 +14,11 @@ use crate::cli::bench::run_environment::RunEnvironment;
 /// A quantity: its heading, the label of its axis, and its value in a minute with the ends of its spread.
 type Plotted = (&'static str, &'static str, fn(&Minute) -> Option<[f64; 3]>);
 
-const PLOTTED: [Plotted; 4] = [
+const PLOTTED: [Plotted; 5] = [
     ("Time of a frame", "milliseconds; the band holds 90 % of the frames", |minute| Some(minute.frame_ms)),
+    ("Frame beside a new process", "ratio of processor times; the band holds half of the frames", |minute| {
+        minute.processor_ratio.or(minute.frame_ratio)
+    }),
     ("Processor time of a frame", "milliseconds, of all threads", |minute| Some([minute.processor_ms; 3])),
     ("Memory", "MB that are resident", |minute| Some([minute.memory as f64 / 1e6; 3])),
     ("Open files", "open files", |minute| minute.files.map(|files| [files as f64; 3])),

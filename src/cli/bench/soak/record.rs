@@ -6,13 +6,16 @@ use posse::Error;
 use posse::contract::Report;
 use serde::Serialize;
 
+use super::changing::Changes;
+use super::frame_time::FrameTime;
 use super::resources::Process;
-use super::stage::Changes;
 
 /// The greatest growth of memory, as a share of that in the first half.
 const MEMORY_GROWTH: f64 = 0.02;
 /// The greatest growth of the number of open files. A driver may open some of them late.
 const FILE_GROWTH: f64 = 2.0;
+/// The greatest growth of the time of a frame beside that of a new process, as a share of that in the first half.
+const TIME_GROWTH: f64 = 0.02;
 /// A run is judged if it takes this many minutes.
 const JUDGED: f64 = 6.0;
 
@@ -25,6 +28,10 @@ pub struct Minute {
     pub frames: usize,
     /// The time of a frame in milliseconds: the 5th percentile, the median and the 95th percentile.
     pub frame_ms: [f64; 3],
+    /// The ratio of the time of a frame here to that of the same frame in a new process: the quartiles of the pairs.
+    pub frame_ratio: Option<[f64; 3]>,
+    /// The same ratio of processor times.
+    pub processor_ratio: Option<[f64; 3]>,
     /// The processor time of all threads in milliseconds per frame, with the checks, the loss of the device and the new one.
     pub processor_ms: f64,
     /// Resident memory in bytes at the end.
@@ -95,6 +102,9 @@ impl Record {
         };
         add("frame, median", "ms", &|minute| minute.frame_ms[1]);
         add("processor time per frame", "ms", &|minute| minute.processor_ms);
+        if let Some(ratio) = self.time_ratio() {
+            add("frame / new process", "", &|minute| ratio(minute).unwrap_or(f64::NAN));
+        }
         add("memory", "MB", &|minute| minute.memory as f64 / 1e6);
         if self.minutes.iter().all(|minute| minute.files.is_some()) {
             add("open files", "", &|minute| minute.files.unwrap_or(0) as f64);
@@ -102,13 +112,26 @@ impl Record {
         quantities
     }
 
-    /// True if memory and open files do not grow, or if the run is too short to tell.
+    /// The ratio of the time of a frame to that of the same frame in a new process, in a minute: of processor times, if all minutes have
+    /// it.
+    fn time_ratio(&self) -> Option<fn(&Minute) -> Option<f64>> {
+        let ratios: [fn(&Minute) -> Option<f64>; 2] = [
+            |minute| minute.processor_ratio.map(|[_, median, _]| median),
+            |minute| minute.frame_ratio.map(|[_, median, _]| median),
+        ];
+        ratios.into_iter().find(|ratio| self.minutes.iter().all(|minute| ratio(minute).is_some()))
+    }
+
+    /// True if the time of a frame, memory and open files do not grow, or if the run is too short to tell.
     pub fn is_flat(&self) -> bool {
         let memory = self.halves(|minute| minute.memory as f64);
         let files = self.halves(|minute| minute.files.unwrap_or(0) as f64);
         let is_judged = self.minutes.last().is_some_and(|minute| minute.at >= JUDGED);
+        let time = self.time_ratio().map(|ratio| self.halves(|minute| ratio(minute).unwrap_or(f64::NAN)));
         !is_judged
-            || (memory.is_none_or(|halves| halves.growth() <= MEMORY_GROWTH)
+            // Without the times of a new process, a run says nothing of its own.
+            || (time.is_some_and(|halves| halves.is_none_or(|halves| halves.growth() <= TIME_GROWTH))
+                && memory.is_none_or(|halves| halves.growth() <= MEMORY_GROWTH)
                 && files.is_none_or(|halves| halves.second - halves.first <= FILE_GROWTH))
     }
 
@@ -123,6 +146,7 @@ pub struct Meter {
     process: Process,
     processor: Duration,
     frames: Vec<f64>,
+    pairs: Vec<[FrameTime; 2]>,
 }
 
 impl Meter {
@@ -130,7 +154,7 @@ impl Meter {
     pub fn new() -> Result<Self, Error> {
         let mut process = Process::current();
         let processor = process.resources()?.processor;
-        Ok(Self { process, processor, frames: Vec::new() })
+        Ok(Self { process, processor, frames: Vec::new(), pairs: Vec::new() })
     }
 
     /// Adds the time of a frame.
@@ -138,25 +162,44 @@ impl Meter {
         self.frames.push(1e3 * frame.as_secs_f64());
     }
 
+    /// Adds the times of a frame here and of the same frame in a new process.
+    pub fn add_pair(&mut self, times: [FrameTime; 2]) {
+        self.pairs.push(times);
+    }
+
     /// Ends the minute, and begins the next one. Without a frame there is none.
     pub fn end(&mut self, at: Duration) -> Result<Option<Minute>, Error> {
         let resources = self.process.resources()?;
-        let mut times = std::mem::take(&mut self.frames);
+        let times = std::mem::take(&mut self.frames);
         let used = resources.processor.saturating_sub(std::mem::replace(&mut self.processor, resources.processor));
-        if times.is_empty() {
-            return Ok(None);
-        }
-        times.sort_by(f64::total_cmp);
-        let percentile = |part: f64| times[(part * (times.len() - 1) as f64).round() as usize];
+        let frames = times.len();
+        let Some(frame_ms) = quantiles(times, [0.05, 0.5, 0.95]) else { return Ok(None) };
+        let pairs = std::mem::take(&mut self.pairs);
+        let ratios = |time: fn(FrameTime) -> Option<Duration>| {
+            let ratio = |times: &[FrameTime; 2]| {
+                let [here, there] = times.map(|times| time(times).map(|time| time.as_secs_f64()));
+                here.zip(there).map(|(here, there)| here / there)
+            };
+            quantiles(pairs.iter().filter_map(ratio).collect(), [0.25, 0.5, 0.75])
+        };
         Ok(Some(Minute {
             at: at.as_secs_f64() / 60.0,
-            frames: times.len(),
-            frame_ms: [0.05, 0.5, 0.95].map(percentile),
-            processor_ms: 1e3 * used.as_secs_f64() / times.len() as f64,
+            frames,
+            frame_ms,
+            frame_ratio: ratios(|time| Some(time.wall)),
+            processor_ratio: ratios(|time| time.processor),
+            processor_ms: 1e3 * used.as_secs_f64() / frames as f64,
             memory: resources.memory,
             files: resources.files,
         }))
     }
+}
+
+/// Numbers of a list at these parts of its order; `None` of an empty list.
+fn quantiles(mut numbers: Vec<f64>, parts: [f64; 3]) -> Option<[f64; 3]> {
+    numbers.sort_by(f64::total_cmp);
+    let last = numbers.len().checked_sub(1)?;
+    Some(parts.map(|part| numbers[(part * last as f64).round() as usize]))
 }
 
 #[cfg(test)]
@@ -168,6 +211,8 @@ mod tests {
             at: index as f64 + 1.0,
             frames: 10,
             frame_ms: [1.0, 2.0, 3.0],
+            frame_ratio: Some([0.9, 1.0, 1.1]),
+            processor_ratio: Some([0.9, 1.0, 1.1]),
             processor_ms: 1.0,
             memory: memory(index),
             files: Some(7),
@@ -197,6 +242,28 @@ mod tests {
         };
         assert!(files(2).is_flat() && !files(3).is_flat());
         assert_eq!(record(|_| 1, 2).halves(|minute| minute.at), None);
+    }
+
+    #[test]
+    fn a_run_whose_frames_grow_longer_than_those_of_new_processes_is_not_flat() {
+        let run = |processor: &dyn Fn(usize) -> Option<f64>, wall: &dyn Fn(usize) -> Option<f64>| {
+            let mut run = record(|_| 1000, 60);
+            for (index, minute) in run.minutes.iter_mut().enumerate() {
+                let quartiles = |ratio: f64| [ratio - 0.1, ratio, ratio + 0.1];
+                minute.processor_ratio = processor(index).map(quartiles);
+                minute.frame_ratio = wall(index).map(quartiles);
+            }
+            run
+        };
+        let steady = |_| Some(1.03);
+        let grows = |index: usize| Some(1.0 + index as f64 / 1000.0);
+        assert!(run(&steady, &steady).is_flat(), "the same from its begin to its end");
+        assert!(!run(&grows, &steady).is_flat());
+        assert!(run(&steady, &grows).is_flat(), "processor time decides");
+        assert!(!run(&|_| None, &grows).is_flat(), "without it, the clock on the wall");
+        assert!(!run(&|index| (index > 0).then_some(1.0), &grows).is_flat());
+        assert!(!run(&|_| None, &|_| None).is_flat(), "without any, nothing is shown");
+        assert!(!run(&|_| Some(f64::NAN), &steady).is_flat());
     }
 
     #[test]

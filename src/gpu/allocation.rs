@@ -1,0 +1,83 @@
+//! What this crate makes and uploads on a device. In unit tests, each of it can be refused for want of memory.
+
+use crate::error::Error;
+use crate::gpu::Scopes;
+
+/// Creates a buffer. Every buffer of this crate is created here.
+pub(crate) fn create_buffer(device: &wgpu::Device, descriptor: &wgpu::BufferDescriptor) -> wgpu::Buffer {
+    #[cfg(test)]
+    if faults::is_due() {
+        return faults::refused_buffer(device);
+    }
+    device.create_buffer(descriptor)
+}
+
+/// Stands before each other object that is made on a device, and before each upload. Does nothing but in unit tests, which let the
+/// device report here that memory is out.
+pub(crate) fn reach(device: &wgpu::Device) {
+    #[cfg(test)]
+    if faults::is_due() {
+        faults::refused_buffer(device);
+    }
+    #[cfg(not(test))]
+    let _ = device;
+}
+
+/// Creates an encoder for work of this crate.
+///
+/// # Errors
+/// [`Error::Device`] if memory is out.
+pub(crate) fn create_encoder(device: &wgpu::Device) -> Result<wgpu::CommandEncoder, Error> {
+    let scopes = Scopes::push(device);
+    reach(device);
+    let encoder = device.create_command_encoder(&Default::default());
+    scopes.pop_for_memory().map(|()| encoder)
+}
+
+/// Faults of unit tests, per thread.
+#[cfg(test)]
+pub(crate) mod faults {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// The number of places that are passed before the one that fails; `None` if none fails.
+        static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    }
+
+    /// Runs a function in which the place after `passed` others fails. Returns its result, and whether the place was reached.
+    pub fn with_fault_after<T>(passed: usize, run: impl FnOnce() -> T) -> (T, bool) {
+        LEFT.set(Some(passed));
+        let result = run();
+        (result, LEFT.take().is_none())
+    }
+
+    /// True at the place that fails. Later places work again.
+    pub fn is_due() -> bool {
+        let left = LEFT.get();
+        LEFT.set(left.and_then(|left| left.checked_sub(1)));
+        left == Some(0)
+    }
+
+    /// A device without a GPU, on which buffers may be of any size.
+    pub fn device(required_features: wgpu::Features) -> (wgpu::Device, wgpu::Queue) {
+        let limits = wgpu::Limits { max_buffer_size: u64::MAX, ..wgpu::Limits::default() };
+        let noop = wgpu::NoopBackendOptions { enable: true, limits: Some(limits.clone()), ..Default::default() };
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::NOOP,
+            // This check limits buffers to 4 GiB.
+            flags: wgpu::InstanceFlags::VALIDATION - wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL,
+            backend_options: wgpu::BackendOptions { noop, ..Default::default() },
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        });
+        let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
+        let descriptor = wgpu::DeviceDescriptor { required_limits: limits, required_features, ..Default::default() };
+        pollster::block_on(adapter.request_device(&descriptor)).unwrap()
+    }
+
+    /// A buffer for which no machine has the memory. wgpu reports that memory is out, and each use of the buffer as invalid.
+    pub fn refused_buffer(device: &wgpu::Device) -> wgpu::Buffer {
+        let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
+        let label = Some("without memory");
+        device.create_buffer(&wgpu::BufferDescriptor { label, size: 1 << 62, usage, mapped_at_creation: false })
+    }
+}
