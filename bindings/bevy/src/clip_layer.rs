@@ -118,7 +118,7 @@ fn smooth(start: Ticks, seconds: f64) -> Fade {
 }
 
 /// A message about a name that a rig does not have.
-fn missing<'a>(kind: &str, name: &str, names: impl Iterator<Item = Option<&'a str>>) -> String {
+pub(crate) fn missing<'a>(kind: &str, name: &str, names: impl Iterator<Item = Option<&'a str>>) -> String {
     let names: Vec<&str> = names.flatten().collect();
     match names.as_slice() {
         [] => format!("there is no {kind} `{name}`; the rig has no named {kind}"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bevy::asset::AssetId;
-use bevy::camera::visibility::NoAutoAabb;
+use bevy::camera::visibility::{NoAutoAabb, NoCpuCulling, VisibilityRange};
 use bevy::gltf::{Gltf, GltfMaterial, GltfMesh, GltfNode, GltfSkin};
 use bevy::mesh::MeshTag;
 use bevy::pbr::gltf::standard_material_from_gltf_material;
@@ -108,6 +108,16 @@ pub(crate) fn dress_rigs(
     });
 }
 
+/// The processor that drops characters out of view.
+#[derive(Resource, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Culling {
+    /// By Bevy's `ViewVisibility`: on devices without culling on the GPU.
+    #[default]
+    Cpu,
+    /// By Bevy's preprocessing of meshes. The CPU then does not test each mesh with each view.
+    Gpu,
+}
+
 /// A character that wears the meshes of its rig, with the entities of all meshes but the first.
 #[derive(Component, Debug, Default)]
 pub(crate) struct Dressed {
@@ -117,23 +127,33 @@ pub(crate) struct Dressed {
 }
 
 /// The slot and the components that decide what a character wears.
-type Wearer<'a> =
-    (Entity, &'a Slot, Option<&'a Mesh3d>, Option<&'a MeshMaterial3d<CrowdMaterial>>, Option<&'a Dressed>);
+type Wearer<'a> = (
+    (Entity, &'a Slot),
+    (Option<&'a Mesh3d>, Option<&'a MeshMaterial3d<CrowdMaterial>>),
+    Option<&'a Dressed>,
+    Has<VisibilityRange>,
+);
 
 /// Gives a character with a new slot the meshes and materials of its rig, where it has none of its own.
 pub(crate) fn dress_characters(
     wearers: Query<Wearer, Changed<Slot>>,
     parts: Res<CrowdRigParts>,
+    culling: Res<Culling>,
     mut commands: Commands,
 ) {
-    for (entity, slot, mesh, material, worn) in &wearers {
+    for ((entity, slot), (mesh, material), worn, has_range) in &wearers {
         let Some(dress) = parts.0.get(&slot.rig) else { continue };
         let tag = MeshTag::new(slot.tag);
         for &other in worn.iter().flat_map(|worn| &worn.others) {
             commands.entity(other).try_despawn();
         }
         let mut now = Dressed { others: Vec::new(), ..default() };
-        commands.entity(entity).try_insert((tag.clone(), dress.bounds, NoAutoAabb));
+        let is_culled_by_gpu = *culling == Culling::Gpu && !has_range;
+        let all = || (tag.clone(), dress.bounds, NoAutoAabb);
+        commands.entity(entity).try_insert(all());
+        if is_culled_by_gpu {
+            commands.entity(entity).try_insert(NoCpuCulling);
+        }
         let Some((first, others)) = dress.parts.split_first() else {
             continue;
         };
@@ -142,8 +162,12 @@ pub(crate) fn dress_characters(
             now.has_mesh = true;
             commands.entity(entity).try_insert(Mesh3d(first.mesh.clone()));
             for part in others {
-                let bundle = (Mesh3d(part.mesh.clone()), MeshMaterial3d(part.material.clone()), tag.clone());
-                now.others.push(commands.spawn((bundle, dress.bounds, NoAutoAabb, ChildOf(entity))).id());
+                let look = (Mesh3d(part.mesh.clone()), MeshMaterial3d(part.material.clone()));
+                let mut other = commands.spawn((look, all(), ChildOf(entity)));
+                if is_culled_by_gpu {
+                    other.insert(NoCpuCulling);
+                }
+                now.others.push(other.id());
             }
         }
         if material.is_none() || worn.is_some_and(|worn| worn.has_material) {
@@ -151,5 +175,16 @@ pub(crate) fn dress_characters(
             commands.entity(entity).try_insert(MeshMaterial3d(first.material.clone()));
         }
         commands.entity(entity).try_insert(now);
+    }
+}
+
+/// Leaves a character that gets a range of distances to the CPU, because Bevy's culling on the GPU knows no ranges.
+pub(crate) fn cull_by_distance(
+    ranges: On<Insert<VisibilityRange>>,
+    characters: Query<(), With<Slot>>,
+    mut commands: Commands,
+) {
+    if characters.contains(ranges.entity) {
+        commands.entity(ranges.entity).try_remove::<NoCpuCulling>();
     }
 }

@@ -8,6 +8,7 @@ use crate::clock::CrowdClock;
 use crate::render_crowd::{RenderCrowd, RenderCrowds};
 use crate::rig::CrowdRig;
 use crate::slots::{Crowds, Slot};
+use crate::views::{Seen, Viewers};
 
 /// Moves new rigs and changed layers to the render world.
 pub(crate) fn extract_changes(mut main: ResMut<MainWorld>, mut render: ResMut<RenderCrowds>) {
@@ -23,21 +24,30 @@ pub(crate) fn extract_changes(mut main: ResMut<MainWorld>, mut render: ResMut<Re
             };
         }
     }
+    let rigs = main.resource::<Assets<CrowdRig>>();
     for change in changes {
-        if let Some(crowd) = render.crowds.get_mut(&change.rig) {
+        // A rig that has just been edited is noticed in the next frame, and then all its characters are sent again.
+        if let (Some(crowd), Some(rig)) = (render.crowds.get_mut(&change.rig), rigs.get(change.rig))
+            && crowd.is_of(rig)
+        {
             crowd.pending.push(change);
         }
     }
 }
 
-/// Lists the characters that a camera or a light sees.
-pub(crate) fn extract_visible(characters: Extract<Query<(&Slot, &ViewVisibility)>>, mut render: ResMut<RenderCrowds>) {
+/// Lists the characters that a camera or a light can see.
+pub(crate) fn extract_visible(
+    characters: Extract<Query<(&Slot, Seen)>>,
+    viewers: Viewers,
+    mut render: ResMut<RenderCrowds>,
+) {
     for crowd in render.crowds.values_mut() {
         crowd.visible.clear();
     }
+    let views = viewers.views();
     // Neighbours mostly have the same rig, so that it is seldom looked up.
     let mut visible: Option<(AssetId<CrowdRig>, &mut Vec<u32>)> = None;
-    for (slot, _) in characters.iter().filter(|(_, visibility)| visibility.get()) {
+    for (slot, _) in characters.iter().filter(|(_, seen)| views.see(seen)) {
         if visible.as_ref().is_none_or(|(rig, _)| *rig != slot.rig) {
             visible = render.crowds.get_mut(&slot.rig).map(|crowd| (slot.rig, &mut crowd.visible));
         }

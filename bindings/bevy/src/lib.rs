@@ -8,6 +8,8 @@
 //! * [`CrowdClock`]: the clock of all characters; it follows Bevy's `Time`, its pause and its speed.
 //! * [`ClipEvents`], [`ClipEvent`]: messages at the events of clips, for the characters that ask for them.
 //! * [`JointSocket`]: an entity that follows a joint of a character.
+//! * [`ChainGoals`]: goals of a character, for inverse kinematics.
+//! * [`MovedByRoot`]: lets the root motion of clips move a character.
 //!
 //! README.md shows a program, and gives the reasons for the design.
 
@@ -24,14 +26,17 @@ mod clock;
 mod dress;
 mod events;
 mod extract;
+mod goals;
 mod loader;
 mod material;
 mod mesh;
 mod plugin;
 mod render_crowd;
 mod rig;
+mod root;
 mod slots;
 mod socket;
+mod views;
 
 #[doc(no_inline)]
 pub use posse;
@@ -39,10 +44,12 @@ pub use posse;
 pub use clip_layer::ClipLayer;
 pub use clock::CrowdClock;
 pub use events::{ClipEvent, ClipEvents};
+pub use goals::{ChainGoal, ChainGoals};
 pub use loader::{CrowdRigError, CrowdRigLoader};
 pub use material::{CrowdMaterial, CrowdSkinning};
 pub use mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS, crowd_mesh};
 pub use plugin::{PossePlugin, PosseSystems};
 pub use rig::{CrowdRig, CrowdRigParts, DressedPart, RigPart};
+pub use root::MovedByRoot;
 pub use slots::{LayerTransition, Posse};
 pub use socket::JointSocket;

@@ -3,19 +3,23 @@
 use bevy::asset::embedded_asset;
 use bevy::camera::visibility::VisibilitySystems;
 use bevy::core_pipeline::schedule::camera_driver;
-use bevy::pbr::MaterialPlugin;
+use bevy::pbr::{MaterialPlugin, RenderMeshInstances};
 use bevy::prelude::*;
+use bevy::render::batching::gpu_preprocessing::GpuPreprocessingSupport;
 use bevy::render::renderer::{RenderGraph, RenderGraphSystems};
 use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSystems};
 use bevy::shader::load_shader_library;
 use bevy::transform::TransformSystems;
 
 use crate::clock::{self, CrowdClock};
+use crate::dress::Culling;
 use crate::events::{ClipEvent, send_events};
+use crate::goals::let_go;
 use crate::loader::CrowdRigLoader;
 use crate::material::CrowdMaterial;
 use crate::render_crowd::{self, RenderCrowds};
 use crate::rig::{CrowdRig, CrowdRigParts};
+use crate::root::move_by_roots;
 use crate::slots::{Crowds, assign_slots, leave};
 use crate::socket::follow_joints;
 use crate::{dress, extract};
@@ -31,7 +35,8 @@ pub enum PosseSystems {
     Clock,
     /// Sends the events of clips, in `PreUpdate`, after the clock.
     Events,
-    /// Takes new and changed characters over, and moves sockets, in `PostUpdate`, before transforms are propagated.
+    /// Takes new and changed characters over, and moves sockets and characters with root motion, in `PostUpdate`, before transforms
+    /// are propagated.
     Characters,
 }
 
@@ -47,7 +52,10 @@ impl Plugin for PossePlugin {
             .init_resource::<CrowdClock>()
             .init_resource::<CrowdRigParts>()
             .init_resource::<Crowds>()
+            .init_resource::<Culling>()
             .add_observer(leave)
+            .add_observer(dress::cull_by_distance)
+            .add_observer(let_go)
             .configure_sets(PreUpdate, (PosseSystems::Clock, PosseSystems::Events).chain())
             .configure_sets(
                 PostUpdate,
@@ -62,7 +70,7 @@ impl Plugin for PossePlugin {
             )
             .add_systems(
                 PostUpdate,
-                (dress::dress_rigs, assign_slots, dress::dress_characters, follow_joints)
+                (dress::dress_rigs, assign_slots, dress::dress_characters, move_by_roots, follow_joints)
                     .chain()
                     .in_set(PosseSystems::Characters),
             );
@@ -73,5 +81,16 @@ impl Plugin for PossePlugin {
             .add_systems(ExtractSchedule, (extract::extract_changes, extract::extract_visible).chain())
             .add_systems(Render, render_crowd::prepare.in_set(RenderSystems::PrepareResources))
             .add_systems(RenderGraph, render_crowd::pose.in_set(RenderGraphSystems::Render).before(camera_driver));
+    }
+
+    fn finish(&self, app: &mut App) {
+        let Some(render) = app.get_sub_app(RenderApp) else { return };
+        let support = render.world().get_resource::<GpuPreprocessingSupport>();
+        let meshes = render.world().get_resource::<RenderMeshInstances>();
+        let can_cull = support.is_some_and(GpuPreprocessingSupport::is_culling_supported)
+            && matches!(meshes, Some(RenderMeshInstances::GpuBuilding(_)));
+        if can_cull {
+            app.insert_resource(Culling::Gpu);
+        }
     }
 }

@@ -10,7 +10,7 @@ use bevy::render::render_resource::Buffer;
 use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue};
 use bevy::render::storage::{GpuShaderBuffer, RenderChangedShaderBuffers};
 use posse::{
-    Crowd, CrowdOptions, Error, GpuCrowd, GpuLibrary, LayersOutcome, Library, Mixing, Outputs, PackedLibrary,
+    Crowd, CrowdOptions, Error, Goal, GpuCrowd, GpuLibrary, LayersOutcome, Library, Mixing, Outputs, PackedLibrary,
     SkeletonId, Step, Ticks,
 };
 
@@ -82,6 +82,11 @@ impl RenderCrowd {
         }
     }
 
+    /// True if the crowd has the library of the rig as it is now.
+    pub fn is_of(&self, rig: &CrowdRig) -> bool {
+        Arc::ptr_eq(&self.library, &rig.library)
+    }
+
     /// Writes the pending changes to the device. Without room for them, a larger crowd takes the place of the present one.
     fn apply(&mut self, now: Ticks, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
         if self.pending.is_empty() && (self.gpu.is_some() || self.crowd.is_empty()) {
@@ -127,7 +132,9 @@ impl RenderCrowd {
         room.layers = room.layers.max(change.layers.len());
         room.mixing = room.mixing.max(Mixing::of(&change.layers));
         room.drivers |= change.layers.iter().any(posse::Layer::is_driven);
-        room.parameters = room.parameters.max(change.parameters.len());
+        let of_goals = change.goals.iter().flat_map(Goal::parameters).map(|parameter| parameter + 1).max().unwrap_or(0);
+        room.parameters = room.parameters.max(change.parameters.len()).max(of_goals);
+        room.goals = room.goals.max(change.goals.len());
     }
 
     /// Changes an instance on the host; on the device as well, if `is_single` says so.
@@ -156,6 +163,9 @@ impl RenderCrowd {
         let mut values = change.parameters.clone();
         values.resize(gpu.crowd.parameter_count(), 0.0);
         let _ = gpu.crowd.set_parameters(slot, &values)?;
+        if self.room.goals > 0 {
+            let _ = gpu.crowd.set_goals(&gpu.library, slot, &change.goals)?;
+        }
         Ok(())
     }
 

@@ -72,6 +72,19 @@ impl CrowdRig {
         }
     }
 
+    /// Changes the library, such as its masks, chains, events of clips and root joints. The rig of a file is without the change again
+    /// when the file is loaded again.
+    ///
+    /// # Errors
+    /// Those of the change, and those of [`PackedLibrary::new`]. The rig then stays as it was.
+    pub fn edit<T>(&mut self, change: impl FnOnce(&mut Library) -> Result<T, Error>) -> Result<T, Error> {
+        let mut library = (*self.library).clone();
+        let outcome = change(&mut library)?;
+        let packed = PackedLibrary::new(&library)?;
+        (self.library, self.packed) = (Arc::new(library), Arc::new(packed));
+        Ok(outcome)
+    }
+
     /// The skeletons, skins, clips and masks.
     pub fn library(&self) -> &Library {
         &self.library

@@ -5,10 +5,11 @@ use bevy::ecs::world::DeferredWorld;
 use bevy::mesh::MeshTag;
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
-use posse::{Crowd, Error, Layer, Library, NewTransition, Parameter, Ticks, TransitionKind};
+use posse::{Crowd, Error, Goal, Layer, Library, NewTransition, Parameter, Ticks, TransitionKind};
 
 use crate::clip_layer::ClipLayer;
 use crate::clock::CrowdClock;
+use crate::goals::ChainGoals;
 use crate::rig::{CrowdRig, CrowdRigParts};
 
 /// A character of a crowd: one entity, whatever the number of its joints.
@@ -87,6 +88,7 @@ pub(crate) struct Change {
     pub slot: u32,
     pub layers: Vec<Layer>,
     pub parameters: Vec<f32>,
+    pub goals: Vec<Goal>,
     /// The transition to the layers; `None` for a jump.
     pub transition: Option<LayerTransition>,
     /// True if the slot had no character, or another one.
@@ -148,23 +150,29 @@ pub(crate) fn leave(removed: On<Remove<Posse>>, mut commands: Commands) {
 }
 
 /// The components of a character that decide its place in a crowd.
-type Member<'a> = (Entity, Ref<'a, Posse>, Option<&'a LayerTransition>, Option<&'a mut Slot>);
+type Member<'a> = (&'a Posse, Option<&'a ChainGoals>, Option<&'a LayerTransition>, Option<&'a mut Slot>);
+/// The characters that are new or changed.
+type Changes<'w, 's> = Query<'w, 's, Entity, (With<Posse>, Or<(Changed<Posse>, Changed<ChainGoals>)>)>;
 
 /// Gives characters that are new or changed their slots, and notes the changes for the render world.
 pub(crate) fn assign_slots(
-    mut characters: Query<Member>,
+    (changed, all, mut members): (Changes, Query<(Entity, &Posse)>, Query<Member>),
     (rigs, parts, clock): (Res<Assets<CrowdRig>>, Res<CrowdRigParts>, Res<CrowdClock>),
     mut crowds: ResMut<Crowds>,
     mut commands: Commands,
 ) {
     let crowds = &mut *crowds;
     let refresh = std::mem::take(&mut crowds.refresh);
-    for (entity, posse, transition, slot) in &mut characters {
+    let mut entities: Vec<Entity> = changed.iter().collect();
+    if !refresh.is_empty() {
+        let of_rigs =
+            all.iter().filter(|(entity, posse)| refresh.contains(&posse.rig.id()) && !changed.contains(*entity));
+        entities.extend(of_rigs.map(|(entity, _)| entity));
+    }
+    for entity in entities {
+        let Ok((posse, goals, transition, slot)) = members.get_mut(entity) else { continue };
         let id = posse.rig.id();
-        let is_refreshed = !refresh.is_empty() && refresh.contains(&id);
-        if !posse.is_changed() && !is_refreshed {
-            continue;
-        }
+        let is_refreshed = refresh.contains(&id);
         let (Some(rig), true) = (rigs.get(id), parts.0.contains_key(&id)) else { continue };
         let mut layers = Vec::with_capacity(posse.layers.len());
         for (index, layer) in posse.layers.iter().enumerate() {
@@ -173,9 +181,9 @@ pub(crate) fn assign_slots(
                 Err(fault) => error!("character {entity}, layer {index}: {fault}"),
             }
         }
-        let parameters = posse.parameters.clone();
-        let mut change =
-            Change { rig: id, entity, slot: 0, layers, parameters, transition: transition.copied(), is_new: true };
+        let (parameters, transition) = (posse.parameters.clone(), transition.copied());
+        let goals = goals.map_or_else(Vec::new, |goals| goals.resolve(&rig.library, rig.skeleton, entity));
+        let mut change = Change { rig: id, entity, slot: 0, layers, parameters, goals, transition, is_new: true };
         match slot {
             Some(mut slot) if slot.rig == id && !is_refreshed => {
                 (change.slot, change.is_new) = (slot.index, false);
@@ -225,6 +233,9 @@ impl Change {
         let parameters: Result<Vec<_>, Error> =
             self.parameters.iter().map(|&value| Parameter::constant(f64::from(value))).collect();
         crowd.set_parameters(instance, parameters?)?;
+        if crowd.goals(instance) != self.goals {
+            crowd.set_goals(instance, self.goals.as_slice())?;
+        }
         Ok(is_other)
     }
 }

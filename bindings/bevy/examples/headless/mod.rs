@@ -11,16 +11,31 @@ use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::render_resource::{TextureFormat, TextureUsages};
 use bevy::time::TimeUpdateStrategy;
 use bevy::window::ExitCondition;
+use bevy::winit::WinitPlugin;
 
 /// The time between frames.
 pub const STEP: Duration = Duration::from_millis(50);
 
-/// Bevy's plugins without a window, and frames of [`STEP`]. `assets` is the folder of the asset server.
+/// Bevy's plugins without a window, and frames of [`STEP`]. `assets` is the folder of the asset server, whose changes stay unseen.
 pub fn app(assets: &Path) -> App {
+    app_of(assets, false)
+}
+
+/// The same; if `watches` says so, files that change are loaded again.
+pub fn app_of(assets: &Path, watches: bool) -> App {
     let window = WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() };
-    let assets = AssetPlugin { file_path: assets.to_string_lossy().into_owned(), ..default() };
+    let assets = AssetPlugin {
+        file_path: assets.to_string_lossy().into_owned(),
+        watch_for_changes_override: Some(watches),
+        ..default()
+    };
     let renderer = RenderPlugin { synchronous_pipeline_compilation: true, ..default() };
-    let plugins = DefaultPlugins.set(window).set(assets).set(renderer).disable::<PipelinedRenderingPlugin>();
+    let plugins = DefaultPlugins
+        .set(window)
+        .set(assets)
+        .set(renderer)
+        .disable::<PipelinedRenderingPlugin>()
+        .disable::<WinitPlugin>();
     let mut app = App::new();
     app.add_plugins(plugins).insert_resource(TimeUpdateStrategy::ManualDuration(STEP));
     app

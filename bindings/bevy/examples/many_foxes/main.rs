@@ -1,7 +1,8 @@
 //! CPU time per frame of everything except drawing, for Bevy's own animation and for posse, in the same scene.
 //!
 //! `cargo run --release --example many_foxes -- Fox.glb 1000 10000 50000` runs one process per side and number of foxes, and prints a
-//! table. With `--still`, the rings do not turn. `--bevy --picture FILE.png`, or `--posse`, draws the scene of one side.
+//! table. With `--still`, the rings do not turn. With `--gpu-culling`, Bevy's foxes are culled by the GPU alone, as those of posse always are.
+//! `--bevy --picture FILE.png`, or `--posse`, draws the scene of one side.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,6 +38,7 @@ struct Options {
     /// The side, in a process that measures.
     side: Option<Side>,
     still: bool,
+    gpu_culling: bool,
     /// The number of frames to measure, in place of [`FRAMES`].
     frames: Option<usize>,
     picture: Option<PathBuf>,
@@ -48,6 +50,7 @@ impl Options {
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--still" => options.still = true,
+                "--gpu-culling" => options.gpu_culling = true,
                 "--bevy" => options.side = Some(Side::Bevy),
                 "--posse" => options.side = Some(Side::Posse),
                 "--frames" => options.frames = Some(arguments.next().ok_or("--frames: expected a number")?.parse()?),
@@ -89,9 +92,8 @@ fn compare(options: &Options) -> Outcome<()> {
         for side in ["--bevy", "--posse"] {
             let mut command = Command::new(std::env::current_exe()?);
             command.arg(&options.file).arg(count.to_string()).arg(side);
-            if options.still {
-                command.arg("--still");
-            }
+            command.args(options.still.then_some("--still"));
+            command.args(options.gpu_culling.then_some("--gpu-culling"));
             if let Some(frames) = options.frames {
                 command.arg("--frames").arg(frames.to_string());
             }
@@ -137,6 +139,9 @@ fn measure(side: Side, count: usize, options: &Options) -> Outcome<[f64; COLUMNS
     let (film, target) = headless::film(&mut app.world_mut().resource_mut::<Assets<Image>>(), size);
     scene::set_stage(&mut app, count, target, options.picture.is_some());
     let model = Model::load(side, &name, app.world_mut());
+    if options.gpu_culling && side == Side::Bevy {
+        app.add_systems(Update, scene::cull_by_gpu);
+    }
     headless::run_until(&mut app, |world| model.is_loaded(world));
     for _ in 0..5 {
         app.update();

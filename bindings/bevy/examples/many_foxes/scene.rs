@@ -5,8 +5,8 @@ use std::f32::consts::{PI, TAU};
 use bevy::animation::graph::{AnimationGraph, AnimationGraphHandle, AnimationNodeIndex};
 use bevy::animation::{AnimatedBy, AnimationPlayer, AnimationTargetId};
 use bevy::camera::RenderTarget;
-use bevy::camera::primitives::Aabb;
-use bevy::camera::visibility::{DynamicSkinnedMeshBounds, NoFrustumCulling, VisibilityClass};
+use bevy::camera::primitives::{Aabb, Frustum};
+use bevy::camera::visibility::{DynamicSkinnedMeshBounds, NoCpuCulling, NoFrustumCulling, VisibilityClass};
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::ecs::schedule::ScheduleLabel;
 use bevy::gltf::{GltfAssetLabel, GltfExtras, GltfMaterialName, GltfMeshName};
@@ -45,6 +45,9 @@ pub struct Ring(f32);
 /// The time in the clip at which a fox begins, in seconds.
 #[derive(Component, Clone, Copy)]
 struct Phase(f32);
+
+/// What decides whether a camera sees a mesh.
+type Drawn = (&'static ViewVisibility, &'static GlobalTransform, &'static Aabb);
 
 /// A render graph that draws nothing.
 #[derive(ScheduleLabel, Debug, Hash, PartialEq, Eq, Clone)]
@@ -129,8 +132,14 @@ impl Model {
                 playing.min(meshes.iter(world).filter(|visibility| visibility.get()).count())
             }
             Self::Posse(_) => {
-                let mut meshes = world.query_filtered::<&ViewVisibility, (With<Posse>, With<Mesh3d>)>();
-                meshes.iter(world).filter(|visibility| visibility.get()).count()
+                // The GPU culls these, so that `ViewVisibility` does not know the camera.
+                let mut cameras = world.query_filtered::<&Frustum, With<Camera>>();
+                let Ok(frustum) = cameras.single(world).copied() else { return 0 };
+                let mut meshes = world.query_filtered::<Drawn, (With<Posse>, With<Mesh3d>)>();
+                let sees = |place: &GlobalTransform, bounds: &Aabb| {
+                    frustum.intersects_obb(bounds, &place.affine(), true, true)
+                };
+                meshes.iter(world).filter(|(shown, place, bounds)| shown.get() && sees(place, bounds)).count()
             }
         }
     }
@@ -167,6 +176,13 @@ pub fn register_types(app: &mut App) {
 pub fn turn(mut rings: Query<(&Ring, &mut Transform)>, time: Res<Time>) {
     for (ring, mut transform) in &mut rings {
         transform.rotate_y(ring.0 * time.delta_secs());
+    }
+}
+
+/// Leaves the culling of Bevy's foxes to the GPU.
+pub fn cull_by_gpu(meshes: Query<Entity, (With<SkinnedMesh>, Without<NoCpuCulling>)>, mut commands: Commands) {
+    for mesh in &meshes {
+        commands.entity(mesh).insert(NoCpuCulling);
     }
 }
 

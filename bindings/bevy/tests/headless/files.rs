@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use bevy::asset::LoadState;
 use bevy::prelude::*;
-use bevy_posse::{ClipEvent, ClipEvents, CrowdRig, CrowdRigParts, Posse, PossePlugin};
+use bevy_posse::{
+    ClipEvent, ClipEvents, ClipLayer, CrowdClock, CrowdRig, CrowdRigParts, JointSocket, Posse, PossePlugin,
+};
 
 use crate::headless;
 
@@ -17,8 +19,8 @@ impl Drop for Folder {
     }
 }
 
-/// A triangle on one joint, which a clip lifts by 2 within a second.
-fn write(folder: &Path, clip: &str) {
+/// A triangle on one joint, which a clip lifts within a second.
+fn write(folder: &Path, clip: &str, height: f32) {
     let document = format!(
         r#"{{ "asset": {{ "version": "2.0" }}, "scene": 0, "scenes": [{{ "nodes": [0, 1] }}],
         "nodes": [{{ "name": "joint" }}, {{ "name": "triangle", "mesh": 0, "skin": 0 }}],
@@ -44,18 +46,18 @@ fn write(folder: &Path, clip: &str) {
     push(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     push(&Mat4::IDENTITY.to_cols_array());
     push(&[0.0, 1.0]);
-    push(&[0.0, 0.0, 0.0, 0.0, 2.0, 0.0]);
+    push(&[0.0, 0.0, 0.0, 0.0, height, 0.0]);
     std::fs::write(folder.join("rig.bin"), bytes).unwrap();
     std::fs::write(folder.join("rig.gltf"), document).unwrap();
 }
 
 #[test]
-fn a_file_is_loaded_checked_and_loaded_again() {
+fn a_file_is_loaded_and_checked_and_loaded_again_when_it_changes() {
     let folder = Folder(std::env::temp_dir().join(format!("bevy_posse_{}", std::process::id())));
     std::fs::create_dir_all(&folder.0).unwrap();
-    write(&folder.0, "rise");
+    write(&folder.0, "rise", 2.0);
     std::fs::write(folder.0.join("broken.gltf"), r#"{ "asset": { "version": "2.0" }, "nodes": 7 }"#).unwrap();
-    let mut app = headless::app(&folder.0);
+    let mut app = headless::app_of(&folder.0, true);
     app.add_plugins(PossePlugin);
     headless::begin(&mut app);
     let server = app.world().resource::<AssetServer>().clone();
@@ -72,15 +74,20 @@ fn a_file_is_loaded_checked_and_loaded_again() {
     let LoadState::Failed(error) = server.load_state(&broken) else { panic!("a broken file is loaded") };
     assert!(error.to_string().contains("broken.gltf") && error.to_string().contains("nodes"), "{error}");
 
-    // Other clips of the same file.
-    write(&folder.0, "lift");
-    server.reload("rig.gltf");
+    // The server sees that the files change: other clips, and a longer way.
+    let socket = JointSocket { character, joint: "joint".into() };
+    let socket = app.world_mut().spawn((socket, ChildOf(character))).id();
+    write(&folder.0, "lift", 7.0);
     headless::run_until(&mut app, |world| {
-        world.resource::<Assets<CrowdRig>>().get(&rig).is_some_and(|rig| rig.clips().eq(["lift"]))
+        let lifts = world.resource::<Assets<CrowdRig>>().get(&rig).is_some_and(|rig| rig.clips().eq(["lift"]));
+        lifts && world.resource::<CrowdRigParts>().bounds(&rig).is_some_and(|bounds| bounds.max().y > 7.0)
     });
-    app.world_mut().get_mut::<Posse>(character).unwrap().layers = vec![bevy_posse::ClipLayer::looping("lift")];
+    app.world_mut().get_mut::<Posse>(character).unwrap().layers = vec![ClipLayer::looping("lift")];
     for _ in 0..3 {
         app.update();
+        let now = app.world().resource::<CrowdClock>().now().to_seconds();
+        let height = app.world().get::<Transform>(socket).unwrap().translation.y;
+        assert!((f64::from(height) - 7.0 * now.fract()).abs() < 1e-3, "the joint is at {height} after {now} s");
     }
     assert!(app.world().resource::<Messages<ClipEvent>>().is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bevy::camera::visibility::NoFrustumCulling;
+use bevy::camera::visibility::{NoCpuCulling, NoFrustumCulling, VisibilityRange};
 use bevy::mesh::MeshTag;
 use bevy::prelude::*;
 use bevy_posse::{ClipLayer, CrowdClock, CrowdMaterial, CrowdRig, CrowdRigParts, JointSocket, LayerTransition, Posse};
@@ -130,9 +130,33 @@ fn other_layers_come_in_by_transitions() {
     stage.check();
 }
 
-/// Meshes without a character show the matrices of hidden characters, as they were in the last visible frame.
 #[test]
 fn hidden_characters_are_not_posed() {
+    check_unposed(|mut character| {
+        character.insert(Visibility::Hidden);
+    });
+}
+
+/// The GPU culls characters, so that the plugin itself finds those that no camera sees.
+#[test]
+fn characters_out_of_view_are_not_posed() {
+    check_unposed(|mut character| {
+        assert!(character.contains::<NoCpuCulling>());
+        character.insert(Transform::from_xyz(0.0, 0.0, 500.0));
+    });
+}
+
+/// Bevy culls these on the CPU.
+#[test]
+fn characters_out_of_range_are_not_posed() {
+    check_unposed(|mut character| {
+        character.insert(VisibilityRange::abrupt(0.0, 1.0));
+        assert!(!character.contains::<NoCpuCulling>());
+    });
+}
+
+/// Takes characters out of sight, and checks that their matrices stay as they are: meshes without a character show them.
+fn check_unposed(take_away: impl Fn(EntityWorldMut)) {
     let mut stage = Stage::new();
     let before = stage.app.world().resource::<CrowdClock>().now();
     for &character in &stage.characters {
@@ -141,7 +165,7 @@ fn hidden_characters_are_not_posed() {
         let (mesh, material, tag, transform) = look.get(world, character).unwrap();
         let ghost = (mesh.clone(), material.clone(), tag.clone(), *transform, NoFrustumCulling);
         world.spawn(ghost);
-        world.entity_mut(character).insert(Visibility::Hidden);
+        take_away(world.entity_mut(character));
     }
     stage.frames(6);
     assert!(stage.app.world().resource::<CrowdClock>().now() > before);

@@ -2,6 +2,7 @@
 
 #[path = "../../../../examples/renderer/check.rs"]
 mod check;
+mod components;
 #[path = "../../../../examples/renderer/figure.rs"]
 mod figure;
 mod files;
