@@ -6,6 +6,10 @@ use std::sync::OnceLock;
 #[cfg(not(target_arch = "wasm32"))]
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
+/// The stack of a thread. Kernels of builds without optimisation need more than the 2 MiB that threads have by default.
+#[cfg(not(target_arch = "wasm32"))]
+const STACK: usize = 8 << 20;
+
 /// A number of threads: the calling one, and others that start with the first work that needs them. On the web, the calling
 /// thread does all work.
 #[derive(Debug)]
@@ -62,7 +66,8 @@ impl Pool {
         }
         let start = || {
             let name = |index| format!("posse {}", index + 1);
-            ThreadPoolBuilder::new().num_threads(self.threads - 1).thread_name(name).build().ok()
+            let builder = ThreadPoolBuilder::new().num_threads(self.threads - 1).thread_name(name);
+            builder.stack_size(STACK).build().ok()
         };
         self.others.get_or_init(start).as_ref()
     }
