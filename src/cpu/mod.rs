@@ -5,7 +5,7 @@
 //!   the joints of a clip, and [`source`] holds the inputs, the outputs and the memory that the stages share.
 //! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
 //! * [`block`] holds the stages that work on a block of joints of one instance in registers, [`abreast`] those that work on a block of
-//!   instances.
+//!   instances, whose matrices are [`staged`] before they are written.
 //! * [`simd`] holds the registers: one type per instruction set. It does not know the packed library.
 
 mod abreast;
@@ -21,6 +21,7 @@ mod pose;
 mod prefetch;
 mod simd;
 mod source;
+mod staged;
 mod stages;
 
 pub(crate) use clip_poser::{ClipPoser, ClipTime};

@@ -33,6 +33,8 @@ pub struct Plan {
     pub animated: Vec<u64>,
     /// The parts that an additive layer is compared with: those at the start of the clip, and those of the rest pose.
     pub references: [OnceLock<Parts>; 2],
+    /// The timelines of rotations that are sampled in blocks.
+    pub turning: Vec<usize>,
     /// For each timeline the first key of the joints.
     pub first_keys: Vec<FirstKey>,
     /// The bytes of all keys of the joints.
@@ -88,6 +90,8 @@ pub struct Keys {
     pub quantized: bool,
     /// If set, the keys are quantized, and the codes of each two joints lie in one window.
     pub paired: bool,
+    /// The index of the timeline in [`Plan::turning`], of rotations that are sampled in blocks.
+    pub turning: usize,
 }
 
 impl Plan {
@@ -119,6 +123,7 @@ impl Plan {
             + size_of_val(self.scattered.as_slice())
             + size_of_val(self.columns.as_slice())
             + size_of_val(self.scattered_columns.as_slice())
+            + size_of_val(self.turning.as_slice())
             + size_of_val(self.first_keys.as_slice())
             + size_of_val(self.animated.as_slice())
             + self.references.iter().filter_map(OnceLock::get).map(Parts::size).sum::<usize>()
@@ -157,7 +162,11 @@ impl Plan {
                 _ => runs.push(Run { first: joint, count: 1, kind }),
             }
         }
-        self.merge(runs, &columns)
+        let mut runs = self.merge(runs, &columns);
+        if part == TransformPart::Rotation {
+            self.find_turning(&mut runs);
+        }
+        runs
     }
 
     /// The way to sample one joint.
@@ -178,10 +187,23 @@ impl Plan {
                     return Kind::Single;
                 }
                 columns.push(column);
-                Kind::Keys(Keys { first: columns.len() - 1, timeline, step, quantized, paired: false })
+                Kind::Keys(Keys { first: columns.len() - 1, timeline, step, quantized, paired: false, turning: 0 })
             }
-            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys { first, timeline, step, quantized, paired: false }),
+            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys { first, timeline, step, quantized, paired: false, turning: 0 }),
             _ => Kind::Single,
+        }
+    }
+
+    /// Numbers the timelines of rotations that are sampled in blocks.
+    fn find_turning(&mut self, runs: &mut [Run]) {
+        for run in runs {
+            if let Kind::Keys(keys) = &mut run.kind {
+                let known = self.turning.iter().position(|&timeline| timeline == keys.timeline);
+                keys.turning = known.unwrap_or(self.turning.len());
+                if known.is_none() {
+                    self.turning.push(keys.timeline);
+                }
+            }
         }
     }
 

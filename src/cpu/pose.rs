@@ -1,14 +1,18 @@
 //! A group of instances: from ticks to skin matrices, stage by stage, as in `shaders/pose/pose.wgsl`.
 
+use glam::Vec4;
+
 use crate::cpu::abreast;
 use crate::cpu::block::joints::{Parts, Sampling};
 use crate::cpu::block::layers::{Played, mix_joints, mix_values, weigh};
 use crate::cpu::block::skin::Skinning;
+use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::block::{hierarchy, joints, skin};
 use crate::cpu::portion::Displacements;
 use crate::cpu::prefetch;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
+use crate::cpu::stages::search::Span;
 use crate::cpu::stages::{TransformPart, phase};
 use crate::pack::record::{ClipRecord, LayerRecord, NONE};
 use crate::pack::{NUMBERS, OutputLayout};
@@ -27,52 +31,95 @@ pub fn sample<L: Lanes>(
     scratch: &mut Scratch,
     to: &mut OutputSlices,
 ) {
-    let Scratch { spans, parts, scattered, .. } = scratch;
+    let Scratch { spans, parts, scattered, weights, .. } = scratch;
     let arrays = &source.library.arrays;
     let stride = abreast::stride(source.skeleton.record.joint_count as usize);
     let mut first_spans = [0; LARGEST_BLOCK];
+    let mut has_root = false;
     spans.clear();
-    for (layer, first) in layers.iter().zip(&mut first_spans) {
-        let clip: ClipRecord = arrays.record(layer.clip);
-        *first = spans.len();
-        source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
+    let mut places = first_spans.iter_mut();
+    for same in layers.chunk_by(have_one_clip) {
+        let clip: ClipRecord = arrays.record(same[0].clip);
+        has_root |= clip.root != NONE;
+        for (layer, first) in same.iter().zip(&mut places) {
+            *first = spans.len();
+            source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
+        }
     }
     if layout.values > 0 {
-        for ((layer, &first), to) in layers.iter().zip(&first_spans).zip(to.values.chunks_mut(layout.values)) {
-            let sampler = source.sampler(&arrays.record(layer.clip), &spans[first..]);
-            for channel in sampler.value_channels() {
-                let output = channel.output as usize;
-                if (layout.first_value..layout.first_value + layout.values).contains(&output) {
-                    sampler.value(channel, &mut to[output - layout.first_value..]);
-                }
-            }
-        }
+        sample_values(source, layers.iter().zip(first_spans), spans, layout, to.values);
     }
     if !layout.has_joints() {
         return;
     }
     let rest = source.rest();
-    for (index, (layer, &first_span)) in layers.iter().zip(&first_spans).enumerate() {
-        if source.prefetches
-            && let Some(next) = layers.get(index + 1)
-        {
-            prefetch::request(source, next.clip, &spans[first_spans[index + 1]..]);
+    let mut index = 0;
+    for same in layers.chunk_by(have_one_clip) {
+        let plan = source.plan(same[0].clip);
+        let clip = source.sampler(&arrays.record(same[0].clip), &[]);
+        let range = index..index + same.len();
+        weigh_turns::<L>(&plan.turning, spans, &first_spans[range.clone()], weights);
+        for (place, index) in range.clone().enumerate() {
+            if source.prefetches
+                && let Some(next) = layers.get(index + 1)
+            {
+                prefetch::request(source, next.clip, &spans[first_spans[index + 1]..]);
+            }
+            let sampler = &clip.at(&spans[first_spans[index]..]);
+            let sampling = Sampling { plan, sampler, rest, first: index * stride, weights: (weights, place) };
+            joints::sample_runs::<L>(sampling, scattered, parts);
         }
-        let sampler = &source.sampler(&arrays.record(layer.clip), &spans[first_span..]);
-        let sampling = Sampling { plan: source.plan(layer.clip), sampler, rest, first: index * stride };
-        joints::sample_runs::<L>(sampling, scattered, parts);
+        index = range.end;
     }
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);
-    for (index, (layer, &first_span)) in layers.iter().zip(&first_spans).enumerate() {
-        let clip: ClipRecord = arrays.record(layer.clip);
-        if clip.root != NONE {
-            let sampler = &source.sampler(&clip, &spans[first_span..]);
-            joints::sample_root(
-                Sampling { plan: source.plan(layer.clip), sampler, rest, first: index * stride },
-                parts,
-            );
+    if has_root {
+        for (index, (layer, &first_span)) in layers.iter().zip(&first_spans).enumerate() {
+            let sampler = &source.sampler(&arrays.record(layer.clip), &spans[first_span..]);
+            let plan = source.plan(layer.clip);
+            joints::sample_root(Sampling { plan, sampler, rest, first: index * stride, weights: (&[], 0) }, parts);
         }
     }
+}
+
+/// Samples the requested morph weights and properties of layers, each with the index of its first span.
+#[inline(never)]
+fn sample_values<'a>(
+    source: Source,
+    layers: impl Iterator<Item = (&'a LayerRecord, usize)>,
+    spans: &[Span],
+    layout: &OutputLayout,
+    to: &mut [f32],
+) {
+    for ((layer, first), to) in layers.zip(to.chunks_mut(layout.values)) {
+        let sampler = source.sampler(&source.library.arrays.record(layer.clip), &spans[first..]);
+        for channel in sampler.value_channels() {
+            let output = channel.output as usize;
+            if (layout.first_value..layout.first_value + layout.values).contains(&output) {
+                sampler.value(channel, &mut to[output - layout.first_value..]);
+            }
+        }
+    }
+}
+
+/// The most timelines whose weights are computed for all instances of a group at once.
+const MOST_TURNING: usize = 8;
+
+/// Computes the weights of rotations for instances of one clip: those of the first [`MOST_TURNING`] of its timelines `turning`.
+#[inline(always)]
+fn weigh_turns<L: Lanes>(turning: &[usize], spans: &[Span], first_spans: &[usize], to: &mut Vec<GroupWeights>) {
+    to.resize_with(turning.len().min(MOST_TURNING), GroupWeights::default);
+    for (&timeline, to) in turning.iter().zip(to) {
+        let mut fractions = [Vec4::ZERO; LARGEST_BLOCK];
+        for (&first, fraction) in first_spans.iter().zip(&mut fractions) {
+            fraction.x = spans[first + timeline].fraction;
+        }
+        to.set::<L>(fractions);
+    }
+}
+
+/// Returns `true` if two layers play the same clip: its record, plan and sampler serve both.
+fn have_one_clip(a: &LayerRecord, b: &LayerRecord) -> bool {
+    a.clip == b.clip
 }
 
 /// Samples and mixes instances of `layer_count` layers each, as in `shaders/pose/pose_layers.wgsl`.

@@ -5,6 +5,7 @@ use glam::Vec4;
 use crate::cpu::abreast::{self, Abreast};
 use crate::cpu::block::joints::{Arcs, Parts};
 use crate::cpu::block::mixer::Mixer;
+use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::goals::Reach;
 use crate::cpu::plan::Plan;
 use crate::cpu::simd::Matrix;
@@ -84,6 +85,8 @@ pub struct Scratch {
     pub sampled: Parts,
     /// Rotations with separate keys.
     pub scattered: Arcs,
+    /// The weights of rotations of a group of instances.
+    pub weights: Vec<GroupWeights>,
     pub mixer: Mixer,
     /// The rows of the local matrices.
     pub locals: Parts,

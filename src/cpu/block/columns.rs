@@ -2,11 +2,11 @@
 
 use glam::Vec4;
 
+use crate::cpu::block::joints::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::plan::Keys;
 use crate::cpu::simd::{FourColumns, Lanes};
 use crate::cpu::stages::TransformPart;
-use crate::cpu::stages::search::Span;
 
 /// The square of a number that is not stored is at least this.
 const LEAST_SQUARE: f32 = 1e-12;
@@ -18,16 +18,10 @@ struct KeyRows<'a> {
     end: &'a [u8],
 }
 
-/// Samples a run of joints with quantized keys. `columns` are those of the run, `words` those of the library.
+/// Samples a run of joints with quantized keys. `columns` are those of the run.
 #[inline(always)]
-pub fn sample<L: Lanes>(
-    keys: Keys,
-    span: &Span,
-    part: TransformPart,
-    columns: &[FourColumns],
-    words: &[u32],
-    to: &mut [Vec4],
-) {
+pub fn sample<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, columns: &[FourColumns], to: &mut [Vec4]) {
+    let (span, words) = (sampling.sampler.span(keys.timeline), sampling.sampler.words());
     let rotations = part == TransformPart::Rotation;
     // Beyond the keys, a straight line extends numbers but not rotations.
     let stays = keys.step && (rotations || span.interval >= 0.0);
@@ -39,8 +33,13 @@ pub fn sample<L: Lanes>(
     match (rotations, keys.paired) {
         (false, false) => lerp::<L, false>(columns, rows, fraction, to),
         (false, true) => lerp::<L, true>(columns, rows, fraction, to),
-        (true, false) => slerp::<L, false>(columns, rows, fraction, to),
-        (true, true) => slerp::<L, true>(columns, rows, fraction, to),
+        (true, paired) => {
+            let weights = if stays { Weights::new(fraction) } else { sampling.weights(keys, fraction) };
+            match paired {
+                false => slerp::<L, false>(columns, rows, &weights, to),
+                true => slerp::<L, true>(columns, rows, &weights, to),
+            }
+        }
     }
 }
 
@@ -62,9 +61,8 @@ fn lerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, fr
 /// Interpolates rotations spherically. The number that is not stored is the last one during the interpolation: the order of the
 /// numbers does not change the arc between two rotations.
 #[inline(always)]
-fn slerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, fraction: f32, to: &mut [Vec4]) {
+fn slerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, weights: &Weights, to: &mut [Vec4]) {
     let joints = L::BLOCK / 4;
-    let weights = Weights::new(fraction);
     for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
         let ends = Ends {
             start: quaternions::<L, PAIRED>(columns, rows.start),

@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::block::columns;
-use crate::cpu::block::slerp::{Ends, Weights, series_of};
+use crate::cpu::block::slerp::{Ends, GroupWeights, Weights, series_of};
 use crate::cpu::plan::{Keys, Kind, Plan, Run};
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
@@ -37,6 +37,21 @@ pub struct Sampling<'a> {
     pub rest: [&'a [Vec4]; 3],
     /// The index of the first joint in the result.
     pub first: usize,
+    /// The weights of rotations by the index of their timeline in [`Plan::turning`], and the index of the instance in them. Those that
+    /// are not there are computed.
+    pub weights: (&'a [GroupWeights], usize),
+}
+
+impl Sampling<'_> {
+    /// The weights of rotations at a fraction between their keys.
+    #[inline(always)]
+    pub fn weights(&self, keys: Keys, fraction: f32) -> Weights {
+        let (all, instance) = self.weights;
+        match all.get(keys.turning) {
+            Some(weights) => weights.of(instance),
+            None => Weights::new(fraction),
+        }
+    }
 }
 
 /// Samples the runs of a clip. Rotations with separate keys wait in `scattered`.
@@ -64,13 +79,8 @@ pub fn sample_root(Sampling { sampler, rest, first, .. }: Sampling, to: &mut Par
 
 /// Samples one part of a run of joints.
 #[inline(always)]
-fn sample_run<L: Lanes>(
-    Sampling { plan, sampler, rest, first }: Sampling,
-    run: &Run,
-    part: TransformPart,
-    scattered: &mut Arcs,
-    all: &mut [Vec4],
-) {
+fn sample_run<L: Lanes>(sampling: Sampling, run: &Run, part: TransformPart, scattered: &mut Arcs, all: &mut [Vec4]) {
+    let Sampling { plan, sampler, rest, first, .. } = sampling;
     let rest = rest[part as usize];
     let room = run.count.next_multiple_of(L::BLOCK);
     let to = &mut all[first..];
@@ -82,10 +92,10 @@ fn sample_run<L: Lanes>(
             let to = &mut to[run.first..][..room];
             if keys.quantized {
                 let columns = &plan.columns[keys.first..][..room / 4];
-                columns::sample::<L>(keys, span, part, columns, sampler.words(), to);
+                columns::sample::<L>(sampling, keys, part, columns, to);
             } else {
                 let start = &sampler.values()[keys.first + span.row as usize..];
-                sample_keys::<L>(keys, span, part, start, to);
+                sample_keys::<L>(sampling, keys, part, start, to);
             }
         }
         Kind::Scattered(first_keys) if part == TransformPart::Rotation => {
@@ -121,7 +131,8 @@ fn can_block(keys: Keys, span: &Span, part: TransformPart) -> bool {
 
 /// Samples a run of joints with keys in rows. `start` begins with the first key before the time.
 #[inline(always)]
-fn sample_keys<L: Lanes>(keys: Keys, span: &Span, part: TransformPart, start: &[Vec4], to: &mut [Vec4]) {
+fn sample_keys<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, start: &[Vec4], to: &mut [Vec4]) {
+    let span = sampling.sampler.span(keys.timeline);
     let end = &start[span.next as usize..];
     let rotations = part == TransformPart::Rotation;
     // Beyond the keys, a straight line extends numbers but not rotations.
@@ -129,7 +140,7 @@ fn sample_keys<L: Lanes>(keys: Keys, span: &Span, part: TransformPart, start: &[
         copy::<L>(start, to);
     } else if rotations {
         // Also if a key is hit: the keys of a file have unit length only up to its rounding.
-        slerp::<L>(start, end, span.fraction, to);
+        slerp::<L>(start, end, &sampling.weights(keys, span.fraction), to);
     } else {
         lerp::<L>(start, end, span.fraction, to);
     }
@@ -233,11 +244,10 @@ fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) 
 }
 
 /// Interpolates rotations as `quat::slerp` does, with one common fraction, 0 to 1. The terms of the series that depend only on
-/// the fraction are computed once.
+/// the fraction are those of `weights`.
 #[inline(always)]
-fn slerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
+fn slerp<L: Lanes>(start: &[Vec4], end: &[Vec4], weights: &Weights, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
-    let weights = Weights::new(fraction);
     let keys = start.chunks_exact(L::BLOCK).zip(end.chunks_exact(L::BLOCK));
     for ((start, end), to) in keys.zip(to.chunks_exact_mut(L::BLOCK)) {
         let ends = Ends { start: L::transpose(L::load_block(start)), end: L::transpose(L::load_block(end)) };
@@ -259,7 +269,7 @@ mod tests {
         type Output = Vec<Vec4>;
         fn run<L: Lanes>(self) -> Vec<Vec4> {
             let mut to = vec![Vec4::ZERO; self.0.len()];
-            slerp::<L>(self.0, self.1, self.2, &mut to);
+            slerp::<L>(self.0, self.1, &Weights::new(self.2), &mut to);
             to
         }
     }

@@ -109,7 +109,7 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
         spans.clear();
         source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
         let plan = source.plan(layer.clip);
-        let sampling = Sampling { plan, sampler: &source.sampler(&clip, spans), rest, first };
+        let sampling = Sampling { plan, sampler: &source.sampler(&clip, spans), rest, first, weights: (&[], 0) };
         joints::sample_runs::<L>(sampling, scattered, to);
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
         joints::sample_root(sampling, to);

@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::block::dual_quaternion;
-use crate::cpu::simd::{AlignedRows, LARGEST_BLOCK, Lanes, Matrix, PackedMatrix};
+use crate::cpu::simd::{AlignedLines, AlignedRows, LARGEST_BLOCK, Lanes, Matrix, PackedMatrix};
 use crate::model::SkinFormat;
 use crate::pack::NUMBERS;
 
@@ -22,6 +22,14 @@ pub trait Products: Copy {
     #[inline(always)]
     fn store_past_caches<L: Lanes>(&self, slot: usize, to: &mut AlignedRows) {
         L::store_rows_past_caches(self.product::<L>(slot), to);
+    }
+
+    /// Stores the skin matrices of four slots, which fill whole cache lines, past the caches.
+    #[inline(always)]
+    fn store_lines_past_caches<L: Lanes>(&self, slot: usize, to: &mut AlignedLines) {
+        for (index, to) in to.matrices_mut().iter_mut().enumerate() {
+            self.store_past_caches::<L>(slot + index, to);
+        }
     }
 }
 
@@ -56,6 +64,12 @@ pub fn write<L: Lanes, P: Products>(products: P, format: SkinFormat, past_caches
 /// Writes skin matrices as 12 `f32` each.
 #[inline(always)]
 fn matrices<L: Lanes, P: Products>(products: P, past_caches: bool, to: &mut [f32]) {
+    if past_caches && let Ok(to) = bytemuck::try_cast_slice_mut::<f32, AlignedLines>(to) {
+        for (four, to) in to.iter_mut().enumerate() {
+            products.store_lines_past_caches::<L>(4 * four, to);
+        }
+        return;
+    }
     if past_caches && let Ok(to) = bytemuck::try_cast_slice_mut::<f32, AlignedRows>(to) {
         for (slot, to) in to.iter_mut().enumerate() {
             products.store_past_caches::<L>(slot, to);

@@ -1,6 +1,8 @@
 //! Spherical interpolation of the quaternions of a block, number by number.
 
-use crate::cpu::simd::Lanes;
+use glam::Vec4;
+
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::quat::SINE_RATIO;
 
 /// The weights of quaternions with one common fraction, 0 to 1: the terms of the series that depend only on the fraction.
@@ -27,6 +29,62 @@ impl Weights {
             arc.weights(series(&self.middle, arc.cosine_less_one), series(&self.near, arc.cosine_less_one));
         let (start_weight, end_weight) = if self.from_end { (middle, near) } else { (near, middle) };
         ends.mean(start_weight, end_weight)
+    }
+}
+
+/// The numbers of [`Weights`], in groups of four: the first eight terms of both series, then the last ones.
+const GROUPS: usize = 5;
+
+/// The weights of a group of instances: for each four numbers, those of all instances.
+#[derive(Debug, Clone)]
+pub struct GroupWeights {
+    /// The fraction of each instance as its first number.
+    fractions: [Vec4; LARGEST_BLOCK],
+    terms: [[Vec4; LARGEST_BLOCK]; GROUPS],
+}
+
+impl Default for GroupWeights {
+    fn default() -> Self {
+        Self { fractions: [Vec4::ZERO; LARGEST_BLOCK], terms: [[Vec4::ZERO; LARGEST_BLOCK]; GROUPS] }
+    }
+}
+
+impl GroupWeights {
+    /// Computes the weights for the fractions of up to a block of instances, with the bits of [`Weights::new`]. A fraction is the first
+    /// number of its instance.
+    #[inline(always)]
+    pub fn set<L: Lanes>(&mut self, fractions: [Vec4; LARGEST_BLOCK]) {
+        self.fractions = fractions;
+        let one = L::splat(1.0);
+        let [fraction, ..] = L::transpose(L::load_block(&fractions));
+        let nearer = fraction.min(one - fraction);
+        let doubled = nearer + nearer;
+        let (middle, near) = (sine_ratios(doubled), sine_ratios(one - doubled));
+        let blocks = [
+            [middle[0], middle[1], middle[2], middle[3]],
+            [middle[4], middle[5], middle[6], middle[7]],
+            [near[0], near[1], near[2], near[3]],
+            [near[4], near[5], near[6], near[7]],
+            [middle[8], near[8], one, one],
+        ];
+        for (block, to) in blocks.into_iter().zip(&mut self.terms) {
+            L::store_block(L::transpose(block), to);
+        }
+    }
+
+    /// The weights of an instance.
+    #[inline(always)]
+    pub fn of(&self, instance: usize) -> Weights {
+        // The remainder changes nothing: it spares checks of bounds.
+        let instance = instance % LARGEST_BLOCK;
+        let four = |group: usize| self.terms[group][instance].to_array();
+        let joined = |[a, b, c, d]: [f32; 4], [e, f, g, h]: [f32; 4], last: f32| [a, b, c, d, e, f, g, h, last];
+        let [last_middle, last_near, ..] = four(4);
+        Weights {
+            from_end: self.fractions[instance].x > 0.5,
+            middle: joined(four(0), four(1), last_middle),
+            near: joined(four(2), four(3), last_near),
+        }
     }
 }
 
@@ -90,6 +148,21 @@ pub fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
 fn sine_ratio(t: f32) -> [f32; 9] {
     let [a, b, c, d, e, f, g, h] = SINE_RATIO.map(|(squared, factor)| (t * t - squared) * factor);
     // Each term is the one before times a factor. Products of several factors first: no product waits for more than three others.
+    let (ab, cd, ef, gh) = (a * b, c * d, e * f, g * h);
+    let (abc, abcd, efg, efgh) = (ab * c, ab * cd, ef * g, ef * gh);
+    let half = t * abcd;
+    [t, t * a, t * ab, t * abc, half, half * e, half * ef, half * efg, half * efgh]
+}
+
+/// The same coefficients for one `t` per lane.
+#[inline(always)]
+fn sine_ratios<L: Lanes>(t: L) -> [L; 9] {
+    let square = t * t;
+    let mut terms = [t; 8];
+    for (term, (squared, factor)) in terms.iter_mut().zip(SINE_RATIO) {
+        *term = (square - L::splat(squared)) * L::splat(factor);
+    }
+    let [a, b, c, d, e, f, g, h] = terms;
     let (ab, cd, ef, gh) = (a * b, c * d, e * f, g * h);
     let (abc, abcd, efg, efgh) = (ab * c, ab * cd, ef * g, ef * gh);
     let half = t * abcd;

@@ -7,7 +7,9 @@ use std::ops::{Add, Div, Mul, Sub};
 use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::x86::{self, operators, register_methods};
-use crate::cpu::simd::{AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, avx2};
+use crate::cpu::simd::{
+    AlignedLines, AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, avx2,
+};
 use crate::half::LARGEST_HALF;
 
 /// The numbers of four joints. A value exists only in a kernel that [`run`] runs, hence only on a machine with the instructions.
@@ -32,6 +34,16 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
 #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
 fn compiled<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx512>()
+}
+
+/// Four times four numbers in one register.
+#[inline(always)]
+fn joined([a, b, c, d]: [&Vec4; 4]) -> __m512 {
+    // SAFETY: code of a kernel, on a machine with AVX-512; no memory is accessed.
+    unsafe {
+        let low = _mm512_insertf32x4::<1>(_mm512_castps128_ps512((*a).into()), (*b).into());
+        _mm512_insertf32x4::<3>(_mm512_insertf32x4::<2>(low, (*c).into()), (*d).into())
+    }
 }
 
 operators!(Avx512: Add add _mm512_add_ps, Sub sub _mm512_sub_ps, Mul mul _mm512_mul_ps, Div div _mm512_div_ps);
@@ -187,6 +199,18 @@ impl Lanes for Avx512 {
             [first, _mm512_extractf32x4_ps::<1>(product), _mm512_extractf32x4_ps::<2>(product)]
         };
         x86::stream_rows(rows, to);
+    }
+
+    #[inline(always)]
+    fn store_lines_past_caches([a, b, c, d]: [[&Vec4; 3]; 4], to: &mut AlignedLines) {
+        let [first, second, third] = [[a[0], a[1], a[2], b[0]], [b[1], b[2], c[0], c[1]], [c[2], d[0], d[1], d[2]]];
+        // SAFETY: code of a kernel, on a machine with AVX-512; each register has 16 of the 48 numbers of `to`, at a multiple of 64
+        // bytes, as its type ensures.
+        unsafe {
+            _mm512_stream_ps(to.0.as_mut_ptr(), joined(first));
+            _mm512_stream_ps(to.0[16..].as_mut_ptr(), joined(second));
+            _mm512_stream_ps(to.0[32..].as_mut_ptr(), joined(third));
+        }
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::simd::{AlignedRows, FourColumns, MATRIX_NUMBERS, Matrix, PackedMatrix, in_order};
+use crate::cpu::simd::{AlignedLines, AlignedRows, FourColumns, MATRIX_NUMBERS, Matrix, PackedMatrix, in_order};
 
 /// Joints, or instances, of the largest block of any instruction set. Arrays that blocks read and write are longer than their contents by
 /// this number.
@@ -127,6 +127,15 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     fn store_each_past_caches(rows: [&Vec4; 3], to: &mut AlignedRows) {
         for (row, to) in rows.into_iter().zip(to.0.as_chunks_mut::<4>().0) {
             *to = row.to_array();
+        }
+    }
+
+    /// Stores the rows of four matrices past the caches, as [`store_rows_past_caches`](Self::store_rows_past_caches) does, a cache line at
+    /// a time if the registers are as wide.
+    #[inline(always)]
+    fn store_lines_past_caches(matrices: [[&Vec4; 3]; 4], to: &mut AlignedLines) {
+        for (rows, to) in matrices.into_iter().zip(to.matrices_mut()) {
+            Self::store_each_past_caches(rows, to);
         }
     }
 

@@ -17,6 +17,19 @@ pub type PackedMatrix = [f32; 6];
 #[repr(C, align(16))]
 pub struct AlignedRows(pub [f32; MATRIX_NUMBERS]);
 
+/// The rows of four matrices, which fill three cache lines.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct AlignedLines(pub [f32; 4 * MATRIX_NUMBERS]);
+
+impl AlignedLines {
+    /// The matrices.
+    #[inline(always)]
+    pub fn matrices_mut(&mut self) -> &mut [AlignedRows; 4] {
+        bytemuck::cast_mut(self)
+    }
+}
+
 /// The product of two matrices: it applies the right one first, then the left one.
 pub fn multiply(left: &Rows, right: [&Vec4; 3]) -> Rows {
     left.map(|row| Vec4::new(0.0, 0.0, 0.0, row.w) + *right[0] * row.x + *right[1] * row.y + *right[2] * row.z)

@@ -24,6 +24,6 @@ pub use codes::{FourColumns, WINDOW, codes, in_order};
 pub use exact::ExactKernel;
 pub use instruction_set::InstructionSet;
 pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};
-pub use matrix::{AlignedRows, Matrix, PackedMatrix};
+pub use matrix::{AlignedLines, AlignedRows, Matrix, PackedMatrix};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
 pub use prefetch::prefetch;
