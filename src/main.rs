@@ -14,12 +14,12 @@ const STACK: usize = 8 << 20;
 fn main() -> ExitCode {
     let command = || {
         let cli = cli::Cli::parse_arguments();
-        if cli.has_window() { Err(cli) } else { Ok(run(cli)) }
+        if cli.has_window() { Err(Box::new(cli)) } else { Ok(run(cli)) }
     };
     match thread::Builder::new().name("command".into()).stack_size(STACK).spawn(command).map(JoinHandle::join) {
         Ok(Ok(Ok(code))) => code,
         // Systems draw windows on the main thread.
-        Ok(Ok(Err(cli))) => run(cli),
+        Ok(Ok(Err(cli))) => run(*cli),
         Ok(Err(panic)) => std::panic::resume_unwind(panic),
         // The system starts no thread.
         Err(_) => run(cli::Cli::parse_arguments()),

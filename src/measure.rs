@@ -8,7 +8,7 @@ use crate::cpu::CpuEngine;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 #[cfg(feature = "gpu")]
-use crate::gpu::{GpuCrowd, GpuEngine, KernelForm, Stopwatch, create_encoder};
+use crate::gpu::{GpuCrowd, GpuEngine, KernelForm, Stopwatch, create_encoder, submit};
 use crate::model::{Crowd, Library, Outputs, Pose, Poses, Ticks};
 use crate::reference::Reference;
 
@@ -187,14 +187,15 @@ pub fn cpu(engine: &CpuEngine, workload: &Workload, budget: Duration) -> Result<
 /// The errors of the engine.
 #[cfg(feature = "gpu")]
 pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
-    let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
+    let device = &engine.gpu().device;
+    let submit = |encoder| pollster::block_on(submit(engine.gpu().into(), encoder));
     let mut now = workload.start();
     let crowd = GpuCrowd::new(engine.library(), &workload.crowd_at(now), workload.outputs)?;
     crowd.set_all_parameters(&workload.parameters(crowd.parameter_count(), now))?;
     let mut encoder = create_encoder(device)?;
     crowd.encode(&mut encoder, now);
     crowd.check_frames()?;
-    queue.submit([encoder.finish()]);
+    submit(encoder)?;
     let read = |&instance: &usize| engine.read_instance(&crowd, instance, workload.outputs);
     let check = workload.check(now, workload.sample().iter().map(read).collect::<Result<_, _>>()?)?;
 
@@ -204,7 +205,7 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
         let mut encoder = create_encoder(device)?;
         crowd.encode(&mut encoder, now);
         crowd.check_frames()?;
-        queue.submit([encoder.finish()]);
+        submit(encoder)?;
         engine.wait()?;
         Ok(start.elapsed().as_secs_f64())
     })?;

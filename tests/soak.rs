@@ -39,12 +39,12 @@ fn a_crowd_that_changes_stays_within_the_contract_on_one_device_after_the_other(
         let times: Vec<f64> =
             minute["frame_ms"].as_array().unwrap().iter().map(|time| time.as_f64().unwrap()).collect();
         assert!(0.0 < times[0] && times[0] <= times[1] && times[1] <= times[2], "{minute}");
-        // A short sixth may end before its first pair.
-        if minute["frames"].as_u64().unwrap() > 40 {
+        // One frame of four is compared with a new process. A short part of the run may end before.
+        if minute["frames"].as_u64().unwrap() >= 4 {
             for ratio in ["frame_ratio", "processor_ratio"] {
                 let numbers = minute[ratio].as_array().unwrap_or_else(|| panic!("{ratio} of {minute}"));
                 let numbers: Vec<f64> = numbers.iter().map(|number| number.as_f64().unwrap()).collect();
-                assert!(0.01 < numbers[0] && numbers[0] <= numbers[1] && numbers[2] < 100.0, "{minute}");
+                assert!(0.0 < numbers[0] && numbers[0] <= numbers[1] && numbers[2].is_finite(), "{minute}");
             }
         }
         assert!(minute["memory"].as_u64().unwrap() > 1 << 20, "{minute}");

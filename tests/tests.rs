@@ -106,7 +106,7 @@ mod sharing_command_line;
 /// Packed skin formats on every engine: hand-worked and random cases, and scales that dual quaternions cannot store.
 mod skin_formats;
 /// Commands on a machine whose stacks are small.
-#[cfg(feature = "cli")]
+#[cfg(all(feature = "cli", target_os = "linux"))]
 mod small_stack;
 /// `posse bench --soak`: a crowd that changes all the time, on devices that are lost.
 #[cfg(feature = "cli")]

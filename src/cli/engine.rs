@@ -64,8 +64,8 @@ impl AdapterArgs {
     }
 
     /// The option as arguments of a command.
-    pub fn arguments(&self) -> impl Iterator<Item = &str> {
-        self.adapter.iter().flat_map(|adapter| ["--adapter", adapter])
+    pub fn arguments(&self) -> impl Iterator<Item = String> {
+        self.adapter.iter().map(|adapter| format!("--adapter={adapter}"))
     }
 
     /// Opens the adapter that the option names, or the best one of a kind.

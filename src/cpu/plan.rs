@@ -33,7 +33,8 @@ pub struct Plan {
     pub animated: Vec<u64>,
     /// The parts that an additive layer is compared with: those at the start of the clip, and those of the rest pose.
     pub references: [OnceLock<Parts>; 2],
-    /// The timelines of rotations that are sampled in blocks.
+    /// The first [`MOST_TURNING`] timelines of rotations that are interpolated in blocks. Their weights are computed for all instances of a
+    /// group at once.
     pub turning: Vec<usize>,
     /// For each timeline the first key of the joints.
     pub first_keys: Vec<FirstKey>,
@@ -43,6 +44,10 @@ pub struct Plan {
 
 /// Runs of fewer joints than this do not get blocks of their own.
 const SHORT_RUN: usize = 4;
+/// The most timelines whose weights are computed for all instances of a group at once.
+const MOST_TURNING: usize = 8;
+/// The index of a timeline that is not in [`Plan::turning`].
+const NOT_TURNING: usize = usize::MAX;
 
 /// Neighbouring joints that are sampled together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,7 +95,7 @@ pub struct Keys {
     pub quantized: bool,
     /// If set, the keys are quantized, and the codes of each two joints lie in one window.
     pub paired: bool,
-    /// The index of the timeline in [`Plan::turning`], of rotations that are sampled in blocks.
+    /// The index of the timeline in [`Plan::turning`]; [`NOT_TURNING`] if it is not there.
     pub turning: usize,
 }
 
@@ -187,23 +192,38 @@ impl Plan {
                     return Kind::Single;
                 }
                 columns.push(column);
-                Kind::Keys(Keys { first: columns.len() - 1, timeline, step, quantized, paired: false, turning: 0 })
+                Kind::Keys(Keys {
+                    first: columns.len() - 1,
+                    timeline,
+                    step,
+                    quantized,
+                    paired: false,
+                    turning: NOT_TURNING,
+                })
             }
-            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys { first, timeline, step, quantized, paired: false, turning: 0 }),
+            MODE_STEP | MODE_LINEAR => {
+                Kind::Keys(Keys { first, timeline, step, quantized, paired: false, turning: NOT_TURNING })
+            }
             _ => Kind::Single,
         }
     }
 
-    /// Numbers the timelines of rotations that are sampled in blocks.
+    /// Lists the timelines of rotations that are interpolated in blocks.
     fn find_turning(&mut self, runs: &mut [Run]) {
         for run in runs {
-            if let Kind::Keys(keys) = &mut run.kind {
-                let known = self.turning.iter().position(|&timeline| timeline == keys.timeline);
-                keys.turning = known.unwrap_or(self.turning.len());
-                if known.is_none() {
-                    self.turning.push(keys.timeline);
-                }
+            let Kind::Keys(keys) = &mut run.kind else { continue };
+            if keys.step {
+                continue;
             }
+            let known = self.turning.iter().position(|&timeline| timeline == keys.timeline);
+            keys.turning = match known {
+                Some(index) => index,
+                None if self.turning.len() < MOST_TURNING => {
+                    self.turning.push(keys.timeline);
+                    self.turning.len() - 1
+                }
+                None => NOT_TURNING,
+            };
         }
     }
 

@@ -101,13 +101,10 @@ fn sample_values<'a>(
     }
 }
 
-/// The most timelines whose weights are computed for all instances of a group at once.
-const MOST_TURNING: usize = 8;
-
-/// Computes the weights of rotations for instances of one clip: those of the first [`MOST_TURNING`] of its timelines `turning`.
+/// Computes the weights of rotations for instances of one clip, at the timelines `turning`.
 #[inline(always)]
 fn weigh_turns<L: Lanes>(turning: &[usize], spans: &[Span], first_spans: &[usize], to: &mut Vec<GroupWeights>) {
-    to.resize_with(turning.len().min(MOST_TURNING), GroupWeights::default);
+    to.resize_with(turning.len(), GroupWeights::default);
     for (&timeline, to) in turning.iter().zip(to) {
         let mut fractions = [Vec4::ZERO; LARGEST_BLOCK];
         for (&first, fraction) in first_spans.iter().zip(&mut fractions) {

@@ -1,4 +1,4 @@
-//! What this crate makes and uploads on a device. In unit tests, each of it can be refused for want of memory.
+//! The creation of objects on a device, and uploads. In unit tests, each can be refused for want of memory.
 
 use crate::error::Error;
 use crate::gpu::Scopes;

@@ -1,7 +1,11 @@
 //! Reads of GPU buffers on the host.
 
 use std::ops::Range;
+#[cfg(not(target_arch = "wasm32"))]
+use std::thread;
 use std::time::Duration;
+#[cfg(not(target_arch = "wasm32"))]
+use std::time::Instant;
 
 use futures_channel::oneshot;
 
@@ -143,7 +147,7 @@ async fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer], patience: Duration
         ))
     })?;
     for mapping in mappings {
-        match answer(mapping).await {
+        match answer(mapping, patience).await {
             Ok(result) => result.map_err(cannot_be_read)?,
             Err(oneshot::Canceled) => return Err(cannot_be_read("it was given up")),
         }
@@ -151,15 +155,23 @@ async fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer], patience: Duration
     Ok(())
 }
 
-/// The answer to a request for a mapping. A native device has called back by the end of the poll: it would never do it later.
+/// The answer to a request for a mapping, if it comes within `patience`. All work has run, but another thread that polls the device or
+/// submits to it may have taken the answer, and passes it on a moment later.
 #[cfg(not(target_arch = "wasm32"))]
-async fn answer<T>(mut mapping: oneshot::Receiver<T>) -> Result<T, oneshot::Canceled> {
-    mapping.try_recv()?.ok_or(oneshot::Canceled)
+async fn answer<T>(mut mapping: oneshot::Receiver<T>, patience: Duration) -> Result<T, oneshot::Canceled> {
+    let start = Instant::now();
+    loop {
+        match mapping.try_recv()? {
+            Some(answer) => return Ok(answer),
+            None if start.elapsed() >= patience => return Err(oneshot::Canceled),
+            None => thread::sleep(Duration::from_micros(50)),
+        }
+    }
 }
 
 /// The answer to a request for a mapping, when the browser gives it.
 #[cfg(target_arch = "wasm32")]
-async fn answer<T>(mapping: oneshot::Receiver<T>) -> Result<T, oneshot::Canceled> {
+async fn answer<T>(mapping: oneshot::Receiver<T>, _patience: Duration) -> Result<T, oneshot::Canceled> {
     mapping.await
 }
 
@@ -200,13 +212,36 @@ mod tests {
     #[test]
     fn a_mapping_without_an_answer_is_an_error() {
         let (sender, receiver) = oneshot::channel::<()>();
-        assert!(pollster::block_on(answer(receiver)).is_err(), "no call back by the end of the poll");
+        assert!(pollster::block_on(answer(receiver, Duration::from_millis(20))).is_err(), "no call back");
         drop(sender);
+        let patience = Duration::from_secs(60);
         let (sender, receiver) = oneshot::channel();
         sender.send(7).unwrap();
-        assert_eq!(pollster::block_on(answer(receiver)), Ok(7));
+        assert_eq!(pollster::block_on(answer(receiver, Duration::ZERO)), Ok(7));
         let (sender, receiver) = oneshot::channel::<()>();
         drop(sender);
-        assert!(pollster::block_on(answer(receiver)).is_err());
+        assert!(pollster::block_on(answer(receiver, patience)).is_err());
+        let (sender, receiver) = oneshot::channel();
+        let other = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(20));
+            sender.send(8)
+        });
+        assert_eq!(pollster::block_on(answer(receiver, patience)), Ok(8), "another thread calls back late");
+        other.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn threads_read_from_one_device_at_the_same_time() {
+        let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        gpu.queue.submit([]);
+                        pollster::block_on(wait_for_device(&gpu.device)).unwrap();
+                    }
+                });
+            }
+        });
     }
 }

@@ -80,6 +80,8 @@ impl Picture {
             view_formats: &[],
         });
         let output = texture.create_view(&Default::default());
+        // A failure of an earlier picture, which its caller has not asked for, is not one of this picture.
+        let _ = renderer.check_views();
         renderer.draw(&mut encoder, canvas, &output, scene, view);
         let drawn = renderer.check_views();
         scopes.pop().await?;

@@ -1,5 +1,7 @@
 //! Spherical interpolation of the quaternions of a block, number by number.
 
+use std::ops::Mul;
+
 use glam::Vec4;
 
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
@@ -146,23 +148,20 @@ pub fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
 /// (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011).
 #[inline(always)]
 fn sine_ratio(t: f32) -> [f32; 9] {
-    let [a, b, c, d, e, f, g, h] = SINE_RATIO.map(|(squared, factor)| (t * t - squared) * factor);
-    // Each term is the one before times a factor. Products of several factors first: no product waits for more than three others.
-    let (ab, cd, ef, gh) = (a * b, c * d, e * f, g * h);
-    let (abc, abcd, efg, efgh) = (ab * c, ab * cd, ef * g, ef * gh);
-    let half = t * abcd;
-    [t, t * a, t * ab, t * abc, half, half * e, half * ef, half * efg, half * efgh]
+    coefficients(t, SINE_RATIO.map(|(squared, factor)| (t * t - squared) * factor))
 }
 
 /// The same coefficients for one `t` per lane.
 #[inline(always)]
 fn sine_ratios<L: Lanes>(t: L) -> [L; 9] {
     let square = t * t;
-    let mut terms = [t; 8];
-    for (term, (squared, factor)) in terms.iter_mut().zip(SINE_RATIO) {
-        *term = (square - L::splat(squared)) * L::splat(factor);
-    }
-    let [a, b, c, d, e, f, g, h] = terms;
+    coefficients(t, SINE_RATIO.map(|(squared, factor)| (square - L::splat(squared)) * L::splat(factor)))
+}
+
+/// The coefficients by their factors: each is the one before times a factor.
+#[inline(always)]
+fn coefficients<T: Copy + Mul<Output = T>>(t: T, [a, b, c, d, e, f, g, h]: [T; 8]) -> [T; 9] {
+    // Products of several factors first: no product waits for more than three others.
     let (ab, cd, ef, gh) = (a * b, c * d, e * f, g * h);
     let (abc, abcd, efg, efgh) = (ab * c, ab * cd, ef * g, ef * gh);
     let half = t * abcd;
@@ -189,4 +188,49 @@ pub fn series_of<L: Lanes>(t: L, x: L) -> L {
         sum = sum.multiply_add((square - L::splat(squared)) * (x * L::splat(factor)), one);
     }
     t * sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::simd::{ExactKernel, InstructionSet, Kernel};
+
+    /// The weights of a group, as bits.
+    struct GroupBits([f32; LARGEST_BLOCK]);
+
+    impl Kernel for GroupBits {
+        type Output = Vec<(bool, [u32; 9], [u32; 9])>;
+
+        fn run<L: Lanes>(self) -> Self::Output {
+            let count = L::BLOCK;
+            let mut group = GroupWeights::default();
+            group.set::<L>(self.0.map(|fraction| Vec4::new(fraction, 0.0, 0.0, 0.0)));
+            (0..count).map(|instance| bits(&group.of(instance))).collect()
+        }
+    }
+
+    fn bits(weights: &Weights) -> (bool, [u32; 9], [u32; 9]) {
+        (weights.from_end, weights.middle.map(f32::to_bits), weights.near.map(f32::to_bits))
+    }
+
+    #[test]
+    fn weights_of_a_group_are_those_of_each_instance_bit_by_bit() {
+        let mut fractions = [0.0; LARGEST_BLOCK];
+        let special = [0.0, 0.5, 0.5_f32.next_down(), 0.5_f32.next_up(), 1.0_f32.next_down(), 1.0, 1e-30, 0.25];
+        for (index, fraction) in fractions.iter_mut().enumerate() {
+            *fraction = special.get(index).copied().unwrap_or(index as f32 * 0.061);
+        }
+        let alone: Vec<_> = fractions.iter().map(|&fraction| bits(&Weights::new(fraction))).collect();
+        for shift in 0..LARGEST_BLOCK {
+            fractions.rotate_left(usize::from(shift > 0));
+            let expected =
+                |count: usize| -> Vec<_> { (0..count).map(|at| alone[(at + shift) % LARGEST_BLOCK]).collect() };
+            for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+                let group = instructions.run(GroupBits(fractions));
+                assert_eq!(group, expected(group.len()), "{}", instructions.name());
+                let exact = instructions.run(ExactKernel(GroupBits(fractions)));
+                assert_eq!(exact, expected(exact.len()), "{}, exact", instructions.name());
+            }
+        }
+    }
 }

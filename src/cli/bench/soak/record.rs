@@ -83,11 +83,12 @@ impl Record {
         self.worst_share = if share <= self.worst_share { self.worst_share } else { share };
     }
 
-    /// The halves of a quantity, without the first sixth of the run, in which caches fill; `None` without two minutes after it.
-    pub fn halves(&self, quantity: impl Fn(&Minute) -> f64) -> Option<Halves> {
+    /// The halves of a quantity, without the first sixth of the run, in which caches fill, and without minutes that do not have it; `None`
+    /// if a half has none.
+    pub fn halves(&self, quantity: impl Fn(&Minute) -> Option<f64>) -> Option<Halves> {
         let rest = &self.minutes[self.minutes.len().div_ceil(6)..];
         let [first, second] = [&rest[..rest.len() / 2], &rest[rest.len() / 2..]].map(|half| {
-            let mut numbers: Vec<f64> = half.iter().map(&quantity).collect();
+            let mut numbers: Vec<f64> = half.iter().filter_map(&quantity).collect();
             numbers.sort_by(f64::total_cmp);
             numbers.get(numbers.len() / 2).copied()
         });
@@ -97,41 +98,40 @@ impl Record {
     /// The quantities of the run, each with its unit and its halves.
     pub fn quantities(&self) -> Vec<(&'static str, &'static str, Halves)> {
         let mut quantities = Vec::new();
-        let mut add = |name, unit, quantity: &dyn Fn(&Minute) -> f64| {
+        let mut add = |name, unit, quantity: &dyn Fn(&Minute) -> Option<f64>| {
             quantities.extend(self.halves(quantity).map(|halves| (name, unit, halves)));
         };
-        add("frame, median", "ms", &|minute| minute.frame_ms[1]);
-        add("processor time per frame", "ms", &|minute| minute.processor_ms);
+        add("frame, median", "ms", &|minute| Some(minute.frame_ms[1]));
+        add("processor time per frame", "ms", &|minute| Some(minute.processor_ms));
         if let Some(ratio) = self.time_ratio() {
-            add("frame / new process", "", &|minute| ratio(minute).unwrap_or(f64::NAN));
+            add("frame / new process", "", &ratio);
         }
-        add("memory", "MB", &|minute| minute.memory as f64 / 1e6);
-        if self.minutes.iter().all(|minute| minute.files.is_some()) {
-            add("open files", "", &|minute| minute.files.unwrap_or(0) as f64);
-        }
+        add("memory", "MB", &|minute| Some(minute.memory as f64 / 1e6));
+        add("open files", "", &|minute| minute.files.map(|files| files as f64));
         quantities
     }
 
-    /// The ratio of the time of a frame to that of the same frame in a new process, in a minute: of processor times, if all minutes have
-    /// it.
+    /// The ratio of the time of a frame to that of the same frame in a new process, in a minute: of processor times, if most minutes have
+    /// it. A short last minute may have none.
     fn time_ratio(&self) -> Option<fn(&Minute) -> Option<f64>> {
         let ratios: [fn(&Minute) -> Option<f64>; 2] = [
             |minute| minute.processor_ratio.map(|[_, median, _]| median),
             |minute| minute.frame_ratio.map(|[_, median, _]| median),
         ];
-        ratios.into_iter().find(|ratio| self.minutes.iter().all(|minute| ratio(minute).is_some()))
+        let count = |ratio: fn(&Minute) -> Option<f64>| self.minutes.iter().filter_map(ratio).count();
+        ratios.into_iter().find(|&ratio| 2 * count(ratio) > self.minutes.len())
     }
 
     /// True if the time of a frame, memory and open files do not grow, or if the run is too short to tell.
     pub fn is_flat(&self) -> bool {
-        let memory = self.halves(|minute| minute.memory as f64);
-        let files = self.halves(|minute| minute.files.unwrap_or(0) as f64);
+        let memory = self.halves(|minute| Some(minute.memory as f64));
+        let files = self.halves(|minute| minute.files.map(|files| files as f64));
         let is_judged = self.minutes.last().is_some_and(|minute| minute.at >= JUDGED);
-        let time = self.time_ratio().map(|ratio| self.halves(|minute| ratio(minute).unwrap_or(f64::NAN)));
+        let time = self.time_ratio().and_then(|ratio| self.halves(ratio));
         !is_judged
             // Without the times of a new process, a run says nothing of its own.
-            || (time.is_some_and(|halves| halves.is_none_or(|halves| halves.growth() <= TIME_GROWTH))
-                && memory.is_none_or(|halves| halves.growth() <= MEMORY_GROWTH)
+            || (time.is_some_and(|halves| halves.growth() <= TIME_GROWTH)
+                && memory.is_some_and(|halves| halves.growth() <= MEMORY_GROWTH)
                 && files.is_none_or(|halves| halves.second - halves.first <= FILE_GROWTH))
     }
 
@@ -231,7 +231,7 @@ mod tests {
         assert!(record(|minute| 1000 - minute as u64, 60).is_flat(), "memory that shrinks");
         // 1 byte per minute: the medians of minutes 11 to 35 and 36 to 60 are 25 apart.
         let grows = record(|minute| 1000 + minute as u64, 60);
-        let halves = grows.halves(|minute| minute.memory as f64).unwrap();
+        let halves = grows.halves(|minute| Some(minute.memory as f64)).unwrap();
         assert_eq!(halves, Halves { first: 1022.0, second: 1047.0 });
         assert!(!grows.is_flat());
         assert!(record(|minute| 1000 * minute as u64, 5).is_flat(), "too short to tell");
@@ -241,7 +241,7 @@ mod tests {
             run
         };
         assert!(files(2).is_flat() && !files(3).is_flat());
-        assert_eq!(record(|_| 1, 2).halves(|minute| minute.at), None);
+        assert_eq!(record(|_| 1, 2).halves(|minute| Some(minute.at)), None);
     }
 
     #[test]
@@ -261,7 +261,8 @@ mod tests {
         assert!(!run(&grows, &steady).is_flat());
         assert!(run(&steady, &grows).is_flat(), "processor time decides");
         assert!(!run(&|_| None, &grows).is_flat(), "without it, the clock on the wall");
-        assert!(!run(&|index| (index > 0).then_some(1.0), &grows).is_flat());
+        assert!(run(&|index| (index < 59).then_some(1.0), &grows).is_flat(), "a last minute without a pair");
+        assert!(!run(&|index| (index > 40).then_some(1.0), &grows).is_flat(), "too few minutes with processor times");
         assert!(!run(&|_| None, &|_| None).is_flat(), "without any, nothing is shown");
         assert!(!run(&|_| Some(f64::NAN), &steady).is_flat());
     }
