@@ -18,6 +18,7 @@ mod gltf_builder;
 pub mod meshopt_streams;
 pub mod numbers;
 pub mod promise;
+pub mod retargeted_poses;
 pub mod retargets;
 pub mod scenes;
 mod seeds;

@@ -6,12 +6,11 @@ use arbitrary::{Result, Unstructured};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::export::gltf::Document;
 use posse::{
-    ClipId, Crowd, Error, Evaluator, Joint, JointMap, JointPair, Layer, LayerTime, Library, MatchedBy, Outputs,
-    Reference, ReferencePose, RetargetOptions, Retargeting, RootMotion, RootTranslation, Skeleton, SkeletonId, Skin,
-    Ticks, TrackMethod, import,
+    ClipId, Error, Joint, JointMap, JointPair, Library, MatchedBy, ReferencePose, RetargetOptions, Retargeting,
+    RootMotion, RootTranslation, Skeleton, SkeletonId, Skin, TrackMethod, import,
 };
 
-use crate::{engines, numbers, promise, scenes};
+use crate::{engines, numbers, promise, retargeted_poses, scenes};
 
 /// Names of joints, by which pairs are found: equal ones, equal ones without capitals and prefixes, and roles.
 const NAMES: [&str; 20] = [
@@ -93,9 +92,7 @@ impl Case {
         let keys = self.check_keys(&made);
         let allowed = 1.0 + SECONDS_PER_KEY * keys as f64;
         assert!(seconds <= allowed, "{seconds} s of processor time for {keys} sampled keys");
-        for clip in made.clips.iter().flat_map(|clip| [clip.source, clip.clip]) {
-            times(&self.library, clip).into_iter().for_each(|time| self.assert_finite(clip, time));
-        }
+        retargeted_poses::check(&self.library, &self.options, &made);
         self.check_file(&made);
         promise::in_time(data.len(), || engines::check_library(self.library, engines::choice(data)));
     }
@@ -114,17 +111,6 @@ impl Case {
         keys
     }
 
-    /// Asserts that all numbers of a pose of the reference are finite.
-    fn assert_finite(&self, clip: ClipId, time: f64) {
-        let mut crowd = Crowd::new();
-        let skeleton = self.library.clip(clip).skeleton;
-        crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(time))]).expect("the clip is one of the skeleton");
-        let poses = Reference::new(&self.library).evaluate(&crowd, Ticks(0), Outputs::ALL).expect("a valid crowd");
-        let pose = &poses.instances[0];
-        assert!(pose.local.iter().all(|local| local.translation.is_finite() && local.rotation.is_finite()), "{pose:?}");
-        assert!(pose.model.iter().all(|matrix| matrix.is_finite()), "{pose:?}");
-    }
-
     /// Writes the clips into a file, and reads it.
     fn check_file(&self, made: &Retargeting) {
         let Ok(mut document) = Document::of_skeleton(&self.library, self.map.target) else { return };
@@ -137,18 +123,6 @@ impl Case {
         let moving = made.clips.iter().filter(|clip| !clip.tracks.is_empty()).count();
         assert!(!is_written || (moving..=made.clips.len()).contains(&asset.clips.len()));
     }
-}
-
-/// The times at which a clip is posed: its first keys, and between them.
-fn times(library: &Library, clip: ClipId) -> Vec<f64> {
-    let mut times = vec![-1.0, 0.0, 0.3, 1.7, 40.0];
-    for track in &library.clip(clip).tracks {
-        let keys = track.curve.timeline().times();
-        times.extend(keys.iter().take(4));
-        times.extend(keys.windows(2).take(3).map(|pair| 0.6 * pair[0] + 0.4 * pair[1]));
-    }
-    times.truncate(32);
-    times
 }
 
 /// Joints with names that other rigs may have, and with rest poses of all kinds.

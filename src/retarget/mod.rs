@@ -73,6 +73,8 @@ impl Library {
     /// * A clip keeps its name, duration, speed, wrap mode, events and markers, and its root joint if that is mapped and its axes
     ///   are axes of the target, too. A root joint moves the instance only if it is the root of the map; the report tells of clips whose
     ///   root motion is lost. Morph weights and properties are dropped.
+    /// * If a track that is dropped was the longest, the new clip keeps its duration as a [length](crate::Clip::length). Its time is then
+    ///   clamped to 0 and the length, so that no time reaches keys before 0.
     /// * A mapped joint of the target that is given by a matrix without shear is from then on given by its translation, rotation
     ///   and scale.
     ///

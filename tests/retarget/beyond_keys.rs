@@ -94,3 +94,28 @@ fn a_key_of_zeros_is_the_identity_before_and_after() {
         assert_eq!(library.clip(report.clip).tracks, library.clip(clip).tracks);
     }
 }
+
+#[test]
+fn a_clip_without_its_longest_track_keeps_its_duration_and_has_no_times_before_zero() {
+    let rig = |rest: DQuat| vec![joint("hip", None, rest, [0.0, 1.0, 0.0])];
+    let turns = [20.0, 60.0, 100.0].map(|angle| degrees(DVec3::X, angle).to_array()).concat();
+    let turn = || (Target::Rotation(0), curve(Interpolation::Linear, 4, &[-2.0, 0.0, 1.0], &turns));
+    // Scales are dropped.
+    let scale = (Target::Scale(0), curve(Interpolation::Step, 3, &[0.0, 3.0], &[1.0; 6]));
+    let rest = degrees(DVec3::Z, 90.0);
+    for (tracks, duration, length, before) in
+        [(vec![turn()], 1.0, None, [20.0, 40.0]), (vec![turn(), scale], 3.0, Some(3.0), [60.0, 60.0])]
+    {
+        let Case { library, target, report, .. } = retarget(rig(NONE), rig(rest), tracks, None);
+        assert_eq!(report.tracks[0].method, TrackMethod::Exact);
+        let made = library.clip(report.clip);
+        assert_eq!((made.duration(), made.length), (duration, length));
+        assert_eq!(made.tracks[0].curve.timeline().times(), [-2.0, 0.0, 1.0]);
+        let expected = [(-2.0, before[0]), (-1.0, before[1]), (0.0, 60.0), (0.5, 80.0), (1.0, 100.0), (4.0, 100.0)];
+        for (time, expected) in expected {
+            let found = model_pose(&library, target, Some((report.clip, time)))[0].0;
+            let error = angle(found, degrees(DVec3::X, expected) * rest);
+            assert!(error < 1e-12, "{length:?} at {time}: {error}");
+        }
+    }
+}
