@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use bevy::asset::AssetId;
-use bevy::camera::visibility::{NoAutoAabb, NoCpuCulling, VisibilityRange};
+use bevy::camera::visibility::{NoAutoAabb, NoCpuCulling, NoFrustumCulling, RenderLayers, VisibilityRange};
+use bevy::ecs::query::QueryData;
 use bevy::gltf::{Gltf, GltfMaterial, GltfMesh, GltfNode, GltfSkin};
+use bevy::light::NotShadowCaster;
 use bevy::mesh::MeshTag;
 use bevy::pbr::gltf::standard_material_from_gltf_material;
 use bevy::platform::collections::HashSet;
@@ -102,7 +104,7 @@ pub(crate) fn dress_rigs(
             DressedPart { mesh: meshes.add(mesh), material }
         };
         let parts = own.into_iter().zip(looks).map(part).collect();
-        dressed.0.insert(id, Arc::new(Dress { parts, bounds }));
+        dressed.0.insert(id, Arc::new(Dress { library: rig.library.clone(), parts, bounds }));
         crowds.renew(id);
         false
     });
@@ -127,12 +129,38 @@ pub(crate) struct Dressed {
 }
 
 /// The slot and the components that decide what a character wears.
-type Wearer<'a> = (
-    (Entity, &'a Slot),
-    (Option<&'a Mesh3d>, Option<&'a MeshMaterial3d<CrowdMaterial>>),
-    Option<&'a Dressed>,
-    Has<VisibilityRange>,
-);
+type Wearer<'a> =
+    ((Entity, &'a Slot), (Option<&'a Mesh3d>, Option<&'a MeshMaterial3d<CrowdMaterial>>), Option<&'a Dressed>, Look);
+
+/// The components of a character that its further meshes have as well.
+#[derive(QueryData)]
+pub(crate) struct Look {
+    layers: Option<&'static RenderLayers>,
+    range: Option<&'static VisibilityRange>,
+    casts_no_shadow: Option<&'static NotShadowCaster>,
+    is_never_culled: Option<&'static NoFrustumCulling>,
+}
+
+impl LookItem<'_, '_> {
+    /// Gives them to another mesh, or takes them away.
+    fn put_on(&self, other: &mut EntityCommands) {
+        copy(self.layers, other);
+        copy(self.range, other);
+        copy(self.casts_no_shadow, other);
+        copy(self.is_never_culled, other);
+        if self.range.is_some() {
+            other.try_remove::<NoCpuCulling>();
+        }
+    }
+}
+
+/// Gives an entity a copy of a component, or takes the component away.
+fn copy<T: Component + Clone>(component: Option<&T>, entity: &mut EntityCommands) {
+    match component {
+        Some(component) => entity.try_insert(component.clone()),
+        None => entity.try_remove::<T>(),
+    };
+}
 
 /// Gives a character with a new slot the meshes and materials of its rig, where it has none of its own.
 pub(crate) fn dress_characters(
@@ -141,14 +169,14 @@ pub(crate) fn dress_characters(
     culling: Res<Culling>,
     mut commands: Commands,
 ) {
-    for ((entity, slot), (mesh, material), worn, has_range) in &wearers {
+    for ((entity, slot), (mesh, material), worn, look) in &wearers {
         let Some(dress) = parts.0.get(&slot.rig) else { continue };
         let tag = MeshTag::new(slot.tag);
         for &other in worn.iter().flat_map(|worn| &worn.others) {
             commands.entity(other).try_despawn();
         }
         let mut now = Dressed { others: Vec::new(), ..default() };
-        let is_culled_by_gpu = *culling == Culling::Gpu && !has_range;
+        let is_culled_by_gpu = *culling == Culling::Gpu && look.range.is_none();
         let all = || (tag.clone(), dress.bounds, NoAutoAabb);
         commands.entity(entity).try_insert(all());
         if is_culled_by_gpu {
@@ -162,11 +190,12 @@ pub(crate) fn dress_characters(
             now.has_mesh = true;
             commands.entity(entity).try_insert(Mesh3d(first.mesh.clone()));
             for part in others {
-                let look = (Mesh3d(part.mesh.clone()), MeshMaterial3d(part.material.clone()));
-                let mut other = commands.spawn((look, all(), ChildOf(entity)));
+                let drawn = (Mesh3d(part.mesh.clone()), MeshMaterial3d(part.material.clone()));
+                let mut other = commands.spawn((drawn, all(), ChildOf(entity)));
                 if is_culled_by_gpu {
                     other.insert(NoCpuCulling);
                 }
+                look.put_on(&mut other);
                 now.others.push(other.id());
             }
         }
@@ -178,7 +207,39 @@ pub(crate) fn dress_characters(
     }
 }
 
-/// Leaves a character that gets a range of distances to the CPU, because Bevy's culling on the GPU knows no ranges.
+/// The characters whose looks change in a frame. Those without any of the components cost nothing.
+type Relooked =
+    Or<(Changed<RenderLayers>, Changed<VisibilityRange>, Changed<NotShadowCaster>, Changed<NoFrustumCulling>)>;
+/// The entities that lose such a component.
+type Lost<'w, 's> = (
+    RemovedComponents<'w, 's, RenderLayers>,
+    RemovedComponents<'w, 's, VisibilityRange>,
+    RemovedComponents<'w, 's, NotShadowCaster>,
+    RemovedComponents<'w, 's, NoFrustumCulling>,
+);
+
+/// Lets the further meshes of characters follow their looks.
+pub(crate) fn follow_looks(
+    changed: Query<Entity, (With<Dressed>, Relooked)>,
+    wearers: Query<(&Dressed, Look)>,
+    (mut layers, mut ranges, mut shadows, mut culling): Lost,
+    mut commands: Commands,
+) {
+    let lost = layers.read().chain(ranges.read()).chain(shadows.read()).chain(culling.read());
+    for entity in changed.iter().chain(lost) {
+        let Ok((dressed, look)) = wearers.get(entity) else { continue };
+        for &other in &dressed.others {
+            if let Ok(mut other) = commands.get_entity(other) {
+                look.put_on(&mut other);
+            }
+        }
+    }
+}
+
+/// Leaves a character that gets a range of distances to the CPU.
+///
+/// Bevy's culling on the GPU knows ranges, but the list of characters to pose ([`crate::views::Views::see`]) does not, and views with
+/// `NoIndirectDrawing` are not culled on the GPU.
 pub(crate) fn cull_by_distance(
     ranges: On<Insert<VisibilityRange>>,
     characters: Query<(), With<Slot>>,

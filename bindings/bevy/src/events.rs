@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bevy::prelude::*;
-use posse::{Crowd, Evaluator, Reference, Ticks};
+use posse::{Crowd, Evaluator, Library, Reference, Ticks};
 
 use crate::clock::CrowdClock;
 use crate::rig::CrowdRig;
@@ -33,6 +33,18 @@ pub struct ClipEvent {
 /// The most events of all characters of a frame. Further events are counted in a warning.
 const MOST: usize = 4096;
 
+/// The characters of a library that ask for events, as instances of a crowd.
+struct Group<'a> {
+    slots: Vec<(Entity, &'a Slot)>,
+    crowd: Crowd,
+}
+
+impl Group<'_> {
+    fn library(&self) -> &Arc<Library> {
+        &self.slots[0].1.library
+    }
+}
+
 /// Sends the events of the frame.
 pub(crate) fn send_events(
     characters: Query<(Entity, &Slot), With<ClipEvents>>,
@@ -40,29 +52,32 @@ pub(crate) fn send_events(
     rigs: Res<Assets<CrowdRig>>,
     mut messages: MessageWriter<ClipEvent>,
 ) {
-    for (id, rig) in rigs.iter() {
-        let (mut crowd, mut entities) = (Crowd::new(), Vec::new());
-        for (entity, slot) in characters.iter().filter(|(_, slot)| slot.rig == id) {
-            if crowd.push(rig.skeleton, slot.layers()).is_ok() {
-                entities.push((entity, slot));
-            }
-        }
-        if entities.is_empty() {
-            continue;
-        }
-        let list = match Reference::new(&rig.library).evaluate_events(&crowd, clock.step(), MOST) {
+    let mut groups: Vec<Group> = Vec::new();
+    for (entity, slot) in characters.iter().filter(|(_, slot)| rigs.contains(slot.rig)) {
+        let group = match groups.iter().position(|group| Arc::ptr_eq(group.library(), &slot.library)) {
+            Some(index) => &mut groups[index],
+            None => groups.push_mut(Group { slots: Vec::new(), crowd: Crowd::new() }),
+        };
+        group.slots.push((entity, slot));
+        group.crowd.push_copy(&slot.alone, 0);
+    }
+    for group in groups {
+        let library = group.library();
+        let list = match Reference::new(library).evaluate_events(&group.crowd, clock.step(), MOST) {
             Ok(list) => list,
             Err(error) => {
-                error!("events of rig {id}: {error}");
+                error!("events of rig {}: {error}", group.slots[0].1.rig);
                 continue;
             }
         };
         if list.missed > 0 {
-            warn!("events of rig {id}: {} of them are too many for one frame, and are not sent", list.missed);
+            let rig = group.slots[0].1.rig;
+            warn!("events of rig {rig}: {} of them are too many for one frame, and are not sent", list.missed);
         }
         for occurrence in list.events {
-            let (entity, slot) = entities[occurrence.instance];
-            let clip = rig.library.clip(slot.layers()[occurrence.layer].clip);
+            let (entity, slot) = group.slots[occurrence.instance];
+            let layer = slot.alone.layers_at(0, occurrence.tick)[occurrence.layer];
+            let clip = library.clip(layer.clip);
             let event = &clip.events[occurrence.event];
             messages.write(ClipEvent {
                 entity,

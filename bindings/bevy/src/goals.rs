@@ -8,8 +8,8 @@ use posse::{Goal, GoalTarget, GoalWeight, Library, SkeletonId};
 use crate::clip_layer::missing;
 use crate::slots::Posse;
 
-/// What chains of a character's joints reach for, such as feet for the ground. They act in order, each on the pose that the one before
-/// left. Sockets follow the joints as the goals have moved them.
+/// Goals of a character: targets for chains of its joints, such as the ground for feet. They act in order, each on the pose that the one
+/// before left. Sockets follow the joints as the goals have moved them.
 ///
 /// The chains are those of the rig's library, by name: [`CrowdRig::edit`](crate::CrowdRig::edit) adds them to a rig from a file.
 ///
@@ -85,7 +85,7 @@ impl ChainGoals {
     }
 }
 
-/// Has a character without goals looked at again.
+/// Marks a character as changed when its goals are removed.
 pub(crate) fn let_go(removed: On<Remove<ChainGoals>>, mut characters: Query<&mut Posse>) {
     if let Ok(mut posse) = characters.get_mut(removed.entity) {
         posse.set_changed();

@@ -1,6 +1,6 @@
 //! The plugin.
 
-use bevy::asset::embedded_asset;
+use bevy::asset::{AssetEventSystems, embedded_asset};
 use bevy::camera::visibility::VisibilitySystems;
 use bevy::core_pipeline::schedule::camera_driver;
 use bevy::pbr::{MaterialPlugin, RenderMeshInstances};
@@ -35,7 +35,7 @@ pub enum PosseSystems {
     Clock,
     /// Sends the events of clips, in `PreUpdate`, after the clock.
     Events,
-    /// Takes new and changed characters over, and moves sockets and characters with root motion, in `PostUpdate`, before transforms
+    /// Moves characters with root motion, takes new and changed characters over, and moves sockets, in `PostUpdate`, before transforms
     /// are propagated.
     Characters,
 }
@@ -57,9 +57,12 @@ impl Plugin for PossePlugin {
             .add_observer(dress::cull_by_distance)
             .add_observer(let_go)
             .configure_sets(PreUpdate, (PosseSystems::Clock, PosseSystems::Events).chain())
+            // Before the events of assets: new meshes and materials are then drawn in the frame in which characters get them. A rig that
+            // has been edited is noticed in the next frame.
             .configure_sets(
                 PostUpdate,
                 PosseSystems::Characters
+                    .before(AssetEventSystems)
                     .before(TransformSystems::Propagate)
                     .before(VisibilitySystems::CalculateBounds)
                     .before(VisibilitySystems::VisibilityPropagate),
@@ -70,7 +73,15 @@ impl Plugin for PossePlugin {
             )
             .add_systems(
                 PostUpdate,
-                (dress::dress_rigs, assign_slots, dress::dress_characters, move_by_roots, follow_joints)
+                (
+                    // The step belongs to the layers of before.
+                    move_by_roots,
+                    dress::dress_rigs,
+                    assign_slots,
+                    dress::dress_characters,
+                    dress::follow_looks,
+                    follow_joints,
+                )
                     .chain()
                     .in_set(PosseSystems::Characters),
             );

@@ -130,6 +130,8 @@ pub struct CrowdRigParts(pub(crate) HashMap<AssetId<CrowdRig>, Arc<Dress>>);
 /// The meshes, materials and bounds of a rig.
 #[derive(Debug)]
 pub(crate) struct Dress {
+    /// The library that the bounds follow from.
+    pub library: Arc<Library>,
     pub parts: Vec<DressedPart>,
     pub bounds: Aabb,
 }

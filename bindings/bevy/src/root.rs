@@ -1,16 +1,21 @@
 //! Characters that their clips move.
 
+use std::borrow::Cow;
+
 use bevy::prelude::*;
-use posse::{Evaluator, Motion, Outputs, Reference};
+use posse::{Crowd, Evaluator, Motion, Outputs, Parameter, Reference, Step, Ticks};
 
 use crate::clock::CrowdClock;
 use crate::rig::CrowdRig;
-use crate::slots::Slot;
+use crate::slots::{Posse, Slot};
 
 /// A character that its clips move: in each frame, its `Transform` makes the movement that its layers have in the root joint.
 ///
 /// Which joint that is, clips say ([`posse::RootMotion`]): [`CrowdRig::edit`](crate::CrowdRig::edit) sets it in clips from a file. Without
 /// this component, such a clip plays on the spot. The CPU computes the movement, for these characters alone.
+///
+/// A frame in which layers change still moves the character by the layers of before. A layer whose time is a parameter moves it by the
+/// change of the parameter, which therefore counts on beyond 1, while the clock moves and the layers stay.
 ///
 /// # Examples
 /// ```
@@ -34,9 +39,9 @@ use crate::slots::Slot;
 #[derive(Component, Debug, Clone, Copy, Default)]
 pub struct MovedByRoot;
 
-/// Moves the characters by the step of the frame.
+/// Moves the characters by the step of the frame, with the layers that they had before it.
 pub(crate) fn move_by_roots(
-    mut characters: Query<(Entity, &Slot, &mut Transform), With<MovedByRoot>>,
+    mut characters: Query<(Entity, &Slot, &Posse, &mut Transform), With<MovedByRoot>>,
     clock: Res<CrowdClock>,
     rigs: Res<Assets<CrowdRig>>,
 ) {
@@ -44,14 +49,16 @@ pub(crate) fn move_by_roots(
     if step.from == step.to {
         return;
     }
-    for (entity, slot, mut transform) in &mut characters {
-        let Some(rig) = rigs.get(slot.rig) else { continue };
+    for (entity, slot, posse, mut transform) in &mut characters {
+        if !rigs.contains(slot.rig) {
+            continue;
+        }
         // Clips that play together have root joints of one parent.
-        let Some(root) = slot.layers().iter().find_map(|layer| rig.library.clip(layer.clip).root_motion) else {
+        let Some(root) = slot.alone.all_layers(0).find_map(|layer| slot.library.clip(layer.clip).root_motion) else {
             continue;
         };
         let outputs = Outputs { root_motion: true, ..Outputs::NONE };
-        let poses = Reference::new(&rig.library).evaluate_step(&slot.alone.at(step.to), step, outputs);
+        let poses = Reference::new(&slot.library).evaluate_step(&during(slot, posse, step), step, outputs);
         let motion = match poses {
             Ok(poses) => poses.instances[0].root_motion.unwrap_or_default(),
             Err(error) => {
@@ -60,10 +67,33 @@ pub(crate) fn move_by_roots(
             }
         };
         if motion != Motion::IDENTITY {
-            let moved = motion.in_space(&root.space(rig.library.skeleton(rig.skeleton)));
+            let moved = motion.in_space(&root.space(slot.library.skeleton(slot.alone.skeleton(0))));
             let ahead = transform.rotation * (transform.scale * moved.translation.as_vec3());
             transform.translation += ahead;
             transform.rotation = (transform.rotation * moved.rotation.as_quat()).normalize();
         }
     }
+}
+
+/// The character during a step, with parameters that go from those of the frame before to the present ones.
+///
+/// If its layers change as well, the parameters stay as they were: the new ones are those of the new layers.
+fn during<'a>(slot: &'a Slot, posse: &Posse, step: Step) -> Cow<'a, Crowd> {
+    let alone = slot.alone.at(step.to);
+    let before = alone.parameter_values(0, step.from).0;
+    let mut now = [0.0; Crowd::MAX_PARAMETERS];
+    for (value, &given) in now.iter_mut().zip(&posse.parameters) {
+        *value = given;
+    }
+    if before == now || !slot.plays(posse) {
+        return alone;
+    }
+    let [from, to] = [step.from, step.to].map(Ticks::to_seconds);
+    let between = |(before, now)| Parameter::new(vec![[from, f64::from(before)], [to, f64::from(now)]]);
+    let parameters: Result<Vec<_>, _> = before.into_iter().zip(now).map(between).collect();
+    // Parameters that cannot be used are left out, with a message, when the change is taken over.
+    let Ok(parameters) = parameters else { return alone };
+    let mut moving = alone.into_owned();
+    let _ = moving.set_parameters(0, parameters);
+    Cow::Owned(moving)
 }

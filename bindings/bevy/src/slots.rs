@@ -1,5 +1,7 @@
 //! Characters, and their slots in the crowds of their rigs.
 
+use std::sync::Arc;
+
 use bevy::ecs::lifecycle::HookContext;
 use bevy::ecs::world::DeferredWorld;
 use bevy::mesh::MeshTag;
@@ -15,7 +17,8 @@ use crate::rig::{CrowdRig, CrowdRigParts};
 /// A character of a crowd: one entity, whatever the number of its joints.
 ///
 /// Once its rig is loaded, the entity gets the mesh and the material of the rig, unless it has a `Mesh3d` or a
-/// `MeshMaterial3d<CrowdMaterial>` of its own. Further meshes of the rig become children. The plugin owns its `MeshTag` and `Aabb`.
+/// `MeshMaterial3d<CrowdMaterial>` of its own. Further meshes of the rig become children, with the `RenderLayers`, `VisibilityRange`,
+/// `NotShadowCaster` and `NoFrustumCulling` of the character. The plugin owns its `MeshTag` and `Aabb`.
 #[derive(Component, Debug, Clone)]
 #[require(Transform, Visibility)]
 pub struct Posse {
@@ -70,6 +73,8 @@ pub(crate) struct Slot {
     pub index: u32,
     /// The index of its first matrix.
     pub tag: u32,
+    /// The library of the layers. After a change of the rig, it is not that of the rig until the slot is looked at again.
+    pub library: Arc<Library>,
     /// The character alone, with its transition, for the CPU.
     pub alone: Crowd,
 }
@@ -77,6 +82,12 @@ pub(crate) struct Slot {
 impl Slot {
     pub fn layers(&self) -> &[Layer] {
         self.alone.layers(0)
+    }
+
+    /// True if the character has these layers already.
+    pub fn plays(&self, posse: &Posse) -> bool {
+        let resolve = |layer: &ClipLayer| layer.resolve(&self.library, self.alone.skeleton(0)).ok();
+        posse.rig.id() == self.rig && posse.layers.iter().filter_map(resolve).eq(self.layers().iter().copied())
     }
 }
 
@@ -173,7 +184,11 @@ pub(crate) fn assign_slots(
         let Ok((posse, goals, transition, slot)) = members.get_mut(entity) else { continue };
         let id = posse.rig.id();
         let is_refreshed = refresh.contains(&id);
-        let (Some(rig), true) = (rigs.get(id), parts.0.contains_key(&id)) else { continue };
+        let (Some(rig), Some(dress)) = (rigs.get(id), parts.0.get(&id)) else { continue };
+        // A rig that has been edited since is noticed in the next frame, and then all its characters are looked at again.
+        if !Arc::ptr_eq(&dress.library, &rig.library) {
+            continue;
+        }
         let mut layers = Vec::with_capacity(posse.layers.len());
         for (index, layer) in posse.layers.iter().enumerate() {
             match layer.resolve(&rig.library, rig.skeleton) {
@@ -185,7 +200,7 @@ pub(crate) fn assign_slots(
         let goals = goals.map_or_else(Vec::new, |goals| goals.resolve(&rig.library, rig.skeleton, entity));
         let mut change = Change { rig: id, entity, slot: 0, layers, parameters, goals, transition, is_new: true };
         match slot {
-            Some(mut slot) if slot.rig == id && !is_refreshed => {
+            Some(mut slot) if slot.rig == id && !is_refreshed && Arc::ptr_eq(&slot.library, &rig.library) => {
                 (change.slot, change.is_new) = (slot.index, false);
                 // Meshes and tag stay, so that nothing else has to look at this change.
                 let alone = &mut slot.bypass_change_detection().alone;
@@ -197,13 +212,13 @@ pub(crate) fn assign_slots(
             Some(mut slot) if slot.rig == id => {
                 change.slot = slot.index;
                 slot.tag = slot.index * rig.matrices() as u32;
-                slot.alone = change.alone(rig);
+                (slot.library, slot.alone) = (rig.library.clone(), change.alone(rig));
             }
             _ => {
                 change.slot = crowds.take(id);
                 let tag = change.slot * rig.matrices() as u32;
-                let alone = change.alone(rig);
-                commands.entity(entity).try_insert(Slot { rig: id, index: change.slot, tag, alone });
+                let (library, alone) = (rig.library.clone(), change.alone(rig));
+                commands.entity(entity).try_insert(Slot { rig: id, index: change.slot, tag, library, alone });
             }
         }
         crowds.changes.push(change);

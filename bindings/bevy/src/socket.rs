@@ -28,13 +28,15 @@ pub(crate) fn follow_joints(
 ) {
     for (entity, socket, mut transform) in &mut sockets {
         let Ok(slot) = characters.get(socket.character) else { continue };
-        let Some(rig) = rigs.get(slot.rig) else { continue };
-        let Some(joint) = rig.library.skeleton(rig.skeleton).find_joint(&socket.joint) else {
+        if !rigs.contains(slot.rig) {
+            continue;
+        }
+        let Some(joint) = slot.library.skeleton(slot.alone.skeleton(0)).find_joint(&socket.joint) else {
             warn_once!("socket {entity}: the rig has no joint `{}`", socket.joint);
             continue;
         };
         let outputs = Outputs { model: true, ..Outputs::NONE };
-        let poses = Reference::new(&rig.library).evaluate(&slot.alone.at(clock.now()), clock.now(), outputs);
+        let poses = Reference::new(&slot.library).evaluate(&slot.alone.at(clock.now()), clock.now(), outputs);
         match poses {
             Ok(poses) => {
                 let (scale, rotation, translation) = poses.instances[0].model[joint].to_scale_rotation_translation();

@@ -24,9 +24,9 @@ pub(crate) struct Viewers<'w, 's> {
 }
 
 type CameraItem = (&'static Camera, &'static Frustum, Option<&'static RenderLayers>, Has<NoCpuCulling>);
-type LightItem<L, F> = (&'static L, &'static F, Option<&'static RenderLayers>);
+type LightItem<L, F> = (&'static L, &'static F, Option<&'static RenderLayers>, &'static ViewVisibility);
 
-/// What decides whether a character can be seen.
+/// The components that decide whether a character can be seen.
 #[derive(QueryData)]
 pub(crate) struct Seen {
     visibility: &'static ViewVisibility,
@@ -60,22 +60,27 @@ enum Region {
 }
 
 impl Viewers<'_, '_> {
-    /// The views of this frame. Some may see less than they say, so that too many characters are posed rather than too few.
+    /// The views of this frame. A view may be larger than the region that is drawn.
+    ///
+    /// Lights that are hidden or out of view are none, as in Bevy, which leaves their frusta as they were.
     pub fn views(&self) -> Views {
         let mut views = Views::default();
         for (_, frustum, layers, sees_all) in self.cameras.iter().filter(|(camera, ..)| camera.is_active) {
             views.push(Region::of(frustum, if sees_all { 0 } else { ALL_BUT_FAR }), layers, false);
         }
-        for (_, cascades, layers) in self.suns.iter().filter(|(light, ..)| light.shadow_maps_enabled) {
+        let suns = self.suns.iter().filter(|(light, .., visibility)| light.shadow_maps_enabled && visibility.get());
+        for (_, cascades, layers, _) in suns {
             for frustum in cascades.frusta.values().flatten() {
                 views.push(Region::of(frustum, SIDES), layers, true);
             }
         }
-        for (light, place, layers) in self.points.iter().filter(|(light, ..)| light.shadow_maps_enabled) {
+        let points = self.points.iter().filter(|(light, .., visibility)| light.shadow_maps_enabled && visibility.get());
+        for (light, place, layers, _) in points {
             let region = Region::Sphere { centre: place.translation_vec3a(), radius: light.range };
             views.push(region, layers, true);
         }
-        for (_, frustum, layers) in self.spots.iter().filter(|(light, ..)| light.shadow_maps_enabled) {
+        let spots = self.spots.iter().filter(|(light, .., visibility)| light.shadow_maps_enabled && visibility.get());
+        for (_, frustum, layers, _) in spots {
             views.push(Region::of(frustum, ALL_BUT_FAR), layers, true);
         }
         views
@@ -87,8 +92,10 @@ impl Views {
         self.0.push(View { region, layers: layers.cloned().unwrap_or_default(), is_light });
     }
 
-    /// True if a view can show the character, or its shadow. Bevy answers this itself for characters that it culls on the CPU. For
-    /// others, the GPU has the last word, and draws no more of them than this says.
+    /// True if a view can show the character, or its shadow. Bevy answers this itself for characters that it culls on the CPU.
+    ///
+    /// For others, Bevy's culling on the GPU decides what is drawn. It draws no more of them than this says, except casters beyond the
+    /// range of a point light, whose shadows the light does not show.
     pub fn see(&self, character: &SeenItem) -> bool {
         if !character.visibility.get() || !character.is_culled_by_gpu || character.is_never_culled {
             return character.visibility.get();

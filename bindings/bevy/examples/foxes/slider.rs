@@ -125,7 +125,7 @@ fn place_slider(
 
 /// Spawns the foxes that are wanted, and removes the others.
 fn count_foxes(mut foxes: ResMut<Foxes>, mut commands: Commands) {
-    let Foxes { rig, wanted, entities } = foxes.bypass_change_detection();
+    let Foxes { rig, wanted, entities } = &mut *foxes;
     for entity in entities.drain((*wanted).min(entities.len())..) {
         commands.entity(entity).despawn();
     }

@@ -46,7 +46,7 @@ pub struct Ring(f32);
 #[derive(Component, Clone, Copy)]
 struct Phase(f32);
 
-/// What decides whether a camera sees a mesh.
+/// The components that decide whether a camera sees a mesh.
 type Drawn = (&'static ViewVisibility, &'static GlobalTransform, &'static Aabb);
 
 /// A render graph that draws nothing.

@@ -1,16 +1,18 @@
 //! Components that ask for more than layers: goals, root motion, sockets.
 
+use bevy::camera::visibility::{NoCpuCulling, NoFrustumCulling, RenderLayers, VisibilityRange};
+use bevy::light::NotShadowCaster;
 use bevy::math::Affine3A;
 use bevy::prelude::*;
 use bevy_posse::{
     ChainGoal, ChainGoals, ClipLayer, CrowdClock, CrowdRig, JointSocket, LayerTransition, MovedByRoot, Posse,
 };
 use posse::{
-    Chain, ChainId, ChainKind, Error, Evaluator, Goal, GoalTarget, Layer, LayerTime, Library, Motion, NewTransition,
-    Outputs, Playback, Reference, RootMotion, Ticks,
+    Chain, ChainId, ChainKind, Crowd, Error, Evaluator, Goal, GoalTarget, Layer, LayerTime, Library, Motion,
+    NewTransition, Outputs, Playback, Reference, RootMotion, Step, Ticks, WrapMode,
 };
 
-use crate::stage::Stage;
+use crate::stage::{Stage, rig_of};
 
 /// Changes the library of the rig, and that of the scene in the same way.
 fn edit<T>(stage: &mut Stage, change: impl Fn(&mut Library) -> Result<T, Error>) -> T {
@@ -124,10 +126,9 @@ fn hands_reach_for_their_goals() {
     stage.check();
 }
 
-#[test]
-fn clips_move_their_characters() {
-    let mut stage = Stage::new();
-    edit(&mut stage, |library| {
+/// Lets all clips move their characters over the ground.
+fn add_roots(stage: &mut Stage) {
+    edit(stage, |library| {
         let skeleton = library.skeleton_ids().next().unwrap();
         let root = RootMotion::on_ground(library.skeleton(skeleton), 0)?;
         let clips: Vec<_> = library.clip_ids().collect();
@@ -136,6 +137,12 @@ fn clips_move_their_characters() {
         }
         Ok(())
     });
+}
+
+#[test]
+fn clips_move_their_characters() {
+    let mut stage = Stage::new();
+    add_roots(&mut stage);
     // The rig is looked at again, before the first movement.
     stage.app.world_mut().resource_mut::<Time<Virtual>>().pause();
     stage.frames(2);
@@ -166,4 +173,118 @@ fn clips_move_their_characters() {
     }
     assert!(moved > 0.01, "no character has moved by more than {moved} m");
     stage.check();
+}
+
+/// The movement of a clip in a step of its play since tick 0, in the reference.
+fn motion_of(stage: &Stage, clip: &str, step: Step) -> Motion {
+    let library = &stage.scene.library;
+    let clip = library.find_clip(clip).unwrap();
+    let mut crowd = Crowd::new();
+    let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+    crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
+    let outputs = Outputs { root_motion: true, ..Outputs::NONE };
+    let poses = Reference::new(library).evaluate_step(&crowd, step, outputs).unwrap();
+    poses.instances[0].root_motion.unwrap()
+}
+
+/// Checks that a character has moved like this since it was at the origin.
+fn check_moved(stage: &Stage, character: Entity, motion: Motion) {
+    let expected = Affine3A::from_rotation_translation(motion.rotation.as_quat(), motion.translation.as_vec3());
+    let found = stage.app.world().get::<Transform>(character).unwrap().compute_affine();
+    assert!(found.abs_diff_eq(expected, 1e-4), "{found:?}, but expected {expected:?}");
+}
+
+/// A new character begins with the frame after its first one, as do new layers.
+#[test]
+fn a_step_belongs_to_the_layers_before_it() {
+    let mut stage = Stage::new();
+    add_roots(&mut stage);
+    stage.frames(2);
+    for has_transition in [false, true] {
+        let runner = stage.app.world_mut().spawn((Posse::looping(stage.rig.clone(), "run"), MovedByRoot)).id();
+        if has_transition {
+            stage.app.world_mut().entity_mut(runner).insert(LayerTransition::default());
+        }
+        let mut motion = Motion::IDENTITY;
+        stage.frames(1);
+        check_moved(&stage, runner, motion);
+        for (next, played) in
+            [(None, "run"), (Some("idle"), "run"), (None, "idle"), (Some("walk"), "idle"), (None, "walk")]
+        {
+            if let Some(next) = next {
+                stage.app.world_mut().get_mut::<Posse>(runner).unwrap().layers = vec![ClipLayer::looping(next)];
+            }
+            stage.frames(1);
+            let step = stage.app.world().resource::<CrowdClock>().step();
+            let [by_played, by_run] = [played, "run"].map(|clip| motion_of(&stage, clip, step));
+            let difference = by_played.translation.distance(by_run.translation);
+            assert!((difference < 1e-9) == (played == "run"), "the clips move by the same way");
+            motion = motion.then(by_played);
+            check_moved(&stage, runner, motion);
+        }
+        stage.app.world_mut().despawn(runner);
+    }
+}
+
+/// The phase of a run follows from a parameter, which passes the end of the clip.
+#[test]
+fn a_parameter_moves_a_character_through_its_clip() {
+    let mut stage = Stage::new();
+    add_roots(&mut stage);
+    stage.frames(2);
+    let phase = |clip: &str| vec![ClipLayer::new(clip, LayerTime::Phase { parameter: 0, wrap: WrapMode::Loop })];
+    let posse = Posse { parameters: vec![0.75], ..Posse::new(stage.rig.clone(), phase("run")) };
+    let runner = stage.app.world_mut().spawn((posse, MovedByRoot)).id();
+    stage.frames(2);
+    let mut motion = Motion::IDENTITY;
+    check_moved(&stage, runner, motion);
+    let run = stage.scene.library.find_clip("run").unwrap();
+    let duration = stage.scene.library.clip(run).duration();
+    for [from, to] in [[0.75, 0.875], [0.875, 1.0625], [1.0625, 1.25], [1.25, 1.125]] {
+        stage.app.world_mut().get_mut::<Posse>(runner).unwrap().parameters = vec![to as f32];
+        stage.frames(1);
+        let [from, to] = [from, to].map(|phase| Ticks::from_seconds(phase * duration));
+        let moved = motion_of(&stage, "run", Step { from, to });
+        assert!(moved.translation.length() > 1e-3, "the run moves by {moved:?}");
+        motion = motion.then(moved);
+        check_moved(&stage, runner, motion);
+    }
+
+    // A parameter of other layers is no movement.
+    let mut posse = stage.app.world_mut().get_mut::<Posse>(runner).unwrap();
+    (posse.layers, posse.parameters) = (phase("walk"), vec![0.5]);
+    stage.frames(2);
+    check_moved(&stage, runner, motion);
+}
+
+/// The components of a mesh that decide who sees it.
+type Look = (Option<&'static RenderLayers>, Has<VisibilityRange>, Has<NotShadowCaster>, Has<NoFrustumCulling>);
+
+#[test]
+fn further_meshes_follow_the_look_of_their_character() {
+    let mut stage = Stage::new();
+    let rig = rig_of(&stage.scene, &stage.figure, 2, stage.app.world_mut());
+    let rig = stage.app.world_mut().resource_mut::<Assets<CrowdRig>>().add(rig);
+    let look = (RenderLayers::layer(1), NotShadowCaster);
+    let character = stage.app.world_mut().spawn((Posse::looping(rig, "walk"), look)).id();
+    stage.frames(3);
+    let [other] = stage.app.world().get::<Children>(character).unwrap()[..] else { panic!("the rig has two meshes") };
+    let check = |stage: &mut Stage, layers: Option<usize>, rest: [bool; 3], is_culled_by_gpu: bool| {
+        let world = stage.app.world_mut();
+        for mesh in [character, other] {
+            let (found, range, caster, culling) = world.query::<Look>().get(world, mesh).unwrap();
+            assert_eq!(found.cloned(), layers.map(RenderLayers::layer));
+            assert_eq!([range, caster, culling], rest);
+            assert_eq!(world.entity(mesh).contains::<NoCpuCulling>(), is_culled_by_gpu);
+        }
+    };
+    check(&mut stage, Some(1), [false, true, false], true);
+    *stage.app.world_mut().get_mut::<RenderLayers>(character).unwrap() = RenderLayers::layer(2);
+    stage.app.world_mut().entity_mut(character).insert(NoFrustumCulling).remove::<NotShadowCaster>();
+    stage.frames(1);
+    check(&mut stage, Some(2), [false, false, true], true);
+    stage.app.world_mut().entity_mut(character).insert(VisibilityRange::abrupt(0.0, 100.0));
+    stage.app.world_mut().entity_mut(character).remove::<(RenderLayers, NoFrustumCulling)>();
+    stage.frames(1);
+    check(&mut stage, None, [true, false, false], false);
 }

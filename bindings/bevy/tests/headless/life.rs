@@ -155,9 +155,32 @@ fn characters_out_of_range_are_not_posed() {
     });
 }
 
+/// Bevy makes no frustum of a light that no camera sees.
+#[test]
+fn lights_out_of_view_see_no_characters() {
+    let mut stage = Stage::new();
+    for place in [Vec3::new(0.0, 0.0, 900.0), Vec3::new(0.0, 0.0, 505.0)] {
+        let place = Transform::from_translation(place).looking_to(Vec3::Z, Vec3::Y);
+        stage.app.world_mut().spawn((SpotLight { shadow_maps_enabled: true, ..default() }, place));
+        stage.app.world_mut().spawn((PointLight { shadow_maps_enabled: true, ..default() }, place));
+    }
+    let hidden = DirectionalLight { shadow_maps_enabled: true, ..default() };
+    let sun = stage.app.world_mut().spawn((hidden, Transform::default().looking_to(Vec3::NEG_Z, Vec3::Y))).id();
+    // Its cascades stay as they were when it was shown.
+    stage.frames(2);
+    stage.app.world_mut().entity_mut(sun).insert(Visibility::Hidden);
+    check_unposed_in(stage, |mut character| {
+        character.insert(Transform::from_xyz(0.0, 0.0, 500.0));
+    });
+}
+
 /// Takes characters out of sight, and checks that their matrices stay as they are: meshes without a character show them.
 fn check_unposed(take_away: impl Fn(EntityWorldMut)) {
-    let mut stage = Stage::new();
+    check_unposed_in(Stage::new(), take_away);
+}
+
+/// The same in a scene.
+fn check_unposed_in(mut stage: Stage, take_away: impl Fn(EntityWorldMut)) {
     let before = stage.app.world().resource::<CrowdClock>().now();
     for &character in &stage.characters {
         let world = stage.app.world_mut();

@@ -148,6 +148,11 @@ pub fn layers(scene: &Scene, instance: usize) -> Vec<ClipLayer> {
 
 /// The rig of the scene, with the figure as its mesh.
 pub fn rig(scene: &Scene, figure: &Figure, world: &mut World) -> CrowdRig {
+    rig_of(scene, figure, 1, world)
+}
+
+/// The rig of the scene, with the figure as each of its meshes.
+pub fn rig_of(scene: &Scene, figure: &Figure, parts: usize, world: &mut World) -> CrowdRig {
     let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, default());
     let vertices = &figure.vertices;
     mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, vertices.iter().map(|vertex| vertex.position).collect::<Vec<_>>());
@@ -161,5 +166,5 @@ pub fn rig(scene: &Scene, figure: &Figure, world: &mut World) -> CrowdRig {
     let (skin, _) = scene.library.skins_of(skeleton).next().unwrap();
     let part = RigPart { mesh, material: StandardMaterial::default(), skin };
     let mut buffers = world.resource_mut::<Assets<ShaderBuffer>>();
-    CrowdRig::new(scene.library.clone(), skeleton, vec![part], &mut buffers).unwrap()
+    CrowdRig::new(scene.library.clone(), skeleton, vec![part; parts], &mut buffers).unwrap()
 }
