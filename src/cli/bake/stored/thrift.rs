@@ -158,7 +158,11 @@ mod tests {
         9, 10, 11, 12, 13, 14, 15, 16, 0,
     ];
 
-    fn read(bytes: &[u8]) -> Option<(Vec<(i64, Kind)>, Vec<u8>)> {
+    /// The ids and types of the fields of a struct.
+    type Fields = Vec<(i64, Kind)>;
+
+    /// The fields of a struct, and the text of field 3.
+    fn read(bytes: &[u8]) -> Option<(Fields, Vec<u8>)> {
         let (mut found, mut text) = (Vec::new(), Vec::new());
         let mut reader = Reader(bytes);
         reader.fields(|reader, id, kind| {
