@@ -169,7 +169,7 @@ impl GpuEngine {
     /// Waits until all submitted work has run.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost.
+    /// [`Error::Device`] if the device is lost, or if the work takes more than 10 minutes.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<(), Error> {
         pollster::block_on(self.wait_async())

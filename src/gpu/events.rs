@@ -125,7 +125,7 @@ impl GpuEvents {
     /// Records the list of a step. It replaces the list of the previous step.
     ///
     /// It only records: it does not submit or wait. Two steps in one submission do not disturb each other. To keep the first list,
-    /// use or copy it before the second step is recorded.
+    /// use or copy it before the second step is recorded. Without memory for the upload, the device refuses the step when it is submitted.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, step: Step) {
         self.frame.write(encoder, &Frame::new(step));
         encoder.clear_buffer(&self.list, 0, Some(COUNT_BYTES));

@@ -32,7 +32,8 @@ pub struct Minute {
     pub frame_ratio: Option<[f64; 3]>,
     /// The same ratio of processor times.
     pub processor_ratio: Option<[f64; 3]>,
-    /// The processor time of all threads in milliseconds per frame, with the checks, the loss of the device and the new one.
+    /// The processor time of all threads in milliseconds per frame, with the checks, the loss of the device and the new
+    /// one, and the crowd that begins anew on each device.
     pub processor_ms: f64,
     /// Resident memory in bytes at the end.
     pub memory: u64,
