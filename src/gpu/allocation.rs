@@ -14,7 +14,7 @@ pub(crate) fn create_buffer(device: &wgpu::Device, descriptor: &wgpu::BufferDesc
 
 /// Stands before each other object that is made on a device, and before each upload. Does nothing but in unit tests, which let the
 /// device report here that memory is out.
-pub(crate) fn reach(device: &wgpu::Device) {
+pub(crate) fn fault_point(device: &wgpu::Device) {
     #[cfg(test)]
     if faults::is_due() {
         faults::refused_buffer(device);
@@ -29,7 +29,7 @@ pub(crate) fn reach(device: &wgpu::Device) {
 /// [`Error::Device`] if memory is out.
 pub(crate) fn create_encoder(device: &wgpu::Device) -> Result<wgpu::CommandEncoder, Error> {
     let scopes = Scopes::push(device);
-    reach(device);
+    fault_point(device);
     let encoder = device.create_command_encoder(&Default::default());
     scopes.pop_for_memory().map(|()| encoder)
 }

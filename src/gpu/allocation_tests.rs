@@ -233,7 +233,10 @@ fn each_allocation_can_be_refused() {
             if CALLS.iter().chain(&[".write_buffer(", ".submit([", ".create_buffer("]).any(|call| line.contains(call)) {
                 found += 1;
                 let before = lines[at.saturating_sub(4)..at].join("\n");
-                assert!(before.contains("reach(") || before.contains("is_due()"), "{place}: call reach before it");
+                assert!(
+                    before.contains("fault_point(") || before.contains("is_due()"),
+                    "{place}: call fault_point before it"
+                );
             }
         }
     }

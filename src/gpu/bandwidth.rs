@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::gpu::shader_files::BANDWIDTH;
 use crate::gpu::{
-    GpuContext, Scopes, Stopwatch, create_buffer, create_encoder, largest_binding, reach, submit, wait_for_device,
+    GpuContext, Scopes, Stopwatch, create_buffer, create_encoder, fault_point, largest_binding, submit, wait_for_device,
 };
 
 /// Bytes that a pass covers if the device allows as many: more than any cache holds.
@@ -54,7 +54,7 @@ impl Bandwidth {
         );
         let source = wgpu::ShaderSource::Wgsl(BANDWIDTH.text);
         let label = Some(&*BANDWIDTH.name);
-        reach(device);
+        fault_point(device);
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
         let mut fill = Kernel::new(device, &module, "fill", &memory);
         let mut copy = Kernel::new(device, &module, "copy", &memory);
@@ -79,7 +79,7 @@ struct Kernel {
 
 impl Kernel {
     fn new(device: &wgpu::Device, module: &wgpu::ShaderModule, entry_point: &str, memory: &wgpu::Buffer) -> Self {
-        reach(device);
+        fault_point(device);
         let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: LABEL,
             layout: None,
@@ -88,7 +88,7 @@ impl Kernel {
             compilation_options: Default::default(),
             cache: None,
         });
-        reach(device);
+        fault_point(device);
         let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: LABEL,
             layout: &pipeline.get_bind_group_layout(0),

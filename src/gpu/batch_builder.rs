@@ -193,25 +193,10 @@ impl BatchBuilder<'_> {
         let first_goal = (TransitionRoom::list_bytes(instances.len(), room) / 4) as u32;
         let record = BatchRecord { first_goal, ..batch_record(library, device, shared, count) };
         let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
-        let has_lists = room.is_some() || shared.visible.is_some() || shared.goals.is_some();
-        let lists = has_lists.then(|| {
-            create_buffer(
-                device,
-                &wgpu::BufferDescriptor {
-                    label: Some("posse lists"),
-                    size: shared.list_bytes(library, instances.len()),
-                    usage: Usages::STORAGE | Usages::COPY_DST,
-                    mapped_at_creation: false,
-                },
-            )
-        });
+        let lists = self.list_buffer(shared, instances.len());
         let visible = shared.visible.zip(lists.as_ref());
         let visible = visible.map(|(kernels, due)| VisibleList::new(library, kernels, frame, &record, due, count));
-        let transitions = room.zip(lists.clone()).map(|((most, skeleton), lists)| {
-            let room = TransitionRoom::new(lists, instances.len(), skeleton, most);
-            self.begin_transitions(packed, &instances, &room).map(|()| room)
-        });
-        let transitions = transitions.transpose()?;
+        let transitions = self.transitions(shared, &instances, lists.as_ref())?;
         let parameters = packed.reads_parameters.then(|| self.parameters(&instances));
         let drivers = shared.drive.zip(parameters.as_ref()).map(|(kernel, parameters)| {
             let drivers = self.drivers(packed, &instances, parameters);
@@ -224,30 +209,21 @@ impl BatchBuilder<'_> {
             let records = &crowd.goals[first..][..instances.len() * packed.goal_count];
             Goals::new(library, kernel, records, packed.goal_count, &GoalBuffers { parameters, lists, first_goal })
         });
-        let BoundOutputs { local, model, skin, values, root_motion } = self.output_buffers(shared, count);
+        let bound_outputs = self.output_buffers(shared, count);
+        let BoundOutputs { local, model, skin, values, root_motion } = &bound_outputs;
         let root_motion_pass = shared.root_motion.map(|kernel| {
-            let buffers = RootMotionBuffers { layers: &layers, frame, batch: &record, root_motion: &root_motion };
+            let buffers = RootMotionBuffers { layers: &layers, frame, batch: &record, root_motion };
             RootMotionPass::new(library, kernel, &buffers, count)
         });
         // Without a visible list, transitions and goals, the kernel does not read lists: bind any buffer.
         let bound_lists = lists.as_ref().unwrap_or(&library.words);
-        let bound =
-            [&library.words, &library.values, &layers, frame, &record, &local, &model, &skin, &values, bound_lists];
+        let bound = [&library.words, &library.values, &layers, frame, &record, local, model, skin, values, bound_lists];
         let bind_group = bind_group(device, &library.layout, &bound);
-        let with_previous_skin = self.options.previous_skin && layout.skin > 0;
-        let outputs = OutputBuffers {
-            previous_skin: with_previous_skin.then(|| output_buffer(device, skin.size(), Usages::COPY_DST)),
-            local: (layout.local > 0).then_some(local),
-            model: (layout.model > 0).then_some(model),
-            skin: (layout.skin > 0).then_some(skin),
-            values: (layout.values > 0).then_some(values),
-            root_motion: (layout.root_motion > 0).then_some(root_motion),
-        };
         Ok(GpuBatch {
             skeleton: packed.skeleton,
             instances: crowd.order[instances].to_vec(),
             layout,
-            outputs,
+            outputs: self.requested(shared, bound_outputs),
             visible,
             root_motion_pass,
             pipeline: shared.pipeline.clone(),
@@ -263,6 +239,34 @@ impl BatchBuilder<'_> {
             lists,
             form: plan.kernel.workgroup.form,
         })
+    }
+
+    /// The lists of some instances, if their kernels read any.
+    fn list_buffer(&self, shared: &SharedParts, instances: usize) -> Option<wgpu::Buffer> {
+        let has_lists = shared.transitions > 0 || shared.visible.is_some() || shared.goals.is_some();
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some("posse lists"),
+            size: shared.list_bytes(self.library, instances),
+            usage: Usages::STORAGE | Usages::COPY_DST,
+            mapped_at_creation: false,
+        };
+        has_lists.then(|| create_buffer(self.gpu().device, &descriptor))
+    }
+
+    /// The room for transitions of some instances of a packed batch, with the displacements with which they begin.
+    fn transitions(
+        &self,
+        shared: &SharedParts,
+        instances: &Range<usize>,
+        lists: Option<&wgpu::Buffer>,
+    ) -> Result<Option<TransitionRoom>, Error> {
+        let room = shared.transition_room(self.library, instances.len());
+        let Some(((most, skeleton), lists)) = room.zip(lists) else {
+            return Ok(None);
+        };
+        let room = TransitionRoom::new(lists.clone(), instances.len(), skeleton, most);
+        self.begin_transitions(shared.packed, instances, &room)?;
+        Ok(Some(room))
     }
 
     /// The parameters of some instances.
@@ -302,6 +306,22 @@ impl BatchBuilder<'_> {
         let first = packed.first_layer + (instances.start - packed.instances.start) * packed.layer_count;
         let records = &self.crowd.layers[first..][..instances.len() * packed.layer_count];
         filled_buffer(self.gpu(), "posse layers", bytemuck::cast_slice(records), Usages::STORAGE)
+    }
+
+    /// The outputs that were requested, of all that are bound.
+    fn requested(&self, shared: &SharedParts, bound: BoundOutputs) -> OutputBuffers {
+        let layout = &shared.layout;
+        let BoundOutputs { local, model, skin, values, root_motion } = bound;
+        let with_previous_skin = self.options.previous_skin && layout.skin > 0;
+        let previous_skin = || output_buffer(self.gpu().device, skin.size(), Usages::COPY_DST);
+        OutputBuffers {
+            previous_skin: with_previous_skin.then(previous_skin),
+            local: (layout.local > 0).then_some(local),
+            model: (layout.model > 0).then_some(model),
+            skin: (layout.skin > 0).then_some(skin),
+            values: (layout.values > 0).then_some(values),
+            root_motion: (layout.root_motion > 0).then_some(root_motion),
+        }
     }
 
     fn output_buffers(&self, shared: &SharedParts, instance_count: u32) -> BoundOutputs {

@@ -4,7 +4,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::frame_uploads::FrameUploads;
-use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, reach};
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
 use crate::pack::record::Frame;
 
 /// The largest binding of storage that a device allows, in bytes. It is at most `u32::MAX`: kernels address with 32 bits.
@@ -29,7 +29,7 @@ pub(crate) fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], u
         mapped_at_creation: false,
     };
     let buffer = create_buffer(gpu.device, &descriptor);
-    reach(gpu.device);
+    fault_point(gpu.device);
     gpu.queue.write_buffer(&buffer, 0, contents);
     buffer
 }
@@ -42,7 +42,7 @@ pub(crate) fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], u
 pub(super) fn write(gpu: DeviceAndQueue, buffer: &wgpu::Buffer, offset: u64, contents: &[u8]) -> Result<(), Error> {
     // Without the scopes, wgpu panics: the buffers of a lost device are destroyed.
     let scopes = Scopes::push(gpu.device);
-    reach(gpu.device);
+    fault_point(gpu.device);
     gpu.queue.write_buffer(buffer, offset, contents);
     scopes.pop_for_memory()
 }

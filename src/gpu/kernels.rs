@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::Error;
 use crate::gpu::plan::{WORKGROUP_BYTES, WORKGROUPS};
 use crate::gpu::shader::{Composed, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY};
-use crate::gpu::{Scopes, reach};
+use crate::gpu::{Scopes, fault_point};
 use crate::pack::record::BatchRecord;
 
 /// The kind of a binding.
@@ -198,7 +198,7 @@ pub(super) fn bind_group_layout(device: &wgpu::Device, bindings: &[(&str, Bindin
         count: None,
     };
     let entries: Vec<_> = bindings.iter().enumerate().map(entry).collect();
-    reach(device);
+    fault_point(device);
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse"), entries: &entries })
 }
 
@@ -212,7 +212,7 @@ pub(super) fn bind_group(
     let entries: Vec<_> = entries
         .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
         .collect();
-    reach(device);
+    fault_point(device);
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse"), layout, entries: &entries })
 }
 
@@ -244,13 +244,13 @@ async fn create_pipeline(
     entry_point: &str,
 ) -> Result<wgpu::ComputePipeline, Error> {
     let scopes = Scopes::push(device);
-    reach(device);
+    fault_point(device);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("posse"),
         bind_group_layouts: &[Some(layout)],
         immediate_size: 0,
     });
-    reach(device);
+    fault_point(device);
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(&format!("posse {entry_point}")),
         layout: Some(&layout),

@@ -50,7 +50,7 @@ pub use options::{CrowdOptions, LayersOutcome};
 pub use plan::KernelForm;
 pub use stopwatch::Stopwatch;
 
-pub(crate) use allocation::{create_buffer, create_encoder, reach};
+pub(crate) use allocation::{create_buffer, create_encoder, fault_point};
 pub(crate) use buffers::{filled_buffer, largest_binding, upload};
 #[cfg(test)]
 pub(crate) use contract_tests::faults;

@@ -10,7 +10,7 @@ use std::time::Instant;
 use futures_channel::oneshot;
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, reach};
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
 
 /// The longest wait for a device. Drivers of hardware give up earlier, and lose the device; a software renderer may work for minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// [`Error::Device`] if the device is lost, or refuses them for want of memory.
 pub(crate) async fn submit(gpu: DeviceAndQueue<'_>, encoder: wgpu::CommandEncoder) -> Result<(), Error> {
     let scopes = Scopes::push(gpu.device);
-    reach(gpu.device);
+    fault_point(gpu.device);
     gpu.queue.submit([encoder.finish()]);
     match scopes.pop().await {
         Ok(()) => Ok(()),
@@ -58,7 +58,7 @@ pub(crate) async fn read_buffers(
             copy
         })
         .collect();
-    reach(device);
+    fault_point(device);
     queue.submit([encoder.finish()]);
     scopes.pop().await?;
     map(device, &copies, PATIENCE).await?;

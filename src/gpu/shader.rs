@@ -11,7 +11,7 @@ use crate::gpu::shader_files::{
     HIERARCHY_SERIAL, INVERSE_KINEMATICS, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, POSE, POSE_COMMON,
     POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SHARED, SYNC, ShaderFile, VISIBLE, generated, skin_writer,
 };
-use crate::gpu::{KernelForm, Scopes, interpolators, reach};
+use crate::gpu::{KernelForm, Scopes, fault_point, interpolators};
 use crate::model::{EventList, Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
 
@@ -182,7 +182,7 @@ impl Composed {
     pub async fn compile(&self, device: &wgpu::Device) -> Result<wgpu::ShaderModule, Error> {
         let scopes = Scopes::push(device);
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
-        reach(device);
+        fault_point(device);
         let source = wgpu::ShaderSource::Wgsl(self.code.as_str().into());
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(&self.file), source });
         let (error, others) = (scope.pop(), scopes.pop());

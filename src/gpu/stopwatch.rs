@@ -1,7 +1,7 @@
 //! Times by the clock of the GPU.
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, reach, read_buffers};
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point, read_buffers};
 
 /// Measures a compute pass by the clock of the GPU. The device needs the feature `TIMESTAMP_QUERY`.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Stopwatch {
             return None;
         }
         let scopes = Scopes::push(device);
-        reach(device);
+        fault_point(device);
         let queries = device.create_query_set(&wgpu::QuerySetDescriptor {
             label: Some("posse stopwatch"),
             ty: wgpu::QueryType::Timestamp,

@@ -1,7 +1,7 @@
 //! The textures that drawing needs besides the picture itself: samples and depth.
 
 use crate::error::Error;
-use crate::gpu::{Scopes, reach};
+use crate::gpu::{Scopes, check_device, fault_point};
 
 /// The format of the pictures that a [`Renderer`](crate::render::Renderer) draws. Default: `Rgba8UnormSrgb`, 4 samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Canvas {
     ///
     /// # Errors
     /// [`Error::Limit`] if a side is longer than the device allows, or there are more than [`MOST_PIXELS`](Self::MOST_PIXELS)
-    /// pixels; [`Error::Usage`] if a side is 0; [`Error::Device`] if the device has too little memory.
+    /// pixels; [`Error::Usage`] if a side is 0; [`Error::Device`] if the device is lost or has too little memory.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(device: &wgpu::Device, target: Target, size: [u32; 2]) -> Result<Self, Error> {
         pollster::block_on(Self::new_async(device, target, size))
@@ -61,12 +61,13 @@ impl Canvas {
                 usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
                 view_formats: &[],
             };
-            reach(device);
+            fault_point(device);
             device.create_texture(&descriptor).create_view(&Default::default())
         };
         let samples = (target.samples > 1).then(|| texture(target.format));
         let depth = texture(Self::DEPTH);
         scopes.pop().await?;
+        check_device(device).await?;
         Ok(Self { size, samples, depth })
     }
 

@@ -3,7 +3,7 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, FrameUploads, Scopes, check_device, filled_buffer, reach};
+use crate::gpu::{DeviceAndQueue, FrameUploads, Scopes, check_device, fault_point, filled_buffer};
 use crate::render::pipelines::{Layouts, Pipelines};
 use crate::render::record::{BONE_VERTICES, GROUND_VERTICES, ViewRecord};
 use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};
@@ -93,7 +93,7 @@ impl Renderer {
         let scopes = Scopes::push(device);
         let layouts = Layouts::new(device);
         let depth = |size: u32| {
-            reach(device);
+            fault_point(device);
             let texture = device.create_texture(&wgpu::TextureDescriptor {
                 label: Some("shadow map"),
                 size: wgpu::Extent3d { width: size, height: size, depth_or_array_layers: 1 },
@@ -106,7 +106,7 @@ impl Renderer {
             });
             texture.create_view(&Default::default())
         };
-        reach(device);
+        fault_point(device);
         let shadow_sampler = device.create_sampler(&wgpu::SamplerDescriptor {
             label: Some("shadow map"),
             mag_filter: wgpu::FilterMode::Linear,
@@ -279,7 +279,7 @@ pub(super) fn group(
     let entries =
         (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() });
     let entries: Vec<_> = entries.collect();
-    reach(device);
+    fault_point(device);
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("render"), layout, entries: &entries })
 }
 

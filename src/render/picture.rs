@@ -1,7 +1,7 @@
 //! Pictures in memory, read back from the device.
 
 use crate::error::Error;
-use crate::gpu::{Scopes, create_buffer, reach, read_buffers};
+use crate::gpu::{Scopes, create_buffer, fault_point, read_buffers};
 use crate::render::image::{linear, srgb};
 use crate::render::{Background, Canvas, Renderer, Scene, View};
 
@@ -68,7 +68,7 @@ impl Picture {
         let scopes = Scopes::push(&renderer.device);
         let [width, height] = canvas.size;
         let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
-        reach(&renderer.device);
+        fault_point(&renderer.device);
         let texture = renderer.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("picture"),
             size,

@@ -1,7 +1,7 @@
 //! The pipelines of the renderer: shaders, bind group layouts, blending and depth.
 
 use crate::error::Error;
-use crate::gpu::{Scopes, reach};
+use crate::gpu::{Scopes, fault_point};
 use crate::model::SkinFormat;
 use crate::render::{Canvas, Target, Vertex, record};
 
@@ -91,7 +91,7 @@ impl Layouts {
             let entry =
                 |(binding, &(visibility, ty))| wgpu::BindGroupLayoutEntry { binding, visibility, ty, count: None };
             let entries: Vec<_> = (0..).zip(bindings).map(entry).collect();
-            reach(device);
+            fault_point(device);
             device
                 .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("render"), entries: &entries })
         };
@@ -123,7 +123,7 @@ impl Pipelines {
         let scopes = Scopes::push(device);
         let all = [Some(&layouts.view), Some(&layouts.poses), Some(&layouts.part)];
         let layout = |count: usize| {
-            reach(device);
+            fault_point(device);
             device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some("render"),
                 bind_group_layouts: &all[..count],
@@ -132,7 +132,7 @@ impl Pipelines {
         };
         let module = |label, source: String| {
             let source = wgpu::ShaderSource::Wgsl(source.into());
-            reach(device);
+            fault_point(device);
             device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source })
         };
         let figure = module("figure", figure_source(""));
@@ -194,7 +194,7 @@ impl Stages<'_> {
         };
         let shadow = pass.target.is_none();
         vertex_buffers(|buffers| {
-            reach(self.device);
+            fault_point(self.device);
             self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
                 label: Some(self.vertex),
                 layout: Some(self.layout),

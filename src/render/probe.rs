@@ -1,7 +1,7 @@
 //! Positions of vertices as the vertex shader computes them, read back as numbers.
 
 use crate::error::Error;
-use crate::gpu::{Scopes, create_buffer, reach, read_buffers};
+use crate::gpu::{Scopes, create_buffer, fault_point, read_buffers};
 use crate::render::pipelines::{figure_source, vertex_buffers};
 use crate::render::scene::Draw;
 use crate::render::{Renderer, Scene};
@@ -45,7 +45,7 @@ async fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]
     }
     let size = wgpu::Extent3d { width: ROW, height: count.div_ceil(ROW.into()) as u32, depth_or_array_layers: 1 };
     let scopes = Scopes::push(device);
-    reach(device);
+    fault_point(device);
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: Some("probe"),
         size,
@@ -66,7 +66,7 @@ async fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]
         },
     );
     let pipeline = pipeline(renderer, size);
-    reach(device);
+    fault_point(device);
     let mut encoder = device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("probe"),
@@ -99,12 +99,12 @@ async fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]
 
 fn pipeline(renderer: &Renderer, size: wgpu::Extent3d) -> wgpu::RenderPipeline {
     let Renderer { device, layouts, .. } = renderer;
-    reach(device);
+    fault_point(device);
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("probe"),
         source: wgpu::ShaderSource::Wgsl(figure_source(PROBE).into()),
     });
-    reach(device);
+    fault_point(device);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("probe"),
         bind_group_layouts: &[Some(&layouts.view), Some(&layouts.poses), Some(&layouts.part)],
@@ -113,7 +113,7 @@ fn pipeline(renderer: &Renderer, size: wgpu::Extent3d) -> wgpu::RenderPipeline {
     let constants = [("probe_width", f64::from(size.width)), ("probe_height", f64::from(size.height))];
     let compilation_options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
     vertex_buffers(|buffers| {
-        reach(device);
+        fault_point(device);
         device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some("probe"),
             layout: Some(&layout),

@@ -1,6 +1,6 @@
 //! Textures and samplers on the device.
 
-use crate::gpu::reach;
+use crate::gpu::fault_point;
 use crate::render::{Image, Texture, Wrap};
 
 /// A single white texel, sampled if a material has no texture.
@@ -13,7 +13,7 @@ pub(super) fn upload(device: &wgpu::Device, queue: &wgpu::Queue, image: &Image) 
     let levels = image.levels(device.limits().max_texture_dimension_2d);
     let extent =
         |level: &Image| wgpu::Extent3d { width: level.size[0], height: level.size[1], depth_or_array_layers: 1 };
-    reach(device);
+    fault_point(device);
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: Some("figure"),
         size: extent(&levels[0]),
@@ -28,7 +28,7 @@ pub(super) fn upload(device: &wgpu::Device, queue: &wgpu::Queue, image: &Image) 
         let destination = wgpu::TexelCopyTextureInfo { mip_level: number, ..texture.as_image_copy() };
         let row = Some(4 * level.size[0]);
         let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: row, rows_per_image: None };
-        reach(device);
+        fault_point(device);
         queue.write_texture(destination, &level.pixels, layout, extent(level));
     }
     texture.create_view(&Default::default())
@@ -42,7 +42,7 @@ pub(super) fn sampler(device: &wgpu::Device, texture: Option<&Texture>) -> wgpu:
         Wrap::Clamp => wgpu::AddressMode::ClampToEdge,
     };
     let nearest = texture.is_some_and(|texture| texture.nearest);
-    reach(device);
+    fault_point(device);
     device.create_sampler(&wgpu::SamplerDescriptor {
         label: Some("figure"),
         address_mode_u: mode(0),

@@ -12,31 +12,6 @@ fn assert_device_error<T>(result: Result<T, Error>, what: &str) {
 }
 
 #[test]
-fn every_use_of_a_lost_device_fails() {
-    let library = demo::rig(5, 3, 2).unwrap();
-    let crowd = only_clip(&library, 4);
-    let mut engine = GpuEngine::new(&library, gpu_with_limits(wgpu::Limits::default())).unwrap();
-    let device = engine.gpu().device.clone();
-    let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
-    engine.wait().unwrap();
-    device.destroy();
-
-    // A frame can still be recorded. The loss of the device is reported when its results are read.
-    let mut encoder = device.create_command_encoder(&Default::default());
-    on_gpu.encode(&mut encoder, NOW);
-    engine.gpu().queue.submit([encoder.finish()]);
-    // Changes of layers do not report the loss either.
-    assert!(on_gpu.set_layers(engine.library(), &crowd).unwrap().is_replaced());
-    assert!(on_gpu.set_instance(engine.library(), 0, crowd.layers(0)).unwrap().is_replaced());
-    assert_device_error(engine.wait(), "waiting");
-    assert_device_error(engine.read_instance(&on_gpu, 0, Outputs::ALL), "reading");
-    assert_device_error(engine.evaluate(&crowd, NOW, Outputs::ALL), "evaluation");
-    assert_device_error(GpuCrowd::new(engine.library(), &crowd, Outputs::ALL), "a new crowd");
-    assert_device_error(GpuLibrary::new(engine.gpu(), PackedLibrary::new(&library).unwrap()), "a new library");
-    assert_device_error(posse::low_level::Bandwidth::measure(engine.gpu()), "the bandwidth");
-}
-
-#[test]
 fn objects_of_two_devices_are_refused_before_wgpu_panics() {
     let library = demo::rig(5, 3, 2).unwrap();
     let [one, other] = [0, 1].map(|_| gpu_with_limits(wgpu::Limits::default()));

@@ -10,6 +10,8 @@ mod failures;
 mod frames;
 /// Devices with lower limits, and crowds that need more.
 mod limits;
+/// Devices that are lost: each use of them is an error, or the next read reports it.
+mod lost;
 /// Rigs of all shapes and of sizes at which the kernels change, and crowds that mix them.
 mod rigs;
 /// The bytes that frames upload.

@@ -1,0 +1,173 @@
+//! Devices that are lost: each use is an error, or the next read or wait reports the loss.
+
+use posse::low_level::{Bandwidth, Stopwatch};
+use posse::{
+    AdapterKind, Chain, ChainKind, Crowd, CrowdOptions, Error, Evaluator, Goal, GoalTarget, GoalWeight, GpuContext,
+    GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Layer, LayerTime, NewTransition, Outputs, PackedLibrary,
+    Playback, Step, Ticks, demo,
+};
+
+use super::{NOW, gpu_with_limits, only_clip};
+use crate::support::skip::report_skipped;
+
+#[track_caller]
+fn assert_lost<T>(result: Result<T, Error>, what: &str) {
+    match result {
+        Err(Error::Device(_)) => {}
+        Err(other) => panic!("{what}: {other}"),
+        Ok(_) => panic!("{what} succeeded"),
+    }
+}
+
+/// A device that no other test uses.
+fn own_gpu() -> GpuContext {
+    gpu_with_limits(wgpu::Limits::default())
+}
+
+#[test]
+fn evaluation_reads_and_waits_fail_and_so_does_what_is_made() {
+    let library = demo::rig(5, 3, 2).unwrap();
+    let crowd = only_clip(&library, 4);
+    let mut engine = GpuEngine::new(&library, own_gpu()).unwrap();
+    let device = engine.gpu().device.clone();
+    let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
+    engine.wait().unwrap();
+    device.destroy();
+
+    // A frame can still be recorded. The loss of the device is reported when its results are read.
+    let mut encoder = device.create_command_encoder(&Default::default());
+    on_gpu.encode(&mut encoder, NOW);
+    engine.gpu().queue.submit([encoder.finish()]);
+    assert_lost(engine.wait(), "waiting");
+    assert_lost(engine.read_instance(&on_gpu, 0, Outputs::ALL), "reading an instance");
+    assert_lost(engine.read(&on_gpu.batches()[0], 0..4), "reading a batch");
+    let step = Step { from: NOW, to: Ticks(NOW.0 + 1000) };
+    assert_lost(engine.evaluate(&crowd, NOW, Outputs::ALL), "evaluation");
+    assert_lost(engine.evaluate_step(&crowd, step, Outputs::ALL), "evaluation of a step");
+    assert_lost(engine.evaluate_events(&crowd, step, 10), "events");
+
+    let packed = || PackedLibrary::new(&library).unwrap();
+    assert_lost(GpuCrowd::new(engine.library(), &crowd, Outputs::ALL), "a new crowd");
+    assert_lost(GpuEvents::new(engine.library(), &on_gpu, 10), "a new list of events");
+    for form in KernelForm::ALL {
+        assert_lost(GpuLibrary::with_form(form, engine.gpu(), packed()), form.name());
+    }
+    assert_lost(engine.library().repacked(packed()), "a library that shares kernels");
+    assert_lost(Bandwidth::measure(engine.gpu()), "the bandwidth");
+}
+
+/// A library with a chain, and a crowd that uses all that a crowd can have on the GPU.
+fn crowd_with_everything() -> (posse::Library, Crowd, Goal) {
+    let mut library = demo::rig(5, 3, 2).unwrap();
+    let skeleton = library.skeleton_ids().next().unwrap();
+    let kind = ChainKind::Aim { joint: 2, forward: [0.0, 1.0, 0.0], limit: 1.0 };
+    let chain = library.add_chain(Chain { name: None, skeleton, kind }).unwrap();
+    let goal = Goal { chain, target: GoalTarget::Point([1.0, 2.0, 3.0]), weight: GoalWeight::Parameter(0) };
+    let mut crowd = only_clip(&library, 4);
+    (0..4).for_each(|instance| crowd.set_goals(instance, vec![goal]).unwrap());
+    (library, crowd, goal)
+}
+
+#[test]
+fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
+    let (library, mut crowd, goal) = crowd_with_everything();
+    let engine = GpuEngine::new(&library, own_gpu()).unwrap();
+    let device = engine.gpu().device.clone();
+    let options = CrowdOptions { visible: true, previous_skin: true, transitions: 2, ..CrowdOptions::NONE };
+    let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
+    let events = GpuEvents::new(engine.library(), &on_gpu, 10).unwrap();
+    let read = || engine.read_instance(&on_gpu, 0, Outputs::ALL);
+    read().unwrap();
+    device.destroy();
+
+    let now = engine.library();
+    assert!(on_gpu.set_layers(now, &crowd).unwrap().is_replaced());
+    assert_lost(read(), "layers of all");
+    assert!(on_gpu.set_instance(now, 0, crowd.layers(0)).unwrap().is_replaced());
+    assert_lost(read(), "layers of an instance");
+    assert!(on_gpu.set_goals(now, 1, &[goal]).unwrap().is_replaced());
+    assert_lost(read(), "goals");
+    assert!(on_gpu.set_parameters(1, &[0.5]).unwrap().is_replaced());
+    assert_lost(read(), "parameters");
+    on_gpu.set_all_parameters(&[0.5; 4]).unwrap();
+    assert_lost(read(), "parameters of all");
+    let clip = library.clip_ids().next().unwrap();
+    let layers = [Layer::new(clip, LayerTime::Playing(Playback::looping(NOW, 1.0)))];
+    let new = NewTransition::new(2, &layers, NOW);
+    assert!(on_gpu.transition(now, &library, &mut crowd, &new).unwrap().is_replaced());
+    assert_lost(read(), "a transition");
+
+    let step = Step { from: NOW, to: Ticks(NOW.0 + 1000) };
+    for frame in 0..2 {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        on_gpu.encode_visible(&mut encoder, step, frame);
+        events.encode(&mut encoder, step);
+        engine.gpu().queue.submit([encoder.finish()]);
+    }
+    assert_lost(read(), "visible instances");
+    assert_lost(events.read(), "events");
+    // Freed twice: by the loss, and by hand.
+    events.destroy();
+    on_gpu.destroy();
+    assert_lost(engine.wait(), "waiting");
+}
+
+#[test]
+fn a_stopwatch_fails() {
+    // A device of its own, with a clock if the adapter has one.
+    let gpu = GpuContext::new(AdapterKind::Any).unwrap();
+    let Some(watch) = Stopwatch::new(&gpu) else {
+        return report_skipped(&format!("a stopwatch on a lost device: {} has no clock", gpu.name()));
+    };
+    gpu.device.destroy();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    drop(
+        encoder
+            .begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: Some(watch.writes()) }),
+    );
+    assert_lost(watch.submit(&gpu, encoder), "a measurement");
+}
+
+#[test]
+#[cfg(feature = "render")]
+fn pictures_fail() {
+    use posse::low_level::render::{demo_figure, vertex_positions};
+    use posse::render::{
+        Bones, Bounds, Camera, Canvas, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target, UploadedPoses,
+        View, needed_outputs,
+    };
+    let library = demo::library().unwrap();
+    let skeleton = library.skeleton_ids().next().unwrap();
+    let figures = [demo_figure(&library, skeleton, 0.05).unwrap()];
+    let crowd = only_clip(&library, 2);
+    let gpu = own_gpu();
+    let (device, target, outputs) = (&gpu.device, Target::default(), needed_outputs(&figures, false));
+    let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+    let of_crowd = GpuCrowd::new(&on_gpu, &crowd, outputs).unwrap();
+    let poses = || of_crowd.batches().iter().map(PoseBuffers::from);
+    let placements = [Placement::default(); 2];
+    let renderer = Renderer::new(device, &gpu.queue, target).unwrap();
+    let canvas = Canvas::new(device, target, [64, 48]).unwrap();
+    let scene = Scene::new(&renderer, &library, &figures, poses(), &placements).unwrap();
+    let mut bounds = Bounds::EMPTY;
+    [posse::glam::Vec3::ZERO, posse::glam::Vec3::ONE].into_iter().for_each(|corner| bounds.add(corner));
+    let stage = Stage::new(bounds, 1.0);
+    let camera = Camera::default().fitted(&bounds.corners(), canvas.aspect(), 0.04);
+    let view = View { camera, stage, bones: Bones::Hidden };
+    let picture = || {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        of_crowd.encode(&mut encoder, NOW);
+        Picture::draw(&renderer, encoder, &canvas, &scene, &view)
+    };
+    picture().unwrap();
+    let reference = posse::Reference::new(&library).evaluate(&crowd, NOW, outputs).unwrap();
+    device.destroy();
+
+    assert_lost(picture(), "a picture");
+    assert_lost(vertex_positions(&renderer, &scene), "positions");
+    assert_lost(Renderer::new(device, &gpu.queue, target), "a renderer");
+    assert_lost(Canvas::new(device, target, [64, 48]), "a canvas");
+    assert_lost(Scene::new(&renderer, &library, &figures, poses(), &placements), "a scene");
+    let like = poses().next().unwrap();
+    assert_lost(UploadedPoses::new(&gpu, like, &reference), "poses");
+}
