@@ -194,15 +194,16 @@ impl<'a> Slack<'a> {
 ///
 /// A time has an error of 2^-48 of it, and of the smallest normal `f32`, since GPUs may flush smaller numbers to zero. It counts if
 /// it is more than 2^-24 of the interval, or reaches the next key: for key times that are very close together for their size. An
-/// engine's time is then anywhere within the error, on any key that is there. The time of a key itself is exact, unless it is that of
-/// a layer that plays.
+/// engine's time is then anywhere within the error, on any key that is there. The time of a key itself is only rounded to zero, unless
+/// it is that of a layer that plays.
 fn near(curve: &Curve, span: Span, time: f64, clock: Clock, rotation: bool) -> Vec<Span> {
     let Span { key, fraction, hit, straight } = span;
-    if straight || (hit && clock.0 == 0.0) {
+    if straight {
         return Vec::new();
     }
     let times = curve.timeline().times();
-    let error = clock.0 + TIME * time.abs() + f64::from(f32::MIN_POSITIVE);
+    let rounding = if hit && clock.0 == 0.0 { 0.0 } else { clock.0 + TIME * time.abs() };
+    let error = rounding + f64::from(f32::MIN_POSITIVE);
     let around = if hit { key.saturating_sub(1)..(key + 2).min(times.len()) } else { key..key + 2 };
     let interval = times[around].windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
     let share = error / interval;

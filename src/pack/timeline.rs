@@ -37,6 +37,14 @@ const EVEN_ROUNDING: f64 = 1.0 / (1 << 25) as f64;
 /// would lose digits. A timeline has at most 8192 intervals then.
 const MOST_EVEN: f64 = (1 << 26) as f64;
 
+/// The shortest cell of a lookup table in seconds. A shorter time may be 0 on a GPU, and the number of cells per second leaves the range of
+/// an `f32`.
+const SHORTEST_CELL: f64 = f32::MIN_POSITIVE as f64;
+
+/// The shortest step in seconds at which key times are not stored. Of a shorter one, an `f32` has no room for the digits of the
+/// remainder of [`coarse_split`].
+const SHORTEST_EVEN: f64 = SHORTEST_CELL * (1 << 26) as f64;
+
 /// Returns true if the key times of a curve must be exact, and are therefore stored even if they are even: the curve has steps, so
 /// that a time just before a key gives another value, or easings, which can be as steep, or a window around its keys.
 pub fn needs_exact_times(curve: &Curve) -> bool {
@@ -58,7 +66,7 @@ pub fn is_even(timeline: &Timeline) -> bool {
 /// Returns true if the key times of a timeline need not be stored once they are exact multiples of a step after the first.
 pub fn can_be_even(timeline: &Timeline) -> bool {
     let gaps = (timeline.len() - 1) as f64;
-    timeline.step().is_some_and(|step| gaps * extent(timeline) / step <= MOST_EVEN)
+    timeline.step().is_some_and(|step| step >= SHORTEST_EVEN && gaps * extent(timeline) / step <= MOST_EVEN)
 }
 
 /// The largest of a timeline's first key time, its last, and the seconds between them. Of key times on both sides of 0, the
@@ -95,14 +103,19 @@ impl PackedTimeline {
             arrays.words.extend([high.to_bits(), low.to_bits()]);
         }
         let gaps = key_times.len() - 1;
-        let even = map == NONE && timeline.step().is_some() && gaps <= MOST_CELLS;
-        let cells = if even { gaps } else { key_times.len().min(MOST_CELLS) };
-        let table = if even { NONE } else { pack_table(arrays, key_times, cells) };
         let span = key_times[gaps] - key_times[0];
+        // A time within cells this short can be rounded by more than a cell.
+        let one_cell = span < SHORTEST_CELL * key_times.len() as f64;
+        let even = !one_cell && map == NONE && timeline.step().is_some() && gaps <= MOST_CELLS;
+        let cells = match (one_cell, even) {
+            (true, _) => 1,
+            (false, true) => gaps,
+            (false, false) => key_times.len().min(MOST_CELLS),
+        };
+        let table = if even { NONE } else { pack_table(arrays, key_times, cells) };
         let record = TimelineRecord {
             key_count: key_times.len() as u32,
             times: times as u32,
-            // If the span is too short for an f32, all times fall into one cell: slower, but not wrong.
             cells_per_second: (cells as f64 / span).min(f64::from(f32::MAX)) as f32,
             cell_count: cells as u32,
             table,
@@ -124,7 +137,7 @@ impl PackedTimeline {
         let record = TimelineRecord {
             key_count: timeline.len() as u32,
             times: arrays.push_records(&[first_high, first_low, step_high, step_low]),
-            cells_per_second: (gaps as f64 / span).min(f64::from(f32::MAX)) as f32,
+            cells_per_second: (gaps as f64 / span) as f32,
             cell_count: gaps as u32,
             table: TIMES_EVEN,
             row: 0,
@@ -207,5 +220,26 @@ mod tests {
         assert!(is_even(&evenly(0.0, 2.0, 8192)) && is_even(&evenly(-1.0, 1.0, 8192)));
         // From -1 to 1, a time is at most 1, but the last key is 2 after the first.
         assert!(!is_even(&evenly(0.0, 2.0, 9900)) && !is_even(&evenly(-1.0, 1.0, 9900)));
+        // From key to key, 2^-99 s and 2^-101 s.
+        assert!(is_even(&evenly(0.0, (-96_f64).exp2(), 8)) && !is_even(&evenly(0.0, (-98_f64).exp2(), 8)));
+    }
+
+    #[test]
+    fn the_cells_of_a_lookup_table_are_never_shorter_than_the_smallest_normal_number() {
+        // Even and uneven key times, with cells of 2^-125, 2^-126 and 2^-127 s, and less than the smallest f32.
+        for (cell, cells) in [(-125.0, 4), (-126.0, 4), (-127.0, 1), (-160.0, 1)] {
+            let cell = f64::exp2(cell);
+            for times in [[0.0, 1.0, 2.0, 4.0], [0.0, 4.0 / 3.0, 8.0 / 3.0, 4.0]] {
+                let times = Timeline::new(times.map(|time| time * cell).to_vec()).unwrap();
+                let mut arrays = Arrays::default();
+                let record = PackedTimeline::new(&mut arrays, &times, Beyond::default()).record(2, NONE);
+                let expected = if cells == 4 && times.step().is_some() { 3 } else { cells };
+                assert_eq!(record.cell_count, expected, "{times:?}");
+                assert!(record.cells_per_second.is_finite());
+                if cells == 1 {
+                    assert_eq!(arrays.words[record.table as usize..], [0, 3]);
+                }
+            }
+        }
     }
 }

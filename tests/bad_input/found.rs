@@ -3,6 +3,7 @@
 use posse::{CpuEngine, Evaluator, Library, Reference, contract};
 use serde_json::json;
 
+use crate::support::build;
 use crate::support::gltf_builder::GltfBuilder;
 
 /// Asserts that the CPU engine poses all clips of a library as the contract asks.
@@ -18,12 +19,13 @@ fn assert_within_contract(mut library: Library) {
     }
 }
 
-/// A file of one node with a morph weight, which goes from 0 to 1 between two times.
-fn one_weight(times: [f32; 2], interpolation: &str) -> GltfBuilder {
+/// A file of one node with a morph weight, which is 0, 1, 2, ... at these times.
+fn one_weight(times: &[f32], interpolation: &str) -> GltfBuilder {
     let mut file = GltfBuilder::new();
     file.push("meshes", json!({ "primitives": [{ "attributes": {}, "targets": [{}] }] }));
     file.push("nodes", json!({ "mesh": 0 }));
-    let (input, output) = (file.floats("SCALAR", &times), file.floats("SCALAR", &[0.0, 1.0]));
+    let weights: Vec<f32> = (0_u8..).map(f32::from).take(times.len()).collect();
+    let (input, output) = (file.floats("SCALAR", times), file.floats("SCALAR", &weights));
     file.animate(json!({ "node": 0, "path": "weights" }), input, output, interpolation);
     file
 }
@@ -33,8 +35,24 @@ fn key_times_below_the_smallest_normal_number_are_within_the_contract() {
     // The key interval is 136,000 times the smallest f32, so that a third of it is rounded by 4e-6 of it.
     for times in [[9e-41, 2.8e-40], [0.0, 1e-45], [-1e-45, 3e-45], [1e-38, 1.1e-38]] {
         for interpolation in ["LINEAR", "STEP"] {
-            assert_within_contract(one_weight(times, interpolation).load().unwrap().0);
+            assert_within_contract(one_weight(&times, interpolation).load().unwrap().0);
         }
+    }
+}
+
+#[test]
+fn keys_at_times_below_the_smallest_normal_number_are_hit() {
+    // 16,256 and 16,384 times the smallest f32: the first lookup leads to a cell that ends before the last key.
+    let times = [0.0, 2.277_950_8e-41, 2.295_887_4e-41];
+    for interpolation in ["LINEAR", "STEP"] {
+        let (library, _) = one_weight(&times, interpolation).load().unwrap();
+        let clip = library.clip_ids().next().unwrap();
+        let mut engine = CpuEngine::with_threads(&library, 1).unwrap();
+        for (key, &time) in times.iter().enumerate() {
+            let pose = build::pose_at(&mut engine, &library, clip, time.into());
+            assert_eq!(pose.weights, [key as f64], "{interpolation}, {time:e} s");
+        }
+        assert_within_contract(library);
     }
 }
 
