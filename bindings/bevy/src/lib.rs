@@ -31,6 +31,7 @@ mod loader;
 mod material;
 mod mesh;
 mod plugin;
+mod recover;
 mod render_crowd;
 mod rig;
 mod root;

@@ -26,6 +26,13 @@ pub struct CrowdSkinning {
     pub(crate) previous: Handle<ShaderBuffer>,
 }
 
+impl CrowdSkinning {
+    /// All its buffers.
+    pub(crate) fn buffers(&self) -> [&Handle<ShaderBuffer>; 2] {
+        [&self.skin, &self.previous]
+    }
+}
+
 impl MaterialExtension for CrowdSkinning {
     fn vertex_shader() -> ShaderRef {
         embedded("posed.wesl")

@@ -6,7 +6,7 @@ use bevy::core_pipeline::schedule::camera_driver;
 use bevy::pbr::{MaterialPlugin, RenderMeshInstances};
 use bevy::prelude::*;
 use bevy::render::batching::gpu_preprocessing::GpuPreprocessingSupport;
-use bevy::render::renderer::{RenderGraph, RenderGraphSystems};
+use bevy::render::renderer::{RenderDevice, RenderGraph, RenderGraphSystems};
 use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSystems};
 use bevy::shader::load_shader_library;
 use bevy::transform::TransformSystems;
@@ -22,7 +22,7 @@ use crate::rig::{CrowdRig, CrowdRigParts};
 use crate::root::move_by_roots;
 use crate::slots::{Crowds, assign_slots, leave};
 use crate::socket::follow_joints;
-use crate::{dress, extract};
+use crate::{dress, extract, recover};
 
 /// Adds crowds to an app with Bevy's `DefaultPlugins`: the asset, the material, and the systems that pose and draw.
 #[derive(Debug, Clone, Copy, Default)]
@@ -81,6 +81,7 @@ impl Plugin for PossePlugin {
                     dress::dress_characters,
                     dress::follow_looks,
                     follow_joints,
+                    recover::announce_again.run_if(resource_exists_and_changed::<RenderDevice>),
                 )
                     .chain()
                     .in_set(PosseSystems::Characters),

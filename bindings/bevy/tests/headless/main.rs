@@ -9,6 +9,7 @@ mod files;
 #[path = "../../examples/headless/mod.rs"]
 mod headless;
 mod life;
+mod loss;
 mod motion;
 #[path = "../../../../examples/renderer/picture.rs"]
 mod picture;
