@@ -11,16 +11,17 @@ use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSyst
 use bevy::shader::load_shader_library;
 use bevy::transform::TransformSystems;
 
+use crate::assign::{assign_slots, let_go};
 use crate::clock::{self, CrowdClock};
 use crate::dress::Culling;
+use crate::dress_rigs::dress_rigs;
 use crate::events::{ClipEvent, send_events};
-use crate::goals::let_go;
 use crate::loader::CrowdRigLoader;
 use crate::material::CrowdMaterial;
 use crate::render_crowd::{self, RenderCrowds};
 use crate::rig::{CrowdRig, CrowdRigParts};
 use crate::root::move_by_roots;
-use crate::slots::{Crowds, assign_slots, leave};
+use crate::slots::{Crowds, leave};
 use crate::socket::follow_joints;
 use crate::{dress, extract, recover};
 
@@ -54,7 +55,9 @@ impl Plugin for PossePlugin {
             .init_resource::<Crowds>()
             .init_resource::<Culling>()
             .add_observer(leave)
+            .add_observer(dress::undress)
             .add_observer(dress::cull_by_distance)
+            .add_observer(dress::cull_by_view)
             .add_observer(let_go)
             .configure_sets(PreUpdate, (PosseSystems::Clock, PosseSystems::Events).chain())
             // Before the events of assets: new meshes and materials are then drawn in the frame in which characters get them. A rig that
@@ -76,7 +79,7 @@ impl Plugin for PossePlugin {
                 (
                     // The step belongs to the layers of before.
                     move_by_roots,
-                    dress::dress_rigs,
+                    dress_rigs,
                     assign_slots,
                     dress::dress_characters,
                     dress::follow_looks,

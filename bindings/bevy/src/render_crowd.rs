@@ -14,9 +14,9 @@ use posse::{
     SkeletonId, Step, Ticks,
 };
 
+use crate::change::Change;
 use crate::material::CrowdSkinning;
 use crate::rig::CrowdRig;
-use crate::slots::Change;
 
 /// The number of joints and the update interval of an entry of a visible list: all, in each frame.
 const ALL_JOINTS: u32 = u32::MAX;
