@@ -7,10 +7,12 @@ use bevy::gltf::{Gltf, GltfMaterial, GltfMesh, GltfNode, GltfSkin};
 use bevy::pbr::gltf::standard_material_from_gltf_material;
 use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
+use bevy::render::storage::ShaderBuffer;
 
 use crate::bounds::bounds;
 use crate::material::CrowdMaterial;
 use crate::mesh::crowd_mesh;
+use crate::morph::Morphs;
 use crate::rig::{CrowdRig, CrowdRigParts, Dress, DressedPart, RigPart};
 use crate::slots::Crowds;
 
@@ -41,7 +43,8 @@ impl GltfAssets<'_> {
                     Some(material) => standard_material_from_gltf_material(self.materials.get(material)?),
                     None => StandardMaterial::default(),
                 };
-                parts.push(RigPart { mesh: meshes.get(&primitive.mesh)?.clone(), material, skin });
+                let joint = rig.joints.get(node.index).copied();
+                parts.push(RigPart { mesh: meshes.get(&primitive.mesh)?.clone(), material, skin, joint });
             }
         }
         Some(parts)
@@ -61,6 +64,7 @@ pub(crate) struct Waiting<'w, 's> {
 pub(crate) struct Wardrobe<'w> {
     meshes: ResMut<'w, Assets<Mesh>>,
     materials: ResMut<'w, Assets<CrowdMaterial>>,
+    buffers: ResMut<'w, Assets<ShaderBuffer>>,
     dressed: ResMut<'w, CrowdRigParts>,
     crowds: ResMut<'w, Crowds>,
 }
@@ -113,11 +117,15 @@ pub(crate) fn dress_rigs(mut waiting: Waiting, rigs: Res<Assets<CrowdRig>>, gltf
 
 /// The meshes, materials and bounds of a rig.
 fn dress(rig: &CrowdRig, parts: Vec<RigPart>, made: &mut Wardrobe) -> Result<Dress, posse::Error> {
-    let (own, looks): (Vec<Mesh>, Vec<StandardMaterial>) = parts
-        .into_iter()
-        .filter_map(|part| Some((crowd_mesh(part.mesh, rig.first_matrix(part.skin))?, part.material)))
-        .unzip();
-    let bounds = bounds(rig, &own)?;
+    let mut morphs = Morphs::new(rig);
+    let of_part = |part: RigPart| {
+        let (first, material) = (rig.first_matrix(part.skin), part.material.clone());
+        Some((crowd_mesh(morphs.take(part), first)?, material))
+    };
+    let (own, looks): (Vec<Mesh>, Vec<StandardMaterial>) = parts.into_iter().filter_map(of_part).unzip();
+    let bounds = bounds(rig, &own, &morphs)?;
+    // A rig that is gone since has no place for them.
+    let _ = made.buffers.insert(rig.skinning.morphs.id(), morphs.into_buffer());
     let part = |(mesh, base)| {
         let material = made.materials.add(CrowdMaterial { base, extension: rig.skinning() });
         DressedPart { mesh: made.meshes.add(mesh), material }

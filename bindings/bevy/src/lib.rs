@@ -34,6 +34,7 @@ mod goals;
 mod loader;
 mod material;
 mod mesh;
+mod morph;
 mod plugin;
 mod recover;
 mod render_crowd;

@@ -44,6 +44,7 @@ pub enum PosseSystems {
 impl Plugin for PossePlugin {
     fn build(&self, app: &mut App) {
         load_shader_library!(app, "skin.wesl");
+        load_shader_library!(app, "morph.wesl");
         embedded_asset!(app, "posed.wesl");
         embedded_asset!(app, "posed_prepass.wesl");
         app.init_asset::<CrowdRig>()

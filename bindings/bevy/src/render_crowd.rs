@@ -6,7 +6,7 @@ use bevy::asset::AssetId;
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::render_asset::RenderAssets;
-use bevy::render::render_resource::Buffer;
+use bevy::render::render_resource::{Buffer, BufferDescriptor, BufferUsages, CommandEncoder};
 use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue};
 use bevy::render::storage::{GpuShaderBuffer, RenderChangedShaderBuffers};
 use posse::{
@@ -59,10 +59,35 @@ struct OnDevice {
     crowd: GpuCrowd,
     skin: Buffer,
     previous: Buffer,
+    weights: Option<Weights>,
     /// The visible list on the device.
     listed: Vec<u32>,
     /// True until the first frame.
     is_new: bool,
+}
+
+/// The morph weights of a crowd on the device.
+struct Weights {
+    /// Those that posse writes.
+    written: Buffer,
+    /// Those that shaders read: of the present frame, and after them of the frame before.
+    shown: Buffer,
+}
+
+impl Weights {
+    fn new(written: &Buffer, device: &RenderDevice) -> Self {
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let size = 2 * written.size();
+        let label = Some("posse morph weights");
+        let shown = device.create_buffer(&BufferDescriptor { label, size, usage, mapped_at_creation: false });
+        Self { written: written.clone(), shown }
+    }
+
+    /// Copies the weights to the half of the frame before, or to that of the present one.
+    fn copy(&self, encoder: &mut CommandEncoder, is_previous: bool) {
+        let start = if is_previous { self.written.size() } else { 0 };
+        encoder.copy_buffer_to_buffer(&self.written, 0, &self.shown, start, self.written.size());
+    }
 }
 
 impl RenderCrowd {
@@ -175,7 +200,9 @@ impl RenderCrowd {
             Some(gpu) => gpu.library,
             None => GpuLibrary::new((device.wgpu_device(), &**queue), (*self.packed).clone())?,
         };
-        let crowd = GpuCrowd::with_options(&library, &self.crowd.at(now), Outputs::SKIN, self.room)?;
+        let weights = self.library.skeleton(self.skeleton).weight_count() > 0;
+        let outputs = Outputs { weights, ..Outputs::SKIN };
+        let crowd = GpuCrowd::with_options(&library, &self.crowd.at(now), outputs, self.room)?;
         let [batch] = crowd.batches() else {
             let (count, parts) = (self.crowd.len(), crowd.batches().len());
             let reason =
@@ -186,7 +213,8 @@ impl RenderCrowd {
             return Err(Error::Usage("the rig has no skin".into()));
         };
         let (skin, previous) = (Buffer::from(skin.clone()), Buffer::from(previous.clone()));
-        self.gpu = Some(OnDevice { library, crowd, skin, previous, listed: Vec::new(), is_new: true });
+        let weights = batch.values().map(|values| Weights::new(&Buffer::from(values.clone()), device));
+        self.gpu = Some(OnDevice { library, crowd, skin, previous, weights, listed: Vec::new(), is_new: true });
         Ok(())
     }
 
@@ -197,9 +225,11 @@ impl RenderCrowd {
             return;
         }
         let Some(list) = gpu.crowd.batches().first().and_then(|batch| batch.visible()) else { return };
+        // Characters whose change was dropped, because their rig was edited after it, have no instance until the next frame.
+        let present = || self.visible.iter().copied().filter(|&slot| (slot as usize) < self.crowd.len());
         let mut bytes = Vec::with_capacity(4 + 12 * self.visible.len());
-        bytes.extend((self.visible.len() as u32).to_le_bytes());
-        for &slot in &self.visible {
+        bytes.extend((present().count() as u32).to_le_bytes());
+        for slot in present() {
             bytes.extend([slot, ALL_JOINTS, EACH_FRAME].into_iter().flat_map(u32::to_le_bytes));
         }
         queue.write_buffer(&Buffer::from(list.clone()), 0, &bytes);
@@ -234,7 +264,9 @@ pub(crate) fn prepare(
         }
         crowd.list_visible(&queue);
         let Some(gpu) = &crowd.gpu else { continue };
-        for (handle, buffer) in [(&crowd.skinning.skin, &gpu.skin), (&crowd.skinning.previous, &gpu.previous)] {
+        let matrices = [(&crowd.skinning.skin, &gpu.skin), (&crowd.skinning.previous, &gpu.previous)];
+        let weights = gpu.weights.as_ref().map(|weights| (&crowd.skinning.weights, &weights.shown));
+        for (handle, buffer) in matrices.into_iter().chain(weights) {
             if let Some(shown) = buffers.get_mut(handle)
                 && shown.buffer.id() != buffer.id()
             {
@@ -253,6 +285,16 @@ pub(crate) fn pose(mut crowds: ResMut<RenderCrowds>, mut context: RenderContext)
         let Some(gpu) = &mut crowd.gpu else { continue };
         // A new crowd has no previous matrices: a step that goes nowhere copies the present ones.
         let step = if std::mem::take(&mut gpu.is_new) { step.to.into() } else { *step };
-        gpu.crowd.encode_visible(context.command_encoder(), step, *frame);
+        let encoder = context.command_encoder();
+        if let Some(weights) = gpu.weights.as_ref().filter(|_| step.from != step.to) {
+            weights.copy(encoder, true);
+        }
+        gpu.crowd.encode_visible(encoder, step, *frame);
+        if let Some(weights) = &gpu.weights {
+            weights.copy(encoder, false);
+            if step.from == step.to {
+                weights.copy(encoder, true);
+            }
+        }
     }
 }

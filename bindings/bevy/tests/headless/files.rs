@@ -13,10 +13,10 @@ use crate::headless;
 use crate::stage::Stage;
 
 /// A folder that is removed at the end.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("bevy_posse_{}_{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         Self(folder)

@@ -10,6 +10,7 @@ mod files;
 mod headless;
 mod life;
 mod loss;
+mod morphs;
 mod motion;
 #[path = "../../../../examples/renderer/picture.rs"]
 mod picture;
