@@ -21,21 +21,25 @@ const DISTANCE: f32 = 9.0;
 const WAY: f32 = 3.0;
 const GROWTH: f32 = 1.5;
 
-/// A square of two triangles on the second of two joints. The clip takes the weights from 0 to 1 and 0.5 within two seconds.
+/// The change of its normal from the z axis with the growth at weight 1: along the x axis at weight 0.5.
+const TURN: [f32; 3] = [2.0, 0.0, -2.0];
+
+/// A square of two triangles on the first of two joints. The clip takes the weights from 0 to 1 and 0.5 within two seconds.
 fn write(folder: &Path) {
     let document = r#"{ "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [0, 1] }],
         "nodes": [{ "name": "square", "mesh": 0, "skin": 0 }, { "name": "below", "children": [2] }, { "name": "joint" }],
         "skins": [{ "joints": [1, 2] }],
         "meshes": [{ "weights": [0, 0], "primitives": [{
             "attributes": { "POSITION": 0, "NORMAL": 1, "JOINTS_0": 2, "WEIGHTS_0": 3 },
-            "targets": [{ "POSITION": 4 }, { "POSITION": 5 }] }] }],
+            "targets": [{ "POSITION": 4 }, { "POSITION": 5, "NORMAL": 8 }] }] }],
         "animations": [{ "name": "wander", "samplers": [{ "input": 6, "output": 7 }],
             "channels": [{ "sampler": 0, "target": { "node": 0, "path": "weights" } }] }],
-        "buffers": [{ "byteLength": 432, "uri": "square.bin" }],
+        "buffers": [{ "byteLength": 504, "uri": "square.bin" }],
         "bufferViews": [{ "buffer": 0, "byteLength": 72 }, { "buffer": 0, "byteOffset": 72, "byteLength": 72 },
             { "buffer": 0, "byteOffset": 144, "byteLength": 24 }, { "buffer": 0, "byteOffset": 168, "byteLength": 96 },
             { "buffer": 0, "byteOffset": 264, "byteLength": 72 }, { "buffer": 0, "byteOffset": 336, "byteLength": 72 },
-            { "buffer": 0, "byteOffset": 408, "byteLength": 8 }, { "buffer": 0, "byteOffset": 416, "byteLength": 16 }],
+            { "buffer": 0, "byteOffset": 408, "byteLength": 8 }, { "buffer": 0, "byteOffset": 416, "byteLength": 16 },
+            { "buffer": 0, "byteOffset": 432, "byteLength": 72 }],
         "accessors": [
             { "bufferView": 0, "componentType": 5126, "count": 6, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0] },
             { "bufferView": 1, "componentType": 5126, "count": 6, "type": "VEC3" },
@@ -44,7 +48,8 @@ fn write(folder: &Path) {
             { "bufferView": 4, "componentType": 5126, "count": 6, "type": "VEC3", "min": [3, 0, 0], "max": [3, 0, 0] },
             { "bufferView": 5, "componentType": 5126, "count": 6, "type": "VEC3", "min": [0, 0, 0], "max": [0, 1.5, 0] },
             { "bufferView": 6, "componentType": 5126, "count": 2, "type": "SCALAR", "min": [0], "max": [2] },
-            { "bufferView": 7, "componentType": 5126, "count": 4, "type": "SCALAR" }] }"#;
+            { "bufferView": 7, "componentType": 5126, "count": 4, "type": "SCALAR" },
+            { "bufferView": 8, "componentType": 5126, "count": 6, "type": "VEC3" }] }"#;
     let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0_f32]];
     let mut numbers: Vec<f32> = corners.iter().flat_map(|&[x, y]| [x, y, 0.0]).collect();
     numbers.extend(corners.iter().flat_map(|_| [0.0, 0.0, 1.0]));
@@ -54,6 +59,7 @@ fn write(folder: &Path) {
     numbers.extend(corners.iter().flat_map(|_| [WAY, 0.0, 0.0]));
     numbers.extend(corners.iter().flat_map(|&[_, y]| [0.0, GROWTH * y, 0.0]));
     numbers.extend([0.0, 2.0, 0.0, 0.0, 1.0, 0.5]);
+    numbers.extend(corners.iter().flat_map(|_| TURN));
     bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     std::fs::write(folder.join("square.bin"), bytes).unwrap();
     std::fs::write(folder.join("square.gltf"), document).unwrap();
@@ -213,6 +219,38 @@ fn shadows_have_the_morphs_of_their_squares() {
             assert!(is_right, "{colour:?} at {x} and {y} of the shadow of the square from {low} to {high}");
         }
     }
+}
+
+/// At the end of the clip, the light comes along the surface.
+#[test]
+fn normals_turn_with_their_targets() {
+    let mut squares = Squares::new("morph_normals", &[LayerTime::At(0.0), LayerTime::At(1.0), LayerTime::At(2.0)]);
+    let world = squares.app.world_mut();
+    for (_, material) in world.resource_mut::<Assets<CrowdMaterial>>().iter_mut() {
+        let rough = StandardMaterial { perceptual_roughness: 1.0, reflectance: 0.0, ..default() };
+        material.base = StandardMaterial { base_color: Color::srgb(0.5, 0.5, 0.5), ..rough };
+    }
+    world.insert_resource(bevy::light::GlobalAmbientLight::NONE);
+    let sun = DirectionalLight { illuminance: 5_000.0, ..default() };
+    world.spawn((sun, Transform::IDENTITY.looking_to(Vec3::NEG_Z, Vec3::Y)));
+    for _ in 0..3 {
+        squares.app.update();
+    }
+    let picture = squares.shoot();
+    let now = squares.app.world().resource::<CrowdClock>().now();
+    let levels: Vec<f32> = squares
+        .corners(now)
+        .into_iter()
+        .map(|[low, high]| {
+            let pixel = squares.pixel(0.5 * (low + high));
+            let colour = picture.pixel(pixel.x as i64, pixel.y as i64).unwrap();
+            Srgba::gamma_function(f32::from(colour[0]) / 255.0)
+        })
+        .collect();
+    // By the cosine of the angle: half way, the sum of both ends is turned by 45 degrees.
+    let [ahead, half, aside] = levels[..] else { panic!("there are three squares") };
+    assert!(ahead > 0.05 && ahead < 0.95 && aside < 0.02 * ahead, "{levels:?}");
+    assert!((half / ahead - 0.5_f32.sqrt()).abs() < 0.04, "{levels:?}");
 }
 
 #[test]
