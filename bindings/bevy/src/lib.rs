@@ -43,6 +43,7 @@ mod root;
 mod slots;
 mod socket;
 mod views;
+mod weights;
 
 #[doc(no_inline)]
 pub use posse;

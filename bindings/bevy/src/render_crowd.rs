@@ -6,7 +6,7 @@ use bevy::asset::AssetId;
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::render_asset::RenderAssets;
-use bevy::render::render_resource::{Buffer, BufferDescriptor, BufferUsages, CommandEncoder};
+use bevy::render::render_resource::Buffer;
 use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue};
 use bevy::render::storage::{GpuShaderBuffer, RenderChangedShaderBuffers};
 use posse::{
@@ -17,6 +17,7 @@ use posse::{
 use crate::change::Change;
 use crate::material::CrowdSkinning;
 use crate::rig::CrowdRig;
+use crate::weights::Weights;
 
 /// The number of joints and the update interval of an entry of a visible list: all, in each frame.
 const ALL_JOINTS: u32 = u32::MAX;
@@ -64,30 +65,6 @@ struct OnDevice {
     listed: Vec<u32>,
     /// True until the first frame.
     is_new: bool,
-}
-
-/// The morph weights of a crowd on the device.
-struct Weights {
-    /// Those that posse writes.
-    written: Buffer,
-    /// Those that shaders read: of the present frame, and after them of the frame before.
-    shown: Buffer,
-}
-
-impl Weights {
-    fn new(written: &Buffer, device: &RenderDevice) -> Self {
-        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-        let size = 2 * written.size();
-        let label = Some("posse morph weights");
-        let shown = device.create_buffer(&BufferDescriptor { label, size, usage, mapped_at_creation: false });
-        Self { written: written.clone(), shown }
-    }
-
-    /// Copies the weights to the half of the frame before, or to that of the present one.
-    fn copy(&self, encoder: &mut CommandEncoder, is_previous: bool) {
-        let start = if is_previous { self.written.size() } else { 0 };
-        encoder.copy_buffer_to_buffer(&self.written, 0, &self.shown, start, self.written.size());
-    }
 }
 
 impl RenderCrowd {
@@ -286,15 +263,12 @@ pub(crate) fn pose(mut crowds: ResMut<RenderCrowds>, mut context: RenderContext)
         // A new crowd has no previous matrices: a step that goes nowhere copies the present ones.
         let step = if std::mem::take(&mut gpu.is_new) { step.to.into() } else { *step };
         let encoder = context.command_encoder();
-        if let Some(weights) = gpu.weights.as_ref().filter(|_| step.from != step.to) {
-            weights.copy(encoder, true);
+        if let Some(weights) = &gpu.weights {
+            weights.keep(encoder);
         }
         gpu.crowd.encode_visible(encoder, step, *frame);
         if let Some(weights) = &gpu.weights {
-            weights.copy(encoder, false);
-            if step.from == step.to {
-                weights.copy(encoder, true);
-            }
+            weights.show(encoder, step);
         }
     }
 }
