@@ -1,7 +1,5 @@
 //! Devices that are lost.
 
-use std::time::Duration;
-
 use bevy::core_pipeline::prepass::{DepthPrepass, MotionVectorPrepass};
 use bevy::prelude::*;
 use bevy::render::error_handler::{ErrorType, RenderErrorHandler, RenderErrorPolicy};
@@ -10,6 +8,7 @@ use bevy::render::renderer::RenderDevice;
 use bevy::render::settings::RenderCreation;
 use bevy_posse::{CrowdRig, Posse};
 
+use crate::headless;
 use crate::pixels::{add_sun, check_shadows};
 use crate::stage::{Stage, layers, rig};
 
@@ -38,19 +37,12 @@ fn lose(stage: &mut Stage, meanwhile: impl FnOnce(&mut Stage)) {
     device.poll(PollType::wait_indefinitely()).unwrap();
     device.wgpu_device().destroy();
     device.poll(PollType::wait_indefinitely()).unwrap();
-    let since = |stage: &Stage| stage.app.world().get_resource_change_ticks::<RenderDevice>().unwrap().changed;
-    let before = since(stage);
+    let since = |world: &World| world.get_resource_change_ticks::<RenderDevice>().unwrap().changed;
+    let before = since(stage.app.world());
     stage.frames(1);
-    assert_eq!(since(stage), before, "the device was replaced at once");
+    assert_eq!(since(stage.app.world()), before, "the device was replaced at once");
     meanwhile(stage);
-    for _ in 0..500 {
-        stage.frames(1);
-        if since(stage) != before {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    panic!("Bevy has no other device after 500 frames");
+    headless::run_until(&mut stage.app, |world| since(world) != before);
 }
 
 /// In the second round, characters come, go and get another rig while there is no device.
