@@ -80,7 +80,7 @@ fn spawn(world: &mut World, count: usize) -> Outcome<()> {
 
     let body = demo::body(library.skeleton(skeleton), 0.03)?;
     let material = StandardMaterial { perceptual_roughness: 0.9, ..default() };
-    let part = RigPart { mesh: mesh(&body, [Vec3::ONE; 3]), material, skin };
+    let part = RigPart { mesh: mesh(&body, [Vec3::ONE; 3]), material, skin, joint: None };
     let rig = CrowdRig::new(library, skeleton, vec![part], &mut world.resource_mut::<Assets<ShaderBuffer>>())?;
     let rig = world.resource_mut::<Assets<CrowdRig>>().add(rig);
     for (side, shirt) in [(1.0, Vec3::new(0.60, 0.05, 0.04)), (-1.0, Vec3::new(0.04, 0.13, 0.55))] {

@@ -1,114 +1,16 @@
-//! Gives loaded rigs their meshes and materials, and characters those of their rigs.
+//! Gives characters the meshes and materials of their rigs.
 
-use std::sync::Arc;
-
-use bevy::asset::AssetId;
+use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::{NoAutoAabb, NoCpuCulling, NoFrustumCulling, RenderLayers, VisibilityRange};
 use bevy::ecs::query::QueryData;
-use bevy::gltf::{Gltf, GltfMaterial, GltfMesh, GltfNode, GltfSkin};
 use bevy::light::NotShadowCaster;
 use bevy::mesh::MeshTag;
-use bevy::pbr::gltf::standard_material_from_gltf_material;
-use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 
-use crate::bounds::bounds;
+use crate::character::Posse;
 use crate::material::CrowdMaterial;
-use crate::mesh::crowd_mesh;
-use crate::rig::{CrowdRig, CrowdRigParts, Dress, DressedPart, RigPart};
-use crate::slots::{Crowds, Slot};
-
-/// The parts of glTF files, as Bevy has loaded them.
-#[derive(bevy::ecs::system::SystemParam)]
-pub(crate) struct GltfAssets<'w> {
-    files: Res<'w, Assets<Gltf>>,
-    nodes: Res<'w, Assets<GltfNode>>,
-    of_nodes: Res<'w, Assets<GltfMesh>>,
-    skins: Res<'w, Assets<GltfSkin>>,
-    materials: Res<'w, Assets<GltfMaterial>>,
-}
-
-impl GltfAssets<'_> {
-    /// The meshes with skins of a file; `None` if a part of it is not loaded yet.
-    fn parts(&self, rig: &CrowdRig, file: &Handle<Gltf>, meshes: &Assets<Mesh>) -> Option<Vec<RigPart>> {
-        let mut parts = Vec::new();
-        for node in &self.files.get(file)?.nodes {
-            let node = self.nodes.get(node)?;
-            let Some(mesh) = &node.mesh else { continue };
-            let Some(skin) = &node.skin else {
-                warn!("{file:?}: the mesh of node `{}` has no skin, and is not drawn", node.name);
-                continue;
-            };
-            let Some(&skin) = rig.skins.get(self.skins.get(skin)?.index) else { continue };
-            for primitive in &self.of_nodes.get(mesh)?.primitives {
-                let material = match &primitive.material {
-                    Some(material) => standard_material_from_gltf_material(self.materials.get(material)?),
-                    None => StandardMaterial::default(),
-                };
-                parts.push(RigPart { mesh: meshes.get(&primitive.mesh)?.clone(), material, skin });
-            }
-        }
-        Some(parts)
-    }
-}
-
-/// Makes the meshes, materials and bounds of rigs that are loaded, or loaded again.
-pub(crate) fn dress_rigs(
-    mut events: MessageReader<AssetEvent<CrowdRig>>,
-    mut files: MessageReader<AssetEvent<Gltf>>,
-    mut waiting: Local<HashSet<AssetId<CrowdRig>>>,
-    rigs: Res<Assets<CrowdRig>>,
-    gltf: GltfAssets,
-    (mut meshes, mut materials): (ResMut<Assets<Mesh>>, ResMut<Assets<CrowdMaterial>>),
-    (mut dressed, mut crowds): (ResMut<CrowdRigParts>, ResMut<Crowds>),
-) {
-    for event in events.read() {
-        match *event {
-            AssetEvent::Added { id } | AssetEvent::Modified { id } | AssetEvent::LoadedWithDependencies { id } => {
-                waiting.insert(id);
-            }
-            AssetEvent::Removed { id } => {
-                waiting.remove(&id);
-                dressed.0.remove(&id);
-                crowds.forget(id);
-            }
-            AssetEvent::Unused { .. } => {}
-        }
-    }
-    for event in files.read() {
-        if let AssetEvent::Modified { id } | AssetEvent::LoadedWithDependencies { id } = *event {
-            let of_file = rigs.iter().filter(|(_, rig)| rig.gltf.as_ref().is_some_and(|gltf| gltf.id() == id));
-            waiting.extend(of_file.map(|(id, _)| id));
-        }
-    }
-    waiting.retain(|&id| {
-        let Some(rig) = rigs.get(id) else { return true };
-        let parts = match &rig.gltf {
-            Some(file) => gltf.parts(rig, file, &meshes),
-            None => Some(rig.parts.clone()),
-        };
-        let Some(parts) = parts else { return true };
-        let (own, looks): (Vec<Mesh>, Vec<StandardMaterial>) = parts
-            .into_iter()
-            .filter_map(|part| Some((crowd_mesh(part.mesh, rig.first_matrix(part.skin))?, part.material)))
-            .unzip();
-        let bounds = match bounds(rig, &own) {
-            Ok(bounds) => bounds,
-            Err(error) => {
-                error!("rig {id}: {error}");
-                return false;
-            }
-        };
-        let part = |(mesh, base)| {
-            let material = materials.add(CrowdMaterial { base, extension: rig.skinning() });
-            DressedPart { mesh: meshes.add(mesh), material }
-        };
-        let parts = own.into_iter().zip(looks).map(part).collect();
-        dressed.0.insert(id, Arc::new(Dress { library: rig.library.clone(), parts, bounds }));
-        crowds.renew(id);
-        false
-    });
-}
+use crate::rig::CrowdRigParts;
+use crate::slots::Slot;
 
 /// The processor that drops characters out of view.
 #[derive(Resource, Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -148,9 +50,6 @@ impl LookItem<'_, '_> {
         copy(self.range, other);
         copy(self.casts_no_shadow, other);
         copy(self.is_never_culled, other);
-        if self.range.is_some() {
-            other.try_remove::<NoCpuCulling>();
-        }
     }
 }
 
@@ -175,7 +74,8 @@ pub(crate) fn dress_characters(
         for &other in worn.iter().flat_map(|worn| &worn.others) {
             commands.entity(other).try_despawn();
         }
-        let mut now = Dressed { others: Vec::new(), ..default() };
+        let [had_mesh, had_material] = worn.map_or([false; 2], |worn| [worn.has_mesh, worn.has_material]);
+        let mut now = Dressed { others: Vec::new(), has_mesh: had_mesh, has_material: had_material };
         let is_culled_by_gpu = *culling == Culling::Gpu && look.range.is_none();
         let all = || (tag.clone(), dress.bounds, NoAutoAabb);
         commands.entity(entity).try_insert(all());
@@ -183,10 +83,10 @@ pub(crate) fn dress_characters(
             commands.entity(entity).try_insert(NoCpuCulling);
         }
         let Some((first, others)) = dress.parts.split_first() else {
+            commands.entity(entity).try_insert(now);
             continue;
         };
-        let own_mesh = mesh.is_some() && !worn.is_some_and(|worn| worn.has_mesh);
-        if !own_mesh {
+        if mesh.is_none() || had_mesh {
             now.has_mesh = true;
             commands.entity(entity).try_insert(Mesh3d(first.mesh.clone()));
             for part in others {
@@ -199,11 +99,27 @@ pub(crate) fn dress_characters(
                 now.others.push(other.id());
             }
         }
-        if material.is_none() || worn.is_some_and(|worn| worn.has_material) {
+        if material.is_none() || had_material {
             now.has_material = true;
             commands.entity(entity).try_insert(MeshMaterial3d(first.material.clone()));
         }
         commands.entity(entity).try_insert(now);
+    }
+}
+
+/// Takes from an entity that is no character any more what the plugin has given to it.
+pub(crate) fn undress(removed: On<Remove<Posse>>, worn: Query<&Dressed>, mut commands: Commands) {
+    let Ok(worn) = worn.get(removed.entity) else { return };
+    for &other in &worn.others {
+        commands.entity(other).try_despawn();
+    }
+    let mut entity = commands.entity(removed.entity);
+    entity.try_remove::<(Dressed, Aabb, NoAutoAabb, NoCpuCulling)>();
+    if worn.has_mesh {
+        entity.try_remove::<Mesh3d>();
+    }
+    if worn.has_material {
+        entity.try_remove::<MeshMaterial3d<CrowdMaterial>>();
     }
 }
 
@@ -240,12 +156,27 @@ pub(crate) fn follow_looks(
 ///
 /// Bevy's culling on the GPU knows ranges, but the list of characters to pose ([`crate::views::Views::see`]) does not, and views with
 /// `NoIndirectDrawing` are not culled on the GPU.
-pub(crate) fn cull_by_distance(
-    ranges: On<Insert<VisibilityRange>>,
-    characters: Query<(), With<Slot>>,
+pub(crate) fn cull_by_distance(ranges: On<Insert<VisibilityRange>>, worn: Query<&Dressed>, mut commands: Commands) {
+    for mesh in meshes_of(ranges.entity, &worn) {
+        commands.entity(mesh).try_remove::<NoCpuCulling>();
+    }
+}
+
+/// Takes a character whose range is removed back to the GPU.
+pub(crate) fn cull_by_view(
+    ranges: On<Remove<VisibilityRange>>,
+    worn: Query<&Dressed>,
+    culling: Res<Culling>,
     mut commands: Commands,
 ) {
-    if characters.contains(ranges.entity) {
-        commands.entity(ranges.entity).try_remove::<NoCpuCulling>();
+    if *culling == Culling::Gpu {
+        for mesh in meshes_of(ranges.entity, &worn) {
+            commands.entity(mesh).try_insert(NoCpuCulling);
+        }
     }
+}
+
+/// The meshes of a character; none of another entity.
+fn meshes_of(entity: Entity, worn: &Query<&Dressed>) -> Vec<Entity> {
+    worn.get(entity).map_or_else(|_| Vec::new(), |worn| [&[entity], worn.others.as_slice()].concat())
 }

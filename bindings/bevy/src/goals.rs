@@ -6,7 +6,6 @@ use bevy::prelude::*;
 use posse::{Goal, GoalTarget, GoalWeight, Library, SkeletonId};
 
 use crate::clip_layer::missing;
-use crate::slots::Posse;
 
 /// Goals of a character: targets for chains of its joints, such as the ground for feet. They act in order, each on the pose that the one
 /// before left. Sockets follow the joints as the goals have moved them.
@@ -82,12 +81,5 @@ impl ChainGoals {
             }
         };
         self.0.iter().filter_map(resolve).collect()
-    }
-}
-
-/// Marks a character as changed when its goals are removed.
-pub(crate) fn let_go(removed: On<Remove<ChainGoals>>, mut characters: Query<&mut Posse>) {
-    if let Ok(mut posse) = characters.get_mut(removed.entity) {
-        posse.set_changed();
     }
 }

@@ -20,27 +20,35 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod assign;
 mod bounds;
+mod change;
+mod character;
 mod clip_layer;
 mod clock;
 mod dress;
+mod dress_rigs;
 mod events;
 mod extract;
 mod goals;
 mod loader;
 mod material;
 mod mesh;
+mod morph;
 mod plugin;
+mod recover;
 mod render_crowd;
 mod rig;
 mod root;
 mod slots;
 mod socket;
 mod views;
+mod weights;
 
 #[doc(no_inline)]
 pub use posse;
 
+pub use character::{LayerTransition, Posse};
 pub use clip_layer::ClipLayer;
 pub use clock::CrowdClock;
 pub use events::{ClipEvent, ClipEvents};
@@ -51,5 +59,4 @@ pub use mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS, crowd_mesh};
 pub use plugin::{PossePlugin, PosseSystems};
 pub use rig::{CrowdRig, CrowdRigParts, DressedPart, RigPart};
 pub use root::MovedByRoot;
-pub use slots::{LayerTransition, Posse};
 pub use socket::JointSocket;

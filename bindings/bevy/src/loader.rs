@@ -9,7 +9,7 @@ use bevy::prelude::*;
 use posse::{Library, import};
 
 use crate::material::CrowdSkinning;
-use crate::rig::{CrowdRig, placeholder};
+use crate::rig::CrowdRig;
 
 /// Loads a [`CrowdRig`] from a `.glb` or `.gltf` file: skeleton, skins and clips by posse, meshes and materials by Bevy.
 ///
@@ -68,13 +68,10 @@ impl AssetLoader for CrowdRigLoader {
         for warning in &asset.warnings {
             warn!("{path}: {warning}");
         }
-        let skinning = CrowdSkinning {
-            skin: context.add_labeled_asset("Skin".to_owned(), placeholder()),
-            previous: context.add_labeled_asset("PreviousSkin".to_owned(), placeholder()),
-        };
+        let skinning = CrowdSkinning::new(|name, buffer| context.add_labeled_asset(name.to_owned(), buffer));
         let gltf: Handle<Gltf> = context.load(path);
         let rig = CrowdRig::with_skinning(library, asset.skeleton, asset.skins, skinning)?;
-        Ok(CrowdRig { gltf: Some(gltf), ..rig })
+        Ok(CrowdRig { gltf: Some(gltf), joints: asset.joints, ..rig })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bevy's `StandardMaterial` with skin matrices by posse.
 
-use bevy::asset::embedded_path;
+use bevy::asset::{RenderAssetUsages, embedded_path};
 use bevy::mesh::MeshVertexBufferLayoutRef;
 use bevy::pbr::{ExtendedMaterial, MaterialExtension, MaterialExtensionKey, MaterialExtensionPipeline};
 use bevy::prelude::*;
@@ -9,6 +9,7 @@ use bevy::render::storage::ShaderBuffer;
 use bevy::shader::ShaderRef;
 
 use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS};
+use crate::morph::ATTRIBUTE_CROWD_MORPHS;
 
 /// The material of a character: all of Bevy's `StandardMaterial`, and the skinning of its rig.
 pub type CrowdMaterial = ExtendedMaterial<StandardMaterial, CrowdSkinning>;
@@ -24,6 +25,31 @@ pub struct CrowdSkinning {
     /// The matrices of the frame before, for motion vectors.
     #[storage(101, read_only, visibility(vertex))]
     pub(crate) previous: Handle<ShaderBuffer>,
+    /// The displacements of morph targets.
+    #[storage(102, read_only, visibility(vertex))]
+    pub(crate) morphs: Handle<ShaderBuffer>,
+    /// The morph weights of the present frame, and after them those of the frame before.
+    #[storage(103, read_only, visibility(vertex))]
+    pub(crate) weights: Handle<ShaderBuffer>,
+}
+
+impl CrowdSkinning {
+    /// All its buffers.
+    pub(crate) fn buffers(&self) -> [&Handle<ShaderBuffer>; 4] {
+        [&self.skin, &self.previous, &self.morphs, &self.weights]
+    }
+
+    /// The skinning of a new rig, whose buffers an asset collection takes by name.
+    pub(crate) fn new(mut add: impl FnMut(&str, ShaderBuffer) -> Handle<ShaderBuffer>) -> Self {
+        // They stand for those of posse until there are any.
+        let mut placeholder = |name| add(name, ShaderBuffer::with_size(48, RenderAssetUsages::default()));
+        Self {
+            skin: placeholder("Skin"),
+            previous: placeholder("PreviousSkin"),
+            morphs: placeholder("Morphs"),
+            weights: placeholder("Weights"),
+        }
+    }
 }
 
 impl MaterialExtension for CrowdSkinning {
@@ -45,10 +71,13 @@ impl MaterialExtension for CrowdSkinning {
         layout: &MeshVertexBufferLayoutRef,
         _: MaterialExtensionKey<Self>,
     ) -> Result<(), SpecializedMeshPipelineError> {
-        let joints = layout.0.get_layout(&[
-            ATTRIBUTE_CROWD_JOINTS.at_shader_location(10),
-            ATTRIBUTE_CROWD_WEIGHTS.at_shader_location(11),
-        ])?;
+        let mut attributes =
+            vec![ATTRIBUTE_CROWD_JOINTS.at_shader_location(10), ATTRIBUTE_CROWD_WEIGHTS.at_shader_location(11)];
+        if layout.0.contains(ATTRIBUTE_CROWD_MORPHS) {
+            attributes.push(ATTRIBUTE_CROWD_MORPHS.at_shader_location(12));
+            descriptor.vertex.shader_defs.push("CROWD_MORPHS".into());
+        }
+        let joints = layout.0.get_layout(&attributes)?;
         if let Some(buffer) = descriptor.vertex.buffers.first_mut() {
             buffer.attributes.extend(joints.attributes);
         }

@@ -13,8 +13,12 @@ pub const ATTRIBUTE_CROWD_WEIGHTS: MeshVertexAttribute =
 
 /// The same mesh with the joints and weights of a character of a crowd in place of Bevy's; `None` if it has no joints.
 ///
-/// `first` is the position of the mesh's skin among the matrices of a character: 0 for the first skin.
+/// `first` is the position of the mesh's skin among the matrices of a character: 0 for the first skin. The mesh has no morph targets any
+/// more; those of a rig's parts ([`CrowdRig`](crate::CrowdRig)) are kept for the rig.
 pub fn crowd_mesh(mut mesh: Mesh, first: u16) -> Option<Mesh> {
+    if mesh.try_morph_targets().is_ok() {
+        mesh = without_targets(&mesh);
+    }
     let joints = mesh.try_remove_attribute(Mesh::ATTRIBUTE_JOINT_INDEX).ok()?;
     let VertexAttributeValues::Float32x4(weights) = mesh.try_remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT).ok()?
     else {
@@ -29,4 +33,17 @@ pub fn crowd_mesh(mut mesh: Mesh, first: u16) -> Option<Mesh> {
     mesh.insert_attribute(ATTRIBUTE_CROWD_JOINTS, VertexAttributeValues::Uint16x4(joints));
     mesh.insert_attribute(ATTRIBUTE_CROWD_WEIGHTS, weights);
     Some(mesh)
+}
+
+/// A copy of a mesh without morph targets.
+pub(crate) fn without_targets(mesh: &Mesh) -> Mesh {
+    let mut plain = Mesh::new(mesh.primitive_topology(), mesh.asset_usage);
+    for (attribute, values) in mesh.attributes() {
+        plain.insert_attribute(*attribute, values.clone());
+    }
+    if let Some(indices) = mesh.indices() {
+        plain.insert_indices(indices.clone());
+    }
+    plain.enable_raytracing = mesh.enable_raytracing;
+    plain
 }

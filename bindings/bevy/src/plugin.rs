@@ -6,23 +6,24 @@ use bevy::core_pipeline::schedule::camera_driver;
 use bevy::pbr::{MaterialPlugin, RenderMeshInstances};
 use bevy::prelude::*;
 use bevy::render::batching::gpu_preprocessing::GpuPreprocessingSupport;
-use bevy::render::renderer::{RenderGraph, RenderGraphSystems};
+use bevy::render::renderer::{RenderDevice, RenderGraph, RenderGraphSystems};
 use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSystems};
 use bevy::shader::load_shader_library;
 use bevy::transform::TransformSystems;
 
+use crate::assign::{assign_slots, let_go};
 use crate::clock::{self, CrowdClock};
 use crate::dress::Culling;
+use crate::dress_rigs::dress_rigs;
 use crate::events::{ClipEvent, send_events};
-use crate::goals::let_go;
 use crate::loader::CrowdRigLoader;
 use crate::material::CrowdMaterial;
 use crate::render_crowd::{self, RenderCrowds};
 use crate::rig::{CrowdRig, CrowdRigParts};
 use crate::root::move_by_roots;
-use crate::slots::{Crowds, assign_slots, leave};
+use crate::slots::{Crowds, leave};
 use crate::socket::follow_joints;
-use crate::{dress, extract};
+use crate::{dress, extract, recover};
 
 /// Adds crowds to an app with Bevy's `DefaultPlugins`: the asset, the material, and the systems that pose and draw.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,6 +44,7 @@ pub enum PosseSystems {
 impl Plugin for PossePlugin {
     fn build(&self, app: &mut App) {
         load_shader_library!(app, "skin.wesl");
+        load_shader_library!(app, "morph.wesl");
         embedded_asset!(app, "posed.wesl");
         embedded_asset!(app, "posed_prepass.wesl");
         app.init_asset::<CrowdRig>()
@@ -54,7 +56,9 @@ impl Plugin for PossePlugin {
             .init_resource::<Crowds>()
             .init_resource::<Culling>()
             .add_observer(leave)
+            .add_observer(dress::undress)
             .add_observer(dress::cull_by_distance)
+            .add_observer(dress::cull_by_view)
             .add_observer(let_go)
             .configure_sets(PreUpdate, (PosseSystems::Clock, PosseSystems::Events).chain())
             // Before the events of assets: new meshes and materials are then drawn in the frame in which characters get them. A rig that
@@ -76,11 +80,12 @@ impl Plugin for PossePlugin {
                 (
                     // The step belongs to the layers of before.
                     move_by_roots,
-                    dress::dress_rigs,
+                    dress_rigs,
                     assign_slots,
                     dress::dress_characters,
                     dress::follow_looks,
                     follow_joints,
+                    recover::announce_again.run_if(resource_exists_and_changed::<RenderDevice>),
                 )
                     .chain()
                     .in_set(PosseSystems::Characters),

@@ -14,9 +14,10 @@ use posse::{
     SkeletonId, Step, Ticks,
 };
 
+use crate::change::Change;
 use crate::material::CrowdSkinning;
 use crate::rig::CrowdRig;
-use crate::slots::Change;
+use crate::weights::Weights;
 
 /// The number of joints and the update interval of an entry of a visible list: all, in each frame.
 const ALL_JOINTS: u32 = u32::MAX;
@@ -59,6 +60,7 @@ struct OnDevice {
     crowd: GpuCrowd,
     skin: Buffer,
     previous: Buffer,
+    weights: Option<Weights>,
     /// The visible list on the device.
     listed: Vec<u32>,
     /// True until the first frame.
@@ -175,7 +177,9 @@ impl RenderCrowd {
             Some(gpu) => gpu.library,
             None => GpuLibrary::new((device.wgpu_device(), &**queue), (*self.packed).clone())?,
         };
-        let crowd = GpuCrowd::with_options(&library, &self.crowd.at(now), Outputs::SKIN, self.room)?;
+        let weights = self.library.skeleton(self.skeleton).weight_count() > 0;
+        let outputs = Outputs { weights, ..Outputs::SKIN };
+        let crowd = GpuCrowd::with_options(&library, &self.crowd.at(now), outputs, self.room)?;
         let [batch] = crowd.batches() else {
             let (count, parts) = (self.crowd.len(), crowd.batches().len());
             let reason =
@@ -186,7 +190,8 @@ impl RenderCrowd {
             return Err(Error::Usage("the rig has no skin".into()));
         };
         let (skin, previous) = (Buffer::from(skin.clone()), Buffer::from(previous.clone()));
-        self.gpu = Some(OnDevice { library, crowd, skin, previous, listed: Vec::new(), is_new: true });
+        let weights = batch.values().map(|values| Weights::new(&Buffer::from(values.clone()), device));
+        self.gpu = Some(OnDevice { library, crowd, skin, previous, weights, listed: Vec::new(), is_new: true });
         Ok(())
     }
 
@@ -197,9 +202,11 @@ impl RenderCrowd {
             return;
         }
         let Some(list) = gpu.crowd.batches().first().and_then(|batch| batch.visible()) else { return };
+        // Characters whose change was dropped, because their rig was edited after it, have no instance until the next frame.
+        let present = || self.visible.iter().copied().filter(|&slot| (slot as usize) < self.crowd.len());
         let mut bytes = Vec::with_capacity(4 + 12 * self.visible.len());
-        bytes.extend((self.visible.len() as u32).to_le_bytes());
-        for &slot in &self.visible {
+        bytes.extend((present().count() as u32).to_le_bytes());
+        for slot in present() {
             bytes.extend([slot, ALL_JOINTS, EACH_FRAME].into_iter().flat_map(u32::to_le_bytes));
         }
         queue.write_buffer(&Buffer::from(list.clone()), 0, &bytes);
@@ -234,7 +241,9 @@ pub(crate) fn prepare(
         }
         crowd.list_visible(&queue);
         let Some(gpu) = &crowd.gpu else { continue };
-        for (handle, buffer) in [(&crowd.skinning.skin, &gpu.skin), (&crowd.skinning.previous, &gpu.previous)] {
+        let matrices = [(&crowd.skinning.skin, &gpu.skin), (&crowd.skinning.previous, &gpu.previous)];
+        let weights = gpu.weights.as_ref().map(|weights| (&crowd.skinning.weights, &weights.shown));
+        for (handle, buffer) in matrices.into_iter().chain(weights) {
             if let Some(shown) = buffers.get_mut(handle)
                 && shown.buffer.id() != buffer.id()
             {
@@ -253,6 +262,13 @@ pub(crate) fn pose(mut crowds: ResMut<RenderCrowds>, mut context: RenderContext)
         let Some(gpu) = &mut crowd.gpu else { continue };
         // A new crowd has no previous matrices: a step that goes nowhere copies the present ones.
         let step = if std::mem::take(&mut gpu.is_new) { step.to.into() } else { *step };
-        gpu.crowd.encode_visible(context.command_encoder(), step, *frame);
+        let encoder = context.command_encoder();
+        if let Some(weights) = &gpu.weights {
+            weights.keep(encoder);
+        }
+        gpu.crowd.encode_visible(encoder, step, *frame);
+        if let Some(weights) = &gpu.weights {
+            weights.show(encoder, step);
+        }
     }
 }

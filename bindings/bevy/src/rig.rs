@@ -21,6 +21,8 @@ pub struct CrowdRig {
     pub(crate) skeleton: SkeletonId,
     /// The skins in the order of the file.
     pub(crate) skins: Vec<SkinId>,
+    /// The joints of the nodes of the file.
+    pub(crate) joints: Vec<usize>,
     pub(crate) skinning: CrowdSkinning,
     pub(crate) parts: Vec<RigPart>,
     /// The file, which has the meshes and materials.
@@ -37,6 +39,8 @@ pub struct RigPart {
     pub material: StandardMaterial,
     /// The skin that the joints of the mesh refer to.
     pub skin: SkinId,
+    /// The joint whose morph weights are those of the mesh's targets, in their order. Without one, the targets are not used.
+    pub joint: Option<usize>,
 }
 
 impl CrowdRig {
@@ -50,7 +54,7 @@ impl CrowdRig {
         parts: Vec<RigPart>,
         buffers: &mut Assets<ShaderBuffer>,
     ) -> Result<Self, Error> {
-        let skinning = CrowdSkinning { skin: buffers.add(placeholder()), previous: buffers.add(placeholder()) };
+        let skinning = CrowdSkinning::new(|_, buffer| buffers.add(buffer));
         let skins = library.skins_of(skeleton).map(|(id, _)| id).collect();
         Self::with_skinning(library, skeleton, skins, skinning).map(|rig| Self { parts, ..rig })
     }
@@ -63,7 +67,8 @@ impl CrowdRig {
         skinning: CrowdSkinning,
     ) -> Result<Self, Error> {
         let packed = Arc::new(PackedLibrary::new(&library)?);
-        let rig = Self { library: Arc::new(library), packed, skeleton, skins, skinning, parts: Vec::new(), gltf: None };
+        let (joints, parts) = (Vec::new(), Vec::new());
+        let rig = Self { library: Arc::new(library), packed, skeleton, skins, joints, skinning, parts, gltf: None };
         match rig.matrices() {
             1..=0xffff => Ok(rig),
             count => Err(Error::Usage(format!(
@@ -116,11 +121,6 @@ impl CrowdRig {
         let before = self.library.skins_of(self.skeleton).take_while(|(id, _)| *id != skin);
         before.map(|(_, skin)| skin.joints.len()).sum::<usize>() as u16
     }
-}
-
-/// A buffer that stands for one of posse until there is one.
-pub(crate) fn placeholder() -> ShaderBuffer {
-    ShaderBuffer::with_size(48, bevy::asset::RenderAssetUsages::default())
 }
 
 /// The meshes, materials and bounds of all loaded rigs, ready to draw: a resource.

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use bevy::prelude::*;
-use posse::{Crowd, Evaluator, Motion, Outputs, Parameter, Reference, Step, Ticks};
+use posse::{Crowd, Evaluator, LayerTime, Motion, Outputs, Parameter, Reference, Step, Ticks};
 
+use crate::character::Posse;
 use crate::clock::CrowdClock;
 use crate::rig::CrowdRig;
-use crate::slots::{Posse, Slot};
+use crate::slots::Slot;
 
 /// A character that its clips move: in each frame, its `Transform` makes the movement that its layers have in the root joint.
 ///
@@ -15,7 +16,7 @@ use crate::slots::{Posse, Slot};
 /// this component, such a clip plays on the spot. The CPU computes the movement, for these characters alone.
 ///
 /// A frame in which layers change still moves the character by the layers of before. A layer whose time is a parameter moves it by the
-/// change of the parameter, which therefore counts on beyond 1, while the clock moves and the layers stay.
+/// change of the parameter, which therefore counts on beyond 1, also while the clock stands, as long as the layers stay.
 ///
 /// # Examples
 /// ```
@@ -46,9 +47,6 @@ pub(crate) fn move_by_roots(
     rigs: Res<Assets<CrowdRig>>,
 ) {
     let step = clock.step();
-    if step.from == step.to {
-        return;
-    }
     for (entity, slot, posse, mut transform) in &mut characters {
         if !rigs.contains(slot.rig) {
             continue;
@@ -58,7 +56,8 @@ pub(crate) fn move_by_roots(
             continue;
         };
         let outputs = Outputs { root_motion: true, ..Outputs::NONE };
-        let poses = Reference::new(&slot.library).evaluate_step(&during(slot, posse, step), step, outputs);
+        let Some((crowd, step)) = during(slot, posse, step) else { continue };
+        let poses = Reference::new(&slot.library).evaluate_step(&crowd, step, outputs);
         let motion = match poses {
             Ok(poses) => poses.instances[0].root_motion.unwrap_or_default(),
             Err(error) => {
@@ -75,25 +74,44 @@ pub(crate) fn move_by_roots(
     }
 }
 
-/// The character during a step, with parameters that go from those of the frame before to the present ones.
+/// The character during a step, with parameters that go from those of the frame before to the present ones; `None` if nothing can move it.
 ///
 /// If its layers change as well, the parameters stay as they were: the new ones are those of the new layers.
-fn during<'a>(slot: &'a Slot, posse: &Posse, step: Step) -> Cow<'a, Crowd> {
+fn during<'a>(slot: &'a Slot, posse: &Posse, step: Step) -> Option<(Cow<'a, Crowd>, Step)> {
     let alone = slot.alone.at(step.to);
     let before = alone.parameter_values(0, step.from).0;
     let mut now = [0.0; Crowd::MAX_PARAMETERS];
     for (value, &given) in now.iter_mut().zip(&posse.parameters) {
         *value = given;
     }
+    let is_paused = step.from == step.to;
     if before == now || !slot.plays(posse) {
-        return alone;
+        return (!is_paused).then_some((alone, step));
     }
+    // While the clock stands, so do layers that play; the parameters move within its last tick.
+    let (mut moving, step) = match is_paused {
+        false => (alone.into_owned(), step),
+        true => (standing(&alone)?, Step { from: Ticks(step.to.0 - 1), to: step.to }),
+    };
     let [from, to] = [step.from, step.to].map(Ticks::to_seconds);
     let between = |(before, now)| Parameter::new(vec![[from, f64::from(before)], [to, f64::from(now)]]);
     let parameters: Result<Vec<_>, _> = before.into_iter().zip(now).map(between).collect();
     // Parameters that cannot be used are left out, with a message, when the change is taken over.
-    let Ok(parameters) = parameters else { return alone };
-    let mut moving = alone.into_owned();
-    let _ = moving.set_parameters(0, parameters);
-    Cow::Owned(moving)
+    if let Ok(parameters) = parameters {
+        let _ = moving.set_parameters(0, parameters);
+    }
+    Some((Cow::Owned(moving), step))
+}
+
+/// The character with layers that stand where they are now, as far as the clock moves them.
+fn standing(alone: &Crowd) -> Option<Crowd> {
+    let mut layers = alone.layers(0).to_vec();
+    for layer in &mut layers {
+        if let LayerTime::Playing(playback) = &mut layer.time {
+            playback.rate = 0.0;
+        }
+    }
+    let mut standing = Crowd::new();
+    standing.push(alone.skeleton(0), &layers).ok()?;
+    Some(standing)
 }

@@ -5,7 +5,8 @@ use bevy::light::NotShadowCaster;
 use bevy::math::Affine3A;
 use bevy::prelude::*;
 use bevy_posse::{
-    ChainGoal, ChainGoals, ClipLayer, CrowdClock, CrowdRig, JointSocket, LayerTransition, MovedByRoot, Posse,
+    ChainGoal, ChainGoals, ClipLayer, CrowdClock, CrowdMaterial, CrowdRig, JointSocket, LayerTransition, MovedByRoot,
+    Posse,
 };
 use posse::{
     Chain, ChainId, ChainKind, Crowd, Error, Evaluator, Goal, GoalTarget, Layer, LayerTime, Library, Motion,
@@ -250,6 +251,21 @@ fn a_parameter_moves_a_character_through_its_clip() {
         check_moved(&stage, runner, motion);
     }
 
+    // Also while the clock stands. A layer that plays stands then.
+    stage.app.world_mut().resource_mut::<Time<Virtual>>().pause();
+    stage.frames(2);
+    check_moved(&stage, runner, motion);
+    stage.app.world_mut().get_mut::<Posse>(runner).unwrap().parameters = vec![1.5];
+    stage.frames(1);
+    let [from, to] = [1.125, 1.5].map(|phase| Ticks::from_seconds(phase * duration));
+    motion = motion.then(motion_of(&stage, "run", Step { from, to }));
+    check_moved(&stage, runner, motion);
+    stage.app.world_mut().get_mut::<Posse>(runner).unwrap().layers = vec![ClipLayer::looping("walk")];
+    stage.frames(1);
+    stage.app.world_mut().get_mut::<Posse>(runner).unwrap().parameters = vec![1.75];
+    stage.frames(2);
+    check_moved(&stage, runner, motion);
+
     // A parameter of other layers is no movement.
     let mut posse = stage.app.world_mut().get_mut::<Posse>(runner).unwrap();
     (posse.layers, posse.parameters) = (phase("walk"), vec![0.5]);
@@ -287,4 +303,14 @@ fn further_meshes_follow_the_look_of_their_character() {
     stage.app.world_mut().entity_mut(character).remove::<(RenderLayers, NoFrustumCulling)>();
     stage.frames(1);
     check(&mut stage, None, [true, false, false], false);
+    stage.app.world_mut().entity_mut(character).remove::<VisibilityRange>();
+    stage.frames(1);
+    check(&mut stage, None, [false; 3], true);
+
+    // An entity that is no character any more keeps nothing of the rig.
+    stage.app.world_mut().entity_mut(character).remove::<Posse>();
+    stage.frames(1);
+    let left = stage.app.world().entity(character);
+    assert!(!left.contains::<Mesh3d>() && !left.contains::<MeshMaterial3d<CrowdMaterial>>());
+    assert!(!left.contains::<Children>() && !left.contains::<NoCpuCulling>());
 }

@@ -13,10 +13,10 @@ use crate::headless;
 use crate::stage::Stage;
 
 /// A folder that is removed at the end.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("bevy_posse_{}_{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         Self(folder)
@@ -185,7 +185,13 @@ fn events_of_clips_become_messages() {
     let asks = Posse::looping(stage.rig.clone(), "walk");
     let world = stage.app.world_mut();
     let character = world.spawn((asks.clone(), ClipEvents)).id();
-    world.spawn(asks);
+    world.spawn(asks.clone());
+    // A driver of another library is a fault of this character alone.
+    let mut other = posse::Library::new();
+    let knots = other.add_knots(Knots::new(vec![[0.0, 0.0], [1.0, 1.0]]).unwrap());
+    let driver = Some(WeightDriver::Knots { parameter: 0, knots });
+    let bad = vec![ClipLayer { driver, ..asks.layers[0].clone() }];
+    world.spawn((Posse { layers: bad, ..asks }, ClipEvents));
     // Two seconds, as long as the clip twice.
     let found = events(&mut stage, 42);
     assert_eq!(found.len(), 2, "{found:?}");

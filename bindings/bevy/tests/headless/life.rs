@@ -88,6 +88,48 @@ fn characters_change_their_rig_and_rigs_change() {
     stage.check();
 }
 
+/// Characters keep their slots while their rig is away, so that new ones do not get them.
+#[test]
+fn a_rig_comes_back_to_its_characters() {
+    let mut stage = Stage::new();
+    let world = stage.app.world_mut();
+    let rig = world.resource_mut::<Assets<CrowdRig>>().remove(&stage.rig).unwrap();
+    stage.frames(2);
+    let _ = stage.app.world_mut().resource_mut::<Assets<CrowdRig>>().insert(stage.rig.id(), rig);
+    for instance in 12..24 {
+        stage.app.world_mut().despawn(stage.characters[instance]);
+    }
+    stage.frames(2);
+    for instance in 12..24 {
+        stage.characters[instance] = stage.spawn(instance);
+    }
+    stage.frames(3);
+    stage.check();
+    let tags: std::collections::HashSet<u32> =
+        stage.characters.iter().map(|&character| stage.app.world().get::<MeshTag>(character).unwrap().value).collect();
+    assert_eq!(tags.len(), 24, "characters share slots: {tags:?}");
+}
+
+/// Drivers that a rig does not have: the character stands, as it does without layers, or goes on as before.
+#[test]
+fn a_character_with_a_fault_leaves_others_alone() {
+    let mut stage = Stage::new();
+    let mut other = stage.scene.library.clone();
+    let knots = || posse::Knots::new(vec![[0.0, 0.0], [1.0, 1.0]]).unwrap();
+    let knots = [other.add_knots(knots()), other.add_knots(knots())][1];
+    let driver = Some(posse::WeightDriver::Knots { parameter: 0, knots });
+    let bad = vec![ClipLayer { driver, ..ClipLayer::looping("walk") }];
+    stage.app.world_mut().get_mut::<Posse>(stage.characters[2]).unwrap().layers = bad.clone();
+    stage.app.world_mut().despawn(stage.characters[5]);
+    stage.characters[5] = stage.spawn(5);
+    let mut newcomer = stage.app.world_mut().get_mut::<Posse>(stage.characters[5]).unwrap();
+    (newcomer.layers, newcomer.parameters) = (bad, vec![f32::NAN]);
+    let skeleton = stage.scene.crowd.skeleton(5);
+    stage.scene.crowd.set(5, skeleton, &[]).unwrap();
+    stage.frames(3);
+    stage.check();
+}
+
 #[test]
 fn a_socket_follows_its_joint() {
     let mut stage = Stage::new();

@@ -9,6 +9,8 @@ mod files;
 #[path = "../../examples/headless/mod.rs"]
 mod headless;
 mod life;
+mod loss;
+mod morphs;
 mod motion;
 #[path = "../../../../examples/renderer/picture.rs"]
 mod picture;

@@ -21,7 +21,7 @@ fn fragment(in: VertexOutput) -> @location(0) vec4<f32> {
 
 /// A pane that shows the motion vectors behind it.
 #[derive(Asset, AsBindGroup, TypePath, Clone)]
-struct Pane {}
+pub struct Pane {}
 
 impl Material for Pane {
     fn fragment_shader() -> ShaderRef {
@@ -33,6 +33,25 @@ impl Material for Pane {
     }
 }
 
+/// Adds a pane to an app with `MaterialPlugin::<Pane>`, a metre in front of its camera.
+pub fn add_pane(world: &mut World, mut place: Transform) {
+    let ShaderRef::Handle(shader) = Pane::fragment_shader() else { panic!("the shader has a handle") };
+    let shader_text = Shader::from_wesl(SHADER, "pane.wesl");
+    world.resource_mut::<Assets<Shader>>().insert(shader.id(), shader_text).unwrap();
+    let pane = world.resource_mut::<Assets<Pane>>().add(Pane {});
+    let square = world.resource_mut::<Assets<Mesh>>().add(Rectangle::new(4.0, 4.0));
+    place.translation += 1.0 * place.forward();
+    world.spawn((Mesh3d(square), MeshMaterial3d(pane), place));
+    let eye = world.query_filtered::<Entity, With<Camera3d>>().single(world).unwrap();
+    world.entity_mut(eye).insert((DepthPrepass, MotionVectorPrepass));
+}
+
+/// The motion that the pane shows in a colour, in pixels of a picture of this size.
+pub fn motion_in(colour: [u8; 3], size: [u32; 2]) -> Vec2 {
+    let linear = colour.map(|byte| Srgba::gamma_function(f32::from(byte) / 255.0) - 0.5);
+    Vec2::new(linear[0] * size[0] as f32, linear[1] * size[1] as f32) / SCALE
+}
+
 /// The vectors at joints are the differences of the joints' pixels in two poses of the reference.
 #[test]
 fn motion_vectors_lead_from_the_pose_of_the_frame_before() {
@@ -40,17 +59,10 @@ fn motion_vectors_lead_from_the_pose_of_the_frame_before() {
         app.add_plugins(MaterialPlugin::<Pane>::default());
     });
     let camera = stage.scene.camera;
+    let place = Transform::from_translation(camera.eye).looking_at(camera.target, Vec3::Y);
     let world = stage.app.world_mut();
-    let ShaderRef::Handle(shader) = Pane::fragment_shader() else { panic!("the shader has a handle") };
-    let shader_text = Shader::from_wesl(SHADER, "pane.wesl");
-    world.resource_mut::<Assets<Shader>>().insert(shader.id(), shader_text).unwrap();
-    let pane = world.resource_mut::<Assets<Pane>>().add(Pane {});
-    let square = world.resource_mut::<Assets<Mesh>>().add(Rectangle::new(4.0, 4.0));
-    let mut place = Transform::from_translation(camera.eye).looking_at(camera.target, Vec3::Y);
-    place.translation += 1.0 * place.forward();
-    world.spawn((Mesh3d(square), MeshMaterial3d(pane), place));
+    add_pane(world, place);
     let eye = world.query_filtered::<Entity, With<Camera3d>>().single(world).unwrap();
-    world.entity_mut(eye).insert((DepthPrepass, MotionVectorPrepass));
     stage.frames(4);
     let step = stage.app.world().resource::<CrowdClock>().step();
     // The image keeps the last frame with a step.
@@ -77,8 +89,7 @@ fn motion_vectors_lead_from_the_pose_of_the_frame_before() {
     let (mut moved, mut off) = (0.0, 0.0);
     for (before, now) in pixels(step.from).into_iter().zip(pixels(step.to)) {
         let colour = picture.pixel(now.x as i64, now.y as i64).unwrap();
-        let linear = colour.map(|byte| Srgba::gamma_function(f32::from(byte) / 255.0) - 0.5);
-        let found = Vec2::new(linear[0] * width, linear[1] * height) / SCALE;
+        let found = motion_in(colour, camera.size);
         moved += (now - before).length();
         off += (now - before - found).length();
     }

@@ -37,16 +37,26 @@ fn transparent_characters_have_the_same_poses() {
     stage.check();
 }
 
-/// The shadows of joints on the ground are dark, the rest of the ground is bright.
 #[test]
 fn characters_cast_the_shadows_of_their_poses() {
     let mut stage = Stage::new();
+    add_sun(&mut stage);
+    stage.frames(2);
+    check_shadows(&mut stage);
+}
+
+/// The direction of the sunlight.
+fn sunlight() -> Vec3 {
+    Vec3::new(1.0, -2.0, -0.4).normalize()
+}
+
+/// Adds a white ground and the sun, and makes all characters red.
+pub fn add_sun(stage: &mut Stage) {
     let red = StandardMaterial { base_color: Color::srgb(1.0, 0.0, 0.0), unlit: true, ..default() };
     for instance in 0..stage.characters.len() {
         stage.app.world_mut().despawn(stage.characters[instance]);
         stage.characters[instance] = stage.spawn_in(instance, red.clone());
     }
-    let towards = Vec3::new(1.0, -2.0, -0.4).normalize();
     let world = stage.app.world_mut();
     let ground = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(60.0, 60.0));
     let white = world.resource_mut::<Assets<StandardMaterial>>().add(StandardMaterial {
@@ -59,9 +69,13 @@ fn characters_cast_the_shadows_of_their_poses() {
     world.spawn((
         DirectionalLight { shadow_maps_enabled: true, shadow_normal_bias: 0.6, ..default() },
         bevy::light::CascadeShadowConfigBuilder { num_cascades: 1, maximum_distance: 40.0, ..default() }.build(),
-        Transform::IDENTITY.looking_to(towards, Vec3::Y),
+        Transform::IDENTITY.looking_to(sunlight(), Vec3::Y),
     ));
-    stage.frames(2);
+}
+
+/// Takes a picture, and checks that the shadows of joints on the ground are dark, and the rest of the ground is bright.
+pub fn check_shadows(stage: &mut Stage) {
+    let towards = sunlight();
     let film = stage.film.clone();
     let picture = stage.shoot(&film);
 

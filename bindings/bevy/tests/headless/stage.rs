@@ -164,7 +164,7 @@ pub fn rig_of(scene: &Scene, figure: &Figure, parts: usize, world: &mut World) -
     mesh.insert_indices(Indices::U32(figure.indices.clone()));
     let skeleton = scene.library.skeleton_ids().next().unwrap();
     let (skin, _) = scene.library.skins_of(skeleton).next().unwrap();
-    let part = RigPart { mesh, material: StandardMaterial::default(), skin };
+    let part = RigPart { mesh, material: StandardMaterial::default(), skin, joint: None };
     let mut buffers = world.resource_mut::<Assets<ShaderBuffer>>();
     CrowdRig::new(scene.library.clone(), skeleton, vec![part; parts], &mut buffers).unwrap()
 }

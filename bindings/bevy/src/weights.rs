@@ -1,0 +1,37 @@
+//! The morph weights of a crowd on the device of Bevy.
+
+use bevy::render::render_resource::{Buffer, BufferDescriptor, BufferUsages, CommandEncoder};
+use bevy::render::renderer::RenderDevice;
+use posse::Step;
+
+/// The morph weights of a crowd on the device.
+pub(crate) struct Weights {
+    /// Those that posse writes.
+    written: Buffer,
+    /// Those that shaders read: of the present frame, and after them of the frame before.
+    pub shown: Buffer,
+}
+
+impl Weights {
+    /// Room for twice the weights that posse writes.
+    pub fn new(written: &Buffer, device: &RenderDevice) -> Self {
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let size = 2 * written.size();
+        let label = Some("posse morph weights");
+        let shown = device.create_buffer(&BufferDescriptor { label, size, usage, mapped_at_creation: false });
+        Self { written: written.clone(), shown }
+    }
+
+    /// Keeps the weights of the frame before, as posse keeps its matrices. The frame is not posed yet.
+    pub fn keep(&self, encoder: &mut CommandEncoder) {
+        encoder.copy_buffer_to_buffer(&self.written, 0, &self.shown, self.written.size(), self.written.size());
+    }
+
+    /// Shows the weights of a frame. In a step that goes nowhere, nothing moves.
+    pub fn show(&self, encoder: &mut CommandEncoder, step: Step) {
+        encoder.copy_buffer_to_buffer(&self.written, 0, &self.shown, 0, self.written.size());
+        if step.from == step.to {
+            self.keep(encoder);
+        }
+    }
+}
