@@ -6,9 +6,9 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 use posse::import::gltf;
 use posse::{
-    Clip, ClipId, CompressedLibrary, Curve, CurveEasing, Easing, Error, ErrorBound, Extrapolation, Interpolation,
-    Joint, KernelForm, Length, Library, PackedLibrary, Reference, RootMotion, RootRotation, Target, Timeline, Track,
-    demo,
+    Clip, ClipId, CompressedLibrary, CpuEngine, Curve, CurveEasing, Easing, Error, ErrorBound, Extrapolation,
+    Interpolation, Joint, KernelForm, Length, Library, PackedLibrary, Reference, RootMotion, RootRotation, Target,
+    Timeline, Track, demo,
 };
 
 use crate::support::assert_close::assert_vector;
@@ -203,7 +203,22 @@ fn real_clips_take_fewer_bytes_than_with_acl() {
         println!("{file}, clip {clip}: {bytes} bytes, {acl} with ACL; {:?}", compressed.bytes(report.clip));
         assert!(100 * bytes <= 95 * acl, "{file}, clip {clip}: {bytes} bytes, {acl} with ACL");
         assert_eq!(bytes, compressed.bytes(report.clip).total());
+        let resident = resident_bytes(&library, report.clip);
+        println!("{file}, clip {clip}: {resident} bytes in the CPU engine");
+        assert!(resident < acl, "{file}, clip {clip}: {resident} bytes in the CPU engine, {acl} with ACL");
     }
+}
+
+/// The bytes that the CPU engine keeps for a clip, compressed at 0.01 %: those of a library with its skeleton and the clip, less those of
+/// one with the skeleton alone.
+fn resident_bytes(library: &Library, clip: ClipId) -> usize {
+    let mut clip = library.clip(clip).clone();
+    let mut one = Library::new();
+    clip.skeleton = one.add_skeleton(library.skeleton(clip.skeleton).clone());
+    let skeleton = CpuEngine::with_threads(&one, 1).unwrap().size();
+    one.add_clip(clip).unwrap();
+    let compressed = CompressedLibrary::new(&one, ErrorBound::new(Length::Share(1e-4))).unwrap();
+    CpuEngine::from_packed(compressed.pack().unwrap(), 1).size() - skeleton
 }
 
 #[test]

@@ -48,7 +48,7 @@ use crate::pieces::{self, Group};
 pub struct CpuEngine {
     library: PackedLibrary,
     /// The plans of the clips, sorted by the offsets of the clips' records.
-    plans: Vec<(u32, Plan)>,
+    plans: Box<[(u32, Plan)]>,
     pool: Pool,
     instructions: InstructionSet,
     /// The memory of threads that pose no frame at present.
@@ -79,6 +79,8 @@ impl CpuEngine {
         library.arrays.words.reserve_exact(quantized::WORDS_BEYOND);
         library.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
         library.arrays.words.extend([0; quantized::WORDS_BEYOND]);
+        library.arrays.values.shrink_to_fit();
+        library.arrays.words.shrink_to_fit();
         let plan = |(clip, skeleton): (u32, SkeletonId)| {
             (clip, Plan::new(&library, &library.skeletons[skeleton.index()].record, clip))
         };
@@ -93,10 +95,16 @@ impl CpuEngine {
         Self { instructions, ..self }
     }
 
-    /// The number of bytes that the engine keeps for its library: the packed arrays, and a plan per clip, which says how the joints
-    /// are sampled together. Compressed keys need the larger plans.
+    /// The number of bytes that the engine keeps for its library: the packed arrays; names, joints and places that only the host
+    /// reads; and a plan per clip and per rest pose, which says how the joints are sampled together.
+    ///
+    /// Crowds and the memory of the threads come on top. A thread keeps the decoded columns of the eight clips with compressed keys that it
+    /// posed last: 96 bytes per column, of which a joint has up to three.
     pub fn size(&self) -> usize {
-        self.library.size() + self.plans.iter().map(|(_, plan)| size_of::<u32>() + plan.size()).sum::<usize>()
+        self.library.size()
+            + self.library.host_size()
+            + size_of_val(&*self.plans)
+            + self.plans.iter().map(|(_, plan)| plan.heap_bytes()).sum::<usize>()
     }
 
     /// The packed library.

@@ -2,7 +2,7 @@
 //!
 //! * [`engine`] poses a [`crowd`] on a [`pool`] of threads, [`portion`] cuts it into parts for them, [`prefetch`] loads
 //!   keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`goals`] turns joints to targets, [`plan`] groups
-//!   the joints of a clip, and [`source`] holds the inputs, the outputs and the memory that the stages share.
+//!   the joints of a clip, [`plan_builder`] finds the groups, [`decoded`] keeps columns of quantized keys, and [`source`] holds the inputs, the outputs and the memory that the stages share.
 //! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
 //! * [`block`] holds the stages that work on a block of joints of one instance in registers, [`abreast`] those that work on a block of
 //!   instances, whose matrices are [`staged`] before they are written.
@@ -12,9 +12,11 @@ mod abreast;
 mod block;
 mod clip_poser;
 mod crowd;
+mod decoded;
 mod engine;
 mod goals;
 mod plan;
+mod plan_builder;
 mod pool;
 mod portion;
 mod pose;

@@ -31,7 +31,7 @@ pub fn sample<L: Lanes>(
     scratch: &mut Scratch,
     to: &mut OutputSlices,
 ) {
-    let Scratch { spans, parts, scattered, weights, .. } = scratch;
+    let Scratch { spans, parts, scattered, weights, decoded, .. } = scratch;
     let arrays = &source.library.arrays;
     let stride = abreast::stride(source.skeleton.record.joint_count as usize);
     let mut first_spans = [0; LARGEST_BLOCK];
@@ -56,6 +56,7 @@ pub fn sample<L: Lanes>(
     let mut index = 0;
     for same in layers.chunk_by(have_one_clip) {
         let plan = source.plan(same[0].clip);
+        let decoded = decoded.of(&arrays.words, same[0].clip, plan);
         let clip = source.sampler(&arrays.record(same[0].clip), &[]);
         let range = index..index + same.len();
         weigh_turns::<L>(&plan.turning, spans, &first_spans[range.clone()], weights);
@@ -66,7 +67,7 @@ pub fn sample<L: Lanes>(
                 prefetch::request(source, next.clip, &spans[first_spans[index + 1]..]);
             }
             let sampler = &clip.at(&spans[first_spans[index]..]);
-            let sampling = Sampling { plan, sampler, rest, first: index * stride, weights: (weights, place) };
+            let sampling = Sampling { plan, decoded, sampler, rest, first: index * stride, weights: (weights, place) };
             joints::sample_runs::<L>(sampling, scattered, parts);
         }
         index = range.end;
@@ -75,8 +76,7 @@ pub fn sample<L: Lanes>(
     if has_root {
         for (index, (layer, &first_span)) in layers.iter().zip(&first_spans).enumerate() {
             let sampler = &source.sampler(&arrays.record(layer.clip), &spans[first_span..]);
-            let plan = source.plan(layer.clip);
-            joints::sample_root(Sampling { plan, sampler, rest, first: index * stride, weights: (&[], 0) }, parts);
+            joints::sample_root(sampler, rest, index * stride, parts);
         }
     }
 }
@@ -103,12 +103,12 @@ fn sample_values<'a>(
 
 /// Computes the weights of rotations for instances of one clip, at the timelines `turning`.
 #[inline(always)]
-fn weigh_turns<L: Lanes>(turning: &[usize], spans: &[Span], first_spans: &[usize], to: &mut Vec<GroupWeights>) {
+fn weigh_turns<L: Lanes>(turning: &[u32], spans: &[Span], first_spans: &[usize], to: &mut Vec<GroupWeights>) {
     to.resize_with(turning.len(), GroupWeights::default);
     for (&timeline, to) in turning.iter().zip(to) {
         let mut fractions = [Vec4::ZERO; LARGEST_BLOCK];
         for (&first, fraction) in first_spans.iter().zip(&mut fractions) {
-            fraction.x = spans[first + timeline].fraction;
+            fraction.x = spans[first + timeline as usize].fraction;
         }
         to.set::<L>(fractions);
     }

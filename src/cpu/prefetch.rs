@@ -1,8 +1,6 @@
 //! Keys that are loaded into the caches before the instance that reads them is posed.
 
-use glam::Vec4;
-
-use crate::cpu::plan::Plan;
+use crate::cpu::plan::{FirstKey, Plan};
 use crate::cpu::simd::prefetch;
 use crate::cpu::source::Source;
 use crate::cpu::stages::phase;
@@ -14,39 +12,6 @@ const MOST_BYTES: usize = 4096;
 
 /// Size in bytes of the keys of a crowd above which they are loaded ahead of time: the cache of a core does not hold them.
 const LARGER_THAN_CACHE: usize = 1 << 20;
-
-/// The location of the first key of a timeline. All keys of a timeline have the same distance from one to the next.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub enum FirstKey {
-    /// No joint has keys of the timeline.
-    #[default]
-    None,
-    /// The offset in the values.
-    Value(usize),
-    /// The offset in the words, of quantized keys.
-    Word(usize),
-}
-
-impl FirstKey {
-    /// The first of two keys.
-    pub fn min(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::None, first) => first,
-            (Self::Value(a), Self::Value(b)) => Self::Value(a.min(b)),
-            (Self::Word(a), Self::Word(b)) => Self::Word(a.min(b)),
-            (first, _) => first,
-        }
-    }
-
-    /// The bytes of an element of the array with the keys.
-    pub fn element_bytes(self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Value(_) => size_of::<Vec4>(),
-            Self::Word(_) => size_of::<u32>(),
-        }
-    }
-}
 
 /// Returns `true` if the keys that these layers read are larger than the cache of a core.
 pub fn pays(plans: &[(u32, Plan)], layers: &[LayerRecord]) -> bool {
@@ -81,8 +46,8 @@ pub fn request_layers(source: Source, layers: &[LayerRecord], now: i64, spans: &
 }
 
 /// Asks for the keys before and after a time. Nothing is asked for if a key is hit: the length of its row is not known.
-fn request_rows<T>(array: &[T], first: usize, span: &Span) {
-    let start = first + span.row as usize;
+fn request_rows<T>(array: &[T], first: u32, span: &Span) {
+    let start = first as usize + span.row as usize;
     let next = span.next as usize;
     let length = next.min(MOST_BYTES / size_of::<T>());
     for row in [start, start + next] {

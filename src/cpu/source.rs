@@ -6,6 +6,7 @@ use crate::cpu::abreast::{self, Abreast};
 use crate::cpu::block::joints::{Arcs, Parts};
 use crate::cpu::block::mixer::Mixer;
 use crate::cpu::block::slerp::GroupWeights;
+use crate::cpu::decoded::DecodedClips;
 use crate::cpu::goals::Reach;
 use crate::cpu::plan::Plan;
 use crate::cpu::simd::Matrix;
@@ -88,6 +89,8 @@ pub struct Scratch {
     /// The weights of rotations of a group of instances.
     pub weights: Vec<GroupWeights>,
     pub mixer: Mixer,
+    /// The columns of clips with quantized keys.
+    pub decoded: DecodedClips,
     /// The rows of the local matrices.
     pub locals: Parts,
     /// The model matrices.

@@ -23,6 +23,14 @@ pub(crate) enum Uneven {
 }
 
 impl Uneven {
+    /// The number of bytes of its texts.
+    pub fn text_bytes(&self) -> usize {
+        match self {
+            Self::Joint { reason, .. } => reason.len(),
+            Self::Skin { skin: name, reason } | Self::Track { clip: name, reason, .. } => name.len() + reason.len(),
+        }
+    }
+
     /// The error for a request of dual quaternions.
     pub fn error(&self) -> Error {
         let with_remedy = |reason: &str| {

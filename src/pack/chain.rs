@@ -37,6 +37,11 @@ pub(crate) struct ReachLink {
 }
 
 impl ReachJoints {
+    /// The number of bytes of both lists.
+    pub fn size(&self) -> usize {
+        size_of_val(&*self.links) + size_of_val(&*self.places)
+    }
+
     /// The joints of the chains of a skeleton.
     fn new(library: &Library, id: SkeletonId) -> Self {
         let joints = library.skeleton(id).joints();

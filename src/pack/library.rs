@@ -194,6 +194,24 @@ impl PackedLibrary {
         self.arrays.size()
     }
 
+    /// The number of bytes beside the packed arrays: names, joints and places that only the host reads.
+    pub(crate) fn host_size(&self) -> usize {
+        let name = |name: &Option<String>| name.as_ref().map_or(0, String::len);
+        let uneven = |uneven: &Option<Uneven>| uneven.as_ref().map_or(0, Uneven::text_bytes);
+        let clips = self.clips.iter().map(|clip| name(&clip.name) + uneven(&clip.uneven));
+        let skeletons = self.skeletons.iter().map(|skeleton| {
+            let lists = size_of_val(&*skeleton.skins) + size_of_val(&*skeleton.parents) + skeleton.reach.size();
+            lists + name(&skeleton.name) + uneven(&skeleton.uneven)
+        });
+        let places = size_of_val(&*self.masks)
+            + size_of_val(&*self.chains)
+            + size_of_val(&*self.knots)
+            + size_of_val(&*self.blend_spaces)
+            + size_of_val(&*self.interpolators);
+        let records = size_of_val(&*self.clips) + size_of_val(&*self.skeletons);
+        records + places + clips.sum::<usize>() + skeletons.sum::<usize>()
+    }
+
     /// The offsets of all clips' records in order, with the skeletons that they animate.
     pub(crate) fn clip_offsets(&self) -> Vec<(u32, SkeletonId)> {
         let clips = self.clips.iter().map(|clip| (clip.offset, clip.skeleton));

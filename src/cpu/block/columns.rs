@@ -21,7 +21,7 @@ struct KeyRows<'a> {
 /// Samples a run of joints with quantized keys. `columns` are those of the run.
 #[inline(always)]
 pub fn sample<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, columns: &[FourColumns], to: &mut [Vec4]) {
-    let (span, words) = (sampling.sampler.span(keys.timeline), sampling.sampler.words());
+    let (span, words) = (sampling.sampler.span(keys.timeline()), sampling.sampler.words());
     let rotations = part == TransformPart::Rotation;
     // Beyond the keys, a straight line extends numbers but not rotations.
     let stays = keys.step && (rotations || span.interval >= 0.0);
@@ -96,7 +96,7 @@ fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]
 mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
-    use crate::cpu::plan::four_by_four;
+    use crate::cpu::decoded::{DecodedColumns, pairs};
     use crate::cpu::simd::Kernel;
     use crate::cpu::stages::quantized::{Column, WORDS_BEYOND};
     use crate::pack::record::{QUANTIZED_BITS, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_STEP_HIGH};
@@ -164,7 +164,9 @@ mod tests {
                     |number: usize, least: i32| (least + code(key, joint, number, widths[number]) as i32) as f32;
                 0.5 * Vec4::new(number(0, 6), number(1, -7), number(2, 8), 0.0)
             };
-            let (fours, paired) = four_by_four(&columns);
+            let paired = pairs(&columns).is_some();
+            let mut decoded = DecodedColumns::default();
+            decoded.push_run(columns.iter().copied(), paired);
             assert_eq!(
                 paired,
                 bits <= 60,
@@ -173,7 +175,7 @@ mod tests {
             let bytes: &[u8] = bytemuck::cast_slice(&words);
             let rows = KeyRows { start: &bytes[..bytes.len() - 4 * row], end: &bytes[4 * row..] };
             for instructions in InstructionSet::ALL {
-                let found = instructions.run(Lerp { columns: &fours, rows, paired });
+                let found = instructions.run(Lerp { columns: &decoded.columns, rows, paired });
                 for joint in 0..JOINTS {
                     let middle = 0.5 * (value(0, joint) + value(1, joint));
                     let off = (found[joint] - middle).abs().max_element();

@@ -4,6 +4,7 @@ use glam::Vec4;
 
 use crate::cpu::block::columns;
 use crate::cpu::block::slerp::{Ends, GroupWeights, Weights, series_of};
+use crate::cpu::decoded::DecodedColumns;
 use crate::cpu::plan::{Keys, Kind, Plan, Run};
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
@@ -31,6 +32,8 @@ impl Parts {
 pub struct Sampling<'a> {
     /// The runs of the clip.
     pub plan: &'a Plan,
+    /// The columns of its quantized keys.
+    pub decoded: &'a DecodedColumns,
     /// The clip at the time.
     pub sampler: &'a Sampler<'a>,
     /// The rest pose of the skeleton.
@@ -47,7 +50,7 @@ impl Sampling<'_> {
     #[inline(always)]
     pub fn weights(&self, keys: Keys, fraction: f32) -> Weights {
         let (all, instance) = self.weights;
-        match all.get(keys.turning) {
+        match all.get(keys.turning()) {
             Some(weights) => weights.of(instance),
             None => Weights::new(fraction),
         }
@@ -60,7 +63,7 @@ impl Sampling<'_> {
 #[inline(always)]
 pub fn sample_runs<L: Lanes>(sampling: Sampling, scattered: &mut Arcs, to: &mut Parts) {
     for part in TransformPart::ALL {
-        for run in &sampling.plan.parts[part as usize] {
+        for run in sampling.plan.runs(part) {
             sample_run::<L>(sampling, run, part, scattered, &mut to.0[part as usize]);
         }
     }
@@ -68,7 +71,7 @@ pub fn sample_runs<L: Lanes>(sampling: Sampling, scattered: &mut Arcs, to: &mut 
 
 /// Samples the root joint again if the clip has root motion, which blocks do not separate from it.
 #[inline(always)]
-pub fn sample_root(Sampling { sampler, rest, first, .. }: Sampling, to: &mut Parts) {
+pub fn sample_root(sampler: &Sampler, rest: [&[Vec4]; 3], first: usize, to: &mut Parts) {
     if let Some(root) = sampler.root_joint() {
         for part in TransformPart::ALL {
             let sampled = sampler.part(part, root).unwrap_or(rest[part as usize][root]);
@@ -80,43 +83,49 @@ pub fn sample_root(Sampling { sampler, rest, first, .. }: Sampling, to: &mut Par
 /// Samples one part of a run of joints.
 #[inline(always)]
 fn sample_run<L: Lanes>(sampling: Sampling, run: &Run, part: TransformPart, scattered: &mut Arcs, all: &mut [Vec4]) {
-    let Sampling { plan, sampler, rest, first, .. } = sampling;
+    let Sampling { plan, decoded, sampler, rest, first, .. } = sampling;
     let rest = rest[part as usize];
-    let room = run.count.next_multiple_of(L::BLOCK);
+    let joints = run.joints();
+    let room = joints.len().next_multiple_of(L::BLOCK);
     let to = &mut all[first..];
     match run.kind {
-        Kind::Rest => copy::<L>(&rest[run.first..], &mut to[run.first..][..room]),
-        Kind::Constant(first_value) => copy::<L>(&plan.constants[first_value..], &mut to[run.first..][..room]),
-        Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
-            let span = sampler.span(keys.timeline);
-            let to = &mut to[run.first..][..room];
-            if keys.quantized {
-                let columns = &plan.columns[keys.first..][..room / 4];
+        Kind::Rest => copy::<L>(&rest[joints.start..], &mut to[joints.start..][..room]),
+        Kind::Constant(first_value) => {
+            copy::<L>(&sampler.values()[first_value as usize..], &mut to[joints.start..][..room]);
+        }
+        Kind::Gathered(first_offset) => {
+            for (to, &offset) in to[joints].iter_mut().zip(&plan.gathered[first_offset as usize..]) {
+                *to = sampler.values()[offset as usize];
+            }
+        }
+        Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline()), part) => {
+            let span = sampler.span(keys.timeline());
+            let to = &mut to[joints.start..][..room];
+            if keys.is_quantized() {
+                let columns = &decoded.columns[keys.columns()..][..room / 4];
                 columns::sample::<L>(sampling, keys, part, columns, to);
             } else {
-                let start = &sampler.values()[keys.first + span.row as usize..];
+                let start = &sampler.values()[keys.first as usize + span.row as usize..];
                 sample_keys::<L>(sampling, keys, part, start, to);
             }
         }
         Kind::Scattered(first_keys) if part == TransformPart::Rotation => {
-            let keys = &plan.scattered[first_keys..first_keys + run.count];
-            for (joint, keys) in run.joints().zip(keys) {
-                if can_block(*keys, sampler.span(keys.timeline), part) {
-                    scattered.push::<L>(keys_around(plan, keys, sampler), first + joint, all);
+            for (joint, keys) in joints.zip(&plan.scattered[first_keys as usize..]) {
+                if can_block(*keys, sampler.span(keys.timeline()), part) {
+                    scattered.push::<L>(keys_around(decoded, keys, sampler), first + joint, all);
                 } else {
                     all[first + joint] = sampler.part(part, joint).unwrap_or(rest[joint]);
                 }
             }
         }
         Kind::Scattered(first_keys) => {
-            let keys = &plan.scattered[first_keys..first_keys + run.count];
-            for (to, keys) in to[run.first..].iter_mut().zip(keys) {
-                let (start, end, fraction) = keys_around(plan, keys, sampler);
+            for (to, keys) in to[joints].iter_mut().zip(&plan.scattered[first_keys as usize..]) {
+                let (start, end, fraction) = keys_around(decoded, keys, sampler);
                 *to = start + (end - start) * fraction;
             }
         }
         _ => {
-            for joint in run.joints() {
+            for joint in joints {
                 to[joint] = sampler.part(part, joint).unwrap_or(rest[joint]);
             }
         }
@@ -132,7 +141,7 @@ fn can_block(keys: Keys, span: &Span, part: TransformPart) -> bool {
 /// Samples a run of joints with keys in rows. `start` begins with the first key before the time.
 #[inline(always)]
 fn sample_keys<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, start: &[Vec4], to: &mut [Vec4]) {
-    let span = sampling.sampler.span(keys.timeline);
+    let span = sampling.sampler.span(keys.timeline());
     let end = &start[span.next as usize..];
     let rotations = part == TransformPart::Rotation;
     // Beyond the keys, a straight line extends numbers but not rotations.
@@ -148,13 +157,13 @@ fn sample_keys<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, st
 
 /// The keys before and after the time, and the fraction between them.
 #[inline(always)]
-fn keys_around(plan: &Plan, keys: &Keys, sampler: &Sampler) -> (Vec4, Vec4, f32) {
-    let span = sampler.span(keys.timeline);
-    if keys.quantized {
-        let (column, words) = (&plan.scattered_columns[keys.first], sampler.words());
+fn keys_around(decoded: &DecodedColumns, keys: &Keys, sampler: &Sampler) -> (Vec4, Vec4, f32) {
+    let span = sampler.span(keys.timeline());
+    if keys.is_quantized() {
+        let (column, words) = (&decoded.scattered[keys.columns()], sampler.words());
         return (column.key(words, span.row), column.key(words, span.row + span.next), span.fraction);
     }
-    let start = keys.first + span.row as usize;
+    let start = keys.first as usize + span.row as usize;
     (sampler.values()[start], sampler.values()[start + span.next as usize], span.fraction)
 }
 

@@ -83,7 +83,7 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
     let above = layers.iter().filter(counts).filter(|layer| !blends(layer));
     let sum: f32 = blended.clone().map(weight).sum();
     let blend = Blend::choose(source, blended.clone(), sum);
-    let Scratch { spans, parts, sampled, mixer, scattered, .. } = scratch;
+    let Scratch { spans, parts, sampled, mixer, scattered, decoded, .. } = scratch;
     if blend == Blend::PerJoint {
         mixer.clear(range, parts);
     }
@@ -109,10 +109,12 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
         spans.clear();
         source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
         let plan = source.plan(layer.clip);
-        let sampling = Sampling { plan, sampler: &source.sampler(&clip, spans), rest, first, weights: (&[], 0) };
+        let decoded = decoded.of(&source.library.arrays.words, layer.clip, plan);
+        let sampler = &source.sampler(&clip, spans);
+        let sampling = Sampling { plan, decoded, sampler, rest, first, weights: (&[], 0) };
         joints::sample_runs::<L>(sampling, scattered, to);
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
-        joints::sample_root(sampling, to);
+        joints::sample_root(sampler, rest, first, to);
         let weight = weight(layer);
         match (layer.mode & LAYER_MODE, blend) {
             (LAYER_BLEND, Blend::Uniform) => {
@@ -136,7 +138,7 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
             (mode, _) => {
                 mixer.set_weights(plan, weight, source.mask(layer));
                 let compared = &plan.references[usize::from(mode != LAYER_ADD_FIRST)];
-                let reference = compared.get_or_init(|| additive_reference(source, layer, mode));
+                let reference = compared.get_or_init(|| Box::new(additive_reference(source, layer, mode)));
                 mixer.add_difference::<L>(range, sampled, reference, parts);
             }
         }

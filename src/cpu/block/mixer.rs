@@ -101,8 +101,8 @@ impl Mixer {
     /// Sets the weight of a layer at each joint. `mask` is a factor per joint; empty: 1.
     #[inline(always)]
     pub fn set_weights(&mut self, plan: &Plan, weight: f32, mask: &[f32]) {
-        for (runs, weights) in plan.parts.iter().zip(&mut self.weights.0) {
-            for run in runs {
+        for (part, weights) in TransformPart::ALL.into_iter().zip(&mut self.weights.0) {
+            for run in plan.runs(part) {
                 let weights = &mut weights[run.joints()];
                 if run.kind == Kind::Rest {
                     weights.fill(Vec4::ZERO);

@@ -155,7 +155,12 @@ fn sine_ratio(t: f32) -> [f32; 9] {
 #[inline(always)]
 fn sine_ratios<L: Lanes>(t: L) -> [L; 9] {
     let square = t * t;
-    coefficients(t, SINE_RATIO.map(|(squared, factor)| (square - L::splat(squared)) * L::splat(factor)))
+    // Not by `map`: the code of its closure is not always compiled for the instruction set.
+    let mut factors = [square; SINE_RATIO.len()];
+    for (to, (squared, factor)) in factors.iter_mut().zip(SINE_RATIO) {
+        *to = (square - L::splat(squared)) * L::splat(factor);
+    }
+    coefficients(t, factors)
 }
 
 /// The coefficients by their factors: each is the one before times a factor.

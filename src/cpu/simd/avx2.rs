@@ -47,7 +47,7 @@ operators!(Avx2: Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mu
 
 /// The bytes of the codes of two columns, beginning with column `first`: one word per number.
 #[inline(always)]
-pub fn code_bytes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> __m256i {
+fn code_bytes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> __m256i {
     let reach = row.len().saturating_sub(WINDOW - 1);
     let [low, high] = [columns.firsts[first], columns.firsts[first + 1]];
     assert!(low < reach && (PAIRED || high < reach), "no such row");

@@ -8,7 +8,7 @@ use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::x86::{self, operators, register_methods};
 use crate::cpu::simd::{
-    AlignedLines, AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, avx2,
+    AlignedLines, AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, WINDOW, avx2,
 };
 use crate::half::LARGEST_HALF;
 
@@ -18,7 +18,10 @@ pub struct Avx512(__m512);
 
 /// Returns `true` if this machine has all instructions of the kernels.
 pub fn is_available() -> bool {
-    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && avx2::is_available()
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+        && avx2::is_available()
 }
 
 /// Runs a kernel.
@@ -31,7 +34,7 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
     unsafe { compiled(kernel) }
 }
 
-#[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma")]
 fn compiled<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx512>()
 }
@@ -113,11 +116,23 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn codes<const PAIRED: bool>(columns: &FourColumns, _: usize, row: &[u8]) -> Self {
-        // Bytes are shuffled in the narrower registers, because not every machine with AVX-512 can do so in the wide ones.
-        let (low, high) = (avx2::code_bytes::<PAIRED>(columns, 0, row), avx2::code_bytes::<PAIRED>(columns, 2, row));
-        // SAFETY: code of a kernel, on a machine with AVX-512; the masks are 16 integers.
+        let reach = row.len().saturating_sub(WINDOW - 1);
+        let [a, b, c, d] = columns.firsts;
+        assert!(a < reach && c < reach && (PAIRED || b < reach && d < reach), "no such row");
+        // SAFETY: code of a kernel, on a machine with AVX-512. By the assertion, `row` has 16 bytes from each place that is read; the
+        // indices of bytes and the masks take 64 bytes each.
         unsafe {
-            let bytes = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+            let window = |first: usize| _mm_loadu_si128(row.as_ptr().add(first).cast());
+            let windows = _mm512_broadcast_i32x4(window(a));
+            let windows = match PAIRED {
+                true => _mm512_mask_broadcast_i32x4(windows, 0xff00, window(c)),
+                false => {
+                    let windows = _mm512_mask_broadcast_i32x4(windows, 0x00f0, window(b));
+                    let windows = _mm512_mask_broadcast_i32x4(windows, 0x0f00, window(c));
+                    _mm512_mask_broadcast_i32x4(windows, 0xf000, window(d))
+                }
+            };
+            let bytes = _mm512_shuffle_epi8(windows, _mm512_loadu_si512(columns.bytes.as_ptr().cast()));
             let codes = _mm512_and_si512(bytes, _mm512_loadu_si512(columns.masks.as_ptr().cast()));
             Self(_mm512_cvtepi32_ps(codes))
         }

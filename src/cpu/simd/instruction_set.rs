@@ -25,7 +25,7 @@ use crate::cpu::simd::{avx2, avx512};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InstructionSet {
-    /// AVX-512: registers of 16 numbers.
+    /// AVX-512 with its parts F, BW and VL: registers of 16 numbers.
     Avx512,
     /// AVX2 with fused multiplication and addition, and conversion to `f16`: registers of 8 numbers.
     Avx2,

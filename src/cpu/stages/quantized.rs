@@ -15,6 +15,9 @@ use crate::pack::record::{
 /// Words beyond the end of the library that are read but not used: four bytes are read from each byte of a window.
 pub const WORDS_BEYOND: usize = (WINDOW + 3).div_ceil(4);
 
+/// `2^-shift` for each shift of a code within its first byte.
+const INVERSE_POWERS: [f32; 8] = [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125];
+
 /// A column of quantized keys, decoded from its record.
 ///
 /// A number is `base + scale * code`. The code stays at its bit within its bytes; the scale makes up for this shift.
@@ -65,7 +68,8 @@ impl Column {
             QUANTIZED_UNIT => (Form::Unit, 3),
             dropped => (Form::Dropped, dropped - QUANTIZED_NUMBERS - 1),
         };
-        let mut column = Self { first: place as usize / 8, form, ..Self::default() };
+        let (mut bytes, mut masks, mut order) = ([0_u32; 4], [0_u32; 4], [0_u32; 4]);
+        let (mut scale, mut base) = ([0.0_f32; 4], [0.0_f32; 4]);
         let mut bit = place % 8;
         for number in 0..4 {
             let index = match number.cmp(&dropped) {
@@ -73,17 +77,24 @@ impl Column {
                 Ordering::Equal => 3,
                 Ordering::Greater => number - 1,
             };
-            column.order[number as usize] = index;
-            let (index, width) = (index as usize, width(number));
-            for byte in 0..4 {
-                column.bytes[4 * index + byte] = bit as u8 / 8 + byte as u8;
-            }
-            column.masks[index] = ((1 << width) - 1) << (bit % 8);
-            column.scale[index] = step / (1 << (bit % 8)) as f32;
-            column.base[index] = step * least[number as usize] as f32;
+            order[number as usize] = index;
+            let (index, width, shift) = (index as usize % 4, width(number), bit % 8);
+            // Four bytes, one after the other.
+            bytes[index] = 0x0302_0100 + 0x0101_0101 * (bit / 8);
+            masks[index] = ((1 << width) - 1) << shift;
+            scale[index] = step * INVERSE_POWERS[shift as usize];
+            base[index] = step * least[number as usize] as f32;
             bit += width;
         }
-        column
+        Self {
+            first: place as usize / 8,
+            bytes: bytemuck::cast(bytes.map(u32::to_le)),
+            masks: masks.into(),
+            scale: scale.into(),
+            base: base.into(),
+            form,
+            order: order.into(),
+        }
     }
 
     /// Returns `true` if such columns can be sampled as a block: rotations that drop a number, translations and scales that drop
