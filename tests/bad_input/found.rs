@@ -1,6 +1,8 @@
 //! Files that fuzzing found. Each is as small as its fault allows.
 
-use posse::{CpuEngine, Evaluator, Library, Reference, contract};
+use std::path::Path;
+
+use posse::{CpuEngine, Evaluator, Library, Reference, contract, import};
 use serde_json::json;
 
 use crate::support::build;
@@ -54,6 +56,14 @@ fn keys_at_times_below_the_smallest_normal_number_are_hit() {
         }
         assert_within_contract(library);
     }
+}
+
+#[test]
+fn frame_times_below_the_smallest_number_are_within_the_contract() {
+    let text = b"HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 1 Yrotation } MOTION\nFrames: 2\nFrame Time: 1e-60\n1\n3\n";
+    let mut library = Library::new();
+    import::bvh::from_slice(&mut library, Path::new("fast.bvh"), text).unwrap();
+    assert_within_contract(library);
 }
 
 #[test]

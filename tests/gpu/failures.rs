@@ -1,6 +1,6 @@
-use posse::{Error, Evaluator, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
+use posse::{Error, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
 
-use super::{NOW, gpu_with_limits, only_clip};
+use super::{gpu_with_limits, only_clip};
 
 #[track_caller]
 fn assert_device_error<T>(result: Result<T, Error>, what: &str) {

@@ -1,14 +1,13 @@
 //! Devices that are lost: each use is an error, or the next read or wait reports the loss.
 
-use posse::low_level::{Bandwidth, Stopwatch};
+use posse::low_level::Bandwidth;
 use posse::{
-    AdapterKind, Chain, ChainKind, Crowd, CrowdOptions, Error, Evaluator, Goal, GoalTarget, GoalWeight, GpuContext,
-    GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Layer, LayerTime, NewTransition, Outputs, PackedLibrary,
-    Playback, Step, Ticks, demo,
+    Chain, ChainKind, Crowd, CrowdOptions, Error, Evaluator, Goal, GoalTarget, GoalWeight, GpuContext, GpuCrowd,
+    GpuEngine, GpuEvents, GpuLibrary, KernelForm, Layer, LayerTime, NewTransition, Outputs, PackedLibrary, Playback,
+    Step, Ticks, demo,
 };
 
 use super::{NOW, gpu_with_limits, only_clip};
-use crate::support::skip::report_skipped;
 
 #[track_caller]
 fn assert_lost<T>(result: Result<T, Error>, what: &str) {
@@ -113,11 +112,15 @@ fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
 }
 
 #[test]
+#[cfg(not(target_arch = "wasm32"))]
 fn a_stopwatch_fails() {
     // A device of its own, with a clock if the adapter has one.
-    let gpu = GpuContext::new(AdapterKind::Any).unwrap();
-    let Some(watch) = Stopwatch::new(&gpu) else {
-        return report_skipped(&format!("a stopwatch on a lost device: {} has no clock", gpu.name()));
+    let gpu = GpuContext::new(posse::AdapterKind::Any).unwrap();
+    let Some(watch) = posse::low_level::Stopwatch::new(&gpu) else {
+        return crate::support::skip::report_skipped(&format!(
+            "a stopwatch on a lost device: {} has no clock",
+            gpu.name()
+        ));
     };
     gpu.device.destroy();
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
