@@ -1,13 +1,14 @@
-//! Columns of quantized keys, decoded for registers: a thread keeps those of the clips that it posed last.
+//! Columns of quantized keys, for registers: a thread keeps those of the clips that it decoded last.
 
 use crate::cpu::plan::{Kind, Plan};
 use crate::cpu::simd::{FourColumns, LARGEST_BLOCK, WINDOW};
 use crate::cpu::stages::quantized::Column;
+use crate::model::Crowd;
 
-/// The clips whose columns a thread keeps: the layers of an instance, or of a few, are rarely more.
-const CLIPS: usize = 8;
+/// The clips whose columns a thread keeps: as many as an instance has layers.
+const CLIPS: usize = Crowd::MAX_LAYERS;
 
-/// The decoded columns of the clips that a thread posed last.
+/// The decoded columns of the clips that a thread decoded last.
 #[derive(Debug, Default)]
 pub struct DecodedClips {
     clips: [(Option<u32>, DecodedColumns); CLIPS],
@@ -45,8 +46,8 @@ impl DecodedClips {
         let index = self.oldest;
         self.oldest = (index + 1) % CLIPS;
         let (kept, columns) = &mut self.clips[index];
-        *kept = Some(clip);
         columns.decode(words, plan);
+        *kept = Some(clip);
         index
     }
 }
@@ -105,4 +106,36 @@ fn set_column(four: &mut FourColumns, index: usize, column: &Column) {
     four.bases[index] = column.base;
     four.orders[index] = column.order;
     four.firsts[index] = column.first;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::CompressedLibrary;
+    use crate::demo;
+    use crate::model::Library;
+
+    #[test]
+    fn more_clips_than_are_kept_have_the_columns_of_each() {
+        let mut library = Library::new();
+        // Clips of 6, 8, 10, ... joints.
+        (0..CLIPS + 3).for_each(|clip| drop(demo::add_rig(&mut library, 6 + 2 * clip, 3, 2).unwrap()));
+        let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();
+        let words = &packed.arrays.words;
+        let plans: Vec<(u32, Plan)> = packed
+            .clip_offsets()
+            .into_iter()
+            .map(|(clip, skeleton)| (clip, Plan::new(&packed, &packed.skeletons[skeleton.index()].record, clip)))
+            .filter(|(_, plan)| plan.quantized)
+            .collect();
+        assert_eq!(plans.len(), CLIPS + 3);
+        let mut kept = DecodedClips::default();
+        // In order, backwards, and each of them twice.
+        for (clip, plan) in plans.iter().chain(plans.iter().rev()).chain(plans.iter().flat_map(|plan| [plan; 2])) {
+            let mut expected = DecodedColumns::default();
+            expected.decode(words, plan);
+            assert!(!expected.columns.is_empty());
+            assert_eq!(format!("{:?}", kept.of(words, *clip, plan)), format!("{expected:?}"));
+        }
+    }
 }

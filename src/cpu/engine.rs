@@ -79,8 +79,7 @@ impl CpuEngine {
         library.arrays.words.reserve_exact(quantized::WORDS_BEYOND);
         library.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
         library.arrays.words.extend([0; quantized::WORDS_BEYOND]);
-        library.arrays.values.shrink_to_fit();
-        library.arrays.words.shrink_to_fit();
+        library.shrink_to_fit();
         let plan = |(clip, skeleton): (u32, SkeletonId)| {
             (clip, Plan::new(&library, &library.skeletons[skeleton.index()].record, clip))
         };
@@ -98,8 +97,9 @@ impl CpuEngine {
     /// The number of bytes that the engine keeps for its library: the packed arrays; names, joints and places that only the host
     /// reads; and a plan per clip and per rest pose, which says how the joints are sampled together.
     ///
-    /// Crowds and the memory of the threads come on top. A thread keeps the decoded columns of the eight clips with compressed keys that it
-    /// posed last: 96 bytes per column, of which a joint has up to three.
+    /// Crowds, interpolators of the caller and the memory of the threads come on top. A thread keeps the decoded columns of the eight clips
+    /// with compressed keys that it decoded last, until the engine is dropped: 96 bytes per column, of which a joint has up to three, and
+    /// each run of joints is padded to 16.
     pub fn size(&self) -> usize {
         self.library.size()
             + self.library.host_size()

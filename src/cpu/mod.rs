@@ -1,8 +1,9 @@
 //! The CPU engine: reads the packed library, uses all cores and the widest registers of the machine.
 //!
 //! * [`engine`] poses a [`crowd`] on a [`pool`] of threads, [`portion`] cuts it into parts for them, [`prefetch`] loads
-//!   keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`goals`] turns joints to targets, [`plan`] groups
-//!   the joints of a clip, [`plan_builder`] finds the groups, [`decoded`] keeps columns of quantized keys, and [`source`] holds the inputs, the outputs and the memory that the stages share.
+//!   keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`goals`] turns joints to targets, [`plan`] holds
+//!   the groups of a clip's joints, [`plan_builder`] finds them, [`decoded`] keeps columns of quantized keys, and [`source`] holds the
+//!   inputs, the outputs and the memory that the stages share.
 //! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
 //! * [`block`] holds the stages that work on a block of joints of one instance in registers, [`abreast`] those that work on a block of
 //!   instances, whose matrices are [`staged`] before they are written.

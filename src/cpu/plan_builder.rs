@@ -253,6 +253,7 @@ mod tests {
             let expected = 6 * 24 + 16 + 2 * 4 + 3 * 8 + 4 + 8;
             assert_eq!(plan.heap_bytes(), expected);
         }
+        #[cfg(target_pointer_width = "64")]
         assert_eq!(size_of::<(u32, Plan)>(), 160);
     }
 }

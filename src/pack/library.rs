@@ -194,6 +194,16 @@ impl PackedLibrary {
         self.arrays.size()
     }
 
+    /// Frees the room that the lists do not use.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.arrays.values.shrink_to_fit();
+        self.arrays.words.shrink_to_fit();
+        self.skeletons.shrink_to_fit();
+        self.clips.shrink_to_fit();
+        self.masks.shrink_to_fit();
+        self.chains.shrink_to_fit();
+    }
+
     /// The number of bytes beside the packed arrays: names, joints and places that only the host reads.
     pub(crate) fn host_size(&self) -> usize {
         let name = |name: &Option<String>| name.as_ref().map_or(0, String::len);

@@ -84,8 +84,9 @@ pub(crate) fn assign_slots(
             Some(mut slot) if slot.rig == id && slot.is_of(rig) && !refresh.contains(&id) => {
                 (change.slot, change.is_new) = (slot.index, false);
                 // Meshes and tag stay, so that nothing else has to look at this change.
-                let alone = &mut slot.bypass_change_detection().alone;
-                if let Err(error) = change.apply_alone(rig, alone, clock.now()) {
+                let slot = slot.bypass_change_detection();
+                slot.given.clone_from(&posse.parameters);
+                if let Err(error) = change.apply_alone(rig, &mut slot.alone, clock.now()) {
                     error!("character {entity}: {error}");
                     continue;
                 }

@@ -61,7 +61,7 @@ impl Change {
         alone.check(library)
     }
 
-    /// The parameters, which stay as they are.
+    /// The parameters, as constants.
     fn parameters(&self) -> Result<Vec<Parameter>, Error> {
         let most = Crowd::MAX_PARAMETERS;
         if self.parameters.len() > most {

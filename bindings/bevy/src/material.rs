@@ -41,7 +41,7 @@ impl CrowdSkinning {
 
     /// The skinning of a new rig, whose buffers an asset collection takes by name.
     pub(crate) fn new(mut add: impl FnMut(&str, ShaderBuffer) -> Handle<ShaderBuffer>) -> Self {
-        // They stand for those of posse until there are any.
+        // Placeholders, which the buffers of posse replace.
         let mut placeholder = |name| add(name, ShaderBuffer::with_size(48, RenderAssetUsages::default()));
         Self {
             skin: placeholder("Skin"),

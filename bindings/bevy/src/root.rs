@@ -85,7 +85,9 @@ fn during<'a>(slot: &'a Slot, posse: &Posse, step: Step) -> Option<(Cow<'a, Crow
         *value = given;
     }
     let is_paused = step.from == step.to;
-    if before == now || !slot.plays(posse) {
+    // Parameters of a change that was refused do not move the character in each frame.
+    let is_seen = slot.given == posse.parameters || posse.parameters.len() > Crowd::MAX_PARAMETERS;
+    if is_seen || before == now || !slot.plays(posse) {
         return (!is_paused).then_some((alone, step));
     }
     // While the clock stands, so do layers that play; the parameters move within its last tick.
@@ -103,7 +105,7 @@ fn during<'a>(slot: &'a Slot, posse: &Posse, step: Step) -> Option<(Cow<'a, Crow
     Some((Cow::Owned(moving), step))
 }
 
-/// The character with layers that stand where they are now, as far as the clock moves them.
+/// The character with layers that stand, as far as the clock would move them. Where they stand does not matter for motion.
 fn standing(alone: &Crowd) -> Option<Crowd> {
     let mut layers = alone.layers(0).to_vec();
     for layer in &mut layers {

@@ -26,14 +26,17 @@ pub(crate) struct Slot {
     pub library: Arc<Library>,
     /// The character alone, with its transition, for the CPU.
     pub alone: Crowd,
+    /// The parameters that the character had when it was last looked at, also if they or its layers could not be used.
+    pub given: Vec<f32>,
 }
 
 impl Slot {
     /// The slot of a character that is new, or whose rig has changed.
     pub fn new(change: &mut Change, rig: &CrowdRig) -> Self {
+        let given = change.parameters.clone();
         let alone = change.alone(rig);
         let tag = change.slot * rig.matrices() as u32;
-        Self { rig: change.rig, index: change.slot, tag, library: rig.library.clone(), alone }
+        Self { rig: change.rig, index: change.slot, tag, library: rig.library.clone(), alone, given }
     }
 
     /// True if the layers belong to the rig as it is now.

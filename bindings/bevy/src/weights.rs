@@ -6,9 +6,9 @@ use posse::Step;
 
 /// The morph weights of a crowd on the device.
 pub(crate) struct Weights {
-    /// Those that posse writes.
+    /// The buffer that posse writes.
     written: Buffer,
-    /// Those that shaders read: of the present frame, and after them of the frame before.
+    /// The buffer that shaders read: of the present frame, and after them of the frame before.
     pub shown: Buffer,
 }
 

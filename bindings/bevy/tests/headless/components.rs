@@ -271,6 +271,11 @@ fn a_parameter_moves_a_character_through_its_clip() {
     (posse.layers, posse.parameters) = (phase("walk"), vec![0.5]);
     stage.frames(2);
     check_moved(&stage, runner, motion);
+
+    // More parameters than a character can have are refused, and move it in no frame.
+    stage.app.world_mut().get_mut::<Posse>(runner).unwrap().parameters = vec![0.75; 17];
+    stage.frames(3);
+    check_moved(&stage, runner, motion);
 }
 
 /// The components of a mesh that decide who sees it.
