@@ -119,7 +119,9 @@ mod tests {
     fn more_clips_than_are_kept_have_the_columns_of_each() {
         let mut library = Library::new();
         // Clips of 6, 8, 10, ... joints.
-        (0..CLIPS + 3).for_each(|clip| drop(demo::add_rig(&mut library, 6 + 2 * clip, 3, 2).unwrap()));
+        for clip in 0..CLIPS + 3 {
+            demo::add_rig(&mut library, 6 + 2 * clip, 3, 2).unwrap();
+        }
         let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();
         let words = &packed.arrays.words;
         let plans: Vec<(u32, Plan)> = packed

@@ -1,15 +1,6 @@
-use posse::{Error, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
+use posse::{GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
 
-use super::{gpu_with_limits, only_clip};
-
-#[track_caller]
-fn assert_device_error<T>(result: Result<T, Error>, what: &str) {
-    match result {
-        Err(Error::Device(_)) => {}
-        Err(other) => panic!("{what}: {other}"),
-        Ok(_) => panic!("{what} succeeded"),
-    }
-}
+use super::{assert_device_error, gpu_with_limits, only_clip};
 
 #[test]
 fn objects_of_two_devices_are_refused_before_wgpu_panics() {

@@ -2,21 +2,12 @@
 
 use posse::low_level::Bandwidth;
 use posse::{
-    Chain, ChainKind, Crowd, CrowdOptions, Error, Evaluator, Goal, GoalTarget, GoalWeight, GpuContext, GpuCrowd,
-    GpuEngine, GpuEvents, GpuLibrary, KernelForm, Layer, LayerTime, NewTransition, Outputs, PackedLibrary, Playback,
-    Step, Ticks, demo,
+    Chain, ChainKind, Crowd, CrowdOptions, Evaluator, Goal, GoalTarget, GoalWeight, GpuContext, GpuCrowd, GpuEngine,
+    GpuEvents, GpuLibrary, KernelForm, Layer, LayerTime, NewTransition, Outputs, PackedLibrary, Playback, Step, Ticks,
+    demo,
 };
 
-use super::{NOW, gpu_with_limits, only_clip};
-
-#[track_caller]
-fn assert_lost<T>(result: Result<T, Error>, what: &str) {
-    match result {
-        Err(Error::Device(_)) => {}
-        Err(other) => panic!("{what}: {other}"),
-        Ok(_) => panic!("{what} succeeded"),
-    }
-}
+use super::{NOW, assert_device_error, gpu_with_limits, only_clip};
 
 /// A device that no other test uses.
 fn own_gpu() -> GpuContext {
@@ -37,22 +28,22 @@ fn evaluation_reads_and_waits_fail_and_so_does_what_is_made() {
     let mut encoder = device.create_command_encoder(&Default::default());
     on_gpu.encode(&mut encoder, NOW);
     engine.gpu().queue.submit([encoder.finish()]);
-    assert_lost(engine.wait(), "waiting");
-    assert_lost(engine.read_instance(&on_gpu, 0, Outputs::ALL), "reading an instance");
-    assert_lost(engine.read(&on_gpu.batches()[0], 0..4), "reading a batch");
+    assert_device_error(engine.wait(), "waiting");
+    assert_device_error(engine.read_instance(&on_gpu, 0, Outputs::ALL), "reading an instance");
+    assert_device_error(engine.read(&on_gpu.batches()[0], 0..4), "reading a batch");
     let step = Step { from: NOW, to: Ticks(NOW.0 + 1000) };
-    assert_lost(engine.evaluate(&crowd, NOW, Outputs::ALL), "evaluation");
-    assert_lost(engine.evaluate_step(&crowd, step, Outputs::ALL), "evaluation of a step");
-    assert_lost(engine.evaluate_events(&crowd, step, 10), "events");
+    assert_device_error(engine.evaluate(&crowd, NOW, Outputs::ALL), "evaluation");
+    assert_device_error(engine.evaluate_step(&crowd, step, Outputs::ALL), "evaluation of a step");
+    assert_device_error(engine.evaluate_events(&crowd, step, 10), "events");
 
     let packed = || PackedLibrary::new(&library).unwrap();
-    assert_lost(GpuCrowd::new(engine.library(), &crowd, Outputs::ALL), "a new crowd");
-    assert_lost(GpuEvents::new(engine.library(), &on_gpu, 10), "a new list of events");
+    assert_device_error(GpuCrowd::new(engine.library(), &crowd, Outputs::ALL), "a new crowd");
+    assert_device_error(GpuEvents::new(engine.library(), &on_gpu, 10), "a new list of events");
     for form in KernelForm::ALL {
-        assert_lost(GpuLibrary::with_form(form, engine.gpu(), packed()), form.name());
+        assert_device_error(GpuLibrary::with_form(form, engine.gpu(), packed()), form.name());
     }
-    assert_lost(engine.library().repacked(packed()), "a library that shares kernels");
-    assert_lost(Bandwidth::measure(engine.gpu()), "the bandwidth");
+    assert_device_error(engine.library().repacked(packed()), "a library that shares kernels");
+    assert_device_error(Bandwidth::measure(engine.gpu()), "the bandwidth");
 }
 
 /// A library with a chain, and a crowd that uses all that a crowd can have on the GPU.
@@ -81,20 +72,20 @@ fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
 
     let now = engine.library();
     assert!(on_gpu.set_layers(now, &crowd).unwrap().is_replaced());
-    assert_lost(read(), "layers of all");
+    assert_device_error(read(), "layers of all");
     assert!(on_gpu.set_instance(now, 0, crowd.layers(0)).unwrap().is_replaced());
-    assert_lost(read(), "layers of an instance");
+    assert_device_error(read(), "layers of an instance");
     assert!(on_gpu.set_goals(now, 1, &[goal]).unwrap().is_replaced());
-    assert_lost(read(), "goals");
+    assert_device_error(read(), "goals");
     assert!(on_gpu.set_parameters(1, &[0.5]).unwrap().is_replaced());
-    assert_lost(read(), "parameters");
+    assert_device_error(read(), "parameters");
     on_gpu.set_all_parameters(&[0.5; 4]).unwrap();
-    assert_lost(read(), "parameters of all");
+    assert_device_error(read(), "parameters of all");
     let clip = library.clip_ids().next().unwrap();
     let layers = [Layer::new(clip, LayerTime::Playing(Playback::looping(NOW, 1.0)))];
     let new = NewTransition::new(2, &layers, NOW);
     assert!(on_gpu.transition(now, &library, &mut crowd, &new).unwrap().is_replaced());
-    assert_lost(read(), "a transition");
+    assert_device_error(read(), "a transition");
 
     let step = Step { from: NOW, to: Ticks(NOW.0 + 1000) };
     for frame in 0..2 {
@@ -103,12 +94,12 @@ fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
         events.encode(&mut encoder, step);
         engine.gpu().queue.submit([encoder.finish()]);
     }
-    assert_lost(read(), "visible instances");
-    assert_lost(events.read(), "events");
+    assert_device_error(read(), "visible instances");
+    assert_device_error(events.read(), "events");
     // Freed twice: by the loss, and by hand.
     events.destroy();
     on_gpu.destroy();
-    assert_lost(engine.wait(), "waiting");
+    assert_device_error(engine.wait(), "waiting");
 }
 
 #[test]
@@ -128,7 +119,7 @@ fn a_stopwatch_fails() {
         encoder
             .begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: Some(watch.writes()) }),
     );
-    assert_lost(watch.submit(&gpu, encoder), "a measurement");
+    assert_device_error(watch.submit(&gpu, encoder), "a measurement");
 }
 
 #[test]
@@ -166,11 +157,11 @@ fn pictures_fail() {
     let reference = posse::Reference::new(&library).evaluate(&crowd, NOW, outputs).unwrap();
     device.destroy();
 
-    assert_lost(picture(), "a picture");
-    assert_lost(vertex_positions(&renderer, &scene), "positions");
-    assert_lost(Renderer::new(device, &gpu.queue, target), "a renderer");
-    assert_lost(Canvas::new(device, target, [64, 48]), "a canvas");
-    assert_lost(Scene::new(&renderer, &library, &figures, poses(), &placements), "a scene");
+    assert_device_error(picture(), "a picture");
+    assert_device_error(vertex_positions(&renderer, &scene), "positions");
+    assert_device_error(Renderer::new(device, &gpu.queue, target), "a renderer");
+    assert_device_error(Canvas::new(device, target, [64, 48]), "a canvas");
+    assert_device_error(Scene::new(&renderer, &library, &figures, poses(), &placements), "a scene");
     let like = poses().next().unwrap();
-    assert_lost(UploadedPoses::new(&gpu, like, &reference), "poses");
+    assert_device_error(UploadedPoses::new(&gpu, like, &reference), "poses");
 }

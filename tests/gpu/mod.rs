@@ -20,8 +20,8 @@ pub mod uploads;
 mod visible;
 
 use posse::{
-    AdapterKind, ClipId, Crowd, Evaluator, GpuContext, GpuCrowd, GpuEngine, KernelForm, Layer, LayerTime, Library,
-    Outputs, PackedLibrary, Playback, Poses, Reference, SkeletonId, Ticks, contract,
+    AdapterKind, ClipId, Crowd, Error, Evaluator, GpuContext, GpuCrowd, GpuEngine, KernelForm, Layer, LayerTime,
+    Library, Outputs, PackedLibrary, Playback, Poses, Reference, SkeletonId, Ticks, contract,
 };
 
 use crate::support::each_engine::gpu;
@@ -34,6 +34,16 @@ const NOW: Ticks = Ticks(123_456_789);
 /// A device with these limits and no features, on the adapter of the tests.
 fn gpu_with_limits(limits: wgpu::Limits) -> GpuContext {
     GpuContext::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Asserts that a call failed because of the device.
+#[track_caller]
+fn assert_device_error<T>(result: Result<T, Error>, what: &str) {
+    match result {
+        Err(Error::Device(_)) => {}
+        Err(other) => panic!("{what}: {other}"),
+        Ok(_) => panic!("{what} succeeded"),
+    }
 }
 
 /// An engine on the device of the tests, with this kernel form.
