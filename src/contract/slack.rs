@@ -204,8 +204,8 @@ fn near(curve: &Curve, span: Span, time: f64, clock: Clock, rotation: bool) -> V
     let times = curve.timeline().times();
     let rounding = if hit && clock.0 == 0.0 { 0.0 } else { clock.0 + TIME * time.abs() };
     // Of times on both sides of 0, each may be flushed.
-    let flushed = if times[0] < 0.0 { 2.0 } else { 1.0 } * f64::from(f32::MIN_POSITIVE);
-    let error = rounding + flushed;
+    let flushes = if times[0] < 0.0 { 2.0 } else { 1.0 };
+    let error = rounding + flushes * f64::from(f32::MIN_POSITIVE);
     let around = if hit { key.saturating_sub(1)..(key + 2).min(times.len()) } else { key..key + 2 };
     let interval = times[around].windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
     let share = error / interval;

@@ -67,7 +67,7 @@ impl Reach<'_> {
     }
 }
 
-/// The least and the greatest value of each morph weight, with no weight in between.
+/// The least and the greatest value of each morph weight. The range always contains 0.
 fn extremes(poses: &Poses) -> Vec<[f32; 2]> {
     let mut extremes = vec![[0.0_f32; 2]; poses.instances.first().map_or(0, |pose| pose.weights.len())];
     for pose in &poses.instances {
