@@ -1,7 +1,7 @@
 //! Columns of quantized keys, for registers: a thread keeps those of the clips that it decoded last.
 
 use crate::cpu::plan::{Kind, Plan};
-use crate::cpu::simd::{FourColumns, LARGEST_BLOCK, WINDOW};
+use crate::cpu::simd::{FourColumns, LARGEST_BLOCK};
 use crate::cpu::stages::quantized::Column;
 use crate::model::Crowd;
 
@@ -92,10 +92,9 @@ impl DecodedColumns {
     }
 }
 
-/// For each second column the bytes of its codes, counted from the window of the column before. `None` if the codes of two
-/// columns do not lie in one window.
-pub fn pairs(columns: &[Column]) -> Option<Vec<[u8; WINDOW]>> {
-    columns.as_chunks::<2>().0.iter().map(|[a, b]| b.bytes_from(a.first)).collect()
+/// Returns true if the codes of each two columns lie in one window.
+pub fn are_paired(columns: &[Column]) -> bool {
+    columns.as_chunks::<2>().0.iter().all(|[a, b]| b.bytes_from(a.first).is_some())
 }
 
 /// Sets one of four columns.

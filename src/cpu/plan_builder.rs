@@ -1,6 +1,6 @@
 //! The making of plans: which joints of a clip are sampled together.
 
-use crate::cpu::decoded::pairs;
+use crate::cpu::decoded::are_paired;
 use crate::cpu::plan::{FirstKey, Keys, Kind, MOST_TURNING, NOT_TURNING, Plan, Run};
 use crate::cpu::simd::LARGEST_BLOCK;
 use crate::cpu::stages::TransformPart;
@@ -178,7 +178,7 @@ impl<'a> PlanBuilder<'a> {
                     keys.columns = self.columns;
                     self.columns += run.count.next_multiple_of(LARGEST_BLOCK as u32) / 4;
                     let columns: Vec<Column> = keys.decode(&self.arrays.words).take(run.count as usize).collect();
-                    keys.paired = pairs(&columns).is_some();
+                    keys.paired = are_paired(&columns);
                 }
                 _ => {}
             }

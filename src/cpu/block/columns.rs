@@ -96,7 +96,7 @@ fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]
 mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
-    use crate::cpu::decoded::{DecodedColumns, pairs};
+    use crate::cpu::decoded::{DecodedColumns, are_paired};
     use crate::cpu::simd::Kernel;
     use crate::cpu::stages::quantized::{Column, WORDS_BEYOND};
     use crate::pack::record::{QUANTIZED_BITS, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_STEP_HIGH};
@@ -164,7 +164,7 @@ mod tests {
                     |number: usize, least: i32| (least + code(key, joint, number, widths[number]) as i32) as f32;
                 0.5 * Vec4::new(number(0, 6), number(1, -7), number(2, 8), 0.0)
             };
-            let paired = pairs(&columns).is_some();
+            let paired = are_paired(&columns);
             let mut decoded = DecodedColumns::default();
             decoded.push_run(columns.iter().copied(), paired);
             assert_eq!(
