@@ -1,5 +1,6 @@
-//! The CPU engine where crowds are small or mixed: one and two threads, many skeletons, many clips, compressed keys, each output.
-//! `cargo bench --bench scaling`, or with names of groups after `--`: `threads`, `skeletons`, `clips`, `compressed`, `outputs`.
+//! The CPU engine where crowds or rigs are small or mixed: one and two threads, many skeletons, many clips, compressed keys, rigs of few
+//! joints, each output. `cargo bench --bench scaling`, or with names of groups after `--`: `threads`, `skeletons`, `clips`,
+//! `compressed`, `joints`, `outputs`.
 //!
 //! The cases of a group run in turn, several frames each. Printed are medians, and the ratio to the first case of the group.
 
@@ -10,7 +11,7 @@ use posse::{
     demo,
 };
 
-/// The joints of each rig.
+/// The joints of each rig, except in group `joints`.
 const JOINTS: usize = 64;
 /// The keys of each track.
 const KEYS: usize = 60;
@@ -18,10 +19,10 @@ const KEYS: usize = 60;
 const ROUNDS: usize = 31;
 
 /// Rigs with several clips each. The clips of a rig differ in their keys.
-fn library(skeletons: usize, clips: usize) -> Result<Library, Error> {
+fn library(joints: usize, skeletons: usize, clips: usize) -> Result<Library, Error> {
     let mut library = Library::new();
     for _ in 0..skeletons {
-        demo::add_rig(&mut library, JOINTS, KEYS, 10)?;
+        demo::add_rig(&mut library, joints, KEYS, joints.min(10))?;
         let first = library.clips()[library.clips().len() - 1].clone();
         for clip in 1..clips {
             library.add_clip(demo::shifted_clip(&first, clip)?)?;
@@ -54,6 +55,8 @@ struct Case {
     engine: CpuEngine,
     crowd: CpuCrowd,
     instances: usize,
+    /// The joints of each instance.
+    joints: usize,
     now: Ticks,
     seconds: Vec<f64>,
 }
@@ -61,7 +64,7 @@ struct Case {
 impl Case {
     fn new(name: String, engine: CpuEngine, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
         let (instances, crowd) = (crowd.len(), engine.crowd(crowd, outputs)?);
-        Ok(Self { name, engine, crowd, instances, now: Ticks(1_234_567), seconds: Vec::new() })
+        Ok(Self { name, engine, crowd, instances, joints: JOINTS, now: Ticks(1_234_567), seconds: Vec::new() })
     }
 
     /// Poses some frames, and keeps the median of their times.
@@ -95,7 +98,7 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
                 _ => &[(64, 1000), (64, 10_000), (1000, 1000), (1000, 10_000)],
             };
             for &(skeletons, instances) in sizes {
-                let library = library(skeletons, 1)?;
+                let library = library(JOINTS, skeletons, 1)?;
                 let crowd = crowd(&library, instances)?;
                 for threads in [1, 2] {
                     let name = format!("{skeletons} skeletons, {instances} instances, threads {threads}");
@@ -106,7 +109,7 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
         "clips" | "compressed" => {
             let counts: &[usize] = if group == "clips" { &[1, 10, 50, 100, 200, 500] } else { &[1, 100] };
             for &clips in counts {
-                let library = library(1, clips)?;
+                let library = library(JOINTS, 1, clips)?;
                 let crowd = crowd(&library, 10_000)?;
                 let engine = CpuEngine::with_threads(&library, 1)?;
                 let name = format!("{clips} clips, {} bytes", engine.size());
@@ -119,8 +122,18 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
                 }
             }
         }
+        "joints" => {
+            for joints in [64, 16, 4, 1] {
+                let library = library(joints, 1, 1)?;
+                for instances in [1000, 10_000] {
+                    let name = format!("{joints} joints, {instances} instances");
+                    let engine = CpuEngine::with_threads(&library, 1)?;
+                    cases.push(Case { joints, ..Case::new(name, engine, &crowd(&library, instances)?, skin)? });
+                }
+            }
+        }
         _ => {
-            let library = library(1, 1)?;
+            let library = library(JOINTS, 1, 1)?;
             let local = Outputs { local: true, ..Outputs::NONE };
             let model = Outputs { model: true, ..Outputs::NONE };
             for (name, outputs) in [("local", local), ("model", model), ("skin", skin)] {
@@ -136,7 +149,7 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
 }
 
 fn main() -> Result<(), Error> {
-    let groups = ["threads", "skeletons", "clips", "compressed", "outputs"];
+    let groups = ["threads", "skeletons", "clips", "compressed", "joints", "outputs"];
     let named: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     for group in groups.into_iter().filter(|group| named.is_empty() || named.iter().any(|name| name == group)) {
         let mut cases = cases(group)?;
@@ -146,7 +159,7 @@ fn main() -> Result<(), Error> {
         println!("{group}");
         let mut first = None;
         for case in &mut cases {
-            let nanoseconds = median(&mut case.seconds) * 1e9 / (case.instances * JOINTS) as f64;
+            let nanoseconds = median(&mut case.seconds) * 1e9 / (case.instances * case.joints) as f64;
             let ratio = nanoseconds / *first.get_or_insert(nanoseconds);
             println!("  {:48} {nanoseconds:6.2} ns per joint, x {ratio:.2}", case.name);
         }

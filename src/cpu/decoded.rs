@@ -1,76 +1,117 @@
 //! Columns of quantized keys, for registers: a thread keeps those of the clips that it decoded last.
 
-use crate::cpu::plan::{Kind, Plan};
-use crate::cpu::simd::{FourColumns, LARGEST_BLOCK};
+use crate::cpu::block::decode;
+use crate::cpu::plan::{Keys, Kind, Nearness, Plan};
+use crate::cpu::simd::{BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::quantized::Column;
 use crate::model::Crowd;
 
 /// The clips whose columns a thread keeps: as many as an instance has layers.
 const CLIPS: usize = Crowd::MAX_LAYERS;
 
+/// The columns of a block, in fours.
+const COLUMNS_PER_BLOCK: usize = LARGEST_BLOCK / 4;
+
 /// The decoded columns of the clips that a thread decoded last.
 #[derive(Debug, Default)]
 pub struct DecodedClips {
-    clips: [(Option<u32>, DecodedColumns); CLIPS],
+    clips: [(Option<DecodedClip>, DecodedColumns); CLIPS],
     /// The index of the clip that was decoded first.
     oldest: usize,
+}
+
+/// A clip that was decoded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct DecodedClip {
+    /// The offset of its record in the words of the library.
+    offset: u32,
+    /// If set, it was decoded for registers that read blocks.
+    for_blocks: bool,
 }
 
 /// The decoded columns of a clip.
 #[derive(Debug, Default)]
 pub struct DecodedColumns {
-    /// The columns of its runs. Those of each run are padded to whole blocks.
+    /// The columns of its runs. Those of each run are padded to whole blocks. Those of [`blocks`](Self::blocks) have no meaning here.
     pub columns: Vec<FourColumns>,
+    /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Those of other runs have no meaning here.
+    pub blocks: Vec<BlockColumns>,
     /// The columns of joints of kind [`Kind::Scattered`].
     pub scattered: Vec<Column>,
 }
 
 /// The columns of clips without quantized keys.
-static NO_COLUMNS: DecodedColumns = DecodedColumns { columns: Vec::new(), scattered: Vec::new() };
+static NO_COLUMNS: DecodedColumns = DecodedColumns { columns: Vec::new(), blocks: Vec::new(), scattered: Vec::new() };
 
 impl DecodedClips {
     /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are kept.
     #[inline(always)]
-    pub fn of(&mut self, words: &[u32], clip: u32, plan: &Plan) -> &DecodedColumns {
+    pub fn of<L: Lanes>(&mut self, words: &[u32], clip: u32, plan: &Plan) -> &DecodedColumns {
         if !plan.quantized {
             return &NO_COLUMNS;
         }
-        let kept = self.clips.iter().position(|(kept, _)| *kept == Some(clip));
-        let index = kept.unwrap_or_else(|| self.decode(words, clip, plan));
+        let clip = DecodedClip { offset: clip, for_blocks: L::READS_BLOCKS };
+        let mut index = self.oldest;
+        match self.clips.iter().position(|(kept, _)| *kept == Some(clip)) {
+            Some(kept) => index = kept,
+            None => {
+                self.oldest = (index + 1) % CLIPS;
+                let (kept, columns) = &mut self.clips[index];
+                columns.decode::<L>(words, plan);
+                *kept = Some(clip);
+            }
+        }
         &self.clips[index % CLIPS].1
-    }
-
-    /// Decodes the columns of a clip in place of the oldest one.
-    #[inline(never)]
-    fn decode(&mut self, words: &[u32], clip: u32, plan: &Plan) -> usize {
-        let index = self.oldest;
-        self.oldest = (index + 1) % CLIPS;
-        let (kept, columns) = &mut self.clips[index];
-        columns.decode(words, plan);
-        *kept = Some(clip);
-        index
     }
 }
 
 impl DecodedColumns {
     /// Decodes the columns of all runs.
-    fn decode(&mut self, words: &[u32], plan: &Plan) {
+    #[inline(always)]
+    fn decode<L: Lanes>(&mut self, words: &[u32], plan: &Plan) {
         self.columns.clear();
+        self.blocks.clear();
         for run in plan.all_runs() {
-            if let Kind::Keys(keys) = run.kind
-                && keys.is_quantized()
-            {
-                self.push_run(keys.decode(words).take(run.joints().len()), keys.paired);
+            let Kind::Keys(keys) = run.kind else { continue };
+            if L::READS_BLOCKS && keys.nearness == Nearness::Blocks {
+                self.push_blocks::<L>(words, keys, run.joints().len());
+            } else if keys.is_quantized() {
+                self.push_run(words, keys, run.joints().len());
             }
         }
-        let quantized = plan.scattered.iter().filter(|keys| keys.is_quantized());
         self.scattered.clear();
+        if !plan.scattered.is_empty() {
+            self.decode_scattered(words, plan);
+        }
+    }
+
+    /// Decodes the columns of joints of kind [`Kind::Scattered`].
+    #[inline(never)]
+    fn decode_scattered(&mut self, words: &[u32], plan: &Plan) {
+        let quantized = plan.scattered.iter().filter(|keys| keys.is_quantized());
         self.scattered.extend(quantized.flat_map(|keys| keys.decode(words).next()));
     }
 
-    /// Appends the columns of a run, four by four, padded to whole blocks with columns whose numbers are not used. If `paired` is set, the
-    /// codes of each two joints lie in one window.
-    pub fn push_run(&mut self, columns: impl Iterator<Item = Column>, paired: bool) {
+    /// Appends the columns of a run of `joints` joints, block by block.
+    #[inline(always)]
+    fn push_blocks<L: Lanes>(&mut self, words: &[u32], keys: Keys, joints: usize) {
+        self.blocks.resize(keys.columns() / COLUMNS_PER_BLOCK, BlockColumns::default());
+        for first in (0..joints as u32).step_by(LARGEST_BLOCK) {
+            let records = &words[keys.after(first).first as usize..];
+            self.blocks.push(decode::columns::<L>(records, keys.column_words()));
+        }
+    }
+
+    /// Appends the columns of a run of `joints` joints, four by four.
+    #[inline(never)]
+    fn push_run(&mut self, words: &[u32], keys: Keys, joints: usize) {
+        self.columns.resize(keys.columns(), FourColumns::default());
+        self.push_columns(keys.decode(words).take(joints), keys.nearness != Nearness::Apart);
+    }
+
+    /// Appends columns four by four, padded to whole blocks with columns whose numbers are not used. If `paired` is set, the codes of each two
+    /// joints lie in one window.
+    pub fn push_columns(&mut self, columns: impl Iterator<Item = Column>, paired: bool) {
         let first = self.columns.len();
         let mut count = 0;
         let mut even = Column::default();
@@ -92,9 +133,16 @@ impl DecodedColumns {
     }
 }
 
-/// Returns true if the codes of each two columns lie in one window.
-pub fn are_paired(columns: &[Column]) -> bool {
-    columns.as_chunks::<2>().0.iter().all(|[a, b]| b.bytes_from(a.first).is_some())
+/// How near each other the codes of the columns of a run are.
+pub fn nearness(columns: &[Column]) -> Nearness {
+    let pairs = columns.as_chunks::<2>().0;
+    if !pairs.iter().all(|[a, b]| b.bytes_from(a.first).is_some()) {
+        Nearness::Apart
+    } else if decode::can_decode(columns) {
+        Nearness::Blocks
+    } else {
+        Nearness::Paired
+    }
 }
 
 /// Sets one of four columns.

@@ -92,8 +92,19 @@ pub struct Keys {
     pub(super) turning: u8,
     /// If set, a key holds until the next.
     pub step: bool,
-    /// If set, the keys are quantized, and the codes of each two joints lie in one window.
-    pub paired: bool,
+    /// Of quantized keys, how near each other their codes are.
+    pub nearness: Nearness,
+}
+
+/// How near each other the codes of quantized keys of neighbouring joints are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Nearness {
+    /// The codes of each joint have a window of their own.
+    Apart,
+    /// The codes of each two joints lie in one window.
+    Paired,
+    /// The codes of each two joints lie in one window, and those of each block of joints in one for blocks.
+    Blocks,
 }
 
 impl Keys {
@@ -107,6 +118,12 @@ impl Keys {
     #[inline(always)]
     pub fn is_quantized(&self) -> bool {
         self.stride > 1
+    }
+
+    /// The words of the record of a column of quantized keys.
+    #[inline(always)]
+    pub fn column_words(&self) -> usize {
+        self.stride.into()
     }
 
     /// The index of the timeline in the clip.

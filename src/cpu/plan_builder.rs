@@ -1,7 +1,7 @@
 //! The making of plans: which joints of a clip are sampled together.
 
-use crate::cpu::decoded::are_paired;
-use crate::cpu::plan::{FirstKey, Keys, Kind, MOST_TURNING, NOT_TURNING, Plan, Run};
+use crate::cpu::decoded::nearness;
+use crate::cpu::plan::{FirstKey, Keys, Kind, MOST_TURNING, NOT_TURNING, Nearness, Plan, Run};
 use crate::cpu::simd::LARGEST_BLOCK;
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
@@ -132,7 +132,7 @@ impl<'a> PlanBuilder<'a> {
                 stride,
                 turning: NOT_TURNING,
                 step: mode & !MODE_QUANTIZED == MODE_STEP,
-                paired: false,
+                nearness: Nearness::Apart,
             }),
             _ => Kind::Single,
         }
@@ -178,7 +178,7 @@ impl<'a> PlanBuilder<'a> {
                     keys.columns = self.columns;
                     self.columns += run.count.next_multiple_of(LARGEST_BLOCK as u32) / 4;
                     let columns: Vec<Column> = keys.decode(&self.arrays.words).take(run.count as usize).collect();
-                    keys.paired = are_paired(&columns);
+                    keys.nearness = nearness(&columns);
                 }
                 _ => {}
             }

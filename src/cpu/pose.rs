@@ -56,7 +56,7 @@ pub fn sample<L: Lanes>(
     let mut index = 0;
     for same in layers.chunk_by(have_one_clip) {
         let plan = source.plan(same[0].clip);
-        let decoded = decoded.of(&arrays.words, same[0].clip, plan);
+        let decoded = decoded.of::<L>(&arrays.words, same[0].clip, plan);
         let clip = source.sampler(&arrays.record(same[0].clip), &[]);
         let range = index..index + same.len();
         weigh_turns::<L>(&plan.turning, spans, &first_spans[range.clone()], weights);

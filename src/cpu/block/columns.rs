@@ -4,8 +4,8 @@ use glam::Vec4;
 
 use crate::cpu::block::joints::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
-use crate::cpu::plan::Keys;
-use crate::cpu::simd::{FourColumns, Lanes};
+use crate::cpu::plan::{Keys, Nearness};
+use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
 
 /// The square of a number that is not stored is at least this.
@@ -18,9 +18,9 @@ struct KeyRows<'a> {
     end: &'a [u8],
 }
 
-/// Samples a run of joints with quantized keys. `columns` are those of the run.
+/// Samples a run of joints with quantized keys, whole blocks of them.
 #[inline(always)]
-pub fn sample<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, columns: &[FourColumns], to: &mut [Vec4]) {
+pub fn sample<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, to: &mut [Vec4]) {
     let (span, words) = (sampling.sampler.span(keys.timeline()), sampling.sampler.words());
     let rotations = part == TransformPart::Rotation;
     // Beyond the keys, a straight line extends numbers but not rotations.
@@ -30,17 +30,74 @@ pub fn sample<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, col
     let end = &start[4 * next as usize..];
     // Of equal length, so that an offset within one row is within the other, too.
     let rows = KeyRows { start: &start[..end.len()], end };
-    match (rotations, keys.paired) {
-        (false, false) => lerp::<L, false>(columns, rows, fraction, to),
-        (false, true) => lerp::<L, true>(columns, rows, fraction, to),
-        (true, paired) => {
-            let weights = if stays { Weights::new(fraction) } else { sampling.weights(keys, fraction) };
-            match paired {
-                false => slerp::<L, false>(columns, rows, &weights, to),
-                true => slerp::<L, true>(columns, rows, &weights, to),
+    if rotations {
+        let weights = if stays { Weights::new(fraction) } else { sampling.weights(keys, fraction) };
+        match keys.nearness {
+            Nearness::Apart => slerp::<L, false>(columns_of(sampling, keys, to), rows, &weights, to),
+            Nearness::Blocks if L::READS_BLOCKS => {
+                slerp_blocks::<L>(blocks_of::<L>(sampling, keys, to), rows, &weights, to);
             }
+            _ => slerp::<L, true>(columns_of(sampling, keys, to), rows, &weights, to),
+        }
+        return;
+    }
+    match keys.nearness {
+        Nearness::Apart => lerp::<L, false>(columns_of(sampling, keys, to), rows, fraction, to),
+        Nearness::Blocks if L::READS_BLOCKS => {
+            lerp_blocks::<L>(blocks_of::<L>(sampling, keys, to), rows, fraction, to);
+        }
+        _ => lerp::<L, true>(columns_of(sampling, keys, to), rows, fraction, to),
+    }
+}
+
+/// The decoded columns of a run, whose results are `to`.
+#[inline(always)]
+fn columns_of<'a>(sampling: Sampling<'a>, keys: Keys, to: &[Vec4]) -> &'a [FourColumns] {
+    &sampling.decoded.columns[keys.columns()..][..to.len() / 4]
+}
+
+/// The decoded columns of a run, block by block. Its results are `to`.
+#[inline(always)]
+fn blocks_of<'a, L: Lanes>(sampling: Sampling<'a>, keys: Keys, to: &[Vec4]) -> &'a [BlockColumns] {
+    &sampling.decoded.blocks[keys.columns() / (LARGEST_BLOCK / 4)..][..to.len() / L::BLOCK]
+}
+
+/// Interpolates numbers linearly, as [`lerp`] does.
+#[inline(always)]
+fn lerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, fraction: f32, to: &mut [Vec4]) {
+    let fraction = L::splat(fraction);
+    for (columns, to) in columns.iter().zip(to.chunks_exact_mut(L::BLOCK)) {
+        let (start, end) = (L::block_codes(columns, rows.start), L::block_codes(columns, rows.end));
+        let mut block = [L::splat(0.0); 4];
+        for number in 0..BLOCK_NUMBERS {
+            let codes = (end[number] - start[number]).multiply_add(fraction, start[number]);
+            block[number] = codes.multiply_add(L::load(&columns.scales[number]), L::load(&columns.bases[number]));
+        }
+        L::store_block(L::transpose(block), to);
+    }
+}
+
+/// Interpolates rotations spherically, as [`slerp`] does.
+#[inline(always)]
+fn slerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, weights: &Weights, to: &mut [Vec4]) {
+    let joints = L::BLOCK / 4;
+    for (columns, to) in columns.iter().zip(to.chunks_exact_mut(L::BLOCK)) {
+        let ends =
+            Ends { start: block_quaternions::<L>(columns, rows.start), end: block_quaternions::<L>(columns, rows.end) };
+        let block = L::transpose(weights.interpolate(&ends));
+        for (register, to) in to.chunks_exact_mut(joints).enumerate() {
+            block[register].in_order(&columns.orders[register * joints..]).store(to);
         }
     }
+}
+
+/// The rotations of a block at a key, number by number.
+#[inline(always)]
+fn block_quaternions<L: Lanes>(columns: &BlockColumns, row: &[u8]) -> [L; 4] {
+    let [x, y, z] = L::block_codes(columns, row);
+    let number =
+        |index: usize, codes: L| codes.multiply_add(L::load(&columns.scales[index]), L::load(&columns.bases[index]));
+    with_last([number(0, x), number(1, y), number(2, z)])
 }
 
 /// Interpolates numbers linearly: first their codes, so that the scale is applied once for both keys.
@@ -80,14 +137,20 @@ fn slerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, w
 #[inline(always)]
 fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]) -> [L; 4] {
     let joints = L::BLOCK / 4;
-    let (one, least) = (L::splat(1.0), L::splat(LEAST_SQUARE));
-    let mut block = [one; 4];
+    let mut block = [L::splat(1.0); 4];
     for (register, numbers) in block.iter_mut().enumerate() {
         let (four, first) = (&columns[register * joints / 4], register * joints % 4);
         let codes = L::codes::<PAIRED>(four, first, row);
         *numbers = codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..]));
     }
     let [x, y, z, _] = L::transpose(block);
+    with_last([x, y, z])
+}
+
+/// Unit quaternions by three of their numbers.
+#[inline(always)]
+fn with_last<L: Lanes>([x, y, z]: [L; 3]) -> [L; 4] {
+    let (one, least) = (L::splat(1.0), L::splat(LEAST_SQUARE));
     let square = (one - x.multiply_add(x, y.multiply_add(y, z * z))).max(least);
     [x, y, z, square * square.inverse_square_root()]
 }
@@ -96,95 +159,239 @@ fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]
 mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
-    use crate::cpu::decoded::{DecodedColumns, are_paired};
-    use crate::cpu::simd::Kernel;
+    use crate::cpu::block::decode;
+    use crate::cpu::decoded::{DecodedColumns, nearness};
+    use crate::cpu::simd::{ExactKernel, Kernel};
     use crate::cpu::stages::quantized::{Column, WORDS_BEYOND};
-    use crate::pack::record::{QUANTIZED_BITS, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_STEP_HIGH};
-
-    /// Interpolates the middle between two rows of columns.
-    struct Lerp<'a> {
-        columns: &'a [FourColumns],
-        rows: KeyRows<'a>,
-        paired: bool,
-    }
-
-    impl Kernel for Lerp<'_> {
-        type Output = Vec<Vec4>;
-        fn run<L: Lanes>(self) -> Vec<Vec4> {
-            let mut to = vec![Vec4::ZERO; 4 * self.columns.len()];
-            match self.paired {
-                false => lerp::<L, false>(self.columns, self.rows, 0.5, &mut to),
-                true => lerp::<L, true>(self.columns, self.rows, 0.5, &mut to),
-            }
-            to
-        }
-    }
+    use crate::pack::record::{
+        QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS, QUANTIZED_STEP_HIGH,
+        QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS,
+    };
 
     const JOINTS: usize = 19;
+
+    /// Two rows of codes, the records of their columns, and words beyond them.
+    struct TestKeys {
+        words: Vec<u32>,
+        /// The words of a row.
+        row: usize,
+        /// The number that the columns of each joint do not store; `None`: the numbers are the value.
+        missing: Option<fn(usize) -> u32>,
+        widths: [u32; 3],
+        /// If set, least values and places take whole words.
+        wide: bool,
+    }
 
     /// The code of a number of a joint in a key.
     fn code(key: usize, joint: usize, number: usize, width: u32) -> u32 {
         (0x9e37_79b9_u32.wrapping_mul((57 * key + 3 * joint + number + 1) as u32) >> 3) & ((1 << width) - 1)
     }
 
-    #[test]
-    fn codes_of_all_widths_are_read_by_every_instruction_set() {
-        for widths in [[9, 5, 7], [1, 13, 2], [24, 24, 24], [17, 24, 22], [0, 3, 0]] {
+    /// The least value of a number. Those of rotations are negative, so that numbers are of both signs.
+    fn least(stored: usize, width: u32, is_rotation: bool, wide: bool) -> i32 {
+        match (is_rotation, width) {
+            (false, _) => [6, -7, 8][stored] * if wide { 10_000 } else { 1 },
+            (true, 0) => 0,
+            (true, width) => -(1 << (width - 1)),
+        }
+    }
+
+    impl TestKeys {
+        /// Codes of some widths, in steps of `2^-step_power`.
+        fn new(widths: [u32; 3], step_power: u32, missing: Option<fn(usize) -> u32>, wide: bool) -> Self {
             let bits: u32 = widths.iter().sum();
             let row = (bits as usize * JOINTS).div_ceil(32);
             let mut words = vec![0_u32; 2 * row];
             let mut records = Vec::new();
             for joint in 0..JOINTS {
-                let mut bit = joint * bits as usize;
-                let widths_bits =
-                    (0..3).fold(0, |format, number| format | widths[number] << (QUANTIZED_BITS * number as u32));
-                // The bits of 0.5 without its sign: 12 from bit 19 on, and 8 from bit 11 on, which are 0.
-                let format = 0.5_f32.to_bits() >> 19 << QUANTIZED_STEP_HIGH | widths_bits;
-                let least = [6_i16, -7, 8, 0].map(|least| u32::from(least.cast_unsigned()));
-                let least = [least[0] | least[1] << 16, least[2] | least[3] << 16];
-                records.extend([bit as u32, format, least[0], least[1]]);
-                for (number, width) in widths.into_iter().enumerate() {
+                let first_bit = joint * bits as usize;
+                let mut bit = first_bit;
+                let form = missing.map_or(QUANTIZED_NUMBERS, |missing| QUANTIZED_NUMBERS + 1 + missing(joint));
+                // The bits of the step without its sign: 12 from bit 19 on, and 8 from bit 11 on, which are 0.
+                let mut format = (127 - step_power) << 23 >> 19 << QUANTIZED_STEP_HIGH;
+                let mut leasts = [0_i32; 4];
+                let numbers = (0..4).filter(|&number| missing.is_none_or(|missing| missing(joint) != number));
+                for ((stored, width), number) in widths.into_iter().enumerate().zip(numbers) {
+                    format |= width << (QUANTIZED_BITS * number);
+                    leasts[number as usize] = least(stored, width, missing.is_some(), wide);
                     for key in 0..2 {
                         for offset in 0..width as usize {
-                            let is_set = code(key, joint, number, width) >> offset & 1;
+                            let is_set = code(key, joint, stored, width) >> offset & 1;
                             words[key * row + (bit + offset) / 32] |= is_set << ((bit + offset) % 32);
                         }
                     }
                     bit += width as usize;
                 }
+                let head = form << QUANTIZED_FORM;
+                if wide {
+                    records.extend([head | QUANTIZED_WIDE, format, first_bit as u32]);
+                    records.extend(leasts.map(i32::cast_unsigned));
+                } else {
+                    records.extend([head | first_bit as u32, format]);
+                    records.extend(
+                        [0, 2].map(|at| leasts[at].cast_unsigned() & 0xffff | leasts[at + 1].cast_unsigned() << 16),
+                    );
+                }
             }
-            let first_record = words.len() as u32;
             words.extend(records);
             words.extend([0; WORDS_BEYOND]);
-            let columns: Vec<Column> = (0..JOINTS)
-                .map(|joint| Column::new(&words, first_record + QUANTIZED_NARROW_COLUMN_WORDS * joint as u32))
-                .collect();
+            Self { words, row, missing, widths, wide }
+        }
+
+        /// The words of a record.
+        fn stride(&self) -> usize {
+            let words = if self.wide { QUANTIZED_WIDE_COLUMN_WORDS } else { QUANTIZED_NARROW_COLUMN_WORDS };
+            words as usize
+        }
+
+        fn records(&self) -> &[u32] {
+            &self.words[2 * self.row..]
+        }
+
+        fn columns(&self) -> Vec<Column> {
+            let record = |joint: usize| (2 * self.row + self.stride() * joint) as u32;
+            (0..JOINTS).map(|joint| Column::new(&self.words, record(joint))).collect()
+        }
+
+        fn rows(&self) -> KeyRows<'_> {
+            let bytes: &[u8] = bytemuck::cast_slice(&self.words);
+            KeyRows { start: &bytes[..bytes.len() - 4 * self.row], end: &bytes[4 * self.row..] }
+        }
+
+        /// The numbers that a key stores, before they are multiplied by the step.
+        fn stored(&self, key: usize, joint: usize) -> [f32; 3] {
+            [0, 1, 2].map(|stored| {
+                let width = self.widths[stored];
+                (least(stored, width, self.missing.is_some(), self.wide) + code(key, joint, stored, width) as i32)
+                    as f32
+            })
+        }
+    }
+
+    /// Interpolates between two rows at a fraction: joints one by one or in pairs, and, if `blocks` is set, block by block.
+    struct Sample<'a> {
+        keys: &'a TestKeys,
+        decoded: &'a DecodedColumns,
+        nearness: Nearness,
+        fraction: f32,
+        blocks: bool,
+    }
+
+    impl Kernel for Sample<'_> {
+        type Output = Vec<Vec4>;
+        fn run<L: Lanes>(self) -> Vec<Vec4> {
+            let (rows, weights) = (self.keys.rows(), Weights::new(self.fraction));
+            let four = &self.decoded.columns;
+            let mut to = vec![Vec4::ZERO; 4 * four.len()];
+            if self.blocks {
+                let stride = self.keys.stride();
+                let columns =
+                    |index: usize| decode::columns::<L>(&self.keys.records()[stride * L::BLOCK * index..], stride);
+                let columns: Vec<BlockColumns> = (0..JOINTS.div_ceil(L::BLOCK)).map(columns).collect();
+                match self.keys.missing {
+                    None => lerp_blocks::<L>(&columns, rows, self.fraction, &mut to),
+                    Some(_) => slerp_blocks::<L>(&columns, rows, &weights, &mut to),
+                }
+            } else {
+                match (self.keys.missing, self.nearness) {
+                    (None, Nearness::Apart) => lerp::<L, false>(four, rows, self.fraction, &mut to),
+                    (None, _) => lerp::<L, true>(four, rows, self.fraction, &mut to),
+                    (Some(_), Nearness::Apart) => slerp::<L, false>(four, rows, &weights, &mut to),
+                    (Some(_), _) => slerp::<L, true>(four, rows, &weights, &mut to),
+                }
+            }
+            to.truncate(JOINTS);
+            to
+        }
+    }
+
+    /// Samples keys in each instruction set and each way that can read them. The results of one instruction set have the same bits.
+    fn sample_in_all_ways(keys: &TestKeys, fraction: f32) -> Vec<(String, Vec<Vec4>)> {
+        let columns = keys.columns();
+        let nearness = nearness(&columns);
+        let mut decoded = DecodedColumns::default();
+        decoded.push_columns(columns.into_iter(), nearness != Nearness::Apart);
+        let bits = |values: &[Vec4]| -> Vec<[u32; 4]> {
+            // Zeros of either sign are equal.
+            values.iter().map(|value| (value + Vec4::ZERO).to_array().map(f32::to_bits)).collect()
+        };
+        let mut all = Vec::new();
+        for set in InstructionSet::ALL {
+            let sample = |blocks| Sample { keys, decoded: &decoded, nearness, fraction, blocks };
+            let found = set.run(sample(false));
+            if nearness == Nearness::Blocks {
+                assert_eq!(bits(&set.run(sample(true))), bits(&found), "{}: {:?}", set.name(), keys.widths);
+                let exact = set.run(ExactKernel(sample(false)));
+                assert_eq!(bits(&set.run(ExactKernel(sample(true)))), bits(&exact), "{}, exact", set.name());
+            }
+            all.push((set.name().to_owned(), found));
+        }
+        all
+    }
+
+    #[test]
+    fn codes_of_all_widths_are_read_by_every_instruction_set() {
+        for (widths, wide, near) in [
+            ([9, 5, 7], false, Nearness::Blocks),
+            ([1, 13, 2], true, Nearness::Blocks),
+            ([0, 3, 0], false, Nearness::Blocks),
+            ([16, 16, 16], true, Nearness::Blocks),
+            // A code of 22 bits that begins at bit 12 of a word reaches into a third one.
+            ([6, 6, 22], false, Nearness::Paired),
+            // The codes of two joints take 126 or 144 bits, and more with the bits before them in a byte.
+            ([17, 24, 22], false, Nearness::Apart),
+            ([24, 24, 24], true, Nearness::Apart),
+        ] {
+            let keys = TestKeys::new(widths, 1, None, wide);
+            let columns = keys.columns();
+            assert_eq!(nearness(&columns), near, "{widths:?}");
             let value = |key: usize, joint: usize| {
-                let number =
-                    |number: usize, least: i32| (least + code(key, joint, number, widths[number]) as i32) as f32;
-                0.5 * Vec4::new(number(0, 6), number(1, -7), number(2, 8), 0.0)
+                let [x, y, z] = keys.stored(key, joint);
+                0.5 * Vec4::new(x, y, z, 0.0)
             };
-            let paired = are_paired(&columns);
-            let mut decoded = DecodedColumns::default();
-            decoded.push_run(columns.iter().copied(), paired);
-            assert_eq!(
-                paired,
-                bits <= 60,
-                "the codes of two joints, and the bits before them in a byte, fit into 128 bits"
-            );
-            let bytes: &[u8] = bytemuck::cast_slice(&words);
-            let rows = KeyRows { start: &bytes[..bytes.len() - 4 * row], end: &bytes[4 * row..] };
-            for instructions in InstructionSet::ALL {
-                let found = instructions.run(Lerp { columns: &decoded.columns, rows, paired });
+            for (set, found) in sample_in_all_ways(&keys, 0.5) {
                 for joint in 0..JOINTS {
                     let middle = 0.5 * (value(0, joint) + value(1, joint));
                     let off = (found[joint] - middle).abs().max_element();
                     // Half of the sum of two numbers of 24 bits has 25 bits.
                     let least = f32::EPSILON * middle.abs().max_element();
-                    assert!(off <= least, "{}: {widths:?}, joint {joint}", instructions.name());
-                    assert_eq!(columns[joint].key(&words, row as u32), value(1, joint), "{widths:?}, joint {joint}");
+                    assert!(off <= least, "{set}: {widths:?}, joint {joint}");
+                    let key = columns[joint].key(&keys.words, keys.row as u32);
+                    assert_eq!(key, value(1, joint), "{widths:?}, joint {joint}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn rotations_without_any_of_their_numbers_are_read_by_every_instruction_set() {
+        let missing: fn(usize) -> u32 = |joint| (joint as u32 * 3 + joint as u32 / 4) % 4;
+        for (widths, wide) in [([9, 5, 7], false), ([16, 15, 16], true), ([11, 16, 0], false)] {
+            // Numbers up to a half, so that the missing one is at least a half.
+            let keys = TestKeys::new(widths, *widths.iter().max().unwrap_or(&0), Some(missing), wide);
+            let columns = keys.columns();
+            assert_eq!(nearness(&columns), Nearness::Blocks, "{widths:?}");
+            let step = 0.5_f64.powi(widths.into_iter().max().unwrap_or(0) as i32);
+            for (key, fraction) in [(0, 0.0), (1, 1.0)] {
+                for (set, found) in sample_in_all_ways(&keys, fraction) {
+                    for joint in 0..JOINTS {
+                        let stored = keys.stored(key, joint).map(|number| step * f64::from(number));
+                        let last = (1.0 - stored.iter().map(|number| number * number).sum::<f64>()).sqrt();
+                        let mut value = stored.to_vec();
+                        value.insert(missing(joint) as usize, last);
+                        let off = |found: Vec4| {
+                            let pairs = found.to_array().into_iter().zip(&value);
+                            pairs.map(|(found, value)| (f64::from(found) - value).abs()).fold(0.0, f64::max)
+                        };
+                        // A rotation and its opposite are the same.
+                        let off_found = off(found[joint]).min(off(-found[joint]));
+                        assert!(off_found < 5e-7, "{set}: {widths:?}, joint {joint}: {off_found}");
+                        let stored = columns[joint].key(&keys.words, (key * keys.row) as u32);
+                        assert!(off(stored) < 2e-7, "{widths:?}, joint {joint}");
+                    }
+                }
+            }
+            sample_in_all_ways(&keys, 0.3);
         }
     }
 }

@@ -102,8 +102,7 @@ fn sample_run<L: Lanes>(sampling: Sampling, run: &Run, part: TransformPart, scat
             let span = sampler.span(keys.timeline());
             let to = &mut to[joints.start..][..room];
             if keys.is_quantized() {
-                let columns = &decoded.columns[keys.columns()..][..room / 4];
-                columns::sample::<L>(sampling, keys, part, columns, to);
+                columns::sample::<L>(sampling, keys, part, to);
             } else {
                 let start = &sampler.values()[keys.first as usize + span.row as usize..];
                 sample_keys::<L>(sampling, keys, part, start, to);

@@ -109,7 +109,7 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
         spans.clear();
         source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
         let plan = source.plan(layer.clip);
-        let decoded = decoded.of(&source.library.arrays.words, layer.clip, plan);
+        let decoded = decoded.of::<L>(&source.library.arrays.words, layer.clip, plan);
         let sampler = &source.sampler(&clip, spans);
         let sampling = Sampling { plan, decoded, sampler, rest, first, weights: (&[], 0) };
         joints::sample_runs::<L>(sampling, scattered, to);

@@ -3,7 +3,8 @@
 //! Everything here is inlined into the kernel of an instruction set; see [`Kernel`](crate::cpu::simd::Kernel).
 
 pub mod columns;
-pub mod dual_quaternion;
+pub mod decode;
+mod dual_quaternion;
 pub mod hierarchy;
 pub mod inverse_kinematics;
 pub mod joints;

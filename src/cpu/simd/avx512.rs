@@ -8,7 +8,8 @@ use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::x86::{self, operators, register_methods};
 use crate::cpu::simd::{
-    AlignedLines, AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, WINDOW, avx2,
+    AlignedLines, AlignedRows, BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, Kernel, Lanes, MATRIX_NUMBERS,
+    Matrix, PackedMatrix, WINDOW, avx2,
 };
 use crate::half::LARGEST_HALF;
 
@@ -53,6 +54,7 @@ operators!(Avx512: Add add _mm512_add_ps, Sub sub _mm512_sub_ps, Mul mul _mm512_
 
 impl Lanes for Avx512 {
     const BLOCK: usize = 16;
+    const READS_BLOCKS: bool = true;
     /// A product of two matrices: three rows, then numbers without meaning.
     type Product = __m512;
 
@@ -136,6 +138,25 @@ impl Lanes for Avx512 {
             let codes = _mm512_and_si512(bytes, _mm512_loadu_si512(columns.masks.as_ptr().cast()));
             Self(_mm512_cvtepi32_ps(codes))
         }
+    }
+
+    #[inline(always)]
+    fn block_codes(columns: &BlockColumns, row: &[u8]) -> [Self; BLOCK_NUMBERS] {
+        assert!(columns.first < row.len().saturating_sub(BLOCK_WINDOW - 1), "no such row");
+        let numbers = [0, 1, 2].map(|number| (&columns.words[number], &columns.masks[number]));
+        let mut codes = [Self::splat(0.0); BLOCK_NUMBERS];
+        // SAFETY: code of a kernel, on a machine with AVX-512. By the assertion, `row` has 128 bytes from the window on. Of each index of a
+        // word, the instruction uses the lowest six bits. Indices and masks take 64 bytes each.
+        unsafe {
+            let window: *const u8 = row.as_ptr().add(columns.first);
+            let (low, high) = (_mm512_loadu_si512(window.cast()), _mm512_loadu_si512(window.add(64).cast()));
+            for ((words, masks), codes) in numbers.into_iter().zip(&mut codes) {
+                let words = _mm512_permutex2var_epi16(low, _mm512_loadu_si512(words.as_ptr().cast()), high);
+                let masked = _mm512_and_si512(words, _mm512_loadu_si512(masks.as_ptr().cast()));
+                *codes = Self(_mm512_cvtepu32_ps(masked));
+            }
+        }
+        codes
     }
 
     #[inline(always)]

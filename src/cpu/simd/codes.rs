@@ -2,6 +2,8 @@
 
 use glam::{UVec4, Vec4};
 
+use crate::cpu::simd::LARGEST_BLOCK;
+
 /// Bytes that hold all codes of a key, at whichever bit of the first byte they begin.
 pub const WINDOW: usize = 16;
 
@@ -25,6 +27,33 @@ pub struct FourColumns {
     pub firsts: [usize; 4],
 }
 
+/// Bytes of a row from which [`BlockColumns`] are read.
+pub const BLOCK_WINDOW: usize = 128;
+
+/// The numbers that a key stores in a [`BlockColumns`].
+pub const BLOCK_NUMBERS: usize = 3;
+
+/// The columns of a block of neighbouring joints that store three numbers each, laid out for registers that hold one number of all joints.
+/// The joints of each register are in the order of a transposed block.
+///
+/// A number is `base + scale * code`. The code stays at its bit within two words of 16 bits; the scale makes up for this shift.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+pub struct BlockColumns {
+    /// For each number and joint the two words of the window that hold its code: the index of the lower one in the lower half.
+    pub words: [[u32; LARGEST_BLOCK]; BLOCK_NUMBERS],
+    /// For each number and joint the bits of its code in these words.
+    pub masks: [[u32; LARGEST_BLOCK]; BLOCK_NUMBERS],
+    /// The factors of the codes.
+    pub scales: [[Vec4; LARGEST_BLOCK / 4]; BLOCK_NUMBERS],
+    /// The addends of the scaled codes.
+    pub bases: [[Vec4; LARGEST_BLOCK / 4]; BLOCK_NUMBERS],
+    /// For each number of the value of each joint its index among the stored numbers; 3: it is not stored.
+    pub orders: [UVec4; LARGEST_BLOCK],
+    /// The byte of a row at which the window begins.
+    pub first: usize,
+}
+
 impl FourColumns {
     /// The codes of one column at a key, at their bits within their bytes. `row` is the words of the library as bytes,
     /// from the row of the key on.
@@ -44,6 +73,23 @@ pub fn codes(window: &[u8], bytes: &[u8; WINDOW], masks: UVec4) -> Vec4 {
     };
     // Signed conversion is faster. A code of 24 bits, shifted by up to 7, never reaches the highest bit.
     (UVec4::new(code(0), code(1), code(2), code(3)) & masks).as_ivec4().as_vec4()
+}
+
+/// The codes of a number of each of `joints` joints at a key. `row` is the words of the library as bytes, from the row of the key on.
+#[inline(always)]
+pub fn block_codes(columns: &BlockColumns, number: usize, joints: usize, row: &[u8]) -> [Vec4; LARGEST_BLOCK / 4] {
+    let window = &row[columns.first..][..BLOCK_WINDOW];
+    let mut codes = [Vec4::ZERO; LARGEST_BLOCK / 4];
+    for joint in 0..joints {
+        let word = |index: u32| {
+            let byte = index as usize % (BLOCK_WINDOW / 2) * 2;
+            u32::from(u16::from_le_bytes([window[byte], window[byte + 1]]))
+        };
+        let words = columns.words[number][joint];
+        let code = (word(words & 0xffff) | word(words >> 16) << 16) & columns.masks[number][joint];
+        codes[joint / 4][joint % 4] = code as f32;
+    }
+    codes
 }
 
 /// Reorders numbers: `order` has for each result the index of its number.

@@ -8,7 +8,9 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::simd::{AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix};
+use crate::cpu::simd::{
+    AlignedRows, BLOCK_NUMBERS, BlockColumns, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix,
+};
 
 /// A register of another type, without its estimates.
 #[derive(Clone, Copy)]
@@ -43,6 +45,7 @@ operators!(Add add, Sub sub, Mul mul, Div div);
 
 impl<L: Lanes> Lanes for Exact<L> {
     const BLOCK: usize = L::BLOCK;
+    const READS_BLOCKS: bool = L::READS_BLOCKS;
     type Product = L::Product;
 
     #[inline(always)]
@@ -103,6 +106,12 @@ impl<L: Lanes> Lanes for Exact<L> {
     #[inline(always)]
     fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
         Self(L::codes::<PAIRED>(columns, first, row))
+    }
+
+    #[inline(always)]
+    fn block_codes(columns: &BlockColumns, row: &[u8]) -> [Self; BLOCK_NUMBERS] {
+        let [x, y, z] = L::block_codes(columns, row);
+        [Self(x), Self(y), Self(z)]
     }
 
     #[inline(always)]

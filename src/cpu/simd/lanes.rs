@@ -4,7 +4,10 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::simd::{AlignedLines, AlignedRows, FourColumns, MATRIX_NUMBERS, Matrix, PackedMatrix, in_order};
+use crate::cpu::simd::{
+    AlignedLines, AlignedRows, BLOCK_NUMBERS, BlockColumns, FourColumns, MATRIX_NUMBERS, Matrix, PackedMatrix,
+    block_codes, in_order,
+};
 
 /// Joints, or instances, of the largest block of any instruction set. Arrays that blocks read and write are longer than their contents by
 /// this number.
@@ -17,6 +20,9 @@ pub const LARGEST_BLOCK: usize = 16;
 pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
     /// The number of joints in a block: four registers.
     const BLOCK: usize;
+
+    /// If set, quantized keys are read faster by [`block_codes`](Self::block_codes) than by [`codes`](Self::codes), where both can read them.
+    const READS_BLOCKS: bool = false;
 
     /// The product of two matrices in registers.
     type Product: Copy;
@@ -71,6 +77,14 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
             *codes = columns.codes(first + column, row);
         }
         Self::load(&codes[first..])
+    }
+
+    /// The codes of a quantized key of a block, number by number, at their bits within their words. The order of the joints is that after
+    /// [`transpose`](Self::transpose).
+    #[inline(always)]
+    fn block_codes(columns: &BlockColumns, row: &[u8]) -> [Self; BLOCK_NUMBERS] {
+        let [x, y, z] = [0, 1, 2].map(|number| block_codes(columns, number, Self::BLOCK, row));
+        [Self::load(&x), Self::load(&y), Self::load(&z)]
     }
 
     /// The four numbers of each joint in another order: `orders` has for each result the index of its number.

@@ -4,16 +4,21 @@ use std::cmp::Ordering;
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::simd::{WINDOW, codes, in_order};
+use crate::cpu::simd::{BLOCK_WINDOW, LARGEST_BLOCK, WINDOW, codes, in_order};
 use crate::cpu::stages::TransformPart;
 use crate::pack::column_words;
 use crate::pack::record::{
     QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH,
-    QUANTIZED_STEP_LOW, QUANTIZED_UNIT, QUANTIZED_WIDE, QuantizedColumn,
+    QUANTIZED_STEP_LOW, QUANTIZED_UNIT, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
 };
 
-/// Words beyond the end of the library that are read but not used: four bytes are read from each byte of a window.
-pub const WORDS_BEYOND: usize = (WINDOW + 3).div_ceil(4);
+/// Words beyond the end of the library that are read but not used: by registers from the last key, and the records of a block that is not
+/// full.
+pub const WORDS_BEYOND: usize = {
+    let records = LARGEST_BLOCK * QUANTIZED_WIDE_COLUMN_WORDS as usize;
+    if records > BLOCK_WINDOW / 4 { records } else { BLOCK_WINDOW / 4 }
+};
+const _: () = assert!(4 * WORDS_BEYOND >= WINDOW + 3);
 
 /// `2^-shift` for each shift of a code within its first byte.
 const INVERSE_POWERS: [f32; 8] = [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125];
@@ -49,7 +54,7 @@ enum Form {
 }
 
 impl Column {
-    /// Reads the record at an offset in the words.
+    /// Decodes the record at an offset in the words.
     pub fn new(words: &[u32], offset: u32) -> Self {
         let (record, rest) = words[offset as usize..].split_at(QuantizedColumn::WORDS);
         let record: QuantizedColumn = *bytemuck::from_bytes(bytemuck::cast_slice(record));
@@ -101,6 +106,21 @@ impl Column {
     /// none.
     pub fn can_block(&self, part: TransformPart) -> bool {
         self.form == if part == TransformPart::Rotation { Form::Dropped } else { Form::Numbers }
+    }
+
+    /// Returns `true` if a key has at most three numbers, and the fourth is 0 or not stored.
+    pub fn stores_three_numbers(&self) -> bool {
+        self.masks.w == 0 && (self.form == Form::Dropped || self.base.w == 0.0)
+    }
+
+    /// Returns `true` if each code fits two words of 16 bits within a window that begins at the byte `first`.
+    pub fn fits_words(&self, first: usize) -> bool {
+        let Some(shift) = self.first.checked_sub(first) else { return false };
+        (0..3).all(|number| {
+            let byte = shift + usize::from(self.bytes[4 * number]);
+            let highest = u32::BITS - self.masks[number].leading_zeros() + 8 * (byte as u32 % 2);
+            byte / 2 + 2 <= BLOCK_WINDOW / 2 && highest <= u32::BITS
+        })
     }
 
     /// The bytes of the codes, counted from the byte `first`. `None` if a window that begins there does not hold all codes.

@@ -1,0 +1,133 @@
+//! Records of quantized keys, decoded for a block of joints at once.
+
+use glam::Vec4;
+
+use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, LARGEST_BLOCK, Lanes};
+use crate::cpu::stages::quantized::Column;
+use crate::pack::record::{
+    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH,
+    QUANTIZED_STEP_LOW, QUANTIZED_WIDE_COLUMN_WORDS,
+};
+
+/// A field of the records of a block, for each joint.
+type Field = [u32; LARGEST_BLOCK];
+
+/// Returns `true` if [`columns`] can decode the records of neighbouring columns, block after block: their codes fit the windows, and
+/// none stores a fourth number. All can be sampled as a block.
+pub fn can_decode(columns: &[Column]) -> bool {
+    columns.chunks(LARGEST_BLOCK).all(|block| {
+        let first = first_of(block[0].first);
+        block.iter().all(|column| column.stores_three_numbers() && column.fits_words(first))
+    })
+}
+
+/// The byte at which the window of a block begins: the word of 16 bits that has the first code.
+fn first_of(byte: usize) -> usize {
+    byte / 2 * 2
+}
+
+/// Decodes the records of a block of neighbouring columns. `words` begins with the first one, and each takes `stride` words. What
+/// follows the last one is decoded, too, to numbers without meaning.
+#[inline(always)]
+pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> BlockColumns {
+    let Records { heads, formats, places, leasts } = Records::new::<L>(words, stride);
+    let mut columns = BlockColumns { first: first_of(places[0] as usize / 8), ..BlockColumns::default() };
+    // Plain loops over arrays: the compiler turns each into a few instructions on registers.
+    let (mut bits, mut missing, mut steps) = ([0_u32; LARGEST_BLOCK], [0_u32; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
+    for joint in 0..LARGEST_BLOCK {
+        bits[joint] = places[joint].wrapping_sub(8 * columns.first as u32);
+        let form = heads[joint] >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1);
+        // The index of the number that is not stored. The fourth of numbers that are the value is 0.
+        missing[joint] = form.wrapping_sub(QUANTIZED_NUMBERS + 1).min(3);
+        steps[joint] =
+            f32::from_bits(formats[joint] >> QUANTIZED_STEP_HIGH << 19 | heads[joint] >> QUANTIZED_STEP_LOW << 11);
+    }
+    for stored in 0..BLOCK_NUMBERS {
+        let (mut scales, mut bases) = ([0.0; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
+        for joint in 0..LARGEST_BLOCK {
+            let follows = stored as u32 >= missing[joint];
+            let number = stored as u32 + u32::from(follows);
+            let width = formats[joint] >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
+            let (word, shift) = (bits[joint] / 16, bits[joint] % 16);
+            columns.words[stored][joint] = word | (word + 1) << 16;
+            columns.masks[stored][joint] = ((1 << width) - 1) << shift;
+            scales[joint] = steps[joint] * power(shift);
+            let least = if follows { leasts[stored + 1][joint] } else { leasts[stored][joint] };
+            bases[joint] = steps[joint] * least as f32;
+            bits[joint] = bits[joint].wrapping_add(width);
+        }
+        columns.scales[stored] = bytemuck::cast(scales);
+        columns.bases[stored] = bytemuck::cast(bases);
+    }
+    let mut orders = [[0.0; LARGEST_BLOCK]; 4];
+    for (number, orders) in (0..).zip(&mut orders) {
+        for joint in 0..LARGEST_BLOCK {
+            let before = number - u32::from(number > missing[joint]);
+            orders[joint] = f32::from_bits(if number == missing[joint] { 3 } else { before });
+        }
+    }
+    transpose::<L>(&orders, bytemuck::cast_mut(&mut columns.orders));
+    columns
+}
+
+/// `2^-shift`.
+#[inline(always)]
+fn power(shift: u32) -> f32 {
+    const EXPONENT_OF_ONE: u32 = 127;
+    f32::from_bits((EXPONENT_OF_ONE - shift) << (f32::MANTISSA_DIGITS - 1))
+}
+
+/// The records of a block, field by field.
+struct Records {
+    /// The words with the form and the lower part of the step.
+    heads: Field,
+    formats: Field,
+    /// The bits of a row at which the first codes begin.
+    places: Field,
+    /// The least values of four numbers.
+    leasts: [[i32; LARGEST_BLOCK]; 4],
+}
+
+impl Records {
+    /// Reads records of `stride` words each.
+    #[inline(always)]
+    fn new<L: Lanes>(words: &[u32], stride: usize) -> Self {
+        let [heads, formats, third, fourth] = four_words::<L>(words, stride);
+        if stride == QUANTIZED_WIDE_COLUMN_WORDS as usize {
+            let leasts = four_words::<L>(&words[3..], stride).map(bytemuck::cast);
+            return Self { heads, formats, places: third, leasts };
+        }
+        let (mut places, mut leasts) = ([0; LARGEST_BLOCK], [[0; LARGEST_BLOCK]; 4]);
+        for joint in 0..LARGEST_BLOCK {
+            places[joint] = heads[joint] & ((1 << QUANTIZED_PLACE_BITS) - 1);
+            leasts[0][joint] = i32::from(third[joint] as i16);
+            leasts[1][joint] = third[joint].cast_signed() >> 16;
+            leasts[2][joint] = i32::from(fourth[joint] as i16);
+            leasts[3][joint] = fourth[joint].cast_signed() >> 16;
+        }
+        Self { heads, formats, places, leasts }
+    }
+}
+
+/// The first four words of each record of a block, word by word.
+#[inline(always)]
+fn four_words<L: Lanes>(words: &[u32], stride: usize) -> [Field; 4] {
+    let words = &words[..stride * (L::BLOCK - 1) + 4];
+    let mut rows = [Vec4::ZERO; LARGEST_BLOCK];
+    for (joint, row) in rows[..L::BLOCK].iter_mut().enumerate() {
+        let record: Option<&[u32; 4]> = words[stride * joint..].first_chunk();
+        *row = Vec4::from_array(bytemuck::cast(record.copied().unwrap_or_default()));
+    }
+    let mut fields = [[Vec4::ZERO; LARGEST_BLOCK / 4]; 4];
+    for (field, register) in fields.iter_mut().zip(L::transpose(L::load_block(&rows))) {
+        register.store(field);
+    }
+    bytemuck::cast(fields)
+}
+
+/// Turns four numbers per joint, number by number, into joints. Registers only move them: they need not be numbers.
+#[inline(always)]
+fn transpose<L: Lanes>(numbers: &[[f32; LARGEST_BLOCK]; 4], to: &mut [Vec4; LARGEST_BLOCK]) {
+    let registers = numbers.map(|number| L::load(&bytemuck::cast::<_, [Vec4; LARGEST_BLOCK / 4]>(number)));
+    L::store_block(L::transpose(registers), to);
+}
