@@ -7,7 +7,7 @@
 use glam::Vec4;
 
 use crate::cpu::block::joints::Parts;
-use crate::cpu::simd::Lanes;
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::staged::{Output, STAGED, SkinWriter, Staged, stage};
 use crate::model::SkinFormat;
@@ -34,9 +34,10 @@ impl Abreast {
     }
 }
 
-/// The number of places from the joints of one instance to those of the next: not a power of two, of which the caches hold few.
+/// The number of places from the joints of one instance to those of the next: room for a block that begins with the last joint, and not a
+/// power of two, of which the caches hold few.
 pub fn stride(joints: usize) -> usize {
-    joints.next_multiple_of(8) + 4
+    joints.next_multiple_of(8) + LARGEST_BLOCK + 4
 }
 
 /// Writes the model and skin matrices of up to a block of instances. `parts` has the parts of each instance, [`stride`] places

@@ -159,8 +159,32 @@ fn set_column(four: &mut FourColumns, index: usize, column: &Column) {
 mod tests {
     use super::*;
     use crate::compress::CompressedLibrary;
+    use crate::cpu::InstructionSet;
+    use crate::cpu::simd::Kernel;
     use crate::demo;
     use crate::model::Library;
+
+    /// Looks clips up in order, backwards, and each of them twice.
+    struct InTurn<'a> {
+        words: &'a [u32],
+        plans: &'a [(u32, Plan)],
+    }
+
+    impl Kernel for InTurn<'_> {
+        type Output = ();
+
+        fn run<L: Lanes>(self) {
+            let Self { words, plans } = self;
+            let mut kept = DecodedClips::default();
+            for (clip, plan) in plans.iter().chain(plans.iter().rev()).chain(plans.iter().flat_map(|plan| [plan; 2])) {
+                let mut expected = DecodedColumns::default();
+                expected.decode::<L>(words, plan);
+                assert_eq!(expected.blocks.is_empty(), !L::READS_BLOCKS);
+                assert_eq!(expected.columns.is_empty(), L::READS_BLOCKS);
+                assert_eq!(format!("{:?}", kept.of::<L>(words, *clip, plan)), format!("{expected:?}"));
+            }
+        }
+    }
 
     #[test]
     fn more_clips_than_are_kept_have_the_columns_of_each() {
@@ -178,13 +202,8 @@ mod tests {
             .filter(|(_, plan)| plan.quantized)
             .collect();
         assert_eq!(plans.len(), CLIPS + 3);
-        let mut kept = DecodedClips::default();
-        // In order, backwards, and each of them twice.
-        for (clip, plan) in plans.iter().chain(plans.iter().rev()).chain(plans.iter().flat_map(|plan| [plan; 2])) {
-            let mut expected = DecodedColumns::default();
-            expected.decode(words, plan);
-            assert!(!expected.columns.is_empty());
-            assert_eq!(format!("{:?}", kept.of(words, *clip, plan)), format!("{expected:?}"));
+        for set in InstructionSet::ALL {
+            set.run(InTurn { words, plans: &plans });
         }
     }
 }

@@ -3,8 +3,9 @@
 use glam::Vec4;
 
 use crate::cpu::abreast;
-use crate::cpu::block::joints::{Parts, Sampling};
+use crate::cpu::block::joints::Parts;
 use crate::cpu::block::layers::{Played, mix_joints, mix_values, weigh};
+use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::skin::Skinning;
 use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::block::{hierarchy, joints, skin};
@@ -60,16 +61,24 @@ pub fn sample<L: Lanes>(
         let clip = source.sampler(&arrays.record(same[0].clip), &[]);
         let range = index..index + same.len();
         weigh_turns::<L>(&plan.turning, spans, &first_spans[range.clone()], weights);
-        for (place, index) in range.clone().enumerate() {
-            if source.prefetches
-                && let Some(next) = layers.get(index + 1)
-            {
-                prefetch::request(source, next.clip, &spans[first_spans[index + 1]..]);
-            }
-            let sampler = &clip.at(&spans[first_spans[index]..]);
-            let sampling = Sampling { plan, decoded, sampler, rest, first: index * stride, weights: (weights, place) };
-            joints::sample_runs::<L>(sampling, scattered, parts);
+        if source.prefetches
+            && let Some(next) = layers.get(range.end)
+        {
+            prefetch::request(source, next.clip, &spans[first_spans[range.end]..]);
         }
+        let sampling = Sampling {
+            plan,
+            decoded,
+            sampler: &clip,
+            spans,
+            first_spans: &first_spans[range.clone()],
+            rest,
+            first: range.start * stride,
+            stride,
+            weights,
+            prefetches: source.prefetches,
+        };
+        joints::sample_runs::<L>(sampling, scattered, parts);
         index = range.end;
     }
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);

@@ -1,7 +1,8 @@
 //! Keys that are loaded into the caches before the instance that reads them is posed.
 
+use glam::Vec4;
+
 use crate::cpu::plan::{FirstKey, Plan};
-use crate::cpu::simd::prefetch;
 use crate::cpu::source::Source;
 use crate::cpu::stages::phase;
 use crate::cpu::stages::search::Span;
@@ -29,8 +30,8 @@ pub fn request(source: Source, clip: u32, spans: &[Span]) {
     for (span, &first) in spans.iter().zip(&source.plan(clip).first_keys) {
         match first {
             FirstKey::None => {}
-            FirstKey::Value(first) => request_rows(&arrays.values, first, span),
-            FirstKey::Word(first) => request_rows(&arrays.words, first, span),
+            FirstKey::Value(first) => span.request(&arrays.values, first, MOST_BYTES / size_of::<Vec4>()),
+            FirstKey::Word(first) => span.request(&arrays.words, first, MOST_BYTES / size_of::<u32>()),
         }
     }
 }
@@ -42,17 +43,5 @@ pub fn request_layers(source: Source, layers: &[LayerRecord], now: i64, spans: &
         spans.clear();
         source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
         request(source, layer.clip, spans);
-    }
-}
-
-/// Asks for the keys before and after a time. Nothing is asked for if a key is hit: the length of its row is not known.
-fn request_rows<T>(array: &[T], first: u32, span: &Span) {
-    let start = first as usize + span.row as usize;
-    let next = span.next as usize;
-    let length = next.min(MOST_BYTES / size_of::<T>());
-    for row in [start, start + next] {
-        if let Some(row) = array.get(row..row + length) {
-            prefetch(row);
-        }
     }
 }

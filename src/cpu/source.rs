@@ -3,7 +3,8 @@
 use glam::Vec4;
 
 use crate::cpu::abreast::{self, Abreast};
-use crate::cpu::block::joints::{Arcs, Parts};
+use crate::cpu::block::arcs::Arcs;
+use crate::cpu::block::joints::Parts;
 use crate::cpu::block::mixer::Mixer;
 use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::decoded::DecodedClips;

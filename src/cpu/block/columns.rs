@@ -2,11 +2,14 @@
 
 use glam::Vec4;
 
-use crate::cpu::block::joints::Sampling;
+use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::plan::{Keys, Nearness};
 use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
+
+/// The words of a joint that are loaded ahead of time: about what three codes take.
+const WORDS_PER_JOINT: usize = 2;
 
 /// The square of a number that is not stored is at least this.
 const LEAST_SQUARE: f32 = 1e-12;
@@ -18,10 +21,10 @@ struct KeyRows<'a> {
     end: &'a [u8],
 }
 
-/// Samples a run of joints with quantized keys, whole blocks of them.
+/// Samples a run of joints of an instance with quantized keys, whole blocks of them.
 #[inline(always)]
-pub fn sample<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, to: &mut [Vec4]) {
-    let (span, words) = (sampling.sampler.span(keys.timeline()), sampling.sampler.words());
+pub fn sample<L: Lanes>(sampling: Sampling, instance: usize, keys: Keys, part: TransformPart, to: &mut [Vec4]) {
+    let (span, words) = (sampling.span(instance, keys), sampling.sampler.words());
     let rotations = part == TransformPart::Rotation;
     // Beyond the keys, a straight line extends numbers but not rotations.
     let stays = keys.step && (rotations || span.interval >= 0.0);
@@ -30,8 +33,15 @@ pub fn sample<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, to:
     let end = &start[4 * next as usize..];
     // Of equal length, so that an offset within one row is within the other, too.
     let rows = KeyRows { start: &start[..end.len()], end };
+    if let Some(next) = sampling.next_span(instance, keys) {
+        let first = match keys.nearness {
+            Nearness::Blocks if L::READS_BLOCKS => blocks_of::<L>(sampling, keys, to)[0].first,
+            _ => columns_of(sampling, keys, to)[0].firsts[0],
+        };
+        next.request(words, first as u32 / 4, WORDS_PER_JOINT * to.len());
+    }
     if rotations {
-        let weights = if stays { Weights::new(fraction) } else { sampling.weights(keys, fraction) };
+        let weights = if stays { Weights::new(fraction) } else { sampling.weights(instance, keys, fraction) };
         match keys.nearness {
             Nearness::Apart => slerp::<L, false>(columns_of(sampling, keys, to), rows, &weights, to),
             Nearness::Blocks if L::READS_BLOCKS => {

@@ -1,11 +1,15 @@
-//! The joints of an instance, sampled in blocks.
+//! The joints of instances of one clip, sampled in blocks.
+
+use std::ops::Range;
 
 use glam::Vec4;
 
+use crate::cpu::block::arcs::Arcs;
 use crate::cpu::block::columns;
-use crate::cpu::block::slerp::{Ends, GroupWeights, Weights, series_of};
+use crate::cpu::block::sampling::Sampling;
+use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::decoded::DecodedColumns;
-use crate::cpu::plan::{Keys, Kind, Plan, Run};
+use crate::cpu::plan::{Keys, Kind, Run};
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::sampler::Sampler;
@@ -27,39 +31,10 @@ impl Parts {
     }
 }
 
-/// A clip at a time, and the joints that it poses.
-#[derive(Clone, Copy)]
-pub struct Sampling<'a> {
-    /// The runs of the clip.
-    pub plan: &'a Plan,
-    /// The columns of its quantized keys.
-    pub decoded: &'a DecodedColumns,
-    /// The clip at the time.
-    pub sampler: &'a Sampler<'a>,
-    /// The rest pose of the skeleton.
-    pub rest: [&'a [Vec4]; 3],
-    /// The index of the first joint in the result.
-    pub first: usize,
-    /// The weights of rotations by the index of their timeline in [`Plan::turning`], and the index of the instance in them. Those that
-    /// are not there are computed.
-    pub weights: (&'a [GroupWeights], usize),
-}
-
-impl Sampling<'_> {
-    /// The weights of rotations at a fraction between their keys.
-    #[inline(always)]
-    pub fn weights(&self, keys: Keys, fraction: f32) -> Weights {
-        let (all, instance) = self.weights;
-        match all.get(keys.turning()) {
-            Some(weights) => weights.of(instance),
-            None => Weights::new(fraction),
-        }
-    }
-}
-
 /// Samples the runs of a clip. Rotations with separate keys wait in `scattered`.
 ///
-/// A block that reaches beyond its run writes to joints of the next run, which overwrites them, or to the room at the end.
+/// A block that reaches beyond its run writes to joints of the next run, which overwrites them, or to the room after the joints of the
+/// instance.
 #[inline(always)]
 pub fn sample_runs<L: Lanes>(sampling: Sampling, scattered: &mut Arcs, to: &mut Parts) {
     for part in TransformPart::ALL {
@@ -80,54 +55,84 @@ pub fn sample_root(sampler: &Sampler, rest: [&[Vec4]; 3], first: usize, to: &mut
     }
 }
 
-/// Samples one part of a run of joints.
+/// Samples one part of a run of joints of all instances.
 #[inline(always)]
-fn sample_run<L: Lanes>(sampling: Sampling, run: &Run, part: TransformPart, scattered: &mut Arcs, all: &mut [Vec4]) {
-    let Sampling { plan, decoded, sampler, rest, first, .. } = sampling;
-    let rest = rest[part as usize];
-    let joints = run.joints();
+fn sample_run<L: Lanes>(sampling: Sampling, run: &Run, part: TransformPart, scattered: &mut Arcs, to: &mut [Vec4]) {
+    let Sampling { plan, decoded, sampler, rest, .. } = sampling;
+    let (joints, values) = (run.joints(), sampler.values());
     let room = joints.len().next_multiple_of(L::BLOCK);
-    let to = &mut all[first..];
     match run.kind {
-        Kind::Rest => copy::<L>(&rest[joints.start..], &mut to[joints.start..][..room]),
-        Kind::Constant(first_value) => {
-            copy::<L>(&sampler.values()[first_value as usize..], &mut to[joints.start..][..room]);
-        }
-        Kind::Gathered(first_offset) => {
-            for (to, &offset) in to[joints].iter_mut().zip(&plan.gathered[first_offset as usize..]) {
-                *to = sampler.values()[offset as usize];
+        Kind::Rest => {
+            for (_, place) in sampling.places() {
+                copy::<L>(&rest[part as usize][joints.start..], &mut to[place + joints.start..][..room]);
             }
         }
-        Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline()), part) => {
-            let span = sampler.span(keys.timeline());
-            let to = &mut to[joints.start..][..room];
-            if keys.is_quantized() {
-                columns::sample::<L>(sampling, keys, part, to);
-            } else {
-                let start = &sampler.values()[keys.first as usize + span.row as usize..];
-                sample_keys::<L>(sampling, keys, part, start, to);
+        Kind::Constant(first_value) => {
+            for (_, place) in sampling.places() {
+                copy::<L>(&values[first_value as usize..], &mut to[place + joints.start..][..room]);
+            }
+        }
+        Kind::Gathered(first_offset) => {
+            for (_, place) in sampling.places() {
+                let to = &mut to[place + joints.start..][..joints.len()];
+                for (to, &offset) in to.iter_mut().zip(&plan.gathered[first_offset as usize..]) {
+                    *to = values[offset as usize];
+                }
+            }
+        }
+        Kind::Keys(keys) => {
+            for (instance, place) in sampling.places() {
+                let span = sampling.span(instance, keys);
+                if !can_block(keys, span, part) {
+                    sample_each(sampling, instance, joints.clone(), part, &mut to[place..]);
+                    continue;
+                }
+                let to = &mut to[place + joints.start..][..room];
+                if keys.is_quantized() {
+                    columns::sample::<L>(sampling, instance, keys, part, to);
+                } else {
+                    if let Some(next) = sampling.next_span(instance, keys) {
+                        next.request(values, keys.first, joints.len());
+                    }
+                    let start = &values[keys.first as usize + span.row as usize..];
+                    sample_keys::<L>(sampling, instance, keys, part, start, to);
+                }
             }
         }
         Kind::Scattered(first_keys) if part == TransformPart::Rotation => {
             for (joint, keys) in joints.zip(&plan.scattered[first_keys as usize..]) {
-                if can_block(*keys, sampler.span(keys.timeline()), part) {
-                    scattered.push::<L>(keys_around(decoded, keys, sampler), first + joint, all);
-                } else {
-                    all[first + joint] = sampler.part(part, joint).unwrap_or(rest[joint]);
+                for (instance, place) in sampling.places() {
+                    let span = sampling.span(instance, *keys);
+                    if can_block(*keys, span, part) {
+                        scattered.push::<L>(keys_around(decoded, keys, sampler, span), place + joint, to);
+                    } else {
+                        sample_each(sampling, instance, joint..joint + 1, part, &mut to[place..]);
+                    }
                 }
             }
         }
         Kind::Scattered(first_keys) => {
-            for (to, keys) in to[joints].iter_mut().zip(&plan.scattered[first_keys as usize..]) {
-                let (start, end, fraction) = keys_around(decoded, keys, sampler);
-                *to = start + (end - start) * fraction;
+            for (joint, keys) in joints.zip(&plan.scattered[first_keys as usize..]) {
+                for (instance, place) in sampling.places() {
+                    let (start, end, fraction) = keys_around(decoded, keys, sampler, sampling.span(instance, *keys));
+                    to[place + joint] = start + (end - start) * fraction;
+                }
             }
         }
-        _ => {
-            for joint in joints {
-                to[joint] = sampler.part(part, joint).unwrap_or(rest[joint]);
+        Kind::Single => {
+            for (instance, place) in sampling.places() {
+                sample_each(sampling, instance, joints.clone(), part, &mut to[place..]);
             }
         }
+    }
+}
+
+/// Samples joints of an instance one by one.
+#[inline(always)]
+fn sample_each(sampling: Sampling, instance: usize, joints: Range<usize>, part: TransformPart, to: &mut [Vec4]) {
+    let sampler = sampling.sampler.at(&sampling.spans[sampling.first_spans[instance]..]);
+    for joint in joints {
+        to[joint] = sampler.part(part, joint).unwrap_or(sampling.rest[part as usize][joint]);
     }
 }
 
@@ -137,10 +142,17 @@ fn can_block(keys: Keys, span: &Span, part: TransformPart) -> bool {
     part != TransformPart::Rotation || keys.step || (0.0..1.0).contains(&span.fraction)
 }
 
-/// Samples a run of joints with keys in rows. `start` begins with the first key before the time.
+/// Samples a run of joints of an instance with keys in rows. `start` begins with the first key before the time.
 #[inline(always)]
-fn sample_keys<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, start: &[Vec4], to: &mut [Vec4]) {
-    let span = sampling.sampler.span(keys.timeline());
+fn sample_keys<L: Lanes>(
+    sampling: Sampling,
+    instance: usize,
+    keys: Keys,
+    part: TransformPart,
+    start: &[Vec4],
+    to: &mut [Vec4],
+) {
+    let span = sampling.span(instance, keys);
     let end = &start[span.next as usize..];
     let rotations = part == TransformPart::Rotation;
     // Beyond the keys, a straight line extends numbers but not rotations.
@@ -148,7 +160,7 @@ fn sample_keys<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, st
         copy::<L>(start, to);
     } else if rotations {
         // Also if a key is hit: the keys of a file have unit length only up to its rounding.
-        slerp::<L>(start, end, &sampling.weights(keys, span.fraction), to);
+        slerp::<L>(start, end, &sampling.weights(instance, keys, span.fraction), to);
     } else {
         lerp::<L>(start, end, span.fraction, to);
     }
@@ -156,74 +168,13 @@ fn sample_keys<L: Lanes>(sampling: Sampling, keys: Keys, part: TransformPart, st
 
 /// The keys before and after the time, and the fraction between them.
 #[inline(always)]
-fn keys_around(decoded: &DecodedColumns, keys: &Keys, sampler: &Sampler) -> (Vec4, Vec4, f32) {
-    let span = sampler.span(keys.timeline());
+fn keys_around(decoded: &DecodedColumns, keys: &Keys, sampler: &Sampler, span: &Span) -> (Vec4, Vec4, f32) {
     if keys.is_quantized() {
         let (column, words) = (&decoded.scattered[keys.columns()], sampler.words());
         return (column.key(words, span.row), column.key(words, span.row + span.next), span.fraction);
     }
     let start = keys.first as usize + span.row as usize;
     (sampler.values()[start], sampler.values()[start + span.next as usize], span.fraction)
-}
-
-/// Rotations with separate keys that wait until they fill a block.
-#[derive(Debug, Clone)]
-pub struct Arcs {
-    starts: [Vec4; LARGEST_BLOCK],
-    ends: [Vec4; LARGEST_BLOCK],
-    /// The fraction of each arc, as the first number.
-    fractions: [Vec4; LARGEST_BLOCK],
-    /// The index of each result.
-    targets: [usize; LARGEST_BLOCK],
-    count: usize,
-}
-
-impl Default for Arcs {
-    fn default() -> Self {
-        let unit = [Vec4::W; LARGEST_BLOCK];
-        Self { starts: unit, ends: unit, fractions: unit, targets: [0; LARGEST_BLOCK], count: 0 }
-    }
-}
-
-impl Arcs {
-    /// Adds a rotation between two keys, with its fraction. If the block is full, writes the results of all.
-    #[inline(always)]
-    fn push<L: Lanes>(&mut self, (start, end, fraction): (Vec4, Vec4, f32), target: usize, to: &mut [Vec4]) {
-        let slot = self.count;
-        (self.starts[slot], self.ends[slot], self.targets[slot]) = (start, end, target);
-        self.fractions[slot].x = fraction;
-        self.count += 1;
-        if self.count == L::BLOCK {
-            self.finish::<L>(to);
-        }
-    }
-
-    /// Writes the results of all rotations that wait, interpolated as [`slerp`] does.
-    #[inline(always)]
-    pub fn finish<L: Lanes>(&mut self, to: &mut [Vec4]) {
-        if self.count == 0 {
-            return;
-        }
-        let one = L::splat(1.0);
-        let [fraction, ..] = L::transpose(L::load_block(&self.fractions));
-        let rest = one - fraction;
-        let near_part = fraction.min(rest);
-        let doubled = near_part + near_part;
-        let from_end = (fraction - rest).max(L::splat(0.0));
-        let ends =
-            Ends { start: L::transpose(L::load_block(&self.starts)), end: L::transpose(L::load_block(&self.ends)) };
-        let arc = ends.arc();
-        let (middle, near) =
-            arc.weights(series_of(doubled, arc.cosine_less_one), series_of(one - doubled, arc.cosine_less_one));
-        let (start_weight, end_weight) =
-            (middle.replace_where_zero(from_end, near), near.replace_where_zero(from_end, middle));
-        let mut results = [Vec4::ZERO; LARGEST_BLOCK];
-        L::store_block(L::transpose(ends.mean(start_weight, end_weight)), &mut results);
-        for (&target, result) in self.targets[..self.count].iter().zip(results) {
-            to[target] = result;
-        }
-        self.count = 0;
-    }
 }
 
 /// Copies the values of a run, block by block.

@@ -2,8 +2,9 @@
 
 use glam::Vec4;
 
-use crate::cpu::block::joints::{self, Parts, Sampling};
+use crate::cpu::block::joints::{self, Parts};
 use crate::cpu::block::mixer::JointRange;
+use crate::cpu::block::sampling::Sampling;
 use crate::cpu::simd::Lanes;
 use crate::cpu::source::{Scratch, Source};
 use crate::cpu::stages::TransformPart;
@@ -111,7 +112,10 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
         let plan = source.plan(layer.clip);
         let decoded = decoded.of::<L>(&source.library.arrays.words, layer.clip, plan);
         let sampler = &source.sampler(&clip, spans);
-        let sampling = Sampling { plan, decoded, sampler, rest, first, weights: (&[], 0) };
+        let first_spans = &[0];
+        let (stride, weights, prefetches) = (0, &[], false);
+        let sampling =
+            Sampling { plan, decoded, sampler, spans, first_spans, rest, first, stride, weights, prefetches };
         joints::sample_runs::<L>(sampling, scattered, to);
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
         joints::sample_root(sampler, rest, first, to);

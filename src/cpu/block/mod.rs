@@ -2,6 +2,7 @@
 //!
 //! Everything here is inlined into the kernel of an instruction set; see [`Kernel`](crate::cpu::simd::Kernel).
 
+pub mod arcs;
 pub mod columns;
 pub mod decode;
 mod dual_quaternion;
@@ -11,5 +12,6 @@ pub mod joints;
 pub mod layers;
 pub mod mixer;
 pub mod quat;
+pub mod sampling;
 pub mod skin;
 pub mod slerp;

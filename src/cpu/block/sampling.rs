@@ -1,0 +1,65 @@
+//! Instances that are sampled together.
+
+use glam::Vec4;
+
+use crate::cpu::block::slerp::{GroupWeights, Weights};
+use crate::cpu::decoded::DecodedColumns;
+use crate::cpu::plan::{Keys, Plan};
+use crate::cpu::stages::sampler::Sampler;
+use crate::cpu::stages::search::Span;
+
+/// Instances that play one clip, each at its own time, and the joints that they pose.
+#[derive(Clone, Copy)]
+pub struct Sampling<'a> {
+    /// The runs of the clip.
+    pub plan: &'a Plan,
+    /// The columns of its quantized keys.
+    pub decoded: &'a DecodedColumns,
+    /// The clip, at no time.
+    pub sampler: &'a Sampler<'a>,
+    /// The clip at the times of the instances: the spans of all timelines of an instance lie side by side.
+    pub spans: &'a [Span],
+    /// The index of the first span of each instance.
+    pub first_spans: &'a [usize],
+    /// The rest pose of the skeleton.
+    pub rest: [&'a [Vec4]; 3],
+    /// The place of the first joint of the first instance in the result.
+    pub first: usize,
+    /// The places from an instance to the next.
+    pub stride: usize,
+    /// The weights of rotations by the index of their timeline in [`Plan::turning`]. Those that are not there are computed.
+    pub weights: &'a [GroupWeights],
+    /// If set, the keys of the next instance are loaded into the caches ahead of time.
+    pub prefetches: bool,
+}
+
+impl<'a> Sampling<'a> {
+    /// The place of the first joint of each instance, with its index.
+    #[inline(always)]
+    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let Self { first, stride, .. } = *self;
+        (0..self.first_spans.len()).map(move |instance| (instance, first + instance * stride))
+    }
+
+    /// The span of a timeline of an instance.
+    #[inline(always)]
+    pub fn span(&self, instance: usize, keys: Keys) -> &'a Span {
+        &self.spans[self.first_spans[instance] + keys.timeline()]
+    }
+
+    /// The span of a timeline of the next instance, if its keys are loaded ahead of time.
+    #[inline(always)]
+    pub fn next_span(&self, instance: usize, keys: Keys) -> Option<&'a Span> {
+        let first = self.first_spans.get(instance + 1).filter(|_| self.prefetches)?;
+        Some(&self.spans[first + keys.timeline()])
+    }
+
+    /// The weights of rotations of an instance at a fraction between their keys.
+    #[inline(always)]
+    pub fn weights(&self, instance: usize, keys: Keys, fraction: f32) -> Weights {
+        match self.weights.get(keys.turning()) {
+            Some(weights) => weights.of(instance),
+            None => Weights::new(fraction),
+        }
+    }
+}
