@@ -172,7 +172,7 @@ fn usda() -> [Vec<u8>; 2] {
     })
 }
 
-/// A Parquet file with the facts of an output. Its footer has a schema of one column, and no rows.
+/// A Parquet file with the facts of an output. Its footer has a schema of one column, and a group of rows.
 fn parquet() -> Vec<u8> {
     let facts = facts().to_string();
     let binary = |text: &str| [length(text.len()).as_slice(), text.as_bytes()].concat();
@@ -182,15 +182,17 @@ fn parquet() -> Vec<u8> {
         [[0x48].as_slice(), &binary("schema"), &[0x15, 2, 0], &[0x15, 4, 0x25, 0, 0x18], &binary("frame"), &[0]]
             .concat(),
     );
-    // No rows and no row groups; two pairs of keys and values, of which the last has no value.
-    footer.extend([0x16, 0, 0x19, 0x0c, 0x19, 0x2c]);
+    // One row, in one group; its column has 8 bytes from the place 4 on.
+    footer.extend([0x16, 2, 0x19, 0x1c, 0x19, 0x1c, 0x26, 0, 0x1c, 0x76, 16, 0x26, 8, 0, 0, 0x16, 16, 0x16, 2, 0]);
+    // Two pairs of keys and values, of which the last has no value.
+    footer.extend([0x19, 0x2c]);
     footer.extend(
         [[0x18].as_slice(), &binary("walk"), &[0x18], &binary(&facts), &[0, 0x18], &binary("ARROW:schema"), &[0]]
             .concat(),
     );
     footer.extend([[0x18].as_slice(), &binary("posse"), &[0]].concat());
     let bytes = u32::try_from(footer.len()).expect("a short footer").to_le_bytes();
-    [b"PAR1".as_slice(), &footer, &bytes, b"PAR1"].concat()
+    [b"PAR1".as_slice(), &[0; 8], &footer, &bytes, b"PAR1"].concat()
 }
 
 /// A length in Thrift's compact protocol.

@@ -78,6 +78,8 @@ struct Outputs<'a> {
     out: &'a Path,
     /// The facts of all clips of formats with a file per share.
     parts: HashMap<String, StoredFacts>,
+    /// The fault of the first such file that is unreadable. The clips of the file are not known.
+    fault: Option<Error>,
 }
 
 impl<'a> Outputs<'a> {
@@ -86,8 +88,14 @@ impl<'a> Outputs<'a> {
         let is_per_share = options.format.is_per_share();
         // In a folder that cannot be read, all outputs are missing.
         let files = if is_per_share { part_files(options, out, share).unwrap_or_default() } else { Vec::new() };
-        let facts = files.iter().flat_map(|file| options.format.read_facts(file).unwrap_or_default());
-        Self { options, out, parts: facts.map(|facts| (facts.clip.clone(), facts)).collect() }
+        let (mut parts, mut fault) = (HashMap::new(), None);
+        for file in &files {
+            match options.format.read_facts(file) {
+                Ok(facts) => parts.extend(facts.into_iter().map(|facts| (facts.clip.clone(), facts))),
+                Err(error) => fault = fault.or(Some(error)),
+            }
+        }
+        Self { options, out, parts, fault }
     }
 
     /// The clips of a file whose outputs are missing.
@@ -124,7 +132,10 @@ impl<'a> Outputs<'a> {
 
     /// The facts of the output of a clip, or the reason that there are none.
     fn stored(&self, clip: &str) -> Result<StoredFacts, String> {
-        let missing = || "missing".to_owned();
+        let missing = || {
+            let fault = self.fault.as_ref().map(|error| format!("; unreadable: {error}"));
+            format!("missing{}", fault.unwrap_or_default())
+        };
         if self.options.format.is_per_share() {
             return self.parts.get(clip).cloned().ok_or_else(missing);
         }

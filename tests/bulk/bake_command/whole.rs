@@ -64,6 +64,82 @@ fn the_end_of_a_usda_file_states_its_bytes() {
     }
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn a_parquet_file_that_has_lost_bytes_is_made_anew() {
+    let bench = Bench::new();
+    for index in 0..3 {
+        bench.write(&format!("clips/{index}.bvh"), bvh(100, f64::from(index)));
+    }
+    let arguments = ["clips", "--format", "parquet"];
+    bench.baked(&[arguments.as_slice(), &["-o", "baked"]].concat());
+    let (whole, name) = (bench.files("baked"), "part-00000-of-00001.parquet");
+    let bytes = &whole[name];
+    let footer = bytes.len() - 8 - u32::from_le_bytes(*bytes[..bytes.len() - 4].last_chunk().unwrap()) as usize;
+    let lost = |range| without(bytes, range);
+    let with_more = |at: usize| [&bytes[..at], b"0", &bytes[at..]].concat();
+    for (what, broken) in [
+        ("the end", lost(bytes.len() - 1..bytes.len())),
+        ("the beginning", lost(0..1)),
+        ("one byte of the first column", lost(4..5)),
+        ("one byte in the middle", lost(footer / 2..footer / 2 + 1)),
+        ("4,096 bytes in the middle", lost(footer / 2..footer / 2 + 4096)),
+        ("all columns", lost(4..footer)),
+        ("the byte before the footer", lost(footer - 1..footer)),
+        ("a byte of the footer", lost(footer + 40..footer + 41)),
+        ("one byte more in the middle", with_more(footer / 2)),
+        ("one byte more at the end", with_more(bytes.len())),
+        ("nothing but four bytes", bytes[..4].to_vec()),
+        ("all", Vec::new()),
+    ] {
+        bench.write(&format!("baked/{name}"), broken);
+        let checked = bench.bake(&[&["--check", "baked"], arguments.as_slice()].concat());
+        assert_code(&checked, 1);
+        let lines = String::from_utf8(checked.stdout).unwrap();
+        let names_file = |line: &str| line.contains(&format!(": missing; unreadable: baked/{name}: "));
+        assert!(lines.lines().count() == 3 && lines.lines().all(names_file), "{what}: {lines}");
+    }
+    bench.write(&format!("baked/{name}"), lost(footer / 2..footer / 2 + 1));
+    bench.baked(&[arguments.as_slice(), &["-o", "baked", "--resume"]].concat());
+    assert!(bench.files("baked") == whole);
+}
+
+/// Files with other or fewer bytes in the footer, or fewer elsewhere: each is read, or refused by its name.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_files_that_are_damaged_at_random_do_no_harm() {
+    let bench = Bench::new();
+    bench.write("clips/walk.bvh", bvh(3, 0.0));
+    let arguments = ["clips", "--format", "parquet"];
+    bench.baked(&[arguments.as_slice(), &["-o", "baked"]].concat());
+    let name = "baked/part-00000-of-00001.parquet";
+    let bytes = bench.files("baked").pop_first().unwrap().1;
+    let footer = bytes.len() - 8 - u32::from_le_bytes(*bytes[..bytes.len() - 4].last_chunk().unwrap()) as usize;
+    let mut state = 1_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for case in 0..150 {
+        let mut damaged = bytes.clone();
+        // Most of the structure is in the footer.
+        for _ in 0..=random(3) {
+            let place = footer + random(bytes.len() - footer);
+            damaged[place] = if random(2) == 0 { 0xff } else { random(256) as u8 };
+        }
+        if random(3) == 0 {
+            let start = random(damaged.len());
+            damaged.drain(start..(start + 1 + random(64)).min(bytes.len()));
+        }
+        bench.write(name, damaged);
+        let checked = bench.bake(&[&["--check", "baked"], arguments.as_slice()].concat());
+        assert!(matches!(checked.status.code(), Some(0 | 1)), "case {case}: {:?} {}", checked.status, stderr(&checked));
+        let lines = String::from_utf8(checked.stdout).unwrap();
+        let is_named = !lines.contains("unreadable") || lines.contains(&format!("unreadable: {name}: "));
+        assert!(is_named, "case {case}: {lines}");
+    }
+}
+
 /// A schema of 200,000 groups, each in the one before it. The crate `parquet` reads it by as many nested calls.
 #[cfg(feature = "parquet")]
 #[test]
@@ -78,11 +154,13 @@ fn a_parquet_file_with_a_deep_schema_is_made_anew() {
     footer.extend([0x48, 1, b'a', 0x15, 2, 0].repeat(200_000));
     footer.extend([0x16, 0, 0x19, 0x0c, 0]);
     let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
-    for footer in [footer.as_slice(), &footer[..100]] {
+    let short = format!("; unreadable: {name}: this is no whole Parquet file");
+    for (footer, fault) in [(footer.as_slice(), ""), (&footer[..100], short.as_str())] {
         bench.write(name, [b"PAR1".as_slice(), footer, &length, b"PAR1"].concat());
         let checked = bench.bake(&[&["--check", "baked"], arguments.as_slice()].concat());
         assert_code(&checked, 1);
-        assert_eq!(String::from_utf8(checked.stdout).unwrap(), "walk: missing\n");
+        let lines = String::from_utf8(checked.stdout).unwrap();
+        assert_eq!(lines, format!("walk: missing{fault}\n"));
     }
     bench.baked(&[arguments.as_slice(), &["-o", "baked", "--resume"]].concat());
     assert!(bench.files("baked") == whole);

@@ -65,8 +65,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Calls a function for each field of each struct of a list, as `fields` does.
+    pub fn structs(&mut self, mut field: impl FnMut(&mut Self, i64, Kind) -> Option<()>) -> Option<()> {
+        let (count, kind) = self.list()?;
+        if count > 0 && kind != Kind::Struct {
+            return None;
+        }
+        (0..count).try_for_each(|_| self.fields(&mut field))
+    }
+
     /// The number and the type of the values of a list, which follow.
-    pub fn list(&mut self) -> Option<(u64, Kind)> {
+    fn list(&mut self) -> Option<(u64, Kind)> {
         let head = self.byte()?;
         let count = if head >> 4 == 0xf { self.number()? } else { (head >> 4).into() };
         Some((count, Kind::new(head & 0xf)?))
@@ -140,8 +149,8 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A number with a sign, which is in its lowest bit.
-    fn integer(&mut self) -> Option<i64> {
+    /// An integer. Its sign is in the lowest bit.
+    pub fn integer(&mut self) -> Option<i64> {
         let number = self.number()?;
         Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }

@@ -171,6 +171,6 @@ fn replaced(outcome: LayersOutcome) -> Result<(), Error> {
     if outcome.is_replaced() {
         Ok(())
     } else {
-        Err(Error::Usage(format!("a change of the crowd was refused: {outcome}")))
+        Err(Error::Device(format!("a change of the crowd was refused, though there is room for it: {outcome}")))
     }
 }

@@ -50,8 +50,10 @@ impl Drop for Control {
     }
 }
 
+/// An error of the process. It never has the kind of a broken pipe, with which a command ends in peace.
 fn failed(reason: impl std::fmt::Display) -> Error {
-    Error::Usage(format!("the process that --soak compares with failed: {reason}"))
+    let file = std::env::current_exe().unwrap_or_else(|_| "posse".into());
+    Error::Io { file, source: io::Error::other(format!("the process that --soak compares with failed: {reason}")) }
 }
 
 /// Runs as the new process: poses a frame per line of stdin, and prints its time.
@@ -68,4 +70,23 @@ pub fn answer(args: &Args) -> Result<Outcome, Error> {
         output::print(|out| writeln!(out, "{}", time.to_line()).and_then(|()| out.flush()))?;
     }
     Ok(Outcome::Passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The program of the tests knows no `bench --soak-control`, and ends.
+    #[test]
+    fn a_process_that_ends_is_an_error_of_its_program() {
+        let mut control = Control::start(&AdapterArgs::default(), 1).unwrap();
+        control.process.wait().unwrap();
+        for _ in 0..2 {
+            let error = control.frame().unwrap_err();
+            let Error::Io { file, source } = &error else { panic!("{error:?}") };
+            assert_eq!(*file, std::env::current_exe().unwrap());
+            assert_eq!(source.kind(), io::ErrorKind::Other, "{error}");
+            assert!(error.to_string().contains("that --soak compares with failed: "), "{error}");
+        }
+    }
 }

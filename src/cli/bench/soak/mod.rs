@@ -46,7 +46,15 @@ pub fn run(args: &Args, minutes: f64) -> Result<Outcome, Error> {
     };
     let page = args.report.as_deref().map(super::open_page).transpose()?;
     let environment = RunEnvironment::current();
-    let record = soak(args, instances as usize, minutes)?;
+    let stage = Stage::new(&args.adapter, instances as usize)?;
+    let record = match soak(args, stage, minutes) {
+        Err(error @ Error::Device(_)) => {
+            // The run shows that devices go on and come back; one that does not has failed it.
+            note(&format!("error: {error}"));
+            return Ok(Outcome::Failed);
+        }
+        result => result?,
+    };
     output::print(|out| if args.json { write_json(&record, &environment, out) } else { record.write_text(out) })?;
     if let Some((file, mut page)) = page {
         let format = Format::from_name(file)?;
@@ -59,10 +67,9 @@ pub fn run(args: &Args, minutes: f64) -> Result<Outcome, Error> {
     Ok(if record.is_within() && record.is_flat() { Outcome::Passed } else { Outcome::Failed })
 }
 
-fn soak(args: &Args, instances: usize, minutes: f64) -> Result<Record, Error> {
+fn soak(args: &Args, mut stage: Stage, minutes: f64) -> Result<Record, Error> {
     let whole = Duration::from_secs_f64(60.0 * minutes);
     let minute = Duration::from_secs_f64((whole.as_secs_f64() / FEWEST).min(MINUTE));
-    let mut stage = Stage::new(&args.adapter, instances)?;
     let mut record = Record {
         adapter: stage.adapter(),
         instances: stage.instances(),
@@ -74,7 +81,7 @@ fn soak(args: &Args, instances: usize, minutes: f64) -> Result<Record, Error> {
     note(&format!("posing {} instances for {}", record.instances, humantime::format_duration(whole)));
     let start = Instant::now();
     let (mut meter, mut began, mut frames) = (Meter::new()?, start, 0_u64);
-    let mut control = Control::start(&args.adapter, instances)?;
+    let mut control = Control::start(&args.adapter, record.instances)?;
     loop {
         let frame = Instant::now();
         stage.frame()?;
@@ -98,7 +105,7 @@ fn soak(args: &Args, instances: usize, minutes: f64) -> Result<Record, Error> {
             if !is_over {
                 // The old process ends first: what is measured is one process beside one other.
                 drop(control);
-                control = Control::start(&args.adapter, instances)?;
+                control = Control::start(&args.adapter, record.instances)?;
             }
         }
         if is_over {
