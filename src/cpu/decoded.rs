@@ -181,7 +181,10 @@ mod tests {
                 expected.decode::<L>(words, plan);
                 assert_eq!(expected.blocks.is_empty(), !L::READS_BLOCKS);
                 assert_eq!(expected.columns.is_empty(), L::READS_BLOCKS);
-                assert_eq!(format!("{:?}", kept.of::<L>(words, *clip, plan)), format!("{expected:?}"));
+                let kept = kept.of::<L>(words, *clip, plan);
+                assert!(kept.columns == expected.columns && kept.scattered == expected.scattered, "{clip}");
+                // What follows the last record of a block can be NaN.
+                assert_eq!(format!("{:?}", kept.blocks), format!("{:?}", expected.blocks));
             }
         }
     }
