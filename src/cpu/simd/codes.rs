@@ -8,7 +8,7 @@ pub const WINDOW: usize = 16;
 /// The columns of four neighbouring joints, laid out for registers.
 ///
 /// A number is `base + scale * code`. The code stays at its bit within its bytes; the scale makes up for this shift.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(align(64))]
 pub struct FourColumns {
     /// For each of four numbers the four bytes of the window that hold its code.

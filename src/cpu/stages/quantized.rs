@@ -21,7 +21,7 @@ const INVERSE_POWERS: [f32; 8] = [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.0156
 /// A column of quantized keys, decoded from its record.
 ///
 /// A number is `base + scale * code`. The code stays at its bit within its bytes; the scale makes up for this shift.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Column {
     /// The byte of a row in which the first code begins.
     pub first: usize,
