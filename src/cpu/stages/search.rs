@@ -139,7 +139,8 @@ mod tests {
             let record = PackedTimeline::even(&mut arrays, &times).record(2, NONE);
             assert_eq!(arrays.words.len(), 4);
             let record = TimelineRecord { keys: 100, ..record };
-            for part in -20..8020 {
+            // Miri takes minutes for what takes a second elsewhere.
+            for part in (-20..8020).step_by(if cfg!(miri) { 100 } else { 1 }) {
                 let place = f64::from(part) * f64::from(keys - 1) / 8000.0;
                 let (high, low) = split(first + place * step);
                 let found = timeline(&arrays.words, &[], &record, Time { high, low });
