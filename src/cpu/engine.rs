@@ -98,7 +98,7 @@ impl CpuEngine {
     /// reads; and a plan per clip and per rest pose, which says how the joints are sampled together.
     ///
     /// Crowds, interpolators of the caller and the memory of the threads come on top. A thread keeps the decoded columns of the eight clips
-    /// with compressed keys that it decoded last, until the engine is dropped: 96 bytes per column, of which a joint has up to three, and
+    /// with compressed keys that it decoded last, until the engine is dropped: up to 96 bytes per column, of which a joint has up to three, and
     /// each run of joints is padded to 16.
     pub fn size(&self) -> usize {
         self.library.size()
