@@ -5,8 +5,8 @@ use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
 use posse::{Crowd, Error, Evaluator, Layer, LayerTime, Outputs, Poses, Reference, Ticks};
 
-use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS};
-use crate::morph::{ATTRIBUTE_CROWD_MORPHS, Morphs};
+use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_MORPHS, ATTRIBUTE_CROWD_WEIGHTS};
+use crate::morph::Morphs;
 use crate::rig::CrowdRig;
 
 /// The number of times per clip at which the joints are measured.

@@ -8,8 +8,7 @@ use bevy::render::render_resource::{AsBindGroup, RenderPipelineDescriptor, Speci
 use bevy::render::storage::ShaderBuffer;
 use bevy::shader::ShaderRef;
 
-use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS};
-use crate::morph::ATTRIBUTE_CROWD_MORPHS;
+use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_MORPHS, ATTRIBUTE_CROWD_WEIGHTS};
 
 /// The material of a character: all of Bevy's `StandardMaterial`, and the skinning of its rig.
 pub type CrowdMaterial = ExtendedMaterial<StandardMaterial, CrowdSkinning>;

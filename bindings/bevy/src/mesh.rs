@@ -10,6 +10,11 @@ pub const ATTRIBUTE_CROWD_JOINTS: MeshVertexAttribute =
 /// The weights of these matrices. Their sum is 1.
 pub const ATTRIBUTE_CROWD_WEIGHTS: MeshVertexAttribute =
     MeshVertexAttribute::new("CrowdWeights", 0x706f_7373_6501, VertexFormat::Float32x4);
+/// The run of a vertex among the displacements of its rig: the first row, and the number of displacements, of three rows each.
+///
+/// Bevy's own targets would make its pipelines expect weights from the CPU, for one entity per mesh.
+pub(crate) const ATTRIBUTE_CROWD_MORPHS: MeshVertexAttribute =
+    MeshVertexAttribute::new("CrowdMorphs", 0x706f_7373_6502, VertexFormat::Uint32x2);
 
 /// The same mesh with the joints and weights of a character of a crowd in place of Bevy's; `None` if it has no joints.
 ///

@@ -6,17 +6,11 @@ use bevy::asset::RenderAssetUsages;
 use bevy::log::warn;
 use bevy::math::Vec3;
 use bevy::mesh::morph::MorphAttributes;
-use bevy::mesh::{Mesh, MeshVertexAttribute, VertexAttributeValues, VertexFormat};
+use bevy::mesh::{Mesh, VertexAttributeValues};
 use bevy::render::storage::ShaderBuffer;
 
-use crate::mesh::without_targets;
+use crate::mesh::{ATTRIBUTE_CROWD_MORPHS, without_targets};
 use crate::rig::{CrowdRig, RigPart};
-
-/// The run of a vertex among the displacements of its rig: the first row, and the number of displacements, of three rows each.
-///
-/// Bevy's own targets would make its pipelines expect weights from the CPU, for one entity per mesh.
-pub(crate) const ATTRIBUTE_CROWD_MORPHS: MeshVertexAttribute =
-    MeshVertexAttribute::new("CrowdMorphs", 0x706f_7373_6502, VertexFormat::Uint32x2);
 
 /// The displacements of all meshes of a rig, as the shader reads them: rows of four words.
 ///
