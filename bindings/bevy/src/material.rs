@@ -38,15 +38,18 @@ impl CrowdSkinning {
         [&self.skin, &self.previous, &self.morphs, &self.weights]
     }
 
-    /// The skinning of a new rig, whose buffers an asset collection takes by name.
-    pub(crate) fn new(mut add: impl FnMut(&str, ShaderBuffer) -> Handle<ShaderBuffer>) -> Self {
-        // Placeholders, which the buffers of posse replace.
-        let mut placeholder = |name| add(name, ShaderBuffer::with_size(48, RenderAssetUsages::default()));
-        Self {
-            skin: placeholder("Skin"),
-            previous: placeholder("PreviousSkin"),
-            morphs: placeholder("Morphs"),
-            weights: placeholder("Weights"),
+    /// The skinning of a rig, whose buffers an asset collection has or takes by name.
+    pub(crate) fn new(mut add: impl FnMut(&'static str) -> Handle<ShaderBuffer>) -> Self {
+        Self { skin: add("Skin"), previous: add("PreviousSkin"), morphs: add("Morphs"), weights: add("Weights") }
+    }
+
+    /// Adds a placeholder for each buffer that is not there.
+    pub(crate) fn add_missing(&self, buffers: &mut Assets<ShaderBuffer>) {
+        for buffer in self.buffers() {
+            if !buffers.contains(buffer) {
+                // A rig that is gone since has no place for it.
+                let _ = buffers.insert(buffer.id(), placeholder());
+            }
         }
     }
 }
@@ -82,6 +85,11 @@ impl MaterialExtension for CrowdSkinning {
         }
         Ok(())
     }
+}
+
+/// A buffer that those of posse replace.
+pub(crate) fn placeholder() -> ShaderBuffer {
+    ShaderBuffer::with_size(48, RenderAssetUsages::default())
 }
 
 /// A shader of this crate.
