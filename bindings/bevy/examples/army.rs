@@ -40,7 +40,7 @@ fn main() -> Outcome<()> {
         [file, count] => (file, count.parse()?),
         _ => return Err("give the name of the PNG file to write; then, if wanted, the number of soldiers".into()),
     };
-    let mut app = headless::app(Path::new("assets"));
+    let mut app = headless::app(headless::plugins(Path::new("assets"), false));
     app.add_plugins(PossePlugin)
         .insert_resource(ClearColor(Color::srgb(0.72, 0.80, 0.88)))
         .add_systems(PreUpdate, kick_up.after(PosseSystems::Events))

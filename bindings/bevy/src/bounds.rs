@@ -5,8 +5,9 @@ use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
 use posse::{Crowd, Error, Evaluator, Layer, LayerTime, Outputs, Poses, Reference, Ticks};
 
-use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS};
-use crate::morph::{ATTRIBUTE_CROWD_MORPHS, Morphs};
+use crate::compressed::positions;
+use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_MORPHS, ATTRIBUTE_CROWD_WEIGHTS};
+use crate::morph::Morphs;
 use crate::rig::CrowdRig;
 
 /// The number of times per clip at which the joints are measured.
@@ -82,7 +83,7 @@ fn extremes(poses: &Poses) -> Vec<[f32; 2]> {
 fn boxes_of_joints(rig: &CrowdRig, meshes: &[Mesh], reach: &Reach) -> Vec<Option<[Vec3; 2]>> {
     let mut boxes = vec![None; rig.matrices()];
     for mesh in meshes {
-        let positions = mesh.attribute(Mesh::ATTRIBUTE_POSITION).and_then(VertexAttributeValues::as_float3);
+        let positions = positions(mesh);
         let (
             Some(positions),
             Some(VertexAttributeValues::Uint16x4(joints)),

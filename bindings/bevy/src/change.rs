@@ -31,8 +31,10 @@ impl Change {
         let mut alone = Crowd::new();
         if let Err(error) = self.check(&rig.library, rig.skeleton) {
             report(error);
-            self.layers.clear();
             self.goals.clear();
+            if self.check(&rig.library, rig.skeleton).is_err() {
+                self.layers.clear();
+            }
         }
         if let Err(error) = self.parameters() {
             report(error);

@@ -22,17 +22,33 @@ pub(crate) enum Culling {
     Gpu,
 }
 
-/// A character that wears the meshes of its rig, with the entities of all meshes but the first.
+/// A character that wears the meshes of its rig, with the entities of all meshes but the first, and the mesh and the material that the
+/// plugin has given to it.
 #[derive(Component, Debug, Default)]
 pub(crate) struct Dressed {
     others: Vec<Entity>,
-    has_mesh: bool,
-    has_material: bool,
+    mesh: Option<AssetId<Mesh>>,
+    material: Option<AssetId<CrowdMaterial>>,
+}
+
+impl Dressed {
+    /// True if the mesh of a character is the plugin's. A mesh that takes its place is the character's own.
+    fn owns_mesh(&self, mesh: &Mesh3d) -> bool {
+        self.mesh == Some(mesh.id())
+    }
+
+    /// The same for the material.
+    fn owns_material(&self, material: &MeshMaterial3d<CrowdMaterial>) -> bool {
+        self.material == Some(material.id())
+    }
 }
 
 /// The slot and the components that decide what a character wears.
 type Wearer<'a> =
     ((Entity, &'a Slot), (Option<&'a Mesh3d>, Option<&'a MeshMaterial3d<CrowdMaterial>>), Option<&'a Dressed>, Look);
+
+/// The components of a character that undresses.
+type Worn<'a> = (&'a Dressed, Option<&'a Mesh3d>, Option<&'a MeshMaterial3d<CrowdMaterial>>);
 
 /// The components of a character that its further meshes have as well.
 #[derive(QueryData)]
@@ -74,8 +90,9 @@ pub(crate) fn dress_characters(
         for &other in worn.iter().flat_map(|worn| &worn.others) {
             commands.entity(other).try_despawn();
         }
-        let [had_mesh, had_material] = worn.map_or([false; 2], |worn| [worn.has_mesh, worn.has_material]);
-        let mut now = Dressed { others: Vec::new(), has_mesh: had_mesh, has_material: had_material };
+        let takes_mesh = mesh.is_none_or(|mesh| worn.is_some_and(|worn| worn.owns_mesh(mesh)));
+        let takes_material = material.is_none_or(|material| worn.is_some_and(|worn| worn.owns_material(material)));
+        let mut now = worn.map_or_else(Dressed::default, |worn| Dressed { others: Vec::new(), ..*worn });
         let is_culled_by_gpu = *culling == Culling::Gpu && look.range.is_none();
         let all = || (tag.clone(), dress.bounds, NoAutoAabb);
         commands.entity(entity).try_insert(all());
@@ -86,8 +103,8 @@ pub(crate) fn dress_characters(
             commands.entity(entity).try_insert(now);
             continue;
         };
-        if mesh.is_none() || had_mesh {
-            now.has_mesh = true;
+        if takes_mesh {
+            now.mesh = Some(first.mesh.id());
             commands.entity(entity).try_insert(Mesh3d(first.mesh.clone()));
             for part in others {
                 let drawn = (Mesh3d(part.mesh.clone()), MeshMaterial3d(part.material.clone()));
@@ -99,26 +116,26 @@ pub(crate) fn dress_characters(
                 now.others.push(other.id());
             }
         }
-        if material.is_none() || had_material {
-            now.has_material = true;
+        if takes_material {
+            now.material = Some(first.material.id());
             commands.entity(entity).try_insert(MeshMaterial3d(first.material.clone()));
         }
         commands.entity(entity).try_insert(now);
     }
 }
 
-/// Takes from an entity that is no character any more what the plugin has given to it.
-pub(crate) fn undress(removed: On<Remove<Posse>>, worn: Query<&Dressed>, mut commands: Commands) {
-    let Ok(worn) = worn.get(removed.entity) else { return };
+/// Takes from an entity that is no character any more what the plugin has given to it, but not what has taken its place since.
+pub(crate) fn undress(removed: On<Remove<Posse>>, worn: Query<Worn>, mut commands: Commands) {
+    let Ok((worn, mesh, material)) = worn.get(removed.entity) else { return };
     for &other in &worn.others {
         commands.entity(other).try_despawn();
     }
     let mut entity = commands.entity(removed.entity);
     entity.try_remove::<(Dressed, Aabb, NoAutoAabb, NoCpuCulling)>();
-    if worn.has_mesh {
+    if mesh.is_some_and(|mesh| worn.owns_mesh(mesh)) {
         entity.try_remove::<Mesh3d>();
     }
-    if worn.has_material {
+    if material.is_some_and(|material| worn.owns_material(material)) {
         entity.try_remove::<MeshMaterial3d<CrowdMaterial>>();
     }
 }

@@ -7,6 +7,7 @@ use bevy::gltf::{Gltf, GltfMaterial, GltfMesh, GltfNode, GltfSkin};
 use bevy::pbr::gltf::standard_material_from_gltf_material;
 use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
+use bevy::render::renderer::RenderDevice;
 use bevy::render::storage::ShaderBuffer;
 
 use crate::bounds::bounds;
@@ -15,6 +16,7 @@ use crate::mesh::crowd_mesh;
 use crate::morph::Morphs;
 use crate::rig::{CrowdRig, CrowdRigParts, Dress, DressedPart, RigPart};
 use crate::slots::Crowds;
+use crate::weights::most_bytes;
 
 /// The parts of glTF files, as Bevy has loaded them.
 #[derive(SystemParam)]
@@ -67,6 +69,14 @@ pub(crate) struct Wardrobe<'w> {
     buffers: ResMut<'w, Assets<ShaderBuffer>>,
     dressed: ResMut<'w, CrowdRigParts>,
     crowds: ResMut<'w, Crowds>,
+    device: Option<Res<'w, RenderDevice>>,
+}
+
+impl Wardrobe<'_> {
+    /// The most bytes of a buffer that shaders read.
+    fn most_bytes(&self) -> u64 {
+        self.device.as_ref().map_or(u64::MAX, |device| most_bytes(device))
+    }
 }
 
 impl Waiting<'_, '_> {
@@ -117,13 +127,20 @@ pub(crate) fn dress_rigs(mut waiting: Waiting, rigs: Res<Assets<CrowdRig>>, gltf
 
 /// The meshes, materials and bounds of a rig.
 fn dress(rig: &CrowdRig, parts: Vec<RigPart>, made: &mut Wardrobe) -> Result<Dress, posse::Error> {
-    let mut morphs = Morphs::new(rig);
+    let mut morphs = Morphs::new(rig, made.most_bytes());
     let of_part = |part: RigPart| {
         let (first, material) = (rig.first_matrix(part.skin), part.material.clone());
-        Some((crowd_mesh(morphs.take(part), first)?, material))
+        let mesh = crowd_mesh(morphs.take(part), first);
+        if mesh.is_none() {
+            warn!(
+                "a mesh has no joints and weights that the plugin can read, and is not drawn: export it with its skin"
+            );
+        }
+        Some((mesh?, material))
     };
     let (own, looks): (Vec<Mesh>, Vec<StandardMaterial>) = parts.into_iter().filter_map(of_part).unzip();
     let bounds = bounds(rig, &own, &morphs)?;
+    rig.skinning.add_missing(&mut made.buffers);
     // A rig that is gone since has no place for them.
     let _ = made.buffers.insert(rig.skinning.morphs.id(), morphs.into_buffer());
     let part = |(mesh, base)| {

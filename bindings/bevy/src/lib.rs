@@ -26,6 +26,7 @@ mod change;
 mod character;
 mod clip_layer;
 mod clock;
+mod compressed;
 mod dress;
 mod dress_rigs;
 mod events;

@@ -8,7 +8,7 @@ use bevy::gltf::Gltf;
 use bevy::prelude::*;
 use posse::{Library, import};
 
-use crate::material::CrowdSkinning;
+use crate::material::{CrowdSkinning, placeholder};
 use crate::rig::CrowdRig;
 
 /// Loads a [`CrowdRig`] from a `.glb` or `.gltf` file: skeleton, skins and clips by posse, meshes and materials by Bevy.
@@ -68,7 +68,11 @@ impl AssetLoader for CrowdRigLoader {
         for warning in &asset.warnings {
             warn!("{path}: {warning}");
         }
-        let skinning = CrowdSkinning::new(|name, buffer| context.add_labeled_asset(name.to_owned(), buffer));
+        // A rig that is loaded again keeps its buffers, which characters show until the new ones are complete.
+        let skinning = CrowdSkinning::new(|name| match context.has_labeled_asset(name) {
+            true => context.get_label_handle(name),
+            false => context.add_labeled_asset(name, placeholder()),
+        });
         let gltf: Handle<Gltf> = context.load(path);
         let rig = CrowdRig::with_skinning(library, asset.skeleton, asset.skins, skinning)?;
         Ok(CrowdRig { gltf: Some(gltf), joints: asset.joints, ..rig })

@@ -8,8 +8,7 @@ use bevy::render::render_resource::{AsBindGroup, RenderPipelineDescriptor, Speci
 use bevy::render::storage::ShaderBuffer;
 use bevy::shader::ShaderRef;
 
-use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS};
-use crate::morph::ATTRIBUTE_CROWD_MORPHS;
+use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_MORPHS, ATTRIBUTE_CROWD_WEIGHTS};
 
 /// The material of a character: all of Bevy's `StandardMaterial`, and the skinning of its rig.
 pub type CrowdMaterial = ExtendedMaterial<StandardMaterial, CrowdSkinning>;
@@ -39,15 +38,18 @@ impl CrowdSkinning {
         [&self.skin, &self.previous, &self.morphs, &self.weights]
     }
 
-    /// The skinning of a new rig, whose buffers an asset collection takes by name.
-    pub(crate) fn new(mut add: impl FnMut(&str, ShaderBuffer) -> Handle<ShaderBuffer>) -> Self {
-        // Placeholders, which the buffers of posse replace.
-        let mut placeholder = |name| add(name, ShaderBuffer::with_size(48, RenderAssetUsages::default()));
-        Self {
-            skin: placeholder("Skin"),
-            previous: placeholder("PreviousSkin"),
-            morphs: placeholder("Morphs"),
-            weights: placeholder("Weights"),
+    /// The skinning of a rig, whose buffers an asset collection has or takes by name.
+    pub(crate) fn new(mut add: impl FnMut(&'static str) -> Handle<ShaderBuffer>) -> Self {
+        Self { skin: add("Skin"), previous: add("PreviousSkin"), morphs: add("Morphs"), weights: add("Weights") }
+    }
+
+    /// Adds a placeholder for each buffer that is not there.
+    pub(crate) fn add_missing(&self, buffers: &mut Assets<ShaderBuffer>) {
+        for buffer in self.buffers() {
+            if !buffers.contains(buffer) {
+                // A rig that is gone since has no place for it.
+                let _ = buffers.insert(buffer.id(), placeholder());
+            }
         }
     }
 }
@@ -83,6 +85,11 @@ impl MaterialExtension for CrowdSkinning {
         }
         Ok(())
     }
+}
+
+/// A buffer that those of posse replace.
+pub(crate) fn placeholder() -> ShaderBuffer {
+    ShaderBuffer::with_size(48, RenderAssetUsages::default())
 }
 
 /// A shader of this crate.

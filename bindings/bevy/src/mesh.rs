@@ -2,6 +2,8 @@
 
 use bevy::mesh::{Mesh, MeshVertexAttribute, VertexAttributeValues, VertexFormat};
 
+use crate::compressed::{decompressed, weights};
+
 /// Indices of four matrices of a character, over all its skins.
 ///
 /// Bevy's own attribute of joints would make its pipelines expect a `SkinnedMesh`, with one entity per joint.
@@ -10,6 +12,11 @@ pub const ATTRIBUTE_CROWD_JOINTS: MeshVertexAttribute =
 /// The weights of these matrices. Their sum is 1.
 pub const ATTRIBUTE_CROWD_WEIGHTS: MeshVertexAttribute =
     MeshVertexAttribute::new("CrowdWeights", 0x706f_7373_6501, VertexFormat::Float32x4);
+/// The run of a vertex among the displacements of its rig: the first row, and the number of displacements, of three rows each.
+///
+/// Bevy's own targets would make its pipelines expect weights from the CPU, for one entity per mesh.
+pub(crate) const ATTRIBUTE_CROWD_MORPHS: MeshVertexAttribute =
+    MeshVertexAttribute::new("CrowdMorphs", 0x706f_7373_6502, VertexFormat::Uint32x2);
 
 /// The same mesh with the joints and weights of a character of a crowd in place of Bevy's; `None` if it has no joints.
 ///
@@ -20,10 +27,7 @@ pub fn crowd_mesh(mut mesh: Mesh, first: u16) -> Option<Mesh> {
         mesh = without_targets(&mesh);
     }
     let joints = mesh.try_remove_attribute(Mesh::ATTRIBUTE_JOINT_INDEX).ok()?;
-    let VertexAttributeValues::Float32x4(weights) = mesh.try_remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT).ok()?
-    else {
-        return None;
-    };
+    let weights = weights(mesh.try_remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT).ok()?)?;
     let joints: Vec<[u16; 4]> = match joints {
         VertexAttributeValues::Uint16x4(joints) => joints,
         VertexAttributeValues::Uint8x4(joints) => joints.into_iter().map(|joints| joints.map(u16::from)).collect(),
@@ -35,11 +39,12 @@ pub fn crowd_mesh(mut mesh: Mesh, first: u16) -> Option<Mesh> {
     Some(mesh)
 }
 
-/// A copy of a mesh without morph targets.
+/// A copy of a mesh without morph targets. Its vertices are not compressed.
 pub(crate) fn without_targets(mesh: &Mesh) -> Mesh {
     let mut plain = Mesh::new(mesh.primitive_topology(), mesh.asset_usage);
-    for (attribute, values) in mesh.attributes() {
-        plain.insert_attribute(*attribute, values.clone());
+    for (&attribute, values) in mesh.attributes() {
+        let (attribute, values) = decompressed(mesh, attribute, values);
+        plain.insert_attribute(attribute, values);
     }
     if let Some(indices) = mesh.indices() {
         plain.insert_indices(indices.clone());

@@ -6,17 +6,11 @@ use bevy::asset::RenderAssetUsages;
 use bevy::log::warn;
 use bevy::math::Vec3;
 use bevy::mesh::morph::MorphAttributes;
-use bevy::mesh::{Mesh, MeshVertexAttribute, VertexAttributeValues, VertexFormat};
+use bevy::mesh::{Mesh, VertexAttributeValues};
 use bevy::render::storage::ShaderBuffer;
 
-use crate::mesh::without_targets;
+use crate::mesh::{ATTRIBUTE_CROWD_MORPHS, without_targets};
 use crate::rig::{CrowdRig, RigPart};
-
-/// The run of a vertex among the displacements of its rig: the first row, and the number of displacements, of three rows each.
-///
-/// Bevy's own targets would make its pipelines expect weights from the CPU, for one entity per mesh.
-pub(crate) const ATTRIBUTE_CROWD_MORPHS: MeshVertexAttribute =
-    MeshVertexAttribute::new("CrowdMorphs", 0x706f_7373_6502, VertexFormat::Uint32x2);
 
 /// The displacements of all meshes of a rig, as the shader reads them: rows of four words.
 ///
@@ -27,14 +21,19 @@ pub(crate) struct Morphs {
     rows: Vec<[u32; 4]>,
     /// For each joint the range of its weights.
     ranges: Vec<Range<usize>>,
+    /// The most bytes that the device lets a shader read from one buffer.
+    most_bytes: u64,
 }
 
+/// Bytes per row.
+const ROW: u64 = 16;
+
 impl Morphs {
-    /// No displacements.
-    pub fn new(rig: &CrowdRig) -> Self {
+    /// No displacements, with room for that many bytes.
+    pub fn new(rig: &CrowdRig, most_bytes: u64) -> Self {
         let skeleton = rig.library.skeleton(rig.skeleton);
         let counts = [rig.matrices() as u32, skeleton.weight_count() as u32, 0, 0];
-        Self { rows: vec![counts], ranges: skeleton.weight_ranges() }
+        Self { rows: vec![counts], ranges: skeleton.weight_ranges(), most_bytes }
     }
 
     /// Takes the targets of a mesh over. The mesh is then without targets of Bevy's.
@@ -54,6 +53,7 @@ impl Morphs {
             );
             return mesh;
         }
+        let before = self.rows.len();
         let mut runs = Vec::with_capacity(count);
         for vertex in 0..count {
             let first = self.rows.len() as u32;
@@ -61,6 +61,16 @@ impl Morphs {
                 self.push(weight as u32, &target[vertex]);
             }
             runs.push([first, (self.rows.len() as u32 - first) / 3]);
+        }
+        let bytes = ROW * self.rows.len() as u64;
+        if bytes > self.most_bytes {
+            let most = self.most_bytes;
+            warn!(
+                "the displacements of morph targets take {bytes} bytes with those of a mesh of {count} vertices, but the device binds at \
+                 most {most}; the mesh is drawn without: export fewer vertices or targets"
+            );
+            self.rows.truncate(before);
+            return mesh;
         }
         if runs.iter().any(|&[_, count]| count > 0) {
             mesh.insert_attribute(ATTRIBUTE_CROWD_MORPHS, VertexAttributeValues::Uint32x2(runs));

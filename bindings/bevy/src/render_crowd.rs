@@ -190,7 +190,7 @@ impl RenderCrowd {
             return Err(Error::Usage("the rig has no skin".into()));
         };
         let (skin, previous) = (Buffer::from(skin.clone()), Buffer::from(previous.clone()));
-        let weights = batch.values().map(|values| Weights::new(&Buffer::from(values.clone()), device));
+        let weights = batch.values().map(|values| Weights::new(&Buffer::from(values.clone()), device)).transpose()?;
         self.gpu = Some(OnDevice { library, crowd, skin, previous, weights, listed: Vec::new(), is_new: true });
         Ok(())
     }

@@ -9,7 +9,7 @@ use bevy::prelude::*;
 use bevy::render::storage::ShaderBuffer;
 use posse::{Error, Library, PackedLibrary, SkeletonId, SkinId};
 
-use crate::material::{CrowdMaterial, CrowdSkinning};
+use crate::material::{CrowdMaterial, CrowdSkinning, placeholder};
 
 /// The rig of characters, an asset: a skeleton, its skins and clips, and the meshes that they move.
 ///
@@ -54,7 +54,7 @@ impl CrowdRig {
         parts: Vec<RigPart>,
         buffers: &mut Assets<ShaderBuffer>,
     ) -> Result<Self, Error> {
-        let skinning = CrowdSkinning::new(|_, buffer| buffers.add(buffer));
+        let skinning = CrowdSkinning::new(|_| buffers.add(placeholder()));
         let skins = library.skins_of(skeleton).map(|(id, _)| id).collect();
         Self::with_skinning(library, skeleton, skins, skinning).map(|rig| Self { parts, ..rig })
     }

@@ -2,7 +2,7 @@
 
 use bevy::render::render_resource::{Buffer, BufferDescriptor, BufferUsages, CommandEncoder};
 use bevy::render::renderer::RenderDevice;
-use posse::Step;
+use posse::{Error, Step};
 
 /// The morph weights of a crowd on the device.
 pub(crate) struct Weights {
@@ -14,12 +14,20 @@ pub(crate) struct Weights {
 
 impl Weights {
     /// Room for twice the weights that posse writes.
-    pub fn new(written: &Buffer, device: &RenderDevice) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the device does not bind as much.
+    pub fn new(written: &Buffer, device: &RenderDevice) -> Result<Self, Error> {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-        let size = 2 * written.size();
+        let (size, most) = (2 * written.size(), most_bytes(device));
+        if size > most {
+            return Err(Error::Usage(format!(
+                "the morph weights of two frames take {size} bytes, but the device binds at most {most}; draw fewer characters per rig"
+            )));
+        }
         let label = Some("posse morph weights");
         let shown = device.create_buffer(&BufferDescriptor { label, size, usage, mapped_at_creation: false });
-        Self { written: written.clone(), shown }
+        Ok(Self { written: written.clone(), shown })
     }
 
     /// Keeps the weights of the frame before, as posse keeps its matrices. The frame is not posed yet.
@@ -34,4 +42,10 @@ impl Weights {
             self.keep(encoder);
         }
     }
+}
+
+/// The most bytes of a buffer that shaders read.
+pub(crate) fn most_bytes(device: &RenderDevice) -> u64 {
+    let limits = device.limits();
+    limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
 }

@@ -46,7 +46,7 @@ fn split(file: &Path) -> Outcome<(PathBuf, String)> {
 /// Draws a picture without a window.
 fn draw(rig: &Path, file: &Path, count: usize) -> Outcome<()> {
     let (folder, name) = split(rig)?;
-    let mut app = headless::app(&folder);
+    let mut app = headless::app(headless::plugins(&folder, false));
     app.add_plugins(PossePlugin);
     headless::begin(&mut app);
 

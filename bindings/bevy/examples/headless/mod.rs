@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use bevy::app::PluginGroupBuilder;
 use bevy::camera::RenderTarget;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
@@ -16,13 +17,15 @@ use bevy::winit::WinitPlugin;
 /// The time between frames.
 pub const STEP: Duration = Duration::from_millis(50);
 
-/// Bevy's plugins without a window, and frames of [`STEP`]. `assets` is the folder of the asset server, whose changes stay unseen.
-pub fn app(assets: &Path) -> App {
-    app_of(assets, false)
+/// An app with frames of [`STEP`].
+pub fn app(plugins: PluginGroupBuilder) -> App {
+    let mut app = App::new();
+    app.add_plugins(plugins).insert_resource(TimeUpdateStrategy::ManualDuration(STEP));
+    app
 }
 
-/// The same; if `watches` says so, files that change are loaded again.
-pub fn app_of(assets: &Path, watches: bool) -> App {
+/// Bevy's plugins without a window. `assets` is the folder of the asset server; if `watches` says so, files that change are loaded again.
+pub fn plugins(assets: &Path, watches: bool) -> PluginGroupBuilder {
     let window = WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() };
     let assets = AssetPlugin {
         file_path: assets.to_string_lossy().into_owned(),
@@ -30,15 +33,7 @@ pub fn app_of(assets: &Path, watches: bool) -> App {
         ..default()
     };
     let renderer = RenderPlugin { synchronous_pipeline_compilation: true, ..default() };
-    let plugins = DefaultPlugins
-        .set(window)
-        .set(assets)
-        .set(renderer)
-        .disable::<PipelinedRenderingPlugin>()
-        .disable::<WinitPlugin>();
-    let mut app = App::new();
-    app.add_plugins(plugins).insert_resource(TimeUpdateStrategy::ManualDuration(STEP));
-    app
+    DefaultPlugins.set(window).set(assets).set(renderer).disable::<PipelinedRenderingPlugin>().disable::<WinitPlugin>()
 }
 
 /// Waits for the device, and ends the building of the app.

@@ -1,8 +1,12 @@
-//! CPU time per frame of everything except drawing, for Bevy's own animation and for posse, in the same scene.
+//! CPU time per frame of everything except drawing, in the same scene: for Bevy's own animation, for posse, and for Bevy's meshes without any
+//! animation. The last is the floor for any animation that leaves one entity per fox to Bevy.
 //!
 //! `cargo run --release --example many_foxes -- Fox.glb 1000 10000 50000` runs one process per side and number of foxes, and prints a
-//! table. With `--still`, the rings do not turn. With `--gpu-culling`, Bevy's foxes are culled by the GPU alone, as those of posse always are.
-//! `--bevy --picture FILE.png`, or `--posse`, draws the scene of one side.
+//! table, with the ratios to Bevy's animation. With `--still`, the rings do not turn. With `--gpu-culling`, Bevy's foxes are culled by the
+//! GPU alone, as those of posse always are. With `--cold`, each frame begins with cold caches on all sides: a software renderer, which runs the
+//! kernels of posse between frames on the cores of the measurement, leaves none warm. With `--one-thread`, Bevy runs the systems of all sides
+//! one after another, on one thread.
+//! `--bevy --picture FILE.png`, or `--posse` or `--rigid`, draws the scene of one side.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,6 +43,8 @@ struct Options {
     side: Option<Side>,
     still: bool,
     gpu_culling: bool,
+    cold: bool,
+    one_thread: bool,
     /// The number of frames to measure, in place of [`FRAMES`].
     frames: Option<usize>,
     picture: Option<PathBuf>,
@@ -51,8 +57,11 @@ impl Options {
             match argument.as_str() {
                 "--still" => options.still = true,
                 "--gpu-culling" => options.gpu_culling = true,
+                "--one-thread" => options.one_thread = true,
+                "--cold" => options.cold = true,
                 "--bevy" => options.side = Some(Side::Bevy),
                 "--posse" => options.side = Some(Side::Posse),
+                "--rigid" => options.side = Some(Side::Rigid),
                 "--frames" => options.frames = Some(arguments.next().ok_or("--frames: expected a number")?.parse()?),
                 "--picture" => options.picture = Some(arguments.next().ok_or("--picture: expected a file")?.into()),
                 _ if options.file.as_os_str().is_empty() => options.file = std::fs::canonicalize(argument)?,
@@ -84,16 +93,18 @@ fn main() -> Outcome<()> {
 /// The columns of the table.
 const COLUMNS: [&str; 9] = ["CPU", "main", "extract", "prepare", "record", "wall", "spawn CPU", "memory", "peak"];
 
-/// Measures both sides in turn, each in a process of its own, and prints a table.
+/// Measures the sides in turn, each in a process of its own, and prints a table.
 fn compare(options: &Options) -> Outcome<()> {
     println!("| foxes | side | {} |\n|---:|---|{}", COLUMNS.join(" | "), "---:|".repeat(COLUMNS.len()));
     for count in &options.counts {
         let mut rows = Vec::new();
-        for side in ["--bevy", "--posse"] {
+        for side in ["--bevy", "--posse", "--rigid"] {
             let mut command = Command::new(std::env::current_exe()?);
             command.arg(&options.file).arg(count.to_string()).arg(side);
             command.args(options.still.then_some("--still"));
             command.args(options.gpu_culling.then_some("--gpu-culling"));
+            command.args(options.cold.then_some("--cold"));
+            command.args(options.one_thread.then_some("--one-thread"));
             if let Some(frames) = options.frames {
                 command.arg("--frames").arg(frames.to_string());
             }
@@ -107,12 +118,14 @@ fn compare(options: &Options) -> Outcome<()> {
             let numbers: Vec<f64> = numbers.split(' ').map(str::parse).collect::<Result<_, _>>()?;
             let cells: Vec<String> = numbers.iter().map(|number| format!("{number:.2}")).collect();
             println!("| {count} | {} | {} |", &side[2..], cells.join(" | "));
-            rows.push(numbers);
+            rows.push((&side[2..], numbers));
         }
-        if let [bevy, posse] = rows.as_slice() {
-            let ratios: Vec<String> =
-                bevy.iter().zip(posse).map(|(bevy, posse)| format!("{:.1}", bevy / posse)).collect();
-            println!("| {count} | ratio | {} |", ratios.join(" | "));
+        let Some(((first, bevy), others)) = rows.split_first().filter(|((first, _), _)| *first == "bevy") else {
+            continue;
+        };
+        for (side, numbers) in others {
+            let ratios = bevy.iter().zip(numbers).map(|(bevy, other)| format!("{:.1}", bevy / other));
+            println!("| {count} | {first} / {side} | {} |", ratios.collect::<Vec<_>>().join(" | "));
         }
     }
     Ok(())
@@ -122,13 +135,18 @@ fn compare(options: &Options) -> Outcome<()> {
 fn measure(side: Side, count: usize, options: &Options) -> Outcome<[f64; COLUMNS.len()]> {
     let folder = options.file.parent().unwrap_or(Path::new(""));
     let name = options.file.file_name().unwrap_or_default().to_string_lossy();
-    let mut app = headless::app(folder);
+    let mut plugins = headless::plugins(folder, false);
+    if options.one_thread {
+        plugins = plugins.set(TaskPoolPlugin { task_pool_options: TaskPoolOptions::with_num_threads(1) });
+    }
+    let mut app = headless::app(plugins);
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_nanos(16_666_667)));
     match side {
         Side::Bevy => scene::register_types(&mut app),
         Side::Posse => {
             app.add_plugins(PossePlugin);
         }
+        Side::Rigid => {}
     }
     if !options.still {
         app.add_systems(Update, scene::turn);
@@ -145,6 +163,9 @@ fn measure(side: Side, count: usize, options: &Options) -> Outcome<[f64; COLUMNS
     headless::run_until(&mut app, |world| model.is_loaded(world));
     for _ in 0..5 {
         app.update();
+    }
+    if options.one_thread {
+        meter::use_one_thread(&mut app);
     }
 
     let before = meter::memory("VmRSS");
@@ -163,7 +184,14 @@ fn measure(side: Side, count: usize, options: &Options) -> Outcome<[f64; COLUMNS
     for _ in 0..WARM_UP {
         app.update();
     }
-    let frames: Vec<Frame> = (0..options.frames.unwrap_or(FRAMES)).map(|_| meter::frame(&mut app)).collect();
+    let mut caches = meter::Caches::default();
+    let frame = |_| {
+        if options.cold {
+            caches.fill();
+        }
+        meter::frame(&mut app)
+    };
+    let frames: Vec<Frame> = (0..options.frames.unwrap_or(FRAMES)).map(frame).collect();
     if model.visible(app.world_mut()) != count {
         return Err("foxes have left the view".into());
     }

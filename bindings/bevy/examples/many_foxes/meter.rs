@@ -95,6 +95,17 @@ pub fn add_marks(app: &mut App) {
     );
 }
 
+/// Lets all schedules run their systems one after another.
+pub fn use_one_thread(app: &mut App) {
+    let worlds = app.sub_apps_mut();
+    let render = worlds.sub_apps.get_mut(&RenderApp.intern());
+    for app in std::iter::once(&mut worlds.main).chain(render) {
+        for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+            schedule.set_executor(SingleThreadedExecutor::new());
+        }
+    }
+}
+
 /// The present thread and its CPU time.
 fn this_thread() -> (ThreadId, Duration) {
     (std::thread::current().id(), ThreadTime::now().as_duration())
@@ -140,6 +151,27 @@ pub fn frame(app: &mut App) -> Frame {
     spans.prepare += rest;
     (frame.prepare, frame.record) = (spans.prepare, spans.record);
     frame
+}
+
+/// Memory that takes the place of all else in the caches of the processor.
+#[derive(Debug, Default)]
+pub struct Caches(Vec<Vec<u8>>);
+
+impl Caches {
+    /// Bytes per thread, more than caches have.
+    const BYTES: usize = 64 << 20;
+
+    /// Writes to the memory, with a thread per core.
+    pub fn fill(&mut self) {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        self.0.resize_with(cores, || vec![0; Self::BYTES]);
+        std::thread::scope(|scope| {
+            for bytes in &mut self.0 {
+                // A line of a cache has 64 bytes.
+                scope.spawn(|| bytes.iter_mut().step_by(64).for_each(|byte| *byte = byte.wrapping_add(1)));
+            }
+        });
+    }
 }
 
 impl Default for Watch {

@@ -9,8 +9,9 @@ use bevy::camera::primitives::{Aabb, Frustum};
 use bevy::camera::visibility::{DynamicSkinnedMeshBounds, NoCpuCulling, NoFrustumCulling, VisibilityClass};
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::ecs::schedule::ScheduleLabel;
-use bevy::gltf::{GltfAssetLabel, GltfExtras, GltfMaterialName, GltfMeshName};
+use bevy::gltf::{Gltf, GltfAssetLabel, GltfExtras, GltfMaterial, GltfMaterialName, GltfMesh, GltfMeshName};
 use bevy::mesh::skinning::SkinnedMesh;
+use bevy::pbr::gltf::standard_material_from_gltf_material;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
 use bevy::render::camera::CameraRenderGraph;
@@ -30,12 +31,15 @@ const RUN: usize = 2;
 pub enum Side {
     Bevy,
     Posse,
+    /// None: the mesh without its joints, one entity per fox. The floor of what Bevy takes for entities that move.
+    Rigid,
 }
 
 /// The loaded model.
 pub enum Model {
     Bevy(Handle<WorldAsset>, Handle<AnimationGraph>, AnimationNodeIndex),
     Posse(Handle<CrowdRig>),
+    Rigid(Handle<Gltf>),
 }
 
 /// A ring with its angular velocity.
@@ -45,6 +49,10 @@ pub struct Ring(f32);
 /// The time in the clip at which a fox begins, in seconds.
 #[derive(Component, Clone, Copy)]
 struct Phase(f32);
+
+/// A fox that one entity draws.
+#[derive(Component, Clone, Copy)]
+struct Fox;
 
 /// The components that decide whether a camera sees a mesh.
 type Drawn = (&'static ViewVisibility, &'static GlobalTransform, &'static Aabb);
@@ -57,8 +65,10 @@ impl Model {
     /// Asks for the model.
     pub fn load(side: Side, file: &str, world: &mut World) -> Self {
         let server = world.resource::<AssetServer>().clone();
-        if side == Side::Posse {
-            return Self::Posse(server.load(file.to_owned()));
+        match side {
+            Side::Posse => return Self::Posse(server.load(file.to_owned())),
+            Side::Rigid => return Self::Rigid(server.load(file.to_owned())),
+            Side::Bevy => {}
         }
         let clip = server.load(GltfAssetLabel::Animation(RUN).from_asset(file.to_owned()));
         let (graph, node) = AnimationGraph::from_clip(clip);
@@ -71,6 +81,7 @@ impl Model {
         match self {
             Self::Bevy(scene, ..) => world.resource::<AssetServer>().is_loaded_with_dependencies(scene),
             Self::Posse(rig) => world.resource::<CrowdRigParts>().bounds(rig).is_some(),
+            Self::Rigid(file) => world.resource::<AssetServer>().is_loaded_with_dependencies(file),
         }
     }
 
@@ -93,6 +104,10 @@ impl Model {
                 },
             );
         }
+        let rigid = match self {
+            Self::Rigid(file) => rigid(file, world),
+            _ => None,
+        };
         let (mut ring, mut left) = (1, count);
         while left > 0 {
             let radius = SPACING * ring as f32;
@@ -113,7 +128,12 @@ impl Model {
                     }
                     Self::Posse(rig) => {
                         let run = ClipLayer::looping("Run").starting_at(Ticks::from_seconds(-f64::from(phase)));
-                        world.spawn((Posse::new(rig.clone(), [run]), place, ChildOf(parent)));
+                        world.spawn((Posse::new(rig.clone(), [run]), Fox, place, ChildOf(parent)));
+                    }
+                    Self::Rigid(_) => {
+                        // Culled by the GPU, as the foxes of posse.
+                        let Some(drawn) = rigid.clone() else { return };
+                        world.spawn((drawn, Fox, NoCpuCulling, place, ChildOf(parent)));
                     }
                 }
             }
@@ -131,11 +151,11 @@ impl Model {
                 let mut meshes = world.query_filtered::<&ViewVisibility, With<SkinnedMesh>>();
                 playing.min(meshes.iter(world).filter(|visibility| visibility.get()).count())
             }
-            Self::Posse(_) => {
+            Self::Posse(_) | Self::Rigid(_) => {
                 // The GPU culls these, so that `ViewVisibility` does not know the camera.
                 let mut cameras = world.query_filtered::<&Frustum, With<Camera>>();
                 let Ok(frustum) = cameras.single(world).copied() else { return 0 };
-                let mut meshes = world.query_filtered::<Drawn, (With<Posse>, With<Mesh3d>)>();
+                let mut meshes = world.query_filtered::<Drawn, (With<Fox>, With<Mesh3d>)>();
                 let sees = |place: &GlobalTransform, bounds: &Aabb| {
                     frustum.intersects_obb(bounds, &place.affine(), true, true)
                 };
@@ -143,6 +163,19 @@ impl Model {
             }
         }
     }
+}
+
+/// The first mesh of a file without its joints, and its material.
+fn rigid(file: &Handle<Gltf>, world: &mut World) -> Option<(Mesh3d, MeshMaterial3d<StandardMaterial>)> {
+    let mesh = world.resource::<Assets<Gltf>>().get(file)?.meshes.first()?;
+    let primitive = world.resource::<Assets<GltfMesh>>().get(mesh)?.primitives.first()?;
+    let material = world.resource::<Assets<GltfMaterial>>().get(primitive.material.as_ref()?)?;
+    let material = standard_material_from_gltf_material(material);
+    let mut mesh = world.resource::<Assets<Mesh>>().get(&primitive.mesh)?.clone();
+    mesh.remove_attribute(Mesh::ATTRIBUTE_JOINT_INDEX);
+    mesh.remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT);
+    let mesh = world.resource_mut::<Assets<Mesh>>().add(mesh);
+    Some((Mesh3d(mesh), MeshMaterial3d(world.resource_mut::<Assets<StandardMaterial>>().add(material))))
 }
 
 /// Registers the types of scenes from glTF files. Bevy does so by its default feature `reflect_auto_register`, which the plugin does

@@ -1,22 +1,19 @@
 //! Components that ask for more than layers: goals, root motion, sockets.
 
-use bevy::camera::visibility::{NoCpuCulling, NoFrustumCulling, RenderLayers, VisibilityRange};
-use bevy::light::NotShadowCaster;
 use bevy::math::Affine3A;
 use bevy::prelude::*;
 use bevy_posse::{
-    ChainGoal, ChainGoals, ClipLayer, CrowdClock, CrowdMaterial, CrowdRig, JointSocket, LayerTransition, MovedByRoot,
-    Posse,
+    ChainGoal, ChainGoals, ClipLayer, CrowdClock, CrowdRig, JointSocket, LayerTransition, MovedByRoot, Posse,
 };
 use posse::{
     Chain, ChainId, ChainKind, Crowd, Error, Evaluator, Goal, GoalTarget, Layer, LayerTime, Library, Motion,
     NewTransition, Outputs, Playback, Reference, RootMotion, Step, Ticks, WrapMode,
 };
 
-use crate::stage::{Stage, rig_of};
+use crate::stage::Stage;
 
 /// Changes the library of the rig, and that of the scene in the same way.
-fn edit<T>(stage: &mut Stage, change: impl Fn(&mut Library) -> Result<T, Error>) -> T {
+pub fn edit<T>(stage: &mut Stage, change: impl Fn(&mut Library) -> Result<T, Error>) -> T {
     change(&mut stage.scene.library).unwrap();
     let mut rigs = stage.app.world_mut().resource_mut::<Assets<CrowdRig>>();
     let mut rig = rigs.get_mut(&stage.rig).unwrap();
@@ -77,17 +74,19 @@ fn a_socket_follows_its_joint_through_a_transition() {
     stage.check();
 }
 
+/// Adds a chain of the right arm.
+pub fn add_arm(library: &mut Library) -> Result<ChainId, Error> {
+    let skeleton = library.skeleton_ids().next().unwrap();
+    let joints = ["upper_arm.R", "lower_arm.R", "hand.R"];
+    let joints = joints.map(|name| library.skeleton(skeleton).find_joint(name).unwrap());
+    let kind = ChainKind::TwoBone { joints, pole: None, hold: false };
+    library.add_chain(Chain { name: Some("arm".into()), skeleton, kind })
+}
+
 #[test]
 fn hands_reach_for_their_goals() {
     let mut stage = Stage::new();
-    let arm = |library: &mut Library| -> Result<ChainId, Error> {
-        let skeleton = library.skeleton_ids().next().unwrap();
-        let joints = ["upper_arm.R", "lower_arm.R", "hand.R"];
-        let joints = joints.map(|name| library.skeleton(skeleton).find_joint(name).unwrap());
-        let kind = ChainKind::TwoBone { joints, pole: None, hold: false };
-        library.add_chain(Chain { name: Some("arm".into()), skeleton, kind })
-    };
-    let chain = edit(&mut stage, arm);
+    let chain = edit(&mut stage, add_arm);
     let socket = follow_hand(&mut stage, 3);
     // A fixed target for one half; one that follows from parameters for the other.
     let target = |instance: usize, step: f64| match instance % 2 {
@@ -128,7 +127,7 @@ fn hands_reach_for_their_goals() {
 }
 
 /// Lets all clips move their characters over the ground.
-fn add_roots(stage: &mut Stage) {
+pub fn add_roots(stage: &mut Stage) {
     edit(stage, |library| {
         let skeleton = library.skeleton_ids().next().unwrap();
         let root = RootMotion::on_ground(library.skeleton(skeleton), 0)?;
@@ -177,7 +176,7 @@ fn clips_move_their_characters() {
 }
 
 /// The movement of a clip in a step of its play since tick 0, in the reference.
-fn motion_of(stage: &Stage, clip: &str, step: Step) -> Motion {
+pub fn motion_of(stage: &Stage, clip: &str, step: Step) -> Motion {
     let library = &stage.scene.library;
     let clip = library.find_clip(clip).unwrap();
     let mut crowd = Crowd::new();
@@ -189,7 +188,7 @@ fn motion_of(stage: &Stage, clip: &str, step: Step) -> Motion {
 }
 
 /// Checks that a character has moved like this since it was at the origin.
-fn check_moved(stage: &Stage, character: Entity, motion: Motion) {
+pub fn check_moved(stage: &Stage, character: Entity, motion: Motion) {
     let expected = Affine3A::from_rotation_translation(motion.rotation.as_quat(), motion.translation.as_vec3());
     let found = stage.app.world().get::<Transform>(character).unwrap().compute_affine();
     assert!(found.abs_diff_eq(expected, 1e-4), "{found:?}, but expected {expected:?}");
@@ -276,46 +275,4 @@ fn a_parameter_moves_a_character_through_its_clip() {
     stage.app.world_mut().get_mut::<Posse>(runner).unwrap().parameters = vec![0.75; 17];
     stage.frames(3);
     check_moved(&stage, runner, motion);
-}
-
-/// The components of a mesh that decide who sees it.
-type Look = (Option<&'static RenderLayers>, Has<VisibilityRange>, Has<NotShadowCaster>, Has<NoFrustumCulling>);
-
-#[test]
-fn further_meshes_follow_the_look_of_their_character() {
-    let mut stage = Stage::new();
-    let rig = rig_of(&stage.scene, &stage.figure, 2, stage.app.world_mut());
-    let rig = stage.app.world_mut().resource_mut::<Assets<CrowdRig>>().add(rig);
-    let look = (RenderLayers::layer(1), NotShadowCaster);
-    let character = stage.app.world_mut().spawn((Posse::looping(rig, "walk"), look)).id();
-    stage.frames(3);
-    let [other] = stage.app.world().get::<Children>(character).unwrap()[..] else { panic!("the rig has two meshes") };
-    let check = |stage: &mut Stage, layers: Option<usize>, rest: [bool; 3], is_culled_by_gpu: bool| {
-        let world = stage.app.world_mut();
-        for mesh in [character, other] {
-            let (found, range, caster, culling) = world.query::<Look>().get(world, mesh).unwrap();
-            assert_eq!(found.cloned(), layers.map(RenderLayers::layer));
-            assert_eq!([range, caster, culling], rest);
-            assert_eq!(world.entity(mesh).contains::<NoCpuCulling>(), is_culled_by_gpu);
-        }
-    };
-    check(&mut stage, Some(1), [false, true, false], true);
-    *stage.app.world_mut().get_mut::<RenderLayers>(character).unwrap() = RenderLayers::layer(2);
-    stage.app.world_mut().entity_mut(character).insert(NoFrustumCulling).remove::<NotShadowCaster>();
-    stage.frames(1);
-    check(&mut stage, Some(2), [false, false, true], true);
-    stage.app.world_mut().entity_mut(character).insert(VisibilityRange::abrupt(0.0, 100.0));
-    stage.app.world_mut().entity_mut(character).remove::<(RenderLayers, NoFrustumCulling)>();
-    stage.frames(1);
-    check(&mut stage, None, [true, false, false], false);
-    stage.app.world_mut().entity_mut(character).remove::<VisibilityRange>();
-    stage.frames(1);
-    check(&mut stage, None, [false; 3], true);
-
-    // An entity that is no character any more keeps nothing of the rig.
-    stage.app.world_mut().entity_mut(character).remove::<Posse>();
-    stage.frames(1);
-    let left = stage.app.world().entity(character);
-    assert!(!left.contains::<Mesh3d>() && !left.contains::<MeshMaterial3d<CrowdMaterial>>());
-    assert!(!left.contains::<Children>() && !left.contains::<NoCpuCulling>());
 }

@@ -72,7 +72,7 @@ fn a_file_is_loaded_and_checked_and_loaded_again_when_it_changes() {
     let folder = Folder::new("again");
     write(&folder.0, &["rise"], 2.0);
     std::fs::write(folder.0.join("broken.gltf"), r#"{ "asset": { "version": "2.0" }, "nodes": 7 }"#).unwrap();
-    let mut app = headless::app_of(&folder.0, true);
+    let mut app = headless::app(headless::plugins(&folder.0, true));
     app.add_plugins(PossePlugin);
     headless::begin(&mut app);
     let server = app.world().resource::<AssetServer>().clone();
@@ -114,7 +114,7 @@ fn a_file_is_loaded_and_checked_and_loaded_again_when_it_changes() {
 fn a_character_outlives_the_clip_that_moves_it() {
     let folder = Folder::new("fewer");
     write(&folder.0, &["rise", "lift"], 2.0);
-    let mut app = headless::app_of(&folder.0, true);
+    let mut app = headless::app(headless::plugins(&folder.0, true));
     app.add_plugins(PossePlugin);
     headless::begin(&mut app);
     let rig: Handle<CrowdRig> = app.world().resource::<AssetServer>().load("rig.gltf");

@@ -3,12 +3,14 @@
 #[path = "../../../../examples/renderer/check.rs"]
 mod check;
 mod components;
+mod faults;
 #[path = "../../../../examples/renderer/figure.rs"]
 mod figure;
 mod files;
 #[path = "../../examples/headless/mod.rs"]
 mod headless;
 mod life;
+mod looks;
 mod loss;
 mod morphs;
 mod motion;
@@ -18,6 +20,7 @@ mod pixels;
 #[path = "../../../../examples/renderer/scene.rs"]
 #[allow(dead_code, reason = "the scene has more cameras than these tests")]
 mod scene;
+mod squares;
 mod stage;
 
 /// The result of a fallible step.

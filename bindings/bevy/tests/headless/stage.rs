@@ -34,7 +34,7 @@ impl Stage {
     pub fn with(add: impl FnOnce(&mut App)) -> Self {
         let scene = Scene::apart().unwrap();
         let figure = Figure::new(scene.skeleton(), 0.04).unwrap();
-        let mut app = headless::app(Path::new("assets"));
+        let mut app = headless::app(headless::plugins(Path::new("assets"), false));
         app.add_plugins(PossePlugin);
         add(&mut app);
         headless::begin(&mut app);
