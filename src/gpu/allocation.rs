@@ -1,7 +1,7 @@
 //! The creation of objects on a device, and uploads. In unit tests, each can be refused for want of memory.
 
 use crate::error::Error;
-use crate::gpu::watch_memory;
+use crate::gpu::Scopes;
 
 /// Creates a buffer. Every buffer of this crate is created here.
 pub(crate) fn create_buffer(device: &wgpu::Device, descriptor: &wgpu::BufferDescriptor) -> wgpu::Buffer {
@@ -28,11 +28,10 @@ pub(crate) fn fault_point(device: &wgpu::Device) {
 /// # Errors
 /// [`Error::Device`] if memory is out.
 pub(crate) fn create_encoder(device: &wgpu::Device) -> Result<wgpu::CommandEncoder, Error> {
-    let (encoder, created) = watch_memory(device, || {
-        fault_point(device);
-        device.create_command_encoder(&Default::default())
-    });
-    created.map(|()| encoder)
+    let scopes = Scopes::push(device);
+    fault_point(device);
+    let encoder = device.create_command_encoder(&Default::default());
+    scopes.pop_for_memory().map(|()| encoder)
 }
 
 /// Faults of unit tests, per thread.

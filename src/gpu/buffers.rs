@@ -4,7 +4,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::frame_uploads::FrameUploads;
-use crate::gpu::{DeviceAndQueue, create_buffer, fault_point, watch_memory};
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
 use crate::pack::record::Frame;
 
 /// The largest binding of storage that a device allows, in bytes. It is at most `u32::MAX`: kernels address with 32 bits.
@@ -40,12 +40,11 @@ pub(crate) fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], u
 /// # Errors
 /// [`Error::Device`] if there is no memory for the upload; nothing is written. A browser does not tell it here.
 pub(super) fn write(gpu: DeviceAndQueue, buffer: &wgpu::Buffer, offset: u64, contents: &[u8]) -> Result<(), Error> {
-    // Unwatched, wgpu panics: the buffers of a lost device are destroyed.
-    let upload = || {
-        fault_point(gpu.device);
-        gpu.queue.write_buffer(buffer, offset, contents);
-    };
-    watch_memory(gpu.device, upload).1
+    // Without the scopes, wgpu panics: the buffers of a lost device are destroyed.
+    let scopes = Scopes::push(gpu.device);
+    fault_point(gpu.device);
+    gpu.queue.write_buffer(buffer, offset, contents);
+    scopes.pop_for_memory()
 }
 
 /// A [`Frame`] on the GPU.

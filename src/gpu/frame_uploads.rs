@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::error::Error;
 use crate::gpu::buffers::write;
 use crate::gpu::scopes::without_memory;
-use crate::gpu::{DeviceAndQueue, create_buffer, watch_memory};
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer};
 
 /// Buffers of one size, each written for one recorded frame and free again when that frame has run.
 ///
@@ -102,13 +102,15 @@ impl FrameUploads {
 
     /// A buffer that no frame uses, and the error for want of memory.
     fn new_slot(&self) -> (Slot, Result<(), Error>) {
+        let scopes = Scopes::push(&self.device);
         let descriptor = wgpu::BufferDescriptor {
             label: Some(self.label),
             size: self.size,
             usage: self.usage,
             mapped_at_creation: false,
         };
-        let (buffer, created) = watch_memory(&self.device, || create_buffer(&self.device, &descriptor));
+        let buffer = create_buffer(&self.device, &descriptor);
+        let created = scopes.pop_for_memory();
         (Slot { buffer, is_used: Arc::default() }, created)
     }
 }

@@ -57,7 +57,7 @@ pub(crate) use contract_tests::faults;
 #[cfg(feature = "render")]
 pub(crate) use frame_uploads::FrameUploads;
 pub(crate) use readback::{check_device, read_buffers, submit, wait_for_device};
-pub(crate) use scopes::{Scopes, watch_memory};
+pub(crate) use scopes::Scopes;
 
 #[cfg(test)]
 pub(crate) mod allocation_tests;

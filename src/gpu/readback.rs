@@ -10,8 +10,6 @@ use std::time::Instant;
 use futures_channel::oneshot;
 
 use crate::error::Error;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::gpu::watch_memory;
 use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
 
 /// The longest wait for a device. Drivers of hardware give up earlier, and lose the device; a software renderer may work for minutes.
@@ -102,14 +100,15 @@ pub(crate) async fn wait_for_device(device: &wgpu::Device) -> Result<(), Error> 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
     // A buffer that is mapped when it is created shows the loss without a wait for submitted work.
+    let scopes = Scopes::push(device);
     let descriptor = wgpu::BufferDescriptor {
         label: Some("posse probe"),
         size: 4,
         usage: wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: true,
     };
-    let (probe, created) = watch_memory(device, || create_buffer(device, &descriptor));
-    created?;
+    let probe = create_buffer(device, &descriptor);
+    scopes.pop_for_memory()?;
     match probe.get_mapped_range_mut(..) {
         Ok(_) => Ok(()),
         Err(error) => Err(Error::Device(format!("it is lost: {error}; open a new device"))),

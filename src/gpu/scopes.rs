@@ -37,31 +37,26 @@ impl Scopes {
             Reports { out_of_memory, internal, validation }.explain()
         }
     }
-}
 
-/// Makes objects or uploads at a call that cannot wait, and returns the error for want of memory. Other reports are dropped: they come
-/// again with the later uses of the objects.
-///
-/// # Errors
-/// [`Error::Device`] if memory is out.
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn watch_memory<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> (T, Result<(), Error>) {
-    let scopes = Scopes::push(device);
-    let made = make();
-    // Reports of a native device are ready.
-    drop((scopes.validation.pop(), scopes.internal.pop()));
-    let report = pollster::block_on(scopes.out_of_memory.pop());
-    (made, if report.is_some() { Err(without_memory()) } else { Ok(()) })
-}
-
-/// Makes objects or uploads. A browser has no report yet, and does not panic later: reports go to the scopes of the caller, or to the
-/// handler of uncaptured errors of the device. Scopes here would only cost time, and hide the reports.
-///
-/// # Errors
-/// None.
-#[cfg(target_arch = "wasm32")]
-pub(crate) fn watch_memory<T>(_device: &wgpu::Device, make: impl FnOnce() -> T) -> (T, Result<(), Error>) {
-    (make(), Ok(()))
+    /// Pops the error scopes at a call that cannot wait. Other reports than want of memory are dropped: they come again with the later
+    /// uses of the objects. A browser has no report yet.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if memory is out.
+    pub fn pop_for_memory(self) -> Result<(), Error> {
+        #[cfg(target_arch = "wasm32")]
+        drop(self.pop());
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            // Reports of a native device are ready.
+            let (out_of_memory, internal, validation) = (self.out_of_memory, self.internal, self.validation);
+            drop((validation.pop(), internal.pop()));
+            if pollster::block_on(out_of_memory.pop()).is_some() {
+                return Err(without_memory());
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The error for want of memory.

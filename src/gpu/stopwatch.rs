@@ -1,7 +1,7 @@
 //! Times by the clock of the GPU.
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, create_buffer, fault_point, read_buffers, watch_memory};
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point, read_buffers};
 
 /// Measures a compute pass by the clock of the GPU. The device needs the feature `TIMESTAMP_QUERY`.
 #[derive(Debug)]
@@ -21,16 +21,23 @@ impl Stopwatch {
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
         }
-        let label = Some("posse stopwatch");
-        let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
-        let descriptor = wgpu::BufferDescriptor { label, size: Self::BYTES, usage, mapped_at_creation: false };
-        let ((queries, resolved), created) = watch_memory(device, || {
-            fault_point(device);
-            let ty = wgpu::QueryType::Timestamp;
-            let queries = device.create_query_set(&wgpu::QuerySetDescriptor { label, ty, count: 2 });
-            (queries, create_buffer(device, &descriptor))
+        let scopes = Scopes::push(device);
+        fault_point(device);
+        let queries = device.create_query_set(&wgpu::QuerySetDescriptor {
+            label: Some("posse stopwatch"),
+            ty: wgpu::QueryType::Timestamp,
+            count: 2,
         });
-        created.ok()?;
+        let resolved = create_buffer(
+            device,
+            &wgpu::BufferDescriptor {
+                label: Some("posse stopwatch"),
+                size: Self::BYTES,
+                usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            },
+        );
+        scopes.pop_for_memory().ok()?;
         Some(Self { queries, resolved, seconds_per_tick: f64::from(queue.get_timestamp_period()) * 1e-9 })
     }
 

@@ -3,7 +3,7 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, FrameUploads, Scopes, check_device, fault_point, filled_buffer, watch_memory};
+use crate::gpu::{DeviceAndQueue, FrameUploads, Scopes, check_device, fault_point, filled_buffer};
 use crate::render::pipelines::{Layouts, Pipelines};
 use crate::render::record::{BONE_VERTICES, GROUND_VERTICES, ViewRecord};
 use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};
@@ -228,10 +228,9 @@ impl Renderer {
     ) -> wgpu::BindGroup {
         let buffer = self.views.write(encoder, bytemuck::bytes_of(record));
         // Without memory for the buffer, the device refuses the picture when it is submitted.
-        let (group, created) = watch_memory(&self.device, || {
-            view_group(&self.device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler)
-        });
-        if created.is_err() {
+        let scopes = Scopes::push(&self.device);
+        let group = view_group(&self.device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler);
+        if scopes.pop_for_memory().is_err() {
             self.views.fail();
         }
         group
