@@ -7,8 +7,9 @@
 use glam::Vec4;
 
 use crate::cpu::block::joints::Parts;
+use crate::cpu::prefetch::Ahead;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
-use crate::cpu::source::{OutputSlices, Source};
+use crate::cpu::source::{OutputSlices, Scratch, Source};
 use crate::cpu::staged::{Output, STAGED, SkinWriter, Staged, stage};
 use crate::model::SkinFormat;
 use crate::pack::record::NONE;
@@ -40,22 +41,21 @@ pub fn stride(joints: usize) -> usize {
     joints.next_multiple_of(8) + LARGEST_BLOCK + 4
 }
 
-/// Writes the model and skin matrices of up to a block of instances. `parts` has the parts of each instance, [`stride`] places
-/// apart.
+/// Writes the model and skin matrices of up to a block of instances, whose parts lie [`stride`] places apart.
 #[inline(always)]
 pub fn write_matrices<L: Lanes>(
     source: Source,
     layout: &OutputLayout,
     instances: usize,
-    parts: &Parts,
-    memory: &mut Abreast,
+    scratch: &mut Scratch,
     to: &mut OutputSlices,
 ) {
     let joints = source.skeleton.record.joint_count as usize;
-    memory.resize::<L>(joints);
-    let Abreast { models, staged } = memory;
+    let Scratch { parts, ahead, abreast, .. } = scratch;
+    abreast.resize::<L>(joints);
+    let Abreast { models, staged } = abreast;
     let mut skin = SkinWriter::new(source, layout, instances, staged, &mut *to.skin);
-    walk::<L>(source, parts, models, &mut skin);
+    walk::<L>(source, parts, models, &mut skin, ahead);
     skin.write_others::<L>(models);
     if layout.model > 0 {
         let (format, to) = (SkinFormat::Matrix, &mut *to.model);
@@ -73,11 +73,12 @@ pub fn write_matrices<L: Lanes>(
 /// Composes the local matrices of all joints and multiplies them to model matrices. A model matrix is multiplied to a skin matrix while
 /// it is in registers.
 #[inline(always)]
-fn walk<L: Lanes>(source: Source, parts: &Parts, models: &mut [Vec4], skin: &mut SkinWriter) {
+fn walk<L: Lanes>(source: Source, parts: &Parts, models: &mut [Vec4], skin: &mut SkinWriter, ahead: &mut Ahead) {
     let stride = stride(source.skeleton.record.joint_count as usize);
     let (words, values) = (&source.library.arrays.words, &source.library.arrays.values);
     let matrices = source.skeleton.record.matrices;
     for (joint, parent) in source.skeleton.parents.iter().enumerate() {
+        ahead.request(&source.library.arrays, source.skeleton.parents.len());
         let matrix = if matrices == NONE { NONE } else { words[matrices as usize + joint] };
         let local = if matrix == NONE {
             let [translations, rotations, scales] = &parts.0;

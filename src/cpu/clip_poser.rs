@@ -81,7 +81,8 @@ impl Kernel for Posing<'_> {
     fn run<L: Lanes>(self) {
         let Self { source, layout, records, scratch, to } = self;
         for (layers, mut to) in records.chunks(L::BLOCK).zip(to.chunks(layout, L::BLOCK)) {
-            pose::sample::<L>(source, layers, 0, layout, scratch, &mut to);
+            scratch.found.find::<L>(source, layers, 0);
+            pose::sample::<L>(source, layers, layout, scratch, &mut to);
             pose::write::<L>(source, layers.len(), layout, scratch, to);
         }
     }

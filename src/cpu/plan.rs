@@ -215,6 +215,15 @@ impl FirstKey {
         }
     }
 
+    /// The location of the key that is `elements` elements further.
+    pub fn after(self, elements: u32) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Value(first) => Self::Value(first + elements),
+            Self::Word(first) => Self::Word(first + elements),
+        }
+    }
+
     /// The bytes of an element of the array with the keys.
     pub fn element_bytes(self) -> usize {
         match self {

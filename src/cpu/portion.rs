@@ -93,7 +93,7 @@ const JOINTS_PER_LAYER: usize = 16;
 const JOINTS_WORTH_A_THREAD: usize = 2048;
 
 /// The most work of a portion, in joints. The time to take a portion does not count then.
-const MOST_JOINTS: usize = 4096;
+const MOST_JOINTS: usize = 16384;
 
 /// The least work of a portion, in joints.
 const LEAST_JOINTS: usize = 512;
@@ -223,6 +223,11 @@ fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
     if let Some(driving) = driving {
         driving.drive(source.library, step, layers, layer_count);
     }
+    let layers = &*layers;
+    let group_of = |index: usize| layers.chunks(layer_count * L::BLOCK).nth(index).unwrap_or_default();
+    if plain {
+        scratch.found.find::<L>(source, group_of(0), step.to.0);
+    }
     let groups = layers.chunks(layer_count * L::BLOCK).zip(to.chunks(&layout, L::BLOCK));
     for (group, (layers, mut to)) in groups.enumerate() {
         if layout.root_motion > 0 {
@@ -232,7 +237,7 @@ fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
             }
         }
         if plain {
-            pose::sample::<L>(source, layers, step.to.0, &layout, scratch, &mut to);
+            pose::sample::<L>(source, layers, &layout, scratch, &mut to);
         } else {
             pose::mix::<L>(source, layers, layer_count, step.to.0, &layout, scratch, &mut to);
         }
@@ -243,6 +248,14 @@ fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
         if let Some(goals) = goals.filter(|_| layout.has_joints()) {
             let own = goals.part(group * L::BLOCK..(group + 1) * L::BLOCK);
             goals::reach::<L>(source, own, layers.len() / layer_count, &mut scratch.reach, &mut scratch.parts);
+        }
+        scratch.ahead.clear();
+        if plain {
+            let next = group_of(group + 1);
+            scratch.found.find::<L>(source, next, step.to.0);
+            if source.prefetches {
+                scratch.ahead.set(source, next, &scratch.found);
+            }
         }
         pose::write::<L>(source, layers.len() / layer_count, &layout, scratch, to);
     }

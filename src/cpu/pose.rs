@@ -7,6 +7,7 @@ use crate::cpu::block::joints::Parts;
 use crate::cpu::block::layers::{Played, mix_joints, mix_values, weigh};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::skin::Skinning;
+use crate::cpu::block::search::{GroupSpans, have_one_clip};
 use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::block::{hierarchy, joints, skin};
 use crate::cpu::portion::Displacements;
@@ -14,51 +15,42 @@ use crate::cpu::prefetch;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
 use crate::cpu::stages::search::Span;
-use crate::cpu::stages::{TransformPart, phase};
+use crate::cpu::stages::TransformPart;
 use crate::pack::record::{ClipRecord, LayerRecord, NONE};
 use crate::pack::{NUMBERS, OutputLayout};
 
 /// The most joints of skeletons whose instances are posed abreast. The matrices of larger ones do not fit the caches of a core.
 const MOST_ABREAST: usize = 256;
 
-/// Samples instances of one layer each that need no mixing. The stages of all instances follow one another, so that no instance
-/// waits for the one before.
+/// Samples instances of one layer each that need no mixing, whose keys were found. The stages of all instances follow one another, so that no
+/// instance waits for the one before.
 #[inline(always)]
 pub fn sample<L: Lanes>(
     source: Source,
     layers: &[LayerRecord],
-    now: i64,
     layout: &OutputLayout,
     scratch: &mut Scratch,
     to: &mut OutputSlices,
 ) {
-    let Scratch { spans, parts, scattered, weights, decoded, .. } = scratch;
+    let Scratch { found, parts, scattered, weights, decoded, .. } = scratch;
     let arrays = &source.library.arrays;
     let stride = abreast::stride(source.skeleton.record.joint_count as usize);
-    let mut first_spans = [0; LARGEST_BLOCK];
-    let mut has_root = false;
-    spans.clear();
-    let mut places = first_spans.iter_mut();
-    for same in layers.chunk_by(have_one_clip) {
-        let clip: ClipRecord = arrays.record(same[0].clip);
-        has_root |= clip.root != NONE;
-        for (layer, first) in same.iter().zip(&mut places) {
-            *first = spans.len();
-            source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
-        }
-    }
+    let GroupSpans { spans, firsts: first_spans } = &*found;
     if layout.values > 0 {
-        sample_values(source, layers.iter().zip(first_spans), spans, layout, to.values);
+        sample_values(source, layers.iter().zip(*first_spans), spans, layout, to.values);
     }
     if !layout.has_joints() {
         return;
     }
     let rest = source.rest();
+    let mut has_root = false;
     let mut index = 0;
     for same in layers.chunk_by(have_one_clip) {
         let plan = source.plan(same[0].clip);
         let decoded = decoded.of::<L>(&arrays.words, same[0].clip, plan);
-        let clip = source.sampler(&arrays.record(same[0].clip), &[]);
+        let clip: ClipRecord = arrays.record(same[0].clip);
+        has_root |= clip.root != NONE;
+        let sampler = &source.sampler(&clip, &[]);
         let range = index..index + same.len();
         weigh_turns::<L>(&plan.turning, spans, &first_spans[range.clone()], weights);
         if source.prefetches
@@ -69,7 +61,7 @@ pub fn sample<L: Lanes>(
         let sampling = Sampling {
             plan,
             decoded,
-            sampler: &clip,
+            sampler,
             spans,
             first_spans: &first_spans[range.clone()],
             rest,
@@ -83,7 +75,7 @@ pub fn sample<L: Lanes>(
     }
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);
     if has_root {
-        for (index, (layer, &first_span)) in layers.iter().zip(&first_spans).enumerate() {
+        for (index, (layer, &first_span)) in layers.iter().zip(first_spans).enumerate() {
             let sampler = &source.sampler(&arrays.record(layer.clip), &spans[first_span..]);
             joints::sample_root(sampler, rest, index * stride, parts);
         }
@@ -121,11 +113,6 @@ fn weigh_turns<L: Lanes>(turning: &[u32], spans: &[Span], first_spans: &[usize],
         }
         to.set::<L>(fractions);
     }
-}
-
-/// Returns `true` if two layers play the same clip: its record, plan and sampler serve both.
-fn have_one_clip(a: &LayerRecord, b: &LayerRecord) -> bool {
-    a.clip == b.clip
 }
 
 /// Samples and mixes instances of `layer_count` layers each, as in `shaders/pose/pose_layers.wgsl`.
@@ -205,9 +192,10 @@ pub fn write<L: Lanes>(
         return;
     }
     if 2 * instances >= L::BLOCK && joints <= MOST_ABREAST {
-        abreast::write_matrices::<L>(source, layout, instances, &scratch.parts, &mut scratch.abreast, &mut to);
+        abreast::write_matrices::<L>(source, layout, instances, scratch, &mut to);
     } else {
         for (index, mut to) in to.chunks(layout, 1).take(instances).enumerate() {
+            scratch.ahead.request(&source.library.arrays, instances);
             write_matrices::<L>(source, layout, index * stride, scratch, &mut to);
         }
     }

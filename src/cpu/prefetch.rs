@@ -2,10 +2,13 @@
 
 use glam::Vec4;
 
+use crate::cpu::block::search::{GroupSpans, have_one_clip};
 use crate::cpu::plan::{FirstKey, Plan};
+use crate::cpu::simd::{LINE, prefetch_far};
 use crate::cpu::source::Source;
 use crate::cpu::stages::phase;
 use crate::cpu::stages::search::Span;
+use crate::pack::Arrays;
 use crate::pack::record::{ClipRecord, LayerRecord};
 
 /// The most bytes of a row of keys that are loaded ahead of time. The processor notices longer reads by itself.
@@ -32,6 +35,71 @@ pub fn request(source: Source, clip: u32, spans: &[Span]) {
             FirstKey::None => {}
             FirstKey::Value(first) => span.request(&arrays.values, first, MOST_BYTES / size_of::<Vec4>()),
             FirstKey::Word(first) => span.request(&arrays.words, first, MOST_BYTES / size_of::<u32>()),
+        }
+    }
+}
+
+/// Keys that are loaded into the second cache of a core little by little, while the instances before are posed.
+#[derive(Debug, Default)]
+pub struct Ahead {
+    rows: Vec<Rows>,
+    /// The index of the rows that are asked for next.
+    next: usize,
+    /// The cache lines of all rows.
+    lines: usize,
+}
+
+/// Neighbouring elements of an array.
+#[derive(Debug, Clone, Copy)]
+struct Rows {
+    first: FirstKey,
+    lines: usize,
+}
+
+impl Ahead {
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
+        (self.next, self.lines) = (0, 0);
+        self.rows.clear();
+    }
+
+    /// Adds the keys that instances with these layers read.
+    pub fn set(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans) {
+        let mut firsts = &found.firsts[..];
+        for same in layers.chunk_by(have_one_clip) {
+            let keys = &source.plan(same[0].clip).first_keys;
+            for &first in firsts.split_off(..same.len()).unwrap_or_default() {
+                for (span, &key) in found.spans[first..].iter().zip(keys) {
+                    let bytes = (span.next as usize * key.element_bytes()).min(MOST_BYTES);
+                    let lines = (2 * bytes).div_ceil(LINE);
+                    if lines > 0 {
+                        self.rows.push(Rows { first: key.after(span.row), lines });
+                        self.lines += lines;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks for as many keys that all are asked for after `times` calls.
+    #[inline(always)]
+    pub fn request(&mut self, arrays: &Arrays, times: usize) {
+        if self.next == self.rows.len() {
+            return;
+        }
+        let mut left = self.lines.div_ceil(times);
+        while let Some(rows) = self.rows.get_mut(self.next).filter(|_| left > 0) {
+            let lines = rows.lines.min(left);
+            let elements = lines * LINE / rows.first.element_bytes().max(1);
+            match rows.first {
+                FirstKey::None => {}
+                FirstKey::Value(first) => prefetch_far(arrays.values.get(first as usize..first as usize + elements)),
+                FirstKey::Word(first) => prefetch_far(arrays.words.get(first as usize..first as usize + elements)),
+            }
+            rows.first = rows.first.after(elements as u32);
+            rows.lines -= lines;
+            left -= lines;
+            self.next += usize::from(rows.lines == 0);
         }
     }
 }

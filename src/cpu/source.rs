@@ -6,10 +6,12 @@ use crate::cpu::abreast::{self, Abreast};
 use crate::cpu::block::arcs::Arcs;
 use crate::cpu::block::joints::Parts;
 use crate::cpu::block::mixer::Mixer;
+use crate::cpu::block::search::GroupSpans;
 use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::decoded::DecodedClips;
 use crate::cpu::goals::Reach;
 use crate::cpu::plan::Plan;
+use crate::cpu::prefetch::Ahead;
 use crate::cpu::simd::Matrix;
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::phase::Time;
@@ -81,6 +83,10 @@ pub struct Source<'a> {
 pub struct Scratch {
     /// The spans of all timelines of the clips at work.
     pub spans: Vec<Span>,
+    /// The spans of a group of instances of one layer each.
+    pub found: GroupSpans,
+    /// The keys of the next group.
+    pub ahead: Ahead,
     /// The parts of the joints of a group of instances, instance after instance.
     pub parts: Parts,
     /// The sampled parts of the joints of a layer.
@@ -143,12 +149,16 @@ impl<'a> Source<'a> {
         TransformPart::ALL.map(|part| &self.library.arrays.values[skeleton.rest as usize + part as usize * joints..])
     }
 
+    /// The timelines of a clip.
+    pub fn timelines(&self, clip: &ClipRecord) -> &'a [TimelineRecord] {
+        let first = clip.timelines as usize;
+        let records = &self.library.arrays.words[first..first + TimelineRecord::WORDS * clip.timeline_count as usize];
+        bytemuck::cast_slice(records)
+    }
+
     /// Finds the keys of all timelines of a clip and appends their spans.
     pub fn search_all(&self, clip: &ClipRecord, time: Time, spans: &mut Vec<Span>) {
         let arrays = &self.library.arrays;
-        let first = clip.timelines as usize;
-        let records = &arrays.words[first..first + TimelineRecord::WORDS * clip.timeline_count as usize];
-        let records = bytemuck::cast_slice::<u32, TimelineRecord>(records);
-        spans.extend(records.iter().map(|timeline| search::timeline(&arrays.words, &arrays.values, timeline, time)));
+        spans.extend(self.timelines(clip).iter().map(|timeline| search::timeline(&arrays.words, &arrays.values, timeline, time)));
     }
 }

@@ -13,5 +13,6 @@ pub mod layers;
 pub mod mixer;
 pub mod quat;
 pub mod sampling;
+pub mod search;
 pub mod skin;
 pub mod slerp;

@@ -30,4 +30,4 @@ pub use instruction_set::InstructionSet;
 pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};
 pub use matrix::{AlignedLines, AlignedRows, Matrix, PackedMatrix};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
-pub use prefetch::prefetch;
+pub use prefetch::{LINE, prefetch, prefetch_far};

@@ -25,7 +25,7 @@ pub struct Span {
 
 impl Span {
     /// The span of a key that is hit.
-    fn on(key: u32, timeline: &TimelineRecord) -> Self {
+    pub fn on(key: u32, timeline: &TimelineRecord) -> Self {
         Self { row: timeline.keys + key * timeline.row, ..Self::default() }
     }
 
@@ -44,7 +44,7 @@ impl Span {
 }
 
 /// The time of a key.
-fn key_time(words: &[u32], timeline: &TimelineRecord, key: u32) -> Time {
+pub fn key_time(words: &[u32], timeline: &TimelineRecord, key: u32) -> Time {
     if timeline.table == TIMES_EVEN {
         let [first_high, first_low, step_high, step_low] =
             [0, 1, 2, 3].map(|number| f32::from_bits(words[timeline.times as usize + number]));

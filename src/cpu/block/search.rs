@@ -1,0 +1,210 @@
+//! Time to key interval for a group of instances: as [`stages::search`](crate::cpu::stages::search) does for one, with the same numbers.
+
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::source::Source;
+use crate::cpu::stages::phase::{self, Time};
+use crate::cpu::stages::search::{self, Span};
+use crate::pack::Arrays;
+use crate::pack::record::{ClipRecord, LayerRecord, NONE, TIMES_EVEN, TimelineRecord};
+
+/// A number of each instance.
+type Numbers = [f32; LARGEST_BLOCK];
+
+/// Neighbouring keys that are looked at: a guess is off by at most one, and the key after the one that is found is among them.
+const KEYS: usize = 4;
+
+/// The most keys whose indices an `f32` holds exactly.
+const MOST_KEYS: u32 = 1 << 24;
+
+/// The spans of a group of instances of one layer each.
+#[derive(Debug, Default)]
+pub struct GroupSpans {
+    /// The spans of all timelines of an instance lie side by side.
+    pub spans: Vec<Span>,
+    /// The index of the first span of each instance.
+    pub firsts: [usize; LARGEST_BLOCK],
+}
+
+impl GroupSpans {
+    /// Finds the keys of all timelines of the clips that instances with these layers play at a tick.
+    #[inline(always)]
+    pub fn find<L: Lanes>(&mut self, source: Source, layers: &[LayerRecord], now: i64) {
+        let arrays = &source.library.arrays;
+        let mut firsts = self.firsts.iter_mut();
+        let mut count = 0;
+        for same in layers.chunk_by(have_one_clip) {
+            let clip: ClipRecord = arrays.record(same[0].clip);
+            let timelines = source.timelines(&clip);
+            let mut times = Times { high: [0.0; LARGEST_BLOCK], low: [0.0; LARGEST_BLOCK] };
+            for (instance, layer) in same.iter().enumerate() {
+                times.set(instance, phase::of_layer(layer, &clip, now));
+            }
+            let first = count;
+            for to in firsts.by_ref().take(same.len()) {
+                *to = count;
+                count += timelines.len();
+            }
+            if self.spans.len() < count {
+                self.spans.resize(count, Span::default());
+            }
+            for (index, timeline) in timelines.iter().enumerate() {
+                let to = self.spans[first + index..].iter_mut().step_by(timelines.len()).take(same.len());
+                find_in_timeline::<L>(arrays, timeline, &times, to);
+            }
+        }
+    }
+}
+
+/// Returns `true` if two layers play the same clip: its record, plan and sampler serve both.
+pub fn have_one_clip(a: &LayerRecord, b: &LayerRecord) -> bool {
+    a.clip == b.clip
+}
+
+/// The clip times of the instances.
+struct Times {
+    high: Numbers,
+    low: Numbers,
+}
+
+impl Times {
+    #[inline(always)]
+    fn set(&mut self, instance: usize, time: Time) {
+        // The remainder changes nothing: it spares a check of bounds.
+        let instance = instance % LARGEST_BLOCK;
+        (self.high[instance], self.low[instance]) = (time.high, time.low);
+    }
+
+    #[inline(always)]
+    fn get(&self, instance: usize) -> Time {
+        Time { high: self.high[instance], low: self.low[instance] }
+    }
+}
+
+/// Finds the keys around the times of instances in a timeline.
+#[inline(always)]
+fn find_in_timeline<'a, L: Lanes>(
+    arrays: &Arrays,
+    timeline: &TimelineRecord,
+    times: &Times,
+    to: impl Iterator<Item = &'a mut Span>,
+) {
+    let is_even = timeline.table == NONE || timeline.table == TIMES_EVEN;
+    let is_plain = timeline.map == NONE && timeline.easing == NONE;
+    if is_even && is_plain && (KEYS as u32..MOST_KEYS).contains(&timeline.key_count) {
+        let around = Around::find::<L>(&arrays.words, timeline, times);
+        for (instance, to) in to.enumerate() {
+            *to = around.span(timeline, instance % LARGEST_BLOCK);
+        }
+    } else {
+        for (instance, to) in to.enumerate() {
+            let time = times.get(instance % LARGEST_BLOCK);
+            *to = search::timeline(&arrays.words, &arrays.values, timeline, time);
+        }
+    }
+}
+
+/// The keys before and after the time of each instance, in a timeline of evenly spaced keys.
+struct Around {
+    /// Seconds from the first key to the time.
+    passed: Numbers,
+    /// The index of the last key before the time.
+    key: Numbers,
+    /// Seconds from that key to the time, and from the time to the next key.
+    since: Numbers,
+    left: Numbers,
+    /// Seconds from key to key.
+    interval: Numbers,
+    fraction: Numbers,
+}
+
+impl Around {
+    // Plain loops over arrays: the compiler turns each into a few instructions on registers.
+    #[inline(always)]
+    fn find<L: Lanes>(words: &[u32], timeline: &TimelineRecord, times: &Times) -> Self {
+        let zero = [0.0; LARGEST_BLOCK];
+        let mut found = Self { passed: zero, key: zero, since: zero, left: zero, interval: zero, fraction: zero };
+        let (cells, count) = (timeline.cell_count as f32, timeline.key_count as f32);
+        let first = search::key_time(words, timeline, 0);
+        let (mut base, mut end) = (zero, zero);
+        for lane in 0..L::BLOCK {
+            let passed = (times.high[lane] - first.high) + (times.low[lane] - first.low);
+            let cell = (passed * timeline.cells_per_second).max(0.0).min(cells) as i32 as f32;
+            found.passed[lane] = passed;
+            base[lane] = (cell.max(1.0) - 1.0).min(count - KEYS as f32);
+            end[lane] = (cell + 2.0).min(count);
+        }
+        let (high, low) = key_times::<L>(words, timeline, &base);
+        for lane in 0..L::BLOCK {
+            let since = |key: usize| (times.high[lane] - high[key][lane]) + (times.low[lane] - low[key][lane]);
+            let mut key = 0.0;
+            let (mut key_high, mut key_low) = (high[0][lane], low[0][lane]);
+            let (mut next_high, mut next_low) = (high[1][lane], low[1][lane]);
+            for index in 1..KEYS {
+                let is_passed = since(index) >= 0.0 && base[lane] + (index as f32) < end[lane];
+                let next = (index + 1).min(KEYS - 1);
+                key = if is_passed { index as f32 } else { key };
+                key_high = if is_passed { high[index][lane] } else { key_high };
+                key_low = if is_passed { low[index][lane] } else { key_low };
+                next_high = if is_passed { high[next][lane] } else { next_high };
+                next_low = if is_passed { low[next][lane] } else { next_low };
+            }
+            let since = (times.high[lane] - key_high) + (times.low[lane] - key_low);
+            let interval = (next_high - key_high) + (next_low - key_low);
+            found.key[lane] = base[lane] + key;
+            found.since[lane] = since;
+            found.left[lane] = (next_high - times.high[lane]) + (next_low - times.low[lane]);
+            found.interval[lane] = interval;
+            found.fraction[lane] = (since / interval).max(0.0).min(1.0);
+        }
+        found
+    }
+
+    /// The span of an instance.
+    #[inline(always)]
+    fn span(&self, timeline: &TimelineRecord, instance: usize) -> Span {
+        let window = timeline.window;
+        let key = self.key[instance] as i32 as u32;
+        if self.passed[instance] < -window {
+            return Span::on(0, timeline);
+        }
+        if self.since[instance] <= window || key + 1 >= timeline.key_count {
+            return Span::on(key, timeline);
+        }
+        if self.left[instance] <= window {
+            return Span::on(key + 1, timeline);
+        }
+        Span {
+            row: timeline.keys + key * timeline.row,
+            next: timeline.row,
+            fraction: self.fraction[instance],
+            interval: self.interval[instance],
+        }
+    }
+}
+
+/// The times of a few keys of each instance, from the key `base` on.
+#[inline(always)]
+fn key_times<L: Lanes>(words: &[u32], timeline: &TimelineRecord, base: &Numbers) -> ([Numbers; KEYS], [Numbers; KEYS]) {
+    let mut high = [[0.0; LARGEST_BLOCK]; KEYS];
+    let mut low = [[0.0; LARGEST_BLOCK]; KEYS];
+    if timeline.table == TIMES_EVEN {
+        let first = search::key_time(words, timeline, 0);
+        let [step_high, step_low] = [2, 3].map(|number| f32::from_bits(words[timeline.times as usize + number]));
+        for key in 0..KEYS {
+            for lane in 0..L::BLOCK {
+                let index = base[lane] + key as f32;
+                high[key][lane] = first.high + index * step_high;
+                low[key][lane] = first.low + index * step_low;
+            }
+        }
+    } else {
+        let stored = &words[timeline.times as usize..][..2 * timeline.key_count as usize];
+        for lane in 0..L::BLOCK {
+            let keys = stored[2 * base[lane] as i32 as usize..].first_chunk::<{ 2 * KEYS }>();
+            for (key, time) in keys.unwrap_or(&[0; 2 * KEYS]).as_chunks::<2>().0.iter().enumerate() {
+                [high[key][lane], low[key][lane]] = time.map(f32::from_bits);
+            }
+        }
+    }
+    (high, low)
+}
