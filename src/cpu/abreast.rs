@@ -8,7 +8,7 @@ use glam::Vec4;
 
 use crate::cpu::block::joints::Parts;
 use crate::cpu::prefetch::Ahead;
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Vectors};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
 use crate::cpu::staged::{Output, STAGED, SkinWriter, Staged, stage};
 use crate::model::SkinFormat;
@@ -22,7 +22,7 @@ pub type Numbers<L> = [[L; 4]; 3];
 #[derive(Debug, Default)]
 pub struct Abreast {
     /// Twelve blocks of numbers per joint.
-    models: Vec<Vec4>,
+    models: Vectors,
     /// The matrices that are written next.
     staged: Staged,
 }

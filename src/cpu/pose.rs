@@ -6,16 +6,16 @@ use crate::cpu::abreast;
 use crate::cpu::block::joints::Parts;
 use crate::cpu::block::layers::{Played, mix_joints, mix_values, weigh};
 use crate::cpu::block::sampling::Sampling;
-use crate::cpu::block::skin::Skinning;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
+use crate::cpu::block::skin::Skinning;
 use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::block::{hierarchy, joints, skin};
 use crate::cpu::portion::Displacements;
 use crate::cpu::prefetch;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
-use crate::cpu::stages::search::Span;
 use crate::cpu::stages::TransformPart;
+use crate::cpu::stages::search::Span;
 use crate::pack::record::{ClipRecord, LayerRecord, NONE};
 use crate::pack::{NUMBERS, OutputLayout};
 

@@ -159,6 +159,8 @@ impl<'a> Source<'a> {
     /// Finds the keys of all timelines of a clip and appends their spans.
     pub fn search_all(&self, clip: &ClipRecord, time: Time, spans: &mut Vec<Span>) {
         let arrays = &self.library.arrays;
-        spans.extend(self.timelines(clip).iter().map(|timeline| search::timeline(&arrays.words, &arrays.values, timeline, time)));
+        spans.extend(
+            self.timelines(clip).iter().map(|timeline| search::timeline(&arrays.words, &arrays.values, timeline, time)),
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use glam::Vec4;
 
+use crate::cpu::block::joints::blocks;
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::plan::{Keys, Nearness};
@@ -76,7 +77,8 @@ fn blocks_of<'a, L: Lanes>(sampling: Sampling<'a>, keys: Keys, to: &[Vec4]) -> &
 #[inline(always)]
 fn lerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, fraction: f32, to: &mut [Vec4]) {
     let fraction = L::splat(fraction);
-    for (columns, to) in columns.iter().zip(to.chunks_exact_mut(L::BLOCK)) {
+    for (block, columns) in blocks::<L>(to.len()).zip(columns) {
+        let to = &mut to[block];
         let (start, end) = (L::block_codes(columns, rows.start), L::block_codes(columns, rows.end));
         let mut block = [L::splat(0.0); 4];
         for number in 0..BLOCK_NUMBERS {
@@ -91,7 +93,8 @@ fn lerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, fraction: f32,
 #[inline(always)]
 fn slerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, weights: &Weights, to: &mut [Vec4]) {
     let joints = L::BLOCK / 4;
-    for (columns, to) in columns.iter().zip(to.chunks_exact_mut(L::BLOCK)) {
+    for (block, columns) in blocks::<L>(to.len()).zip(columns) {
+        let to = &mut to[block];
         let ends =
             Ends { start: block_quaternions::<L>(columns, rows.start), end: block_quaternions::<L>(columns, rows.end) };
         let block = L::transpose(weights.interpolate(&ends));
@@ -115,7 +118,8 @@ fn block_quaternions<L: Lanes>(columns: &BlockColumns, row: &[u8]) -> [L; 4] {
 fn lerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, fraction: f32, to: &mut [Vec4]) {
     let joints = L::BLOCK / 4;
     let fraction = L::splat(fraction);
-    for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
+    for block in blocks::<L>(to.len()) {
+        let (columns, to) = (&columns[block.start / 4..block.end / 4], &mut to[block]);
         for (register, to) in to.chunks_exact_mut(joints).enumerate() {
             let (four, first) = (&columns[register * joints / 4], register * joints % 4);
             let (start, end) = (L::codes::<PAIRED>(four, first, rows.start), L::codes::<PAIRED>(four, first, rows.end));
@@ -130,7 +134,8 @@ fn lerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, fr
 #[inline(always)]
 fn slerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, weights: &Weights, to: &mut [Vec4]) {
     let joints = L::BLOCK / 4;
-    for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
+    for block in blocks::<L>(to.len()) {
+        let (columns, to) = (&columns[block.start / 4..block.end / 4], &mut to[block]);
         let ends = Ends {
             start: quaternions::<L, PAIRED>(columns, rows.start),
             end: quaternions::<L, PAIRED>(columns, rows.end),

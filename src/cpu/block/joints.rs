@@ -10,19 +10,19 @@ use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::decoded::DecodedColumns;
 use crate::cpu::plan::{Keys, Kind, Run};
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Vectors};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::Span;
 
 /// Three arrays with a number per joint, and room for one more block: translations, rotations and scales, or the rows of matrices.
 #[derive(Debug, Clone, Default)]
-pub struct Parts(pub [Vec<Vec4>; 3]);
+pub struct Parts(pub [Vectors; 3]);
 
 impl Parts {
     /// The number of bytes.
     pub fn size(&self) -> usize {
-        self.0.iter().map(|part| size_of_val(part.as_slice())).sum()
+        self.0.iter().map(|part| size_of_val(&**part)).sum()
     }
 
     /// Makes room for `joints` joints and one more block.
@@ -177,12 +177,21 @@ fn keys_around(decoded: &DecodedColumns, keys: &Keys, sampler: &Sampler, span: &
     (sampler.values()[start], sampler.values()[start + span.next as usize], span.fraction)
 }
 
+/// The whole blocks of some joints.
+///
+/// The iterators of `chunks_exact` would do, but where they are zipped, the compiler divides lengths by the size of a block, and calls a
+/// function for it, before which registers are saved.
+#[inline(always)]
+pub fn blocks<L: Lanes>(joints: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..joints / L::BLOCK).map(|block| block * L::BLOCK..(block + 1) * L::BLOCK)
+}
+
 /// Copies the values of a run, block by block.
 #[inline(always)]
 fn copy<L: Lanes>(from: &[Vec4], to: &mut [Vec4]) {
     let from = &from[..to.len()];
-    for (from, to) in from.chunks_exact(L::BLOCK).zip(to.chunks_exact_mut(L::BLOCK)) {
-        L::store_block(L::load_block(from), to);
+    for block in blocks::<L>(to.len()) {
+        L::store_block(L::load_block(&from[block.clone()]), &mut to[block]);
     }
 }
 
@@ -191,14 +200,13 @@ fn copy<L: Lanes>(from: &[Vec4], to: &mut [Vec4]) {
 fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
     let fraction = L::splat(fraction);
-    let keys = start.chunks_exact(L::BLOCK).zip(end.chunks_exact(L::BLOCK));
-    for ((start, end), to) in keys.zip(to.chunks_exact_mut(L::BLOCK)) {
-        let (start, end) = (L::load_block(start), L::load_block(end));
+    for block in blocks::<L>(to.len()) {
+        let (start, end) = (L::load_block(&start[block.clone()]), L::load_block(&end[block.clone()]));
         let first = (end[0] - start[0]).multiply_add(fraction, start[0]);
         let second = (end[1] - start[1]).multiply_add(fraction, start[1]);
         let third = (end[2] - start[2]).multiply_add(fraction, start[2]);
         let fourth = (end[3] - start[3]).multiply_add(fraction, start[3]);
-        L::store_block([first, second, third, fourth], to);
+        L::store_block([first, second, third, fourth], &mut to[block]);
     }
 }
 
@@ -207,10 +215,10 @@ fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) 
 #[inline(always)]
 fn slerp<L: Lanes>(start: &[Vec4], end: &[Vec4], weights: &Weights, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
-    let keys = start.chunks_exact(L::BLOCK).zip(end.chunks_exact(L::BLOCK));
-    for ((start, end), to) in keys.zip(to.chunks_exact_mut(L::BLOCK)) {
-        let ends = Ends { start: L::transpose(L::load_block(start)), end: L::transpose(L::load_block(end)) };
-        L::store_block(L::transpose(weights.interpolate(&ends)), to);
+    for block in blocks::<L>(to.len()) {
+        let (start, end) = (L::load_block(&start[block.clone()]), L::load_block(&end[block.clone()]));
+        let ends = Ends { start: L::transpose(start), end: L::transpose(end) };
+        L::store_block(L::transpose(weights.interpolate(&ends)), &mut to[block]);
     }
 }
 

@@ -21,6 +21,7 @@ mod matrix;
 mod neon;
 mod portable;
 mod prefetch;
+mod vectors;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -31,3 +32,4 @@ pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};
 pub use matrix::{AlignedLines, AlignedRows, Matrix, PackedMatrix};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
 pub use prefetch::{LINE, prefetch, prefetch_far};
+pub use vectors::Vectors;
