@@ -148,7 +148,13 @@ pub fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
 /// (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011).
 #[inline(always)]
 fn sine_ratio(t: f32) -> [f32; 9] {
-    coefficients(t, SINE_RATIO.map(|(squared, factor)| (t * t - squared) * factor))
+    let square = t * t;
+    // Not by `map`, which would be a call.
+    let mut factors = [0.0; SINE_RATIO.len()];
+    for (to, (squared, factor)) in factors.iter_mut().zip(SINE_RATIO) {
+        *to = (square - squared) * factor;
+    }
+    coefficients(t, factors)
 }
 
 /// The same coefficients for one `t` per lane.
