@@ -9,7 +9,7 @@ use glam::Vec4;
 use crate::cpu::block::joints::Parts;
 use crate::cpu::prefetch::Ahead;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Vectors};
-use crate::cpu::source::{OutputSlices, Scratch, Source};
+use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::staged::{Output, STAGED, SkinWriter, Staged, stage};
 use crate::model::SkinFormat;
 use crate::pack::record::NONE;
@@ -41,19 +41,21 @@ pub fn stride(joints: usize) -> usize {
     joints.next_multiple_of(8) + LARGEST_BLOCK + 4
 }
 
-/// Writes the model and skin matrices of up to a block of instances, whose parts lie [`stride`] places apart.
+/// Writes the model and skin matrices of up to a block of instances. `parts` has the parts of each instance, [`stride`] places
+/// apart. Keys of later instances are loaded `ahead` meanwhile.
 #[inline(always)]
 pub fn write_matrices<L: Lanes>(
     source: Source,
     layout: &OutputLayout,
     instances: usize,
-    scratch: &mut Scratch,
+    parts: &Parts,
+    memory: &mut Abreast,
+    ahead: &mut Ahead,
     to: &mut OutputSlices,
 ) {
     let joints = source.skeleton.record.joint_count as usize;
-    let Scratch { parts, ahead, abreast, .. } = scratch;
-    abreast.resize::<L>(joints);
-    let Abreast { models, staged } = abreast;
+    memory.resize::<L>(joints);
+    let Abreast { models, staged } = memory;
     let mut skin = SkinWriter::new(source, layout, instances, staged, &mut *to.skin);
     walk::<L>(source, parts, models, &mut skin, ahead);
     skin.write_others::<L>(models);

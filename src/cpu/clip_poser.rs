@@ -2,8 +2,9 @@
 
 use crate::cpu::engine::CpuEngine;
 use crate::cpu::pose;
+use crate::cpu::scratch::Scratch;
 use crate::cpu::simd::{ExactKernel, Kernel, LARGEST_BLOCK, Lanes};
-use crate::cpu::source::{OutputSlices, Scratch, Source};
+use crate::cpu::source::{OutputSlices, Source};
 use crate::error::Error;
 use crate::model::{ClipId, Layer, LayerTime, Outputs, SkeletonId};
 use crate::pack::record::LayerRecord;

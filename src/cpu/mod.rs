@@ -2,8 +2,8 @@
 //!
 //! * [`engine`] poses a [`crowd`] on a [`pool`] of threads, [`portion`] cuts it into parts for them, [`prefetch`] loads
 //!   keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`goals`] turns joints to targets, [`plan`] holds
-//!   the groups of a clip's joints, [`plan_builder`] finds them, [`decoded`] keeps columns of quantized keys, and [`source`] holds the
-//!   inputs, the outputs and the memory that the stages share.
+//!   the groups of a clip's joints, [`plan_builder`] finds them, [`decoded`] keeps columns of quantized keys, [`source`] holds the
+//!   inputs and outputs, and [`scratch`] the memory that the stages share.
 //! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
 //! * [`block`] holds the stages that work on a block of joints of one instance in registers, [`abreast`] those that work on a block of
 //!   instances, whose matrices are [`staged`] before they are written.
@@ -22,6 +22,7 @@ mod pool;
 mod portion;
 mod pose;
 mod prefetch;
+mod scratch;
 mod simd;
 mod source;
 mod staged;

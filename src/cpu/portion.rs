@@ -6,8 +6,9 @@ use crate::cpu::crowd::CpuCrowd;
 use crate::cpu::goals::{self, Goals};
 use crate::cpu::plan::Plan;
 use crate::cpu::pose;
+use crate::cpu::scratch::Scratch;
 use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
-use crate::cpu::source::{OutputSlices, Scratch, Source};
+use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::stages::decay::Displaced;
 use crate::cpu::stages::drive::Moment;
 use crate::cpu::stages::root_motion;
@@ -93,7 +94,7 @@ const JOINTS_PER_LAYER: usize = 16;
 const JOINTS_WORTH_A_THREAD: usize = 2048;
 
 /// The most work of a portion, in joints. The time to take a portion does not count then.
-const MOST_JOINTS: usize = 16384;
+const MOST_JOINTS: usize = 4096;
 
 /// The least work of a portion, in joints.
 const LEAST_JOINTS: usize = 512;
@@ -205,8 +206,14 @@ impl<'a, Portions: Iterator<Item = Portion<'a>>> Kernel for Posing<'_, Portions>
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
         let mut scratch = taken.unwrap_or_default();
         // A poisoned lock means that another thread has panicked, which the pool reports.
-        while let Some(portion) = portions.lock().ok().and_then(|mut portions| portions.next()) {
-            pose_portion::<L>(portion, step, &mut scratch);
+        let take = || portions.lock().ok().and_then(|mut portions| portions.next());
+        let mut next = take();
+        while let Some(portion) = next {
+            // Its keys are loaded ahead of time, too.
+            next = if portion.source.prefetches { take() } else { None };
+            let following = next.as_ref().map(|next| next.first_layers(L::BLOCK)).unwrap_or_default();
+            pose_portion::<L>(portion, following, step, &mut scratch);
+            next = next.or_else(take);
         }
         L::fence();
         if let Ok(mut idle) = idle.lock() {
@@ -215,21 +222,38 @@ impl<'a, Portions: Iterator<Item = Portion<'a>>> Kernel for Posing<'_, Portions>
     }
 }
 
-/// Poses the instances of a portion, a group at a time.
+impl Portion<'_> {
+    /// The layers of the first `count` instances, if their keys can be found at once.
+    fn first_layers(&self, count: usize) -> &[LayerRecord] {
+        if self.plain && self.driving.is_none() { &self.layers[..count.min(self.layers.len())] } else { &[] }
+    }
+}
+
+/// Poses the instances of a portion, a group at a time. While the outputs of a group are written, the keys of the next one are loaded; after
+/// the last one, those of the layers that are `following` in another portion.
 #[inline(always)]
-fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
+fn pose_portion<L: Lanes>(portion: Portion, following: &[LayerRecord], step: Step, scratch: &mut Scratch) {
     let Portion { source, layout, layers, driving, displaced, goals, layer_count, plain, to } = portion;
     scratch.resize(source.skeleton.record.joint_count as usize, L::BLOCK);
     if let Some(driving) = driving {
         driving.drive(source.library, step, layers, layer_count);
     }
-    let layers = &*layers;
-    let group_of = |index: usize| layers.chunks(layer_count * L::BLOCK).nth(index).unwrap_or_default();
-    if plain {
-        scratch.found.find::<L>(source, group_of(0), step.to.0);
-    }
-    let groups = layers.chunks(layer_count * L::BLOCK).zip(to.chunks(&layout, L::BLOCK));
-    for (group, (layers, mut to)) in groups.enumerate() {
+    let mut groups = layers.chunks(layer_count * L::BLOCK).zip(to.chunks(&layout, L::BLOCK)).enumerate().peekable();
+    let mut sampled = None;
+    loop {
+        let next = groups.peek().map(|(_, (layers, _))| *layers);
+        scratch.ahead.clear();
+        if plain {
+            let next = next.unwrap_or(following);
+            scratch.found.find::<L>(source, next, step.to.0);
+            if source.prefetches {
+                scratch.ahead.set(source, next, &scratch.found);
+            }
+        }
+        if let Some((instances, to)) = sampled {
+            pose::write::<L>(source, instances, &layout, scratch, to);
+        }
+        let Some((group, (layers, mut to))) = groups.next() else { break };
         if layout.root_motion > 0 {
             let motions = to.root_motion.chunks_mut(layout.root_motion);
             for (layers, to) in layers.chunks(layer_count).zip(motions) {
@@ -249,14 +273,6 @@ fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
             let own = goals.part(group * L::BLOCK..(group + 1) * L::BLOCK);
             goals::reach::<L>(source, own, layers.len() / layer_count, &mut scratch.reach, &mut scratch.parts);
         }
-        scratch.ahead.clear();
-        if plain {
-            let next = group_of(group + 1);
-            scratch.found.find::<L>(source, next, step.to.0);
-            if source.prefetches {
-                scratch.ahead.set(source, next, &scratch.found);
-            }
-        }
-        pose::write::<L>(source, layers.len() / layer_count, &layout, scratch, to);
+        sampled = Some((layers.len() / layer_count, to));
     }
 }

@@ -12,8 +12,9 @@ use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::block::{hierarchy, joints, skin};
 use crate::cpu::portion::Displacements;
 use crate::cpu::prefetch;
+use crate::cpu::scratch::Scratch;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
-use crate::cpu::source::{OutputSlices, Scratch, Source};
+use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::search::Span;
 use crate::pack::record::{ClipRecord, LayerRecord, NONE};
@@ -192,7 +193,8 @@ pub fn write<L: Lanes>(
         return;
     }
     if 2 * instances >= L::BLOCK && joints <= MOST_ABREAST {
-        abreast::write_matrices::<L>(source, layout, instances, scratch, &mut to);
+        let Scratch { parts, abreast: memory, ahead, .. } = scratch;
+        abreast::write_matrices::<L>(source, layout, instances, parts, memory, ahead, &mut to);
     } else {
         for (index, mut to) in to.chunks(layout, 1).take(instances).enumerate() {
             scratch.ahead.request(&source.library.arrays, instances);

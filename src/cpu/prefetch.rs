@@ -4,7 +4,7 @@ use glam::Vec4;
 
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
 use crate::cpu::plan::{FirstKey, Plan};
-use crate::cpu::simd::{LINE, prefetch_far};
+use crate::cpu::simd::{LINE, prefetch};
 use crate::cpu::source::Source;
 use crate::cpu::stages::phase;
 use crate::cpu::stages::search::Span;
@@ -39,7 +39,7 @@ pub fn request(source: Source, clip: u32, spans: &[Span]) {
     }
 }
 
-/// Keys that are loaded into the second cache of a core little by little, while the instances before are posed.
+/// Keys that are loaded into the caches little by little, while the outputs of other instances are written.
 #[derive(Debug, Default)]
 pub struct Ahead {
     rows: Vec<Rows>,
@@ -49,10 +49,12 @@ pub struct Ahead {
     lines: usize,
 }
 
-/// Neighbouring elements of an array.
+/// The rows before and after the time of an instance, side by side.
 #[derive(Debug, Clone, Copy)]
 struct Rows {
+    /// The first element that is not asked for yet.
     first: FirstKey,
+    /// The cache lines from there on.
     lines: usize,
 }
 
@@ -63,7 +65,7 @@ impl Ahead {
         self.rows.clear();
     }
 
-    /// Adds the keys that instances with these layers read.
+    /// Adds the keys that instances with these layers read, whose spans are known.
     pub fn set(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans) {
         let mut firsts = &found.firsts[..];
         for same in layers.chunk_by(have_one_clip) {
@@ -81,7 +83,7 @@ impl Ahead {
         }
     }
 
-    /// Asks for as many keys that all are asked for after `times` calls.
+    /// Asks for a share of the keys, so large that `times` calls ask for all.
     #[inline(always)]
     pub fn request(&mut self, arrays: &Arrays, times: usize) {
         if self.next == self.rows.len() {
@@ -93,8 +95,12 @@ impl Ahead {
             let elements = lines * LINE / rows.first.element_bytes().max(1);
             match rows.first {
                 FirstKey::None => {}
-                FirstKey::Value(first) => prefetch_far(arrays.values.get(first as usize..first as usize + elements)),
-                FirstKey::Word(first) => prefetch_far(arrays.words.get(first as usize..first as usize + elements)),
+                FirstKey::Value(first) => {
+                    arrays.values.get(first as usize..first as usize + elements).map_or((), prefetch)
+                }
+                FirstKey::Word(first) => {
+                    arrays.words.get(first as usize..first as usize + elements).map_or((), prefetch)
+                }
             }
             rows.first = rows.first.after(elements as u32);
             rows.lines -= lines;

@@ -1,18 +1,8 @@
-//! The inputs and outputs of an instance, and the memory that its stages share.
+//! The inputs and outputs of an instance.
 
 use glam::Vec4;
 
-use crate::cpu::abreast::{self, Abreast};
-use crate::cpu::block::arcs::Arcs;
-use crate::cpu::block::joints::Parts;
-use crate::cpu::block::mixer::Mixer;
-use crate::cpu::block::search::GroupSpans;
-use crate::cpu::block::slerp::GroupWeights;
-use crate::cpu::decoded::DecodedClips;
-use crate::cpu::goals::Reach;
 use crate::cpu::plan::Plan;
-use crate::cpu::prefetch::Ahead;
-use crate::cpu::simd::Matrix;
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::phase::Time;
 use crate::cpu::stages::sampler::Sampler;
@@ -76,47 +66,6 @@ pub struct Source<'a> {
     pub past_caches: bool,
     /// If set, keys are loaded into the caches ahead of time.
     pub prefetches: bool,
-}
-
-/// Memory that the instances of a thread use one after the other.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    /// The spans of all timelines of the clips at work.
-    pub spans: Vec<Span>,
-    /// The spans of a group of instances of one layer each.
-    pub found: GroupSpans,
-    /// The keys of the next group.
-    pub ahead: Ahead,
-    /// The parts of the joints of a group of instances, instance after instance.
-    pub parts: Parts,
-    /// The sampled parts of the joints of a layer.
-    pub sampled: Parts,
-    /// Rotations with separate keys.
-    pub scattered: Arcs,
-    /// The weights of rotations of a group of instances.
-    pub weights: Vec<GroupWeights>,
-    pub mixer: Mixer,
-    /// The columns of clips with quantized keys.
-    pub decoded: DecodedClips,
-    /// The rows of the local matrices.
-    pub locals: Parts,
-    /// The model matrices.
-    pub models: Vec<Matrix>,
-    /// The memory of goals.
-    pub reach: Reach,
-    /// The memory of instances that are posed abreast.
-    pub abreast: Abreast,
-}
-
-impl Scratch {
-    /// Makes room for groups of `instances` instances with `joints` joints.
-    pub fn resize(&mut self, joints: usize, instances: usize) {
-        self.parts.resize(instances * abreast::stride(joints));
-        self.sampled.resize(joints);
-        self.mixer.resize(joints);
-        self.locals.resize(joints);
-        self.models.resize(joints, Matrix::default());
-    }
 }
 
 impl<'a> Source<'a> {

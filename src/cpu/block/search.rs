@@ -208,3 +208,93 @@ fn key_times<L: Lanes>(words: &[u32], timeline: &TimelineRecord, base: &Numbers)
     }
     (high, low)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::simd::{ExactKernel, InstructionSet, Kernel};
+    use crate::model::Timeline;
+    use crate::pack::record::split;
+    use crate::pack::{Beyond, PackedTimeline};
+
+    struct Find<'a> {
+        arrays: &'a Arrays,
+        timeline: &'a TimelineRecord,
+        times: &'a [Time],
+    }
+
+    impl Kernel for Find<'_> {
+        type Output = Vec<Span>;
+
+        fn run<L: Lanes>(self) -> Vec<Span> {
+            let mut spans = vec![Span::default(); self.times.len()];
+            for (times, to) in self.times.chunks(L::BLOCK).zip(spans.chunks_mut(L::BLOCK)) {
+                let mut group = Times { high: [0.0; LARGEST_BLOCK], low: [0.0; LARGEST_BLOCK] };
+                times.iter().enumerate().for_each(|(instance, &time)| group.set(instance, time));
+                find_in_timeline::<L>(self.arrays, self.timeline, &group, to.iter_mut());
+            }
+            spans
+        }
+    }
+
+    fn bits(span: &Span) -> [u32; 4] {
+        [span.row, span.next, span.fraction.to_bits(), span.interval.to_bits()]
+    }
+
+    /// Times on keys, between them, within their windows, and beyond the first and the last.
+    fn times(keys: &[f64], window: f64) -> Vec<Time> {
+        let length = keys[keys.len() - 1] - keys[0];
+        let count = if cfg!(miri) { 40 } else { 4000 };
+        let between =
+            (-count / 20..count + count / 20).map(|part| keys[0] + length * f64::from(part) / f64::from(count));
+        let beside = keys.iter().flat_map(|key| [-1.1, -0.9, 0.0, 0.9, 1.1].map(|windows| key + windows * window));
+        let far = [-1e9, -1e3, 1e3, 1e9];
+        let time = |seconds: f64| {
+            let (high, low) = split(seconds);
+            Time { high, low }
+        };
+        between.chain(beside).chain(far).map(time).collect()
+    }
+
+    #[test]
+    fn spans_of_a_group_are_those_of_each_instance_bit_by_bit() {
+        let even =
+            |first: f64, step: f64, keys: u32| (0..keys).map(|key| first + f64::from(key) * step).collect::<Vec<_>>();
+        let uneven: Vec<f64> = [0.0, 0.4, 0.41, 1.7, 1.8, 5.0].to_vec();
+        let all = [
+            even(0.0, 1.0 / 30.0, 60),
+            even(-3.0, 0.1, if cfg!(miri) { 40 } else { 4000 }),
+            even(2.0, 0.5, 4),
+            even(0.0, 0.5, 3),
+            even(0.0, 1.0, 2),
+            uneven,
+        ];
+        for keys in all {
+            let timeline = Timeline::new(keys.clone()).unwrap();
+            let mut arrays = Arrays::default();
+            let mut records = vec![PackedTimeline::new(&mut arrays, &timeline, Beyond::default())];
+            if timeline.step().is_some() {
+                records.push(PackedTimeline::even(&mut arrays, &timeline));
+            }
+            for record in records {
+                let record = TimelineRecord { keys: 100, ..record.record(3, NONE) };
+                let times = times(&keys, f64::from(record.window));
+                let alone = times.iter().map(|&time| search::timeline(&arrays.words, &arrays.values, &record, time));
+                let alone: Vec<_> = alone.map(|span| bits(&span)).collect();
+                let find = || Find { arrays: &arrays, timeline: &record, times: &times };
+                for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+                    for found in [instructions.run(find()), instructions.run(ExactKernel(find()))] {
+                        let found: Vec<_> = found.iter().map(bits).collect();
+                        let differs = (0..times.len()).find(|&at| found[at] != alone[at]);
+                        assert!(
+                            differs.is_none(),
+                            "{}: {:?}",
+                            instructions.name(),
+                            differs.map(|at| (times[at], found[at], alone[at]))
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

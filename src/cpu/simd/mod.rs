@@ -31,5 +31,5 @@ pub use instruction_set::InstructionSet;
 pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};
 pub use matrix::{AlignedLines, AlignedRows, Matrix, PackedMatrix};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
-pub use prefetch::{LINE, prefetch, prefetch_far};
+pub use prefetch::{LINE, prefetch};
 pub use vectors::Vectors;

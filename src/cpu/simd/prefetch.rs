@@ -16,19 +16,3 @@ pub fn prefetch<T>(from: &[T]) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = from;
 }
-
-/// Asks the processor to load a slice into its second cache, which has room for more. It has no other effect, and none on processors other
-/// than x86.
-#[inline(always)]
-pub fn prefetch_far<T>(from: Option<&[T]>) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(from) = from {
-        for byte in (0..size_of_val(from)).step_by(LINE) {
-            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-            // SAFETY: every machine of this architecture has the instruction; the byte lies within the slice.
-            unsafe { _mm_prefetch::<_MM_HINT_T1>(from.as_ptr().byte_add(byte).cast()) }
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = from;
-}
