@@ -154,7 +154,7 @@ impl Around {
             found.since[lane] = since;
             found.left[lane] = (next_high - times.high[lane]) + (next_low - times.low[lane]);
             found.interval[lane] = interval;
-            found.fraction[lane] = (since / interval).max(0.0).min(1.0);
+            found.fraction[lane] = (since / interval).clamp(0.0, 1.0);
         }
         found
     }
