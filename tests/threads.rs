@@ -2,7 +2,9 @@
 
 use std::thread;
 
-use posse::{CpuBatch, CpuEngine, Crowd, Layer, LayerTime, Library, Outputs, Playback, Ticks, demo};
+use posse::{
+    CpuBatch, CpuEngine, Crowd, Layer, LayerTime, Library, Outputs, Parameter, Playback, Ticks, WrapMode, demo,
+};
 
 /// The bits of all outputs of a batch.
 fn bits(batch: &CpuBatch) -> Vec<u32> {
@@ -111,6 +113,49 @@ fn instances_of_mixed_clips_keep_their_poses() {
         clips.len()
     });
     assert_eq!(clips.sum::<usize>(), mixed.len());
+}
+
+/// Rigs with keys beyond the caches of a core, and a crowd that mixes instances of one layer, of two, and of one that a parameter drives.
+fn large_keys() -> (Library, Crowd) {
+    let mut library = Library::new();
+    for _ in 0..9 {
+        demo::add_rig(&mut library, 40, 60, 7).unwrap();
+        let clip = library.clips()[library.clips().len() - 1].clone();
+        library.add_clip(demo::shifted_clip(&clip, 1).unwrap()).unwrap();
+    }
+    let clips: Vec<_> = library.clip_ids().collect();
+    let mut crowd = Crowd::new();
+    for instance in 0..1200 {
+        let skeleton = instance * 7 % 9;
+        let clip = clips[2 * skeleton + instance / 9 % 2];
+        let playing =
+            |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(-9973 * instance as i64), 1.0)));
+        let layers = match skeleton % 3 {
+            0 => vec![playing(clip)],
+            1 => vec![playing(clip), Layer { weight: 0.5, ..playing(clips[2 * skeleton]) }],
+            _ => vec![Layer::new(clip, LayerTime::Phase { parameter: 0, wrap: WrapMode::Loop })],
+        };
+        let index = crowd.push(library.clip(clip).skeleton, &layers).unwrap();
+        if skeleton % 3 == 2 {
+            crowd.set_parameters(index, vec![Parameter::new(vec![[0.0, 0.003 * instance as f64]]).unwrap()]).unwrap();
+        }
+    }
+    (library, crowd)
+}
+
+#[test]
+fn keys_that_are_loaded_ahead_are_those_of_the_instances() {
+    let (library, crowd) = large_keys();
+    let now = Ticks::from_seconds(0.7);
+    for threads in [1, 3] {
+        let engine = CpuEngine::with_threads(&library, threads).unwrap();
+        let mut posed = engine.crowd(&crowd, Outputs::ALL).unwrap();
+        engine.pose(&mut posed, now);
+        for instance in 0..crowd.len() {
+            let alone = engine.query(&crowd, instance, now, Outputs::ALL).unwrap();
+            assert_eq!(engine.read(&posed, instance, Outputs::ALL), alone, "{threads} threads, instance {instance}");
+        }
+    }
 }
 
 #[test]

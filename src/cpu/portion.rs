@@ -208,11 +208,13 @@ impl<'a, Portions: Iterator<Item = Portion<'a>>> Kernel for Posing<'_, Portions>
         // A poisoned lock means that another thread has panicked, which the pool reports.
         let take = || portions.lock().ok().and_then(|mut portions| portions.next());
         let mut next = take();
+        let mut is_found = false;
         while let Some(portion) = next {
-            // Its keys are loaded ahead of time, too.
+            // Where keys are loaded ahead of time, those of the next portion are, too.
             next = if portion.source.prefetches { take() } else { None };
             let following = next.as_ref().map(|next| next.first_layers(L::BLOCK)).unwrap_or_default();
-            pose_portion::<L>(portion, following, step, &mut scratch);
+            pose_portion::<L>(portion, is_found, following, step, &mut scratch);
+            is_found = !following.is_empty();
             next = next.or_else(take);
         }
         L::fence();
@@ -230,9 +232,15 @@ impl Portion<'_> {
 }
 
 /// Poses the instances of a portion, a group at a time. While the outputs of a group are written, the keys of the next one are loaded; after
-/// the last one, those of the layers that are `following` in another portion.
+/// the last one, those of the layers that are `following` in another portion. If `is_found` is set, those of the first one were.
 #[inline(always)]
-fn pose_portion<L: Lanes>(portion: Portion, following: &[LayerRecord], step: Step, scratch: &mut Scratch) {
+fn pose_portion<L: Lanes>(
+    portion: Portion,
+    mut is_found: bool,
+    following: &[LayerRecord],
+    step: Step,
+    scratch: &mut Scratch,
+) {
     let Portion { source, layout, layers, driving, displaced, goals, layer_count, plain, to } = portion;
     scratch.resize(source.skeleton.record.joint_count as usize, L::BLOCK);
     if let Some(driving) = driving {
@@ -241,15 +249,19 @@ fn pose_portion<L: Lanes>(portion: Portion, following: &[LayerRecord], step: Ste
     let mut groups = layers.chunks(layer_count * L::BLOCK).zip(to.chunks(&layout, L::BLOCK)).enumerate().peekable();
     let mut sampled = None;
     loop {
-        let next = groups.peek().map(|(_, (layers, _))| *layers);
+        let next = match groups.peek() {
+            Some((_, (layers, _))) if plain => *layers,
+            Some(_) => &[],
+            None => following,
+        };
         scratch.ahead.clear();
-        if plain {
-            let next = next.unwrap_or(following);
+        if !is_found {
             scratch.found.find::<L>(source, next, step.to.0);
             if source.prefetches {
                 scratch.ahead.set(source, next, &scratch.found);
             }
         }
+        is_found = false;
         if let Some((instances, to)) = sampled {
             pose::write::<L>(source, instances, &layout, scratch, to);
         }

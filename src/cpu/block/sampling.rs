@@ -50,7 +50,10 @@ impl<'a> Sampling<'a> {
     /// The span of a timeline of the next instance, if its keys are loaded ahead of time.
     #[inline(always)]
     pub fn next_span(&self, instance: usize, keys: Keys) -> Option<&'a Span> {
-        let first = self.first_spans.get(instance + 1).filter(|_| self.prefetches)?;
+        if !self.prefetches {
+            return None;
+        }
+        let first = self.first_spans.get(instance + 1)?;
         Some(&self.spans[first + keys.timeline()])
     }
 

@@ -13,6 +13,9 @@ type Numbers = [f32; LARGEST_BLOCK];
 /// Neighbouring keys that are looked at: a guess is off by at most one, and the key after the one that is found is among them.
 const KEYS: usize = 4;
 
+/// The least instances that are faster together.
+const LEAST_TOGETHER: usize = 4;
+
 /// The most keys whose indices an `f32` holds exactly.
 const MOST_KEYS: u32 = 1 << 24;
 
@@ -49,7 +52,7 @@ impl GroupSpans {
             }
             for (index, timeline) in timelines.iter().enumerate() {
                 let to = self.spans[first + index..].iter_mut().step_by(timelines.len()).take(same.len());
-                find_in_timeline::<L>(arrays, timeline, &times, to);
+                find_in_timeline::<L>(arrays, timeline, &times, same.len() >= LEAST_TOGETHER, to);
             }
         }
     }
@@ -80,17 +83,18 @@ impl Times {
     }
 }
 
-/// Finds the keys around the times of instances in a timeline.
+/// Finds the keys around the times of instances in a timeline: if `together` is set, for all at once, where the timeline allows it.
 #[inline(always)]
 fn find_in_timeline<'a, L: Lanes>(
     arrays: &Arrays,
     timeline: &TimelineRecord,
     times: &Times,
+    together: bool,
     to: impl Iterator<Item = &'a mut Span>,
 ) {
     let is_even = timeline.table == NONE || timeline.table == TIMES_EVEN;
     let is_plain = timeline.map == NONE && timeline.easing == NONE;
-    if is_even && is_plain && (KEYS as u32..MOST_KEYS).contains(&timeline.key_count) {
+    if together && is_even && is_plain && (KEYS as u32..MOST_KEYS).contains(&timeline.key_count) {
         let around = Around::find::<L>(&arrays.words, timeline, times);
         for (instance, to) in to.enumerate() {
             *to = around.span(timeline, instance % LARGEST_BLOCK);
@@ -231,7 +235,7 @@ mod tests {
             for (times, to) in self.times.chunks(L::BLOCK).zip(spans.chunks_mut(L::BLOCK)) {
                 let mut group = Times { high: [0.0; LARGEST_BLOCK], low: [0.0; LARGEST_BLOCK] };
                 times.iter().enumerate().for_each(|(instance, &time)| group.set(instance, time));
-                find_in_timeline::<L>(self.arrays, self.timeline, &group, to.iter_mut());
+                find_in_timeline::<L>(self.arrays, self.timeline, &group, true, to.iter_mut());
             }
             spans
         }
