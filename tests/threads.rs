@@ -131,8 +131,8 @@ fn large_keys() -> (Library, Crowd) {
         let playing =
             |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(-9973 * instance as i64), 1.0)));
         let layers = match skeleton % 3 {
-            0 => vec![playing(clip)],
-            1 => vec![playing(clip), Layer { weight: 0.5, ..playing(clips[2 * skeleton]) }],
+            1 => vec![playing(clip)],
+            0 => vec![playing(clip), Layer { weight: 0.5, ..playing(clips[2 * skeleton]) }],
             _ => vec![Layer::new(clip, LayerTime::Phase { parameter: 0, wrap: WrapMode::Loop })],
         };
         let index = crowd.push(library.clip(clip).skeleton, &layers).unwrap();
