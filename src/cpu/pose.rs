@@ -71,7 +71,7 @@ pub fn sample<L: Lanes>(
             weights,
             prefetches: source.prefetches,
         };
-        joints::sample_runs::<L>(sampling, scattered, parts);
+        joints::sample_runs::<L>(&sampling, scattered, parts);
         index = range.end;
     }
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);

@@ -24,7 +24,7 @@ struct KeyRows<'a> {
 
 /// Samples a run of joints of an instance with quantized keys, whole blocks of them.
 #[inline(always)]
-pub fn sample<L: Lanes>(sampling: Sampling, instance: usize, keys: Keys, part: TransformPart, to: &mut [Vec4]) {
+pub fn sample<L: Lanes>(sampling: &Sampling, instance: usize, keys: Keys, part: TransformPart, to: &mut [Vec4]) {
     let (span, words) = (sampling.span(instance, keys), sampling.sampler.words());
     let rotations = part == TransformPart::Rotation;
     // Beyond the keys, a straight line extends numbers but not rotations.
@@ -63,13 +63,13 @@ pub fn sample<L: Lanes>(sampling: Sampling, instance: usize, keys: Keys, part: T
 
 /// The decoded columns of a run, whose results are `to`.
 #[inline(always)]
-fn columns_of<'a>(sampling: Sampling<'a>, keys: Keys, to: &[Vec4]) -> &'a [FourColumns] {
+fn columns_of<'a>(sampling: &Sampling<'a>, keys: Keys, to: &[Vec4]) -> &'a [FourColumns] {
     &sampling.decoded.columns[keys.columns()..][..to.len() / 4]
 }
 
 /// The decoded columns of a run, block by block. Its results are `to`.
 #[inline(always)]
-fn blocks_of<'a, L: Lanes>(sampling: Sampling<'a>, keys: Keys, to: &[Vec4]) -> &'a [BlockColumns] {
+fn blocks_of<'a, L: Lanes>(sampling: &Sampling<'a>, keys: Keys, to: &[Vec4]) -> &'a [BlockColumns] {
     &sampling.decoded.blocks[keys.columns() / (LARGEST_BLOCK / 4)..][..to.len() / L::BLOCK]
 }
 

@@ -36,7 +36,7 @@ impl Parts {
 /// A block that reaches beyond its run writes to joints of the next run, which overwrites them, or to the room after the joints of the
 /// instance.
 #[inline(always)]
-pub fn sample_runs<L: Lanes>(sampling: Sampling, scattered: &mut Arcs, to: &mut Parts) {
+pub fn sample_runs<L: Lanes>(sampling: &Sampling, scattered: &mut Arcs, to: &mut Parts) {
     for part in TransformPart::ALL {
         for run in sampling.plan.runs(part) {
             sample_run::<L>(sampling, run, part, scattered, &mut to.0[part as usize]);
@@ -57,8 +57,8 @@ pub fn sample_root(sampler: &Sampler, rest: [&[Vec4]; 3], first: usize, to: &mut
 
 /// Samples one part of a run of joints of all instances.
 #[inline(always)]
-fn sample_run<L: Lanes>(sampling: Sampling, run: &Run, part: TransformPart, scattered: &mut Arcs, to: &mut [Vec4]) {
-    let Sampling { plan, decoded, sampler, rest, .. } = sampling;
+fn sample_run<L: Lanes>(sampling: &Sampling, run: &Run, part: TransformPart, scattered: &mut Arcs, to: &mut [Vec4]) {
+    let Sampling { plan, decoded, sampler, rest, .. } = *sampling;
     let (joints, values) = (run.joints(), sampler.values());
     let room = joints.len().next_multiple_of(L::BLOCK);
     match run.kind {
@@ -129,7 +129,7 @@ fn sample_run<L: Lanes>(sampling: Sampling, run: &Run, part: TransformPart, scat
 
 /// Samples joints of an instance one by one.
 #[inline(always)]
-fn sample_each(sampling: Sampling, instance: usize, joints: Range<usize>, part: TransformPart, to: &mut [Vec4]) {
+fn sample_each(sampling: &Sampling, instance: usize, joints: Range<usize>, part: TransformPart, to: &mut [Vec4]) {
     let sampler = sampling.sampler.at(&sampling.spans[sampling.first_spans[instance]..]);
     for joint in joints {
         to[joint] = sampler.part(part, joint).unwrap_or(sampling.rest[part as usize][joint]);
@@ -145,7 +145,7 @@ fn can_block(keys: Keys, span: &Span, part: TransformPart) -> bool {
 /// Samples a run of joints of an instance with keys in rows. `start` begins with the first key before the time.
 #[inline(always)]
 fn sample_keys<L: Lanes>(
-    sampling: Sampling,
+    sampling: &Sampling,
     instance: usize,
     keys: Keys,
     part: TransformPart,

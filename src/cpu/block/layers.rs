@@ -117,7 +117,7 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
         let (stride, weights, prefetches) = (0, &[], false);
         let sampling =
             Sampling { plan, decoded, sampler, spans, first_spans, rest, first, stride, weights, prefetches };
-        joints::sample_runs::<L>(sampling, scattered, to);
+        joints::sample_runs::<L>(&sampling, scattered, to);
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
         joints::sample_root(sampler, rest, first, to);
         let weight = weight(layer);

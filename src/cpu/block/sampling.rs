@@ -9,7 +9,6 @@ use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::Span;
 
 /// Instances that play one clip, each at its own time, and the joints that they pose.
-#[derive(Clone, Copy)]
 pub struct Sampling<'a> {
     /// The runs of the clip.
     pub plan: &'a Plan,
