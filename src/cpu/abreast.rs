@@ -8,7 +8,7 @@ use glam::Vec4;
 
 use crate::cpu::block::joints::Parts;
 use crate::cpu::prefetch::Ahead;
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Vectors};
+use crate::cpu::simd::{AlignedVectors, LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::staged::{Output, STAGED, SkinWriter, Staged, stage};
 use crate::model::SkinFormat;
@@ -22,7 +22,7 @@ pub type Numbers<L> = [[L; 4]; 3];
 #[derive(Debug, Default)]
 pub struct Abreast {
     /// Twelve blocks of numbers per joint.
-    models: Vectors,
+    models: AlignedVectors,
     /// The matrices that are written next.
     staged: Staged,
 }
@@ -42,7 +42,7 @@ pub fn stride(joints: usize) -> usize {
 }
 
 /// Writes the model and skin matrices of up to a block of instances. `parts` has the parts of each instance, [`stride`] places
-/// apart. Keys of later instances are loaded `ahead` meanwhile.
+/// apart. Meanwhile, `ahead` asks for keys of later instances.
 #[inline(always)]
 pub fn write_matrices<L: Lanes>(
     source: Source,
@@ -79,8 +79,9 @@ fn walk<L: Lanes>(source: Source, parts: &Parts, models: &mut [Vec4], skin: &mut
     let stride = stride(source.skeleton.record.joint_count as usize);
     let (words, values) = (&source.library.arrays.words, &source.library.arrays.values);
     let matrices = source.skeleton.record.matrices;
+    ahead.share(source.skeleton.parents.len());
     for (joint, parent) in source.skeleton.parents.iter().enumerate() {
-        ahead.request(&source.library.arrays, source.skeleton.parents.len());
+        ahead.request(&source.library.arrays);
         let matrix = if matrices == NONE { NONE } else { words[matrices as usize + joint] };
         let local = if matrix == NONE {
             let [translations, rotations, scales] = &parts.0;

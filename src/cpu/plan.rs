@@ -215,12 +215,12 @@ impl FirstKey {
         }
     }
 
-    /// The location of the key that is `elements` elements further.
+    /// The location that is `elements` elements further.
     pub fn after(self, elements: u32) -> Self {
         match self {
             Self::None => Self::None,
-            Self::Value(first) => Self::Value(first + elements),
-            Self::Word(first) => Self::Word(first + elements),
+            Self::Value(first) => Self::Value(first.saturating_add(elements)),
+            Self::Word(first) => Self::Word(first.saturating_add(elements)),
         }
     }
 

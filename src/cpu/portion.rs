@@ -33,6 +33,8 @@ pub struct Portion<'a> {
     pub layer_count: usize,
     /// If set, each instance has one layer that needs no mixing.
     pub plain: bool,
+    /// If set, the next portion is taken before this one is posed, so that its keys can be loaded meanwhile.
+    pub takes_ahead: bool,
     /// The outputs of all instances.
     pub to: OutputSlices<'a>,
 }
@@ -147,6 +149,9 @@ pub fn portions<'a>(
         let layers = rest.split_off_mut(..layer_count * packed.instances.len()).unwrap_or_default();
         let instances = (most / work(skeleton.record.joint_count as usize, layer_count)).next_multiple_of(MULTIPLE);
         let instances = instances.max(MULTIPLE);
+        // Only where each thread has many portions, or another thread would have none.
+        let portion_work = instances * work(skeleton.record.joint_count as usize, layer_count);
+        let takes_ahead = prefetches && even >= portion_work && batch.layout.has_matrices();
         let outputs = OutputSlices::new(&mut batch.numbers).chunks(&batch.layout, instances);
         let (layout, plain) = (batch.layout, packed.mixing == Mixing::None);
         let all = Displacements { indices: &packed.displaced, all: displacements };
@@ -173,7 +178,7 @@ pub fn portions<'a>(
                     parameter_count: count,
                 }
             });
-            Portion { source, layout, layers, driving, displaced, goals, layer_count, plain, to }
+            Portion { source, layout, layers, driving, displaced, goals, layer_count, plain, takes_ahead, to }
         };
         layers.chunks_mut(instances * layer_count).zip(outputs).enumerate().map(portion)
     })
@@ -208,13 +213,12 @@ impl<'a, Portions: Iterator<Item = Portion<'a>>> Kernel for Posing<'_, Portions>
         // A poisoned lock means that another thread has panicked, which the pool reports.
         let take = || portions.lock().ok().and_then(|mut portions| portions.next());
         let mut next = take();
-        let mut is_found = false;
+        let mut first_is_found = false;
         while let Some(portion) = next {
-            // Where keys are loaded ahead of time, those of the next portion are, too.
-            next = if portion.source.prefetches { take() } else { None };
+            next = if portion.takes_ahead { take() } else { None };
             let following = next.as_ref().map(|next| next.first_layers(L::BLOCK)).unwrap_or_default();
-            pose_portion::<L>(portion, is_found, following, step, &mut scratch);
-            is_found = !following.is_empty();
+            pose_portion::<L>(portion, first_is_found, following, step, &mut scratch);
+            first_is_found = !following.is_empty();
             next = next.or_else(take);
         }
         L::fence();
@@ -232,16 +236,17 @@ impl Portion<'_> {
 }
 
 /// Poses the instances of a portion, a group at a time. While the outputs of a group are written, the keys of the next one are loaded; after
-/// the last one, those of the layers that are `following` in another portion. If `is_found` is set, those of the first one were.
+/// the last one, those of the layers that are `following` in another portion. If `first_is_found` is set, the keys of the first group were
+/// found with the portion before.
 #[inline(always)]
 fn pose_portion<L: Lanes>(
     portion: Portion,
-    mut is_found: bool,
+    mut first_is_found: bool,
     following: &[LayerRecord],
     step: Step,
     scratch: &mut Scratch,
 ) {
-    let Portion { source, layout, layers, driving, displaced, goals, layer_count, plain, to } = portion;
+    let Portion { source, layout, layers, driving, displaced, goals, layer_count, plain, to, .. } = portion;
     scratch.resize(source.skeleton.record.joint_count as usize, L::BLOCK);
     if let Some(driving) = driving {
         driving.drive(source.library, step, layers, layer_count);
@@ -251,17 +256,18 @@ fn pose_portion<L: Lanes>(
     loop {
         let next = match groups.peek() {
             Some((_, (layers, _))) if plain => *layers,
+            // Groups that are mixed find their keys themselves.
             Some(_) => &[],
             None => following,
         };
         scratch.ahead.clear();
-        if !is_found {
+        if !first_is_found {
             scratch.found.find::<L>(source, next, step.to.0);
-            if source.prefetches {
-                scratch.ahead.set(source, next, &scratch.found);
+            if source.prefetches && sampled.is_some() && layout.has_matrices() {
+                scratch.ahead.add(source, next, &scratch.found);
             }
         }
-        is_found = false;
+        first_is_found = false;
         if let Some((instances, to)) = sampled {
             pose::write::<L>(source, instances, &layout, scratch, to);
         }

@@ -189,15 +189,16 @@ pub fn write<L: Lanes>(
     let joints = source.skeleton.record.joint_count as usize;
     let stride = abreast::stride(joints);
     write_locals(layout, stride, &scratch.parts, to.local);
-    if layout.model == 0 && layout.skin == 0 {
+    if !layout.has_matrices() {
         return;
     }
     if 2 * instances >= L::BLOCK && joints <= MOST_ABREAST {
         let Scratch { parts, abreast: memory, ahead, .. } = scratch;
         abreast::write_matrices::<L>(source, layout, instances, parts, memory, ahead, &mut to);
     } else {
+        scratch.ahead.share(instances);
         for (index, mut to) in to.chunks(layout, 1).take(instances).enumerate() {
-            scratch.ahead.request(&source.library.arrays, instances);
+            scratch.ahead.request(&source.library.arrays);
             write_matrices::<L>(source, layout, index * stride, scratch, &mut to);
         }
     }

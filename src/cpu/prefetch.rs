@@ -47,9 +47,11 @@ pub struct Ahead {
     next: usize,
     /// The cache lines of all rows.
     lines: usize,
+    /// The lines that each call asks for.
+    share: usize,
 }
 
-/// The rows before and after the time of an instance, side by side.
+/// A row of keys, or the rows before and after the time of an instance, side by side.
 #[derive(Debug, Clone, Copy)]
 struct Rows {
     /// The first element that is not asked for yet.
@@ -61,46 +63,51 @@ struct Rows {
 impl Ahead {
     /// Forgets all keys.
     pub fn clear(&mut self) {
-        (self.next, self.lines) = (0, 0);
+        (self.next, self.lines, self.share) = (0, 0, 0);
         self.rows.clear();
     }
 
     /// Adds the keys that instances with these layers read, whose spans are known.
-    pub fn set(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans) {
+    pub fn add(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans) {
         let mut firsts = &found.firsts[..];
         for same in layers.chunk_by(have_one_clip) {
             let keys = &source.plan(same[0].clip).first_keys;
             for &first in firsts.split_off(..same.len()).unwrap_or_default() {
                 for (span, &key) in found.spans[first..].iter().zip(keys) {
-                    let bytes = (span.next as usize * key.element_bytes()).min(MOST_BYTES);
-                    let lines = (2 * bytes).div_ceil(LINE);
-                    if lines > 0 {
-                        self.rows.push(Rows { first: key.after(span.row), lines });
-                        self.lines += lines;
+                    let (first, bytes) = (key.after(span.row), span.next as usize * key.element_bytes());
+                    if bytes > MOST_BYTES {
+                        self.push(first, MOST_BYTES);
+                        self.push(first.after(span.next), MOST_BYTES);
+                    } else if bytes > 0 {
+                        self.push(first, 2 * bytes);
                     }
                 }
             }
         }
     }
 
-    /// Asks for a share of the keys, so large that `times` calls ask for all.
+    fn push(&mut self, first: FirstKey, bytes: usize) {
+        let lines = bytes.div_ceil(LINE);
+        self.rows.push(Rows { first, lines });
+        self.lines += lines;
+    }
+
+    /// Sets the number of calls of [`request`](Self::request) that ask for all keys.
+    pub fn share(&mut self, calls: usize) {
+        self.share = self.lines.div_ceil(calls.max(1));
+    }
+
+    /// Asks for the next share of the keys.
     #[inline(always)]
-    pub fn request(&mut self, arrays: &Arrays, times: usize) {
-        if self.next == self.rows.len() {
-            return;
-        }
-        let mut left = self.lines.div_ceil(times);
+    pub fn request(&mut self, arrays: &Arrays) {
+        let mut left = self.share;
         while let Some(rows) = self.rows.get_mut(self.next).filter(|_| left > 0) {
             let lines = rows.lines.min(left);
             let elements = lines * LINE / rows.first.element_bytes().max(1);
             match rows.first {
                 FirstKey::None => {}
-                FirstKey::Value(first) => {
-                    arrays.values.get(first as usize..first as usize + elements).map_or((), prefetch)
-                }
-                FirstKey::Word(first) => {
-                    arrays.words.get(first as usize..first as usize + elements).map_or((), prefetch)
-                }
+                FirstKey::Value(first) => prefetch(part(&arrays.values, first as usize, elements)),
+                FirstKey::Word(first) => prefetch(part(&arrays.words, first as usize, elements)),
             }
             rows.first = rows.first.after(elements as u32);
             rows.lines -= lines;
@@ -108,6 +115,13 @@ impl Ahead {
             self.next += usize::from(rows.lines == 0);
         }
     }
+}
+
+/// Up to `count` elements from `first` on.
+#[inline(always)]
+fn part<T>(array: &[T], first: usize, count: usize) -> &[T] {
+    let rest = array.get(first..).unwrap_or_default();
+    &rest[..count.min(rest.len())]
 }
 
 /// Asks for the keys that an instance with these layers reads. `spans` is memory to use.

@@ -92,6 +92,11 @@ impl OutputLayout {
         self.local > 0 || self.model > 0 || self.skin > 0
     }
 
+    /// Returns true if `model` or `skin` is wanted.
+    pub(crate) fn has_matrices(&self) -> bool {
+        self.model > 0 || self.skin > 0
+    }
+
     /// The bits of [`BatchRecord::outputs`](crate::pack::record::BatchRecord::outputs).
     #[cfg(feature = "gpu")]
     pub(crate) fn bits(&self) -> u32 {

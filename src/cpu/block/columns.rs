@@ -77,8 +77,8 @@ fn blocks_of<'a, L: Lanes>(sampling: &Sampling<'a>, keys: Keys, to: &[Vec4]) -> 
 #[inline(always)]
 fn lerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, fraction: f32, to: &mut [Vec4]) {
     let fraction = L::splat(fraction);
-    for (block, columns) in blocks::<L>(to.len()).zip(columns) {
-        let to = &mut to[block];
+    for (range, columns) in blocks::<L>(to.len()).zip(columns) {
+        let to = &mut to[range];
         let (start, end) = (L::block_codes(columns, rows.start), L::block_codes(columns, rows.end));
         let mut block = [L::splat(0.0); 4];
         for number in 0..BLOCK_NUMBERS {
@@ -93,8 +93,8 @@ fn lerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, fraction: f32,
 #[inline(always)]
 fn slerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, weights: &Weights, to: &mut [Vec4]) {
     let joints = L::BLOCK / 4;
-    for (block, columns) in blocks::<L>(to.len()).zip(columns) {
-        let to = &mut to[block];
+    for (range, columns) in blocks::<L>(to.len()).zip(columns) {
+        let to = &mut to[range];
         let ends =
             Ends { start: block_quaternions::<L>(columns, rows.start), end: block_quaternions::<L>(columns, rows.end) };
         let block = L::transpose(weights.interpolate(&ends));

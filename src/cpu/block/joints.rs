@@ -10,14 +10,14 @@ use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::decoded::DecodedColumns;
 use crate::cpu::plan::{Keys, Kind, Run};
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Vectors};
+use crate::cpu::simd::{AlignedVectors, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::Span;
 
 /// Three arrays with a number per joint, and room for one more block: translations, rotations and scales, or the rows of matrices.
 #[derive(Debug, Clone, Default)]
-pub struct Parts(pub [Vectors; 3]);
+pub struct Parts(pub [AlignedVectors; 3]);
 
 impl Parts {
     /// The number of bytes.
@@ -178,11 +178,9 @@ fn keys_around(decoded: &DecodedColumns, keys: &Keys, sampler: &Sampler, span: &
 }
 
 /// The whole blocks of some joints.
-///
-/// The iterators of `chunks_exact` would do, but where they are zipped, the compiler divides lengths by the size of a block, and calls a
-/// function for it, before which registers are saved.
 #[inline(always)]
 pub fn blocks<L: Lanes>(joints: usize) -> impl Iterator<Item = Range<usize>> {
+    // Zipped iterators of `chunks_exact` divide by the size of a block, in a function that is not inlined. The call spills registers.
     (0..joints / L::BLOCK).map(|block| block * L::BLOCK..(block + 1) * L::BLOCK)
 }
 

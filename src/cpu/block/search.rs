@@ -1,4 +1,4 @@
-//! Time to key interval for a group of instances: as [`stages::search`](crate::cpu::stages::search) does for one, with the same numbers.
+//! Finds the key intervals of a group of instances at once, with the numbers of [`stages::search`](crate::cpu::stages::search).
 
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::Source;
@@ -8,12 +8,12 @@ use crate::pack::Arrays;
 use crate::pack::record::{ClipRecord, LayerRecord, NONE, TIMES_EVEN, TimelineRecord};
 
 /// A number of each instance.
-type Numbers = [f32; LARGEST_BLOCK];
+type PerInstance = [f32; LARGEST_BLOCK];
 
 /// Neighbouring keys that are looked at: a guess is off by at most one, and the key after the one that is found is among them.
 const KEYS: usize = 4;
 
-/// The least instances that are faster together.
+/// The least number of instances for which a common search is faster.
 const LEAST_TOGETHER: usize = 4;
 
 /// The most keys whose indices an `f32` holds exactly.
@@ -65,8 +65,8 @@ pub fn have_one_clip(a: &LayerRecord, b: &LayerRecord) -> bool {
 
 /// The clip times of the instances.
 struct Times {
-    high: Numbers,
-    low: Numbers,
+    high: PerInstance,
+    low: PerInstance,
 }
 
 impl Times {
@@ -110,15 +110,15 @@ fn find_in_timeline<'a, L: Lanes>(
 /// The keys before and after the time of each instance, in a timeline of evenly spaced keys.
 struct Around {
     /// Seconds from the first key to the time.
-    passed: Numbers,
+    passed: PerInstance,
     /// The index of the last key before the time.
-    key: Numbers,
+    key: PerInstance,
     /// Seconds from that key to the time, and from the time to the next key.
-    since: Numbers,
-    left: Numbers,
+    since: PerInstance,
+    left: PerInstance,
     /// Seconds from key to key.
-    interval: Numbers,
-    fraction: Numbers,
+    interval: PerInstance,
+    fraction: PerInstance,
 }
 
 impl Around {
@@ -129,28 +129,30 @@ impl Around {
         let mut found = Self { passed: zero, key: zero, since: zero, left: zero, interval: zero, fraction: zero };
         let (cells, count) = (timeline.cell_count as f32, timeline.key_count as f32);
         let first = search::key_time(words, timeline, 0);
-        let (mut base, mut end) = (zero, zero);
+        let (mut base, mut before, mut end) = (zero, zero, zero);
         for lane in 0..L::BLOCK {
             let passed = (times.high[lane] - first.high) + (times.low[lane] - first.low);
             let cell = (passed * timeline.cells_per_second).max(0.0).min(cells) as i32 as f32;
             found.passed[lane] = passed;
-            base[lane] = (cell.max(1.0) - 1.0).min(count - KEYS as f32);
+            before[lane] = cell.max(1.0) - 1.0;
+            base[lane] = before[lane].min(count - KEYS as f32);
             end[lane] = (cell + 2.0).min(count);
         }
         let (high, low) = key_times::<L>(words, timeline, &base);
         for lane in 0..L::BLOCK {
             let since = |key: usize| (times.high[lane] - high[key][lane]) + (times.low[lane] - low[key][lane]);
-            let mut key = 0.0;
+            let (mut key, mut goes_on) = (0.0, true);
             let (mut key_high, mut key_low) = (high[0][lane], low[0][lane]);
             let (mut next_high, mut next_low) = (high[1][lane], low[1][lane]);
             for index in 1..KEYS {
-                let is_passed = since(index) >= 0.0 && base[lane] + (index as f32) < end[lane];
+                let candidate = base[lane] + index as f32;
+                goes_on &= (candidate <= before[lane] || since(index) >= 0.0) && candidate < end[lane];
                 let next = (index + 1).min(KEYS - 1);
-                key = if is_passed { index as f32 } else { key };
-                key_high = if is_passed { high[index][lane] } else { key_high };
-                key_low = if is_passed { low[index][lane] } else { key_low };
-                next_high = if is_passed { high[next][lane] } else { next_high };
-                next_low = if is_passed { low[next][lane] } else { next_low };
+                key = if goes_on { index as f32 } else { key };
+                key_high = if goes_on { high[index][lane] } else { key_high };
+                key_low = if goes_on { low[index][lane] } else { key_low };
+                next_high = if goes_on { high[next][lane] } else { next_high };
+                next_low = if goes_on { low[next][lane] } else { next_low };
             }
             let since = (times.high[lane] - key_high) + (times.low[lane] - key_low);
             let interval = (next_high - key_high) + (next_low - key_low);
@@ -188,7 +190,11 @@ impl Around {
 
 /// The times of a few keys of each instance, from the key `base` on.
 #[inline(always)]
-fn key_times<L: Lanes>(words: &[u32], timeline: &TimelineRecord, base: &Numbers) -> ([Numbers; KEYS], [Numbers; KEYS]) {
+fn key_times<L: Lanes>(
+    words: &[u32],
+    timeline: &TimelineRecord,
+    base: &PerInstance,
+) -> ([PerInstance; KEYS], [PerInstance; KEYS]) {
     let mut high = [[0.0; LARGEST_BLOCK]; KEYS];
     let mut low = [[0.0; LARGEST_BLOCK]; KEYS];
     if timeline.table == TIMES_EVEN {
@@ -269,6 +275,8 @@ mod tests {
             even(0.0, 1.0 / 30.0, 60),
             even(-3.0, 0.1, if cfg!(miri) { 40 } else { 4000 }),
             even(2.0, 0.5, 4),
+            // Key times that two `f32` do not tell apart.
+            even(1e9, 1e-6, 9),
             even(0.0, 0.5, 3),
             even(0.0, 1.0, 2),
             uneven,

@@ -32,4 +32,4 @@ pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};
 pub use matrix::{AlignedLines, AlignedRows, Matrix, PackedMatrix};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
 pub use prefetch::{LINE, prefetch};
-pub use vectors::Vectors;
+pub use vectors::AlignedVectors;
