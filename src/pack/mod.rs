@@ -53,5 +53,5 @@ pub(crate) use quantized::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys, stora
 pub(crate) use quantized_rows::column_words;
 pub(crate) use skeleton::rows;
 pub(crate) use timeline::{PackedTimeline, can_be_even, is_even, needs_exact_times};
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(test)]
 pub(crate) use unroll::Beyond;
