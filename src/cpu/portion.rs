@@ -147,11 +147,10 @@ pub fn portions<'a>(
         let layer_count = packed.layer_count;
         // The layers of the batches follow each other.
         let layers = rest.split_off_mut(..layer_count * packed.instances.len()).unwrap_or_default();
-        let instances = (most / work(skeleton.record.joint_count as usize, layer_count)).next_multiple_of(MULTIPLE);
-        let instances = instances.max(MULTIPLE);
+        let instance_work = work(skeleton.record.joint_count as usize, layer_count);
+        let instances = (most / instance_work).next_multiple_of(MULTIPLE).max(MULTIPLE);
         // Only where each thread has many portions, or another thread would have none.
-        let portion_work = instances * work(skeleton.record.joint_count as usize, layer_count);
-        let takes_ahead = prefetches && even >= portion_work && batch.layout.has_matrices();
+        let takes_ahead = prefetches && even >= instances * instance_work && batch.layout.has_matrices();
         let outputs = OutputSlices::new(&mut batch.numbers).chunks(&batch.layout, instances);
         let (layout, plain) = (batch.layout, packed.mixing == Mixing::None);
         let all = Displacements { indices: &packed.displaced, all: displacements };
