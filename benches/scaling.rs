@@ -1,6 +1,6 @@
-//! The CPU engine where crowds or rigs are small or mixed: one and two threads, many skeletons, many clips, compressed keys, rigs of few
-//! joints, each output. `cargo bench --bench scaling`, or with names of groups after `--`: `threads`, `skeletons`, `clips`,
-//! `compressed`, `joints`, `outputs`.
+//! The CPU engine where crowds or rigs are small or mixed: one and two threads, many skeletons, many clips, compressed keys, several
+//! layers, rigs of few joints, each output. `cargo bench --bench scaling`, or with names of groups after `--`: `threads`, `skeletons`,
+//! `clips`, `compressed`, `layers`, `joints`, `outputs`.
 //!
 //! The cases of a group run in turn, several frames each. Printed are medians, and the ratio to the first case of the group.
 
@@ -31,20 +31,22 @@ fn library(joints: usize, skeletons: usize, clips: usize) -> Result<Library, Err
     Ok(library)
 }
 
-/// A crowd that takes all clips in turn, each instance at a random time.
-fn crowd(library: &Library, instances: usize) -> Result<Crowd, Error> {
+/// A crowd that takes all clips in turn, each layer at a random time. The layers of an instance take clips in turn, too: of one skeleton.
+fn crowd(library: &Library, instances: usize, layers: usize) -> Result<Crowd, Error> {
     let clips: Vec<ClipId> = library.clip_ids().collect();
     let mut crowd = Crowd::new();
     // Xorshift (Marsaglia, 2003).
     let mut random = 0x1234_5678_9abc_def1_u64;
     for instance in 0..instances {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        let clip = clips[instance % clips.len()];
-        let start = Ticks::from_seconds(-60.0 * random as f64 / u64::MAX as f64);
-        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)));
-        crowd.push(library.clip(clip).skeleton, &[layer])?;
+        let layer = |layer| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let start = Ticks::from_seconds(-60.0 * random as f64 / u64::MAX as f64);
+            Layer::new(clips[(instance + layer) % clips.len()], LayerTime::Playing(Playback::looping(start, 1.0)))
+        };
+        let layers: Vec<Layer> = (0..layers).map(layer).collect();
+        crowd.push(library.clip(clips[instance % clips.len()]).skeleton, &layers)?;
     }
     Ok(crowd)
 }
@@ -99,7 +101,7 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
             };
             for &(skeletons, instances) in sizes {
                 let library = library(JOINTS, skeletons, 1)?;
-                let crowd = crowd(&library, instances)?;
+                let crowd = crowd(&library, instances, 1)?;
                 for threads in [1, 2] {
                     let name = format!("{skeletons} skeletons, {instances} instances, threads {threads}");
                     cases.push(Case::new(name, CpuEngine::with_threads(&library, threads)?, &crowd, skin)?);
@@ -110,7 +112,7 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
             let counts: &[usize] = if group == "clips" { &[1, 10, 50, 100, 200, 500] } else { &[1, 100] };
             for &clips in counts {
                 let library = library(JOINTS, 1, clips)?;
-                let crowd = crowd(&library, 10_000)?;
+                let crowd = crowd(&library, 10_000, 1)?;
                 let engine = CpuEngine::with_threads(&library, 1)?;
                 let name = format!("{clips} clips, {} bytes", engine.size());
                 cases.push(Case::new(name, engine, &crowd, skin)?);
@@ -122,13 +124,21 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
                 }
             }
         }
+        "layers" => {
+            for (clips, layers) in [(1, 1), (1, 2), (1, 8), (500, 1), (500, 2)] {
+                let library = library(JOINTS, 1, clips)?;
+                let engine = CpuEngine::with_threads(&library, 1)?;
+                let crowd = crowd(&library, 10_000, layers)?;
+                cases.push(Case::new(format!("blended layers {layers}, clips {clips}"), engine, &crowd, skin)?);
+            }
+        }
         "joints" => {
             for joints in [64, 16, 4, 1] {
                 let library = library(joints, 1, 1)?;
                 for instances in [1000, 10_000] {
                     let name = format!("{joints} joints, {instances} instances");
                     let engine = CpuEngine::with_threads(&library, 1)?;
-                    cases.push(Case { joints, ..Case::new(name, engine, &crowd(&library, instances)?, skin)? });
+                    cases.push(Case { joints, ..Case::new(name, engine, &crowd(&library, instances, 1)?, skin)? });
                 }
             }
         }
@@ -140,7 +150,7 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
                 for instances in [1000, 10_000] {
                     let engine = CpuEngine::with_threads(&library, 1)?;
                     let name = format!("{name}, {instances} instances");
-                    cases.push(Case::new(name, engine, &crowd(&library, instances)?, outputs)?);
+                    cases.push(Case::new(name, engine, &crowd(&library, instances, 1)?, outputs)?);
                 }
             }
         }
@@ -149,7 +159,7 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
 }
 
 fn main() -> Result<(), Error> {
-    let groups = ["threads", "skeletons", "clips", "compressed", "joints", "outputs"];
+    let groups = ["threads", "skeletons", "clips", "compressed", "layers", "joints", "outputs"];
     let named: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     for group in groups.into_iter().filter(|group| named.is_empty() || named.iter().any(|name| name == group)) {
         let mut cases = cases(group)?;

@@ -15,6 +15,9 @@ use crate::model::SkinFormat;
 use crate::pack::record::NONE;
 use crate::pack::{NUMBERS, OutputLayout};
 
+/// Calls of [`Ahead::request`] per joint. The processor keeps few requests at a time, and waits where there are more.
+const REQUESTS_PER_JOINT: usize = 3;
+
 /// The numbers of an affine matrix: three rows of four.
 pub type Numbers<L> = [[L; 4]; 3];
 
@@ -79,7 +82,7 @@ fn walk<L: Lanes>(source: Source, parts: &Parts, models: &mut [Vec4], skin: &mut
     let stride = stride(source.skeleton.record.joint_count as usize);
     let (words, values) = (&source.library.arrays.words, &source.library.arrays.values);
     let matrices = source.skeleton.record.matrices;
-    ahead.share(source.skeleton.parents.len());
+    ahead.share(REQUESTS_PER_JOINT * source.skeleton.parents.len());
     for (joint, parent) in source.skeleton.parents.iter().enumerate() {
         ahead.request(&source.library.arrays);
         let matrix = if matrices == NONE { NONE } else { words[matrices as usize + joint] };
@@ -89,6 +92,7 @@ fn walk<L: Lanes>(source: Source, parts: &Parts, models: &mut [Vec4], skin: &mut
         } else {
             splat::<L>(values[matrix as usize..].first_chunk().unwrap_or(&[Vec4::ZERO; 3]))
         };
+        ahead.request(&source.library.arrays);
         let model = match parent {
             Some(parent) => multiply(load::<L>(models, *parent), local),
             None => local,
@@ -97,6 +101,7 @@ fn walk<L: Lanes>(source: Source, parts: &Parts, models: &mut [Vec4], skin: &mut
         L::store_block(model[0], &mut to[..L::BLOCK]);
         L::store_block(model[1], &mut to[L::BLOCK..2 * L::BLOCK]);
         L::store_block(model[2], &mut to[2 * L::BLOCK..3 * L::BLOCK]);
+        ahead.request(&source.library.arrays);
         while skin.joints.get(skin.next) == Some(&(joint as u32)) {
             skin.push::<L>(model);
         }

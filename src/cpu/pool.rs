@@ -2,6 +2,10 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::OnceLock;
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(not(target_arch = "wasm32"))]
+use std::time::{Duration, Instant};
 
 #[cfg(not(target_arch = "wasm32"))]
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
@@ -9,6 +13,10 @@ use rayon_core::{ThreadPool, ThreadPoolBuilder};
 /// The stack of a thread. Kernels of builds without optimisation need more than the 2 MiB that threads have by default.
 #[cfg(not(target_arch = "wasm32"))]
 const STACK: usize = 8 << 20;
+
+/// The longest time that a thread without work waits for the others before it may sleep. Waking it takes tens of microseconds.
+#[cfg(not(target_arch = "wasm32"))]
+const LONGEST_WAIT: Duration = Duration::from_micros(100);
 
 /// A number of threads: the calling one, and others that start with the first work that needs them. On the web, the calling
 /// thread does all work.
@@ -37,18 +45,38 @@ impl Pool {
 
     /// Runs `work` on up to `threads` threads at the same time, of which the calling thread is one.
     ///
+    /// A thread that has ended its work waits up to 0.1 ms for the others, so that it is awake for the next call. It yields meanwhile: the time
+    /// counts as used, but other programs can take it.
+    ///
     /// # Panics
     /// If `work` panics on any thread.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&self, threads: usize, work: impl Fn() + Sync) {
         match self.others(threads) {
             None => work(),
-            Some(others) => others.in_place_scope(|scope| {
-                for _ in 1..threads.min(self.threads) {
-                    scope.spawn(|_| work());
-                }
-                work();
-            }),
+            Some(others) => {
+                let count = threads.min(self.threads);
+                let (at_work, unreturned) = (AtomicUsize::new(1), AtomicUsize::new(count - 1));
+                others.in_place_scope(|scope| {
+                    for _ in 1..count {
+                        scope.spawn(|_| {
+                            let _returns = Leaves(&unreturned);
+                            at_work.fetch_add(1, Ordering::Relaxed);
+                            let leaves = Leaves(&at_work);
+                            work();
+                            drop(leaves);
+                            yield_until_zero(&at_work, Instant::now() + LONGEST_WAIT);
+                        });
+                    }
+                    let leaves = Leaves(&at_work);
+                    work();
+                    drop(leaves);
+                    // Without this, the scope sleeps until the others have returned. A thread of another pool has other work meanwhile.
+                    if rayon_core::current_thread_index().is_none() {
+                        yield_until_zero(&unreturned, Instant::now() + LONGEST_WAIT);
+                    }
+                });
+            }
         }
     }
 
@@ -70,6 +98,25 @@ impl Pool {
             builder.stack_size(STACK).build().ok()
         };
         self.others.get_or_init(start).as_ref()
+    }
+}
+
+/// A thread that is counted until this is dropped, also by a panic.
+#[cfg(not(target_arch = "wasm32"))]
+struct Leaves<'a>(&'a AtomicUsize);
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Waits until a count is 0, at most until a moment. Other programs can run meanwhile.
+#[cfg(not(target_arch = "wasm32"))]
+fn yield_until_zero(count: &AtomicUsize, end: Instant) {
+    while count.load(Ordering::Relaxed) > 0 && Instant::now() < end {
+        std::thread::yield_now();
     }
 }
 

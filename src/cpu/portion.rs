@@ -102,7 +102,10 @@ const MOST_JOINTS: usize = 4096;
 const LEAST_JOINTS: usize = 512;
 
 /// The number of portions per thread, so that all threads end at almost the same time.
-const PORTIONS_PER_THREAD: usize = 8;
+const PORTIONS_PER_THREAD: usize = 16;
+
+/// Where each of several threads has at least this many portions, it takes one ahead.
+const PORTIONS_TO_TAKE_AHEAD: usize = 8;
 
 /// Instances of a portion are a multiple of this number, so that kernels can take several at a time.
 const MULTIPLE: usize = LARGEST_BLOCK;
@@ -133,8 +136,8 @@ pub fn portions<'a>(
     plans: &'a [(u32, Plan)],
     threads: usize,
 ) -> impl Iterator<Item = Portion<'a>> + Send {
-    let even = crowd_work(crowd, library) / (threads * PORTIONS_PER_THREAD);
-    let most = even.clamp(LEAST_JOINTS, MOST_JOINTS);
+    let per_thread = crowd_work(crowd, library) / threads;
+    let most = (per_thread / PORTIONS_PER_THREAD).clamp(LEAST_JOINTS, MOST_JOINTS);
     let CpuCrowd { packed, batches, prefetches, parameters, .. } = crowd;
     let PackedCrowd { layers, drives, goals, displacements, batches: packed, .. } = packed;
     let (drives, goals, displacements) = (&*drives, &*goals, &*displacements);
@@ -149,8 +152,9 @@ pub fn portions<'a>(
         let layers = rest.split_off_mut(..layer_count * packed.instances.len()).unwrap_or_default();
         let instance_work = work(skeleton.record.joint_count as usize, layer_count);
         let instances = (most / instance_work).next_multiple_of(MULTIPLE).max(MULTIPLE);
-        // Only where each thread has many portions, or another thread would have none.
-        let takes_ahead = prefetches && even >= instances * instance_work && batch.layout.has_matrices();
+        // Otherwise, another thread might have none.
+        let has_many = threads == 1 || per_thread >= PORTIONS_TO_TAKE_AHEAD * instances * instance_work;
+        let takes_ahead = prefetches && has_many && batch.layout.has_matrices();
         let outputs = OutputSlices::new(&mut batch.numbers).chunks(&batch.layout, instances);
         let (layout, plain) = (batch.layout, packed.mixing == Mixing::None);
         let all = Displacements { indices: &packed.displaced, all: displacements };
@@ -263,7 +267,7 @@ fn pose_portion<L: Lanes>(
         if !first_is_found {
             scratch.found.find::<L>(source, next, step.to.0);
             if source.prefetches && sampled.is_some() && layout.has_matrices() {
-                scratch.ahead.add(source, next, &scratch.found);
+                scratch.ahead.take_group(source, next, &scratch.found);
             }
         }
         first_is_found = false;

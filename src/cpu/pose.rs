@@ -4,24 +4,26 @@ use glam::Vec4;
 
 use crate::cpu::abreast;
 use crate::cpu::block::joints::Parts;
-use crate::cpu::block::layers::{Played, mix_joints, mix_values, weigh};
+use crate::cpu::block::layers::{Played, REQUESTS_PER_LAYER, mix_joints, mix_values, weigh};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
 use crate::cpu::block::skin::Skinning;
 use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::block::{hierarchy, joints, skin};
 use crate::cpu::portion::Displacements;
-use crate::cpu::prefetch;
 use crate::cpu::scratch::Scratch;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Source};
-use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::search::Span;
+use crate::cpu::stages::{TransformPart, blend};
 use crate::pack::record::{ClipRecord, LayerRecord, NONE};
 use crate::pack::{NUMBERS, OutputLayout};
 
 /// The most joints of skeletons whose instances are posed abreast. The matrices of larger ones do not fit the caches of a core.
 const MOST_ABREAST: usize = 256;
+
+/// Calls of [`Ahead::request`](crate::cpu::prefetch::Ahead::request) per instance that is posed alone.
+const REQUESTS_PER_INSTANCE: usize = 3;
 
 /// Samples instances of one layer each that need no mixing, whose keys were found. The stages of all instances follow one another, so that no
 /// instance waits for the one before.
@@ -54,11 +56,6 @@ pub fn sample<L: Lanes>(
         let sampler = &source.sampler(&clip, &[]);
         let range = index..index + same.len();
         weigh_turns::<L>(&plan.turning, spans, &first_spans[range.clone()], weights);
-        if source.prefetches
-            && let Some(next) = layers.get(range.end)
-        {
-            prefetch::request(source, next.clip, &spans[first_spans[range.end]..]);
-        }
         let sampling = Sampling {
             plan,
             decoded,
@@ -69,7 +66,6 @@ pub fn sample<L: Lanes>(
             first: range.start * stride,
             stride,
             weights,
-            prefetches: source.prefetches,
         };
         joints::sample_runs::<L>(&sampling, scattered, parts);
         index = range.end;
@@ -139,10 +135,11 @@ pub fn mix<L: Lanes>(
     if layout.has_joints() {
         let mut following = layers.chunks(layer_count).skip(1);
         for (index, layers) in layers.chunks(layer_count).enumerate() {
-            if source.prefetches
-                && let Some(next) = following.next()
-            {
-                prefetch::request_layers(source, next, now, &mut scratch.spans);
+            if source.prefetches {
+                let next = following.next().unwrap_or_default();
+                scratch.ahead.take_layers(source, next, now, &mut scratch.spans);
+                let counting = layers.iter().filter(|layer| blend::weight(layer, now) > 0.0);
+                scratch.ahead.share(REQUESTS_PER_LAYER * counting.count());
             }
             mix_joints::<L>(source, layers, now, index * stride, scratch);
         }
@@ -196,9 +193,8 @@ pub fn write<L: Lanes>(
         let Scratch { parts, abreast: memory, ahead, .. } = scratch;
         abreast::write_matrices::<L>(source, layout, instances, parts, memory, ahead, &mut to);
     } else {
-        scratch.ahead.share(instances);
+        scratch.ahead.share(REQUESTS_PER_INSTANCE * instances);
         for (index, mut to) in to.chunks(layout, 1).take(instances).enumerate() {
-            scratch.ahead.request(&source.library.arrays);
             write_matrices::<L>(source, layout, index * stride, scratch, &mut to);
         }
     }
@@ -225,8 +221,9 @@ fn write_matrices<L: Lanes>(
     scratch: &mut Scratch,
     to: &mut OutputSlices,
 ) {
-    let Scratch { parts, locals, models, .. } = scratch;
+    let Scratch { parts, locals, models, ahead, .. } = scratch;
     let skeleton = &source.skeleton.record;
+    ahead.request(&source.library.arrays);
     let joints = skeleton.joint_count as usize;
     let [translations, rotations, scales] = &parts.0;
     hierarchy::compose::<L>([&translations[first..], &rotations[first..], &scales[first..]], joints, locals);
@@ -240,7 +237,9 @@ fn write_matrices<L: Lanes>(
             }
         }
     }
+    ahead.request(&source.library.arrays);
     hierarchy::walk::<L>(&source.skeleton.parents, locals, models);
+    ahead.request(&source.library.arrays);
     for (to, model) in to.model.as_chunks_mut::<NUMBERS>().0.iter_mut().zip(models.iter()) {
         *to = *model.rows();
     }

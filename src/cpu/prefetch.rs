@@ -1,18 +1,16 @@
 //! Keys that are loaded into the caches before the instance that reads them is posed.
 
-use glam::Vec4;
-
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
 use crate::cpu::plan::{FirstKey, Plan};
 use crate::cpu::simd::{LINE, prefetch};
 use crate::cpu::source::Source;
-use crate::cpu::stages::phase;
 use crate::cpu::stages::search::Span;
+use crate::cpu::stages::{blend, phase};
 use crate::pack::Arrays;
 use crate::pack::record::{ClipRecord, LayerRecord};
 
 /// The most bytes of a row of keys that are loaded ahead of time. The processor notices longer reads by itself.
-const MOST_BYTES: usize = 4096;
+const MOST_BYTES: usize = 16_384;
 
 /// Size in bytes of the keys of a crowd above which they are loaded ahead of time: the cache of a core does not hold them.
 const LARGER_THAN_CACHE: usize = 1 << 20;
@@ -27,19 +25,7 @@ pub fn pays(plans: &[(u32, Plan)], layers: &[LayerRecord]) -> bool {
     bytes.sum::<usize>() > LARGER_THAN_CACHE
 }
 
-/// Asks for the keys that a clip reads at the spans of its timelines.
-pub fn request(source: Source, clip: u32, spans: &[Span]) {
-    let arrays = &source.library.arrays;
-    for (span, &first) in spans.iter().zip(&source.plan(clip).first_keys) {
-        match first {
-            FirstKey::None => {}
-            FirstKey::Value(first) => span.request(&arrays.values, first, MOST_BYTES / size_of::<Vec4>()),
-            FirstKey::Word(first) => span.request(&arrays.words, first, MOST_BYTES / size_of::<u32>()),
-        }
-    }
-}
-
-/// Keys that are loaded into the caches little by little, while the outputs of other instances are written.
+/// Keys that are loaded into the caches little by little, while other instances are mixed or their outputs are written.
 #[derive(Debug, Default)]
 pub struct Ahead {
     rows: Vec<Rows>,
@@ -61,33 +47,51 @@ struct Rows {
 }
 
 impl Ahead {
+    /// Takes the keys that instances of one layer each read, whose spans are known, in place of all others.
+    pub fn take_group(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans) {
+        self.clear();
+        let mut firsts = &found.firsts[..];
+        for same in layers.chunk_by(have_one_clip) {
+            let keys = &source.plan(same[0].clip).first_keys;
+            for &first in firsts.split_off(..same.len()).unwrap_or_default() {
+                self.add(keys, &found.spans[first..]);
+            }
+        }
+    }
+
+    /// Takes the keys that the layers of an instance with a weight above 0 read, in place of all others. `spans` is memory to use.
+    pub fn take_layers(&mut self, source: Source, layers: &[LayerRecord], now: i64, spans: &mut Vec<Span>) {
+        self.clear();
+        for layer in layers.iter().filter(|layer| blend::weight(layer, now) > 0.0) {
+            let clip: ClipRecord = source.library.arrays.record(layer.clip);
+            spans.clear();
+            source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
+            self.add(&source.plan(layer.clip).first_keys, spans);
+        }
+    }
+
     /// Forgets all keys.
     pub fn clear(&mut self) {
         (self.next, self.lines, self.share) = (0, 0, 0);
         self.rows.clear();
     }
 
-    /// Adds the keys that instances with these layers read, whose spans are known.
-    pub fn add(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans) {
-        let mut firsts = &found.firsts[..];
-        for same in layers.chunk_by(have_one_clip) {
-            let keys = &source.plan(same[0].clip).first_keys;
-            for &first in firsts.split_off(..same.len()).unwrap_or_default() {
-                for (span, &key) in found.spans[first..].iter().zip(keys) {
-                    let (first, bytes) = (key.after(span.row), span.next as usize * key.element_bytes());
-                    if bytes > MOST_BYTES {
-                        self.push(first, MOST_BYTES);
-                        self.push(first.after(span.next), MOST_BYTES);
-                    } else if bytes > 0 {
-                        self.push(first, 2 * bytes);
-                    }
-                }
+    /// Adds the keys of timelines at their spans. Nothing is added if a key is hit: the length of its row is not known.
+    fn add(&mut self, keys: &[FirstKey], spans: &[Span]) {
+        for (span, &key) in spans.iter().zip(keys) {
+            let (first, bytes) = (key.after(span.row), span.next as usize * key.element_bytes());
+            if bytes > MOST_BYTES {
+                self.push(first, MOST_BYTES);
+                self.push(first.after(span.next), MOST_BYTES);
+            } else if bytes > 0 {
+                self.push(first, 2 * bytes);
             }
         }
     }
 
     fn push(&mut self, first: FirstKey, bytes: usize) {
-        let lines = bytes.div_ceil(LINE);
+        // A row begins anywhere within a line, so that it can reach into one more.
+        let lines = bytes / LINE + 1;
         self.rows.push(Rows { first, lines });
         self.lines += lines;
     }
@@ -124,12 +128,36 @@ fn part<T>(array: &[T], first: usize, count: usize) -> &[T] {
     &rest[..count.min(rest.len())]
 }
 
-/// Asks for the keys that an instance with these layers reads. `spans` is memory to use.
-pub fn request_layers(source: Source, layers: &[LayerRecord], now: i64, spans: &mut Vec<Span>) {
-    for layer in layers {
-        let clip: ClipRecord = source.library.arrays.record(layer.clip);
-        spans.clear();
-        source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
-        request(source, layer.clip, spans);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two timelines: rows of 6 vectors, and rows of 5,000.
+    fn spans() -> [Span; 2] {
+        [6, 5000].map(|next| Span { row: 12, next, fraction: 0.5, interval: 1.0 })
+    }
+
+    #[test]
+    fn all_lines_are_asked_for_in_the_calls_that_share_them() {
+        let arrays = Arrays::default();
+        for calls in [1, 2, 7, 192, 100_000] {
+            let mut ahead = Ahead::default();
+            ahead.add(&[FirstKey::Value(100), FirstKey::Value(7)], &spans());
+            // Two rows of 96 bytes side by side reach into at most four lines; of the long ones, the first 16 kB each.
+            assert_eq!(ahead.lines, 4 + 2 * 257);
+            ahead.share(calls);
+            for _ in 0..calls {
+                ahead.request(&arrays);
+            }
+            assert_eq!(ahead.next, ahead.rows.len(), "{calls} calls");
+            assert!(ahead.rows.iter().all(|rows| rows.lines == 0));
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_hit_and_a_timeline_without_keys_are_not_asked_for() {
+        let mut ahead = Ahead::default();
+        ahead.add(&[FirstKey::Value(0), FirstKey::None], &[Span::default(), spans()[0]]);
+        assert!(ahead.rows.is_empty());
     }
 }

@@ -19,7 +19,7 @@ pub struct Scratch {
     pub spans: Vec<Span>,
     /// The spans of a group of instances of one layer each.
     pub found: GroupSpans,
-    /// The keys of the next group.
+    /// The keys of the next group, or of the next instance where layers are mixed.
     pub ahead: Ahead,
     /// The parts of the joints of a group of instances, instance after instance.
     pub parts: Parts,

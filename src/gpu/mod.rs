@@ -52,7 +52,7 @@ pub use stopwatch::Stopwatch;
 
 pub(crate) use allocation::{create_buffer, create_encoder, fault_point};
 pub(crate) use buffers::{filled_buffer, largest_binding, upload};
-#[cfg(test)]
+#[cfg(all(test, feature = "render"))]
 pub(crate) use contract_tests::faults;
 #[cfg(feature = "render")]
 pub(crate) use frame_uploads::FrameUploads;

@@ -9,9 +9,6 @@ use crate::cpu::plan::{Keys, Nearness};
 use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
 
-/// The words of a joint that are loaded ahead of time: about what three codes take.
-const WORDS_PER_JOINT: usize = 2;
-
 /// The square of a number that is not stored is at least this.
 const LEAST_SQUARE: f32 = 1e-12;
 
@@ -34,13 +31,6 @@ pub fn sample<L: Lanes>(sampling: &Sampling, instance: usize, keys: Keys, part: 
     let end = &start[4 * next as usize..];
     // Of equal length, so that an offset within one row is within the other, too.
     let rows = KeyRows { start: &start[..end.len()], end };
-    if let Some(next) = sampling.next_span(instance, keys) {
-        let first = match keys.nearness {
-            Nearness::Blocks if L::READS_BLOCKS => blocks_of::<L>(sampling, keys, to)[0].first,
-            _ => columns_of(sampling, keys, to)[0].firsts[0],
-        };
-        next.request(words, first as u32 / 4, WORDS_PER_JOINT * to.len());
-    }
     if rotations {
         let weights = if stays { Weights::new(fraction) } else { sampling.weights(instance, keys, fraction) };
         match keys.nearness {

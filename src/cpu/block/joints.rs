@@ -91,9 +91,6 @@ fn sample_run<L: Lanes>(sampling: &Sampling, run: &Run, part: TransformPart, sca
                 if keys.is_quantized() {
                     columns::sample::<L>(sampling, instance, keys, part, to);
                 } else {
-                    if let Some(next) = sampling.next_span(instance, keys) {
-                        next.request(values, keys.first, joints.len());
-                    }
                     let start = &values[keys.first as usize + span.row as usize..];
                     sample_keys::<L>(sampling, instance, keys, part, start, to);
                 }

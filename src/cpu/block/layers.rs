@@ -9,7 +9,7 @@ use crate::cpu::scratch::Scratch;
 use crate::cpu::simd::Lanes;
 use crate::cpu::source::Source;
 use crate::cpu::stages::TransformPart;
-use crate::cpu::stages::blend::{self, Share, ramp};
+use crate::cpu::stages::blend::{self, Share};
 use crate::cpu::stages::phase::{self, Time};
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::Span;
@@ -18,6 +18,9 @@ use crate::pack::record::{
     BLEND_LEAST, BLEND_SMALLEST_SCALE, ClipRecord, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_MODE, LAYER_OVERRIDE,
     LayerRecord, NONE, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
 };
+
+/// Calls of [`Ahead::request`](crate::cpu::prefetch::Ahead::request) per layer with a weight above 0.
+pub const REQUESTS_PER_LAYER: usize = 2;
 
 /// A layer at a tick.
 pub struct Played<'a> {
@@ -44,7 +47,7 @@ pub struct ActiveLayer<'a> {
 pub fn weigh<'a>(source: Source, layers: &'a [LayerRecord], now: i64, spans: &mut Vec<Span>) -> Vec<ActiveLayer<'a>> {
     let mut weighed = Vec::with_capacity(layers.len());
     for layer in layers {
-        let weight = layer.weight * ramp(layer, now);
+        let weight = blend::weight(layer, now);
         if weight > 0.0 {
             let clip: ClipRecord = source.library.arrays.record(layer.clip);
             let first_span = spans.len();
@@ -78,14 +81,15 @@ impl ActiveLayer<'_> {
 pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, first: usize, scratch: &mut Scratch) {
     let (rest, joints) = (source.rest(), source.skeleton.record.joint_count as usize);
     let range = JointRange { first, joints };
-    let weight = |layer: &LayerRecord| layer.weight * ramp(layer, now);
+    let arrays = &source.library.arrays;
+    let weight = |layer: &LayerRecord| blend::weight(layer, now);
     let counts = |layer: &&LayerRecord| weight(layer) > 0.0;
     let blends = |layer: &&LayerRecord| layer.mode & LAYER_MODE == LAYER_BLEND;
     let blended = layers.iter().filter(counts).filter(blends);
     let above = layers.iter().filter(counts).filter(|layer| !blends(layer));
     let sum: f32 = blended.clone().map(weight).sum();
     let blend = Blend::choose(source, blended.clone(), sum);
-    let Scratch { spans, parts, sampled, mixer, scattered, decoded, .. } = scratch;
+    let Scratch { spans, ahead, parts, sampled, mixer, scattered, decoded, .. } = scratch;
     if blend == Blend::PerJoint {
         mixer.clear(range, parts);
     }
@@ -114,12 +118,13 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
         let decoded = decoded.of::<L>(&source.library.arrays.words, layer.clip, plan);
         let sampler = &source.sampler(&clip, spans);
         let first_spans = &[0];
-        let (stride, weights, prefetches) = (0, &[], false);
-        let sampling =
-            Sampling { plan, decoded, sampler, spans, first_spans, rest, first, stride, weights, prefetches };
+        let (stride, weights) = (0, &[]);
+        let sampling = Sampling { plan, decoded, sampler, spans, first_spans, rest, first, stride, weights };
+        ahead.request(arrays);
         joints::sample_runs::<L>(&sampling, scattered, to);
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
         joints::sample_root(sampler, rest, first, to);
+        ahead.request(arrays);
         let weight = weight(layer);
         match (layer.mode & LAYER_MODE, blend) {
             (LAYER_BLEND, Blend::Uniform) => {

@@ -28,8 +28,6 @@ pub struct Sampling<'a> {
     pub stride: usize,
     /// The weights of rotations by the index of their timeline in [`Plan::turning`]. Those that are not there are computed.
     pub weights: &'a [GroupWeights],
-    /// If set, the keys of the next instance are loaded into the caches ahead of time.
-    pub prefetches: bool,
 }
 
 impl<'a> Sampling<'a> {
@@ -44,16 +42,6 @@ impl<'a> Sampling<'a> {
     #[inline(always)]
     pub fn span(&self, instance: usize, keys: Keys) -> &'a Span {
         &self.spans[self.first_spans[instance] + keys.timeline()]
-    }
-
-    /// The span of a timeline of the next instance, if its keys are loaded ahead of time.
-    #[inline(always)]
-    pub fn next_span(&self, instance: usize, keys: Keys) -> Option<&'a Span> {
-        if !self.prefetches {
-            return None;
-        }
-        let first = self.first_spans.get(instance + 1)?;
-        Some(&self.spans[first + keys.timeline()])
     }
 
     /// The weights of rotations of an instance at a fraction between their keys.

@@ -68,6 +68,11 @@ fn nlerp(from: Vec4, to: Vec4, weight: f32) -> Vec4 {
     quat::normalize((1.0 - weight) * from + weight * quat::toward(to, from), from)
 }
 
+/// The weight of a layer at a tick: that of its record times its ramp.
+pub fn weight(layer: &LayerRecord, now: i64) -> f32 {
+    layer.weight * ramp(layer, now)
+}
+
 /// The factor that the fades of a layer apply to its weight at a tick, 0 to 1.
 pub fn ramp(layer: &LayerRecord, now: i64) -> f32 {
     let has = |bit: u32| layer.mode & bit != 0;

@@ -3,7 +3,6 @@
 
 use glam::Vec4;
 
-use crate::cpu::simd::prefetch;
 use crate::cpu::stages::ease;
 use crate::cpu::stages::phase::Time;
 use crate::pack::record::{MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping, NONE, TIMES_EVEN, TimelineRecord};
@@ -27,19 +26,6 @@ impl Span {
     /// The span of a key that is hit.
     pub fn on(key: u32, timeline: &TimelineRecord) -> Self {
         Self { row: timeline.keys + key * timeline.row, ..Self::default() }
-    }
-
-    /// Asks the processor to load up to `length` elements of the rows of keys before and after the time into its caches, from the element
-    /// `first` of the rows on. Nothing is asked for if a key is hit: the length of its row is not known.
-    #[inline(always)]
-    pub fn request<T>(&self, array: &[T], first: u32, length: usize) {
-        let start = first as usize + self.row as usize;
-        let next = self.next as usize;
-        for row in [start, start + next] {
-            if let Some(row) = array.get(row..row + length.min(next)) {
-                prefetch(row);
-            }
-        }
     }
 }
 
