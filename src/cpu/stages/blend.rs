@@ -74,7 +74,7 @@ pub fn weight(layer: &LayerRecord, now: i64) -> f32 {
 }
 
 /// The factor that the fades of a layer apply to its weight at a tick, 0 to 1.
-pub fn ramp(layer: &LayerRecord, now: i64) -> f32 {
+fn ramp(layer: &LayerRecord, now: i64) -> f32 {
     let has = |bit: u32| layer.mode & bit != 0;
     let tick = |low: u32, high: u32| i64::from(high as i32) << 32 | i64::from(low);
     let mut ramp = 1.0;

@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::source::Source;
-use crate::cpu::stages::blend::{self, Share, ramp};
+use crate::cpu::stages::blend::{self, Share};
 use crate::cpu::stages::phase::{self, Time};
 use crate::cpu::stages::root_joint::Rigid;
 use crate::cpu::stages::search::Span;
@@ -28,7 +28,7 @@ pub fn write(source: Source, layers: &[LayerRecord], step: Step, spans: &mut Vec
         moves = 1.0;
         let joint = words[clip.root as usize] as usize;
         let mask = if layer.mask == NONE { 1.0 } else { f32::from_bits(words[layer.mask as usize + joint]) };
-        let (weight, mode) = (layer.weight * ramp(layer, step.to.0) * mask, layer.mode & LAYER_MODE);
+        let (weight, mode) = (blend::weight(layer, step.to.0) * mask, layer.mode & LAYER_MODE);
         if weight > 0.0 && mode <= LAYER_OVERRIDE {
             let Rigid { translation, rotation } = layer_motion(source, layer, &clip, step, spans);
             translations.push(Share { weight, mode, value: translation, reference: Vec4::ZERO });
