@@ -1,9 +1,13 @@
 //! A crowd of the CPU engine, and its batches of poses.
 
+use crate::cpu::cut::Cuts;
 use crate::cpu::stages::drive::Moment;
 use crate::model::{Crowd, SkeletonId, Step};
 use crate::pack::record::{DriveRecord, GoalRecord, LayerRecord};
 use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd};
+
+/// Size in bytes of the skin matrices of a crowd above which they are written past the caches, which would not keep them until they are read.
+const LARGER_THAN_CACHES: usize = 8 << 20;
 
 /// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame.
 ///
@@ -35,6 +39,9 @@ pub struct CpuCrowd {
     pub(super) slots: Vec<(usize, usize)>,
     /// If set, keys are loaded into the caches ahead of time.
     pub(super) prefetches: bool,
+    /// If set, skin matrices are written past the caches.
+    pub(super) past_caches: bool,
+    pub(super) cuts: Cuts,
     pub(super) parameters: Parameters,
 }
 
@@ -96,6 +103,11 @@ impl Parameters {
 }
 
 impl CpuCrowd {
+    /// Returns `true` if the skin matrices of all batches are larger than the caches.
+    pub(super) fn exceeds_caches(batches: &[CpuBatch]) -> bool {
+        batches.iter().map(|batch| size_of_val(batch.numbers.skin.as_slice())).sum::<usize>() > LARGER_THAN_CACHES
+    }
+
     /// Sets the parameters of all instances to their values at both ends of a step.
     pub(super) fn set_all_parameters(&mut self, crowd: &Crowd, step: Step) {
         if self.parameters.count == 0 {

@@ -5,9 +5,10 @@ use std::sync::Mutex;
 use glam::Vec4;
 
 use crate::cpu::crowd::{CpuBatch, CpuCrowd, Parameters};
+use crate::cpu::cut::{Cuts, Uncut};
 use crate::cpu::plan::Plan;
 use crate::cpu::pool::Pool;
-use crate::cpu::portion::{self, Posing};
+use crate::cpu::portion::Posing;
 use crate::cpu::prefetch;
 use crate::cpu::scratch::Scratch;
 use crate::cpu::simd::{InstructionSet, LARGEST_BLOCK};
@@ -160,8 +161,10 @@ impl CpuEngine {
             }
         }
         let prefetches = prefetch::pays(&self.plans, &packed.layers);
+        let past_caches = CpuCrowd::exceeds_caches(&batches);
+        let cuts = Cuts::new(&packed, &self.library, self.threads());
         let parameters = Parameters::new(&packed);
-        let mut posed = CpuCrowd { packed, batches, slots, prefetches, parameters };
+        let mut posed = CpuCrowd { packed, batches, slots, prefetches, past_caches, cuts, parameters };
         posed.set_all_parameters(crowd, Ticks(0).into());
         Ok(posed)
     }
@@ -269,11 +272,10 @@ impl CpuEngine {
     /// A layer whose time is a parameter moves from the value that the parameter had in the frame before to the present one.
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
         let step = step.into();
-        let threads = portion::threads(crowd, &self.library, self.threads());
-        let portions = Mutex::new(portion::portions(crowd, &self.library, &self.plans, threads));
-        let posing = Posing { portions: &portions, step, scratch: &self.scratch };
+        let threads = crowd.cuts.threads(self.threads());
+        let uncut = Mutex::new(Uncut::new(crowd, &self.library, &self.plans, threads));
+        let posing = Posing { uncut: &uncut, step, scratch: &self.scratch };
         self.pool.run(threads, || self.instructions.run(posing));
-        drop(portions);
         let Parameters { before, now, .. } = &mut crowd.parameters;
         before.copy_from_slice(now);
     }

@@ -1,7 +1,7 @@
 //! The CPU engine: reads the packed library, uses all cores and the widest registers of the machine.
 //!
-//! * [`engine`] poses a [`crowd`] on a [`pool`] of threads, [`portion`] cuts it into parts for them, [`prefetch`] loads
-//!   keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`goals`] turns joints to targets, [`plan`] holds
+//! * [`engine`] poses a [`crowd`] on a [`pool`] of threads, [`cut`] cuts it into parts for them, [`portion`] poses such a part,
+//!   [`prefetch`] loads keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`goals`] turns joints to targets, [`plan`] holds
 //!   the groups of a clip's joints, [`plan_builder`] finds them, [`decoded`] keeps columns of quantized keys, [`source`] holds the
 //!   inputs and outputs, and [`scratch`] the memory that the stages share.
 //! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
@@ -13,6 +13,7 @@ mod abreast;
 mod block;
 mod clip_poser;
 mod crowd;
+mod cut;
 mod decoded;
 mod engine;
 mod goals;

@@ -1,20 +1,19 @@
-//! Portions of a crowd, which the threads of an engine pose one after the other.
+//! Portions of a crowd, and how a thread poses one after the other.
 
 use std::sync::Mutex;
 
-use crate::cpu::crowd::CpuCrowd;
+use crate::cpu::cut::{Portions, Uncut};
 use crate::cpu::goals::{self, Goals};
-use crate::cpu::plan::Plan;
 use crate::cpu::pose;
 use crate::cpu::scratch::Scratch;
-use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{Kernel, Lanes};
 use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::stages::decay::Displaced;
 use crate::cpu::stages::drive::Moment;
 use crate::cpu::stages::root_motion;
-use crate::model::{Mixing, Step};
+use crate::model::Step;
 use crate::pack::record::{DriveRecord, LayerRecord};
-use crate::pack::{OutputLayout, PackedCrowd, PackedDisplacement, PackedLibrary};
+use crate::pack::{OutputLayout, PackedDisplacement, PackedLibrary};
 
 /// Instances in neighbouring slots of one batch. Instances of one clip are neighbours.
 pub struct Portion<'a> {
@@ -41,10 +40,10 @@ pub struct Portion<'a> {
 
 /// The drivers of the layers of a portion, and the values of their parameters.
 pub struct Driving<'a> {
-    drives: &'a [DriveRecord],
-    before: &'a [f32],
-    now: &'a [f32],
-    parameter_count: usize,
+    pub drives: &'a [DriveRecord],
+    pub before: &'a [f32],
+    pub now: &'a [f32],
+    pub parameter_count: usize,
 }
 
 impl Driving<'_> {
@@ -73,7 +72,7 @@ pub struct Displacements<'a> {
 
 impl<'a> Displacements<'a> {
     /// Those of some of the instances.
-    fn part(self, instances: std::ops::Range<usize>) -> Self {
+    pub fn part(self, instances: std::ops::Range<usize>) -> Self {
         let count = self.indices.len();
         Self { indices: &self.indices[instances.start.min(count)..instances.end.min(count)], ..self }
     }
@@ -86,135 +85,27 @@ impl<'a> Displacements<'a> {
     }
 }
 
-/// Size in bytes of the skin matrices above which streaming stores are used: the caches would not keep them until they are read.
-const LARGER_THAN_CACHES: usize = 8 << 20;
-
-/// The fixed work per layer of an instance, as a number of joints.
-const JOINTS_PER_LAYER: usize = 16;
-
-/// The least work of a thread, in joints. For less, waking a thread takes longer.
-const JOINTS_WORTH_A_THREAD: usize = 2048;
-
-/// The most work of a portion, in joints. The time to take a portion does not count then.
-const MOST_JOINTS: usize = 4096;
-
-/// The least work of a portion, in joints.
-const LEAST_JOINTS: usize = 512;
-
-/// The number of portions per thread, so that all threads end at almost the same time.
-const PORTIONS_PER_THREAD: usize = 16;
-
-/// Where each of several threads has at least this many portions, it takes one ahead.
-const PORTIONS_TO_TAKE_AHEAD: usize = 8;
-
-/// Instances of a portion are a multiple of this number, so that kernels can take several at a time.
-const MULTIPLE: usize = LARGEST_BLOCK;
-
-/// The work of posing an instance, as a number of joints.
-fn work(joints: usize, layer_count: usize) -> usize {
-    layer_count * (joints + JOINTS_PER_LAYER)
-}
-
-/// The work of posing a crowd, as a number of joints.
-fn crowd_work(crowd: &CpuCrowd, library: &PackedLibrary) -> usize {
-    let batch_work = |batch: &crate::pack::PackedBatch| {
-        let joints = library.skeletons[batch.skeleton.index()].record.joint_count as usize;
-        batch.instances.len() * work(joints, batch.layer_count)
-    };
-    crowd.packed.batches.iter().map(batch_work).sum()
-}
-
-/// The number of threads that pose a crowd: as many as have enough work, up to `most`.
-pub fn threads(crowd: &CpuCrowd, library: &PackedLibrary, most: usize) -> usize {
-    most.min(crowd_work(crowd, library).div_ceil(JOINTS_WORTH_A_THREAD)).max(1)
-}
-
-/// Cuts a crowd into portions for some threads, batch after batch.
-pub fn portions<'a>(
-    crowd: &'a mut CpuCrowd,
-    library: &'a PackedLibrary,
-    plans: &'a [(u32, Plan)],
-    threads: usize,
-) -> impl Iterator<Item = Portion<'a>> + Send {
-    let per_thread = crowd_work(crowd, library) / threads;
-    let most = (per_thread / PORTIONS_PER_THREAD).clamp(LEAST_JOINTS, MOST_JOINTS);
-    let CpuCrowd { packed, batches, prefetches, parameters, .. } = crowd;
-    let PackedCrowd { layers, drives, goals, displacements, batches: packed, .. } = packed;
-    let (drives, goals, displacements) = (&*drives, &*goals, &*displacements);
-    let (parameters, prefetches) = (&*parameters, *prefetches);
-    let mut rest = layers.as_mut_slice();
-    packed.iter().zip(batches).flat_map(move |(packed, batch)| {
-        let past_caches = size_of_val(batch.numbers.skin.as_slice()) > LARGER_THAN_CACHES;
-        let skeleton = &library.skeletons[batch.skeleton.index()];
-        let source = Source { library, skeleton, plans, past_caches, prefetches };
-        let layer_count = packed.layer_count;
-        // The layers of the batches follow each other.
-        let layers = rest.split_off_mut(..layer_count * packed.instances.len()).unwrap_or_default();
-        let instance_work = work(skeleton.record.joint_count as usize, layer_count);
-        let instances = (most / instance_work).next_multiple_of(MULTIPLE).max(MULTIPLE);
-        // Otherwise, another thread might have none.
-        let has_many = threads == 1 || per_thread >= PORTIONS_TO_TAKE_AHEAD * instances * instance_work;
-        let takes_ahead = prefetches && has_many && batch.layout.has_matrices();
-        let outputs = OutputSlices::new(&mut batch.numbers).chunks(&batch.layout, instances);
-        let (layout, plain) = (batch.layout, packed.mixing == Mixing::None);
-        let all = Displacements { indices: &packed.displaced, all: displacements };
-        let goals = (packed.goal_count > 0).then(|| Goals {
-            records: &goals[packed.first_goal..][..packed.goal_count * packed.instances.len()],
-            goal_count: packed.goal_count,
-            parameters: &parameters.now
-                [packed.instances.start * parameters.count..packed.instances.end * parameters.count],
-            parameter_count: parameters.count,
-        });
-        let portion = move |(index, (layers, to)): (usize, (&'a mut [LayerRecord], OutputSlices<'a>))| {
-            let first = index * instances;
-            let own = first..first + layers.len() / layer_count;
-            let displaced = all.part(own.clone());
-            let goals = goals.map(|goals| goals.part(own.clone()));
-            let driving = packed.first_drive.map(|first_drive| {
-                let count = parameters.count;
-                let places = packed.instances.start + own.start..packed.instances.start + own.end;
-                let values = places.start * count..places.end * count;
-                Driving {
-                    drives: &drives[first_drive + own.start * layer_count..first_drive + own.end * layer_count],
-                    before: &parameters.before[values.clone()],
-                    now: &parameters.now[values],
-                    parameter_count: count,
-                }
-            });
-            Portion { source, layout, layers, driving, displaced, goals, layer_count, plain, takes_ahead, to }
-        };
-        layers.chunks_mut(instances * layer_count).zip(outputs).enumerate().map(portion)
-    })
-}
-
 /// The work of a thread in a frame: it poses portions until none are left.
-pub struct Posing<'a, Portions> {
-    /// The portions that no thread has taken.
-    pub portions: &'a Mutex<Portions>,
+#[derive(Clone, Copy)]
+pub struct Posing<'a, 'b> {
+    /// The batches that no thread has taken.
+    pub uncut: &'b Mutex<Uncut<'a>>,
     /// The step at the end of which instances are posed.
     pub step: Step,
     /// The memory of threads that pose no frame at present.
-    pub scratch: &'a Mutex<Vec<Scratch>>,
+    pub scratch: &'b Mutex<Vec<Scratch>>,
 }
 
-impl<Portions> Clone for Posing<'_, Portions> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<Portions> Copy for Posing<'_, Portions> {}
-
-impl<'a, Portions: Iterator<Item = Portion<'a>>> Kernel for Posing<'_, Portions> {
+impl Kernel for Posing<'_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { portions, step, scratch: idle } = self;
+        let Self { uncut, step, scratch: idle } = self;
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
         let mut scratch = taken.unwrap_or_default();
-        // A poisoned lock means that another thread has panicked, which the pool reports.
-        let take = || portions.lock().ok().and_then(|mut portions| portions.next());
+        let mut portions = Portions::new(uncut);
+        let mut take = || portions.as_mut()?.next();
         let mut next = take();
         let mut first_is_found = false;
         while let Some(portion) = next {
@@ -222,7 +113,7 @@ impl<'a, Portions: Iterator<Item = Portion<'a>>> Kernel for Posing<'_, Portions>
             let following = next.as_ref().map(|next| next.first_layers(L::BLOCK)).unwrap_or_default();
             pose_portion::<L>(portion, first_is_found, following, step, &mut scratch);
             first_is_found = !following.is_empty();
-            next = next.or_else(take);
+            next = next.or_else(&mut take);
         }
         L::fence();
         if let Ok(mut idle) = idle.lock() {
