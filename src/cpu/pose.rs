@@ -1,21 +1,18 @@
 //! A group of instances: from ticks to skin matrices, stage by stage, as in `shaders/pose/pose.wgsl`.
 
-use glam::Vec4;
-
 use crate::cpu::abreast;
 use crate::cpu::block::joints::Parts;
 use crate::cpu::block::layers::{Played, REQUESTS_PER_LAYER, mix_joints, mix_values, weigh};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
 use crate::cpu::block::skin::Skinning;
-use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::block::{hierarchy, joints, skin};
 use crate::cpu::portion::Displacements;
 use crate::cpu::scratch::Scratch;
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::Lanes;
 use crate::cpu::source::{OutputSlices, Source};
+use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::search::Span;
-use crate::cpu::stages::{TransformPart, blend};
 use crate::pack::record::{ClipRecord, LayerRecord, NONE};
 use crate::pack::{NUMBERS, OutputLayout};
 
@@ -35,10 +32,10 @@ pub fn sample<L: Lanes>(
     scratch: &mut Scratch,
     to: &mut OutputSlices,
 ) {
-    let Scratch { found, parts, scattered, weights, decoded, .. } = scratch;
+    let Scratch { found, parts, scattered, decoded, .. } = scratch;
     let arrays = &source.library.arrays;
     let stride = abreast::stride(source.skeleton.record.joint_count as usize);
-    let GroupSpans { spans, firsts: first_spans } = &*found;
+    let GroupSpans { spans, firsts: first_spans, turns } = &*found;
     if layout.values > 0 {
         sample_values(source, layers.iter().zip(*first_spans), spans, layout, to.values);
     }
@@ -55,7 +52,6 @@ pub fn sample<L: Lanes>(
         has_root |= clip.root != NONE;
         let sampler = &source.sampler(&clip, &[]);
         let range = index..index + same.len();
-        weigh_turns::<L>(&plan.turning, spans, &first_spans[range.clone()], weights);
         let sampling = Sampling {
             plan,
             decoded,
@@ -65,7 +61,8 @@ pub fn sample<L: Lanes>(
             rest,
             first: range.start * stride,
             stride,
-            weights,
+            turns,
+            first_turn: range.start,
         };
         joints::sample_runs::<L>(&sampling, scattered, parts);
         index = range.end;
@@ -99,19 +96,6 @@ fn sample_values<'a>(
     }
 }
 
-/// Computes the weights of rotations for instances of one clip, at the timelines `turning`.
-#[inline(always)]
-fn weigh_turns<L: Lanes>(turning: &[u32], spans: &[Span], first_spans: &[usize], to: &mut Vec<GroupWeights>) {
-    to.resize_with(turning.len(), GroupWeights::default);
-    for (&timeline, to) in turning.iter().zip(to) {
-        let mut fractions = [Vec4::ZERO; LARGEST_BLOCK];
-        for (&first, fraction) in first_spans.iter().zip(&mut fractions) {
-            fraction.x = spans[first + timeline as usize].fraction;
-        }
-        to.set::<L>(fractions);
-    }
-}
-
 /// Samples and mixes instances of `layer_count` layers each, as in `shaders/pose/pose_layers.wgsl`.
 #[inline(always)]
 pub fn mix<L: Lanes>(
@@ -133,15 +117,17 @@ pub fn mix<L: Lanes>(
         }
     }
     if layout.has_joints() {
-        let mut following = layers.chunks(layer_count).skip(1);
-        for (index, layers) in layers.chunks(layer_count).enumerate() {
+        scratch.layered.find::<L>(source, layers, layer_count, now);
+        let mut following = layers.chunks(layer_count).enumerate().skip(1);
+        for (instance, layers) in layers.chunks(layer_count).enumerate() {
             if source.prefetches {
-                let next = following.next().unwrap_or_default();
-                scratch.ahead.take_layers(source, next, now, &mut scratch.spans);
-                let counting = layers.iter().filter(|layer| blend::weight(layer, now) > 0.0);
-                scratch.ahead.share(REQUESTS_PER_LAYER * counting.count());
+                scratch.ahead.clear();
+                if let Some((next, layers)) = following.next() {
+                    scratch.ahead.add_layers(source, layers, scratch.layered.of(next));
+                }
+                scratch.ahead.share(REQUESTS_PER_LAYER * scratch.layered.of(instance).counting().count());
             }
-            mix_joints::<L>(source, layers, now, index * stride, scratch);
+            mix_joints::<L>(source, layers, instance, instance * stride, scratch);
         }
     }
 }

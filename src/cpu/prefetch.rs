@@ -1,13 +1,13 @@
 //! Keys that are loaded into the caches before the instance that reads them is posed.
 
+use crate::cpu::block::group_layers::InstanceLayers;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
 use crate::cpu::plan::{FirstKey, Plan};
 use crate::cpu::simd::{LINE, prefetch};
 use crate::cpu::source::Source;
 use crate::cpu::stages::search::Span;
-use crate::cpu::stages::{blend, phase};
 use crate::pack::Arrays;
-use crate::pack::record::{ClipRecord, LayerRecord};
+use crate::pack::record::LayerRecord;
 
 /// The most bytes of a row of keys that are loaded ahead of time. The processor notices longer reads by itself.
 const MOST_BYTES: usize = 16_384;
@@ -59,14 +59,10 @@ impl Ahead {
         }
     }
 
-    /// Takes the keys that the layers of an instance with a weight above 0 read, in place of all others. `spans` is memory to use.
-    pub fn take_layers(&mut self, source: Source, layers: &[LayerRecord], now: i64, spans: &mut Vec<Span>) {
-        self.clear();
-        for layer in layers.iter().filter(|layer| blend::weight(layer, now) > 0.0) {
-            let clip: ClipRecord = source.library.arrays.record(layer.clip);
-            spans.clear();
-            source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
-            self.add(&source.plan(layer.clip).first_keys, spans);
+    /// Adds the keys that the layers of an instance with a weight above 0 read.
+    pub fn add_layers(&mut self, source: Source, layers: &[LayerRecord], found: InstanceLayers) {
+        for index in found.counting() {
+            self.add(&source.plan(layers[index].clip).first_keys, found.spans(index));
         }
     }
 

@@ -2,10 +2,10 @@
 
 use crate::cpu::abreast::{self, Abreast};
 use crate::cpu::block::arcs::Arcs;
+use crate::cpu::block::group_layers::GroupLayers;
 use crate::cpu::block::joints::Parts;
 use crate::cpu::block::mixer::Mixer;
 use crate::cpu::block::search::GroupSpans;
-use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::decoded::DecodedClips;
 use crate::cpu::goals::Reach;
 use crate::cpu::prefetch::Ahead;
@@ -17,8 +17,10 @@ use crate::cpu::stages::search::Span;
 pub struct Scratch {
     /// The spans of all timelines of the clips at work.
     pub spans: Vec<Span>,
-    /// The spans of a group of instances of one layer each.
+    /// The spans of a group of instances of one layer each that needs no mixing.
     pub found: GroupSpans,
+    /// The weights and spans of a group of instances whose layers are mixed.
+    pub layered: GroupLayers,
     /// The keys of the next group, or of the next instance where layers are mixed.
     pub ahead: Ahead,
     /// The parts of the joints of a group of instances, instance after instance.
@@ -27,8 +29,6 @@ pub struct Scratch {
     pub sampled: Parts,
     /// Rotations with separate keys.
     pub scattered: Arcs,
-    /// The weights of rotations of a group of instances.
-    pub weights: Vec<GroupWeights>,
     pub mixer: Mixer,
     /// The columns of clips with quantized keys.
     pub decoded: DecodedClips,

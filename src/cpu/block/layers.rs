@@ -76,20 +76,26 @@ impl ActiveLayer<'_> {
     }
 }
 
-/// Samples and mixes all joints of an instance. `first` is the place of its first joint in the parts of the group.
+/// Samples and mixes all joints of an instance of a group, whose weights and spans were found. `first` is the place of its first joint in
+/// the parts of the group.
 #[inline(always)]
-pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, first: usize, scratch: &mut Scratch) {
+pub fn mix_joints<L: Lanes>(
+    source: Source,
+    layers: &[LayerRecord],
+    instance: usize,
+    first: usize,
+    scratch: &mut Scratch,
+) {
     let (rest, joints) = (source.rest(), source.skeleton.record.joint_count as usize);
     let range = JointRange { first, joints };
     let arrays = &source.library.arrays;
-    let weight = |layer: &LayerRecord| blend::weight(layer, now);
-    let counts = |layer: &&LayerRecord| weight(layer) > 0.0;
-    let blends = |layer: &&LayerRecord| layer.mode & LAYER_MODE == LAYER_BLEND;
-    let blended = layers.iter().filter(counts).filter(blends);
-    let above = layers.iter().filter(counts).filter(|layer| !blends(layer));
-    let sum: f32 = blended.clone().map(weight).sum();
-    let blend = Blend::choose(source, blended.clone(), sum);
-    let Scratch { spans, ahead, parts, sampled, mixer, scattered, decoded, .. } = scratch;
+    let Scratch { layered, ahead, parts, sampled, mixer, scattered, decoded, .. } = scratch;
+    let found = layered.of(instance);
+    let blends = |&index: &usize| layers[index].mode & LAYER_MODE == LAYER_BLEND;
+    let blended = found.counting().filter(blends);
+    let above = found.counting().filter(|index| !blends(index));
+    let sum: f32 = blended.clone().map(|index| found.weight(index)).sum();
+    let blend = Blend::choose(source, blended.clone().map(|index| &layers[index]), sum);
     if blend == Blend::PerJoint {
         mixer.clear(range, parts);
     }
@@ -98,8 +104,8 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
     let mut uniform_count = 0;
     let mut is_settled = false;
     // One loop, so that the code of a sample is compiled once. The last round has no layer.
-    for layer in blended.chain(above).map(Some).chain([None]) {
-        let is_blended = layer.as_ref().is_some_and(blends);
+    for index in blended.chain(above).map(Some).chain([None]) {
+        let is_blended = index.as_ref().is_some_and(blends);
         if !is_blended && !is_settled {
             match blend {
                 Blend::PerJoint => mixer.mean::<L>(range, rest, parts),
@@ -108,24 +114,22 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
             }
             is_settled = true;
         }
-        let Some(layer) = layer else { break };
+        let Some(index) = index else { break };
+        let (layer, weight) = (&layers[index], found.weight(index));
         let is_lowest = is_blended && blend == Blend::Uniform && uniform_count == 0;
         let (to, first) = if is_lowest { (&mut *parts, first) } else { (&mut *sampled, 0) };
         let clip: ClipRecord = source.library.arrays.record(layer.clip);
-        spans.clear();
-        source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
         let plan = source.plan(layer.clip);
         let decoded = decoded.of::<L>(&source.library.arrays.words, layer.clip, plan);
+        let (spans, turns, first_turn) = (found.spans(index), found.turns(index), found.lane(index));
         let sampler = &source.sampler(&clip, spans);
-        let first_spans = &[0];
-        let (stride, weights) = (0, &[]);
-        let sampling = Sampling { plan, decoded, sampler, spans, first_spans, rest, first, stride, weights };
+        let (first_spans, stride) = (&[0], 0);
+        let sampling = Sampling { plan, decoded, sampler, spans, first_spans, rest, first, stride, turns, first_turn };
         ahead.request(arrays);
         joints::sample_runs::<L>(&sampling, scattered, to);
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
         joints::sample_root(sampler, rest, first, to);
         ahead.request(arrays);
-        let weight = weight(layer);
         match (layer.mode & LAYER_MODE, blend) {
             (LAYER_BLEND, Blend::Uniform) => {
                 if uniform_count == 1 {

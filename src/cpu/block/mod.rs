@@ -6,6 +6,7 @@ pub mod arcs;
 pub mod columns;
 pub mod decode;
 mod dual_quaternion;
+pub mod group_layers;
 pub mod hierarchy;
 pub mod inverse_kinematics;
 pub mod joints;

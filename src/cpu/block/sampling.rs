@@ -27,7 +27,9 @@ pub struct Sampling<'a> {
     /// The places from an instance to the next.
     pub stride: usize,
     /// The weights of rotations by the index of their timeline in [`Plan::turning`]. Those that are not there are computed.
-    pub weights: &'a [GroupWeights],
+    pub turns: &'a [GroupWeights],
+    /// The index of the first instance in these weights.
+    pub first_turn: usize,
 }
 
 impl<'a> Sampling<'a> {
@@ -47,8 +49,8 @@ impl<'a> Sampling<'a> {
     /// The weights of rotations of an instance at a fraction between their keys.
     #[inline(always)]
     pub fn weights(&self, instance: usize, keys: Keys, fraction: f32) -> Weights {
-        match self.weights.get(keys.turning()) {
-            Some(weights) => weights.of(instance),
+        match self.turns.get(keys.turning()) {
+            Some(weights) => weights.of(self.first_turn + instance),
             None => Weights::new(fraction),
         }
     }

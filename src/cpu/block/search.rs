@@ -1,5 +1,6 @@
 //! Finds the key intervals of a group of instances at once, with the numbers of [`stages::search`](crate::cpu::stages::search).
 
+use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::Source;
 use crate::cpu::stages::phase::{self, Time};
@@ -19,13 +20,15 @@ const LEAST_TOGETHER: usize = 4;
 /// The most keys whose indices an `f32` holds exactly.
 const MOST_KEYS: u32 = 1 << 24;
 
-/// The spans of a group of instances of one layer each.
+/// The spans of a group of instances of one layer each, and the weights of their rotations.
 #[derive(Debug, Default)]
 pub struct GroupSpans {
     /// The spans of all timelines of an instance lie side by side.
     pub spans: Vec<Span>,
     /// The index of the first span of each instance.
     pub firsts: [usize; LARGEST_BLOCK],
+    /// The weights of rotations at the timelines [`Plan::turning`](crate::cpu::plan::Plan::turning) of the clip of each instance.
+    pub turns: Vec<GroupWeights>,
 }
 
 impl GroupSpans {
@@ -34,7 +37,7 @@ impl GroupSpans {
     pub fn find<L: Lanes>(&mut self, source: Source, layers: &[LayerRecord], now: i64) {
         let arrays = &source.library.arrays;
         let mut firsts = self.firsts.iter_mut();
-        let mut count = 0;
+        let (mut count, mut index, mut turning) = (0, 0, 0);
         for same in layers.chunk_by(have_one_clip) {
             let clip: ClipRecord = arrays.record(same[0].clip);
             let timelines = source.timelines(&clip);
@@ -54,6 +57,21 @@ impl GroupSpans {
                 let to = self.spans[first + index..].iter_mut().step_by(timelines.len()).take(same.len());
                 find_in_timeline::<L>(arrays, timeline, &times, same.len() >= LEAST_TOGETHER, to);
             }
+            let plan = source.plan(same[0].clip);
+            turning = turning.max(plan.turning.len());
+            if self.turns.len() < turning {
+                self.turns.resize_with(turning, GroupWeights::default);
+            }
+            for (&timeline, turns) in plan.turning.iter().zip(&mut self.turns) {
+                for instance in 0..same.len() {
+                    let span = &self.spans[first + instance * timelines.len() + timeline as usize];
+                    turns.set_fraction(index + instance, span.fraction);
+                }
+            }
+            index += same.len();
+        }
+        for turns in &mut self.turns[..turning] {
+            turns.weigh::<L>();
         }
     }
 }

@@ -52,13 +52,18 @@ impl Default for GroupWeights {
 }
 
 impl GroupWeights {
-    /// Computes the weights for the fractions of up to a block of instances, with the bits of [`Weights::new`]. A fraction is the first
-    /// number of its instance.
+    /// Sets the fraction of an instance. [`weigh`](Self::weigh) must follow.
     #[inline(always)]
-    pub fn set<L: Lanes>(&mut self, fractions: [Vec4; LARGEST_BLOCK]) {
-        self.fractions = fractions;
+    pub fn set_fraction(&mut self, instance: usize, fraction: f32) {
+        // The remainder changes nothing: it spares a check of bounds.
+        self.fractions[instance % LARGEST_BLOCK].x = fraction;
+    }
+
+    /// Computes the weights for the fractions of all instances, with the bits of [`Weights::new`].
+    #[inline(always)]
+    pub fn weigh<L: Lanes>(&mut self) {
         let one = L::splat(1.0);
-        let [fraction, ..] = L::transpose(L::load_block(&fractions));
+        let [fraction, ..] = L::transpose(L::load_block(&self.fractions));
         let nearer = fraction.min(one - fraction);
         let doubled = nearer + nearer;
         let (middle, near) = (sine_ratios(doubled), sine_ratios(one - doubled));
@@ -215,7 +220,8 @@ mod tests {
         fn run<L: Lanes>(self) -> Self::Output {
             let count = L::BLOCK;
             let mut group = GroupWeights::default();
-            group.set::<L>(self.0.map(|fraction| Vec4::new(fraction, 0.0, 0.0, 0.0)));
+            self.0.iter().enumerate().for_each(|(instance, &fraction)| group.set_fraction(instance, fraction));
+            group.weigh::<L>();
             (0..count).map(|instance| bits(&group.of(instance))).collect()
         }
     }
