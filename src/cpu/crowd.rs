@@ -6,7 +6,8 @@ use crate::model::{Crowd, SkeletonId, Step};
 use crate::pack::record::{DriveRecord, GoalRecord, LayerRecord};
 use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd};
 
-/// Size in bytes of the skin matrices of a crowd above which they are written past the caches, which would not keep them until they are read.
+/// Size in bytes of the skin matrices of all batches above which they are written past the caches. The caches would not keep them until they
+/// are read.
 const LARGER_THAN_CACHES: usize = 8 << 20;
 
 /// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame.

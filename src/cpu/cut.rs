@@ -28,7 +28,7 @@ const LEAST_JOINTS: usize = 512;
 /// The number of portions per thread, so that all threads end at almost the same time.
 const PORTIONS_PER_THREAD: usize = 16;
 
-/// Where each of several threads has at least this many portions, it takes one ahead.
+/// The portions that each of several threads must have at least to take one ahead.
 const PORTIONS_TO_TAKE_AHEAD: usize = 8;
 
 /// Instances of a portion are a multiple of this number, so that kernels can take several at a time.
@@ -50,7 +50,7 @@ fn most_work(per_thread: usize) -> usize {
     (per_thread / PORTIONS_PER_THREAD).clamp(LEAST_JOINTS, MOST_JOINTS)
 }
 
-/// The work of a crowd, and where it is cut.
+/// The work of a crowd, and its batches in series that threads take.
 #[derive(Debug, Default)]
 pub struct Cuts {
     /// The work of posing all instances, in joints.
@@ -59,36 +59,36 @@ pub struct Cuts {
     series: Vec<Series>,
 }
 
-/// Neighbouring batches that a thread takes at once: small ones that are a portion together, or a single one of any size.
+/// Neighbouring batches that a thread takes at once: small ones with the work of one portion together, or a single one of any size.
 #[derive(Debug, Clone, Copy, Default)]
 struct Series {
+    /// The number of batches.
     batches: usize,
-    /// The layers of all their instances.
+    /// The number of layers of all their instances together.
     layers: usize,
 }
 
 impl Cuts {
-    /// Cuts a crowd for up to `most` threads.
-    pub fn new(crowd: &PackedCrowd, library: &PackedLibrary, most: usize) -> Self {
+    /// Cuts a crowd for up to `most_threads` threads.
+    pub fn new(crowd: &PackedCrowd, library: &PackedLibrary, most_threads: usize) -> Self {
         let work_of = |batch: &PackedBatch| batch.instances.len() * instance_work(batch, library);
         let work = crowd.batches.iter().map(work_of).sum();
-        let most = most_work(work / threads(work, most));
-        let mut series: Vec<Series> = Vec::new();
-        // The work of the last series.
-        let mut last = most;
+        let most = most_work(work / threads(work, most_threads));
+        let mut all: Vec<Series> = Vec::new();
+        let mut last_work = 0;
         for batch in &crowd.batches {
-            let own = work_of(batch);
-            if last + own > most {
-                series.push(Series::default());
-                last = 0;
+            let own_work = work_of(batch);
+            if all.is_empty() || last_work + own_work > most {
+                all.push(Series::default());
+                last_work = 0;
             }
-            if let Some(series) = series.last_mut() {
-                series.batches += 1;
-                series.layers += batch.layer_count * batch.instances.len();
+            if let Some(last) = all.last_mut() {
+                last.batches += 1;
+                last.layers += batch.layer_count * batch.instances.len();
             }
-            last += own;
+            last_work += own_work;
         }
-        Self { work, series }
+        Self { work, series: all }
     }
 
     /// The number of threads that pose the crowd, up to `most`.
@@ -97,9 +97,8 @@ impl Cuts {
     }
 }
 
-/// What the portions of a crowd have in common.
-#[derive(Clone, Copy)]
-struct Common<'a> {
+/// The inputs of all portions of a crowd.
+struct Inputs<'a> {
     library: &'a PackedLibrary,
     plans: &'a [(u32, Plan)],
     drives: &'a [DriveRecord],
@@ -113,19 +112,19 @@ struct Common<'a> {
     per_thread: usize,
 }
 
-impl<'a> Common<'a> {
-    /// The instances of a portion of a batch.
-    fn instances(self, packed: &PackedBatch) -> usize {
+impl<'a> Inputs<'a> {
+    /// The number of instances of a portion of a batch.
+    fn instances(&self, packed: &PackedBatch) -> usize {
         (most_work(self.per_thread) / instance_work(packed, self.library)).next_multiple_of(MULTIPLE).max(MULTIPLE)
     }
 
-    fn portion(self, part: Part<'a>) -> Portion<'a> {
-        let Self { library, plans, past_caches, prefetches, parameters, .. } = self;
-        let Part { packed, layout, first, layers, to } = part;
+    fn portion(&self, part: Part<'a>) -> Portion<'a> {
+        let Self { library, plans, past_caches, prefetches, parameters, .. } = *self;
+        let Part { packed, layout, most, first, layers, to } = part;
         let skeleton = &library.skeletons[packed.skeleton.index()];
         let source = Source { library, skeleton, plans, past_caches, prefetches };
         let layer_count = packed.layer_count;
-        let portion_work = self.instances(packed) * instance_work(packed, library);
+        let portion_work = most * instance_work(packed, library);
         // Otherwise, another thread might have none.
         let has_many = self.threads == 1 || self.per_thread >= PORTIONS_TO_TAKE_AHEAD * portion_work;
         let takes_ahead = prefetches && has_many && layout.has_matrices();
@@ -164,6 +163,8 @@ struct Batches<'a> {
 struct Part<'a> {
     packed: &'a PackedBatch,
     layout: OutputLayout,
+    /// The most instances of a portion.
+    most: usize,
     /// The slot of the first instance.
     first: usize,
     layers: &'a mut [LayerRecord],
@@ -182,21 +183,28 @@ impl<'a> Batches<'a> {
     }
 
     /// Splits off the instances of the next portion.
-    fn next_part(&mut self, common: Common<'a>) -> Option<Part<'a>> {
+    fn next_part(&mut self, inputs: &Inputs<'a>) -> Option<Part<'a>> {
         let mut rest = match self.rest.take() {
             Some(rest) => rest,
-            None => self.first()?,
+            None => self.first(inputs)?,
         };
-        let part = rest.split_off(common.instances(rest.packed));
+        let part = rest.split_off(rest.most);
         self.rest = Some(rest).filter(|rest| !rest.layers.is_empty());
         Some(part)
     }
 
     /// Splits off the first batch.
-    fn first(&mut self) -> Option<Part<'a>> {
+    fn first(&mut self, inputs: &Inputs<'a>) -> Option<Part<'a>> {
         let (packed, posed) = (self.packed.split_off_first()?, self.posed.split_off_first_mut()?);
         let layers = self.layers.split_off_mut(..packed.layer_count * packed.instances.len())?;
-        Some(Part { packed, layout: posed.layout, first: 0, layers, to: OutputSlices::new(&mut posed.numbers) })
+        Some(Part {
+            packed,
+            layout: posed.layout,
+            most: inputs.instances(packed),
+            first: 0,
+            layers,
+            to: OutputSlices::new(&mut posed.numbers),
+        })
     }
 }
 
@@ -211,19 +219,24 @@ impl Part<'_> {
     }
 }
 
-/// The batches of a crowd that no thread has taken.
-pub struct Uncut<'a> {
-    common: Common<'a>,
+/// A crowd whose instances threads pose, portion by portion.
+pub struct Cutting<'a> {
+    inputs: Inputs<'a>,
+    untaken: Mutex<Untaken<'a>>,
+}
+
+/// The batches that no thread has taken.
+struct Untaken<'a> {
     series: slice::Iter<'a, Series>,
     batches: Batches<'a>,
 }
 
-impl<'a> Uncut<'a> {
-    /// All batches of a crowd, for a number of threads.
+impl<'a> Cutting<'a> {
+    /// All instances of a crowd, for a number of threads.
     pub fn new(crowd: &'a mut CpuCrowd, library: &'a PackedLibrary, plans: &'a [(u32, Plan)], threads: usize) -> Self {
         let CpuCrowd { packed, batches: posed, cuts, prefetches, past_caches, parameters, .. } = crowd;
         let PackedCrowd { layers, drives, goals, displacements, batches: packed, .. } = packed;
-        let common = Common {
+        let inputs = Inputs {
             library,
             plans,
             drives,
@@ -235,36 +248,37 @@ impl<'a> Uncut<'a> {
             threads,
             per_thread: cuts.work / threads,
         };
-        Self { common, series: cuts.series.iter(), batches: Batches { rest: None, packed, posed, layers } }
+        let batches = Batches { rest: None, packed, posed, layers };
+        Self { inputs, untaken: Mutex::new(Untaken { series: cuts.series.iter(), batches }) }
     }
 
     /// Takes the next portion of a large batch, or several small batches.
     ///
-    /// Of small batches, it reads nothing: their records may be far away in memory, and threads wait for each other here.
-    fn take(&mut self) -> Option<Batches<'a>> {
-        if self.batches.rest.is_none() {
-            let series = self.series.next()?;
+    /// It reads nothing of small batches: their records may be far away in memory, and threads wait for each other here.
+    fn take(&self) -> Option<Batches<'a>> {
+        // A poisoned lock means that another thread has panicked, which the pool reports.
+        let mut untaken = self.untaken.lock().ok()?;
+        if untaken.batches.rest.is_none() {
+            let series = *untaken.series.next()?;
             if series.batches > 1 {
-                return Some(self.batches.split_off(*series));
+                return Some(untaken.batches.split_off(series));
             }
         }
-        Some(Batches { rest: self.batches.next_part(self.common), ..Batches::default() })
+        Some(Batches { rest: untaken.batches.next_part(&self.inputs), ..Batches::default() })
     }
 }
 
-/// The portions that a thread takes, until no thread has left any.
+/// The portions that a thread takes until none are left.
 pub struct Portions<'a, 'b> {
-    common: Common<'a>,
-    all: &'b Mutex<Uncut<'a>>,
-    /// What it has taken.
+    all: &'b Cutting<'a>,
+    /// The batches and the part that it has taken.
     own: Batches<'a>,
 }
 
 impl<'a, 'b> Portions<'a, 'b> {
-    /// Portions of the batches that no thread has taken; none if another thread has panicked.
-    pub fn new(all: &'b Mutex<Uncut<'a>>) -> Option<Self> {
-        let common = all.lock().ok()?.common;
-        Some(Self { common, all, own: Batches::default() })
+    /// Portions that no other thread takes.
+    pub fn new(all: &'b Cutting<'a>) -> Self {
+        Self { all, own: Batches::default() }
     }
 }
 
@@ -273,17 +287,18 @@ impl<'a> Iterator for Portions<'a, '_> {
 
     fn next(&mut self) -> Option<Portion<'a>> {
         loop {
-            if let Some(part) = self.own.next_part(self.common) {
-                return Some(self.common.portion(part));
+            if let Some(part) = self.own.next_part(&self.all.inputs) {
+                return Some(self.all.inputs.portion(part));
             }
-            // A poisoned lock means that another thread has panicked, which the pool reports.
-            self.own = self.all.lock().ok()?.take()?;
+            self.own = self.all.take()?;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
     use crate::cpu::CpuEngine;
     use crate::demo;
@@ -303,24 +318,41 @@ mod tests {
         (library, crowd)
     }
 
-    /// The skeleton and the number of instances of each portion, and whether a thread took it together with the one before. Threads take
-    /// portions in turn.
-    fn taken(counts: &[usize], threads: usize) -> Vec<(usize, usize, bool)> {
+    /// A portion: its skeleton, its instances, and whether its thread had it when it asked.
+    type Taken = (usize, Range<usize>, bool);
+
+    /// The portions of threads that take them in turn, until each finds none.
+    fn taken(counts: &[usize], threads: usize) -> Vec<Taken> {
         let (library, crowd) = crowd(counts);
         let engine = CpuEngine::with_threads(&library, threads).unwrap();
         let mut posed = engine.crowd(&crowd, Outputs::SKIN).unwrap();
-        let uncut = Mutex::new(Uncut::new(&mut posed, engine.library(), &[], threads));
-        let mut all: Vec<Portions> = (0..threads).map(|_| Portions::new(&uncut).unwrap()).collect();
+        let address = |numbers: &[f32]| numbers.as_ptr() as usize;
+        let starts: Vec<(usize, usize)> =
+            posed.batches.iter().map(|batch| (batch.skeleton.index(), address(&batch.numbers.skin))).collect();
+        let cutting = Cutting::new(&mut posed, engine.library(), &[], threads);
+        let mut all: Vec<Portions> = (0..threads).map(|_| Portions::new(&cutting)).collect();
         let mut found = Vec::new();
-        while let Some(portions) = all.iter_mut().max_by_key(|portions| portions.own.packed.len()) {
-            let is_own = !portions.own.packed.is_empty() || portions.own.rest.is_some();
-            let Some(portion) = portions.next() else { break };
-            let skeletons = &engine.library().skeletons;
-            let skeleton = skeletons.iter().position(|skeleton| std::ptr::eq(skeleton, portion.source.skeleton));
-            let instances = portion.layers.len() / portion.layer_count;
-            assert_eq!(portion.to.skin.len(), instances * portion.layout.skin);
-            assert_eq!(portion.layout.skin, 12 * portion.source.skeleton.record.skin_joint_count as usize);
-            found.push((skeleton.unwrap(), instances, is_own));
+        let mut without_any = 0;
+        for turn in 0.. {
+            let portions = &mut all[turn % threads];
+            let is_own = !portions.own.packed.is_empty();
+            match portions.next() {
+                Some(portion) => {
+                    let count = portion.layers.len() / portion.layer_count;
+                    assert_eq!(portion.to.skin.len(), count * portion.layout.skin);
+                    let start = |&&(_, start): &&(usize, usize)| start <= address(portion.to.skin);
+                    let (skeleton, start) = starts.iter().filter(start).max_by_key(|(_, start)| start).unwrap();
+                    let record = &engine.library().skeletons[*skeleton].record;
+                    assert_eq!(*record, portion.source.skeleton.record);
+                    let first = (address(portion.to.skin) - start) / (size_of::<f32>() * portion.layout.skin);
+                    found.push((*skeleton, first..first + count, is_own));
+                    without_any = 0;
+                }
+                None => without_any += 1,
+            }
+            if without_any == threads {
+                break;
+            }
         }
         found
     }
@@ -330,22 +362,27 @@ mod tests {
         let mixed: Vec<usize> = (0..60).map(|rig| [1, 0, 3, 700, 17, 2][rig % 6]).collect();
         for counts in [vec![1000], vec![1; 200], vec![0, 5, 0], mixed, vec![]] {
             for threads in [1, 2, 5] {
-                let mut sums = vec![0; counts.len()];
-                taken(&counts, threads).into_iter().for_each(|(skeleton, instances, _)| sums[skeleton] += instances);
-                assert_eq!(sums, counts, "{threads} threads");
+                let mut instances: Vec<Vec<usize>> = vec![Vec::new(); counts.len()];
+                for (skeleton, own, _) in taken(&counts, threads) {
+                    instances[skeleton].extend(own);
+                }
+                for (instances, &count) in instances.iter_mut().zip(&counts) {
+                    instances.sort_unstable();
+                    assert!(instances.iter().copied().eq(0..count), "{threads} threads: {instances:?}");
+                }
             }
         }
     }
 
     #[test]
     fn a_thread_takes_several_small_batches_and_cuts_large_ones() {
-        // Of 512 joints or more each.
         let small = taken(&[1; 200], 2);
         assert_eq!(small.len(), 200);
+        // Up to 512 joints at a time.
         let takes = small.iter().filter(|(_, _, is_own)| !is_own).count();
         assert!((20..40).contains(&takes), "{takes}");
         // 700 instances at a time would leave the other thread without work.
         let large = taken(&[1, 700, 1], 2);
-        assert!(large.len() > 20 && large.iter().all(|&(_, instances, is_own)| instances <= 32 && !is_own));
+        assert!(large.len() > 20 && large.iter().all(|(_, instances, is_own)| instances.len() <= 32 && !is_own));
     }
 }

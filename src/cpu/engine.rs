@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use glam::Vec4;
 
 use crate::cpu::crowd::{CpuBatch, CpuCrowd, Parameters};
-use crate::cpu::cut::{Cuts, Uncut};
+use crate::cpu::cut::{Cuts, Cutting};
 use crate::cpu::plan::Plan;
 use crate::cpu::pool::Pool;
 use crate::cpu::portion::Posing;
@@ -273,8 +273,8 @@ impl CpuEngine {
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
         let step = step.into();
         let threads = crowd.cuts.threads(self.threads());
-        let uncut = Mutex::new(Uncut::new(crowd, &self.library, &self.plans, threads));
-        let posing = Posing { uncut: &uncut, step, scratch: &self.scratch };
+        let cutting = Cutting::new(crowd, &self.library, &self.plans, threads);
+        let posing = Posing { cutting: &cutting, step, scratch: &self.scratch };
         self.pool.run(threads, || self.instructions.run(posing));
         let Parameters { before, now, .. } = &mut crowd.parameters;
         before.copy_from_slice(now);

@@ -1,8 +1,8 @@
-//! Portions of a crowd, and how a thread poses one after the other.
+//! Portions of a crowd. A thread poses one after the other.
 
 use std::sync::Mutex;
 
-use crate::cpu::cut::{Portions, Uncut};
+use crate::cpu::cut::{Cutting, Portions};
 use crate::cpu::goals::{self, Goals};
 use crate::cpu::pose;
 use crate::cpu::scratch::Scratch;
@@ -40,9 +40,13 @@ pub struct Portion<'a> {
 
 /// The drivers of the layers of a portion, and the values of their parameters.
 pub struct Driving<'a> {
+    /// One per layer, instance after instance.
     pub drives: &'a [DriveRecord],
+    /// The values in the frame before, instance after instance.
     pub before: &'a [f32],
+    /// The values in this frame.
     pub now: &'a [f32],
+    /// The number of values per instance.
     pub parameter_count: usize,
 }
 
@@ -88,8 +92,8 @@ impl<'a> Displacements<'a> {
 /// The work of a thread in a frame: it poses portions until none are left.
 #[derive(Clone, Copy)]
 pub struct Posing<'a, 'b> {
-    /// The batches that no thread has taken.
-    pub uncut: &'b Mutex<Uncut<'a>>,
+    /// The crowd.
+    pub cutting: &'b Cutting<'a>,
     /// The step at the end of which instances are posed.
     pub step: Step,
     /// The memory of threads that pose no frame at present.
@@ -101,19 +105,18 @@ impl Kernel for Posing<'_, '_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { uncut, step, scratch: idle } = self;
+        let Self { cutting, step, scratch: idle } = self;
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
         let mut scratch = taken.unwrap_or_default();
-        let mut portions = Portions::new(uncut);
-        let mut take = || portions.as_mut()?.next();
-        let mut next = take();
+        let mut portions = Portions::new(cutting);
+        let mut next = portions.next();
         let mut first_is_found = false;
         while let Some(portion) = next {
-            next = if portion.takes_ahead { take() } else { None };
+            next = if portion.takes_ahead { portions.next() } else { None };
             let following = next.as_ref().map(|next| next.first_layers(L::BLOCK)).unwrap_or_default();
             pose_portion::<L>(portion, first_is_found, following, step, &mut scratch);
             first_is_found = !following.is_empty();
-            next = next.or_else(&mut take);
+            next = next.or_else(|| portions.next());
         }
         L::fence();
         if let Ok(mut idle) = idle.lock() {

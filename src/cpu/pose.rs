@@ -35,13 +35,15 @@ pub fn sample<L: Lanes>(
     let Scratch { found, parts, scattered, decoded, .. } = scratch;
     let arrays = &source.library.arrays;
     let stride = abreast::stride(source.skeleton.record.joint_count as usize);
-    let GroupSpans { spans, firsts: first_spans, turns } = &*found;
+    let GroupSpans { spans, firsts: first_spans, .. } = &*found;
     if layout.values > 0 {
         sample_values(source, layers.iter().zip(*first_spans), spans, layout, to.values);
     }
     if !layout.has_joints() {
         return;
     }
+    found.weigh::<L>(source, layers);
+    let GroupSpans { spans, firsts: first_spans, slerp_weights } = &*found;
     let rest = source.rest();
     let mut has_root = false;
     let mut index = 0;
@@ -61,8 +63,8 @@ pub fn sample<L: Lanes>(
             rest,
             first: range.start * stride,
             stride,
-            turns,
-            first_turn: range.start,
+            slerp_weights,
+            first_lane: range.start,
         };
         joints::sample_runs::<L>(&sampling, scattered, parts);
         index = range.end;
@@ -118,16 +120,15 @@ pub fn mix<L: Lanes>(
     }
     if layout.has_joints() {
         scratch.layered.find::<L>(source, layers, layer_count, now);
-        let mut following = layers.chunks(layer_count).enumerate().skip(1);
-        for (instance, layers) in layers.chunks(layer_count).enumerate() {
+        for (instance, own) in layers.chunks(layer_count).enumerate() {
             if source.prefetches {
                 scratch.ahead.clear();
-                if let Some((next, layers)) = following.next() {
-                    scratch.ahead.add_layers(source, layers, scratch.layered.of(next));
+                if let Some(next) = layers.chunks(layer_count).nth(instance + 1) {
+                    scratch.ahead.add_layers(source, next, scratch.layered.instance(instance + 1));
                 }
-                scratch.ahead.share(REQUESTS_PER_LAYER * scratch.layered.of(instance).counting().count());
+                scratch.ahead.share(REQUESTS_PER_LAYER * scratch.layered.instance(instance).active().count());
             }
-            mix_joints::<L>(source, layers, instance, instance * stride, scratch);
+            mix_joints::<L>(source, own, instance, instance * stride, scratch);
         }
     }
 }

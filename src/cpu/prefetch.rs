@@ -61,7 +61,7 @@ impl Ahead {
 
     /// Adds the keys that the layers of an instance with a weight above 0 read.
     pub fn add_layers(&mut self, source: Source, layers: &[LayerRecord], found: InstanceLayers) {
-        for index in found.counting() {
+        for index in found.active() {
             self.add(&source.plan(layers[index].clip).first_keys, found.spans(index));
         }
     }

@@ -11,7 +11,7 @@ use crate::pack::record::LayerRecord;
 /// The weights and spans of the layers of a group of instances at a tick.
 #[derive(Debug, Default)]
 pub struct GroupLayers {
-    /// The layers of each instance.
+    /// The number of layers per instance.
     count: usize,
     /// The weight of each layer, instance after instance.
     weights: Vec<f32>,
@@ -51,12 +51,13 @@ impl GroupLayers {
                 }
             }
             found.find::<L>(source, &self.together, now);
+            found.weigh::<L>(source, &self.together);
         }
     }
 
     /// The layers of an instance.
     #[inline(always)]
-    pub fn of(&self, instance: usize) -> InstanceLayers<'_> {
+    pub fn instance(&self, instance: usize) -> InstanceLayers<'_> {
         let own = instance * self.count..(instance + 1) * self.count;
         InstanceLayers { weights: &self.weights[own.clone()], lanes: &self.lanes[own], found: &self.found }
     }
@@ -65,7 +66,7 @@ impl GroupLayers {
 impl<'a> InstanceLayers<'a> {
     /// The indices of the layers with a weight above 0.
     #[inline(always)]
-    pub fn counting(self) -> impl Iterator<Item = usize> + Clone + use<'a> {
+    pub fn active(self) -> impl Iterator<Item = usize> + Clone + use<'a> {
         (0..self.weights.len()).filter(move |&index| self.weights[index] > 0.0)
     }
 
@@ -75,12 +76,6 @@ impl<'a> InstanceLayers<'a> {
         self.weights[index]
     }
 
-    /// The index of a layer with a weight above 0 in the group that [`spans`](Self::spans) and [`turns`](Self::turns) were found with.
-    #[inline(always)]
-    pub fn lane(self, index: usize) -> usize {
-        self.lanes[index]
-    }
-
     /// The spans of a layer with a weight above 0.
     #[inline(always)]
     pub fn spans(self, index: usize) -> &'a [Span] {
@@ -88,9 +83,9 @@ impl<'a> InstanceLayers<'a> {
         &found.spans[found.firsts[self.lanes[index]]..]
     }
 
-    /// The weights of rotations of a layer with a weight above 0.
+    /// The weights of rotations of a layer with a weight above 0: those of a group, and the index of the instance in it.
     #[inline(always)]
-    pub fn turns(self, index: usize) -> &'a [GroupWeights] {
-        &self.found[index].turns
+    pub fn slerp_weights(self, index: usize) -> (&'a [GroupWeights], usize) {
+        (&self.found[index].slerp_weights, self.lanes[index])
     }
 }

@@ -90,10 +90,10 @@ pub fn mix_joints<L: Lanes>(
     let range = JointRange { first, joints };
     let arrays = &source.library.arrays;
     let Scratch { layered, ahead, parts, sampled, mixer, scattered, decoded, .. } = scratch;
-    let found = layered.of(instance);
+    let found = layered.instance(instance);
     let blends = |&index: &usize| layers[index].mode & LAYER_MODE == LAYER_BLEND;
-    let blended = found.counting().filter(blends);
-    let above = found.counting().filter(|index| !blends(index));
+    let blended = found.active().filter(blends);
+    let above = found.active().filter(|index| !blends(index));
     let sum: f32 = blended.clone().map(|index| found.weight(index)).sum();
     let blend = Blend::choose(source, blended.clone().map(|index| &layers[index]), sum);
     if blend == Blend::PerJoint {
@@ -121,10 +121,12 @@ pub fn mix_joints<L: Lanes>(
         let clip: ClipRecord = source.library.arrays.record(layer.clip);
         let plan = source.plan(layer.clip);
         let decoded = decoded.of::<L>(&source.library.arrays.words, layer.clip, plan);
-        let (spans, turns, first_turn) = (found.spans(index), found.turns(index), found.lane(index));
+        let spans = found.spans(index);
+        let (slerp_weights, first_lane) = found.slerp_weights(index);
         let sampler = &source.sampler(&clip, spans);
         let (first_spans, stride) = (&[0], 0);
-        let sampling = Sampling { plan, decoded, sampler, spans, first_spans, rest, first, stride, turns, first_turn };
+        let sampling =
+            Sampling { plan, decoded, sampler, spans, first_spans, rest, first, stride, slerp_weights, first_lane };
         ahead.request(arrays);
         joints::sample_runs::<L>(&sampling, scattered, to);
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);

@@ -26,10 +26,11 @@ pub struct Sampling<'a> {
     pub first: usize,
     /// The places from an instance to the next.
     pub stride: usize,
-    /// The weights of rotations by the index of their timeline in [`Plan::turning`]. Those that are not there are computed.
-    pub turns: &'a [GroupWeights],
-    /// The index of the first instance in these weights.
-    pub first_turn: usize,
+    /// The weights of rotations of a group, by the index of their timeline in [`Plan::turning`]. Those of other timelines are computed for
+    /// each run.
+    pub slerp_weights: &'a [GroupWeights],
+    /// The index of the first instance in the group.
+    pub first_lane: usize,
 }
 
 impl<'a> Sampling<'a> {
@@ -49,8 +50,8 @@ impl<'a> Sampling<'a> {
     /// The weights of rotations of an instance at a fraction between their keys.
     #[inline(always)]
     pub fn weights(&self, instance: usize, keys: Keys, fraction: f32) -> Weights {
-        match self.turns.get(keys.turning()) {
-            Some(weights) => weights.of(self.first_turn + instance),
+        match self.slerp_weights.get(keys.turning()) {
+            Some(weights) => weights.of(self.first_lane + instance),
             None => Weights::new(fraction),
         }
     }

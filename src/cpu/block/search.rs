@@ -28,16 +28,39 @@ pub struct GroupSpans {
     /// The index of the first span of each instance.
     pub firsts: [usize; LARGEST_BLOCK],
     /// The weights of rotations at the timelines [`Plan::turning`](crate::cpu::plan::Plan::turning) of the clip of each instance.
-    pub turns: Vec<GroupWeights>,
+    pub slerp_weights: Vec<GroupWeights>,
 }
 
 impl GroupSpans {
+    /// Computes the weights of rotations. The keys of the same layers must have been found.
+    #[inline(always)]
+    pub fn weigh<L: Lanes>(&mut self, source: Source, layers: &[LayerRecord]) {
+        let (mut first, mut count) = (0, 0);
+        for same in layers.chunk_by(have_one_clip) {
+            let turning = &source.plan(same[0].clip).turning;
+            count = count.max(turning.len());
+            if self.slerp_weights.len() < count {
+                self.slerp_weights.resize_with(count, GroupWeights::default);
+            }
+            for instance in first..first + same.len() {
+                let spans = &self.spans[self.firsts[instance]..];
+                for (&timeline, weights) in turning.iter().zip(&mut self.slerp_weights) {
+                    weights.set_fraction(instance, spans[timeline as usize].fraction);
+                }
+            }
+            first += same.len();
+        }
+        for weights in &mut self.slerp_weights[..count] {
+            weights.weigh::<L>();
+        }
+    }
+
     /// Finds the keys of all timelines of the clips that instances with these layers play at a tick.
     #[inline(always)]
     pub fn find<L: Lanes>(&mut self, source: Source, layers: &[LayerRecord], now: i64) {
         let arrays = &source.library.arrays;
         let mut firsts = self.firsts.iter_mut();
-        let (mut count, mut index, mut turning) = (0, 0, 0);
+        let mut count = 0;
         for same in layers.chunk_by(have_one_clip) {
             let clip: ClipRecord = arrays.record(same[0].clip);
             let timelines = source.timelines(&clip);
@@ -57,21 +80,6 @@ impl GroupSpans {
                 let to = self.spans[first + index..].iter_mut().step_by(timelines.len()).take(same.len());
                 find_in_timeline::<L>(arrays, timeline, &times, same.len() >= LEAST_TOGETHER, to);
             }
-            let plan = source.plan(same[0].clip);
-            turning = turning.max(plan.turning.len());
-            if self.turns.len() < turning {
-                self.turns.resize_with(turning, GroupWeights::default);
-            }
-            for (&timeline, turns) in plan.turning.iter().zip(&mut self.turns) {
-                for instance in 0..same.len() {
-                    let span = &self.spans[first + instance * timelines.len() + timeline as usize];
-                    turns.set_fraction(index + instance, span.fraction);
-                }
-            }
-            index += same.len();
-        }
-        for turns in &mut self.turns[..turning] {
-            turns.weigh::<L>();
         }
     }
 }
