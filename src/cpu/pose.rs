@@ -35,15 +35,12 @@ pub fn sample<L: Lanes>(
     let Scratch { found, parts, scattered, decoded, .. } = scratch;
     let arrays = &source.library.arrays;
     let stride = abreast::stride(source.skeleton.record.joint_count as usize);
-    let GroupSpans { spans, firsts: first_spans, .. } = &*found;
     if layout.values > 0 {
-        sample_values(source, layers.iter().zip(*first_spans), spans, layout, to.values);
+        sample_values(source, layers.iter().zip(found.firsts), &found.spans, layout, to.values);
     }
     if !layout.has_joints() {
         return;
     }
-    found.weigh::<L>(source, layers);
-    let GroupSpans { spans, firsts: first_spans, slerp_weights } = &*found;
     let rest = source.rest();
     let mut has_root = false;
     let mut index = 0;
@@ -52,8 +49,11 @@ pub fn sample<L: Lanes>(
         let decoded = decoded.of::<L>(&arrays.words, same[0].clip, plan);
         let clip: ClipRecord = arrays.record(same[0].clip);
         has_root |= clip.root != NONE;
-        let sampler = &source.sampler(&clip, &[]);
         let range = index..index + same.len();
+        found.set_fractions(plan, range.clone());
+        found.weigh::<L>(plan.turning.len());
+        let GroupSpans { spans, firsts: first_spans, slerp_weights } = &*found;
+        let sampler = &source.sampler(&clip, &[]);
         let sampling = Sampling {
             plan,
             decoded,
@@ -71,8 +71,8 @@ pub fn sample<L: Lanes>(
     }
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);
     if has_root {
-        for (index, (layer, &first_span)) in layers.iter().zip(first_spans).enumerate() {
-            let sampler = &source.sampler(&arrays.record(layer.clip), &spans[first_span..]);
+        for (index, (layer, first_span)) in layers.iter().zip(found.firsts).enumerate() {
+            let sampler = &source.sampler(&arrays.record(layer.clip), &found.spans[first_span..]);
             joints::sample_root(sampler, rest, index * stride, parts);
         }
     }

@@ -1,6 +1,6 @@
 //! The layers of a group of instances that are mixed.
 
-use crate::cpu::block::search::GroupSpans;
+use crate::cpu::block::search::{GroupSpans, have_one_clip};
 use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::simd::Lanes;
 use crate::cpu::source::Source;
@@ -51,7 +51,14 @@ impl GroupLayers {
                 }
             }
             found.find::<L>(source, &self.together, now);
-            found.weigh::<L>(source, &self.together);
+            let (mut first, mut count) = (0, 0);
+            for same in self.together.chunk_by(have_one_clip) {
+                let plan = source.plan(same[0].clip);
+                found.set_fractions(plan, first..first + same.len());
+                first += same.len();
+                count = count.max(plan.turning.len());
+            }
+            found.weigh::<L>(count);
         }
     }
 

@@ -1,6 +1,9 @@
 //! Finds the key intervals of a group of instances at once, with the numbers of [`stages::search`](crate::cpu::stages::search).
 
+use std::ops::Range;
+
 use crate::cpu::block::slerp::GroupWeights;
+use crate::cpu::plan::Plan;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::Source;
 use crate::cpu::stages::phase::{self, Time};
@@ -32,24 +35,23 @@ pub struct GroupSpans {
 }
 
 impl GroupSpans {
-    /// Computes the weights of rotations. The keys of the same layers must have been found.
+    /// Sets the fractions of rotations of some instances, which play the clip of a plan and whose keys were found.
+    /// [`weigh`](Self::weigh) must follow.
     #[inline(always)]
-    pub fn weigh<L: Lanes>(&mut self, source: Source, layers: &[LayerRecord]) {
-        let (mut first, mut count) = (0, 0);
-        for same in layers.chunk_by(have_one_clip) {
-            let turning = &source.plan(same[0].clip).turning;
-            count = count.max(turning.len());
-            if self.slerp_weights.len() < count {
-                self.slerp_weights.resize_with(count, GroupWeights::default);
-            }
-            for instance in first..first + same.len() {
-                let spans = &self.spans[self.firsts[instance]..];
-                for (&timeline, weights) in turning.iter().zip(&mut self.slerp_weights) {
-                    weights.set_fraction(instance, spans[timeline as usize].fraction);
-                }
-            }
-            first += same.len();
+    pub fn set_fractions(&mut self, plan: &Plan, instances: Range<usize>) {
+        if self.slerp_weights.len() < plan.turning.len() {
+            self.slerp_weights.resize_with(plan.turning.len(), GroupWeights::default);
         }
+        for (&timeline, weights) in plan.turning.iter().zip(&mut self.slerp_weights) {
+            for instance in instances.clone() {
+                weights.set_fraction(instance, self.spans[self.firsts[instance] + timeline as usize].fraction);
+            }
+        }
+    }
+
+    /// Computes the weights of rotations at the first `count` timelines of the plans of all instances.
+    #[inline(always)]
+    pub fn weigh<L: Lanes>(&mut self, count: usize) {
         for weights in &mut self.slerp_weights[..count] {
             weights.weigh::<L>();
         }
