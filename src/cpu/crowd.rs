@@ -161,3 +161,32 @@ impl CpuCrowd {
         &self.batches
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::cpu::CpuEngine;
+    use crate::demo;
+    use crate::model::{Crowd, Layer, LayerTime, Library, Outputs};
+
+    #[test]
+    fn batches_that_exceed_the_caches_together_are_written_past_them() {
+        let mut library = Library::new();
+        for _ in 0..2 {
+            demo::add_rig(&mut library, 64, 2, 2).unwrap();
+        }
+        let engine = CpuEngine::with_threads(&library, 1).unwrap();
+        // 3,072 bytes per instance.
+        for (per_batch, goes_past) in [(1000, false), (1400, true)] {
+            let mut crowd = Crowd::new();
+            for clip in library.clip_ids() {
+                for _ in 0..per_batch {
+                    let layer = Layer::new(clip, LayerTime::At(0.0));
+                    crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
+                }
+            }
+            let posed = engine.crowd(&crowd, Outputs::SKIN).unwrap();
+            assert_eq!((posed.batches.len(), posed.past_caches), (2, goes_past));
+            assert!(!engine.crowd(&crowd, Outputs { local: true, ..Outputs::NONE }).unwrap().past_caches);
+        }
+    }
+}
