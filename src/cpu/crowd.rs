@@ -42,6 +42,7 @@ pub struct CpuCrowd {
     pub(super) prefetches: bool,
     /// If set, skin matrices are written past the caches.
     pub(super) past_caches: bool,
+    /// The work of the crowd, and the batches that threads take together.
     pub(super) cuts: Cuts,
     pub(super) parameters: Parameters,
 }

@@ -118,6 +118,7 @@ impl<'a> Inputs<'a> {
         (most_work(self.per_thread) / instance_work(packed, self.library)).next_multiple_of(MULTIPLE).max(MULTIPLE)
     }
 
+    /// The portion of a part of a batch.
     fn portion(&self, part: Part<'a>) -> Portion<'a> {
         let Self { library, plans, past_caches, prefetches, parameters, .. } = *self;
         let Part { packed, layout, most, first, layers, to } = part;
@@ -134,15 +135,17 @@ impl<'a> Inputs<'a> {
         let driving = packed.first_drive.map(|first_drive| Driving {
             drives: &self.drives[first_drive + own.start * layer_count..first_drive + own.end * layer_count],
             before: &parameters.before[values.clone()],
-            now: &parameters.now[values.clone()],
+            now: &parameters.now[values],
             parameter_count: parameters.count,
         });
         let goals = (packed.goal_count > 0).then(|| Goals {
-            records: &self.goals[packed.first_goal + own.start * packed.goal_count..][..own.len() * packed.goal_count],
+            records: &self.goals[packed.first_goal..][..packed.goal_count * packed.instances.len()],
             goal_count: packed.goal_count,
-            parameters: &parameters.now[values],
+            parameters: &parameters.now
+                [packed.instances.start * parameters.count..packed.instances.end * parameters.count],
             parameter_count: parameters.count,
         });
+        let goals = goals.map(|goals| goals.part(own.clone()));
         let displaced = Displacements { indices: &packed.displaced, all: self.displacements }.part(own);
         let plain = packed.mixing == Mixing::None;
         Portion { source, layout, layers, driving, displaced, goals, layer_count, plain, takes_ahead, to }
@@ -188,7 +191,7 @@ impl<'a> Batches<'a> {
             Some(rest) => rest,
             None => self.first(inputs)?,
         };
-        let part = rest.split_off(rest.most);
+        let part = rest.split_portion();
         self.rest = Some(rest).filter(|rest| !rest.layers.is_empty());
         Some(part)
     }
@@ -209,13 +212,13 @@ impl<'a> Batches<'a> {
 }
 
 impl Part<'_> {
-    /// Splits off the first `instances` instances, or all if there are fewer.
-    fn split_off(&mut self, instances: usize) -> Self {
-        let count = (instances * self.packed.layer_count).min(self.layers.len());
+    /// Splits off the instances of a portion, or all if there are fewer.
+    fn split_portion(&mut self) -> Self {
+        let count = (self.most * self.packed.layer_count).min(self.layers.len());
         let layers = self.layers.split_off_mut(..count).unwrap_or_default();
         let first = self.first;
-        self.first += instances;
-        Self { layers, first, to: self.to.split_off(&self.layout, instances), ..*self }
+        self.first += self.most;
+        Self { layers, first, to: self.to.split_off(&self.layout, self.most), ..*self }
     }
 }
 

@@ -47,9 +47,8 @@ struct Rows {
 }
 
 impl Ahead {
-    /// Takes the keys that instances of one layer each read, whose spans are known, in place of all others.
-    pub fn take_group(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans) {
-        self.clear();
+    /// Adds the keys that instances of one layer each read, whose spans are known.
+    pub fn add_group(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans) {
         let mut firsts = &found.firsts[..];
         for same in layers.chunk_by(have_one_clip) {
             let keys = &source.plan(same[0].clip).first_keys;

@@ -35,19 +35,14 @@ impl<'a> OutputSlices<'a> {
     ///
     /// The iterator does not end: slices beyond the end, and those of outputs that are not requested, are empty.
     pub fn chunks(self, layout: &OutputLayout, instances: usize) -> impl Iterator<Item = Self> {
-        let counts = layout.strides().map(|stride| stride * instances);
-        let mut rest = self;
-        std::iter::from_fn(move || Some(rest.split_first(counts)))
+        let (layout, mut rest) = (*layout, self);
+        std::iter::from_fn(move || Some(rest.split_off(&layout, instances)))
     }
 
     /// Splits off the outputs of the first `instances` instances, or all if there are fewer.
-    pub fn split_off(&mut self, layout: &OutputLayout, instances: usize) -> Self {
-        self.split_first(layout.strides().map(|stride| stride * instances))
-    }
-
-    /// Splits off the first numbers of each output.
     #[inline(always)]
-    fn split_first(&mut self, [local, model, skin, values, root_motion]: [usize; 5]) -> Self {
+    pub fn split_off(&mut self, layout: &OutputLayout, instances: usize) -> Self {
+        let [local, model, skin, values, root_motion] = layout.strides().map(|stride| stride * instances);
         Self {
             local: split_first(&mut self.local, local),
             model: split_first(&mut self.model, model),

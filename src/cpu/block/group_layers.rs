@@ -51,14 +51,14 @@ impl GroupLayers {
                 }
             }
             found.find::<L>(source, &self.together, now);
-            let (mut first, mut count) = (0, 0);
+            let (mut first, mut turning) = (0, 0);
             for same in self.together.chunk_by(have_one_clip) {
                 let plan = source.plan(same[0].clip);
                 found.set_fractions(plan, first..first + same.len());
                 first += same.len();
-                count = count.max(plan.turning.len());
+                turning = turning.max(plan.turning.len());
             }
-            found.weigh::<L>(count);
+            found.weigh::<L>(turning);
         }
     }
 
