@@ -1,9 +1,13 @@
-//! The cost of each stage: the same crowd, posed up to a stage, on one thread with each instruction set, and on the GPU.
+//! The cost of each stage: the same crowd, posed up to a stage, on one thread with each instruction set, and on the GPU, by its own clock
+//! if it has one.
 //! `cargo bench --bench stages`
 //!
 //! No engine runs a stage separately. The cost of a stage is the difference to the case before it.
 
+use std::time::{Duration, Instant};
+
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use posse::low_level::Stopwatch;
 use posse::{
     AdapterKind, CpuEngine, Crowd, GpuContext, GpuCrowd, GpuEngine, InstructionSet, Layer, LayerTime, Library, Outputs,
     Playback, Ticks, demo,
@@ -13,6 +17,8 @@ use posse::{
 const RIG: (usize, usize, usize) = (64, 60, 10);
 /// The number of instances. Their matrices fit the cache of a core, so that kernels are measured and not memory.
 const INSTANCES: usize = 256;
+/// The number of instances on a hardware GPU, on which fewer take less time than a submission.
+const INSTANCES_ON_HARDWARE: usize = 65_536;
 
 /// The cases in the order of the pipeline: the last stage, the layers per instance, and the outputs.
 fn cases() -> [(&'static str, usize, Outputs); 6] {
@@ -29,10 +35,10 @@ fn cases() -> [(&'static str, usize, Outputs); 6] {
 }
 
 /// Instances of one rig. Each layer of each instance has its own time.
-fn crowd(library: &Library, layers: usize) -> Crowd {
+fn crowd(library: &Library, instances: usize, layers: usize) -> Crowd {
     let clip = library.clip_ids().next().expect("a clip");
     let mut crowd = Crowd::new();
-    for instance in 0..INSTANCES {
+    for instance in 0..instances {
         let layer = |layer: usize| {
             let start = Ticks(-((instance * layers + layer) as i64) * 9973);
             Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)))
@@ -55,7 +61,7 @@ fn stages(criterion: &mut Criterion) {
     for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
         let engine = CpuEngine::with_threads(&library, 1).expect("a packed library").with_instructions(instructions);
         for (stage, layers, outputs) in cases() {
-            let mut posed = engine.crowd(&crowd(&library, layers), outputs).expect("a crowd");
+            let mut posed = engine.crowd(&crowd(&library, INSTANCES, layers), outputs).expect("a crowd");
             group.bench_function(BenchmarkId::new(instructions.name(), stage), |bencher| {
                 bencher.iter(|| engine.pose(&mut posed, next()));
             });
@@ -65,17 +71,25 @@ fn stages(criterion: &mut Criterion) {
         Err(error) => return eprintln!("without the gpu engine: {error}"),
         Ok(gpu) => gpu,
     };
-    let (device, queue) = (gpu.device.clone(), gpu.queue.clone());
+    let instances = if gpu.is_hardware() { INSTANCES_ON_HARDWARE } else { INSTANCES };
+    group.throughput(Throughput::Elements((instances * RIG.0) as u64));
+    let (device, stopwatch) = (gpu.device.clone(), Stopwatch::new(&gpu));
     let engine = GpuEngine::new(&library, gpu).expect("a library on the GPU");
     for (stage, layers, outputs) in cases() {
-        let posed = GpuCrowd::new(engine.library(), &crowd(&library, layers), outputs).expect("a crowd");
+        let posed = GpuCrowd::new(engine.library(), &crowd(&library, instances, layers), outputs).expect("a crowd");
+        let mut pose = || {
+            let start = Instant::now();
+            let mut encoder = device.create_command_encoder(&Default::default());
+            posed.encode_timed(&mut encoder, next(), stopwatch.as_ref().map(Stopwatch::writes));
+            if let Some(stopwatch) = &stopwatch {
+                return Duration::from_secs_f64(stopwatch.submit(engine.gpu(), encoder).expect("a device"));
+            }
+            engine.gpu().queue.submit([encoder.finish()]);
+            engine.wait().expect("a device");
+            start.elapsed()
+        };
         group.bench_function(BenchmarkId::new("gpu", stage), |bencher| {
-            bencher.iter(|| {
-                let mut encoder = device.create_command_encoder(&Default::default());
-                posed.encode(&mut encoder, next());
-                queue.submit([encoder.finish()]);
-                engine.wait().expect("a device");
-            });
+            bencher.iter_custom(|times| (0..times).map(|_| pose()).sum());
         });
     }
 }

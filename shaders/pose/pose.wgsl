@@ -2,32 +2,46 @@
 //!
 //! Its stages: phase, search, sample, hierarchy, skin.
 
+/// True if a sampler has the only search result of its clip.
+const SPAN_IN_SAMPLER: bool = SPANS_IN_LAYERS;
+
 /// Poses an instance by its lanes.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
     let share = pose_share(group, invocation);
-    var sampler = Sampler(0u, share.index_in_group * batch.span_count, batch.span_count, Time(0.0, 0.0));
+    var sampler = Sampler(0u, share.index_in_group * batch.span_count, batch.span_count, Time(0.0, 0.0), Span());
     if share.present {
         displace_begin(share);
         let layer = layers[share.instance];
         let clip = clip_load(layer.clip);
         sampler.clip = layer.clip;
         let span_count = min(clip.timeline_count, batch.span_count);
-        // Lanes with no timeline skip the phase, unless it is the same in all lanes.
-        if !SPANS_FIT || ONE_INSTANCE || share.lane < span_count {
-            sampler.time = phase_of_layer(layer, clip, frame);
+        // Lanes with no timeline skip the phase, unless it is read.
+        if !SPANS_FIT || LAYERS_ARE_PLAYED || share.lane < span_count {
+            sampler.time = pose_time(layer, clip);
         }
-        for (var index = share.lane; index < span_count; index += pose_lane_count()) {
-            spans[sampler.first_span + index] = pose_search(layer.clip, index, sampler.time);
+        if SPANS_IN_LAYERS {
+            sampler.span = pose_span_of_layer(layer);
+        } else {
+            pose_search_all(sampler, span_count, share.lane);
         }
     }
-    instance_barrier();
+    if !SPANS_IN_LAYERS {
+        instance_barrier();
+    }
 
     if share.present {
         pose_joints(sampler, share);
         pose_values(sampler, share);
     }
     pose_finish(share);
+}
+
+/// Searches the first `span_count` timelines of a clip, by the lanes of an instance.
+fn pose_search_all(sampler: Sampler, span_count: u32, lane: u32) {
+    for (var index = lane; index < span_count; index += pose_lane_count()) {
+        spans[sampler.first_span + index] = pose_search(sampler.clip, index, sampler.time);
+    }
 }
 
 /// Samples all joints, or the requested number of joints. The others are sampled from the clip without tracks, which is the rest

@@ -16,6 +16,9 @@
 /// Search results, `span_count` per instance and sample of a layer.
 var<workgroup> spans: array<Span, SPAN_CAPACITY>;
 
+/// The matrix of the joint of a lane, if each joint has a lane of its own.
+var<private> lane_matrix: Rows;
+
 /// The share of an invocation: a lane of an instance.
 struct Share {
     /// The index of the instance among those of the workgroup, below `batch.instances_per_group`.
@@ -31,9 +34,6 @@ struct Share {
     /// The index of the first joint matrix of the instance.
     base: u32,
 }
-
-/// True if each joint of an instance has a lane of its own.
-const LANE_PER_JOINT: bool = ONE_INSTANCE && JOINT_CAPACITY > 0u;
 
 /// The lanes per instance.
 fn pose_lane_count() -> u32 {
@@ -74,8 +74,24 @@ fn pose_joint(index: u32, share: Share) -> u32 {
     return words[batch.skeleton.levels + index];
 }
 
-/// The search result of a channel: from workgroup memory, or from a new search if it found no room there.
+/// The clip time of a layer: from its record, if `play.wgsl` has written it there.
+fn pose_time(layer: LayerRecord, clip: ClipRecord) -> Time {
+    if LAYERS_ARE_PLAYED {
+        return Time(layer.time_high, layer.time_low);
+    }
+    return phase_of_layer(layer, clip, frame);
+}
+
+/// The search result of a layer whose clip has one timeline, from its record, where `play.wgsl` has written it.
+fn pose_span_of_layer(layer: LayerRecord) -> Span {
+    return Span(layer.span_rows.x, layer.span_rows.y, layer.span_part.x, layer.span_part.y);
+}
+
+/// The search result of a channel: from the sampler, from workgroup memory, or from a new search if it found no room there.
 fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
+    if SPAN_IN_SAMPLER {
+        return sampler.span;
+    }
     let index = sample_timeline(channel_sampler);
     if SPANS_FIT || index < sampler.span_count {
         return spans[sampler.first_span + index];
@@ -111,22 +127,55 @@ fn pose_add(joint: u32, share: Share, translation: vec4<f32>, rotation: vec4<f32
 fn pose_finish(share: Share) {
     hierarchy_walk(share.base, share.lane, share.present);
     goals_reach(share);
-    if share.present && (batch.outputs & OUTPUT_MODEL) != 0u {
+    if !share.present {
+        return;
+    }
+    if JOINTS_IN_LANES {
+        pose_finish_lane(share);
+        return;
+    }
+    if (batch.outputs & OUTPUT_MODEL) != 0u {
         joint_matrix_write(share.base, share.instance, share.lane);
     }
-    if share.present && (batch.outputs & OUTPUT_SKIN) != 0u {
+    if (batch.outputs & OUTPUT_SKIN) != 0u {
         pose_skin(share);
     }
 }
 
-/// Writes skin matrices, in the format of the file that defines `skin_write`. Each lane writes `SKIN_ROWS` rows at a time: one if
-/// lanes share an instance, so that neighbouring lanes write neighbouring addresses, otherwise all three.
+/// Writes the requested outputs of the joint of a lane, from its model matrix: neither waits for other lanes. That is faster than rows
+/// at neighbouring addresses.
+fn pose_finish_lane(share: Share) {
+    if share.lane >= batch.skeleton.joint_count {
+        return;
+    }
+    if (batch.outputs & OUTPUT_MODEL) != 0u {
+        let at = 3u * (share.instance * batch.skeleton.joint_count + share.lane);
+        model_out[at] = lane_matrix.x;
+        model_out[at + 1u] = lane_matrix.y;
+        model_out[at + 2u] = lane_matrix.z;
+    }
+    if (batch.outputs & OUTPUT_SKIN) != 0u {
+        let matrix = words[batch.skeleton.skin_matrices + share.lane];
+        if matrix != NONE {
+            let at = 3u * (share.instance * batch.skeleton.skin_joint_count + matrix);
+            skin_write(at, matrix_multiply(lane_matrix, matrix_load(batch.skeleton.inverse_binds + 3u * matrix)));
+        }
+    }
+}
+
+/// Writes skin matrices, in the format of the file that defines `skin_write` and `skin_write_row`. Each lane writes `SKIN_ROWS` rows
+/// at a time: one if lanes share an instance, so that neighbouring lanes write neighbouring addresses, otherwise all three.
 fn pose_skin(share: Share) {
     let rows = 3u * batch.skeleton.skin_joint_count;
     for (var first = SKIN_ROWS * share.lane; first < rows; first += SKIN_ROWS * pose_lane_count()) {
         let matrix = first / 3u;
         let joint = share.base + words[batch.skeleton.skin_joints + matrix];
         let inverse_bind = matrix_load(batch.skeleton.inverse_binds + 3u * matrix);
-        skin_write(share.instance * rows + first, first % 3u, joint, inverse_bind);
+        let at = share.instance * rows + first;
+        if SKIN_ROWS == 1u {
+            skin_write_row(at, matrix_row(joint_matrix_row(joint, first % 3u), inverse_bind));
+        } else {
+            skin_write(at, matrix_multiply(joint_matrix_load(joint), inverse_bind));
+        }
     }
 }

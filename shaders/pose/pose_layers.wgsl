@@ -28,6 +28,9 @@ const LAYERS_PASSES: u32 = select(1u, 2u, LAYERS_OVER);
 /// The most samples of a layer: at its own time, and at time 0, the reference of some additive layers.
 const LAYERS_SAMPLES: u32 = select(1u, 2u, LAYERS_OVER);
 
+/// False: search results are in workgroup memory, one for each layer if they were in the layers.
+const SPAN_IN_SAMPLER: bool = false;
+
 /// The layers at the tick of the frame, `layer_count` per instance.
 var<workgroup> played: array<Played, PLAYED_CAPACITY>;
 
@@ -40,16 +43,21 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         displace_begin(share);
         for (var index = share.lane; index < batch.layer_count; index += pose_lane_count()) {
             let layer = layers[share.instance * batch.layer_count + index];
-            let time = phase_of_layer(layer, clip_load(layer.clip), frame);
+            let time = pose_time(layer, clip_load(layer.clip));
             let weight = layer.weight * blend_ramp(layer, frame);
             played[first_layer + index] = Played(layer.clip, weight, layer.mode & LAYER_MODE, layer.mask, time);
+            if SPANS_IN_LAYERS {
+                spans[first_layer + index] = pose_span_of_layer(layer);
+            }
         }
     }
     instance_barrier();
-    if share.present {
-        layers_search(first_layer, share.lane);
+    if !SPANS_IN_LAYERS {
+        if share.present {
+            layers_search(first_layer, share.lane);
+        }
+        instance_barrier();
     }
-    instance_barrier();
 
     if share.present {
         layers_joints(share, first_layer);
@@ -93,7 +101,7 @@ fn layers_sampler(layer_index: u32, layer: Played, sample: u32) -> Sampler {
     let first_span = (LAYERS_SAMPLES * layer_index + sample) * batch.span_count;
     let second = sample == 1u;
     let time = Time(select(layer.time.high, 0.0, second), select(layer.time.low, 0.0, second));
-    return Sampler(layer.clip, first_span, batch.span_count, time);
+    return Sampler(layer.clip, first_span, batch.span_count, time, Span());
 }
 
 /// The number of samples of a layer: one, and one more if its reference is the clip at time 0.

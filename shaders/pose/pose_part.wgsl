@@ -22,6 +22,8 @@ struct Sampler {
     span_count: u32,
     /// The clip time.
     time: Time,
+    /// The search result of the only timeline, if `SPAN_IN_SAMPLER`.
+    span: Span,
 }
 
 /// Searches a timeline of a clip, by its index in the clip.

@@ -5,14 +5,11 @@
 /// scale.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec2<u32>>;
 
-/// Writes a skin matrix, the product of the model matrix of `joint` and an inverse bind matrix, from element `at` on. It needs all
-/// rows, so that `first` is 0.
-fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
-    let rows = Rows(
-        matrix_row(joint_matrix_row(joint, 0u), inverse_bind),
-        matrix_row(joint_matrix_row(joint, 1u), inverse_bind),
-        matrix_row(joint_matrix_row(joint, 2u), inverse_bind),
-    );
+/// Writes nothing: the format needs all rows, and `SKIN_ROWS` is 3.
+fn skin_write_row(at: u32, row: vec4<f32>) {}
+
+/// Writes a skin matrix from element `at` on.
+fn skin_write(at: u32, rows: Rows) {
     let squares = dot(rows.x.xyz, rows.x.xyz) + dot(rows.y.xyz, rows.y.xyz) + dot(rows.z.xyz, rows.z.xyz);
     let square = max(squares / 3.0, SKIN_LEAST_SQUARE);
     let shrink = inverseSqrt(square);

@@ -3,14 +3,17 @@
 /// The rows of the skin matrix of each joint of each skin. The first word of a row holds x and y, the second z and w.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec2<u32>>;
 
-/// Writes `SKIN_ROWS` rows of a skin matrix, the product of the model matrix of `joint` and an inverse bind matrix, from element
-/// `at` on. `first` is the first row.
-fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
-    for (var index = 0u; index < SKIN_ROWS; index += 1u) {
-        let row = matrix_row(joint_matrix_row(joint, first + index), inverse_bind);
-        let halves = vec4(skin_half(row.x), skin_half(row.y), skin_half(row.z), skin_half(row.w));
-        skin_out[at + index] = halves.xz | (halves.yw << vec2(16u));
-    }
+/// Writes a row of a skin matrix to element `at`.
+fn skin_write_row(at: u32, row: vec4<f32>) {
+    let halves = vec4(skin_half(row.x), skin_half(row.y), skin_half(row.z), skin_half(row.w));
+    skin_out[at] = halves.xz | (halves.yw << vec2(16u));
+}
+
+/// Writes a skin matrix from element `at` on.
+fn skin_write(at: u32, rows: Rows) {
+    skin_write_row(at, rows.x);
+    skin_write_row(at + 1u, rows.y);
+    skin_write_row(at + 2u, rows.z);
 }
 
 /// The bits of the nearest `f16`, ties to even. Larger numbers and NaN become 65504, the largest `f16`, with their sign.

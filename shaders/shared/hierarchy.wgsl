@@ -64,22 +64,33 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
 /// Turns the local matrix of one joint per lane into its model matrix. All lanes of the workgroup must call it; those that are not
 /// `present` have no joint.
 fn hierarchy_walk_of_lane(base: u32, joint: u32, present: bool) {
-    var matrix: Rows;
     if present {
-        matrix = joint_matrix_load(base + joint);
+        lane_matrix = joint_matrix_load(base + joint);
     }
+    var ancestor = hierarchy_ancestor(joint, 0u, present && batch.skeleton.round_count > 0u);
     for (var round = 0u; round < batch.skeleton.round_count; round += 1u) {
-        var ancestor = NONE;
-        if present {
-            ancestor = words[batch.skeleton.ancestors + round * batch.skeleton.joint_count + joint];
-        }
         if ancestor != NONE {
-            matrix = matrix_multiply(joint_matrix_load(base + ancestor), matrix);
+            lane_matrix = matrix_multiply(joint_matrix_load(base + ancestor), lane_matrix);
         }
+        let last = round + 1u == batch.skeleton.round_count;
+        if JOINTS_IN_LANES && last {
+            break;
+        }
+        // Loaded before the barriers, so that no lane waits for it behind them.
+        let next = hierarchy_ancestor(joint, round + 1u, present && !last);
         joint_matrix_barrier();
         if ancestor != NONE {
-            joint_matrix_store(base + joint, matrix);
+            joint_matrix_store(base + joint, lane_matrix);
         }
         joint_matrix_barrier();
+        ancestor = next;
     }
+}
+
+/// The ancestor of a joint 2^round levels up, or `NONE`.
+fn hierarchy_ancestor(joint: u32, round: u32, present: bool) -> u32 {
+    if !present {
+        return NONE;
+    }
+    return words[batch.skeleton.ancestors + round * batch.skeleton.joint_count + joint];
 }

@@ -94,6 +94,7 @@ fn a_kernel_without_memory_is_refused() {
     let make = || GpuLibrary::with_form(KernelForm::Serial, &gpu, PackedLibrary::new(&scene().0).unwrap()).unwrap();
     each_fault("lists", make, |library| pollster::block_on(library.visible_kernels()).map(drop));
     each_fault("root motion", make, |library| pollster::block_on(library.root_motion_kernel()).map(drop));
+    each_fault("played layers", make, |library| pollster::block_on(library.play_kernel()).map(drop));
     each_fault("drivers", make, |library| pollster::block_on(library.drive_kernel()).map(drop));
     each_fault("goals", make, |library| pollster::block_on(library.goals_kernel()).map(drop));
     each_fault("events", make, |library| pollster::block_on(library.events_kernel(true)).map(drop));

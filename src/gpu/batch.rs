@@ -3,6 +3,7 @@
 use crate::gpu::drive::{DrivePass, Drivers, Parameters, needed_parameters};
 use crate::gpu::goals::{self, Goals};
 use crate::gpu::kernels::Dispatch;
+use crate::gpu::play::PlayPass;
 use crate::gpu::root_motion::RootMotionPass;
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
@@ -34,6 +35,8 @@ pub struct GpuBatch {
     pub(super) parameters: Option<Parameters>,
     /// The drivers of the layers, with the pass that drives them.
     pub(super) drivers: Option<(Drivers, DrivePass)>,
+    /// The pass that plays the layers, if the kernel that poses needs it.
+    pub(super) play: Option<PlayPass>,
     /// The goals of the instances, with the pass that reads their parameters.
     pub(super) goals: Option<Goals>,
     pub(super) transitions: Option<TransitionRoom>,
@@ -100,10 +103,14 @@ impl GpuBatch {
         }
     }
 
-    /// Records the drive of the layers, if some are driven, and that the parameters of goals are read.
-    pub(super) fn drive(&self, pass: &mut wgpu::ComputePass) {
+    /// Records all that comes before the poses: the drive of the layers, if some are driven, their play, and that the parameters of
+    /// goals are read.
+    pub(super) fn prepare(&self, pass: &mut wgpu::ComputePass) {
         if let Some((_, drive)) = &self.drivers {
             drive.record(pass);
+        }
+        if let Some(play) = &self.play {
+            play.record(pass);
         }
         if let Some(goals) = &self.goals {
             goals.record(pass);

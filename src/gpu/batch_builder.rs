@@ -10,8 +10,11 @@ use crate::gpu::drive::{DrivePass, Drivers, Parameters};
 use crate::gpu::goals::{GoalBuffers, Goals};
 use crate::gpu::kernels::{Dispatch, SideKernel, VisibleKernels, bind_group};
 use crate::gpu::plan::{GoalTurns, Plan};
+use crate::gpu::play::{PlayBuffers, PlayPass};
 use crate::gpu::root_motion::{RootMotionBuffers, RootMotionPass};
-use crate::gpu::shader::{DRIVE_WORKGROUP_SIZE, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_WORKGROUP_SIZE};
+use crate::gpu::shader::{
+    DRIVE_WORKGROUP_SIZE, PLAY_WORKGROUP_SIZE, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_WORKGROUP_SIZE,
+};
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, create_buffer, filled_buffer, largest_binding};
@@ -41,6 +44,8 @@ pub(super) struct SharedParts<'a> {
     visible: Option<&'a VisibleKernels>,
     /// The kernel of root motion, if it is an output.
     root_motion: Option<&'a SideKernel>,
+    /// The kernel that plays layers, if the kernel that poses needs it.
+    play: Option<&'a SideKernel>,
     /// The kernel that drives layers, if some are driven.
     drive: Option<&'a SideKernel>,
     /// The kernel that reads the parameters of goals, if there are any.
@@ -96,6 +101,8 @@ impl<'a> SharedParts<'a> {
         let pipeline = library.pose_pipeline(&plan.kernel).await?;
         let visible = if options.visible { Some(library.visible_kernels().await?) } else { None };
         let root_motion = if layout.root_motion > 0 { Some(library.root_motion_kernel().await?) } else { None };
+        let plays = plan.kernel.workgroup.needs_played_layers();
+        let play = if plays { Some(library.play_kernel().await?) } else { None };
         let drive = if packed.first_drive.is_some() { Some(library.drive_kernel().await?) } else { None };
         let goals = if packed.goal_count > 0 { Some(library.goals_kernel().await?) } else { None };
         Ok(Self {
@@ -104,6 +111,7 @@ impl<'a> SharedParts<'a> {
             pipeline,
             visible,
             root_motion,
+            play,
             drive,
             goals,
             transitions,
@@ -161,6 +169,9 @@ impl BatchBuilder<'_> {
         if layout.root_motion > 0 {
             least_per_group = least_per_group.min(ROOT_MOTION_WORKGROUP_SIZE);
         }
+        if shared.play.is_some() {
+            least_per_group = least_per_group.min((PLAY_WORKGROUP_SIZE / packed.layer_count as u32).max(1));
+        }
         if shared.drive.is_some() {
             least_per_group = least_per_group.min(DRIVE_WORKGROUP_SIZE);
         }
@@ -203,6 +214,10 @@ impl BatchBuilder<'_> {
             let pass = DrivePass::new(library, kernel, &drivers, Some(parameters), &layers, frame);
             (drivers, pass)
         });
+        let play = shared.play.map(|kernel| {
+            let buffers = PlayBuffers { layers: &layers, frame, batch: &record };
+            PlayPass::new(library, kernel, &buffers, count * packed.layer_count as u32)
+        });
         let goals = shared.goals.zip(lists.as_ref()).map(|(kernel, lists)| {
             let parameters = parameters.as_ref();
             let first = packed.first_goal + (instances.start - packed.instances.start) * packed.goal_count;
@@ -234,6 +249,7 @@ impl BatchBuilder<'_> {
             mixing: packed.mixing,
             parameters,
             drivers,
+            play,
             goals,
             transitions,
             lists,

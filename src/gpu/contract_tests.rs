@@ -5,14 +5,14 @@ use wgpu::naga;
 
 use crate::demo;
 use crate::gpu::kernels::{
-    Binding, DRIVE_BINDINGS, EVENTS_BINDINGS, POSE_BINDINGS, RESOLVE_GOALS_BINDINGS, ROOT_MOTION_BINDINGS,
-    VISIBLE_BINDINGS,
+    Binding, DRIVE_BINDINGS, EVENTS_BINDINGS, PLAY_BINDINGS, POSE_BINDINGS, RESOLVE_GOALS_BINDINGS,
+    ROOT_MOTION_BINDINGS, VISIBLE_BINDINGS,
 };
 use crate::gpu::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
-    Composed, DRIVE_ENTRY, DRIVE_WORKGROUP_SIZE, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, POSE_ENTRY, RESOLVE_GOALS_ENTRY,
-    RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_ENTRY, ROOT_MOTION_WORKGROUP_SIZE, VISIBLE_COLLECT_ENTRY,
-    VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
+    Composed, DRIVE_ENTRY, DRIVE_WORKGROUP_SIZE, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, PLAY_ENTRY, PLAY_WORKGROUP_SIZE,
+    POSE_ENTRY, RESOLVE_GOALS_ENTRY, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_ENTRY, ROOT_MOTION_WORKGROUP_SIZE,
+    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
 };
 use crate::gpu::{GpuLibrary, KernelForm};
 use crate::model::{Mixing, Outputs, SkinFormat};
@@ -26,16 +26,24 @@ fn parse(kernel: &PoseKernel) -> naga::Module {
 /// All kernels that pose, except those of packed skin matrices, of transitions and of goals with more room for search results: their
 /// files do not depend on the room.
 fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
-    let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
+    let rooms = [SpanRoom::InLayers, SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
     let in_full = rooms.map(|span_room| (span_room, SkinFormat::Matrix));
     let packed = [SkinFormat::HalfMatrix, SkinFormat::DualQuaternion].map(|format| (SpanRoom::Few, format));
     let mut kernels = Vec::new();
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
             for (span_room, skin_format) in in_full.into_iter().chain(packed) {
-                let goals = GoalTurns::None;
-                let kernel = PoseKernel { mixing, workgroup, span_room, skin_format, displaces: false, goals };
+                let in_layers = workgroup.needs_played_layers() && mixing != Mixing::Any;
+                if span_room == SpanRoom::InLayers && !in_layers {
+                    continue;
+                }
+                let (joints_in_lanes, displaces, goals) = (false, false, GoalTurns::None);
+                let kernel =
+                    PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, displaces, goals };
                 kernels.push(kernel);
+                if workgroup.has_lane_per_joint() {
+                    kernels.push(PoseKernel { joints_in_lanes: true, ..kernel });
+                }
                 if span_room == SpanRoom::Few {
                     kernels.push(PoseKernel { displaces: true, ..kernel });
                     kernels.push(PoseKernel { goals: GoalTurns::Rigid, ..kernel });
@@ -101,6 +109,7 @@ fn type_name(module: &naga::Module, handle: naga::Handle<naga::Type>) -> String 
     match found.inner {
         Inner::Scalar(naga::Scalar::U32) => "u32".into(),
         Inner::Scalar(naga::Scalar::F32) => "f32".into(),
+        Inner::Vector { size, scalar: naga::Scalar::U32 } => format!("vec{}u", size as u8),
         Inner::Vector { size, scalar: naga::Scalar::F32 } => format!("vec{}f", size as u8),
         Inner::Matrix { columns, rows, scalar: naga::Scalar::F32 } => format!("mat{}x{}f", columns as u8, rows as u8),
         Inner::Array { base, size: naga::ArraySize::Constant(count), .. } => {
@@ -140,7 +149,8 @@ fn literals(module: &naga::Module, expression: naga::Handle<naga::Expression>) -
 fn records_and_constants_are_the_same_in_rust_and_wgsl() {
     let events = [false, true].map(Composed::events);
     let root_motion = Composed::root_motion(Features::ALL);
-    let others = [Composed::visible(), Composed::drive(), Composed::resolve_goals(), root_motion];
+    let others =
+        [Composed::visible(), Composed::play(Features::ALL), Composed::drive(), Composed::resolve_goals(), root_motion];
     let composed: Vec<Composed> = others.into_iter().chain(events).collect();
     for module in composed.iter().map(parse_composed).chain(pose_kernels().map(|kernel| parse(&kernel))) {
         let faults = faults(&module, record::SHARED);
@@ -233,6 +243,7 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
         let events = parse_composed(&Composed::events(follows));
         assert_kernel(&events, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &EVENTS_BINDINGS);
     }
+    assert_kernel(&parse_composed(&Composed::play(Features::ALL)), PLAY_ENTRY, PLAY_WORKGROUP_SIZE, &PLAY_BINDINGS);
     assert_kernel(&parse_composed(&Composed::drive()), DRIVE_ENTRY, DRIVE_WORKGROUP_SIZE, &DRIVE_BINDINGS);
     assert_kernel(
         &parse_composed(&Composed::resolve_goals()),
@@ -285,6 +296,7 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
     }
     pollster::block_on(library.visible_kernels()).unwrap();
     pollster::block_on(library.root_motion_kernel()).unwrap();
+    pollster::block_on(library.play_kernel()).unwrap();
     pollster::block_on(library.drive_kernel()).unwrap();
     pollster::block_on(library.goals_kernel()).unwrap();
     for follows in [false, true] {
@@ -303,7 +315,7 @@ fn a_joint_costs_the_bytes_that_the_results_derive_from() {
     // Through memory: a skin matrix is written, and one layer per 64 joints is read.
     let layout = OutputLayout::new(skeleton, Outputs::SKIN);
     assert_eq!(4 * layout.strides().iter().sum::<usize>(), 64 * 48);
-    assert_eq!((crowd.layers.len(), size_of::<record::LayerRecord>()), (10, 104));
+    assert_eq!((crowd.layers.len(), size_of::<record::LayerRecord>()), (10, 120));
     // From caches: keys, rest poses and inverse bind matrices, which all instances share.
     let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * 3);
     assert_eq!(packed.arrays.values.len(), keys + at_rest + inverse_binds);
@@ -315,5 +327,5 @@ fn a_joint_costs_the_bytes_that_the_results_derive_from() {
         assert_eq!(plan.instances_per_group, 1);
         assert_kernel(&module, POSE_ENTRY, 64, &POSE_BINDINGS)
     };
-    assert_eq!([bytes(Mixing::None, 1), bytes(Mixing::Blend, 2)], [3328, 3520]);
+    assert_eq!([bytes(Mixing::None, 1), bytes(Mixing::Blend, 2)], [3088, 3392]);
 }

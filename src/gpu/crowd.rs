@@ -251,7 +251,7 @@ impl GpuCrowd {
     }
 
     /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer records of the
-    /// instance: 104 bytes per layer that it has room for, and 100 more with room for drivers. The room is that of
+    /// instance: 120 bytes per layer that it has room for, and 100 more with room for drivers. The room is that of
     /// [`set_layers`](Self::set_layers). A transition of the instance ends; its goals stay.
     ///
     /// # Errors
@@ -520,7 +520,7 @@ impl GpuCrowd {
             list.collect(&mut pass);
         }
         for batch in &self.batches {
-            batch.drive(&mut pass);
+            batch.prepare(&mut pass);
         }
         for batch in &self.batches {
             batch.record(&mut pass, visible_only);

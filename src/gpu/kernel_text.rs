@@ -3,8 +3,8 @@
 use crate::gpu::KernelForm;
 use crate::gpu::plan::{GoalTurns, Plan};
 use crate::gpu::shader::{
-    Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY,
-    VISIBLE_MEASURE_ENTRY,
+    Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
+    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
 };
 use crate::model::{Mixing, SkeletonId, SkinFormat};
 use crate::pack::PackedLibrary;
@@ -46,13 +46,15 @@ impl KernelText {
         Self { instances_per_group: Some(plan.instances_per_group), ..Self::new(composed, POSE_ENTRY) }
     }
 
-    /// The kernels beside those that pose: root motion, events without and with synchronised layers, drivers, goals, and the two of
+    /// The kernels beside those that pose: root motion, events without and with synchronised layers, played layers,
+    /// drivers, goals, and the two of
     /// visible lists.
-    pub fn others(packed: &PackedLibrary) -> [Self; 7] {
+    pub fn others(packed: &PackedLibrary) -> [Self; 8] {
         [
             Self::new(Composed::root_motion(packed.features), ROOT_MOTION_ENTRY),
             Self::new(Composed::events(false), EVENTS_ENTRY),
             Self::new(Composed::events(true), EVENTS_ENTRY),
+            Self::new(Composed::play(packed.features), PLAY_ENTRY),
             Self::new(Composed::drive(), DRIVE_ENTRY),
             Self::new(Composed::resolve_goals(), RESOLVE_GOALS_ENTRY),
             Self::new(Composed::visible(), VISIBLE_COLLECT_ENTRY),

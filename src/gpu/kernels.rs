@@ -54,6 +54,15 @@ pub(super) const ROOT_MOTION_BINDINGS: [(&str, Binding); 6] = [
     ("root_motion_out", Binding::Write),
 ];
 
+/// The bindings of the kernel that plays layers.
+pub(super) const PLAY_BINDINGS: [(&str, Binding); 5] = [
+    ("words", Binding::Read),
+    ("values", Binding::Read),
+    ("frame", Binding::Uniform),
+    ("batch", Binding::Uniform),
+    ("layers", Binding::Write),
+];
+
 /// The bindings of the kernel that drives layers.
 pub(super) const DRIVE_BINDINGS: [(&str, Binding); 7] = [
     ("words", Binding::Read),

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
 use crate::gpu::kernels::{
-    DRIVE_BINDINGS, EVENTS_BINDINGS, POSE_BINDINGS, PipelineCache, RESOLVE_GOALS_BINDINGS, ROOT_MOTION_BINDINGS,
-    SideKernel, VisibleKernels, bind_group_layout, kernel_limits,
+    DRIVE_BINDINGS, EVENTS_BINDINGS, PLAY_BINDINGS, POSE_BINDINGS, PipelineCache, RESOLVE_GOALS_BINDINGS,
+    ROOT_MOTION_BINDINGS, SideKernel, VisibleKernels, bind_group_layout, kernel_limits,
 };
 use crate::gpu::plan::{Plan, PoseKernel};
-use crate::gpu::shader::{Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY};
+use crate::gpu::shader::{
+    Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
+};
 use crate::gpu::{DeviceAndQueue, GpuBatch, KernelForm, Scopes, check_device, largest_binding, upload};
 use crate::model::{Mixing, Outputs, Pose};
 use crate::pack::{OutputNumbers, PackedLibrary};
@@ -52,6 +54,7 @@ pub struct GpuLibrary {
     cache: Arc<PipelineCache>,
     visible_kernels: OnceLock<VisibleKernels>,
     root_motion_kernel: OnceLock<SideKernel>,
+    play_kernel: OnceLock<SideKernel>,
     drive_kernel: OnceLock<SideKernel>,
     goals_kernel: OnceLock<SideKernel>,
     /// The kernels that list events: without and with synchronised layers.
@@ -166,6 +169,7 @@ impl GpuLibrary {
             cache,
             visible_kernels: OnceLock::new(),
             root_motion_kernel: OnceLock::new(),
+            play_kernel: OnceLock::new(),
             drive_kernel: OnceLock::new(),
             goals_kernel: OnceLock::new(),
             events_kernels: Default::default(),
@@ -226,6 +230,15 @@ impl GpuLibrary {
             SideKernel::new(&self.device, &self.cache, &composed, &ROOT_MOTION_BINDINGS, ROOT_MOTION_ENTRY).await
         };
         get_or_create(&self.root_motion_kernel, create).await
+    }
+
+    /// The kernel that plays layers, compiled at the first request.
+    pub(super) async fn play_kernel(&self) -> Result<&SideKernel, Error> {
+        let create = async {
+            let (composed, bindings) = (Composed::play(self.packed.features), &PLAY_BINDINGS);
+            SideKernel::new(&self.device, &self.cache, &composed, bindings, PLAY_ENTRY).await
+        };
+        get_or_create(&self.play_kernel, create).await
     }
 
     /// The kernel that drives layers, compiled at the first request.

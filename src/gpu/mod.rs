@@ -26,6 +26,7 @@ mod kernels;
 mod library;
 mod options;
 mod plan;
+mod play;
 mod readback;
 mod root_motion;
 mod scopes;

@@ -25,7 +25,7 @@ pub struct CrowdOptions {
     /// The skin matrices of the previous frame: see [`GpuBatch::previous_skin`](crate::gpu::GpuBatch::previous_skin).
     pub previous_skin: bool,
     /// Room for layers per instance, up to [`Crowd::MAX_LAYERS`]; a greater number counts as that many. 0, the default, is the
-    /// largest number of layers that an instance of the same batch begins with. Each takes 104 bytes per instance, used or
+    /// largest number of layers that an instance of the same batch begins with. Each takes 120 bytes per instance, used or
     /// not.
     pub layers: usize,
     /// The mixing that the layers of each instance may need later. With room for several layers it is at least

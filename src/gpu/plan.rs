@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::model::{Crowd, Mixing, SkinFormat};
-use crate::pack::record::SkeletonRecord;
+use crate::pack::record::{NONE, SkeletonRecord};
 use crate::pack::{PackedBatch, PackedSkeleton};
 
 /// The way in which the invocations of a workgroup share the work of posing. Both forms give the same poses, within the
@@ -134,6 +134,17 @@ impl Workgroup {
         lanes.map_or(self.size, |lanes| lanes.min(self.size))
     }
 
+    /// True if `play.wgsl` runs before its kernels, which take the times of layers from their records. In the serial form, a lane computes
+    /// the times of its instance by itself.
+    pub fn needs_played_layers(&self) -> bool {
+        self.form == KernelForm::Parallel
+    }
+
+    /// True if each joint has a lane of its own.
+    pub fn has_lane_per_joint(&self) -> bool {
+        self.one_instance && self.joint_capacity.is_some()
+    }
+
     /// Layers in workgroup memory of a kernel that mixes.
     pub fn played_capacity(&self) -> u32 {
         if self.one_instance { Crowd::MAX_LAYERS as u32 } else { SHARED_PLAYED_CAPACITY }
@@ -145,6 +156,8 @@ impl Workgroup {
         let layers = if mixing == Mixing::None { 0 } else { self.played_capacity() };
         let free_bytes = WORKGROUP_BYTES - 48 * self.joint_capacity.unwrap_or(0) - 24 * layers;
         let wanted = match (room, mixing) {
+            // An array has at least one element.
+            (SpanRoom::InLayers, _) => layers.max(1),
             (SpanRoom::Least, _) => LEAST_SPANS,
             (SpanRoom::Few, _) | (_, Mixing::None) => self.span_capacity,
             (SpanRoom::Many | SpanRoom::TooMany, Mixing::Blend | Mixing::Any) => 4 * self.span_capacity,
@@ -156,6 +169,8 @@ impl Workgroup {
 /// The room for search results that the layers of a workgroup need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum SpanRoom {
+    /// One search result per layer, which `play.wgsl` has written into its record: each clip has at most one timeline.
+    InLayers,
     /// Room for 16 search results: one or two timelines per layer, as in most files.
     Least,
     /// Little room. The workgroup takes little memory, so that more workgroups run at a time.
@@ -212,6 +227,8 @@ pub(super) struct PoseKernel {
     pub workgroup: Workgroup,
     /// The room for search results.
     pub span_room: SpanRoom,
+    /// True if each lane keeps the matrix of its joint, from the hierarchy to the outputs.
+    pub joints_in_lanes: bool,
     /// The format of the skin matrices.
     pub skin_format: SkinFormat,
     /// True if instances may be in a transition.
@@ -277,7 +294,9 @@ impl Plan {
 
     /// The same plan for instances with goals, or without.
     pub fn with_goals(self, goals: GoalTurns) -> Self {
-        Self { kernel: PoseKernel { goals, ..self.kernel }, ..self }
+        // Goals move all joints after the hierarchy.
+        let joints_in_lanes = self.kernel.joints_in_lanes && goals == GoalTurns::None;
+        Self { kernel: PoseKernel { goals, joints_in_lanes, ..self.kernel }, ..self }
     }
 
     fn in_form(form: KernelForm, mixing: Mixing, skeleton: &SkeletonRecord, layers: u32) -> Self {
@@ -290,10 +309,20 @@ impl Plan {
         let spans_per_share = |room| workgroup.span_capacity(mixing, room) / shares;
         let fits = |&room: &SpanRoom| skeleton.timeline_count <= spans_per_share(room);
         let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many];
-        let span_room = rooms.into_iter().find(fits).unwrap_or(SpanRoom::TooMany);
+        // The reference of an additive layer has a search result that no record holds.
+        let in_layers = workgroup.needs_played_layers() && mixing != Mixing::Any && skeleton.timeline_count == 1;
+        let in_workgroup = || rooms.into_iter().find(fits).unwrap_or(SpanRoom::TooMany);
+        let span_room = if in_layers { SpanRoom::InLayers } else { in_workgroup() };
         let span_count = spans_per_share(span_room).min(skeleton.timeline_count);
-        let (skin_format, displaces, goals) = (SkinFormat::Matrix, false, GoalTurns::None);
-        let kernel = PoseKernel { mixing, workgroup, span_room, skin_format, displaces, goals };
+        let kernel = PoseKernel {
+            mixing,
+            workgroup,
+            span_room,
+            joints_in_lanes: workgroup.has_lane_per_joint() && skeleton.skin_matrices != NONE,
+            skin_format: SkinFormat::Matrix,
+            displaces: false,
+            goals: GoalTurns::None,
+        };
         Self { kernel, lane_count, instances_per_group, span_count }
     }
 }
@@ -345,11 +374,31 @@ mod tests {
         assert_eq!(plan(KernelForm::Parallel, Mixing::Blend, 64, 64, 2), (1, 64, SpanRoom::Few));
         assert_eq!(plan(KernelForm::Parallel, Mixing::Any, 64, 64, 2), (1, 64, SpanRoom::Many));
         assert_eq!(plan(KernelForm::Parallel, Mixing::Any, 64, 129, 2), (1, 128, SpanRoom::TooMany));
+        // The only search result of a layer is in its record, but for the reference of an additive layer.
+        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 64, 1, 1), (1, 1, SpanRoom::InLayers));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 300, 1, 1), (1, 1, SpanRoom::InLayers));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::Blend, 1, 1, 8), (8, 1, SpanRoom::InLayers));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::Any, 64, 1, 8), (1, 1, SpanRoom::Least));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 64, 0, 1), (1, 0, SpanRoom::Least));
+        assert_eq!(plan(KernelForm::Serial, Mixing::None, 64, 1, 1), (8, 1, SpanRoom::Least));
         // 16, 512 and 928 for eight instances.
         assert_eq!(plan(KernelForm::Serial, Mixing::None, 64, 64, 1), (8, 64, SpanRoom::Few));
         assert_eq!(plan(KernelForm::Serial, Mixing::Blend, 64, 58, 2), (8, 58, SpanRoom::Many));
         assert_eq!(plan(KernelForm::Serial, Mixing::Any, 64, 1, 4), (8, 1, SpanRoom::Few));
         assert_eq!(plan(KernelForm::Serial, Mixing::None, 64, 2, 1), (8, 2, SpanRoom::Least));
+    }
+
+    #[test]
+    fn lanes_keep_the_matrices_of_their_joints_if_each_joint_has_one_skin_matrix_and_no_goals() {
+        let keeps = |form, joint_count, skin_matrices, goals| {
+            let skeleton = SkeletonRecord { joint_count, skin_matrices, ..Default::default() };
+            Plan::new(form, Mixing::None, &skeleton, 1).with_goals(goals).kernel.joints_in_lanes
+        };
+        let parallel = [16, 17, 256, 257].map(|joints| keeps(KernelForm::Parallel, joints, 0, GoalTurns::None));
+        assert_eq!(parallel, [false, true, true, false]);
+        assert!(!keeps(KernelForm::Parallel, 64, NONE, GoalTurns::None));
+        assert!(!keeps(KernelForm::Parallel, 64, 0, GoalTurns::Rigid));
+        assert!(!keeps(KernelForm::Serial, 64, 0, GoalTurns::None));
     }
 
     #[test]

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::gpu::plan::{GoalTurns, PoseKernel, SpanRoom};
 use crate::gpu::shader_files::{
-    DISPLACE, DISPLACE_NOTHING, DRIVE, EVENTS, GOALS, GOALS_GENERAL, GOALS_NOTHING, GOALS_RIGID, HIERARCHY,
-    HIERARCHY_SERIAL, INVERSE_KINEMATICS, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, POSE, POSE_COMMON,
-    POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SHARED, SYNC, ShaderFile, VISIBLE, generated, skin_writer,
+    DISPLACE, DISPLACE_NOTHING, DRIVE, EASE, EVENTS, GOALS, GOALS_GENERAL, GOALS_NOTHING, GOALS_RIGID, HIERARCHY,
+    HIERARCHY_SERIAL, INVERSE_KINEMATICS, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, PLAY, POSE,
+    POSE_COMMON, POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SEARCH, SHARED, SYNC, ShaderFile, VISIBLE,
+    generated, skin_writer,
 };
 use crate::gpu::{KernelForm, Scopes, fault_point, interpolators};
 use crate::model::{EventList, Interpolator, Mixing, SkinFormat};
@@ -27,6 +28,10 @@ pub(super) const VISIBLE_WORKGROUP_SIZE: u32 = 64;
 pub(super) const ROOT_MOTION_ENTRY: &str = "root_motion";
 /// Invocations per workgroup of the kernel of root motion.
 pub(super) const ROOT_MOTION_WORKGROUP_SIZE: u32 = 64;
+/// Name of the entry point of the kernel that plays layers.
+pub(super) const PLAY_ENTRY: &str = "play_layers";
+/// Invocations per workgroup of the kernel that plays layers.
+pub(super) const PLAY_WORKGROUP_SIZE: u32 = 64;
 /// Name of the entry point of the kernel that drives layers.
 pub(super) const DRIVE_ENTRY: &str = "drive_layers";
 /// Invocations per workgroup of the kernel that drives layers.
@@ -53,7 +58,7 @@ fn feature_constants(features: Features) -> String {
 
 /// Constants of a kernel that poses.
 fn pose_constants(kernel: &PoseKernel) -> String {
-    let &PoseKernel { mixing, workgroup, span_room, skin_format, displaces: _, goals: _ } = kernel;
+    let &PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, .. } = kernel;
     let whole_matrices = workgroup.form == KernelForm::Serial || skin_format == SkinFormat::DualQuaternion;
     let mut code = String::new();
     for (name, value) in [
@@ -66,9 +71,17 @@ fn pose_constants(kernel: &PoseKernel) -> String {
         // A write to a string does not fail.
         let _ = writeln!(code, "const {name}: u32 = {value}u;");
     }
-    let _ = writeln!(code, "const ONE_INSTANCE: bool = {};", workgroup.one_instance);
-    let _ = writeln!(code, "const SPANS_FIT: bool = {};", span_room != SpanRoom::TooMany);
-    let _ = writeln!(code, "const LAYERS_OVER: bool = {};", mixing == Mixing::Any);
+    for (name, value) in [
+        ("ONE_INSTANCE", workgroup.one_instance),
+        ("LANE_PER_JOINT", workgroup.has_lane_per_joint()),
+        ("JOINTS_IN_LANES", joints_in_lanes),
+        ("LAYERS_ARE_PLAYED", workgroup.needs_played_layers()),
+        ("SPANS_IN_LAYERS", span_room == SpanRoom::InLayers),
+        ("SPANS_FIT", span_room != SpanRoom::TooMany),
+        ("LAYERS_OVER", mixing == Mixing::Any),
+    ] {
+        let _ = writeln!(code, "const {name}: bool = {value};");
+    }
     code
 }
 
@@ -136,6 +149,12 @@ impl Composed {
     pub fn visible() -> Self {
         let constants = format!("const VISIBLE_WORKGROUP_SIZE: u32 = {VISIBLE_WORKGROUP_SIZE}u;\n");
         Self::new(constants, generated(), VISIBLE)
+    }
+
+    /// The kernel that plays layers, for a library with these features.
+    pub fn play(features: Features) -> Self {
+        let constants = format!("const WORKGROUP_SIZE: u32 = {PLAY_WORKGROUP_SIZE}u;\n");
+        Self::new(constants + &feature_constants(features), generated().chain([PHASE, SEARCH, EASE]), PLAY)
     }
 
     /// The kernel that drives layers.

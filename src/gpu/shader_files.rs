@@ -36,11 +36,13 @@ macro_rules! file {
 }
 
 pub(super) const PHASE: ShaderFile = file!("shared/phase.wgsl");
+pub(super) const SEARCH: ShaderFile = file!("shared/search.wgsl");
+pub(super) const EASE: ShaderFile = file!("shared/ease.wgsl");
 /// The files of kernels that sample, in the order of the stages.
 pub(super) const SHARED: [ShaderFile; 7] = [
     PHASE,
-    file!("shared/search.wgsl"),
-    file!("shared/ease.wgsl"),
+    SEARCH,
+    EASE,
     file!("shared/quat.wgsl"),
     file!("shared/sample.wgsl"),
     file!("shared/blend.wgsl"),
@@ -64,6 +66,7 @@ pub(super) const GOALS_RIGID: ShaderFile = file!("pose/goals_rigid.wgsl");
 pub(super) const GOALS_GENERAL: ShaderFile = file!("pose/goals_general.wgsl");
 pub(super) const GOALS_NOTHING: ShaderFile = file!("pose/goals_nothing.wgsl");
 pub(super) const RESOLVE_GOALS: ShaderFile = file!("resolve_goals.wgsl");
+pub(super) const PLAY: ShaderFile = file!("play.wgsl");
 pub(super) const DRIVE: ShaderFile = file!("drive.wgsl");
 pub(super) const ROOT_MOTION: ShaderFile = file!("root_motion.wgsl");
 pub(super) const VISIBLE: ShaderFile = file!("visible.wgsl");

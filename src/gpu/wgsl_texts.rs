@@ -12,8 +12,8 @@ use wgpu::naga;
 
 use crate::gpu::plan::{GoalTurns, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
-    Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY,
-    VISIBLE_MEASURE_ENTRY,
+    Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
+    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
 };
 use crate::gpu::shader_files::BANDWIDTH;
 use crate::model::{Interpolator, Mixing, SkinFormat};
@@ -103,16 +103,19 @@ fn interpolators() -> Vec<Arc<dyn Interpolator>> {
     vec![Arc::new(hermite), Arc::new(turn)]
 }
 
-/// All kernels that pose, with or without transitions and goals.
-fn pose_kernels(displaces: bool, goals: GoalTurns) -> Vec<PoseKernel> {
+/// All kernels that pose, with or without transitions and goals. If `lanes` is set, lanes keep the matrices of their joints where they can.
+fn pose_kernels(displaces: bool, goals: GoalTurns, lanes: bool) -> Vec<PoseKernel> {
     let mut kernels = Vec::new();
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
-            for span_room in [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany] {
+            let in_layers = workgroup.needs_played_layers() && mixing != Mixing::Any;
+            let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
+            for span_room in rooms.into_iter().chain(in_layers.then_some(SpanRoom::InLayers)) {
                 kernels.extend(SkinFormat::ALL.map(|skin_format| PoseKernel {
                     mixing,
                     workgroup,
                     span_room,
+                    joints_in_lanes: lanes && workgroup.has_lane_per_joint(),
                     skin_format,
                     displaces,
                     goals,
@@ -149,6 +152,10 @@ fn kernel_texts() -> Vec<Text> {
         Text::new("bandwidth".into(), &["fill", "copy"], || BANDWIDTH.text.into()),
     ];
     texts.extend(feature_sets().map(|features| {
+        let name = format!("play, {features:?}");
+        Text::new(name, &[PLAY_ENTRY], move || Composed::play(features).code)
+    }));
+    texts.extend(feature_sets().map(|features| {
         let name = format!("root motion, {features:?}");
         Text::new(name, &[ROOT_MOTION_ENTRY], move || Composed::root_motion(features).code)
     }));
@@ -158,12 +165,12 @@ fn kernel_texts() -> Vec<Text> {
             let name = format!("{kernel:?}, {features:?}, {} interpolators", interpolators.len());
             Text::new(name, &[POSE_ENTRY], move || Composed::pose(&kernel, features, &interpolators).code)
         };
-        for kernel in pose_kernels(false, GoalTurns::None) {
+        for kernel in pose_kernels(false, GoalTurns::None, true) {
             texts.extend(feature_sets().map(|features| pose(kernel, features)));
         }
         // The code of transitions and goals hardly depends on the features: none and all will do.
         let with_either = [(true, GoalTurns::None), (false, GoalTurns::Rigid), (true, GoalTurns::General)];
-        for kernel in with_either.into_iter().flat_map(|(displaces, goals)| pose_kernels(displaces, goals)) {
+        for kernel in with_either.into_iter().flat_map(|(displaces, goals)| pose_kernels(displaces, goals, false)) {
             texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
         }
     }
@@ -240,9 +247,10 @@ fn all_texts_are_written_if_a_file_is_named() {
         parts.add(text, &(text.compose)());
     }
     // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 7 workgroups;
-    // with either mixing four, but three in the largest workgroup that holds joints.
-    let pose = (3 * 7 + 2 * (4 * 7 - 1)) * 3 * (64 + 3 * 2) * 2;
+    // with either mixing four, but three in the largest workgroup that holds joints; and search results in layers in 6 workgroups,
+    // without mixing and with the mixing that only blends.
+    let pose = (3 * 7 + 2 * (4 * 7 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
     let render = if cfg!(feature = "render") { 4 } else { 0 };
-    assert_eq!(parts.texts.len(), pose + 64 + 6 + 3 + render);
+    assert_eq!(parts.texts.len(), pose + 2 * 64 + 6 + 3 + render);
     parts.write(Path::new(&file));
 }

@@ -33,9 +33,21 @@ pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) 
         rest_clip: 0,
         value_kinds: pack_value_kinds(arrays, skeleton),
         levels: pack_levels(arrays, skeleton),
-        reserved_0: 0,
-        reserved_1: 0,
+        skin_matrices: pack_skin_matrices(arrays, skeleton, skins),
+        reserved: 0,
     }
+}
+
+/// Packs the index of the skin matrix of each joint, and returns the offset in the words; `NONE` if a joint has several.
+fn pack_skin_matrices(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> u32 {
+    let mut matrices = vec![NONE; skeleton.joints().len()];
+    for (index, &joint) in (0..).zip(skins.iter().flat_map(|skin| &skin.joints)) {
+        if matrices[joint] != NONE {
+            return NONE;
+        }
+        matrices[joint] = index;
+    }
+    arrays.push_records(&matrices)
 }
 
 /// Packs the joints level by level, roots first, and returns their offset in the words. A prefix of the list is a coarse
@@ -67,7 +79,7 @@ pub fn sizes(skeleton: &Skeleton, skins: &[&Skin]) -> Sizes {
     let skin_joints: usize = skins.iter().map(|skin| skin.joints.len()).sum();
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0)) as usize;
     let numbers = skeleton.weight_count() + skeleton.property_width();
-    Sizes { words: (rounds + 2) * joints + skin_joints + numbers, values: 6 * joints + 3 * skin_joints }
+    Sizes { words: (rounds + 3) * joints + skin_joints + numbers, values: 6 * joints + 3 * skin_joints }
 }
 
 /// The number of rounds of ancestor doubling until a joint of this depth has reached its root.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use glam::{DAffine3, DVec3};
 use posse::{
     Clip, Crowd, Curve, Interpolation, Joint, KernelForm, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin,
-    Target, Timeline, Track, demo,
+    SkinFormat, Target, Timeline, Track, demo,
 };
 
 use super::{NOW, assert_evaluates, engine, only_clip};
@@ -83,6 +83,30 @@ fn a_rig_of_3000_joints_is_posed() {
             let mut engine = engine(form, &library);
             for outputs in [Outputs::ALL, Outputs::SKIN] {
                 assert_evaluates(&mut engine, &library, &only_clip(&library, 3), outputs);
+            }
+        }
+    }
+}
+
+/// Skins with some of the joints, in another order: a joint has a skin matrix or none. A second skin shares joints with the first.
+#[test]
+fn skins_of_some_joints_are_posed_at_the_sizes_where_kernels_change() {
+    for joints in [8, 20, 64, 100, 256, 300] {
+        for skins in [1, 2] {
+            let mut library = own_timelines(joints);
+            let skeleton = library.skeleton_ids().next().unwrap();
+            for skin in 0..skins {
+                let joints: Vec<usize> = (skin..joints).rev().step_by(3 - skin).collect();
+                let bind = |&joint: &usize| DAffine3::from_translation(DVec3::new(joint as f64, 1.0, -0.5));
+                let inverse_bind = joints.iter().map(bind).collect();
+                library.add_skin(Skin { name: None, skeleton, joints, inverse_bind }).unwrap();
+            }
+            let crowd = only_clip(&library, 3);
+            for form in KernelForm::ALL {
+                let mut engine = engine(form, &library);
+                for outputs in [Outputs::ALL, Outputs::SKIN, Outputs::SKIN.with_skin_format(SkinFormat::HalfMatrix)] {
+                    assert_evaluates(&mut engine, &library, &crowd, outputs);
+                }
             }
         }
     }

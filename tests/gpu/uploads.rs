@@ -109,11 +109,11 @@ fn an_instance_that_changes_uploads_only_its_layers() {
         let layers = [Layer::new(clip, LayerTime::At(0.5)); 2];
         assert!(gpu_crowd.set_instance(&on_gpu, instances / 2, &layers).unwrap().is_replaced());
         queue.submit([]);
-        assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 104, "the layers of one instance");
+        assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 120, "the layers of one instance");
         // Layers that are refused upload nothing.
         let outcome = gpu_crowd.set_instance(&on_gpu, 1, &[layers[0]; 4]).unwrap();
         assert!(!outcome.is_replaced());
         queue.submit([]);
-        assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 104);
+        assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 120);
     }
 }

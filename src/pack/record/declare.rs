@@ -89,6 +89,7 @@ macro_rules! field_types {
 field_types! {
     u32 => "u32",
     f32 => "f32",
+    [u32; 2] => "vec2u",
     [f32; 2] => "vec2f",
     [f32; 3] => "vec3f",
     [f32; 4] => "vec4f",

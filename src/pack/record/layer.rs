@@ -49,7 +49,8 @@ record! {
         clip: u32,
         /// The `CLOCK_` bits.
         clock: u32,
-        /// The fixed time in seconds, rounded to an `f32`.
+        /// The fixed time in seconds, rounded to an `f32`. Of a layer that plays, the time at the tick of the frame, if `play.wgsl` has
+        /// written it.
         time_high: f32,
         /// The remainder of that rounding.
         time_low: f32,
@@ -97,5 +98,10 @@ record! {
         fade_out_high: u32,
         /// The length of the fade out, in ticks.
         fade_out_length: f32,
+        /// The search result of the only timeline of the clip, if `play.wgsl` has written it: the row of the key, and the rows from
+        /// there to the next key, as in `Span`.
+        span_rows: [u32; 2],
+        /// The fraction of that search result, and its interval.
+        span_part: [f32; 2],
     }
 }

@@ -43,9 +43,9 @@ record! {
         value_kinds: u32,
         /// The offset in the words: the joints level by level, roots first. Joints of a level keep their order.
         levels: u32,
+        /// The offset in the words: for each joint the index of its skin matrix, or `NONE`. `NONE`: a joint has several.
+        skin_matrices: u32,
         /// Pads the record to a multiple of 16 bytes, as a uniform needs.
-        reserved_0: u32,
-        /// Pads the record to a multiple of 16 bytes.
-        reserved_1: u32,
+        reserved: u32,
     }
 }
