@@ -154,7 +154,9 @@ fn reach_half_angle(cosine: f32, sine: f32) -> vec2<f32> {
 /// A vector at length 1, and its length. Its square may be beyond the range of an `f32`. A zero vector stays 0.
 fn reach_direction(vector: vec3<f32>) -> vec4<f32> {
     let size = max(max(max(abs(vector.x), abs(vector.y)), abs(vector.z)), REACH_LEAST_LENGTH);
-    let scaled = vector / size;
+    // A device may divide by numbers above 2^126 as by infinity.
+    let nearer = select(1.0, 0.0625, size > 1e37);
+    let scaled = (vector * nearer) / (size * nearer);
     let square = dot(scaled, scaled);
     let inverse = reach_inverse_root(square);
     return vec4(scaled * inverse, size * (square * inverse));

@@ -117,6 +117,12 @@ impl GpuBatch {
         }
     }
 
+    /// The buffers that the kernels before the poses write, and those of the poses read.
+    pub(super) fn prepared(&self) -> impl Iterator<Item = &wgpu::Buffer> {
+        let has_layers = self.play.is_some() || self.drivers.is_some();
+        has_layers.then_some(&self.layers).into_iter().chain(&self.lists)
+    }
+
     /// Records the poses of all instances, or of those that are due.
     pub(super) fn record(&self, pass: &mut wgpu::ComputePass, visible_only: bool) {
         pass.set_pipeline(&self.pipeline);

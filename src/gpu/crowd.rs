@@ -522,6 +522,10 @@ impl GpuCrowd {
         for batch in &self.batches {
             batch.prepare(&mut pass);
         }
+        // One barrier for all batches: if each had its own, none would begin before the one before it has ended.
+        let prepared = self.batches.iter().flat_map(GpuBatch::prepared);
+        let transition = |buffer| wgpu::BufferTransition { buffer, state: wgpu::BufferUses::STORAGE_READ_ONLY };
+        pass.transition_resources(prepared.map(transition), std::iter::empty());
         for batch in &self.batches {
             batch.record(&mut pass, visible_only);
         }

@@ -32,7 +32,7 @@ fn a_frame_with_parameters_from_a_kernel_uploads_the_clock_alone() {
         assert!(gpu_crowd.transition(&on_gpu, &library, &mut crowd, &new).unwrap().is_replaced());
         queue.submit([]);
         let numbers = 20 * library.skeleton(skeleton).joints().len() as u64 + 2 * (1 + 5);
-        assert_eq!(uploaded_bytes(trace.path()) - before, 3 * (104 + 100) + 4 * (5 + numbers) + 4);
+        assert_eq!(uploaded_bytes(trace.path()) - before, 3 * (120 + 100) + 4 * (5 + numbers) + 4);
         assert_eq!([4, 5].map(frame), [size_of::<Frame>() as u64; 2]);
     }
 }
