@@ -27,7 +27,7 @@ fn play_layers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
         layers[index].time_high = time.high;
         layers[index].time_low = time.low;
     }
-    // Where a clip of the skeleton has several timelines, the kernels that pose search all.
+    // Where a clip of the skeleton has several timelines, the kernels that pose search all; so do those for any mixing.
     if batch.skeleton.timeline_count == 1u && clip.timeline_count == 1u {
         let span = search_timeline(timeline_load(clip.timelines), time);
         layers[index].span_rows = vec2(span.row, span.next);

@@ -251,7 +251,8 @@ fn loops_with_a_turn_move_along_a_curve() {
     cases.check(&library);
 }
 
-/// The bound of the contract for a movement of 1 m is 2e-6 m for each loop: roundings of a turn add up.
+/// The bound of the contract for a movement of 1 m is 2e-6 m for each loop: roundings of a turn add up. A GPU may need it; the other engines
+/// round so that the roundings cancel.
 #[test]
 fn four_thousand_loops_with_a_turn_move_along_a_curve() {
     let (library, clip) = curving();
@@ -263,10 +264,11 @@ fn four_thousand_loops_with_a_turn_move_along_a_curve() {
         let poses = engine.evaluate_step(&crowd, step(0.0, loops), outputs).unwrap();
         let found = poses.instances[0].root_motion.expect("a root");
         let what = format!("{}: {found:?}", engine.engine());
-        assert!((found.translation - DVec3::Z).length() < 2e-6 * loops, "{what}");
+        let allowed = if engine.engine() == "gpu" { 2e-6 * loops } else { 2e-6 };
+        assert!((found.translation - DVec3::Z).length() < allowed, "{what}");
         let turn = degrees(DVec3::Y, 90.0);
         let apart = (found.rotation - turn).length().min((found.rotation + turn).length());
-        assert!(2.0 * apart < 2e-6 * loops, "{what}");
+        assert!(2.0 * apart < allowed, "{what}");
     });
 }
 

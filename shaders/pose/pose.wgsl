@@ -1,6 +1,7 @@
-//! The pose pass for instances of one layer that needs no mixing: from ticks to skin matrices in one kernel.
+//! The pose pass for instances of one layer that needs no mixing: from ticks to skin matrices.
 //!
-//! Its stages: phase, search, sample, hierarchy, skin.
+//! Its stages: phase, search, sample, hierarchy, skin. In the parallel form, `play.wgsl` does the phase, and the search of clips with one
+//! timeline.
 
 /// True if a sampler has the only search result of its clip.
 const SPAN_IN_SAMPLER: bool = SPANS_IN_LAYERS;
@@ -16,7 +17,7 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let clip = clip_load(layer.clip);
         sampler.clip = layer.clip;
         let span_count = min(clip.timeline_count, batch.span_count);
-        // Lanes with no timeline skip the phase, unless it is read.
+        // Lanes with no timeline skip the phase, unless the record of a played layer has the time.
         if !SPANS_FIT || LAYERS_ARE_PLAYED || share.lane < span_count {
             sampler.time = pose_time(layer, clip);
         }

@@ -142,7 +142,7 @@ fn pose_finish(share: Share) {
     }
 }
 
-/// Writes the requested outputs of the joint of a lane, from its model matrix: neither waits for other lanes. That is faster than rows
+/// Writes the requested outputs of the joint of a lane, from its model matrix, without a wait for other lanes. That is faster than rows
 /// at neighbouring addresses.
 fn pose_finish_lane(share: Share) {
     if share.lane >= batch.skeleton.joint_count {

@@ -1,6 +1,7 @@
 //! The pose pass for instances of several layers, or of one layer that needs mixing.
 //!
-//! Its stages: phase, search, sample, blend, hierarchy, skin.
+//! Its stages: phase, search, sample, blend, hierarchy, skin. In the parallel form, `play.wgsl` does the phase, and where layers only blend
+//! the search of clips with one timeline.
 
 /// A layer at a tick.
 struct Played {

@@ -61,7 +61,8 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
     }
 }
 
-/// Turns the local matrix of one joint per lane into its model matrix. All lanes of the workgroup must call it; those that are not
+/// Turns the local matrix of one joint per lane into its model matrix, `lane_matrix`. If `JOINTS_IN_LANES`, workgroup memory keeps the
+/// matrices before the last round. All lanes of the workgroup must call it; those that are not
 /// `present` have no joint.
 fn hierarchy_walk_of_lane(base: u32, joint: u32, present: bool) {
     if present {

@@ -103,12 +103,15 @@ impl GpuBatch {
         }
     }
 
-    /// Records all that comes before the poses: the drive of the layers, if some are driven, their play, and that the parameters of
-    /// goals are read.
-    pub(super) fn prepare(&self, pass: &mut wgpu::ComputePass) {
+    /// Records the drive of the layers, if some are driven.
+    pub(super) fn drive(&self, pass: &mut wgpu::ComputePass) {
         if let Some((_, drive)) = &self.drivers {
             drive.record(pass);
         }
+    }
+
+    /// Records the play of the layers, if the kernel that poses needs it, and that the parameters of goals are read.
+    pub(super) fn play(&self, pass: &mut wgpu::ComputePass) {
         if let Some(play) = &self.play {
             play.record(pass);
         }

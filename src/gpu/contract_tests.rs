@@ -33,8 +33,7 @@ fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
             for (span_room, skin_format) in in_full.into_iter().chain(packed) {
-                let in_layers = workgroup.needs_played_layers() && mixing != Mixing::Any;
-                if span_room == SpanRoom::InLayers && !in_layers {
+                if span_room == SpanRoom::InLayers && !workgroup.takes_spans_from_layers(mixing) {
                     continue;
                 }
                 let (joints_in_lanes, displaces, goals) = (false, false, GoalTurns::None);
@@ -46,6 +45,11 @@ fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
                 }
                 if span_room == SpanRoom::Few {
                     kernels.push(PoseKernel { displaces: true, ..kernel });
+                    kernels.push(PoseKernel {
+                        displaces: true,
+                        joints_in_lanes: workgroup.has_lane_per_joint(),
+                        ..kernel
+                    });
                     kernels.push(PoseKernel { goals: GoalTurns::Rigid, ..kernel });
                     kernels.push(PoseKernel { goals: GoalTurns::General, displaces: true, ..kernel });
                 }
@@ -196,7 +200,7 @@ fn assert_bindings(module: &naga::Module, expected: &[(&str, Binding)]) -> u32 {
             naga::AddressSpace::Uniform => Binding::Uniform,
             naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Binding::Write,
             naga::AddressSpace::Storage { .. } => Binding::Read,
-            // The state of a transition, one per invocation.
+            // The state of a transition and the matrix of a joint, one per invocation.
             naga::AddressSpace::Private => continue,
             naga::AddressSpace::WorkGroup => {
                 workgroup_bytes += module.types[global.ty].inner.size(module.to_ctx());

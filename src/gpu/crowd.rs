@@ -520,7 +520,10 @@ impl GpuCrowd {
             list.collect(&mut pass);
         }
         for batch in &self.batches {
-            batch.prepare(&mut pass);
+            batch.drive(&mut pass);
+        }
+        for batch in &self.batches {
+            batch.play(&mut pass);
         }
         // One barrier for all batches: if each had its own, none would begin before the one before it has ended.
         let prepared = self.batches.iter().flat_map(GpuBatch::prepared);

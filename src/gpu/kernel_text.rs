@@ -46,9 +46,8 @@ impl KernelText {
         Self { instances_per_group: Some(plan.instances_per_group), ..Self::new(composed, POSE_ENTRY) }
     }
 
-    /// The kernels beside those that pose: root motion, events without and with synchronised layers, played layers,
-    /// drivers, goals, and the two of
-    /// visible lists.
+    /// The kernels beside those that pose: root motion, events without and with synchronised layers, played layers, drivers, goals, and
+    /// the two of visible lists.
     pub fn others(packed: &PackedLibrary) -> [Self; 8] {
         [
             Self::new(Composed::root_motion(packed.features), ROOT_MOTION_ENTRY),

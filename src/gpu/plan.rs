@@ -8,8 +8,9 @@ use crate::pack::{PackedBatch, PackedSkeleton};
 /// The way in which the invocations of a workgroup share the work of posing. Both forms give the same poses, within the
 /// contract.
 ///
-/// The forms differ in the hierarchy (`shaders/shared/hierarchy.wgsl` and `hierarchy_serial.wgsl`) and in the number of lanes
-/// per instance. All other stages are the same.
+/// The forms differ in the hierarchy (`shaders/shared/hierarchy.wgsl` and `hierarchy_serial.wgsl`), in the number of lanes per instance,
+/// and in what a lane does once for all: in the parallel form, a kernel before the pose pass computes the times of layers, and a lane
+/// may keep the matrix of its joint up to the outputs.
 ///
 /// # Examples
 /// ```
@@ -67,7 +68,7 @@ pub(super) struct Workgroup {
     /// Invocations per workgroup.
     pub size: u32,
     /// True if one instance takes all lanes. Its kernels are compiled for that: its index, its layers and their times are then the
-    /// same in all lanes, so that a GPU computes them once per wave.
+    /// same in all lanes.
     pub one_instance: bool,
     /// Joint matrices in workgroup memory; `None` if joint matrices are in storage.
     pub joint_capacity: Option<u32>,
@@ -138,6 +139,12 @@ impl Workgroup {
     /// the times of its instance by itself.
     pub fn needs_played_layers(&self) -> bool {
         self.form == KernelForm::Parallel
+    }
+
+    /// True if the records of layers can hold the search results that its kernels of a mixing need. The reference of an additive layer
+    /// has one that no record holds.
+    pub fn takes_spans_from_layers(&self, mixing: Mixing) -> bool {
+        self.needs_played_layers() && mixing != Mixing::Any
     }
 
     /// True if each joint has a lane of its own.
@@ -309,8 +316,7 @@ impl Plan {
         let spans_per_share = |room| workgroup.span_capacity(mixing, room) / shares;
         let fits = |&room: &SpanRoom| skeleton.timeline_count <= spans_per_share(room);
         let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many];
-        // The reference of an additive layer has a search result that no record holds.
-        let in_layers = workgroup.needs_played_layers() && mixing != Mixing::Any && skeleton.timeline_count == 1;
+        let in_layers = workgroup.takes_spans_from_layers(mixing) && skeleton.timeline_count == 1;
         let in_workgroup = || rooms.into_iter().find(fits).unwrap_or(SpanRoom::TooMany);
         let span_room = if in_layers { SpanRoom::InLayers } else { in_workgroup() };
         let span_count = spans_per_share(span_room).min(skeleton.timeline_count);
@@ -378,6 +384,11 @@ mod tests {
         assert_eq!(plan(KernelForm::Parallel, Mixing::None, 64, 1, 1), (1, 1, SpanRoom::InLayers));
         assert_eq!(plan(KernelForm::Parallel, Mixing::None, 300, 1, 1), (1, 1, SpanRoom::InLayers));
         assert_eq!(plan(KernelForm::Parallel, Mixing::Blend, 1, 1, 8), (8, 1, SpanRoom::InLayers));
+        assert_eq!(
+            plan(KernelForm::Parallel, Mixing::None, 16, 1, 1),
+            (4, 0, SpanRoom::InLayers),
+            "a sampler holds it"
+        );
         assert_eq!(plan(KernelForm::Parallel, Mixing::Any, 64, 1, 8), (1, 1, SpanRoom::Least));
         assert_eq!(plan(KernelForm::Parallel, Mixing::None, 64, 0, 1), (1, 0, SpanRoom::Least));
         assert_eq!(plan(KernelForm::Serial, Mixing::None, 64, 1, 1), (8, 1, SpanRoom::Least));

@@ -103,12 +103,13 @@ fn interpolators() -> Vec<Arc<dyn Interpolator>> {
     vec![Arc::new(hermite), Arc::new(turn)]
 }
 
-/// All kernels that pose, with or without transitions and goals. If `lanes` is set, lanes keep the matrices of their joints where they can.
+/// All kernels that pose, with or without transitions and goals. If `lanes` is set, lanes keep the matrices of their joints where they
+/// can.
 fn pose_kernels(displaces: bool, goals: GoalTurns, lanes: bool) -> Vec<PoseKernel> {
     let mut kernels = Vec::new();
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
-            let in_layers = workgroup.needs_played_layers() && mixing != Mixing::Any;
+            let in_layers = workgroup.takes_spans_from_layers(mixing);
             let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
             for span_room in rooms.into_iter().chain(in_layers.then_some(SpanRoom::InLayers)) {
                 kernels.extend(SkinFormat::ALL.map(|skin_format| PoseKernel {
@@ -168,9 +169,15 @@ fn kernel_texts() -> Vec<Text> {
         for kernel in pose_kernels(false, GoalTurns::None, true) {
             texts.extend(feature_sets().map(|features| pose(kernel, features)));
         }
-        // The code of transitions and goals hardly depends on the features: none and all will do.
-        let with_either = [(true, GoalTurns::None), (false, GoalTurns::Rigid), (true, GoalTurns::General)];
-        for kernel in with_either.into_iter().flat_map(|(displaces, goals)| pose_kernels(displaces, goals, false)) {
+        // The code of transitions, of goals and of joints with several skin matrices hardly depends on the features: none and all will
+        // do.
+        let others = [
+            (true, GoalTurns::None, true),
+            (false, GoalTurns::Rigid, false),
+            (true, GoalTurns::General, false),
+            (false, GoalTurns::None, false),
+        ];
+        for kernel in others.into_iter().flat_map(|(displaces, goals, lanes)| pose_kernels(displaces, goals, lanes)) {
             texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
         }
     }
@@ -250,6 +257,8 @@ fn all_texts_are_written_if_a_file_is_named() {
     // with either mixing four, but three in the largest workgroup that holds joints; and search results in layers in 6 workgroups,
     // without mixing and with the mixing that only blends.
     let pose = (3 * 7 + 2 * (4 * 7 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
+    // The same in the four workgroups with a lane per joint, which keep no matrices.
+    let pose = pose + (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
     let render = if cfg!(feature = "render") { 4 } else { 0 };
     assert_eq!(parts.texts.len(), pose + 2 * 64 + 6 + 3 + render);
     parts.write(Path::new(&file));

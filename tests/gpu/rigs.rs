@@ -88,15 +88,16 @@ fn a_rig_of_3000_joints_is_posed() {
     }
 }
 
-/// Skins with some of the joints, in another order: a joint has a skin matrix or none. A second skin shares joints with the first.
+/// Skins with some of the joints, in another order: a joint has a skin matrix or none. A second skin has the other joints, or shares
+/// some with the first.
 #[test]
 fn skins_of_some_joints_are_posed_at_the_sizes_where_kernels_change() {
     for joints in [8, 20, 64, 100, 256, 300] {
-        for skins in [1, 2] {
+        for strides in [&[3][..], &[2, 2], &[3, 2]] {
             let mut library = own_timelines(joints);
             let skeleton = library.skeleton_ids().next().unwrap();
-            for skin in 0..skins {
-                let joints: Vec<usize> = (skin..joints).rev().step_by(3 - skin).collect();
+            for (skin, &stride) in strides.iter().enumerate() {
+                let joints: Vec<usize> = (skin..joints).step_by(stride).rev().collect();
                 let bind = |&joint: &usize| DAffine3::from_translation(DVec3::new(joint as f64, 1.0, -0.5));
                 let inverse_bind = joints.iter().map(bind).collect();
                 library.add_skin(Skin { name: None, skeleton, joints, inverse_bind }).unwrap();
@@ -108,6 +109,17 @@ fn skins_of_some_joints_are_posed_at_the_sizes_where_kernels_change() {
                     assert_evaluates(&mut engine, &library, &crowd, outputs);
                 }
             }
+        }
+    }
+}
+
+/// Roots only: the hierarchy has no round.
+#[test]
+fn rigs_of_roots_are_posed() {
+    for joints in [5, 40, 200] {
+        let library = demo::rig(joints, 9, 1).unwrap();
+        for form in KernelForm::ALL {
+            assert_evaluates(&mut engine(form, &library), &library, &only_clip(&library, 3), Outputs::ALL);
         }
     }
 }
