@@ -63,13 +63,10 @@ fn drive_layers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocati
 fn drive_time(drive: DriveRecord, instance: u32, index: u32) {
     var before: Mark;
     var now: Mark;
-    if (drive.kind & DRIVE_PHASE) != 0u {
-        now = drive_phase(drive, drive_parameter(instance, drive.source));
-        before = drive_phase(drive, drive_parameter_before(instance, drive.source));
-    } else {
-        let leader = layers[instance * batch.layer_count + drive.source];
-        now = sync_follow(drive, drive_leader(drive, leader, true));
-        before = sync_follow(drive, drive_leader(drive, leader, false));
+    // The beginning of the step, then its end. A loop, because compilers copy a function to each place that calls it.
+    for (var end = 0u; end < 2u; end += 1u) {
+        before = now;
+        now = drive_mark(drive, instance, end == 1u);
     }
     let time = phase_time(now.position, clip_load(layers[index].clip));
     layers[index].time_high = time.high;
@@ -80,6 +77,19 @@ fn drive_time(drive: DriveRecord, instance: u32, index: u32) {
     layers[index].passes_1 = bitcast<u32>(now.laps);
     layers[index].passes_2 = now.position.x;
     layers[index].passes_3 = now.position.y;
+}
+
+/// The mark of a layer that follows a parameter or a leader, at the end of the step or at its beginning.
+fn drive_mark(drive: DriveRecord, instance: u32, at_end: bool) -> Mark {
+    if (drive.kind & DRIVE_PHASE) != 0u {
+        var bits = drive_parameter(instance, drive.source);
+        if !at_end {
+            bits = drive_parameter_before(instance, drive.source);
+        }
+        return drive_phase(drive, bits);
+    }
+    let leader = layers[instance * batch.layer_count + drive.source];
+    return sync_follow(drive, drive_leader(drive, leader, at_end));
 }
 
 /// The bits of a parameter of an instance; 0 for one that there is no room for, and for one that is not a number.
@@ -245,8 +255,13 @@ fn drive_find(table: u32, position: vec2<f32>) -> Found {
             return drive_found(table, triangle, clamp(shares, vec3(0.0), vec3(1.0)));
         }
     }
-    let of_border = drive_nearest(Nearest(0u, 0u, 0.0, 3.0e38), table, vec2(space.border, space.border_end), position);
-    let nearest = drive_nearest(of_border, table, cell, position);
+    var nearest = Nearest(0u, 0u, 0.0, 3.0e38);
+    let away = abs(drive_away(drive_triangle(table, 0u), position));
+    let rounding = DRIVE_ROUNDING * space.extent * (2.0 * space.extent + away.x + away.y);
+    var lists = array(vec2(space.border, space.border_end), cell);
+    for (var list = 0u; list < 2u; list += 1u) {
+        nearest = drive_nearest(nearest, table, lists[list], position, rounding);
+    }
     let triangle = drive_triangle(table, nearest.triangle);
     var shares = vec3(0.0);
     shares[nearest.side] = 1.0 - nearest.along;
@@ -273,17 +288,21 @@ struct Nearest {
     along: f32,
     /// A number that grows with the distance: its square, less the square of the distance from a point that is the same for all
     /// triangles. Far away, both squares would hide the difference between two sides.
+    ///
+    /// Between two corners, it is less by its rounding. A point at `d` from a corner of its side is nearer than that corner by the square
+    /// of `d` alone; if rounding hid that, the next side, which has the same corner, would move the point by `d`.
     distance: f32,
 }
 
-/// The nearest one of a point and the points of the sides of listed triangles. `list` is a range of the words.
-fn drive_nearest(nearest: Nearest, table: u32, list: vec2<u32>, position: vec2<f32>) -> Nearest {
+/// The nearest one of a point and the points of the sides of listed triangles. `list` is a range of the words, and `rounding` that of the
+/// compared numbers.
+fn drive_nearest(nearest: Nearest, table: u32, list: vec2<u32>, position: vec2<f32>, rounding: f32) -> Nearest {
     let origin = drive_triangle(table, 0u);
     var found = nearest;
     for (var at = list.x; at < list.y; at += 1u) {
         let triangle = drive_triangle(table, words[at]);
         let corner = drive_apart(origin, triangle);
-        found = drive_nearer(found, words[at], triangle, corner, drive_away(triangle, position));
+        found = drive_nearer(found, words[at], triangle, corner, drive_away(triangle, position), rounding);
     }
     return found;
 }
@@ -296,6 +315,7 @@ fn drive_nearer(
     triangle: TriangleRecord,
     corner: vec2<f32>,
     away: vec2<f32>,
+    rounding: f32,
 ) -> Nearest {
     let side_1 = vec2(triangle.side_1_x, triangle.side_1_y);
     let side_2 = vec2(triangle.side_2_x, triangle.side_2_y);
@@ -306,7 +326,8 @@ fn drive_nearer(
         let apart = away - corners[side];
         let along = clamp(dot(apart, reach) / max(dot(reach, reach), 1e-37), 0.0, 1.0);
         let point = corner + corners[side] + reach * along;
-        let distance = dot(point, point - 2.0 * (corner + away));
+        let is_between = along > 0.0 && along < 1.0;
+        let distance = dot(point, point - 2.0 * (corner + away)) - select(0.0, rounding, is_between);
         if distance < found.distance {
             found = Nearest(index, side, along, distance);
         }

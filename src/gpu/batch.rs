@@ -1,10 +1,8 @@
 //! A batch on the GPU: instances of one skeleton that need the same mixing, with the buffers of their poses.
 
-use crate::gpu::drive::{DrivePass, Drivers, Parameters, needed_parameters};
+use crate::gpu::drive::{Drivers, Parameters, needed_parameters};
 use crate::gpu::goals::{self, Goals};
-use crate::gpu::kernels::Dispatch;
-use crate::gpu::play::PlayPass;
-use crate::gpu::root_motion::RootMotionPass;
+use crate::gpu::kernels::{Dispatch, SidePass};
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{KernelForm, LayersOutcome};
@@ -24,7 +22,8 @@ pub struct GpuBatch {
     pub(super) layout: OutputLayout,
     pub(super) outputs: OutputBuffers,
     pub(super) visible: Option<VisibleList>,
-    pub(super) root_motion_pass: Option<RootMotionPass>,
+    /// The pass of the root motion of all instances, visible or not.
+    pub(super) root_motion_pass: Option<SidePass>,
     pub(super) pipeline: wgpu::ComputePipeline,
     pub(super) bind_group: wgpu::BindGroup,
     pub(super) dispatch: Dispatch,
@@ -34,9 +33,9 @@ pub struct GpuBatch {
     /// The parameters that layers and goals follow.
     pub(super) parameters: Option<Parameters>,
     /// The drivers of the layers, with the pass that drives them.
-    pub(super) drivers: Option<(Drivers, DrivePass)>,
+    pub(super) drivers: Option<(Drivers, SidePass)>,
     /// The pass that plays the layers, if the kernel that poses needs it.
-    pub(super) play: Option<PlayPass>,
+    pub(super) play: Option<SidePass>,
     /// The goals of the instances, with the pass that reads their parameters.
     pub(super) goals: Option<Goals>,
     pub(super) transitions: Option<TransitionRoom>,
@@ -116,7 +115,7 @@ impl GpuBatch {
             play.record(pass);
         }
         if let Some(goals) = &self.goals {
-            goals.record(pass);
+            goals.pass.record(pass);
         }
     }
 

@@ -6,12 +6,10 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::batch::OutputBuffers;
-use crate::gpu::drive::{DrivePass, Drivers, Parameters};
+use crate::gpu::drive::{Drivers, Parameters};
 use crate::gpu::goals::{GoalBuffers, Goals};
 use crate::gpu::kernels::{Dispatch, SideKernel, VisibleKernels, bind_group};
 use crate::gpu::plan::{GoalTurns, Plan};
-use crate::gpu::play::{PlayBuffers, PlayPass};
-use crate::gpu::root_motion::{RootMotionBuffers, RootMotionPass};
 use crate::gpu::shader::{
     DRIVE_WORKGROUP_SIZE, PLAY_WORKGROUP_SIZE, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_WORKGROUP_SIZE,
 };
@@ -211,12 +209,12 @@ impl BatchBuilder<'_> {
         let parameters = packed.reads_parameters.then(|| self.parameters(&instances));
         let drivers = shared.drive.zip(parameters.as_ref()).map(|(kernel, parameters)| {
             let drivers = self.drivers(packed, &instances, parameters);
-            let pass = DrivePass::new(library, kernel, &drivers, Some(parameters), &layers, frame);
+            let pass = drivers.pass(library, kernel, Some(parameters), &layers, frame);
             (drivers, pass)
         });
         let play = shared.play.map(|kernel| {
-            let buffers = PlayBuffers { layers: &layers, frame, batch: &record };
-            PlayPass::new(library, kernel, &buffers, count * packed.layer_count as u32)
+            let bound = [&library.words, &library.values, frame, &record, &layers];
+            kernel.pass(device, &bound, (count * packed.layer_count as u32).div_ceil(PLAY_WORKGROUP_SIZE))
         });
         let goals = shared.goals.zip(lists.as_ref()).map(|(kernel, lists)| {
             let parameters = parameters.as_ref();
@@ -227,8 +225,8 @@ impl BatchBuilder<'_> {
         let bound_outputs = self.output_buffers(shared, count);
         let BoundOutputs { local, model, skin, values, root_motion } = &bound_outputs;
         let root_motion_pass = shared.root_motion.map(|kernel| {
-            let buffers = RootMotionBuffers { layers: &layers, frame, batch: &record, root_motion };
-            RootMotionPass::new(library, kernel, &buffers, count)
+            let bound = [&library.words, &library.values, &layers, frame, &record, root_motion];
+            kernel.pass(device, &bound, count.div_ceil(ROOT_MOTION_WORKGROUP_SIZE))
         });
         // Without a visible list, transitions and goals, the kernel does not read lists: bind any buffer.
         let bound_lists = lists.as_ref().unwrap_or(&library.words);

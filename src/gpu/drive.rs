@@ -2,7 +2,7 @@
 
 use wgpu::BufferUsages as Usages;
 
-use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
+use crate::gpu::kernels::{SideKernel, SidePass};
 use crate::gpu::shader::DRIVE_WORKGROUP_SIZE;
 use crate::gpu::{DeviceAndQueue, GpuLibrary, filled_buffer};
 use crate::model::{Layer, LayerTime, ParameterValues, WeightDriver};
@@ -78,47 +78,25 @@ impl Drivers {
         }
     }
 
-    /// Destroys the buffers.
-    pub fn destroy(&self) {
-        [&self.drives, &self.batch].into_iter().for_each(wgpu::Buffer::destroy);
-    }
-}
-
-/// The kernel that drives the layers of a batch to the step of a frame.
-#[derive(Debug)]
-pub(super) struct DrivePass {
-    pipeline: wgpu::ComputePipeline,
-    bind_group: wgpu::BindGroup,
-    dispatch: Dispatch,
-}
-
-impl DrivePass {
-    /// Creates the pass for drivers, the layer records of their batch, and the uniform of a frame.
-    pub fn new(
+    /// The pass that drives layers to the step of a frame, for the layer records of the batch and the uniform of the frame.
+    pub fn pass(
+        &self,
         library: &GpuLibrary,
         kernel: &SideKernel,
-        drivers: &Drivers,
         parameters: Option<&Parameters>,
         layers: &wgpu::Buffer,
         frame: &wgpu::Buffer,
-    ) -> Self {
-        let device = library.gpu().device;
+    ) -> SidePass {
         // Without parameters, the kernel reads none: bind any buffer.
         let [now, before] = [parameters.and_then(Parameters::now), parameters.and_then(Parameters::before)]
             .map(|found| found.unwrap_or(&library.words));
-        let bound = [&library.words, &drivers.drives, now, before, frame, &drivers.batch, layers];
-        Self {
-            pipeline: kernel.pipeline.clone(),
-            bind_group: bind_group(device, &kernel.layout, &bound),
-            dispatch: Dispatch::new(device, drivers.instance_count.div_ceil(DRIVE_WORKGROUP_SIZE)),
-        }
+        let bound = [&library.words, &self.drives, now, before, frame, &self.batch, layers];
+        kernel.pass(library.gpu().device, &bound, self.instance_count.div_ceil(DRIVE_WORKGROUP_SIZE))
     }
 
-    /// Records the drive of all layers.
-    pub fn record(&self, pass: &mut wgpu::ComputePass) {
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &self.bind_group, &[]);
-        self.dispatch.record(pass);
+    /// Destroys the buffers.
+    pub fn destroy(&self) {
+        [&self.drives, &self.batch].into_iter().for_each(wgpu::Buffer::destroy);
     }
 }
 

@@ -4,8 +4,8 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::buffers::FrameBuffer;
-use crate::gpu::drive::DrivePass;
-use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
+use crate::gpu::drive::Drivers;
+use crate::gpu::kernels::{SideKernel, SidePass};
 use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::gpu::{
     GpuBatch, GpuCrowd, GpuLibrary, Scopes, check_device, create_buffer, create_encoder, filled_buffer,
@@ -59,10 +59,9 @@ struct EventsBatch {
     /// The indices of the instances, and the record of the batch.
     buffers: [wgpu::Buffer; 2],
     /// The pass that drives layers to the step of the list, if some are driven.
-    drive: Option<DrivePass>,
-    pipeline: wgpu::ComputePipeline,
-    bind_group: wgpu::BindGroup,
-    dispatch: Dispatch,
+    drive: Option<SidePass>,
+    /// The pass that lists the events.
+    pass: SidePass,
 }
 
 /// Bytes before the occurrences of a list.
@@ -135,9 +134,7 @@ impl GpuEvents {
             drive.record(&mut pass);
         }
         for batch in &self.batches {
-            pass.set_pipeline(&batch.pipeline);
-            pass.set_bind_group(0, &batch.bind_group, &[]);
-            batch.dispatch.record(&mut pass);
+            batch.pass.record(&mut pass);
         }
     }
 
@@ -243,16 +240,12 @@ impl EventsBuilder<'_> {
         // Without drivers, the kernel reads none: bind any buffer.
         let drives = drivers.map_or(&library.words, |drivers| &drivers.drives);
         let bound = [&library.words, &batch.layers, &instances, frame, &record, list, drives];
-        let bind_group = bind_group(device, &kernel.layout, &bound);
-        let drive = |(drivers, kernel)| {
-            DrivePass::new(library, kernel, drivers, batch.parameters.as_ref(), &batch.layers, frame)
-        };
+        let parameters = batch.parameters.as_ref();
+        let drive = |(drivers, kernel): (&Drivers, _)| drivers.pass(library, kernel, parameters, &batch.layers, frame);
         EventsBatch {
-            buffers: [instances, record],
             drive: drivers.zip(drive_kernel).map(drive),
-            pipeline: kernel.pipeline.clone(),
-            bind_group,
-            dispatch: Dispatch::new(device, groups),
+            pass: kernel.pass(device, &bound, groups),
+            buffers: [instances, record],
         }
     }
 }

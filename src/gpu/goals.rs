@@ -5,7 +5,7 @@ use wgpu::BufferUsages as Usages;
 use crate::error::Error;
 use crate::gpu::buffers::write;
 use crate::gpu::drive::Parameters;
-use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
+use crate::gpu::kernels::{SideKernel, SidePass};
 use crate::gpu::shader::RESOLVE_GOALS_WORKGROUP_SIZE;
 use crate::gpu::{GpuLibrary, filled_buffer};
 use crate::model::Goal;
@@ -19,9 +19,8 @@ pub(super) struct Goals {
     batch: wgpu::Buffer,
     /// The goals per instance.
     pub count: usize,
-    pipeline: wgpu::ComputePipeline,
-    bind_group: wgpu::BindGroup,
-    dispatch: Dispatch,
+    /// The pass that reads their parameters.
+    pub pass: SidePass,
 }
 
 /// The buffers that goals are read from and written to.
@@ -63,14 +62,7 @@ impl Goals {
         let parameters = parameters.and_then(Parameters::now).unwrap_or(&library.words);
         let bound = [&library.words, &goals, parameters, &batch, lists];
         let groups = record.goal_count.div_ceil(RESOLVE_GOALS_WORKGROUP_SIZE);
-        Self {
-            pipeline: kernel.pipeline.clone(),
-            bind_group: bind_group(gpu.device, &kernel.layout, &bound),
-            dispatch: Dispatch::new(gpu.device, groups),
-            records: goals,
-            batch,
-            count,
-        }
+        Self { pass: kernel.pass(gpu.device, &bound, groups), records: goals, batch, count }
     }
 
     /// Replaces the goals of the instances from a slot on, before the next submission. They fit.
@@ -84,13 +76,6 @@ impl Goals {
         instances.for_each(|goals| pack_goals(&library.packed, goals, self.count, &mut records));
         let offset = slot * self.count * size_of::<GoalRecord>();
         write(library.gpu(), &self.records, offset as u64, bytemuck::cast_slice(&records))
-    }
-
-    /// Records that the parameters of all goals are read.
-    pub fn record(&self, pass: &mut wgpu::ComputePass) {
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &self.bind_group, &[]);
-        self.dispatch.record(pass);
     }
 
     /// Destroys the buffers.

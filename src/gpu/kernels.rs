@@ -149,8 +149,8 @@ impl PipelineCache {
 /// A kernel beside the pose pass, with the layout of its only bind group.
 #[derive(Debug)]
 pub(super) struct SideKernel {
-    pub pipeline: wgpu::ComputePipeline,
-    pub layout: wgpu::BindGroupLayout,
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
 }
 
 impl SideKernel {
@@ -166,6 +166,32 @@ impl SideKernel {
         let layout = bind_group_layout(device, bindings);
         scopes.pop().await?;
         Ok(Self { pipeline: cache.pipeline(device, &layout, composed, entry_point).await?, layout })
+    }
+
+    /// A pass of `groups` workgroups over buffers in the order of the bindings.
+    pub fn pass(&self, device: &wgpu::Device, buffers: &[&wgpu::Buffer], groups: u32) -> SidePass {
+        SidePass {
+            pipeline: self.pipeline.clone(),
+            bind_group: bind_group(device, &self.layout, buffers),
+            dispatch: Dispatch::new(device, groups),
+        }
+    }
+}
+
+/// A kernel beside the pose pass, with the buffers of a batch.
+#[derive(Debug)]
+pub(super) struct SidePass {
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    dispatch: Dispatch,
+}
+
+impl SidePass {
+    /// Records the pass.
+    pub fn record(&self, pass: &mut wgpu::ComputePass) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        self.dispatch.record(pass);
     }
 }
 

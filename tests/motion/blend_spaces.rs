@@ -1,3 +1,4 @@
+use glam::DVec2;
 use posse::{BlendSpace, Crowd, Knots, Layer, LayerTime, Parameter, SkeletonId, WeightDriver};
 
 use super::{add_clip, assert_as_reference, assert_x, constant, crowd_of, ramp, rig, step, ticks};
@@ -99,7 +100,7 @@ fn blend_spaces_are_within_the_contract_inside_and_outside() {
 
 #[test]
 fn spaces_of_many_triangles_are_within_the_contract() {
-    // A lattice with three holes, far from the origin in one case, and the fan of a hundred triangles that overlap.
+    // A lattice with and without three holes, far from the origin in one case, and the fan of a hundred triangles that overlap.
     let mut numbers = Numbers::new(21);
     for (origin, side, unit) in [(0.0, 14, 1.0), (5000.0, 9, 0.25)] {
         let place = |index: usize, offset: f64| f64::from((origin + unit * (index as f64 + offset)) as f32);
@@ -110,24 +111,56 @@ fn spaces_of_many_triangles_are_within_the_contract() {
         let kept = |triangle: &&[usize; 3]| !triangle.iter().any(|corner| [16, 33, 40].contains(corner));
         let triangles: Vec<[usize; 3]> = whole.triangles().iter().filter(kept).copied().collect();
         let space = BlendSpace::with_triangles(points, triangles).unwrap();
-        check_many(space, origin, unit * side as f64, &mut numbers);
+        check_many(&space, &around(origin, unit * side as f64, &mut numbers));
+        check_many(&whole, &beside_corners(&whole));
     }
     let mut points = vec![[0.0, 0.0], [0.0, 9.0]];
     points.extend((0..100).map(|index| [9.0, 0.0625 * f64::from(index)]));
     let triangles = (0..100).map(|index| [0, 1, index + 2]).collect();
-    check_many(BlendSpace::with_triangles(points, triangles).unwrap(), 0.0, 9.0, &mut numbers);
+    check_many(&BlendSpace::with_triangles(points, triangles).unwrap(), &around(0.0, 9.0, &mut numbers));
+}
+
+/// Random positions in and around a space whose points are from `origin` to `origin + size`.
+fn around(origin: f64, size: f64, numbers: &mut Numbers) -> Vec<[f64; 2]> {
+    let position = |index: usize| {
+        let around = if index % 8 == 0 { 3.0 * size } else { 0.2 * size };
+        [0, 1].map(|_| origin + numbers.within(-around, size + around))
+    };
+    (0..400).map(position).collect()
+}
+
+/// Positions outside of a space whose nearest point is on a side of the border, a little before its end. An engine that took the end
+/// would be off by that little.
+fn beside_corners(space: &BlendSpace) -> Vec<[f64; 2]> {
+    let triangles = space.triangles().iter();
+    let sides = triangles.flat_map(|&[one, two, three]| [[one, two, three], [two, three, one], [three, one, two]]);
+    let has = |ends: [usize; 2]| move |triangle: &&[usize; 3]| ends.iter().all(|end| triangle.contains(end));
+    let at_border = |side: &[usize; 3]| space.triangles().iter().filter(has([side[0], side[1]])).count() == 1;
+    let mut positions = Vec::new();
+    for side in sides.filter(at_border) {
+        let [start, end, opposite] = side.map(|point| DVec2::from(space.points()[point]));
+        let along = (end - start).normalize();
+        let outwards = -along.perp() * along.perp().dot(opposite - start).signum();
+        for far in [1.0, 10.0, 100.0].map(|far| far * start.distance(end)) {
+            for before in [0.0005, 0.002, 0.01, 0.04].map(|part| part * start.distance(end)) {
+                positions.push((start + along * before + outwards * far).to_array());
+                positions.push((end - along * before + outwards * far).to_array());
+            }
+        }
+    }
+    positions
 }
 
 /// Checks the poses of instances at positions about a space of many points. Each has layers for the points that have shares there, and for
 /// others near it.
-fn check_many(space: BlendSpace, origin: f64, size: f64, numbers: &mut Numbers) {
+fn check_many(space: &BlendSpace, positions: &[[f64; 2]]) {
     let (mut library, skeleton) = rig();
     let clips = [0, 1, 2, 3, 4].map(|seed| add_clip(&mut library, skeleton, 1.0, &[], 60 + seed));
     let id = library.add_blend_space(space.clone());
     let mut crowd = Crowd::new();
-    for index in 0..400 {
-        let around = if index % 8 == 0 { 3.0 * size } else { 0.2 * size };
-        let position = [0, 1].map(|_| f64::from((origin + numbers.within(-around, size + around)) as f32));
+    for position in positions {
+        // Engines get the nearest `f32`.
+        let position = position.map(|number| f64::from(number as f32));
         let order = |point: usize| {
             let [x, y] = [0, 1].map(|axis| space.points()[point][axis] - position[axis]);
             if space.share(point, position) > 0.0 { 0.0 } else { x * x + y * y }

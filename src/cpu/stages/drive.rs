@@ -7,7 +7,8 @@ use crate::model::Step;
 use crate::pack::Arrays;
 use crate::pack::record::{
     CLOCK_DRIVEN, CLOCK_PLAYS, ClipRecord, DRIVE_FARTHEST, DRIVE_KNOTS, DRIVE_NEAR, DRIVE_PHASE, DRIVE_POINT,
-    DRIVE_SEAM_BITS, DRIVE_SYNCED, DriveRecord, KnotRecord, LayerRecord, NONE, SpaceRecord, SyncMark, TriangleRecord,
+    DRIVE_ROUNDING, DRIVE_SEAM_BITS, DRIVE_SYNCED, DriveRecord, KnotRecord, LayerRecord, NONE, SpaceRecord, SyncMark,
+    TriangleRecord,
 };
 
 /// The clock and the parameters of an instance in a step.
@@ -225,6 +226,8 @@ impl<'a> Space<'a> {
         }
         let Some(origin) = self.triangles.first() else { return 0.0 };
         let border = &self.words[self.record.border as usize..self.record.border_end as usize];
+        let [x, y] = way(origin, position).map(f32::abs);
+        let rounding = DRIVE_ROUNDING * self.record.extent * (2.0 * self.record.extent + x + y);
         let mut nearest = (f32::INFINITY, 0.0);
         for &index in border.iter().chain(cell) {
             let triangle = &self.triangles[index as usize];
@@ -232,7 +235,7 @@ impl<'a> Space<'a> {
                 (triangle.x_high - origin.x_high) + (triangle.x_low - origin.x_low),
                 (triangle.y_high - origin.y_high) + (triangle.y_low - origin.y_low),
             ];
-            let found = nearest_on_sides(triangle, corner, way(triangle, position));
+            let found = nearest_on_sides(triangle, corner, way(triangle, position), rounding);
             if found.0 < nearest.0 {
                 nearest = (found.0, corner_share(triangle, point, found.1));
             }
@@ -274,8 +277,10 @@ fn corner_share(triangle: &TriangleRecord, point: u32, shares: [f32; 3]) -> f32 
 /// `corner` is the first corner, relative to a point that is the same for all triangles, and `way` leads from it to the position.
 ///
 /// The number is the square of the distance, less the square of the distance from the common point to the position. Far away, both
-/// squares would hide the difference between two sides.
-fn nearest_on_sides(triangle: &TriangleRecord, corner: [f32; 2], way: [f32; 2]) -> (f32, [f32; 3]) {
+/// squares would hide the difference between two sides. Between two corners, it is less by its `rounding`. A point at `d` from a corner
+/// of its side is nearer than that corner by the square of `d` alone; if rounding hid that, the next side, which has the same corner,
+/// would move the point by `d`.
+fn nearest_on_sides(triangle: &TriangleRecord, corner: [f32; 2], way: [f32; 2], rounding: f32) -> (f32, [f32; 3]) {
     let corners = [[0.0, 0.0], [triangle.side_1_x, triangle.side_1_y], [triangle.side_2_x, triangle.side_2_y]];
     let mut nearest = (f32::INFINITY, [1.0, 0.0, 0.0]);
     for first in 0..3 {
@@ -287,7 +292,8 @@ fn nearest_on_sides(triangle: &TriangleRecord, corner: [f32; 2], way: [f32; 2]) 
         let point = |axis: usize| corner[axis] + corners[first][axis] + side[axis] * along;
         let position = |axis: usize| corner[axis] + way[axis];
         let off = |axis: usize| point(axis) * (point(axis) - 2.0 * position(axis));
-        let distance = off(0) + off(1);
+        let is_between = along > 0.0 && along < 1.0;
+        let distance = off(0) + off(1) - if is_between { rounding } else { 0.0 };
         if distance < nearest.0 {
             let mut shares = [0.0; 3];
             (shares[first], shares[second]) = (1.0 - along, along);

@@ -153,7 +153,7 @@ fn a_killed_run_that_is_resumed_has_the_bytes_of_one_that_was_not() {
     let arguments = ["clips", "-o", "whole", "--arrays", "pos,quat,linvel,angvel", "--threads", "2"];
     let started = Instant::now();
     bench.baked(&arguments);
-    let (expected, full) = (bench.files("whole"), started.elapsed().as_secs_f64());
+    let (expected, mut full) = (bench.files("whole"), started.elapsed().as_secs_f64());
     let rounds = if long_tests_run("a bake that is killed at 100 moments, not 12") { 100 } else { 12 };
     let (mut moments, mut killed, mut with_drafts, mut partial) = (Moments(14), 0, 0, 0);
     for round in 0..rounds {
@@ -164,7 +164,12 @@ fn a_killed_run_that_is_resumed_has_the_bytes_of_one_that_was_not() {
         let mut task = command.stderr(Stdio::null()).spawn().unwrap();
         sleep(Duration::from_secs_f64(full * moments.next()));
         task.kill().unwrap();
-        killed += usize::from(!task.wait().unwrap().success());
+        if task.wait().unwrap().success() {
+            // Other tests made the first run slower than this one.
+            full *= 0.75;
+        } else {
+            killed += 1;
+        }
         let left = bench.files(&out);
         let is_draft = |name: &String| name.contains(".bake-");
         with_drafts += usize::from(left.keys().any(is_draft));
