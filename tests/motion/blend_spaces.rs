@@ -123,7 +123,7 @@ fn spaces_of_many_triangles_are_within_the_contract() {
 /// Random positions in and around a space whose points are from `origin` to `origin + size`.
 fn around(origin: f64, size: f64, numbers: &mut Numbers) -> Vec<[f64; 2]> {
     let position = |index: usize| {
-        let around = if index % 8 == 0 { 3.0 * size } else { 0.2 * size };
+        let around = if index.is_multiple_of(8) { 3.0 * size } else { 0.2 * size };
         [0, 1].map(|_| origin + numbers.within(-around, size + around))
     };
     (0..400).map(position).collect()
