@@ -5,9 +5,9 @@ use proptest::test_runner::{Config, RngSeed};
 use crate::support::skip::report_skipped;
 
 /// By default, one in this many random cases runs.
-const ONE_IN: u64 = 16;
+const ONE_IN: u64 = 8;
 
-/// The number of random cases to run. `tests/run --all` sets `POSSE_ALL_TESTS=1` and runs all; otherwise it is a sixteenth,
+/// The number of random cases to run. `tests/run --all` sets `POSSE_ALL_TESTS=1` and runs all; otherwise it is an eighth,
 /// rounded up.
 pub fn some_of(all: u64) -> u64 {
     if all_run() { all } else { all.div_ceil(ONE_IN) }

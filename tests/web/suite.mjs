@@ -1,6 +1,6 @@
 // The native tests of posse in Chromium: what the GPU answers in a page, against the same hand-worked cases, figures and contract.
 //
-//     tests/web/run suite                    # a sixteenth of the random cases
+//     tests/web/run suite                    # an eighth of the random cases
 //     POSSE_ALL_TESTS=1 tests/web/run suite  # all
 //
 // SUITE=layers runs only the tests whose names begin so, also the long ones. Modules and tests in suite/left_out.txt do not run.
