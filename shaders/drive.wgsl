@@ -255,18 +255,13 @@ fn drive_find(table: u32, position: vec2<f32>) -> Found {
             return drive_found(table, triangle, clamp(shares, vec3(0.0), vec3(1.0)));
         }
     }
-    var nearest = Nearest(0u, 0u, 0.0, 3.0e38);
-    let away = abs(drive_away(drive_triangle(table, 0u), position));
-    let rounding = DRIVE_ROUNDING * space.extent * (2.0 * space.extent + away.x + away.y);
+    var nearest = Nearest(vec2(NONE), 0.0, 3.0e38);
     var lists = array(vec2(space.border, space.border_end), cell);
     for (var list = 0u; list < 2u; list += 1u) {
-        nearest = drive_nearest(nearest, table, lists[list], position, rounding);
+        nearest = drive_nearest(nearest, table, lists[list], position);
     }
-    let triangle = drive_triangle(table, nearest.triangle);
-    var shares = vec3(0.0);
-    shares[nearest.side] = 1.0 - nearest.along;
-    shares[(nearest.side + 1u) % 3u] = nearest.along;
-    return drive_found(table, triangle, shares);
+    // A corner that is both ends has both shares, 1 together.
+    return Found(table, vec2(0u), vec3(nearest.ends, NONE), vec3(1.0 - nearest.along, nearest.along, 0.0));
 }
 
 /// The range of the words that lists the triangles of the cell at a position; those of the nearest cell if it is beside the grid.
@@ -280,59 +275,61 @@ fn drive_cell(space: SpaceRecord, position: vec2<f32>) -> vec2<u32> {
 
 /// The nearest point of the sides of some triangles.
 struct Nearest {
-    /// The index of the triangle.
-    triangle: u32,
-    /// The side: from this corner to the next one.
-    side: u32,
+    /// The corners of the side, by their points; one corner twice if the point is that corner.
+    ends: vec2<u32>,
     /// The position on the side, from 0 to 1.
     along: f32,
     /// A number that grows with the distance: its square, less the square of the distance from a point that is the same for all
     /// triangles. Far away, both squares would hide the difference between two sides.
-    ///
-    /// Between two corners, it is less by its rounding. A point at `d` from a corner of its side is nearer than that corner by the square
-    /// of `d` alone; if rounding hid that, the next side, which has the same corner, would move the point by `d`.
     distance: f32,
 }
 
-/// The nearest one of a point and the points of the sides of listed triangles. `list` is a range of the words, and `rounding` that of the
-/// compared numbers.
-fn drive_nearest(nearest: Nearest, table: u32, list: vec2<u32>, position: vec2<f32>, rounding: f32) -> Nearest {
+/// The nearest one of a point and the points of the sides of listed triangles. `list` is a range of the words.
+fn drive_nearest(nearest: Nearest, table: u32, list: vec2<u32>, position: vec2<f32>) -> Nearest {
     let origin = drive_triangle(table, 0u);
     var found = nearest;
     for (var at = list.x; at < list.y; at += 1u) {
         let triangle = drive_triangle(table, words[at]);
-        let corner = drive_apart(origin, triangle);
-        found = drive_nearer(found, words[at], triangle, corner, drive_away(triangle, position), rounding);
+        found = drive_nearer(found, triangle, drive_apart(origin, triangle), drive_away(triangle, position));
     }
     return found;
 }
 
 /// The nearer one of a point and the points of a triangle's sides. `corner` is the first corner of the triangle, relative to the common
 /// point, and `away` leads from it to the position.
-fn drive_nearer(
-    nearest: Nearest,
-    index: u32,
-    triangle: TriangleRecord,
-    corner: vec2<f32>,
-    away: vec2<f32>,
-    rounding: f32,
-) -> Nearest {
+fn drive_nearer(nearest: Nearest, triangle: TriangleRecord, corner: vec2<f32>, away: vec2<f32>) -> Nearest {
     let side_1 = vec2(triangle.side_1_x, triangle.side_1_y);
     let side_2 = vec2(triangle.side_2_x, triangle.side_2_y);
     var corners = array(vec2(0.0), side_1, side_2);
+    var points = array(triangle.corner_0, triangle.corner_1, triangle.corner_2);
     var found = nearest;
     for (var side = 0u; side < 3u; side += 1u) {
-        let reach = corners[(side + 1u) % 3u] - corners[side];
+        let next = (side + 1u) % 3u;
+        let reach = corners[next] - corners[side];
         let apart = away - corners[side];
         let along = clamp(dot(apart, reach) / max(dot(reach, reach), 1e-37), 0.0, 1.0);
         let point = corner + corners[side] + reach * along;
-        let is_between = along > 0.0 && along < 1.0;
-        let distance = dot(point, point - 2.0 * (corner + away)) - select(0.0, rounding, is_between);
-        if distance < found.distance {
-            found = Nearest(index, side, along, distance);
+        let distance = dot(point, point - 2.0 * (corner + away));
+        let ends = vec2(select(points[next], points[side], along < 1.0), select(points[side], points[next], along > 0.0));
+        let candidate = Nearest(ends, along, distance);
+        if drive_is_nearer(candidate, found) {
+            found = candidate;
         }
     }
     return found;
+}
+
+/// True if a point is nearer than another one.
+///
+/// A point between the corners of a side is nearer than they are. A little before a corner, the rounding of `distance` hides that, and the
+/// next side, which has the same corner, would move the point there.
+fn drive_is_nearer(point: Nearest, other: Nearest) -> bool {
+    let is_between = point.ends.x != point.ends.y;
+    let other_is_between = other.ends.x != other.ends.y;
+    if is_between != other_is_between && any(point.ends == other.ends) {
+        return is_between;
+    }
+    return point.distance < other.distance;
 }
 
 /// The way from the first corner of one triangle to that of another.

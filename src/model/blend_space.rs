@@ -44,7 +44,6 @@ pub(crate) struct Found {
     pub contains: bool,
     /// A number that grows with the distance from the position to the triangle: its square, less the square of the distance from
     /// the first corner of the first triangle to the position. Far away, both squares would hide the difference between two sides.
-    /// Between two corners, it is less by more than its rounding, which hides how much nearer a point beside a corner is than the corner.
     pub distance: f64,
     /// The size of the terms of that number, to which its rounding is in proportion.
     pub size: f64,
@@ -159,10 +158,8 @@ impl BlendSpace {
             let side = corners[second] - corners[first];
             let along = ((position - corners[first]).dot(side) / side.length_squared()).clamp(0.0, 1.0);
             let (point, wanted) = (corners[first] + side * along - origin, position - origin);
+            let distance = point.dot(point - 2.0 * wanted);
             let size = point.length() * (point.length() + 2.0 * wanted.length());
-            let is_between = along > 0.0 && along < 1.0;
-            let rounding = if is_between { 2.0 * Self::NEARER * size } else { 0.0 };
-            let distance = point.dot(point - 2.0 * wanted) - rounding;
             if distance < nearest.distance {
                 let mut shares = [0.0; 3];
                 (shares[first], shares[second]) = (1.0 - along, along);

@@ -49,7 +49,6 @@ pub fn pack_blend_space(arrays: &mut Arrays, space: &BlendSpace) -> u32 {
         cells_per_y,
         border,
         border_end,
-        extent: finite(extent(space)),
     };
     let offset = arrays.push_records(&[record]);
     for triangle in space.triangles() {
@@ -80,13 +79,6 @@ pub fn pack_blend_space(arrays: &mut Arrays, space: &BlendSpace) -> u32 {
         }]);
     }
     offset
-}
-
-/// The most that a corner of a triangle is away from the first corner of the first triangle, along x or y.
-fn extent(space: &BlendSpace) -> f64 {
-    let mut corners = space.triangles().iter().flatten().map(|&corner| DVec2::from(space.points()[corner]));
-    let first = corners.next().unwrap_or_default();
-    corners.map(|corner| (corner - first).abs().max_element()).fold(0.0, f64::max)
 }
 
 /// Packs the sync marks of a clip, and returns their offset in the words; [`NONE`] if it has none.

@@ -82,6 +82,10 @@ fn blend_spaces_are_within_the_contract_inside_and_outside() {
         )
         .unwrap(),
         BlendSpace::new(vec![[1000.0, 1000.0], [1000.5, 1000.0], [1000.0, 1000.25]]).unwrap(),
+        // Small beside large: the sides of the small triangle are near each other as seen from far away.
+        kite(vec![[0, 1, 2], [1, 3, 2]]),
+        kite(vec![[1, 3, 2], [0, 1, 2]]),
+        BlendSpace::new(vec![[0.0, 0.0], [1.0, 0.0], [5e-4, 5e-4]]).unwrap(),
     ];
     for space in spaces {
         let (mut library, skeleton) = rig();
@@ -96,6 +100,12 @@ fn blend_spaces_are_within_the_contract_inside_and_outside() {
         let crowd = crowd_of(skeleton, positions.iter().map(|position| (layers.clone(), &position[..])));
         assert_as_reference(&library, &crowd, &[step(0.0, 0.0)]);
     }
+}
+
+/// A small triangle with a large one on one of its sides.
+fn kite(triangles: Vec<[usize; 3]>) -> BlendSpace {
+    let points = vec![[0.0, 0.0], [1.0, 0.5], [0.5, 1.0], [2000.0, 2000.0]];
+    BlendSpace::with_triangles(points, triangles).unwrap()
 }
 
 #[test]
@@ -142,7 +152,7 @@ fn beside_corners(space: &BlendSpace) -> Vec<[f64; 2]> {
         let along = (end - start).normalize();
         let outwards = -along.perp() * along.perp().dot(opposite - start).signum();
         for far in [1.0, 10.0, 100.0].map(|far| far * start.distance(end)) {
-            for before in [0.0005, 0.002, 0.01, 0.04].map(|part| part * start.distance(end)) {
+            for before in [0.004, 0.01, 0.04, 0.1].map(|part| part * start.distance(end)) {
                 positions.push((start + along * before + outwards * far).to_array());
                 positions.push((end - along * before + outwards * far).to_array());
             }

@@ -7,8 +7,7 @@ use crate::model::Step;
 use crate::pack::Arrays;
 use crate::pack::record::{
     CLOCK_DRIVEN, CLOCK_PLAYS, ClipRecord, DRIVE_FARTHEST, DRIVE_KNOTS, DRIVE_NEAR, DRIVE_PHASE, DRIVE_POINT,
-    DRIVE_ROUNDING, DRIVE_SEAM_BITS, DRIVE_SYNCED, DriveRecord, KnotRecord, LayerRecord, NONE, SpaceRecord, SyncMark,
-    TriangleRecord,
+    DRIVE_SEAM_BITS, DRIVE_SYNCED, DriveRecord, KnotRecord, LayerRecord, NONE, SpaceRecord, SyncMark, TriangleRecord,
 };
 
 /// The clock and the parameters of an instance in a step.
@@ -226,21 +225,16 @@ impl<'a> Space<'a> {
         }
         let Some(origin) = self.triangles.first() else { return 0.0 };
         let border = &self.words[self.record.border as usize..self.record.border_end as usize];
-        let [x, y] = way(origin, position).map(f32::abs);
-        let rounding = DRIVE_ROUNDING * self.record.extent * (2.0 * self.record.extent + x + y);
-        let mut nearest = (f32::INFINITY, 0.0);
+        let mut nearest = Nearest::NONE;
         for &index in border.iter().chain(cell) {
             let triangle = &self.triangles[index as usize];
             let corner = [
                 (triangle.x_high - origin.x_high) + (triangle.x_low - origin.x_low),
                 (triangle.y_high - origin.y_high) + (triangle.y_low - origin.y_low),
             ];
-            let found = nearest_on_sides(triangle, corner, way(triangle, position), rounding);
-            if found.0 < nearest.0 {
-                nearest = (found.0, corner_share(triangle, point, found.1));
-            }
+            nearest = nearest.or_on(triangle, corner, way(triangle, position));
         }
-        nearest.1
+        nearest.share(point)
     }
 
     /// The triangles of the cell at a position; those of the nearest cell if it is beside the grid.
@@ -273,32 +267,61 @@ fn corner_share(triangle: &TriangleRecord, point: u32, shares: [f32; 3]) -> f32 
     corners.iter().position(|&corner| corner == point).map_or(0.0, |corner| shares[corner])
 }
 
-/// The point of a triangle's sides that is nearest to a position: a number that grows with its distance, and the shares of the corners.
-/// `corner` is the first corner, relative to a point that is the same for all triangles, and `way` leads from it to the position.
-///
-/// The number is the square of the distance, less the square of the distance from the common point to the position. Far away, both
-/// squares would hide the difference between two sides. Between two corners, it is less by its `rounding`. A point at `d` from a corner
-/// of its side is nearer than that corner by the square of `d` alone; if rounding hid that, the next side, which has the same corner,
-/// would move the point by `d`.
-fn nearest_on_sides(triangle: &TriangleRecord, corner: [f32; 2], way: [f32; 2], rounding: f32) -> (f32, [f32; 3]) {
-    let corners = [[0.0, 0.0], [triangle.side_1_x, triangle.side_1_y], [triangle.side_2_x, triangle.side_2_y]];
-    let mut nearest = (f32::INFINITY, [1.0, 0.0, 0.0]);
-    for first in 0..3 {
-        let second = (first + 1) % 3;
-        let side = [corners[second][0] - corners[first][0], corners[second][1] - corners[first][1]];
-        let from = [way[0] - corners[first][0], way[1] - corners[first][1]];
-        let squared = side[0] * side[0] + side[1] * side[1];
-        let along = ((from[0] * side[0] + from[1] * side[1]) / squared).clamp(0.0, 1.0);
-        let point = |axis: usize| corner[axis] + corners[first][axis] + side[axis] * along;
-        let position = |axis: usize| corner[axis] + way[axis];
-        let off = |axis: usize| point(axis) * (point(axis) - 2.0 * position(axis));
-        let is_between = along > 0.0 && along < 1.0;
-        let distance = off(0) + off(1) - if is_between { rounding } else { 0.0 };
-        if distance < nearest.0 {
-            let mut shares = [0.0; 3];
-            (shares[first], shares[second]) = (1.0 - along, along);
-            nearest = (distance, shares);
+/// The nearest point found so far, on a side of a triangle.
+#[derive(Clone, Copy)]
+struct Nearest {
+    /// The corners of the side, by their points; one corner twice if the point is that corner.
+    ends: [u32; 2],
+    /// The position on the side, from 0 to 1.
+    along: f32,
+    /// A number that grows with the distance: its square, less the square of the distance from a point that is the same for all
+    /// triangles. Far away, both squares would hide the difference between two sides.
+    distance: f32,
+}
+
+impl Nearest {
+    /// No point yet.
+    const NONE: Self = Self { ends: [NONE; 2], along: 0.0, distance: f32::INFINITY };
+
+    /// The nearest one of this point and those of the sides of a triangle. `corner` is the first corner, relative to the common point,
+    /// and `way` leads from it to the position.
+    fn or_on(self, triangle: &TriangleRecord, corner: [f32; 2], way: [f32; 2]) -> Self {
+        let corners = [[0.0, 0.0], [triangle.side_1_x, triangle.side_1_y], [triangle.side_2_x, triangle.side_2_y]];
+        let points = [triangle.corner_0, triangle.corner_1, triangle.corner_2];
+        let mut nearest = self;
+        for first in 0..3 {
+            let second = (first + 1) % 3;
+            let side = [corners[second][0] - corners[first][0], corners[second][1] - corners[first][1]];
+            let from = [way[0] - corners[first][0], way[1] - corners[first][1]];
+            let squared = side[0] * side[0] + side[1] * side[1];
+            let along = ((from[0] * side[0] + from[1] * side[1]) / squared).clamp(0.0, 1.0);
+            let point = |axis: usize| corner[axis] + corners[first][axis] + side[axis] * along;
+            let position = |axis: usize| corner[axis] + way[axis];
+            let off = |axis: usize| point(axis) * (point(axis) - 2.0 * position(axis));
+            let start = if along < 1.0 { first } else { second };
+            let end = if along > 0.0 { second } else { first };
+            let found = Self { ends: [points[start], points[end]], along, distance: off(0) + off(1) };
+            if found.is_nearer_than(&nearest) {
+                nearest = found;
+            }
         }
+        nearest
     }
-    nearest
+
+    /// True if this point is nearer than another one.
+    ///
+    /// A point between the corners of a side is nearer than they are. A little before a corner, the rounding of `distance` hides that, and
+    /// the next side, which has the same corner, would move the point there.
+    fn is_nearer_than(&self, other: &Self) -> bool {
+        let is_between = self.ends[0] != self.ends[1];
+        let other_is_between = other.ends[0] != other.ends[1];
+        let is_end = self.ends[0] == other.ends[0] || self.ends[1] == other.ends[1];
+        if is_end && is_between != other_is_between { is_between } else { self.distance < other.distance }
+    }
+
+    /// The share of a point of the blend space.
+    fn share(&self, point: u32) -> f32 {
+        let of_end = |end: usize, share: f32| if self.ends[end] == point { share } else { 0.0 };
+        of_end(0, 1.0 - self.along) + of_end(1, self.along)
+    }
 }

@@ -21,8 +21,6 @@ constants! {
     /// A position that is outside of a triangle by less than this share counts as inside, so that rounding does not move a
     /// position on a side to another triangle.
     pub const DRIVE_NEAR: f32 = 9.536743e-7;
-    /// The rounding of a number that distances are compared by, as a part of its terms.
-    pub const DRIVE_ROUNDING: f32 = 9.536743e-7;
     /// A position less than this before a sync mark, in the clip's units, is at the mark. It exceeds the rounding of a month of
     /// passes.
     pub const SYNC_NEAR: u32 = 2048;
@@ -136,8 +134,6 @@ record! {
         border: u32,
         /// The end of that list.
         border_end: u32,
-        /// The most that a corner is away from the first corner of the first triangle, along x or y.
-        extent: f32,
     }
 }
 

@@ -165,7 +165,7 @@ fn a_killed_run_that_is_resumed_has_the_bytes_of_one_that_was_not() {
         sleep(Duration::from_secs_f64(full * moments.next()));
         task.kill().unwrap();
         if task.wait().unwrap().success() {
-            // Other tests made the first run slower than this one.
+            // This run ended first, so that later moments are earlier: other tests may have made the whole run slow.
             full *= 0.75;
         } else {
             killed += 1;
