@@ -25,6 +25,7 @@ const VARIABLES = ALL ? { POSSE_ALL_TESTS: "1" } : {};
 const LONG = [
   "goals::on_gpu::", "gpu::limits::", "gpu::rigs::", "gpu::visible::", "motion::sync::followers_",
   "motion_rules::", "random_scenes::large_", "random_scenes::more_", "random_scenes::other_", "random_scenes::small_", "random_scenes::still_",
+  "skin_formats::uniform_scale::a_rig_",
 ];
 /// Beginnings of names: tests that must fail if the numbers of the GPU are altered, one per kind of answer.
 const ALTERED = ["hand_worked::", "root_motion::", "skin_formats::every_format", "occurrences::random::"];
