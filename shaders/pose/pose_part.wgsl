@@ -95,53 +95,6 @@ fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<
     return found;
 }
 
-/// The translation, rotation and scale of a joint. A flag for each is true if it comes from a curve, not from the rest pose.
-struct Local {
-    translation: vec4<f32>,
-    rotation: vec4<f32>,
-    scale: vec4<f32>,
-    moved: bool,
-    turned: bool,
-    scaled: bool,
-}
-
-/// A joint at rest.
-fn pose_local_rest(joint: u32) -> Local {
-    return Local(
-        pose_rest(PART_TRANSLATION, joint),
-        pose_rest(PART_ROTATION, joint),
-        pose_rest(PART_SCALE, joint),
-        false,
-        false,
-        false,
-    );
-}
-
-/// The local transform of a joint by a clip. The root joint, whose record is at `root`, loses the part that moves the instance.
-fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
-    let moved = pose_channel(PART_TRANSLATION, joint, sampler);
-    let turned = pose_channel(PART_ROTATION, joint, sampler);
-    let scaled = pose_channel(PART_SCALE, joint, sampler);
-    var local = Local(
-        pose_part(PART_TRANSLATION, joint, moved, sampler),
-        pose_part(PART_ROTATION, joint, turned, sampler),
-        pose_part(PART_SCALE, joint, scaled, sampler),
-        sample_mode(moved.sampler) != MODE_REST,
-        sample_mode(turned.sampler) != MODE_REST,
-        sample_mode(scaled.sampler) != MODE_REST,
-    );
-    if root_is(root, joint) {
-        let record = root_load(root);
-        if local.moved {
-            local.translation = root_take_out(record, PART_TRANSLATION, local.translation, local.rotation);
-        }
-        if local.turned {
-            local.rotation = root_take_out(record, PART_ROTATION, local.rotation, local.rotation);
-        }
-    }
-    return local;
-}
-
 /// The value of a channel with keys, or with one constant value.
 fn pose_sample(channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler) & ~MODE_EULER;

@@ -25,9 +25,12 @@ fn instance_storage_barrier() {
     storageBarrier();
 }
 
-/// Stores the local matrix of a joint.
+/// Stores the local matrix of a joint. If each joint has a lane, the lane keeps it, too.
 fn hierarchy_add(base: u32, joint: u32, local: Rows) {
     joint_matrix_store(base + joint, local);
+    if LANE_PER_JOINT {
+        lane_matrix = local;
+    }
 }
 
 /// Turns the local matrices from `base` on into model matrices. All lanes of the workgroup must call it.
@@ -65,7 +68,8 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
 /// matrices before the last round. All lanes of the workgroup must call it; those that are not
 /// `present` have no joint.
 fn hierarchy_walk_of_lane(base: u32, joint: u32, present: bool) {
-    if present {
+    // With levels of detail, a lane may have sampled another joint.
+    if present && frame.visible_only != 0u {
         lane_matrix = joint_matrix_load(base + joint);
     }
     var ancestor = hierarchy_ancestor(joint, 0u, present && batch.skeleton.round_count > 0u);

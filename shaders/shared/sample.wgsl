@@ -39,12 +39,16 @@ fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
         return keys;
     }
     let key = at + span.row;
-    if HAS_SPLINES && interpolation == MODE_CUBIC {
-        return Keys(values[key + 1u], values[at + next + 1u], values[key + 2u], values[at + next]);
-    }
+    let cubic = HAS_SPLINES && interpolation == MODE_CUBIC;
+    // The value of a spline's key is between its tangents.
+    let value = select(0u, 1u, cubic);
     var keys: Keys;
-    keys.start = values[key];
-    keys.end = values[select(at + next, key + 1u, HAS_BEYOND_GLTF && interpolation == MODE_SLERP)];
+    keys.start = values[key + value];
+    keys.end = values[select(at + next + value, key + 1u, HAS_BEYOND_GLTF && interpolation == MODE_SLERP)];
+    if cubic {
+        keys.leaving = values[key + 2u];
+        keys.arriving = values[at + next];
+    }
     return keys;
 }
 

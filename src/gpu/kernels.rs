@@ -292,7 +292,7 @@ async fn create_pipeline(
         module,
         entry_point: Some(entry_point),
         compilation_options: wgpu::PipelineCompilationOptions {
-            // Kernels write all workgroup memory that they read.
+            // Kernels use no workgroup memory that they have not written.
             zero_initialize_workgroup_memory: false,
             ..Default::default()
         },

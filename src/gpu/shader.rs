@@ -9,8 +9,8 @@ use crate::gpu::plan::{GoalTurns, PoseKernel, SpanRoom};
 use crate::gpu::shader_files::{
     DISPLACE, DISPLACE_NOTHING, DRIVE, EASE, EVENTS, GOALS, GOALS_GENERAL, GOALS_NOTHING, GOALS_RIGID, HIERARCHY,
     HIERARCHY_SERIAL, INVERSE_KINEMATICS, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, PLAY, POSE,
-    POSE_COMMON, POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SEARCH, SHARED, SYNC, ShaderFile, VISIBLE,
-    generated, skin_writer,
+    POSE_COMMON, POSE_JOINT, POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SEARCH, SHARED, SYNC, ShaderFile,
+    VISIBLE, generated, skin_writer,
 };
 use crate::gpu::{KernelForm, Scopes, fault_point, interpolators};
 use crate::model::{EventList, Interpolator, Mixing, SkinFormat};
@@ -72,6 +72,7 @@ fn pose_constants(kernel: &PoseKernel) -> String {
         let _ = writeln!(code, "const {name}: u32 = {value}u;");
     }
     for (name, value) in [
+        ("PARALLEL", workgroup.form == KernelForm::Parallel),
         ("ONE_INSTANCE", workgroup.one_instance),
         ("LANE_PER_JOINT", workgroup.has_lane_per_joint()),
         ("JOINTS_IN_LANES", joints_in_lanes),
@@ -133,14 +134,16 @@ impl Composed {
             GoalTurns::Rigid => &[INVERSE_KINEMATICS, GOALS, GOALS_RIGID],
             GoalTurns::General => &[INVERSE_KINEMATICS, GOALS, GOALS_GENERAL],
         };
-        let files = [MATRIX, hierarchy, joints, POSE_PART, POSE_COMMON, displace, skin_writer(kernel.skin_format)];
+        let files =
+            [MATRIX, hierarchy, joints, POSE_PART, POSE_JOINT, POSE_COMMON, displace, skin_writer(kernel.skin_format)];
         let files = generated().chain(SHARED).chain(files).chain(goals.iter().cloned()).chain(custom).chain([choice]);
         Self::new(pose_constants(kernel) + &feature_constants(features), files, entry)
     }
 
     /// The kernel of root motion, for a library with these features.
     pub fn root_motion(features: Features) -> Self {
-        let constants = format!("const WORKGROUP_SIZE: u32 = {ROOT_MOTION_WORKGROUP_SIZE}u;\n");
+        let constants =
+            format!("const WORKGROUP_SIZE: u32 = {ROOT_MOTION_WORKGROUP_SIZE}u;\nconst PARALLEL: bool = false;\n");
         let files = generated().chain(SHARED).chain([POSE_PART]);
         Self::new(constants + &feature_constants(features), files, ROOT_MOTION)
     }

@@ -55,6 +55,7 @@ pub(super) const HIERARCHY_SERIAL: ShaderFile = file!("shared/hierarchy_serial.w
 pub(super) const JOINTS_IN_WORKGROUP: ShaderFile = file!("shared/joints_in_workgroup.wgsl");
 pub(super) const JOINTS_IN_STORAGE: ShaderFile = file!("shared/joints_in_storage.wgsl");
 pub(super) const POSE_PART: ShaderFile = file!("pose/pose_part.wgsl");
+pub(super) const POSE_JOINT: ShaderFile = file!("pose/pose_joint.wgsl");
 pub(super) const POSE_COMMON: ShaderFile = file!("pose/pose_common.wgsl");
 pub(super) const POSE: ShaderFile = file!("pose/pose.wgsl");
 pub(super) const POSE_LAYERS: ShaderFile = file!("pose/pose_layers.wgsl");

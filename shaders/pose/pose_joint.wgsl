@@ -1,0 +1,88 @@
+//! The local transform of a joint by a clip, for the kernels that pose.
+
+/// True if the keys of all parts of a joint are loaded before any part is computed, without a branch. A GPU that waits for loads within a
+/// branch would wait for those of each part in turn. A software renderer skips the loads of parts at rest.
+const KEYS_FIRST: bool = PARALLEL && SPANS_FIT && !HAS_BEYOND_GLTF && !HAS_QUANTIZED;
+
+/// The translation, rotation and scale of a joint. A flag for each is true if it comes from a curve, not from the rest pose.
+struct Local {
+    translation: vec4<f32>,
+    rotation: vec4<f32>,
+    scale: vec4<f32>,
+    moved: bool,
+    turned: bool,
+    scaled: bool,
+}
+
+/// A joint at rest.
+fn pose_local_rest(joint: u32) -> Local {
+    return Local(
+        pose_rest(PART_TRANSLATION, joint),
+        pose_rest(PART_ROTATION, joint),
+        pose_rest(PART_SCALE, joint),
+        false,
+        false,
+        false,
+    );
+}
+
+/// The local transform of a joint by a clip. The root joint, whose record is at `root`, loses the part that moves the instance.
+fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
+    let moved = pose_channel(PART_TRANSLATION, joint, sampler);
+    let turned = pose_channel(PART_ROTATION, joint, sampler);
+    let scaled = pose_channel(PART_SCALE, joint, sampler);
+    var local = Local(
+        vec4(0.0),
+        vec4(0.0),
+        vec4(0.0),
+        sample_mode(moved.sampler) != MODE_REST,
+        sample_mode(turned.sampler) != MODE_REST,
+        sample_mode(scaled.sampler) != MODE_REST,
+    );
+    if KEYS_FIRST {
+        let move_keys = pose_keys(PART_TRANSLATION, joint, moved, sampler);
+        let turn_keys = pose_keys(PART_ROTATION, joint, turned, sampler);
+        let scale_keys = pose_keys(PART_SCALE, joint, scaled, sampler);
+        local.translation = pose_between(move_keys, moved, sampler, false);
+        local.rotation = pose_between(turn_keys, turned, sampler, true);
+        local.scale = pose_between(scale_keys, scaled, sampler, false);
+    } else {
+        local.translation = pose_part(PART_TRANSLATION, joint, moved, sampler);
+        local.rotation = pose_part(PART_ROTATION, joint, turned, sampler);
+        local.scale = pose_part(PART_SCALE, joint, scaled, sampler);
+    }
+    if root_is(root, joint) {
+        let record = root_load(root);
+        if local.moved {
+            local.translation = root_take_out(record, PART_TRANSLATION, local.translation, local.rotation);
+        }
+        if local.turned {
+            local.rotation = root_take_out(record, PART_ROTATION, local.rotation, local.rotation);
+        }
+    }
+    return local;
+}
+
+/// The keys of a part of a joint. A part at rest, or with one constant value, has that as its keys.
+fn pose_keys(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> Keys {
+    let mode = sample_mode(channel.sampler);
+    let at = select(channel.values, batch.skeleton.rest + part * batch.skeleton.joint_count + joint, mode == MODE_REST);
+    var span = pose_span(channel.sampler, sampler);
+    if mode <= MODE_CONSTANT {
+        span = Span();
+    }
+    return sample_keys(at, mode, span, part == PART_ROTATION);
+}
+
+/// The value of a part of a joint between its keys.
+fn pose_between(keys: Keys, channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
+    let mode = sample_mode(channel.sampler);
+    let span = pose_span(channel.sampler, sampler);
+    var value: vec4<f32>;
+    if rotation {
+        value = sample_rotation(keys, mode, span);
+    } else {
+        value = sample_numbers(keys, mode, span);
+    }
+    return select(value, keys.start, mode <= MODE_CONSTANT);
+}
