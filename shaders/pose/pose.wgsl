@@ -63,6 +63,9 @@ fn pose_joints(whole: Sampler, share: Share) {
 
 /// Samples the requested morph weights and properties.
 fn pose_values(sampler: Sampler, share: Share) {
+    if batch.value_count == 0u {
+        return;
+    }
     let clip = clip_load(sampler.clip);
     let first_channel = select(0u, clip.weight_channel_count, batch.first_value > 0u);
     let end = batch.first_value + batch.value_count;

@@ -29,8 +29,8 @@ const LAYERS_PASSES: u32 = select(1u, 2u, LAYERS_OVER);
 /// The most samples of a layer: at its own time, and at time 0, the reference of some additive layers.
 const LAYERS_SAMPLES: u32 = select(1u, 2u, LAYERS_OVER);
 
-/// False: search results are in workgroup memory, one for each layer if they were in the layers.
-const SPAN_IN_SAMPLER: bool = false;
+/// True if a sampler has the only search result of its clip.
+const SPAN_IN_SAMPLER: bool = SPANS_IN_LAYERS;
 
 /// The layers at the tick of the frame, `layer_count` per instance.
 var<workgroup> played: array<Played, PLAYED_CAPACITY>;
@@ -102,7 +102,11 @@ fn layers_sampler(layer_index: u32, layer: Played, sample: u32) -> Sampler {
     let first_span = (LAYERS_SAMPLES * layer_index + sample) * batch.span_count;
     let second = sample == 1u;
     let time = Time(select(layer.time.high, 0.0, second), select(layer.time.low, 0.0, second));
-    return Sampler(layer.clip, first_span, batch.span_count, time, Span());
+    var span: Span;
+    if SPANS_IN_LAYERS {
+        span = spans[layer_index];
+    }
+    return Sampler(layer.clip, first_span, batch.span_count, time, span);
 }
 
 /// The number of samples of a layer: one, and one more if its reference is the clip at time 0.
@@ -123,8 +127,11 @@ fn layers_weight(layer: Played, joint: u32) -> f32 {
 /// The layers that blend come first, then the others, in one loop, so that the kernel contains the code that samples once. The loop
 /// tests its condition at the end: with a test at the start, a software renderer runs the body once more than needed.
 fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
-    let rest = pose_local_rest(joint);
     var sum = JointBlend(BLEND_NOTHING, BLEND_NOTHING, BLEND_NOTHING);
+    var rest: Local;
+    if LAYERS_OVER {
+        rest = pose_local_rest(joint);
+    }
     var below = rest;
     var step = 0u;
     loop {
@@ -164,6 +171,10 @@ fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
         }
     }
     if !LAYERS_OVER {
+        // Most blends need no rest pose.
+        if min(sum.translation.weight, min(sum.rotation.weight, sum.scale.weight)) < BLEND_LEAST {
+            rest = pose_local_rest(joint);
+        }
         below = layers_mean_joint(sum, rest);
     }
     return below;
