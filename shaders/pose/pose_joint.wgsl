@@ -41,11 +41,12 @@ fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
     );
     if KEYS_FIRST {
         let move_keys = pose_keys(PART_TRANSLATION, joint, moved, sampler);
-        let turn_keys = pose_keys(PART_ROTATION, joint, turned, sampler);
         let scale_keys = pose_keys(PART_SCALE, joint, scaled, sampler);
+        let turn_keys = pose_keys(PART_ROTATION, joint, turned, sampler);
+        // The rotation comes last, because it needs the most registers.
         local.translation = pose_between(move_keys, moved, sampler, false);
-        local.rotation = pose_between(turn_keys, turned, sampler, true);
         local.scale = pose_between(scale_keys, scaled, sampler, false);
+        local.rotation = pose_between(turn_keys, turned, sampler, true);
     } else {
         local.translation = pose_part(PART_TRANSLATION, joint, moved, sampler);
         local.rotation = pose_part(PART_ROTATION, joint, turned, sampler);
@@ -74,7 +75,7 @@ fn pose_keys(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> Keys 
     return sample_keys(at, mode, span, part == PART_ROTATION);
 }
 
-/// The value of a part of a joint between its keys.
+/// The value of a part of a joint between its keys. Both sides of a constant are computed, because a branch would keep the parts apart.
 fn pose_between(keys: Keys, channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
     let span = pose_span(channel.sampler, sampler);
