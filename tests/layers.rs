@@ -100,6 +100,26 @@ fn each_target_is_blended_by_the_layers_that_drive_it() {
 }
 
 #[test]
+fn a_part_that_no_layer_drives_stays_at_rest_beside_parts_with_full_weight() {
+    let (mut library, skeleton) = rig();
+    let turned = degrees(DVec3::X, 40.0);
+    let driven =
+        [translation_track([8.0; 3]), rotation_track(DVec3::X, 40.0), (Target::Scale(0), steady(3, &[3.0; 3]))];
+    for left_out in 0..driven.len() {
+        let mut tracks = driven.to_vec();
+        tracks.remove(left_out);
+        let [a, b] = [tracks.clone(), tracks].map(|tracks| add(&mut library, skeleton, tracks));
+        check(&library, &[blend(a, 0.5), blend(b, 0.5)], Ticks(0), |pose, name| {
+            let name = format!("{name} without track {left_out}");
+            let local = pose.local[0];
+            assert_vector(local.translation, if left_out == 0 { [1.0, 2.0, 3.0] } else { [8.0; 3] }, &name);
+            assert_rotation(local.rotation, if left_out == 1 { DQuat::IDENTITY } else { turned }, &name);
+            assert_vector(local.scale, if left_out == 2 { [1.0; 3] } else { [3.0; 3] }, &name);
+        });
+    }
+}
+
+#[test]
 fn rotations_are_summed_in_the_hemisphere_of_the_first() {
     let (mut library, skeleton) = rig();
     let near = |sign: f64, angle: f64| (Target::Rotation(0), steady(4, &(degrees(DVec3::Y, angle) * sign).to_array()));

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use posse::low_level::KernelText;
 use posse::{
     ChainKind, Clip, CompressedLibrary, Crowd, ErrorBound, Evaluator, Fade, Goal, GoalTarget, GoalWeight, KernelForm,
-    Layer, LayerMode, LayerTime, Library, Outputs, PackedLibrary, Poses, Reference, Ticks, Track, TransitionKind,
-    WeightDriver, contract,
+    Layer, LayerMode, LayerTime, Library, Mixing, Outputs, PackedLibrary, Poses, Reference, SkinFormat, Ticks, Track,
+    TransitionKind, WeightDriver, contract,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -289,6 +290,31 @@ fn large_scenes() {
 #[test]
 fn other_large_scenes() {
     check_scenes(scenes(700, 5000), 5, 2027);
+}
+
+/// Checks random scenes with what glTF has, whose kernels in the parallel form load keys in another order than those of other scenes.
+fn check_gltf_scenes(most_joints: usize, count: u32, seed: u64) {
+    let mut runner = TestRunner::new(cases(count, seed));
+    let found = runner.run(&scenes(most_joints, 40).prop_map(SceneSpec::as_gltf), |spec| {
+        let scene = spec.scene();
+        let packing = || PackedLibrary::new(&scene.library).unwrap();
+        let (form, skeleton) = (KernelForm::Parallel, scene.crowd.skeleton(0));
+        let kernel = KernelText::pose(&packing(), skeleton, form, Mixing::None, 1, SkinFormat::Matrix);
+        assert!(kernel.wgsl.contains("const HAS_BEYOND_GLTF: bool = false;"), "{spec:#?}");
+        fast_engines(&[form], &packing, &mut |engine| check_engine(&spec, &scene, &scene.library, engine));
+        Ok(())
+    });
+    found.unwrap_or_else(|error| panic!("{error}\n{runner}"));
+}
+
+#[test]
+fn small_gltf_scenes() {
+    check_gltf_scenes(12, 24, 2032);
+}
+
+#[test]
+fn gltf_scenes_of_a_workgroup_per_instance() {
+    check_gltf_scenes(100, 24, 2033);
 }
 
 proptest! {

@@ -3,9 +3,6 @@
 //! Its stages: phase, search, sample, hierarchy, skin. In the parallel form, `play.wgsl` does the phase, and the search of clips with one
 //! timeline.
 
-/// True if a sampler has the only search result of its clip.
-const SPAN_IN_SAMPLER: bool = SPANS_IN_LAYERS;
-
 /// Poses an instance by its lanes.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {

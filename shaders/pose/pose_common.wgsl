@@ -16,7 +16,8 @@
 /// Search results, `span_count` per instance and sample of a layer.
 var<workgroup> spans: array<Span, SPAN_CAPACITY>;
 
-/// The matrix of the joint of a lane, if each joint has a lane of its own.
+/// The matrix of the joint of a lane, if each joint has a lane of its own. With levels of detail, it is that of the joint that the lane has
+/// sampled, until the hierarchy is walked.
 var<private> lane_matrix: Rows;
 
 /// The share of an invocation: a lane of an instance.
@@ -89,7 +90,7 @@ fn pose_span_of_layer(layer: LayerRecord) -> Span {
 
 /// The search result of a channel: from the sampler, from workgroup memory, or from a new search if it found no room there.
 fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
-    if SPAN_IN_SAMPLER {
+    if SPANS_IN_LAYERS {
         return sampler.span;
     }
     let index = sample_timeline(channel_sampler);

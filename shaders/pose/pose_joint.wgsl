@@ -1,7 +1,8 @@
 //! The local transform of a joint by a clip, for the kernels that pose.
 
-/// True if the keys of all parts of a joint are loaded before any part is computed, without a branch. A GPU that waits for loads within a
-/// branch would wait for those of each part in turn. A software renderer skips the loads of parts at rest.
+/// True if the keys of all parts of a joint are loaded before any part is computed, without a branch. A compiler does not move loads out of
+/// a branch, so that a GPU would wait for those of each part in turn. The other kernels have more to load than keys: codes, single
+/// numbers, or search results that found no room. A software renderer skips the loads of parts at rest.
 const KEYS_FIRST: bool = PARALLEL && SPANS_FIT && !HAS_BEYOND_GLTF && !HAS_QUANTIZED;
 
 /// The translation, rotation and scale of a joint. A flag for each is true if it comes from a curve, not from the rest pose.
@@ -75,15 +76,17 @@ fn pose_keys(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> Keys 
     return sample_keys(at, mode, span, part == PART_ROTATION);
 }
 
-/// The value of a part of a joint between its keys. Both sides of a constant are computed, because a branch would keep the parts apart.
+/// The value of a part of a joint between its keys. That of a constant part is computed, too, and dropped: a branch would keep the parts
+/// apart.
 fn pose_between(keys: Keys, channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
     let span = pose_span(channel.sampler, sampler);
+    let whole = sample_tangents(keys, channel.values, mode, span);
     var value: vec4<f32>;
     if rotation {
-        value = sample_rotation(keys, mode, span);
+        value = sample_rotation(whole, mode, span);
     } else {
-        value = sample_numbers(keys, mode, span);
+        value = sample_numbers(whole, mode, span);
     }
     return select(value, keys.start, mode <= MODE_CONSTANT);
 }

@@ -29,9 +29,6 @@ const LAYERS_PASSES: u32 = select(1u, 2u, LAYERS_OVER);
 /// The most samples of a layer: at its own time, and at time 0, the reference of some additive layers.
 const LAYERS_SAMPLES: u32 = select(1u, 2u, LAYERS_OVER);
 
-/// True if a sampler has the only search result of its clip.
-const SPAN_IN_SAMPLER: bool = SPANS_IN_LAYERS;
-
 /// The layers at the tick of the frame, `layer_count` per instance.
 var<workgroup> played: array<Played, PLAYED_CAPACITY>;
 
@@ -132,6 +129,7 @@ fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
     if LAYERS_OVER {
         rest = pose_local_rest(joint);
     }
+    // Without other layers, it is set behind the loop.
     var below = rest;
     var step = 0u;
     loop {

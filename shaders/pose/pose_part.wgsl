@@ -1,4 +1,4 @@
-//! The inputs of the kernels that sample joints, and the translation, rotation and scale of a joint by a clip. The kernels that
+//! The inputs of the kernels that sample joints, and one part of a joint by a clip: its translation, rotation or scale. The kernels that
 //! pose and the kernel of root motion each define a `pose_span`, which returns search results.
 
 /// Indices, key times and records of the library.
@@ -22,7 +22,7 @@ struct Sampler {
     span_count: u32,
     /// The clip time.
     time: Time,
-    /// The search result of the only timeline, if `SPAN_IN_SAMPLER`.
+    /// The search result of the only timeline, if `SPANS_IN_LAYERS`.
     span: Span,
 }
 

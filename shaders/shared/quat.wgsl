@@ -5,7 +5,7 @@
 /// (a rotation of half a turn). The result has unit length.
 ///
 /// The arc is halved first, `middle = (from + to) / (2 cos half)`, so that each half spans at most 45 degrees, for which the
-/// series needs few terms. D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011. An eased fraction may leave 0 to
+/// series needs few terms; with `HAS_SHORT_ARCS`, a short arc is not halved, and needs fewer. D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011. An eased fraction may leave 0 to
 /// 1: its whole arcs are walked step by step.
 fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     let weights = quat_slerp_weights(min(dot(start, end), 1.0), fraction);
@@ -34,7 +34,7 @@ fn quat_slerp_weights(cosine: f32, fraction: f32) -> vec2<f32> {
     let arcs = select(0.0, floor(along), HAS_BEYOND_GLTF);
     let part = along - arcs;
     var weights: vec2<f32>;
-    if PARALLEL && cosine > QUAT_SHORT_ARC {
+    if HAS_SHORT_ARCS && cosine > QUAT_SHORT_ARC {
         // Nearly all keys are so near each other that a wave skips the other side.
         weights = vec2(quat_short_sine_ratio(1.0 - part, cosine), quat_short_sine_ratio(part, cosine));
     } else {
@@ -77,12 +77,13 @@ fn quat_sine_ratio(t: f32, cosine: f32) -> f32 {
     return quat_sine_sum(t, x, sum);
 }
 
-/// `sin(t a) / sin(a)` from `cos(a)` above `QUAT_SHORT_ARC`, for `t` from 0 to 1. Four terms have an error of at most 1e-8.
+/// `sin(t a) / sin(a)` from `cos(a)` above `QUAT_SHORT_ARC`, for `t` from 0 to 1. The error of four terms is at most 2e-9.
 fn quat_short_sine_ratio(t: f32, cosine: f32) -> f32 {
     return quat_sine_sum(t, cosine - 1.0, 1.0);
 }
 
-/// The first four terms of the series of `quat_sine_ratio`. `rest` is the factor that the terms after them are in the fourth.
+/// The first four terms of the series of `quat_sine_ratio`. `rest` multiplies the fourth: the nested sum of the later terms, or 1 without
+/// them.
 fn quat_sine_sum(t: f32, x: f32, rest: f32) -> f32 {
     let s = t * t;
     var sum = 1.0 + (s - QUAT_SINE_SQUARES[3]) * (x / QUAT_SINE_DIVISORS[3]) * rest;

@@ -16,7 +16,7 @@ struct Keys {
     start: vec4<f32>,
     /// The value of the next key; in mode `MODE_SLERP` the one in the hemisphere of `start`.
     end: vec4<f32>,
-    /// The tangent of a spline at the start, towards the end.
+    /// The tangent of a spline at the start, towards the end. `sample_tangents` loads those of keys that are not quantized.
     leaving: vec4<f32>,
     /// The tangent at the end, from the start.
     arriving: vec4<f32>,
@@ -39,17 +39,22 @@ fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
         return keys;
     }
     let key = at + span.row;
-    let cubic = HAS_SPLINES && interpolation == MODE_CUBIC;
     // The value of a spline's key is between its tangents.
-    let value = select(0u, 1u, cubic);
+    let value = select(0u, 1u, HAS_SPLINES && interpolation == MODE_CUBIC);
     var keys: Keys;
     keys.start = values[key + value];
     keys.end = values[select(at + next + value, key + 1u, HAS_BEYOND_GLTF && interpolation == MODE_SLERP)];
-    if cubic {
-        keys.leaving = values[key + 2u];
-        keys.arriving = values[at + next];
-    }
     return keys;
+}
+
+/// The keys with the tangents of a spline, unless they are quantized. Apart from the keys, so that those can be loaded without a branch.
+fn sample_tangents(keys: Keys, at: u32, mode: u32, span: Span) -> Keys {
+    var found = keys;
+    if HAS_SPLINES && HAS_FLOATS && mode == MODE_CUBIC {
+        found.leaving = values[at + span.row + 2u];
+        found.arriving = values[at + span.row + span.next];
+    }
+    return found;
 }
 
 /// The mode without the bit for quantized keys.
@@ -168,7 +173,7 @@ fn sample_any(at: u32, mode: u32, span: Span, rotation: bool) -> vec4<f32> {
     if mode == MODE_CONSTANT {
         return values[at];
     }
-    let keys = sample_keys(at, mode, span, rotation);
+    let keys = sample_tangents(sample_keys(at, mode, span, rotation), at, mode, span);
     if rotation {
         return sample_rotation(keys, sample_interpolation(mode), span);
     }

@@ -292,7 +292,8 @@ async fn create_pipeline(
         module,
         entry_point: Some(entry_point),
         compilation_options: wgpu::PipelineCompilationOptions {
-            // Kernels use no workgroup memory that they have not written.
+            // Kernels read workgroup memory that they have not written only for parts without keys, and drop what follows from it
+            // (`pose_between`).
             zero_initialize_workgroup_memory: false,
             ..Default::default()
         },

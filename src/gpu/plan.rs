@@ -9,8 +9,9 @@ use crate::pack::{PackedBatch, PackedSkeleton};
 /// contract.
 ///
 /// The forms differ in the hierarchy (`shaders/shared/hierarchy.wgsl` and `hierarchy_serial.wgsl`), in the number of lanes per instance,
-/// and in what a lane does once for all: in the parallel form, a kernel before the pose pass computes the times of layers, and a lane
-/// may keep the matrix of its joint up to the outputs.
+/// in what a lane does once for all, and in branches: in the parallel form, a kernel before the pose pass computes the times of layers, a
+/// lane may keep the matrix of its joint up to the outputs, keys are loaded without branches where that is possible, and rotations
+/// between near keys have a series of their own.
 ///
 /// # Examples
 /// ```

@@ -73,6 +73,8 @@ fn pose_constants(kernel: &PoseKernel) -> String {
     }
     for (name, value) in [
         ("PARALLEL", workgroup.form == KernelForm::Parallel),
+        // Software renderers execute both sides of a branch.
+        ("HAS_SHORT_ARCS", workgroup.form == KernelForm::Parallel),
         ("ONE_INSTANCE", workgroup.one_instance),
         ("LANE_PER_JOINT", workgroup.has_lane_per_joint()),
         ("JOINTS_IN_LANES", joints_in_lanes),
@@ -142,8 +144,9 @@ impl Composed {
 
     /// The kernel of root motion, for a library with these features.
     pub fn root_motion(features: Features) -> Self {
-        let constants =
-            format!("const WORKGROUP_SIZE: u32 = {ROOT_MOTION_WORKGROUP_SIZE}u;\nconst PARALLEL: bool = false;\n");
+        let constants = format!(
+            "const WORKGROUP_SIZE: u32 = {ROOT_MOTION_WORKGROUP_SIZE}u;\nconst HAS_SHORT_ARCS: bool = false;\n"
+        );
         let files = generated().chain(SHARED).chain([POSE_PART]);
         Self::new(constants + &feature_constants(features), files, ROOT_MOTION)
     }

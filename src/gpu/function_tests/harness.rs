@@ -17,9 +17,21 @@ pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<
 
 /// As [`run`], with the functions of a skin format: those that write, and those that read.
 pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
+    run_in(KernelForm::Parallel, format, count, body, words, values)
+}
+
+/// As [`run_with`], with the functions of a form.
+pub fn run_in(
+    form: KernelForm,
+    format: SkinFormat,
+    count: usize,
+    body: &str,
+    words: &[u32],
+    values: &[[f32; 4]],
+) -> Vec<DVec4> {
     let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
     let device = &gpu.device;
-    let plan = Plan::new(KernelForm::Parallel, Mixing::None, &SkeletonRecord::default(), 1).with_skin_format(format);
+    let plan = Plan::new(form, Mixing::None, &SkeletonRecord::default(), 1).with_skin_format(format);
     let mut composed = Composed::pose(&plan.kernel, Features::ALL, &[]);
     composed.code += format.wgsl();
     composed.code += &format!(

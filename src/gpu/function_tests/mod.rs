@@ -6,10 +6,11 @@ mod skin_formats;
 
 use glam::{DAffine3, DQuat, DVec3, DVec4};
 
-use crate::gpu::function_tests::harness::{Random, run, single, words};
-use crate::model::Timeline;
+use crate::gpu::KernelForm;
+use crate::gpu::function_tests::harness::{Random, run, run_in, single, words};
+use crate::model::{SkinFormat, Timeline};
 use crate::pack::Arrays;
-use crate::pack::record::{NONE, TimelineRecord, split};
+use crate::pack::record::{NONE, QUAT_SHORT_ARC, TimelineRecord, split};
 use crate::pack::{Beyond, PackedTimeline, is_even};
 use crate::reference::search;
 
@@ -26,10 +27,11 @@ fn slerp_is_right_within_3e_7_rad() {
     for case in 0..20_000 {
         let start = random.rotation();
         let axis = random.vector().truncate().normalize();
-        let turn = if case % 2 == 0 {
-            random.within(0.0..std::f64::consts::PI)
-        } else {
-            10.0_f64.powf(random.within(-9.0..0.0))
+        // The last ones are about as far apart as the short arcs of the parallel form may be.
+        let turn = match case / 4 % 3 {
+            0 => random.within(0.0..std::f64::consts::PI),
+            1 => 10.0_f64.powf(random.within(-9.0..0.0)),
+            _ => 2.0 * (f64::from(QUAT_SHORT_ARC) + random.within(-1e-6..1e-6)).acos(),
         };
         let end = single(start * DQuat::from_axis_angle(axis, turn));
         let fraction = f64::from([0.0, 0.5, 1.0, random.within(0.0..1.0)][case % 4] as f32);
@@ -41,10 +43,12 @@ fn slerp_is_right_within_3e_7_rad() {
         truth.push(a * weight(1.0 - fraction) + b * weight(fraction));
     }
     let body = "return quat_slerp(values[3u * i], values[3u * i + 1u], values[3u * i + 2u].x);";
-    let found = run(truth.len(), body, &[], &values).into_iter().map(DQuat::from_vec4);
-    let errors = found.zip(&truth).map(|(found, &truth)| angle(found, truth).max((found.length() - 1.0).abs()));
-    let worst = errors.fold(0.0, f64::max);
-    assert!(worst < 3e-7, "{worst} rad");
+    for form in KernelForm::ALL {
+        let found = run_in(form, SkinFormat::Matrix, truth.len(), body, &[], &values).into_iter().map(DQuat::from_vec4);
+        let errors = found.zip(&truth).map(|(found, &truth)| angle(found, truth).max((found.length() - 1.0).abs()));
+        let worst = errors.fold(0.0, f64::max);
+        assert!(worst < 3e-7, "{form:?}: {worst} rad");
+    }
 }
 
 #[test]
@@ -272,7 +276,7 @@ fn splines_follow_the_formula_of_gltf() {
     let values: Vec<[f32; 4]> =
         cases.iter().flat_map(|(keys, t)| keys.iter().map(single).chain([[*t as f32; 4]])).collect();
     let body = "let span = Span(0u, 3u, values[7u * i + 6u].x, 0.75);
-        return sample_cubic(sample_keys(7u * i, MODE_CUBIC, span, false), span);";
+        return sample_cubic(sample_tangents(sample_keys(7u * i, MODE_CUBIC, span, false), 7u * i, MODE_CUBIC, span), span);";
     for (found, (keys, t)) in run(cases.len(), body, &[], &values).into_iter().zip(cases) {
         let [_, start, leaving, arriving, end, _] = keys;
         let (t2, t3) = (t * t, t * t * t);

@@ -143,6 +143,16 @@ pub struct SceneSpec {
     rigs: Vec<RigSpec>,
     tracks: Vec<TrackSpec>,
     instances: usize,
+    style: Style,
+}
+
+/// What the tracks of a scene may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// All that a library can have.
+    Any,
+    /// What glTF has. With `one_timeline`, all tracks of a clip share one.
+    Gltf { one_timeline: bool },
 }
 
 /// A library of one or more skeletons, and a crowd that mixes them.
@@ -188,7 +198,7 @@ pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = Sce
     let rig = (joints, shape, 0..3_usize).prop_map(|(joints, shape, skins)| RigSpec { joints, shape, skins });
     let rigs = prop::collection::vec(rig, 1..5);
     (any::<u64>(), rigs, prop::collection::vec(track, 0..12), 1..70_usize)
-        .prop_map(|(seed, rigs, tracks, instances)| SceneSpec { seed, rigs, tracks, instances })
+        .prop_map(|(seed, rigs, tracks, instances)| SceneSpec { seed, rigs, tracks, instances, style: Style::Any })
 }
 
 /// Two streams of numbers: one for everything except root motion, and one for root motion.
@@ -201,6 +211,11 @@ impl SceneSpec {
     /// Returns whether this is one scene in this many, by its seed.
     pub fn is_one_in(&self, scenes: u64) -> bool {
         self.seed.is_multiple_of(scenes)
+    }
+
+    /// A scene of the same description, with what glTF has. One half of these scenes have one timeline per clip.
+    pub fn as_gltf(self) -> Self {
+        Self { style: Style::Gltf { one_timeline: self.is_one_in(2) }, ..self }
     }
 
     /// Makes the scene. Half of all scenes have parameters, synchronised layers and transitions; half of these and half of the others
@@ -259,7 +274,7 @@ impl SceneSpec {
         }
         for _ in 0..1 + numbers.below(3) {
             let length = (numbers.below(2) == 0).then(|| numbers.within(0.0, 5.0));
-            let tracks = tracks(numbers, library.skeleton(skeleton), &self.tracks, bent, length);
+            let tracks = tracks(numbers, library.skeleton(skeleton), (&self.tracks, self.style), bent, length);
             let root_motion = root(roots, library.skeleton(skeleton), &tracks);
             let clip = Clip { length, root_motion, ..Clip::new(Some("random".into()), skeleton, tracks) };
             library.add_clip(clip).unwrap();

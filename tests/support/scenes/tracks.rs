@@ -6,33 +6,39 @@ use posse::{
 };
 
 use super::bent::{AS_IS, BENT};
-use super::{Eased, Numbers, Spacing, TrackSpec};
+use super::{Eased, Numbers, Spacing, Style, TrackSpec};
 
 /// The tracks of a clip. A spec is left out if its target cannot be animated or is already driven by an earlier track.
 pub(super) fn tracks(
     numbers: &mut Numbers,
     skeleton: &Skeleton,
-    specs: &[TrackSpec],
+    (specs, style): (&[TrackSpec], Style),
     bent: InterpolatorId,
     length: Option<f64>,
 ) -> Vec<Track> {
     let mut tracks: Vec<Track> = Vec::new();
     let mut shared: Option<Arc<Timeline>> = None;
     for spec in specs {
-        let driven = Driven::choose(numbers, skeleton, spec, bent);
+        let driven = match style {
+            Style::Any => Driven::choose(numbers, skeleton, spec, bent),
+            Style::Gltf { .. } => Driven::choose_as_gltf(numbers, skeleton, spec),
+        };
         if driven.is_held_by_a_matrix(skeleton) || tracks.iter().any(|track| driven.overlaps(track)) {
             continue;
         }
         let timeline = match &shared {
-            Some(timeline) if spec.shared => timeline.clone(),
+            Some(timeline) if spec.shared || style == (Style::Gltf { one_timeline: true }) => timeline.clone(),
             _ => Arc::new(timeline(numbers, spec.keys, spec.spacing)),
         };
         shared = Some(timeline.clone());
         let values = driven.values(numbers, &timeline);
-        let easing = curve_easing(numbers, spec.eased, timeline.len());
-        let curve = Curve::new(timeline, driven.interpolation, driven.width, values).unwrap();
-        let curve = curve.with_easing(easing).unwrap();
-        let curve = if length.is_some() { with_random_extrapolation(numbers, curve) } else { curve };
+        let mut curve = Curve::new(timeline.clone(), driven.interpolation, driven.width, values).unwrap();
+        if style == Style::Any {
+            curve = curve.with_easing(curve_easing(numbers, spec.eased, timeline.len())).unwrap();
+            if length.is_some() {
+                curve = with_random_extrapolation(numbers, curve);
+            }
+        }
         tracks.push(Track { target: driven.target, component: driven.component, curve });
     }
     tracks
@@ -83,6 +89,19 @@ impl Driven {
             _ => (spec.interpolation, width),
         };
         Self { joint, target, component, interpolation, width }
+    }
+
+    /// A target of glTF: a whole part of a joint, or its morph weights.
+    fn choose_as_gltf(numbers: &mut Numbers, skeleton: &Skeleton, spec: &TrackSpec) -> Self {
+        let joint = numbers.below(skeleton.joints().len());
+        let targets = skeleton.joints()[joint].weights.len();
+        let (target, width) = match spec.part {
+            9 if targets > 0 => (Target::Weights(joint), targets),
+            part if part % 3 == 1 => (Target::Rotation(joint), 4),
+            part if part % 3 == 2 => (Target::Scale(joint), 3),
+            _ => (Target::Translation(joint), 3),
+        };
+        Self { joint, target, component: None, interpolation: spec.interpolation, width }
     }
 
     fn is_angles(&self) -> bool {
