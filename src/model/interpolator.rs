@@ -46,6 +46,6 @@ pub trait Interpolator: Debug + Send + Sync {
     /// ```
     ///
     /// Other functions and constants in the source should begin with the name too. The source may call the functions of
-    /// `shaders/shared/quat.wgsl`, such as `quat_slerp`.
+    /// `shaders/shared/quat.wgsl`, such as `quat_slerp` with a fraction from 0 to 1.
     fn wgsl(&self) -> &str;
 }
