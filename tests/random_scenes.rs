@@ -295,7 +295,7 @@ fn other_large_scenes() {
 /// Checks random scenes with what glTF has, whose kernels in the parallel form load keys in another order than those of other scenes.
 fn check_gltf_scenes(most_joints: usize, count: u32, seed: u64) {
     let mut runner = TestRunner::new(cases(count, seed));
-    let found = runner.run(&scenes(most_joints, 40).prop_map(SceneSpec::as_gltf), |spec| {
+    let found = runner.run(&scenes(most_joints, 40).prop_map(SceneSpec::into_gltf), |spec| {
         let scene = spec.scene();
         let packing = || PackedLibrary::new(&scene.library).unwrap();
         let (form, skeleton) = (KernelForm::Parallel, scene.crowd.skeleton(0));

@@ -214,7 +214,7 @@ impl SceneSpec {
     }
 
     /// A scene of the same description, with what glTF has. One half of these scenes have one timeline per clip.
-    pub fn as_gltf(self) -> Self {
+    pub fn into_gltf(self) -> Self {
         Self { style: Style::Gltf { one_timeline: self.is_one_in(2) }, ..self }
     }
 
