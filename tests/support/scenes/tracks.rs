@@ -28,7 +28,7 @@ pub(super) fn tracks(
         }
         let timeline = match &shared {
             Some(timeline) if spec.shared || style == (Style::Gltf { one_timeline: true }) => timeline.clone(),
-            _ => Arc::new(timeline(numbers, spec.keys, spec.spacing)),
+            _ => Arc::new(timeline(numbers, spec.keys, spec.spacing, style)),
         };
         shared = Some(timeline.clone());
         let values = driven.values(numbers, &timeline);
@@ -173,7 +173,7 @@ fn easing(numbers: &mut Numbers) -> Easing {
 }
 
 /// Key times that are exact in `f32`, as in files.
-fn timeline(numbers: &mut Numbers, keys: usize, spacing: Spacing) -> Timeline {
+fn timeline(numbers: &mut Numbers, keys: usize, spacing: Spacing, style: Style) -> Timeline {
     let mut time = numbers.within(-1.0, 2.0) as f32;
     let mut times = vec![f64::from(time)];
     while times.len() < keys {
@@ -189,7 +189,8 @@ fn timeline(numbers: &mut Numbers, keys: usize, spacing: Spacing) -> Timeline {
         return Timeline::new(times).unwrap();
     }
     let window = [0.0, 1.03e-6, 3.1e-4][numbers.below(3)];
-    if numbers.below(2) == 0 {
+    // In glTF, no two keys share a time.
+    if numbers.below(2) == 0 && style == Style::Any {
         let twin = times[numbers.below(times.len())];
         times.push(twin);
         times.sort_by(f64::total_cmp);
