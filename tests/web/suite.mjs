@@ -24,7 +24,7 @@ const VARIABLES = ALL ? { POSSE_ALL_TESTS: "1" } : {};
 /// run with POSSE_ALL_TESTS=1, or if SUITE names them.
 const LONG = [
   "goals::on_gpu::", "gpu::limits::", "gpu::rigs::", "gpu::visible::", "motion::sync::followers_",
-  "motion_rules::", "random_scenes::large_", "random_scenes::more_", "random_scenes::other_", "random_scenes::small_", "random_scenes::still_",
+  "motion_rules::", "random_scenes::gltf_", "random_scenes::large_", "random_scenes::more_", "random_scenes::other_", "random_scenes::small_", "random_scenes::still_",
   "skin_formats::uniform_scale::a_rig_",
 ];
 /// Beginnings of names: tests that must fail if the numbers of the GPU are altered, one per kind of answer.
