@@ -25,7 +25,7 @@ struct Mark {
     /// The position in the clip's units: low word, high word.
     position: vec2<u32>,
     /// The number of jumps from the end of the played part to its start, less those the other way, since the start of the play;
-    /// negative before the start. Beyond 2^31 the lowest bits, so that differences up to 2^31 are right.
+    /// negative before the start. Beyond 2^31 the lowest bits, so that differences up to 2^31 are right. A part without length has none.
     laps: i32,
 }
 
@@ -136,6 +136,9 @@ fn phase_position(layer: LayerRecord, played: Passes, played_backwards: bool) ->
     }
     if (layer.clock & CLOCK_REVERSE) != 0u {
         laps = -laps;
+    }
+    if all(length == vec2(0u)) {
+        laps = 0;
     }
     return Mark(phase_add(position, vec2(layer.part_start_low, layer.part_start_high)), laps);
 }

@@ -1,6 +1,11 @@
-use posse::{Crowd, Evaluator, Layer, LayerTime, Outputs, Playback, Ticks, Transition, TransitionKind, WrapMode};
+use glam::{DQuat, DVec3};
+use posse::{
+    Clip, Crowd, Evaluator, Interpolation, Layer, LayerTime, Outputs, Parameter, Playback, RootMotion, RootRotation,
+    Target, Ticks, Track, Transition, TransitionKind, WrapMode,
+};
 
-use super::{add_clip, assert_as_reference, assert_same_events, each_engine, follower, rig, step, ticks};
+use super::{ROOT, add_clip, assert_as_reference, assert_same_events, each_engine, follower, rig, step, ticks};
+use crate::support::build::curve;
 
 #[test]
 fn a_follower_walks_as_far_as_its_own_clip() {
@@ -62,4 +67,39 @@ fn a_step_across_a_start_is_the_product_of_its_parts() {
     for step in steps {
         assert_same_events(&library, &crowd, step);
     }
+}
+
+#[test]
+fn a_clip_without_length_moves_no_instance_however_often_it_begins_again() {
+    let (mut library, skeleton) = rig();
+    let turn = DQuat::from_axis_angle(DVec3::new(0.48, -0.6, 0.64), 1.3).to_array();
+    let tracks = vec![
+        Track::new(Target::Translation(0), curve(Interpolation::Linear, 3, &[0.0], &[0.7, -1.1, 5.3])),
+        Track::new(Target::Rotation(0), curve(Interpolation::Linear, 4, &[0.0], &turn)),
+    ];
+    let root_motion = Some(RootMotion { translation: [true; 3], rotation: RootRotation::Full, ..ROOT });
+    let clip = library.add_clip(Clip { root_motion, ..Clip::new(None, skeleton, tracks) }).unwrap();
+    let mut crowd = Crowd::new();
+    for wrap in WrapMode::ALL {
+        for time in [
+            LayerTime::Phase { parameter: 0, wrap },
+            LayerTime::Playing(Playback::new(wrap, Ticks(0), 1.0)),
+            LayerTime::Playing(Playback::new(wrap, Ticks(0), -0.5)),
+        ] {
+            let instance = crowd.push(skeleton, &[Layer::new(clip, time), follower(clip)]).unwrap();
+            let cycles = vec![[1.0, -3.5], [2.0, 700.25], [3.0, 700.75]];
+            crowd.set_parameters(instance, vec![Parameter::new(cycles).unwrap()]).unwrap();
+        }
+    }
+    let outputs = Outputs { root_motion: true, ..Outputs::NONE };
+    each_engine(&library, |engine| {
+        for step in [step(1.0, 2.0), step(2.0, 1.0), step(2.0, 3.0), step(-4.0, 9.0)] {
+            let found = engine.evaluate_step(&crowd, step, outputs).unwrap();
+            for (instance, pose) in found.instances.iter().enumerate() {
+                let moved = pose.root_motion.unwrap();
+                assert_eq!(moved.translation, DVec3::ZERO, "{}: {instance}, {step:?}", engine.engine());
+                assert!(moved.rotation.xyz().length() < 1e-7, "{}: {instance}, {moved:?}", engine.engine());
+            }
+        }
+    });
 }

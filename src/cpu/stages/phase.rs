@@ -36,7 +36,7 @@ pub struct Mark {
     /// The position in the units of the clip.
     pub position: u64,
     /// Jumps from the end of the played part to its start, minus jumps from its start to its end, since the start tick.
-    /// Negative before the start tick.
+    /// Negative before the start tick. A part without length has none.
     pub laps: i128,
 }
 
@@ -150,6 +150,9 @@ fn mark_after(layer: &LayerRecord, mut passes: Passes, mut backwards: bool) -> M
     }
     if layer.clock & CLOCK_REVERSE != 0 {
         laps = -laps;
+    }
+    if length == 0 {
+        laps = 0;
     }
     Mark { position: position.wrapping_add(join(layer.part_start_low, layer.part_start_high)), laps }
 }
