@@ -1,10 +1,14 @@
-//! Columns of quantized keys, for registers: a thread keeps those of the clips that it decoded last.
+//! Columns and rotations of quantized keys, for registers: a thread keeps those of the clips that it decoded last.
 
-use crate::cpu::block::decode;
+use glam::{UVec4, Vec4};
+
+use crate::cpu::block::{columns, decode};
+use crate::cpu::decoded_rotations::DecodedRotations;
 use crate::cpu::plan::{Keys, Kind, Nearness, Plan};
 use crate::cpu::simd::{BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::quantized::Column;
 use crate::model::Crowd;
+use crate::pack::record::TimelineRecord;
 
 /// The clips whose columns a thread keeps: as many as an instance has layers.
 const CLIPS: usize = Crowd::MAX_LAYERS;
@@ -12,7 +16,7 @@ const CLIPS: usize = Crowd::MAX_LAYERS;
 /// The columns of a block, in fours.
 const COLUMNS_PER_BLOCK: usize = LARGEST_BLOCK / 4;
 
-/// The decoded columns of the clips that a thread decoded last.
+/// The decoded columns and rotations of the clips that a thread decoded last.
 #[derive(Debug, Default)]
 pub struct DecodedClips {
     clips: [(Option<DecodedClip>, DecodedColumns); CLIPS],
@@ -36,19 +40,21 @@ pub struct DecodedColumns {
     pub columns: Vec<FourColumns>,
     /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Those of other runs have no meaning here.
     pub blocks: Vec<BlockColumns>,
+    /// For each joint of the runs, and for each number of its value, the index among the stored numbers; 3: it is not stored. Those of each
+    /// run are padded to whole blocks.
+    pub orders: Vec<UVec4>,
     /// The columns of joints of kind [`Kind::Scattered`].
     pub scattered: Vec<Column>,
+    rotations: DecodedRotations,
 }
 
-/// The columns of clips without quantized keys.
-static NO_COLUMNS: DecodedColumns = DecodedColumns { columns: Vec::new(), blocks: Vec::new(), scattered: Vec::new() };
-
 impl DecodedClips {
-    /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are kept.
+    /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are kept. Those of a clip
+    /// without quantized keys have no meaning.
     #[inline(always)]
-    pub fn of<L: Lanes>(&mut self, words: &[u32], clip: u32, plan: &Plan) -> &DecodedColumns {
+    pub fn of<L: Lanes>(&mut self, words: &[u32], clip: u32, plan: &Plan) -> &mut DecodedColumns {
         if !plan.quantized {
-            return &NO_COLUMNS;
+            return &mut self.clips[0].1;
         }
         let clip = DecodedClip { offset: clip, for_blocks: L::READS_BLOCKS };
         let mut index = self.oldest;
@@ -61,7 +67,7 @@ impl DecodedClips {
                 *kept = Some(clip);
             }
         }
-        &self.clips[index % CLIPS].1
+        &mut self.clips[index % CLIPS].1
     }
 }
 
@@ -71,6 +77,8 @@ impl DecodedColumns {
     fn decode<L: Lanes>(&mut self, words: &[u32], plan: &Plan) {
         self.columns.clear();
         self.blocks.clear();
+        self.orders.clear();
+        self.rotations.clear(plan.rotations);
         for run in plan.all_runs() {
             let Kind::Keys(keys) = run.kind else { continue };
             if L::READS_BLOCKS && keys.nearness == Nearness::Blocks {
@@ -85,6 +93,38 @@ impl DecodedColumns {
         }
     }
 
+    /// The rotations of a run of joints at two keys, and the orders of their numbers. `offsets` are those of the keys' rows in `words`, and
+    /// `room` is the number of joints in whole blocks.
+    #[inline(always)]
+    pub fn rotations<L: Lanes>(
+        &mut self,
+        words: &[u32],
+        plan: &Plan,
+        keys: Keys,
+        timeline: &TimelineRecord,
+        offsets: [u32; 2],
+        room: usize,
+    ) -> ([&[Vec4]; 2], &[UVec4]) {
+        let Self { columns, blocks, orders, rotations, .. } = self;
+        let (rows, first) = (plan.rotations, keys.columns());
+        let both = rows.of_keys(timeline, offsets);
+        // Not by a closure: its code is not always compiled for the instruction set.
+        for (row, offset) in both.into_iter().zip(offsets) {
+            let Some(to) = rotations.undecoded(rows, row, &keys, room) else { continue };
+            let codes: &[u8] = bytemuck::cast_slice(&words[offset as usize..]);
+            match keys.nearness {
+                Nearness::Blocks if L::READS_BLOCKS => {
+                    columns::decode_blocks::<L>(&blocks[first / COLUMNS_PER_BLOCK..], codes, to);
+                }
+                Nearness::Apart => columns::decode_fours::<L, false>(&columns[first..], codes, to),
+                _ => columns::decode_fours::<L, true>(&columns[first..], codes, to),
+            }
+        }
+        let [start, end] = both;
+        let ends = [rotations.row(rows, start, &keys, room), rotations.row(rows, end, &keys, room)];
+        (ends, &orders[4 * first..][..room])
+    }
+
     /// Decodes the columns of joints of kind [`Kind::Scattered`].
     #[inline(never)]
     fn decode_scattered(&mut self, words: &[u32], plan: &Plan) {
@@ -96,9 +136,12 @@ impl DecodedColumns {
     #[inline(always)]
     fn push_blocks<L: Lanes>(&mut self, words: &[u32], keys: Keys, joints: usize) {
         self.blocks.resize(keys.columns() / COLUMNS_PER_BLOCK, BlockColumns::default());
+        self.orders.resize(4 * keys.columns(), UVec4::ZERO);
         for first in (0..joints as u32).step_by(LARGEST_BLOCK) {
             let records = &words[keys.after(first).first as usize..];
-            self.blocks.push(decode::columns::<L>(records, keys.column_words()));
+            let (columns, orders) = decode::columns::<L>(records, keys.column_words());
+            self.blocks.push(columns);
+            self.orders.extend(orders);
         }
     }
 
@@ -106,6 +149,7 @@ impl DecodedColumns {
     #[inline(never)]
     fn push_run(&mut self, words: &[u32], keys: Keys, joints: usize) {
         self.columns.resize(keys.columns(), FourColumns::default());
+        self.orders.resize(4 * keys.columns(), UVec4::ZERO);
         self.push_columns(keys.decode(words).take(joints), keys.nearness != Nearness::Apart);
     }
 
@@ -127,9 +171,11 @@ impl DecodedColumns {
             if let Some(four) = self.columns.last_mut() {
                 set_column(four, count % 4, &column);
             }
+            self.orders.push(column.order);
             count += 1;
         }
         self.columns.resize(first + count.next_multiple_of(LARGEST_BLOCK) / 4, FourColumns::default());
+        self.orders.resize(4 * self.columns.len(), UVec4::ZERO);
     }
 }
 
@@ -151,7 +197,6 @@ fn set_column(four: &mut FourColumns, index: usize, column: &Column) {
     four.masks[index] = column.masks;
     four.scales[index] = column.scale;
     four.bases[index] = column.base;
-    four.orders[index] = column.order;
     four.firsts[index] = column.first;
 }
 
@@ -183,6 +228,7 @@ mod tests {
                 assert_eq!(expected.columns.is_empty(), L::READS_BLOCKS);
                 let kept = kept.of::<L>(words, *clip, plan);
                 assert!(kept.columns == expected.columns && kept.scattered == expected.scattered, "{clip}");
+                assert!(!kept.orders.is_empty() && kept.orders == expected.orders, "{clip}");
                 // What follows the last record of a block can be NaN.
                 assert_eq!(format!("{:?}", kept.blocks), format!("{:?}", expected.blocks));
             }

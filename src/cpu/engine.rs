@@ -99,9 +99,9 @@ impl CpuEngine {
     /// The number of bytes that the engine keeps for its library: the packed arrays; names, joints and places that only the host
     /// reads; and a plan per clip and per rest pose, which says how the joints are sampled together.
     ///
-    /// Crowds, interpolators of the caller and the memory of the threads come on top. A thread keeps the decoded columns of the eight clips
-    /// with compressed keys that it decoded last, until the engine is dropped: up to 96 bytes per column, of which a joint has up to three, and
-    /// each run of joints is padded to 16.
+    /// Crowds, interpolators of the caller and the memory of the threads come on top. Until the engine is dropped, a thread keeps what it
+    /// decoded of the eight clips with compressed keys that it decoded last: up to 96 bytes per column, of which a joint has up to three, and
+    /// 16 bytes per key of a rotation, up to 256 KiB per clip. Each run of joints is padded to 16.
     pub fn size(&self) -> usize {
         self.library.size()
             + self.library.host_size()

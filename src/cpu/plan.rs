@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use glam::Vec4;
 
 use crate::cpu::block::joints::Parts;
+use crate::cpu::decoded_rotations::RotationRows;
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
 
@@ -31,6 +32,8 @@ pub struct Plan {
     pub first_keys: Box<[FirstKey]>,
     /// The bytes of all keys of the joints.
     pub key_bytes: usize,
+    /// The places of decoded rotations.
+    pub rotations: RotationRows,
     /// If set, the clip has quantized keys.
     pub quantized: bool,
 }

@@ -1,6 +1,7 @@
 //! The making of plans: which joints of a clip are sampled together.
 
 use crate::cpu::decoded::nearness;
+use crate::cpu::decoded_rotations::RotationRows;
 use crate::cpu::plan::{FirstKey, Keys, Kind, MOST_TURNING, NOT_TURNING, Nearness, Plan, Run};
 use crate::cpu::simd::LARGEST_BLOCK;
 use crate::cpu::stages::TransformPart;
@@ -23,9 +24,16 @@ impl Plan {
         let (first_keys, key_bytes) = find_keys(&library.arrays, &clip, &channels);
         let mut builder = PlanBuilder::new(&library.arrays);
         let (mut runs, mut splits, mut animated) = (Vec::new(), [0; 3], Vec::new());
+        let mut rotations = RotationRows::default();
         for (part, channels) in TransformPart::ALL.into_iter().zip(channels.chunks_exact(joints.max(1))) {
             splits[part as usize] = runs.len() as u32;
-            runs.extend(builder.runs(part, channels));
+            let first_column = builder.columns;
+            let own = builder.runs(part, channels);
+            if part == TransformPart::Rotation {
+                let keys = own.iter().filter_map(|run| builder.decoded_keys(&clip, run)).max().unwrap_or(0);
+                rotations = RotationRows::new(first_column, builder.columns - first_column, keys);
+            }
+            runs.extend(own);
             let is_animated = |channel: &Channel| mode_of(channel.sampler) & !MODE_QUANTIZED != MODE_REST;
             let bits = |channels: &[Channel]| {
                 channels.iter().rev().fold(0, |bits, channel| bits << 1 | u64::from(is_animated(channel)))
@@ -39,6 +47,7 @@ impl Plan {
             gathered: gathered.into(),
             quantized: columns > 0 || scattered.iter().any(Keys::is_quantized),
             scattered: scattered.into(),
+            rotations,
             animated: animated.into(),
             references: Default::default(),
             turning: turning.into(),
@@ -136,6 +145,13 @@ impl<'a> PlanBuilder<'a> {
             }),
             _ => Kind::Single,
         }
+    }
+
+    /// The number of keys of a run with quantized keys.
+    fn decoded_keys(&self, clip: &ClipRecord, run: &Run) -> Option<u32> {
+        let Kind::Keys(keys) = run.kind else { return None };
+        let timeline = clip.timelines + TimelineRecord::WORDS as u32 * keys.timeline;
+        keys.is_quantized().then(|| self.arrays.record::<TimelineRecord>(timeline).key_count)
     }
 
     /// Lists the timelines of rotations that are interpolated in blocks.
@@ -254,6 +270,6 @@ mod tests {
             assert_eq!(plan.heap_bytes(), expected);
         }
         #[cfg(target_pointer_width = "64")]
-        assert_eq!(size_of::<(u32, Plan)>(), 160);
+        assert_eq!(size_of::<(u32, Plan)>(), 168);
     }
 }

@@ -56,7 +56,7 @@ pub fn sample<L: Lanes>(
         let sampler = &source.sampler(&clip, &[]);
         let sampling = Sampling {
             plan,
-            decoded,
+            timelines: source.timelines(&clip),
             sampler,
             spans,
             first_spans: &first_spans[range.clone()],
@@ -66,7 +66,7 @@ pub fn sample<L: Lanes>(
             slerp_weights,
             first_lane: range.start,
         };
-        joints::sample_runs::<L>(&sampling, scattered, parts);
+        joints::sample_runs::<L>(&sampling, decoded, scattered, parts);
         index = range.end;
     }
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);

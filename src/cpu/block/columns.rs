@@ -1,10 +1,11 @@
 //! Joints with quantized keys, sampled in blocks.
 
-use glam::Vec4;
+use glam::{UVec4, Vec4};
 
 use crate::cpu::block::joints::blocks;
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
+use crate::cpu::decoded::DecodedColumns;
 use crate::cpu::plan::{Keys, Nearness};
 use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
@@ -21,46 +22,39 @@ struct KeyRows<'a> {
 
 /// Samples a run of joints of an instance with quantized keys, whole blocks of them.
 #[inline(always)]
-pub fn sample<L: Lanes>(sampling: &Sampling, instance: usize, keys: Keys, part: TransformPart, to: &mut [Vec4]) {
+pub fn sample<L: Lanes>(
+    sampling: &Sampling,
+    decoded: &mut DecodedColumns,
+    instance: usize,
+    keys: Keys,
+    part: TransformPart,
+    to: &mut [Vec4],
+) {
     let (span, words) = (sampling.span(instance, keys), sampling.sampler.words());
     let rotations = part == TransformPart::Rotation;
     // Beyond the keys, a straight line extends numbers but not rotations.
     let stays = keys.step && (rotations || span.interval >= 0.0);
     let (next, fraction) = if stays { (0, 0.0) } else { (span.next, span.fraction) };
+    if rotations {
+        let weights = if stays { Weights::new(fraction) } else { sampling.weights(instance, keys, fraction) };
+        let (timeline, offsets) = (&sampling.timelines[keys.timeline()], [span.row, span.row + next]);
+        let (ends, orders) = decoded.rotations::<L>(words, sampling.plan, keys, timeline, offsets, to.len());
+        slerp::<L>(ends, orders, &weights, to);
+        return;
+    }
     let start: &[u8] = bytemuck::cast_slice(&words[span.row as usize..]);
     let end = &start[4 * next as usize..];
     // Of equal length, so that an offset within one row is within the other, too.
     let rows = KeyRows { start: &start[..end.len()], end };
-    if rotations {
-        let weights = if stays { Weights::new(fraction) } else { sampling.weights(instance, keys, fraction) };
-        match keys.nearness {
-            Nearness::Apart => slerp::<L, false>(columns_of(sampling, keys, to), rows, &weights, to),
-            Nearness::Blocks if L::READS_BLOCKS => {
-                slerp_blocks::<L>(blocks_of::<L>(sampling, keys, to), rows, &weights, to);
-            }
-            _ => slerp::<L, true>(columns_of(sampling, keys, to), rows, &weights, to),
-        }
-        return;
-    }
+    let four = &decoded.columns;
     match keys.nearness {
-        Nearness::Apart => lerp::<L, false>(columns_of(sampling, keys, to), rows, fraction, to),
+        Nearness::Apart => lerp::<L, false>(&four[keys.columns()..][..to.len() / 4], rows, fraction, to),
         Nearness::Blocks if L::READS_BLOCKS => {
-            lerp_blocks::<L>(blocks_of::<L>(sampling, keys, to), rows, fraction, to);
+            let first = keys.columns() / (LARGEST_BLOCK / 4);
+            lerp_blocks::<L>(&decoded.blocks[first..][..to.len() / L::BLOCK], rows, fraction, to);
         }
-        _ => lerp::<L, true>(columns_of(sampling, keys, to), rows, fraction, to),
+        _ => lerp::<L, true>(&four[keys.columns()..][..to.len() / 4], rows, fraction, to),
     }
-}
-
-/// The decoded columns of a run, whose results are `to`.
-#[inline(always)]
-fn columns_of<'a>(sampling: &Sampling<'a>, keys: Keys, to: &[Vec4]) -> &'a [FourColumns] {
-    &sampling.decoded.columns[keys.columns()..][..to.len() / 4]
-}
-
-/// The decoded columns of a run, block by block. Its results are `to`.
-#[inline(always)]
-fn blocks_of<'a, L: Lanes>(sampling: &Sampling<'a>, keys: Keys, to: &[Vec4]) -> &'a [BlockColumns] {
-    &sampling.decoded.blocks[keys.columns() / (LARGEST_BLOCK / 4)..][..to.len() / L::BLOCK]
 }
 
 /// Interpolates numbers linearly, as [`lerp`] does.
@@ -76,21 +70,6 @@ fn lerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, fraction: f32,
             block[number] = codes.multiply_add(L::load(&columns.scales[number]), L::load(&columns.bases[number]));
         }
         L::store_block(L::transpose(block), to);
-    }
-}
-
-/// Interpolates rotations spherically, as [`slerp`] does.
-#[inline(always)]
-fn slerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, weights: &Weights, to: &mut [Vec4]) {
-    let joints = L::BLOCK / 4;
-    for (range, columns) in blocks::<L>(to.len()).zip(columns) {
-        let to = &mut to[range];
-        let ends =
-            Ends { start: block_quaternions::<L>(columns, rows.start), end: block_quaternions::<L>(columns, rows.end) };
-        let block = L::transpose(weights.interpolate(&ends));
-        for (register, to) in to.chunks_exact_mut(joints).enumerate() {
-            block[register].in_order(&columns.orders[register * joints..]).store(to);
-        }
     }
 }
 
@@ -119,22 +98,36 @@ fn lerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, fr
     }
 }
 
-/// Interpolates rotations spherically. The number that is not stored is the last one during the interpolation: the order of the
-/// numbers does not change the arc between two rotations.
+/// Interpolates decoded rotations spherically, and restores the order of their numbers. The order does not change the arc between two
+/// rotations.
 #[inline(always)]
-fn slerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, weights: &Weights, to: &mut [Vec4]) {
+fn slerp<L: Lanes>([start, end]: [&[Vec4]; 2], orders: &[UVec4], weights: &Weights, to: &mut [Vec4]) {
     let joints = L::BLOCK / 4;
+    let (start, end, orders) = (&start[..to.len()], &end[..to.len()], &orders[..to.len()]);
     for block in blocks::<L>(to.len()) {
-        let (columns, to) = (&columns[block.start / 4..block.end / 4], &mut to[block]);
-        let ends = Ends {
-            start: quaternions::<L, PAIRED>(columns, rows.start),
-            end: quaternions::<L, PAIRED>(columns, rows.end),
-        };
-        let block = L::transpose(weights.interpolate(&ends));
+        let ends = Ends { start: L::load_block(&start[block.clone()]), end: L::load_block(&end[block.clone()]) };
+        let (orders, to) = (&orders[block.clone()], &mut to[block]);
+        let numbers = L::transpose(weights.interpolate(&ends));
         for (register, to) in to.chunks_exact_mut(joints).enumerate() {
-            let (four, first) = (&columns[register * joints / 4], register * joints % 4);
-            block[register].in_order(&four.orders[first..]).store(to);
+            numbers[register].in_order(&orders[register * joints..]).store(to);
         }
+    }
+}
+
+/// Decodes the rotations of whole blocks at a key. A block has its quaternions number by number, the one that is not stored last.
+#[inline(always)]
+pub fn decode_blocks<L: Lanes>(columns: &[BlockColumns], row: &[u8], to: &mut [Vec4]) {
+    for (columns, block) in columns.iter().zip(blocks::<L>(to.len())) {
+        L::store_block(block_quaternions::<L>(columns, row), &mut to[block]);
+    }
+}
+
+/// Decodes rotations as [`decode_blocks`] does. If `PAIRED` is set, each two joints share a window.
+#[inline(always)]
+pub fn decode_fours<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8], to: &mut [Vec4]) {
+    for block in blocks::<L>(to.len()) {
+        let columns = &columns[block.start / 4..block.end / 4];
+        L::store_block(quaternions::<L, PAIRED>(columns, row), &mut to[block]);
     }
 }
 
@@ -165,7 +158,7 @@ mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
     use crate::cpu::block::decode;
-    use crate::cpu::decoded::{DecodedColumns, nearness};
+    use crate::cpu::decoded::nearness;
     use crate::cpu::simd::{ExactKernel, Kernel};
     use crate::cpu::stages::quantized::{Column, WORDS_BEYOND};
     use crate::pack::record::{
@@ -288,22 +281,31 @@ mod tests {
             let (rows, weights) = (self.keys.rows(), Weights::new(self.fraction));
             let four = &self.decoded.columns;
             let mut to = vec![Vec4::ZERO; 4 * four.len()];
+            let mut ends = [to.clone(), to.clone()];
+            let both = [rows.start, rows.end].into_iter().zip(&mut ends);
+            let is_paired = self.nearness != Nearness::Apart;
+            let mut orders = self.decoded.orders.clone();
             if self.blocks {
                 let stride = self.keys.stride();
                 let columns =
                     |index: usize| decode::columns::<L>(&self.keys.records()[stride * L::BLOCK * index..], stride);
-                let columns: Vec<BlockColumns> = (0..JOINTS.div_ceil(L::BLOCK)).map(columns).collect();
+                let (columns, by_block): (Vec<_>, Vec<_>) = (0..JOINTS.div_ceil(L::BLOCK)).map(columns).unzip();
+                orders = by_block.iter().flat_map(|orders| &orders[..L::BLOCK]).copied().collect();
                 match self.keys.missing {
                     None => lerp_blocks::<L>(&columns, rows, self.fraction, &mut to),
-                    Some(_) => slerp_blocks::<L>(&columns, rows, &weights, &mut to),
+                    Some(_) => both.for_each(|(row, to)| decode_blocks::<L>(&columns, row, to)),
                 }
             } else {
-                match (self.keys.missing, self.nearness) {
-                    (None, Nearness::Apart) => lerp::<L, false>(four, rows, self.fraction, &mut to),
-                    (None, _) => lerp::<L, true>(four, rows, self.fraction, &mut to),
-                    (Some(_), Nearness::Apart) => slerp::<L, false>(four, rows, &weights, &mut to),
-                    (Some(_), _) => slerp::<L, true>(four, rows, &weights, &mut to),
+                match (self.keys.missing, is_paired) {
+                    (None, false) => lerp::<L, false>(four, rows, self.fraction, &mut to),
+                    (None, true) => lerp::<L, true>(four, rows, self.fraction, &mut to),
+                    (Some(_), false) => both.for_each(|(row, to)| decode_fours::<L, false>(four, row, to)),
+                    (Some(_), true) => both.for_each(|(row, to)| decode_fours::<L, true>(four, row, to)),
                 }
+            }
+            if self.keys.missing.is_some() {
+                to.truncate(orders.len());
+                slerp::<L>(ends.each_ref().map(|end| &**end), &orders, &weights, &mut to);
             }
             to.truncate(JOINTS);
             to

@@ -1,6 +1,6 @@
 //! Records of quantized keys, decoded for a block of joints at once.
 
-use glam::Vec4;
+use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::quantized::Column;
@@ -27,9 +27,10 @@ fn first_of(byte: usize) -> usize {
 }
 
 /// Decodes the records of a block of neighbouring columns. `words` begins with the first one, and each takes `stride` words. What
-/// follows the last one is decoded, too, to numbers without meaning.
+/// follows the last one is decoded, too, to numbers without meaning. Returns also for each number of the value of each joint its index
+/// among the stored numbers; 3: it is not stored.
 #[inline(always)]
-pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> BlockColumns {
+pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> (BlockColumns, [UVec4; LARGEST_BLOCK]) {
     let Records { heads, formats, places, leasts } = Records::new::<L>(words, stride);
     let mut columns = BlockColumns { first: first_of(places[0] as usize / 8), ..BlockColumns::default() };
     // Plain loops over arrays: the compiler turns each into a few instructions on registers.
@@ -66,8 +67,9 @@ pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> BlockColumns {
             orders[joint] = f32::from_bits(if number == missing[joint] { 3 } else { before });
         }
     }
-    transpose::<L>(&orders, bytemuck::cast_mut(&mut columns.orders));
-    columns
+    let mut by_joint = [UVec4::ZERO; LARGEST_BLOCK];
+    transpose::<L>(&orders, bytemuck::cast_mut(&mut by_joint));
+    (columns, by_joint)
 }
 
 /// `2^-shift`.

@@ -31,15 +31,15 @@ impl Parts {
     }
 }
 
-/// Samples the runs of a clip. Rotations with separate keys wait in `scattered`.
+/// Samples the runs of a clip, whose quantized keys have the columns `decoded`. Rotations with separate keys wait in `scattered`.
 ///
 /// A block that reaches beyond its run writes to joints of the next run, which overwrites them, or to the room after the joints of the
 /// instance.
 #[inline(always)]
-pub fn sample_runs<L: Lanes>(sampling: &Sampling, scattered: &mut Arcs, to: &mut Parts) {
+pub fn sample_runs<L: Lanes>(sampling: &Sampling, decoded: &mut DecodedColumns, scattered: &mut Arcs, to: &mut Parts) {
     for part in TransformPart::ALL {
         for run in sampling.plan.runs(part) {
-            sample_run::<L>(sampling, run, part, scattered, &mut to.0[part as usize]);
+            sample_run::<L>(sampling, decoded, run, part, scattered, &mut to.0[part as usize]);
         }
     }
 }
@@ -57,8 +57,15 @@ pub fn sample_root(sampler: &Sampler, rest: [&[Vec4]; 3], first: usize, to: &mut
 
 /// Samples one part of a run of joints of all instances.
 #[inline(always)]
-fn sample_run<L: Lanes>(sampling: &Sampling, run: &Run, part: TransformPart, scattered: &mut Arcs, to: &mut [Vec4]) {
-    let Sampling { plan, decoded, sampler, rest, .. } = *sampling;
+fn sample_run<L: Lanes>(
+    sampling: &Sampling,
+    decoded: &mut DecodedColumns,
+    run: &Run,
+    part: TransformPart,
+    scattered: &mut Arcs,
+    to: &mut [Vec4],
+) {
+    let Sampling { plan, sampler, rest, .. } = *sampling;
     let (joints, values) = (run.joints(), sampler.values());
     let room = joints.len().next_multiple_of(L::BLOCK);
     match run.kind {
@@ -89,7 +96,7 @@ fn sample_run<L: Lanes>(sampling: &Sampling, run: &Run, part: TransformPart, sca
                 }
                 let to = &mut to[place + joints.start..][..room];
                 if keys.is_quantized() {
-                    columns::sample::<L>(sampling, instance, keys, part, to);
+                    columns::sample::<L>(sampling, decoded, instance, keys, part, to);
                 } else {
                     let start = &values[keys.first as usize + span.row as usize..];
                     sample_keys::<L>(sampling, instance, keys, part, start, to);

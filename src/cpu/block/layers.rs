@@ -124,11 +124,12 @@ pub fn mix_joints<L: Lanes>(
         let spans = found.spans(index);
         let (slerp_weights, first_lane) = found.slerp_weights(index);
         let sampler = &source.sampler(&clip, spans);
+        let timelines = source.timelines(&clip);
         let (first_spans, stride) = (&[0], 0);
         let sampling =
-            Sampling { plan, decoded, sampler, spans, first_spans, rest, first, stride, slerp_weights, first_lane };
+            Sampling { plan, timelines, sampler, spans, first_spans, rest, first, stride, slerp_weights, first_lane };
         ahead.request(arrays);
-        joints::sample_runs::<L>(&sampling, scattered, to);
+        joints::sample_runs::<L>(&sampling, decoded, scattered, to);
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
         joints::sample_root(sampler, rest, first, to);
         ahead.request(arrays);

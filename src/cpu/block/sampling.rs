@@ -3,17 +3,17 @@
 use glam::Vec4;
 
 use crate::cpu::block::slerp::{GroupWeights, Weights};
-use crate::cpu::decoded::DecodedColumns;
 use crate::cpu::plan::{Keys, Plan};
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::Span;
+use crate::pack::record::TimelineRecord;
 
 /// Instances that play one clip, each at its own time, and the joints that they pose.
 pub struct Sampling<'a> {
     /// The runs of the clip.
     pub plan: &'a Plan,
-    /// The columns of its quantized keys.
-    pub decoded: &'a DecodedColumns,
+    /// The timelines of the clip.
+    pub timelines: &'a [TimelineRecord],
     /// The clip, at no time.
     pub sampler: &'a Sampler<'a>,
     /// The clip at the times of the instances: the spans of all timelines of an instance lie side by side.

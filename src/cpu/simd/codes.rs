@@ -21,8 +21,6 @@ pub struct FourColumns {
     pub scales: [Vec4; 4],
     /// The addends of the scaled codes.
     pub bases: [Vec4; 4],
-    /// For each number of a value its index among the stored numbers.
-    pub orders: [UVec4; 4],
     /// For each column the byte of a row at which its window begins.
     pub firsts: [usize; 4],
 }
@@ -48,8 +46,6 @@ pub struct BlockColumns {
     pub scales: [[Vec4; LARGEST_BLOCK / 4]; BLOCK_NUMBERS],
     /// The addends of the scaled codes.
     pub bases: [[Vec4; LARGEST_BLOCK / 4]; BLOCK_NUMBERS],
-    /// For each number of the value of each joint its index among the stored numbers; 3: it is not stored.
-    pub orders: [UVec4; LARGEST_BLOCK],
     /// The byte of a row at which the window begins.
     pub first: usize,
 }
