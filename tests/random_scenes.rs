@@ -253,6 +253,11 @@ fn scenes_with_goals_are_posed_alike_with_bounds_that_are_numbers() {
 
 /// Checks random scenes from a seed. Several tests call it, so that all cores work.
 fn check_scenes(scenes: impl Strategy<Value = SceneSpec>, count: u32, seed: u64) {
+    check_each(scenes, count, seed, check);
+}
+
+/// Runs a check with each of some random scenes from a seed.
+fn check_each(scenes: impl Strategy<Value = SceneSpec>, count: u32, seed: u64, check: impl Fn(&SceneSpec)) {
     let mut runner = TestRunner::new(cases(count, seed));
     let found = runner.run(&scenes, |spec| {
         check(&spec);
@@ -293,18 +298,15 @@ fn other_large_scenes() {
 
 /// Checks random scenes with what glTF has, whose kernels in the parallel form load keys in another order than those of other scenes.
 fn check_gltf_scenes(most_joints: usize, count: u32, seed: u64) {
-    let mut runner = TestRunner::new(cases(count, seed));
-    let found = runner.run(&scenes(most_joints, 40).prop_map(SceneSpec::into_gltf), |spec| {
+    check_each(scenes(most_joints, 40).prop_map(SceneSpec::into_gltf), count, seed, |spec| {
         let scene = spec.scene();
         let packing = || PackedLibrary::new(&scene.library).unwrap();
         let is_whole = |track: &Track| track.component.is_none() && !matches!(track.target, Target::EulerAngles(_));
         assert!(scene.library.clips().iter().all(|clip| clip.tracks.iter().all(is_whole)), "{spec:#?}");
         fast_engines(&[KernelForm::Parallel], &packing, &mut |engine| {
-            check_engine(&spec, &scene, &scene.library, engine)
+            check_engine(spec, &scene, &scene.library, engine)
         });
-        Ok(())
     });
-    found.unwrap_or_else(|error| panic!("{error}\n{runner}"));
 }
 
 #[test]
