@@ -2,13 +2,12 @@
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::block::{columns, decode};
-use crate::cpu::decoded_rotations::DecodedRotations;
+use crate::cpu::block::{decode, rotation_row};
+use crate::cpu::decoded_rotations::{DecodedRotations, RotationRun};
 use crate::cpu::plan::{Keys, Kind, Nearness, Plan};
 use crate::cpu::simd::{BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::quantized::Column;
 use crate::model::Crowd;
-use crate::pack::record::TimelineRecord;
 
 /// The clips whose columns a thread keeps: as many as an instance has layers.
 const CLIPS: usize = Crowd::MAX_LAYERS;
@@ -19,44 +18,36 @@ const COLUMNS_PER_BLOCK: usize = LARGEST_BLOCK / 4;
 /// The decoded columns and rotations of the clips that a thread decoded last.
 #[derive(Debug, Default)]
 pub struct DecodedClips {
-    clips: [(Option<DecodedClip>, DecodedColumns); CLIPS],
+    /// For each clip the offset of its record in the words of the library.
+    clips: [(Option<u32>, DecodedColumns); CLIPS],
     /// The index of the clip that was decoded first.
     oldest: usize,
 }
 
-/// A clip that was decoded.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct DecodedClip {
-    /// The offset of its record in the words of the library.
-    offset: u32,
-    /// If set, it was decoded for registers that read blocks.
-    for_blocks: bool,
-}
-
-/// The decoded columns of a clip.
+/// The decoded columns of a clip, and its rotations.
 #[derive(Debug, Default)]
 pub struct DecodedColumns {
     /// The columns of its runs. Those of each run are padded to whole blocks. Those of [`blocks`](Self::blocks) have no meaning here.
     pub columns: Vec<FourColumns>,
     /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Those of other runs have no meaning here.
     pub blocks: Vec<BlockColumns>,
-    /// For each joint of the runs, and for each number of its value, the index among the stored numbers; 3: it is not stored. Those of each
+    /// The order of the numbers of each joint of the runs: their indices among the stored numbers. 3: a number is not stored. Those of each
     /// run are padded to whole blocks.
     pub orders: Vec<UVec4>,
     /// The columns of joints of kind [`Kind::Scattered`].
     pub scattered: Vec<Column>,
+    /// The rotations that were decoded with these columns.
     rotations: DecodedRotations,
 }
 
 impl DecodedClips {
-    /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are kept. Those of a clip
-    /// without quantized keys have no meaning.
+    /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are kept. All calls must
+    /// be with the same registers. Those of a clip without quantized keys have no meaning.
     #[inline(always)]
     pub fn of<L: Lanes>(&mut self, words: &[u32], clip: u32, plan: &Plan) -> &mut DecodedColumns {
         if !plan.quantized {
             return &mut self.clips[0].1;
         }
-        let clip = DecodedClip { offset: clip, for_blocks: L::READS_BLOCKS };
         let mut index = self.oldest;
         match self.clips.iter().position(|(kept, _)| *kept == Some(clip)) {
             Some(kept) => index = kept,
@@ -93,36 +84,30 @@ impl DecodedColumns {
         }
     }
 
-    /// The rotations of a run of joints at two keys, and the orders of their numbers. `offsets` are those of the keys' rows in `words`, and
-    /// `room` is the number of joints in whole blocks.
+    /// The rotations of a run at two keys, and the orders of their numbers. `offsets` are those of the keys' rows in `words`.
     #[inline(always)]
     pub fn rotations<L: Lanes>(
         &mut self,
         words: &[u32],
-        plan: &Plan,
-        keys: Keys,
-        timeline: &TimelineRecord,
+        run: &RotationRun,
         offsets: [u32; 2],
-        room: usize,
     ) -> ([&[Vec4]; 2], &[UVec4]) {
         let Self { columns, blocks, orders, rotations, .. } = self;
-        let (rows, first) = (plan.rotations, keys.columns());
-        let both = rows.of_keys(timeline, offsets);
+        let (first, rows) = (run.keys.columns(), run.rows_of(offsets));
         // Not by a closure: its code is not always compiled for the instruction set.
-        for (row, offset) in both.into_iter().zip(offsets) {
-            let Some(to) = rotations.undecoded(rows, row, &keys, room) else { continue };
+        for (row, offset) in rows.into_iter().zip(offsets) {
+            let Some(to) = rotations.room_to_decode(run, row) else { continue };
             let codes: &[u8] = bytemuck::cast_slice(&words[offset as usize..]);
-            match keys.nearness {
+            match run.keys.nearness {
                 Nearness::Blocks if L::READS_BLOCKS => {
-                    columns::decode_blocks::<L>(&blocks[first / COLUMNS_PER_BLOCK..], codes, to);
+                    rotation_row::decode_blocks::<L>(&blocks[first / COLUMNS_PER_BLOCK..], codes, to);
                 }
-                Nearness::Apart => columns::decode_fours::<L, false>(&columns[first..], codes, to),
-                _ => columns::decode_fours::<L, true>(&columns[first..], codes, to),
+                Nearness::Apart => rotation_row::decode_fours::<L, false>(&columns[first..], codes, to),
+                _ => rotation_row::decode_fours::<L, true>(&columns[first..], codes, to),
             }
         }
-        let [start, end] = both;
-        let ends = [rotations.row(rows, start, &keys, room), rotations.row(rows, end, &keys, room)];
-        (ends, &orders[4 * first..][..room])
+        let ends = [rotations.row(run, rows[0]), rotations.row(run, rows[1])];
+        (ends, &orders[4 * first..][..run.joints])
     }
 
     /// Decodes the columns of joints of kind [`Kind::Scattered`].

@@ -93,7 +93,8 @@ impl CpuEngine {
     /// The same engine with the kernels of an instruction set. If the machine does not have it, with the portable kernels.
     pub fn with_instructions(self, instructions: InstructionSet) -> Self {
         let instructions = if instructions.is_available() { instructions } else { InstructionSet::Portable };
-        Self { instructions, ..self }
+        // The memory of threads has what they decoded for the registers of the old instruction set.
+        Self { instructions, scratch: Mutex::default(), ..self }
     }
 
     /// The number of bytes that the engine keeps for its library: the packed arrays; names, joints and places that only the host
@@ -101,7 +102,7 @@ impl CpuEngine {
     ///
     /// Crowds, interpolators of the caller and the memory of the threads come on top. Until the engine is dropped, a thread keeps what it
     /// decoded of the eight clips with compressed keys that it decoded last: up to 96 bytes per column, of which a joint has up to three, and
-    /// 16 bytes per key of a rotation, up to 256 KiB per clip. Each run of joints is padded to 16.
+    /// 16 bytes per key and rotation, up to 256 KiB per clip. Each run of joints is padded to 16.
     pub fn size(&self) -> usize {
         self.library.size()
             + self.library.host_size()

@@ -6,6 +6,7 @@ use crate::cpu::plan::{FirstKey, Keys, Kind, MOST_TURNING, NOT_TURNING, Nearness
 use crate::cpu::simd::LARGEST_BLOCK;
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
+use crate::cpu::stages::search;
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP, SkeletonRecord,
     TimelineRecord, mode_of, timeline_of,
@@ -30,8 +31,8 @@ impl Plan {
             let first_column = builder.columns;
             let own = builder.runs(part, channels);
             if part == TransformPart::Rotation {
-                let keys = own.iter().filter_map(|run| builder.decoded_keys(&clip, run)).max().unwrap_or(0);
-                rotations = RotationRows::new(first_column, builder.columns - first_column, keys);
+                let rows = own.iter().filter_map(|run| builder.decoded_rows(&clip, run)).max().unwrap_or(0);
+                rotations = RotationRows::new(first_column, builder.columns - first_column, rows);
             }
             runs.extend(own);
             let is_animated = |channel: &Channel| mode_of(channel.sampler) & !MODE_QUANTIZED != MODE_REST;
@@ -147,11 +148,12 @@ impl<'a> PlanBuilder<'a> {
         }
     }
 
-    /// The number of keys of a run with quantized keys.
-    fn decoded_keys(&self, clip: &ClipRecord, run: &Run) -> Option<u32> {
+    /// The number of rows of a run with quantized keys.
+    fn decoded_rows(&self, clip: &ClipRecord, run: &Run) -> Option<u32> {
         let Kind::Keys(keys) = run.kind else { return None };
-        let timeline = clip.timelines + TimelineRecord::WORDS as u32 * keys.timeline;
-        keys.is_quantized().then(|| self.arrays.record::<TimelineRecord>(timeline).key_count)
+        let timeline: TimelineRecord =
+            self.arrays.record(clip.timelines + TimelineRecord::WORDS as u32 * keys.timeline);
+        keys.is_quantized().then(|| search::row_count(&self.arrays.words, &timeline))
     }
 
     /// Lists the timelines of rotations that are interpolated in blocks.

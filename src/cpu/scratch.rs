@@ -30,7 +30,7 @@ pub struct Scratch {
     /// Rotations with separate keys.
     pub scattered: Arcs,
     pub mixer: Mixer,
-    /// The columns of clips with quantized keys.
+    /// The columns and rotations of clips with quantized keys.
     pub decoded: DecodedClips,
     /// The rows of the local matrices.
     pub locals: Parts,

@@ -6,12 +6,10 @@ use crate::cpu::block::joints::blocks;
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::decoded::DecodedColumns;
+use crate::cpu::decoded_rotations::RotationRun;
 use crate::cpu::plan::{Keys, Nearness};
 use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
-
-/// The square of a number that is not stored is at least this.
-const LEAST_SQUARE: f32 = 1e-12;
 
 /// The rows of the keys before and after a time, as bytes. Both have the same length.
 #[derive(Clone, Copy)]
@@ -37,8 +35,9 @@ pub fn sample<L: Lanes>(
     let (next, fraction) = if stays { (0, 0.0) } else { (span.next, span.fraction) };
     if rotations {
         let weights = if stays { Weights::new(fraction) } else { sampling.weights(instance, keys, fraction) };
-        let (timeline, offsets) = (&sampling.timelines[keys.timeline()], [span.row, span.row + next]);
-        let (ends, orders) = decoded.rotations::<L>(words, sampling.plan, keys, timeline, offsets, to.len());
+        let timeline = &sampling.timelines[keys.timeline()];
+        let run = RotationRun { rows: sampling.plan.rotations, keys, timeline, joints: to.len() };
+        let (ends, orders) = decoded.rotations::<L>(words, &run, [span.row, span.row + next]);
         slerp::<L>(ends, orders, &weights, to);
         return;
     }
@@ -73,15 +72,6 @@ fn lerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, fraction: f32,
     }
 }
 
-/// The rotations of a block at a key, number by number.
-#[inline(always)]
-fn block_quaternions<L: Lanes>(columns: &BlockColumns, row: &[u8]) -> [L; 4] {
-    let [x, y, z] = L::block_codes(columns, row);
-    let number =
-        |index: usize, codes: L| codes.multiply_add(L::load(&columns.scales[index]), L::load(&columns.bases[index]));
-    with_last([number(0, x), number(1, y), number(2, z)])
-}
-
 /// Interpolates numbers linearly: first their codes, so that the scale is applied once for both keys.
 #[inline(always)]
 fn lerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, fraction: f32, to: &mut [Vec4]) {
@@ -114,50 +104,12 @@ fn slerp<L: Lanes>([start, end]: [&[Vec4]; 2], orders: &[UVec4], weights: &Weigh
     }
 }
 
-/// Decodes the rotations of whole blocks at a key. A block has its quaternions number by number, the one that is not stored last.
-#[inline(always)]
-pub fn decode_blocks<L: Lanes>(columns: &[BlockColumns], row: &[u8], to: &mut [Vec4]) {
-    for (columns, block) in columns.iter().zip(blocks::<L>(to.len())) {
-        L::store_block(block_quaternions::<L>(columns, row), &mut to[block]);
-    }
-}
-
-/// Decodes rotations as [`decode_blocks`] does. If `PAIRED` is set, each two joints share a window.
-#[inline(always)]
-pub fn decode_fours<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8], to: &mut [Vec4]) {
-    for block in blocks::<L>(to.len()) {
-        let columns = &columns[block.start / 4..block.end / 4];
-        L::store_block(quaternions::<L, PAIRED>(columns, row), &mut to[block]);
-    }
-}
-
-/// The rotations of a block at a key, number by number.
-#[inline(always)]
-fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]) -> [L; 4] {
-    let joints = L::BLOCK / 4;
-    let mut block = [L::splat(1.0); 4];
-    for (register, numbers) in block.iter_mut().enumerate() {
-        let (four, first) = (&columns[register * joints / 4], register * joints % 4);
-        let codes = L::codes::<PAIRED>(four, first, row);
-        *numbers = codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..]));
-    }
-    let [x, y, z, _] = L::transpose(block);
-    with_last([x, y, z])
-}
-
-/// Unit quaternions by three of their numbers.
-#[inline(always)]
-fn with_last<L: Lanes>([x, y, z]: [L; 3]) -> [L; 4] {
-    let (one, least) = (L::splat(1.0), L::splat(LEAST_SQUARE));
-    let square = (one - x.multiply_add(x, y.multiply_add(y, z * z))).max(least);
-    [x, y, z, square * square.inverse_square_root()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
     use crate::cpu::block::decode;
+    use crate::cpu::block::rotation_row::{decode_blocks, decode_fours};
     use crate::cpu::decoded::nearness;
     use crate::cpu::simd::{ExactKernel, Kernel};
     use crate::cpu::stages::quantized::{Column, WORDS_BEYOND};

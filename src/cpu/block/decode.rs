@@ -27,8 +27,9 @@ fn first_of(byte: usize) -> usize {
 }
 
 /// Decodes the records of a block of neighbouring columns. `words` begins with the first one, and each takes `stride` words. What
-/// follows the last one is decoded, too, to numbers without meaning. Returns also for each number of the value of each joint its index
-/// among the stored numbers; 3: it is not stored.
+/// follows the last one is decoded, too, to numbers without meaning.
+///
+/// The second result is the order of the numbers of each joint: their indices among the stored numbers. 3: a number is not stored.
 #[inline(always)]
 pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> (BlockColumns, [UVec4; LARGEST_BLOCK]) {
     let Records { heads, formats, places, leasts } = Records::new::<L>(words, stride);

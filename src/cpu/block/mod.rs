@@ -13,6 +13,7 @@ pub mod joints;
 pub mod layers;
 pub mod mixer;
 pub mod quat;
+pub mod rotation_row;
 pub mod sampling;
 pub mod search;
 pub mod skin;
