@@ -1,8 +1,8 @@
 //! The CPU engine: reads the packed library, uses all cores and the widest registers of the machine.
 //!
 //! * [`engine`] poses a [`crowd`] on a [`pool`] of threads, [`cut`] cuts it into parts for them, [`portion`] poses such a part,
-//!   [`prefetch`] loads keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`goals`]
-//!   turns joints to targets, [`plan`] holds the groups of a clip's joints, [`plan_builder`] finds them, [`decoded`] keeps columns of
+//!   [`prefetch`] loads keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`values`]
+//!   samples and mixes morph weights and properties, [`goals`] turns joints to targets, [`plan`] holds the groups of a clip's joints, [`plan_builder`] finds them, [`decoded`] keeps columns of
 //!   quantized keys and [`decoded_rotations`] rotations, [`source`] holds the inputs and outputs, and [`scratch`] the memory that the
 //!   stages share.
 //! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
@@ -30,6 +30,7 @@ mod simd;
 mod source;
 mod staged;
 mod stages;
+mod values;
 
 pub(crate) use clip_poser::{ClipPoser, ClipTime};
 pub use crowd::{CpuBatch, CpuCrowd};

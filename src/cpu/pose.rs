@@ -1,8 +1,9 @@
 //! A group of instances: from ticks to skin matrices, stage by stage, as in `shaders/pose/pose.wgsl`.
 
 use crate::cpu::abreast;
+use crate::cpu::block::group_layers::GroupLayers;
 use crate::cpu::block::joints::Parts;
-use crate::cpu::block::layers::{Played, REQUESTS_PER_LAYER, mix_joints, mix_values, weigh};
+use crate::cpu::block::layers::{REQUESTS_PER_LAYER, mix_joints};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
 use crate::cpu::block::skin::Skinning;
@@ -12,7 +13,7 @@ use crate::cpu::scratch::Scratch;
 use crate::cpu::simd::Lanes;
 use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::stages::TransformPart;
-use crate::cpu::stages::search::Span;
+use crate::cpu::values::{self, MixedValues};
 use crate::pack::record::{ClipRecord, LayerRecord, NONE};
 use crate::pack::{NUMBERS, OutputLayout};
 
@@ -36,7 +37,7 @@ pub fn sample<L: Lanes>(
     let arrays = &source.library.arrays;
     let stride = abreast::stride(source.skeleton.record.joint_count as usize);
     if layout.values > 0 {
-        sample_values(source, layers.iter().zip(found.firsts), &found.spans, layout, to.values);
+        values::sample(source, layers.iter().zip(found.firsts), &found.spans, layout, to.values);
     }
     if !layout.has_joints() {
         return;
@@ -78,26 +79,6 @@ pub fn sample<L: Lanes>(
     }
 }
 
-/// Samples the requested morph weights and properties of layers, each with the index of its first span.
-#[inline(never)]
-fn sample_values<'a>(
-    source: Source,
-    layers: impl Iterator<Item = (&'a LayerRecord, usize)>,
-    spans: &[Span],
-    layout: &OutputLayout,
-    to: &mut [f32],
-) {
-    for ((layer, first), to) in layers.zip(to.chunks_mut(layout.values)) {
-        let sampler = source.sampler(&source.library.arrays.record(layer.clip), &spans[first..]);
-        for channel in sampler.value_channels() {
-            let output = channel.output as usize;
-            if (layout.first_value..layout.first_value + layout.values).contains(&output) {
-                sampler.value(channel, &mut to[output - layout.first_value..]);
-            }
-        }
-    }
-}
-
 /// Samples and mixes instances of `layer_count` layers each, as in `shaders/pose/pose_layers.wgsl`.
 #[inline(always)]
 pub fn mix<L: Lanes>(
@@ -110,16 +91,12 @@ pub fn mix<L: Lanes>(
     to: &mut OutputSlices,
 ) {
     let stride = abreast::stride(source.skeleton.record.joint_count as usize);
+    scratch.layered.find::<L>(source, layers, layer_count, now);
     if layout.values > 0 {
-        for (layers, to) in layers.chunks(layer_count).zip(to.values.chunks_mut(layout.values)) {
-            scratch.spans.clear();
-            let weighed = weigh(source, layers, now, &mut scratch.spans);
-            let played: Vec<Played> = weighed.iter().map(|weighed| weighed.play(source, &scratch.spans)).collect();
-            mix_values(source, &played, layout, to);
-        }
+        let Scratch { layered, values, .. } = scratch;
+        mix_values(source, layers.chunks(layer_count), layered, values, layout, to.values);
     }
     if layout.has_joints() {
-        scratch.layered.find::<L>(source, layers, layer_count, now);
         for (instance, own) in layers.chunks(layer_count).enumerate() {
             if source.prefetches {
                 scratch.ahead.clear();
@@ -130,6 +107,22 @@ pub fn mix<L: Lanes>(
             }
             mix_joints::<L>(source, own, instance, instance * stride, scratch);
         }
+    }
+}
+
+/// Mixes the requested morph weights and properties of a group, whose weights and spans were found.
+#[inline(never)]
+fn mix_values<'a>(
+    source: Source,
+    instances: impl Iterator<Item = &'a [LayerRecord]>,
+    found: &GroupLayers,
+    values: &mut MixedValues,
+    layout: &OutputLayout,
+    to: &mut [f32],
+) {
+    values.set_rest(source, layout);
+    for ((instance, layers), to) in instances.enumerate().zip(to.chunks_mut(layout.values)) {
+        values.mix(source, layers, found.instance(instance), layout, to);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::cpu::goals::Reach;
 use crate::cpu::prefetch::Ahead;
 use crate::cpu::simd::Matrix;
 use crate::cpu::stages::search::Span;
+use crate::cpu::values::MixedValues;
 
 /// Memory that the instances of a thread use one after the other.
 #[derive(Debug, Default)]
@@ -30,6 +31,8 @@ pub struct Scratch {
     /// Rotations with separate keys.
     pub scattered: Arcs,
     pub mixer: Mixer,
+    /// The morph weights and properties of an instance whose layers are mixed.
+    pub values: MixedValues,
     /// The columns and rotations of clips with quantized keys.
     pub decoded: DecodedClips,
     /// The rows of the local matrices.

@@ -1,5 +1,6 @@
 //! The tracks of a clip at a time: parts of joints and single numbers, as in `shaders/pose/pose_part.wgsl`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use glam::Vec4;
@@ -24,7 +25,7 @@ pub struct Sampler<'a> {
     joints: usize,
     channels: JointChannels<'a>,
     value_channels: &'a [ValueChannel],
-    value_table: &'a [u32],
+    value_count: usize,
     spans: &'a [Span],
     root: Option<Root>,
     rest: u32,
@@ -47,7 +48,7 @@ impl<'a> Sampler<'a> {
                 clip.value_channels,
                 ValueChannel::WORDS * clip.value_channel_count as usize,
             )),
-            value_table: slice(clip.value_table, numbers),
+            value_count: numbers,
             spans,
             root: Root::of_clip(words, clip),
             rest: skeleton.rest,
@@ -165,12 +166,16 @@ impl<'a> Sampler<'a> {
         to[..count].copy_from_slice(&sampled.to_array()[..count]);
     }
 
-    /// The channel of one number of the morph weights and properties, and the index of the number in it. `None` if the clip has
-    /// no track for it.
-    pub fn value_channel(&self, number: usize) -> Option<(&'a ValueChannel, usize)> {
-        let channel = &self.value_channels[self.value_table[number] as usize];
-        let rests = mode_of(channel.sampler) != MODE_CUSTOM && channel.shape & SHAPE_REST != 0;
-        (!rests).then_some((channel, number - channel.output as usize))
+    /// The channels of morph weights and properties, each with the numbers that it writes.
+    pub fn value_outputs(&self) -> impl Iterator<Item = (&'a ValueChannel, Range<usize>)> + use<'a> {
+        let firsts = self.value_channels.iter().map(|channel| channel.output as usize);
+        let ends = firsts.clone().skip(1).chain([self.value_count]);
+        self.value_channels.iter().zip(firsts.zip(ends).map(|(first, end)| first..end))
+    }
+
+    /// Returns `true` if the clip has a track for the numbers of a channel.
+    pub fn is_animated(&self, channel: &ValueChannel) -> bool {
+        mode_of(channel.sampler) == MODE_CUSTOM || channel.shape & SHAPE_REST == 0
     }
 
     /// Samples a channel of a caller's own interpolation.
