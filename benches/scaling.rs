@@ -1,14 +1,15 @@
 //! The CPU engine where crowds or rigs are small or mixed: one and two threads, many skeletons, many clips, compressed keys, several
-//! layers, rigs of few joints, each output. `cargo bench --bench scaling`, or with names of groups after `--`: `threads`, `skeletons`,
-//! `clips`, `compressed`, `layers`, `joints`, `outputs`.
+//! layers, morph weights, rigs of few joints, each output. `cargo bench --bench scaling`, or with names of groups after `--`: `threads`,
+//! `skeletons`, `clips`, `compressed`, `layers`, `weights`, `joints`, `outputs`.
 //!
 //! The cases of a group run in turn, several frames each. Printed are medians, and the ratio to the first case of the group.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use posse::{
-    ClipId, CompressedLibrary, CpuCrowd, CpuEngine, Crowd, Error, Layer, LayerTime, Library, Outputs, Playback, Ticks,
-    demo,
+    Clip, ClipId, CompressedLibrary, CpuCrowd, CpuEngine, Crowd, Curve, Error, Interpolation, Joint, Layer, LayerTime,
+    Library, Outputs, Playback, Skeleton, Target, Ticks, Timeline, Track, demo,
 };
 
 /// The joints of each rig, except in group `joints`.
@@ -28,6 +29,21 @@ fn library(joints: usize, skeletons: usize, clips: usize) -> Result<Library, Err
             library.add_clip(demo::shifted_clip(&first, clip)?)?;
         }
     }
+    Ok(library)
+}
+
+/// The morph weights of a face, and a clip of them.
+const WEIGHTS: usize = 52;
+
+/// A rig of one joint with morph weights, and a clip that animates all of them.
+fn face() -> Result<Library, Error> {
+    let mut library = Library::new();
+    let joint = Joint { weights: vec![0.1; WEIGHTS], ..Joint::default() };
+    let skeleton = library.add_skeleton(Skeleton::new(None, vec![joint], vec![])?);
+    let times = Arc::new(Timeline::new((0..KEYS).map(|key| key as f64 / 30.0).collect())?);
+    let values = (0..KEYS * WEIGHTS).map(|number| (0.37 * number as f64).sin()).collect();
+    let curve = Curve::new(times, Interpolation::Linear, WEIGHTS, values)?;
+    library.add_clip(Clip::new(None, skeleton, vec![Track::new(Target::Weights(0), curve)]))?;
     Ok(library)
 }
 
@@ -57,7 +73,7 @@ struct Case {
     engine: CpuEngine,
     crowd: CpuCrowd,
     instances: usize,
-    /// The joints of each instance.
+    /// The joints of each instance, or the numbers of which the time is printed.
     joints: usize,
     now: Ticks,
     seconds: Vec<f64>,
@@ -132,6 +148,15 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
                 cases.push(Case::new(format!("blended layers {layers}, clips {clips}"), engine, &crowd, skin)?);
             }
         }
+        "weights" => {
+            let library = face()?;
+            for layers in [1, 2, 8] {
+                let engine = CpuEngine::with_threads(&library, 1)?;
+                let outputs = Outputs { weights: true, ..Outputs::NONE };
+                let case = Case::new(format!("layers {layers}"), engine, &crowd(&library, 1000, layers)?, outputs)?;
+                cases.push(Case { joints: WEIGHTS, ..case });
+            }
+        }
         "joints" => {
             for joints in [64, 16, 4, 1] {
                 let library = library(joints, 1, 1)?;
@@ -159,7 +184,7 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
 }
 
 fn main() -> Result<(), Error> {
-    let groups = ["threads", "skeletons", "clips", "compressed", "layers", "joints", "outputs"];
+    let groups = ["threads", "skeletons", "clips", "compressed", "layers", "weights", "joints", "outputs"];
     let named: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     for group in groups.into_iter().filter(|group| named.is_empty() || named.iter().any(|name| name == group)) {
         let mut cases = cases(group)?;
@@ -167,11 +192,12 @@ fn main() -> Result<(), Error> {
             cases.iter_mut().for_each(Case::take_turn);
         }
         println!("{group}");
+        let unit = if group == "weights" { "weight" } else { "joint" };
         let mut first = None;
         for case in &mut cases {
             let nanoseconds = median(&mut case.seconds) * 1e9 / (case.instances * case.joints) as f64;
             let ratio = nanoseconds / *first.get_or_insert(nanoseconds);
-            println!("  {:48} {nanoseconds:6.2} ns per joint, x {ratio:.2}", case.name);
+            println!("  {:48} {nanoseconds:6.2} ns per {unit}, x {ratio:.2}", case.name);
         }
     }
     Ok(())
