@@ -32,7 +32,7 @@ fn library(joints: usize, skeletons: usize, clips: usize) -> Result<Library, Err
     Ok(library)
 }
 
-/// The morph weights of a face, and a clip of them.
+/// The number of morph weights of the face.
 const WEIGHTS: usize = 52;
 
 /// A rig of one joint with morph weights, and a clip that animates all of them.

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use posse::{
-    ChainKind, Clip, CompressedLibrary, Crowd, ErrorBound, Evaluator, Fade, Goal, GoalTarget, GoalWeight, KernelForm,
-    Layer, LayerMode, LayerTime, Library, Outputs, PackedLibrary, Poses, Reference, Target, Ticks, Track,
+    ChainKind, Clip, CompressedLibrary, CpuEngine, Crowd, ErrorBound, Evaluator, Fade, Goal, GoalTarget, GoalWeight,
+    KernelForm, Layer, LayerMode, LayerTime, Library, Outputs, PackedLibrary, Poses, Reference, Target, Ticks, Track,
     TransitionKind, WeightDriver, contract,
 };
 use proptest::prelude::*;
@@ -317,6 +317,29 @@ fn small_gltf_scenes() {
 #[test]
 fn gltf_scenes_of_a_workgroup_per_instance() {
     check_gltf_scenes(100, 24, 2033);
+}
+
+#[test]
+fn weights_and_properties_of_mixed_layers_are_alone_as_with_all_outputs() {
+    let mut runner = TestRunner::new(cases(60, 2034));
+    let mut mixed = [0; 2];
+    for round in 0..24 {
+        let spec = scenes(12, 40).new_tree(&mut runner).unwrap().current();
+        let Scene { library, crowd, step } = if round % 2 == 0 { spec.plain_scene() } else { spec.moving_scene() };
+        let mut engine = CpuEngine::new(&library).unwrap();
+        let all = engine.evaluate_step(&crowd, step, Outputs::ALL).unwrap();
+        let weights = engine.evaluate_step(&crowd, step, Outputs { weights: true, ..Outputs::NONE }).unwrap();
+        let properties = engine.evaluate_step(&crowd, step, Outputs { properties: true, ..Outputs::NONE }).unwrap();
+        for (instance, all) in all.instances.iter().enumerate() {
+            assert_eq!(weights.instances[instance].weights, all.weights, "{instance} of {spec:#?}");
+            assert_eq!(properties.instances[instance].properties, all.properties, "{instance} of {spec:#?}");
+            if crowd.layers(instance).len() > 1 {
+                mixed[0] += usize::from(!all.weights.is_empty());
+                mixed[1] += usize::from(!all.properties.is_empty());
+            }
+        }
+    }
+    assert!(mixed.iter().all(|&count| count > 100), "{mixed:?}");
 }
 
 proptest! {

@@ -18,7 +18,7 @@ const COLUMNS_PER_BLOCK: usize = LARGEST_BLOCK / 4;
 /// The decoded columns and rotations of the clips that a thread decoded last.
 #[derive(Debug, Default)]
 pub struct DecodedClips {
-    /// For each clip the offset of its record in the words of the library.
+    /// What was decoded of each clip, with the offset of its record in the words of the library.
     clips: [(Option<u32>, DecodedColumns); CLIPS],
     /// The index of the clip that was decoded first.
     oldest: usize,

@@ -91,7 +91,9 @@ pub fn mix<L: Lanes>(
     to: &mut OutputSlices,
 ) {
     let stride = abreast::stride(source.skeleton.record.joint_count as usize);
-    scratch.layered.find::<L>(source, layers, layer_count, now);
+    if layout.values > 0 || layout.has_joints() {
+        scratch.layered.find::<L>(source, layers, layer_count, now);
+    }
     if layout.values > 0 {
         let Scratch { layered, values, .. } = scratch;
         mix_values(source, layers.chunks(layer_count), layered, values, layout, to.values);

@@ -1,4 +1,4 @@
-//! Morph weights and properties of instances: sampled, and mixed where an instance has several layers.
+//! Morph weights and properties of instances: sampled, and mixed where the layers of an instance are mixed.
 
 use glam::Vec4;
 
@@ -11,8 +11,8 @@ use crate::cpu::stages::search::Span;
 use crate::model::Crowd;
 use crate::pack::OutputLayout;
 use crate::pack::record::{
-    BLEND_LEAST, ClipRecord, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_MODE, LAYER_OVERRIDE, LayerRecord, VALUE_NUMBER,
-    VALUE_ROTATION, VALUE_ROTATION_REST,
+    BLEND_LEAST, ClipRecord, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_MODE, LAYER_OVERRIDE, LayerRecord,
+    VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
 };
 
 /// Samples the requested numbers of layers, each with the index of its first span.
@@ -58,7 +58,7 @@ struct LayerValues {
     references: Vec<f32>,
     /// The weight of the layer x that of its mask, for each number. 0 where the clip has no track.
     weights: Vec<f32>,
-    /// The spans of the clip at its start.
+    /// The spans of the clip at time 0.
     start: Vec<Span>,
 }
 
@@ -82,17 +82,17 @@ impl MixedValues {
     ) {
         let first_kind = source.skeleton.record.value_kinds as usize + layout.first_value;
         let kinds = &source.library.arrays.words[first_kind..first_kind + layout.values];
-        let Self { rest, layers: values, sums } = self;
+        let Self { rest, layers: layer_values, sums } = self;
         let mut count = 0;
-        for (index, values) in found.active().zip(&mut *values) {
+        for (index, values) in found.active().zip(&mut *layer_values) {
             let sampler = source.sampler(&source.library.arrays.record(layers[index].clip), found.spans(index));
             values.sample(source, &layers[index], &sampler, layout, rest);
             values.weigh(source.mask(&layers[index]), found.weight(index), &sampler, layout, kinds);
             count += 1;
         }
-        let layers = &values[..count];
-        mean(layers.iter().filter(|layer| layer.mode == LAYER_BLEND), rest, sums, to);
-        layers.iter().filter(|layer| layer.mode != LAYER_BLEND).for_each(|layer| layer.apply(to));
+        let active = &layer_values[..count];
+        mean(active.iter().filter(|layer| layer.mode == LAYER_BLEND), rest, sums, to);
+        active.iter().filter(|layer| layer.mode != LAYER_BLEND).for_each(|layer| layer.apply(to));
         for (number, _) in kinds.iter().enumerate().filter(|(_, kind)| **kind == VALUE_ROTATION) {
             let four = |numbers: &[f32]| Vec4::from_slice(&numbers[number..]);
             let share = |layer: &LayerValues| Share {
@@ -101,7 +101,7 @@ impl MixedValues {
                 value: four(&layer.sampled),
                 reference: four(&layer.references),
             };
-            let shares: Vec<Share> = layers.iter().map(share).filter(|share| share.weight > 0.0).collect();
+            let shares: Vec<Share> = active.iter().map(share).filter(|share| share.weight > 0.0).collect();
             to[number..number + 4].copy_from_slice(&blend::rotation(four(rest), &shares).to_array());
         }
     }
@@ -114,7 +114,7 @@ impl LayerValues {
         self.sampled.resize(layout.values, 0.0);
         self.references.resize(layout.values, 0.0);
         sample_layer(sampler, layout, &mut self.sampled);
-        if !matches!(self.mode, LAYER_BLEND | LAYER_OVERRIDE) {
+        if self.mode == LAYER_ADD_REST {
             self.references.copy_from_slice(rest);
         }
         if self.mode == LAYER_ADD_FIRST {

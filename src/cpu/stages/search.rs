@@ -50,16 +50,16 @@ fn mapping(words: &[u32], timeline: &TimelineRecord, key: u32) -> Mapping {
     *bytemuck::from_bytes(bytemuck::cast_slice(&words[offset..offset + Mapping::WORDS]))
 }
 
-/// The number of rows among which are all that a search finds. A curve that repeats has more key times than rows.
+/// An upper bound of the rows that a search returns, at most one more than there are. A curve that repeats has more key times than rows.
 pub fn row_count(words: &[u32], timeline: &TimelineRecord) -> u32 {
     if timeline.map == NONE {
         return timeline.key_count;
     }
-    let last = |key| {
+    let last_row = |key| {
         let Mapping { hit, source, .. } = mapping(words, timeline, key);
         hit.max((source & MAP_KEY) + 1)
     };
-    (0..timeline.key_count).map(last).max().map_or(0, |last| last + 1)
+    (0..timeline.key_count).map(last_row).max().map_or(0, |row| row + 1)
 }
 
 /// Finds the keys around a time. A multiplication guesses the key, the guess gives two bounds, and bisection finds the key between
