@@ -135,7 +135,7 @@ pub use self::{
         ValueKind, WeightDriver, WrapMode, color_bytes,
     },
     pack::record::VisibleInstance,
-    pack::{OutputLayout, OutputNumbers, PackedLibrary},
+    pack::{Aligned, OutputLayout, OutputNumbers, PackedLibrary},
     player::Player,
     reference::phase::{Phase, clip_time},
     reference::{NewTransition, Reference},

@@ -8,12 +8,12 @@ use glam::Vec4;
 
 use crate::cpu::block::joints::Parts;
 use crate::cpu::prefetch::Ahead;
-use crate::cpu::simd::{AlignedVectors, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::staged::{Output, STAGED, SkinWriter, Staged, stage};
 use crate::model::SkinFormat;
 use crate::pack::record::NONE;
-use crate::pack::{NUMBERS, OutputLayout};
+use crate::pack::{Aligned, NUMBERS, OutputLayout};
 
 /// Calls of [`Ahead::request`] per joint. The processor keeps few requests at a time, and waits where there are more.
 const REQUESTS_PER_JOINT: usize = 3;
@@ -25,7 +25,7 @@ pub type Numbers<L> = [[L; 4]; 3];
 #[derive(Debug, Default)]
 pub struct Abreast {
     /// Twelve blocks of numbers per joint.
-    models: AlignedVectors,
+    models: Aligned<Vec4>,
     /// The matrices that are written next.
     staged: Staged,
 }

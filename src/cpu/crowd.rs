@@ -107,7 +107,7 @@ impl Parameters {
 impl CpuCrowd {
     /// Returns `true` if the skin matrices of all batches are larger than the caches.
     pub(super) fn exceeds_caches(batches: &[CpuBatch]) -> bool {
-        batches.iter().map(|batch| size_of_val(batch.numbers.skin.as_slice())).sum::<usize>() > LARGER_THAN_CACHES
+        batches.iter().map(|batch| size_of_val(&*batch.numbers.skin)).sum::<usize>() > LARGER_THAN_CACHES
     }
 
     /// Sets the parameters of all instances to their values at both ends of a step.

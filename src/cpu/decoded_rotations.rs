@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::plan::Keys;
-use crate::cpu::simd::AlignedVectors;
+use crate::pack::Aligned;
 use crate::pack::record::TimelineRecord;
 
 /// The most bytes of the rotations that are kept of a clip. More would not stay in the cache of a core.
@@ -70,7 +70,7 @@ impl RotationRun<'_> {
 #[derive(Debug, Default)]
 pub struct DecodedRotations {
     /// Quaternions, four vectors per four joints: those of a block are number by number.
-    quaternions: AlignedVectors,
+    quaternions: Aligned<Vec4>,
     /// A bit per four joints of each row. Those of the first joints of a run are set if the row of the run is decoded.
     present: Vec<u64>,
 }
@@ -85,7 +85,7 @@ impl DecodedRotations {
         let vectors = 4 * fours as usize * count.max(2) as usize;
         if self.quaternions.len() < vectors {
             // Not more room than that, and nothing is copied to it.
-            self.quaternions = AlignedVectors::default();
+            self.quaternions = Aligned::default();
             self.quaternions.resize(vectors, Vec4::ZERO);
         }
     }

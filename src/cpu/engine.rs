@@ -2,8 +2,6 @@
 
 use std::sync::Mutex;
 
-use glam::Vec4;
-
 use crate::cpu::crowd::{CpuBatch, CpuCrowd, Parameters};
 use crate::cpu::cut::{Cuts, Cutting};
 use crate::cpu::plan::Plan;
@@ -76,11 +74,9 @@ impl CpuEngine {
 
     /// An engine for a packed library with `threads` threads. 0 counts as 1.
     pub fn from_packed(mut library: PackedLibrary, threads: usize) -> Self {
-        // A block reads beyond the end of its run. Without exact room, the arrays would reserve twice their size.
-        library.arrays.values.reserve_exact(LARGEST_BLOCK);
-        library.arrays.words.reserve_exact(quantized::WORDS_BEYOND);
-        library.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
-        library.arrays.words.extend([0; quantized::WORDS_BEYOND]);
+        // A block reads beyond the end of its run.
+        library.arrays.values.finish(LARGEST_BLOCK);
+        library.arrays.words.finish(quantized::WORDS_BEYOND);
         library.shrink_to_fit();
         let plan = |(clip, skeleton): (u32, SkeletonId)| {
             (clip, Plan::new(&library, &library.skeletons[skeleton.index()].record, clip))

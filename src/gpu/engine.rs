@@ -10,7 +10,7 @@ use crate::gpu::{
     wait_for_device,
 };
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, Step};
-use crate::pack::{OutputNumbers, PackedLibrary};
+use crate::pack::{Aligned, OutputNumbers, PackedLibrary};
 use crate::pieces::{self, Group};
 
 /// The GPU engine with a device of its own. A renderer uses [`GpuLibrary`] and [`GpuCrowd`] with its device instead.
@@ -122,9 +122,12 @@ impl GpuEngine {
         let requested = requested.into_iter().filter_map(|(buffer, stride)| Some((buffer?, bytes(stride))));
         let requested: Vec<_> = requested.collect();
         let mut contents = read_buffers((&self.gpu).into(), encoder, &requested).await?.into_iter();
-        let mut numbers = |buffer: Option<&wgpu::Buffer>| match buffer.and_then(|_| contents.next()) {
-            Some(bytes) => bytemuck::pod_collect_to_vec(&bytes),
-            None => Vec::new(),
+        let mut numbers = |buffer: Option<&wgpu::Buffer>| {
+            let bytes = buffer.and_then(|_| contents.next()).unwrap_or_default();
+            let mut numbers = Aligned::default();
+            numbers.resize(bytes.len() / size_of::<f32>(), 0.0);
+            bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(&bytes);
+            numbers
         };
         // The fields in the order of the requests.
         Ok(OutputNumbers {

@@ -3,13 +3,15 @@
 use bytemuck::Pod;
 use glam::Vec4;
 
+use crate::pack::large_array::LargeArray;
+
 /// The words and the values of a packed library.
 #[derive(Debug, Clone, Default)]
 pub struct Arrays {
     /// Indices, key times and records.
-    pub words: Vec<u32>,
+    pub words: LargeArray<u32>,
     /// Keys, rest poses and matrices.
-    pub values: Vec<Vec4>,
+    pub values: LargeArray<Vec4>,
 }
 
 /// Numbers of elements of the two arrays.

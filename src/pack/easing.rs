@@ -146,8 +146,8 @@ mod tests {
         assert_eq!(pack(&[Easing::Bezier([0.0, 1.0, 0.0, 1.0])]), (6, 8), "the same");
         let step = curve(Interpolation::Step, CurveEasing::One(Easing::QuadIn));
         assert_eq!(easings.pack(&mut arrays, &step), NONE);
-        assert_eq!(arrays.words, [1, 2, 3, 0, 43, 0, 1, EASING_BEZIER]);
-        assert_eq!(arrays.values, [glam::Vec4::new(0.0, 1.0, 0.0, 1.0), glam::Vec4::ZERO]);
+        assert_eq!(arrays.words[..], [1, 2, 3, 0, 43, 0, 1, EASING_BEZIER]);
+        assert_eq!(arrays.values[..], [glam::Vec4::new(0.0, 1.0, 0.0, 1.0), glam::Vec4::ZERO]);
     }
 
     #[test]

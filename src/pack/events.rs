@@ -47,7 +47,7 @@ mod tests {
         };
         // A clip of 1 s has 2^63 units.
         let (offset, words) = packed(1.0, &[-1.0, 0.0, 0.5, 1.0, 1.5]);
-        assert_eq!((offset, words), (0, vec![3, 1, 0, 0, 0, 1 << 30, 0, 1 << 31]));
+        assert_eq!((offset, &words[..]), (0, &[3, 1, 0, 0, 0, 1 << 30, 0, 1 << 31][..]));
         assert_eq!(packed(1.0, &[-1.0, 2.0]).0, NONE);
         assert_eq!(packed(1.0, &[]).0, NONE);
         assert_eq!(packed(0.0, &[0.0]).0, NONE);

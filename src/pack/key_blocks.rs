@@ -178,7 +178,7 @@ mod tests {
         assert!(one.values.iter().any(|value| value.w < -0.9) && one.values.len() > 2 * VALUES_PER_THREAD);
         for threads in [2, 3, 16] {
             let several = PackedLibrary::with_threads(&library, threads).unwrap().arrays;
-            assert!(several.words == one.words && several.values == one.values, "{threads} threads");
+            assert!(several.words[..] == one.words[..] && several.values[..] == one.values[..], "{threads} threads");
         }
     }
 }

@@ -194,10 +194,8 @@ impl PackedLibrary {
         self.arrays.size()
     }
 
-    /// Frees the room that the lists do not use.
+    /// Frees the room that the lists beside the arrays do not use.
     pub(crate) fn shrink_to_fit(&mut self) {
-        self.arrays.values.shrink_to_fit();
-        self.arrays.words.shrink_to_fit();
         self.skeletons.shrink_to_fit();
         self.clips.shrink_to_fit();
         self.masks.shrink_to_fit();

@@ -3,6 +3,7 @@
 //! `words` holds indices, key times and records, as the bits of `u32` and `f32`. `values` holds vectors of four `f32`: keys, rest
 //! poses, inverse bind matrices. An offset into an array counts elements of that array.
 
+mod aligned;
 mod arrays;
 mod chain;
 mod channels;
@@ -18,6 +19,7 @@ mod goal;
 mod joint_channels;
 mod key_blocks;
 mod keys;
+mod large_array;
 mod library;
 mod outputs;
 mod playback;
@@ -30,6 +32,7 @@ mod timeline;
 mod triangle_grid;
 mod unroll;
 
+pub use aligned::Aligned;
 pub(crate) use arrays::Arrays;
 pub(crate) use chain::ReachLink;
 pub use clip::ClipBytes;

@@ -12,6 +12,7 @@
 use glam::{DQuat, DVec3};
 
 use crate::model::{Library, Motion, Outputs, Pose, SkinFormat, SkinId, Transform};
+use crate::pack::aligned::Aligned;
 use crate::pack::library::PackedSkeleton;
 use crate::pack::record::SkeletonRecord;
 #[cfg(feature = "gpu")]
@@ -129,16 +130,16 @@ impl OutputLayout {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OutputNumbers {
     /// The local transforms: 12 numbers per joint, translation xyz, 0, rotation xyzw, scale xyz, 0.
-    pub local: Vec<f32>,
+    pub local: Aligned<f32>,
     /// The model matrices: three rows of four numbers per joint.
-    pub model: Vec<f32>,
+    pub model: Aligned<f32>,
     /// The skin matrices in their format. If the format packs several numbers into a word, an element holds the bits of that
     /// word, to be read by `f32::to_bits` or a cast of `bytemuck`.
-    pub skin: Vec<f32>,
+    pub skin: Aligned<f32>,
     /// The morph weights and properties.
-    pub values: Vec<f32>,
+    pub values: Aligned<f32>,
     /// The root motions: 8 numbers each, translation xyz, 1 or 0 for a clip with or without root motion, rotation xyzw.
-    pub root_motion: Vec<f32>,
+    pub root_motion: Aligned<f32>,
 }
 
 impl OutputNumbers {

@@ -10,14 +10,15 @@ use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::decoded::DecodedColumns;
 use crate::cpu::plan::{Keys, Kind, Run};
-use crate::cpu::simd::{AlignedVectors, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::Span;
+use crate::pack::Aligned;
 
 /// Three arrays with a number per joint, and room for one more block: translations, rotations and scales, or the rows of matrices.
 #[derive(Debug, Clone, Default)]
-pub struct Parts(pub [AlignedVectors; 3]);
+pub struct Parts(pub [Aligned<Vec4>; 3]);
 
 impl Parts {
     /// The number of bytes.

@@ -21,7 +21,6 @@ mod matrix;
 mod neon;
 mod portable;
 mod prefetch;
-mod vectors;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -32,4 +31,3 @@ pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};
 pub use matrix::{AlignedLines, AlignedRows, Matrix, PackedMatrix};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
 pub use prefetch::{LINE, prefetch};
-pub use vectors::AlignedVectors;

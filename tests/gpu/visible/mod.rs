@@ -153,7 +153,7 @@ impl Stage {
     fn assert_untouched(&self, instance: usize) {
         let (batch, slot) = self.on_gpu.find(instance);
         let Read { local, model, skin, values, .. } = self.engine.read(batch, slot..slot + 1).unwrap();
-        let numbers = [local, model, skin, values].concat();
+        let numbers = [&local[..], &model, &skin, &values].concat();
         assert!(numbers.iter().all(|&number| number == SENTINEL), "instance {instance} was touched");
     }
 }

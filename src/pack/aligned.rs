@@ -1,0 +1,154 @@
+//! Lists that begin at cache lines.
+
+use std::fmt::{self, Debug, Formatter};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::slice::Iter;
+
+use bytemuck::{Pod, Zeroable};
+
+/// A cache line.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// A list whose first element lies at the start of a cache line, a multiple of 64 bytes. A register that is stored across two lines, or
+/// loaded from two, takes longer.
+///
+/// It derefs to a slice of its elements.
+///
+/// # Examples
+/// ```
+/// use posse::Aligned;
+///
+/// let numbers: Aligned<f32> = [1.0, 2.0, 3.0].into_iter().collect();
+/// assert_eq!(numbers[1..], [2.0, 3.0]);
+/// assert_eq!(numbers.as_ptr().addr() % 64, 0);
+/// ```
+#[derive(Clone)]
+pub struct Aligned<T> {
+    /// The lines that the elements need.
+    lines: Vec<Line>,
+    length: usize,
+    elements: PhantomData<T>,
+}
+
+impl<T: Pod> Aligned<T> {
+    /// The elements of a cache line.
+    const PER_LINE: usize = {
+        assert!(size_of::<T>() > 0 && size_of::<Line>() % size_of::<T>() == 0, "elements must fill cache lines");
+        size_of::<Line>() / size_of::<T>()
+    };
+
+    /// Appends copies of an element up to a length, or drops the elements beyond it.
+    pub fn resize(&mut self, length: usize, element: T) {
+        let before = self.length;
+        self.lines.resize(length.div_ceil(Self::PER_LINE), Line::zeroed());
+        self.length = length;
+        if before < length {
+            self[before..].fill(element);
+        }
+    }
+
+    /// Drops all elements.
+    pub fn clear(&mut self) {
+        self.lines.clear();
+        self.length = 0;
+    }
+}
+
+impl<T: Pod> Deref for Aligned<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        &bytemuck::cast_slice(&self.lines)[..self.length]
+    }
+}
+
+impl<T: Pod> DerefMut for Aligned<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut bytemuck::cast_slice_mut(&mut self.lines)[..self.length]
+    }
+}
+
+impl<T> Default for Aligned<T> {
+    fn default() -> Self {
+        Self { lines: Vec::new(), length: 0, elements: PhantomData }
+    }
+}
+
+impl<T: Pod + Debug> Debug for Aligned<T> {
+    fn fmt(&self, formatter: &mut Formatter) -> fmt::Result {
+        (**self).fmt(formatter)
+    }
+}
+
+impl<T: Pod + PartialEq> PartialEq for Aligned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Pod> Extend<T> for Aligned<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, elements: I) {
+        for element in elements {
+            self.resize(self.length + 1, element);
+        }
+    }
+}
+
+impl<T: Pod> FromIterator<T> for Aligned<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
+        let mut list = Self::default();
+        list.extend(elements);
+        list
+    }
+}
+
+impl<'a, T: Pod> IntoIterator for &'a Aligned<T> {
+    type Item = &'a T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec4;
+
+    use super::*;
+
+    #[test]
+    fn lists_begin_at_cache_lines_and_keep_what_they_hold() {
+        let mut list = Aligned::default();
+        assert!(list.is_empty());
+        for length in [1, 5, 64, 1001, 7, 2000] {
+            let kept = list.len().min(length);
+            let before: Vec<Vec4> = list[..kept].to_vec();
+            list.resize(length, Vec4::splat(length as f32));
+            assert_eq!((list.as_ptr().addr() % 64, list.len()), (0, length));
+            assert_eq!(list[..kept], before);
+            assert!(list[kept..].iter().all(|element| *element == Vec4::splat(length as f32)));
+        }
+        list.clear();
+        assert!(list.is_empty());
+    }
+
+    #[test]
+    fn lists_are_made_from_elements_and_are_equal_if_these_are() {
+        let elements: Vec<f32> = (0..37).map(|index| index as f32).collect();
+        let mut list: Aligned<f32> = elements[..20].iter().copied().collect();
+        list.extend(elements[20..].iter().copied());
+        assert_eq!(list[..], elements);
+        assert_eq!(list, elements.iter().copied().collect());
+        assert_eq!(list.into_iter().copied().sum::<f32>(), 666.0);
+        assert_eq!(format!("{list:?}"), format!("{elements:?}"));
+        // What lies behind the last element does not count.
+        list.resize(36, 0.0);
+        assert_eq!(list, elements[..36].iter().copied().collect());
+    }
+}
