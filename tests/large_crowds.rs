@@ -59,6 +59,49 @@ fn dual_quaternions_larger_than_the_caches_are_posed_as_a_small_crowd() {
     assert_posed(&library, &large, SkinFormat::DualQuaternion);
 }
 
+/// The bits of all outputs of a crowd, instance after instance.
+fn all_bits(engine: &CpuEngine, crowd: &Crowd, outputs: Outputs) -> Vec<Vec<u32>> {
+    let mut posed = engine.crowd(crowd, outputs).unwrap();
+    engine.pose(&mut posed, Ticks::from_seconds(7.7));
+    let mut all = vec![Vec::new(); crowd.len()];
+    for batch in posed.batches() {
+        for (slot, &instance) in batch.instances.iter().enumerate() {
+            all[instance] = bits(batch, slot);
+        }
+    }
+    all
+}
+
+/// Stores past the caches fill whole cache lines. Of most rigs, two instances share a line.
+#[test]
+fn a_crowd_larger_than_the_caches_has_the_same_bits_as_its_parts() {
+    for joints in [1, 3, 7, 62, 63, 64, 65, 257, 259] {
+        let mut library = Library::new();
+        let skeleton = demo::add_uniform_rig(&mut library, joints, 7, joints.min(9)).unwrap();
+        let clip = library.clip_ids().next().unwrap();
+        for format in SkinFormat::ALL {
+            let outputs = Outputs::ALL.with_skin_format(format);
+            let (least, bytes) = (8 << 20, joints * (48 + 48 + format.bytes()));
+            let crowd = |instances: std::ops::Range<usize>| {
+                let mut crowd = Crowd::new();
+                for instance in instances {
+                    let time = LayerTime::Playing(Playback::looping(Ticks(-7919 * instance as i64), 1.0));
+                    crowd.push(skeleton, &[Layer::new(clip, time)]).unwrap();
+                }
+                crowd
+            };
+            let (half, count) = (least / bytes / 2, least / bytes + 1);
+            for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+                let engine = CpuEngine::with_threads(&library, 2).unwrap().with_instructions(instructions);
+                let large = all_bits(&engine, &crowd(0..count), outputs);
+                let parts = [0..half, half..count].map(|part| all_bits(&engine, &crowd(part), outputs));
+                let different = large.iter().zip(parts.iter().flatten()).position(|(large, part)| large != part);
+                assert_eq!(different, None, "{}: {joints} joints, {}", instructions.name(), format.name());
+            }
+        }
+    }
+}
+
 /// The bits of all outputs of an instance in a slot of a batch.
 fn bits(batch: &CpuBatch, slot: usize) -> Vec<u32> {
     let (layout, numbers) = (&batch.layout, &batch.numbers);

@@ -10,7 +10,7 @@ use crate::cpu::block::joints::Parts;
 use crate::cpu::prefetch::Ahead;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Source};
-use crate::cpu::staged::{Output, STAGED, SkinWriter, Staged, stage};
+use crate::cpu::staged::{MatrixWriter, Size, SkinWriter, Staged};
 use crate::model::SkinFormat;
 use crate::pack::record::NONE;
 use crate::pack::{Aligned, NUMBERS, OutputLayout};
@@ -63,20 +63,16 @@ pub fn write_matrices<L: Lanes>(
     walk::<L>(source, parts, models, &mut skin, ahead);
     skin.write_others::<L>(models);
     if layout.model > 0 {
-        let (format, to) = (SkinFormat::Matrix, &mut *to.model);
-        let mut output = Output { instances, stride: layout.model, past_caches: false, format, to };
-        for first in (0..joints).step_by(STAGED) {
-            let end = joints.min(first + STAGED);
-            for (joint, to) in (first..end).zip(&mut *staged) {
-                stage::<L>(load(models, joint), to);
-            }
-            output.write::<L>(staged, first..end);
+        let size = Size { instances, slots: joints, stride: layout.model };
+        let mut writer = MatrixWriter::new(size, SkinFormat::Matrix, source.past_caches, staged, &mut *to.model);
+        for joint in 0..joints {
+            writer.push::<L>(load(models, joint));
         }
     }
 }
 
-/// Composes the local matrices of all joints and multiplies them to model matrices. A model matrix is multiplied to a skin matrix while
-/// it is in registers.
+/// Composes the local matrices of all joints and multiplies them to model matrices. A model matrix is multiplied to a skin matrix
+/// while it is in registers.
 #[inline(always)]
 fn walk<L: Lanes>(source: Source, parts: &Parts, models: &mut [Vec4], skin: &mut SkinWriter, ahead: &mut Ahead) {
     let stride = stride(source.skeleton.record.joint_count as usize);
@@ -102,9 +98,7 @@ fn walk<L: Lanes>(source: Source, parts: &Parts, models: &mut [Vec4], skin: &mut
         L::store_block(model[1], &mut to[L::BLOCK..2 * L::BLOCK]);
         L::store_block(model[2], &mut to[2 * L::BLOCK..3 * L::BLOCK]);
         ahead.request(&source.library.arrays);
-        while skin.joints.get(skin.next) == Some(&(joint as u32)) {
-            skin.push::<L>(model);
-        }
+        skin.push::<L>(joint, model);
     }
 }
 

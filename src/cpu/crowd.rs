@@ -6,8 +6,8 @@ use crate::model::{Crowd, SkeletonId, Step};
 use crate::pack::record::{DriveRecord, GoalRecord, LayerRecord};
 use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd};
 
-/// Size in bytes of the skin matrices of all batches above which they are written past the caches. The caches would not keep them until they
-/// are read.
+/// Size in bytes of the transforms and matrices of all batches above which they are written past the caches. The caches would not keep them
+/// until they are read.
 const LARGER_THAN_CACHES: usize = 8 << 20;
 
 /// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame.
@@ -40,7 +40,7 @@ pub struct CpuCrowd {
     pub(super) slots: Vec<(usize, usize)>,
     /// If set, keys are loaded into the caches ahead of time.
     pub(super) prefetches: bool,
-    /// If set, skin matrices are written past the caches.
+    /// If set, transforms and matrices are written past the caches.
     pub(super) past_caches: bool,
     /// The work of the crowd, and the batches that threads take together.
     pub(super) cuts: Cuts,
@@ -105,9 +105,11 @@ impl Parameters {
 }
 
 impl CpuCrowd {
-    /// Returns `true` if the skin matrices of all batches are larger than the caches.
+    /// Returns `true` if the transforms and matrices of all batches are larger than the caches.
     pub(super) fn exceeds_caches(batches: &[CpuBatch]) -> bool {
-        batches.iter().map(|batch| size_of_val(&*batch.numbers.skin)).sum::<usize>() > LARGER_THAN_CACHES
+        let numbers = batches.iter().map(|batch| &batch.numbers);
+        let arrays = numbers.flat_map(|numbers| [&numbers.local, &numbers.model, &numbers.skin]);
+        arrays.map(|array| size_of_val(&**array)).sum::<usize>() > LARGER_THAN_CACHES
     }
 
     /// Sets the parameters of all instances to their values at both ends of a step.
@@ -176,7 +178,9 @@ mod tests {
             demo::add_rig(&mut library, 64, 2, 2).unwrap();
         }
         let engine = CpuEngine::with_threads(&library, 1).unwrap();
-        // 3,072 bytes per instance.
+        let local = Outputs { local: true, ..Outputs::NONE };
+        let model = Outputs { model: true, ..Outputs::NONE };
+        // 3,072 bytes per instance and output.
         for (per_batch, goes_past) in [(1000, false), (1400, true)] {
             let mut crowd = Crowd::new();
             for clip in library.clip_ids() {
@@ -185,9 +189,12 @@ mod tests {
                     crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
                 }
             }
-            let posed = engine.crowd(&crowd, Outputs::SKIN).unwrap();
-            assert_eq!((posed.batches.len(), posed.past_caches), (2, goes_past));
-            assert!(!engine.crowd(&crowd, Outputs { local: true, ..Outputs::NONE }).unwrap().past_caches);
+            for outputs in [Outputs::SKIN, local, model] {
+                let posed = engine.crowd(&crowd, outputs).unwrap();
+                assert_eq!((posed.batches.len(), posed.past_caches), (2, goes_past), "{outputs:?}");
+            }
+            assert!(engine.crowd(&crowd, Outputs { skin: true, ..local }).unwrap().past_caches);
+            assert!(!engine.crowd(&crowd, Outputs { root_motion: true, ..Outputs::NONE }).unwrap().past_caches);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::cpu::block::joints::Parts;
 use crate::cpu::block::layers::{REQUESTS_PER_LAYER, mix_joints};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
-use crate::cpu::block::skin::Skinning;
+use crate::cpu::block::skin::{LocalTransforms, ModelMatrices, Skinning};
 use crate::cpu::block::{hierarchy, joints, skin};
 use crate::cpu::portion::Displacements;
 use crate::cpu::scratch::Scratch;
@@ -14,8 +14,8 @@ use crate::cpu::simd::Lanes;
 use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::values::{self, MixedValues};
+use crate::pack::OutputLayout;
 use crate::pack::record::{ClipRecord, LayerRecord, NONE};
-use crate::pack::{NUMBERS, OutputLayout};
 
 /// The most joints of skeletons whose instances are posed abreast. The matrices of larger ones do not fit the caches of a core.
 const MOST_ABREAST: usize = 256;
@@ -167,7 +167,7 @@ pub fn write<L: Lanes>(
 ) {
     let joints = source.skeleton.record.joint_count as usize;
     let stride = abreast::stride(joints);
-    write_locals(layout, stride, &scratch.parts, to.local);
+    write_locals::<L>(source.past_caches, layout, stride, &scratch.parts, to.local);
     if !layout.has_matrices() {
         return;
     }
@@ -184,13 +184,10 @@ pub fn write<L: Lanes>(
 
 /// Writes the local transforms of all instances.
 #[inline(always)]
-fn write_locals(layout: &OutputLayout, stride: usize, parts: &Parts, to: &mut [f32]) {
+fn write_locals<L: Lanes>(past_caches: bool, layout: &OutputLayout, stride: usize, parts: &Parts, to: &mut [f32]) {
     for (index, to) in to.chunks_mut(layout.local.max(1)).enumerate() {
-        for (joint, to) in to.as_chunks_mut::<NUMBERS>().0.iter_mut().enumerate() {
-            for (part, to) in parts.0.iter().zip(to.as_chunks_mut::<4>().0) {
-                *to = part[index * stride + joint].to_array();
-            }
-        }
+        let parts = parts.0.each_ref().map(|part| &part[index * stride..]);
+        skin::matrices::<L, _>(LocalTransforms(parts), past_caches, to);
     }
 }
 
@@ -222,9 +219,7 @@ fn write_matrices<L: Lanes>(
     ahead.request(&source.library.arrays);
     hierarchy::walk::<L>(&source.skeleton.parents, locals, models);
     ahead.request(&source.library.arrays);
-    for (to, model) in to.model.as_chunks_mut::<NUMBERS>().0.iter_mut().zip(models.iter()) {
-        *to = *model.rows();
-    }
+    skin::matrices::<L, _>(ModelMatrices(models), source.past_caches, to.model);
     let joints = &words[skeleton.skin_joints as usize..];
     let inverse_binds = values[skeleton.inverse_binds as usize..].as_chunks().0;
     let skinning = Skinning { joints, inverse_binds, models };

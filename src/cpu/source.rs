@@ -66,7 +66,7 @@ pub struct Source<'a> {
     pub skeleton: &'a PackedSkeleton,
     /// The plans of the clips, sorted by the offsets of the clips' records.
     pub plans: &'a [(u32, Plan)],
-    /// If set, skin matrices are written past the caches.
+    /// If set, transforms and matrices are written past the caches.
     pub past_caches: bool,
     /// If set, keys are loaded into the caches ahead of time.
     pub prefetches: bool,

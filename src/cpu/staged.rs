@@ -1,34 +1,27 @@
 //! Matrices of instances abreast on their way to the outputs: a few slots of all instances are staged, then written instance by instance.
 
-use std::ops::Range;
-
 use glam::Vec4;
 
 use crate::cpu::abreast::{Numbers, load, multiply, splat};
-use crate::cpu::block::skin::{self, Products};
-use crate::cpu::simd::{AlignedLines, AlignedRows, LARGEST_BLOCK, Lanes};
+use crate::cpu::block::skin::{self, RowsInMemory, SLOTS_PER_LINES};
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::Source;
 use crate::model::SkinFormat;
-use crate::pack::{NUMBERS, OutputLayout};
+use crate::pack::OutputLayout;
 
-/// Matrices of each instance that are staged before they are written: six cache lines of `f32`.
-pub const STAGED: usize = 8;
+/// Staged matrices of each instance are written after as many new ones.
+const WRITTEN: usize = SLOTS_PER_LINES;
 
-/// Matrices that fill whole cache lines: three of them.
-const SLOTS_PER_LINES: usize = 4;
+/// The room for matrices of each instance: for new ones, and for those before them that did not fill their lines.
+const STAGED: usize = 2 * WRITTEN;
 
 /// The skin matrices of a group, written slot by slot.
 pub struct SkinWriter<'a> {
     /// The joint of each slot.
-    pub joints: &'a [u32],
+    joints: &'a [u32],
     /// Three rows per slot.
     inverse_binds: &'a [[Vec4; 3]],
-    /// The slot that is next.
-    pub next: usize,
-    /// The first slot whose matrices are staged, and the one at which staged matrices are written.
-    range: Range<usize>,
-    staged: &'a mut Staged,
-    output: Output<'a>,
+    matrices: MatrixWriter<'a>,
 }
 
 impl<'a> SkinWriter<'a> {
@@ -45,30 +38,25 @@ impl<'a> SkinWriter<'a> {
         let count = if layout.skin > 0 { skeleton.skin_joint_count as usize } else { 0 };
         let joints = &arrays.words[skeleton.skin_joints as usize..][..count];
         let inverse_binds = &arrays.values[skeleton.inverse_binds as usize..].as_chunks::<3>().0[..count];
-        let (format, past_caches) = (layout.skin_format, source.past_caches);
-        let output = Output { instances, stride: layout.skin, past_caches, format, to };
-        let range = 0..output.first_slots().min(count);
-        Self { joints, inverse_binds, next: 0, range, staged, output }
+        let size = Size { instances, slots: count, stride: layout.skin };
+        let matrices = MatrixWriter::new(size, layout.skin_format, source.past_caches, staged, to);
+        Self { joints, inverse_binds, matrices }
     }
 
-    /// Multiplies the model matrices of the next slot to skin matrices, and writes what is staged if there is no room for more.
+    /// Multiplies the model matrices of a joint to the skin matrices of the next slots, as far as these belong to the joint.
     #[inline(always)]
-    pub fn push<L: Lanes>(&mut self, model: Numbers<L>) {
-        let slot = self.next;
-        let inverse_bind = splat(&self.inverse_binds[slot]);
-        stage::<L>(multiply(model, inverse_bind), &mut self.staged[(slot - self.range.start) % STAGED]);
-        self.next += 1;
-        if self.next == self.range.end {
-            self.output.write::<L>(self.staged, self.range.clone());
-            self.range = self.next..self.joints.len().min(self.next + STAGED);
+    pub fn push<L: Lanes>(&mut self, joint: usize, model: Numbers<L>) {
+        while self.joints.get(self.matrices.next) == Some(&(joint as u32)) {
+            let inverse_bind = splat(&self.inverse_binds[self.matrices.next]);
+            self.matrices.push::<L>(multiply(model, inverse_bind));
         }
     }
 
     /// Writes the slots whose joints do not follow in the order of the skeleton.
     #[inline(always)]
     pub fn write_others<L: Lanes>(&mut self, models: &[Vec4]) {
-        while let Some(&joint) = self.joints.get(self.next) {
-            self.push::<L>(load(models, joint as usize));
+        while let Some(&joint) = self.joints.get(self.matrices.next) {
+            self.push::<L>(joint as usize, load(models, joint as usize));
         }
     }
 }
@@ -76,46 +64,104 @@ impl<'a> SkinWriter<'a> {
 /// The staged rows of matrices: for each slot and row, those of all instances.
 pub type Staged = [[[Vec4; LARGEST_BLOCK]; 3]; STAGED];
 
-/// Stages the matrices of a slot, because a register has a row of several instances.
-#[inline(always)]
-pub fn stage<L: Lanes>([first, second, third]: Numbers<L>, to: &mut [[Vec4; LARGEST_BLOCK]; 3]) {
-    L::store_block(L::transpose(first), &mut to[0]);
-    L::store_block(L::transpose(second), &mut to[1]);
-    L::store_block(L::transpose(third), &mut to[2]);
-}
-
-/// An output of matrices.
-pub struct Output<'a> {
+/// The size of an output of matrices.
+#[derive(Clone, Copy)]
+pub struct Size {
     /// The number of instances, at most a block.
     pub instances: usize,
+    /// The number of slots of each instance.
+    pub slots: usize,
     /// The numbers of each instance.
     pub stride: usize,
-    /// If set, matrices are written past the caches.
-    pub past_caches: bool,
-    pub format: SkinFormat,
-    /// The matrices of all instances.
-    pub to: &'a mut [f32],
 }
 
-impl Output<'_> {
-    /// The slots that are written first: so many that the next ones begin with a cache line and fill whole ones.
-    fn first_slots(&self) -> usize {
-        let starts_line = |slot: &usize| self.to.get(slot * NUMBERS..).is_some_and(|to| to.as_ptr().addr() % 64 == 0);
-        let is_cut = self.past_caches && self.format == SkinFormat::Matrix;
-        let before = (1..SLOTS_PER_LINES).find(starts_line).filter(|_| is_cut);
-        before.map_or(STAGED, |before| STAGED - SLOTS_PER_LINES + before)
+/// The matrices of a group, written slot by slot.
+pub struct MatrixWriter<'a> {
+    size: Size,
+    format: SkinFormat,
+    /// If set, matrices are written past the caches.
+    past_caches: bool,
+    /// The slot that is next.
+    next: usize,
+    /// The slot that was next when staged matrices were written last.
+    before: usize,
+    /// The slot that has the first place among the staged ones.
+    origin: usize,
+    cuts: LineCuts,
+    staged: &'a mut Staged,
+    /// The matrices of all instances.
+    to: &'a mut [f32],
+}
+
+impl<'a> MatrixWriter<'a> {
+    /// A writer of all matrices of `to`.
+    #[inline(always)]
+    pub fn new(size: Size, format: SkinFormat, past_caches: bool, staged: &'a mut Staged, to: &'a mut [f32]) -> Self {
+        let cuts = if past_caches { LineCuts::new(size, format, to) } else { LineCuts::default() };
+        Self { size, format, past_caches, next: 0, before: 0, origin: 0, cuts, staged, to }
     }
 
-    /// Writes staged matrices to these slots of each instance.
+    /// Stages the matrices of the next slot, because a register has a row of several instances, and writes what is staged if that is due.
     #[inline(always)]
-    pub fn write<L: Lanes>(&mut self, staged: &Staged, slots: Range<usize>) {
-        let width = if self.format == SkinFormat::Matrix { NUMBERS } else { NUMBERS / 2 };
-        for (instance, to) in self.to.chunks_mut(self.stride).take(self.instances).enumerate() {
-            // The remainder changes nothing: it spares a check of bounds per row.
-            let matrices = StagedMatrices { staged, instance: instance % LARGEST_BLOCK };
-            let to = &mut to[slots.start * width..slots.end * width];
-            skin::write::<L, _>(matrices, self.format, self.past_caches, to);
+    pub fn push<L: Lanes>(&mut self, [first, second, third]: Numbers<L>) {
+        let to = &mut self.staged[(self.next - self.origin) % STAGED];
+        L::store_block(L::transpose(first), &mut to[0]);
+        L::store_block(L::transpose(second), &mut to[1]);
+        L::store_block(L::transpose(third), &mut to[2]);
+        self.next += 1;
+        if self.next % WRITTEN == 0 || self.next == self.size.slots {
+            self.write::<L>();
         }
+    }
+
+    /// Writes what is staged, but for the slots that wait.
+    #[inline(always)]
+    fn write<L: Lanes>(&mut self) {
+        let Size { instances, stride, .. } = self.size;
+        let width = self.format.words();
+        for (instance, to) in self.to.chunks_mut(stride).take(instances).enumerate() {
+            // The remainder changes nothing: it spares a check of bounds per row.
+            let instance = instance % LARGEST_BLOCK;
+            let [start, end] = [self.before, self.next].map(|next| next - self.cuts.waiting(instance, next));
+            let matrices = StagedMatrices { staged: self.staged, first: start - self.origin, instance };
+            skin::write::<L, _>(matrices, self.format, self.past_caches, &mut to[start * width..end * width]);
+        }
+        self.before = self.next;
+        if !self.cuts.any {
+            // The next slots take the same places, which are in the cache.
+            self.origin = self.next;
+        }
+    }
+}
+
+/// The slots of each instance at which its matrices are cut into whole cache lines.
+#[derive(Default)]
+struct LineCuts {
+    /// For each instance the first slot that begins at a line.
+    first: [usize; LARGEST_BLOCK],
+    /// If set, that is not slot 0 for all instances.
+    any: bool,
+    /// The number of slots.
+    slots: usize,
+}
+
+impl LineCuts {
+    /// The cuts of the instances of `to`.
+    #[inline(always)]
+    fn new(Size { slots, stride, .. }: Size, format: SkinFormat, to: &[f32]) -> Self {
+        let mut first = [0; LARGEST_BLOCK];
+        if slots > 0 {
+            for (first, to) in first.iter_mut().zip(to.chunks(stride)) {
+                *first = skin::first_at_line(to, format.words()).unwrap_or_default();
+            }
+        }
+        Self { any: first != [0; LARGEST_BLOCK], first, slots }
+    }
+
+    /// The number of slots before `next`, the next one, that wait until they fill their line.
+    #[inline(always)]
+    fn waiting(&self, instance: usize, next: usize) -> usize {
+        if self.any && next > 0 && next < self.slots { (next - self.first[instance]) % SLOTS_PER_LINES } else { 0 }
     }
 }
 
@@ -123,41 +169,15 @@ impl Output<'_> {
 #[derive(Clone, Copy)]
 struct StagedMatrices<'a> {
     staged: &'a Staged,
+    /// The place of the first matrix.
+    first: usize,
     instance: usize,
 }
 
-impl StagedMatrices<'_> {
-    /// The rows of the matrix of a slot.
+impl RowsInMemory for StagedMatrices<'_> {
     #[inline(always)]
     fn rows(&self, slot: usize) -> [&Vec4; 3] {
-        let [first, second, third] = &self.staged[slot % STAGED];
+        let [first, second, third] = &self.staged[(self.first + slot) % STAGED];
         [&first[self.instance], &second[self.instance], &third[self.instance]]
-    }
-}
-
-impl Products for StagedMatrices<'_> {
-    #[inline(always)]
-    fn product<L: Lanes>(&self, slot: usize) -> L::Product {
-        L::from_rows(self.rows(slot))
-    }
-
-    #[inline(always)]
-    fn store<L: Lanes>(&self, slot: usize, to: &mut [f32; NUMBERS]) {
-        for (row, to) in self.rows(slot).into_iter().zip(to.as_chunks_mut::<4>().0) {
-            *to = row.to_array();
-        }
-    }
-
-    #[inline(always)]
-    fn store_past_caches<L: Lanes>(&self, slot: usize, to: &mut AlignedRows) {
-        L::store_each_past_caches(self.rows(slot), to);
-    }
-
-    #[inline(always)]
-    fn store_lines_past_caches<L: Lanes>(&self, slot: usize, to: &mut AlignedLines) {
-        L::store_lines_past_caches(
-            [self.rows(slot), self.rows(slot + 1), self.rows(slot + 2), self.rows(slot + 3)],
-            to,
-        );
     }
 }

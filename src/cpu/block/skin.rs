@@ -1,35 +1,78 @@
-//! Model matrices to skin matrices, in each format.
+//! Model matrices to skin matrices, in each format, and how transforms and matrices are written.
 
 use glam::Vec4;
 
 use crate::cpu::block::dual_quaternion;
-use crate::cpu::simd::{AlignedLines, AlignedRows, LARGEST_BLOCK, Lanes, Matrix, PackedMatrix};
+use crate::cpu::simd::{AlignedLines, LARGEST_BLOCK, LINE, Lanes, Matrix, PackedMatrix};
 use crate::model::SkinFormat;
 use crate::pack::NUMBERS;
 
-/// The skin matrices of an instance, as products in registers.
+/// The matrices of an instance, as products in registers.
 pub trait Products: Copy {
-    /// The skin matrix of a slot.
+    /// The matrix of a slot.
     fn product<L: Lanes>(&self, slot: usize) -> L::Product;
 
-    /// Stores the skin matrix of a slot.
+    /// Stores the matrix of a slot.
     #[inline(always)]
     fn store<L: Lanes>(&self, slot: usize, to: &mut [f32; NUMBERS]) {
         L::store_rows(self.product::<L>(slot), to);
     }
 
-    /// Stores the skin matrix of a slot past the caches.
-    #[inline(always)]
-    fn store_past_caches<L: Lanes>(&self, slot: usize, to: &mut AlignedRows) {
-        L::store_rows_past_caches(self.product::<L>(slot), to);
-    }
-
-    /// Stores the skin matrices of four slots, which fill whole cache lines, past the caches.
+    /// Stores the matrices of four slots, which fill whole cache lines, past the caches.
     #[inline(always)]
     fn store_lines_past_caches<L: Lanes>(&self, slot: usize, to: &mut AlignedLines) {
         for (index, to) in to.matrices_mut().iter_mut().enumerate() {
-            self.store_past_caches::<L>(slot + index, to);
+            L::store_rows_past_caches(self.product::<L>(slot + index), to);
         }
+    }
+}
+
+/// Matrices whose rows are in memory.
+pub trait RowsInMemory: Copy {
+    /// The rows of the matrix of a slot.
+    fn rows(&self, slot: usize) -> [&Vec4; 3];
+}
+
+impl<R: RowsInMemory> Products for R {
+    #[inline(always)]
+    fn product<L: Lanes>(&self, slot: usize) -> L::Product {
+        L::from_rows(self.rows(slot))
+    }
+
+    #[inline(always)]
+    fn store<L: Lanes>(&self, slot: usize, to: &mut [f32; NUMBERS]) {
+        for (row, to) in self.rows(slot).into_iter().zip(to.as_chunks_mut::<4>().0) {
+            *to = row.to_array();
+        }
+    }
+
+    #[inline(always)]
+    fn store_lines_past_caches<L: Lanes>(&self, slot: usize, to: &mut AlignedLines) {
+        let rows = [self.rows(slot), self.rows(slot + 1), self.rows(slot + 2), self.rows(slot + 3)];
+        L::store_lines_past_caches(rows, to);
+    }
+}
+
+/// The local transforms of an instance: translation, rotation and scale in place of rows.
+#[derive(Clone, Copy)]
+pub struct LocalTransforms<'a>(pub [&'a [Vec4]; 3]);
+
+impl RowsInMemory for LocalTransforms<'_> {
+    #[inline(always)]
+    fn rows(&self, slot: usize) -> [&Vec4; 3] {
+        let [translations, rotations, scales] = self.0;
+        [&translations[slot], &rotations[slot], &scales[slot]]
+    }
+}
+
+/// The model matrices of an instance.
+#[derive(Clone, Copy)]
+pub struct ModelMatrices<'a>(pub &'a [Matrix]);
+
+impl RowsInMemory for ModelMatrices<'_> {
+    #[inline(always)]
+    fn rows(&self, slot: usize) -> [&Vec4; 3] {
+        self.0[slot].rows()
     }
 }
 
@@ -61,24 +104,55 @@ pub fn write<L: Lanes, P: Products>(products: P, format: SkinFormat, past_caches
     }
 }
 
-/// Writes skin matrices as 12 `f32` each.
+/// Writes matrices as 12 `f32` each. Past the caches go only whole lines: of a line that two instances share, memory would take each part
+/// alone.
 #[inline(always)]
-fn matrices<L: Lanes, P: Products>(products: P, past_caches: bool, to: &mut [f32]) {
-    if past_caches && let Ok(to) = bytemuck::try_cast_slice_mut::<f32, AlignedLines>(to) {
-        for (four, to) in to.iter_mut().enumerate() {
-            products.store_lines_past_caches::<L>(4 * four, to);
-        }
-        return;
+pub fn matrices<L: Lanes, P: Products>(products: P, past_caches: bool, to: &mut [f32]) {
+    if !past_caches {
+        store_each::<L, P>(products, 0, to);
+    } else if let Ok(lines) = bytemuck::try_cast_slice_mut(to) {
+        store_lines::<L, P>(products, 0, lines);
+    } else {
+        let slots = to.len() / NUMBERS;
+        let first = first_at_line(to, NUMBERS).map_or(slots, |first| first.min(slots));
+        let (before, rest) = to.split_at_mut(first * NUMBERS);
+        let (lines, after) = rest.split_at_mut(rest.len() / LINES * LINES);
+        store_each::<L, P>(products, 0, before);
+        // They begin at a line.
+        let lines = bytemuck::try_cast_slice_mut(lines).unwrap_or_default();
+        store_lines::<L, P>(products, first, lines);
+        store_each::<L, P>(products, first + lines.len() * LINES / NUMBERS, after);
     }
-    if past_caches && let Ok(to) = bytemuck::try_cast_slice_mut::<f32, AlignedRows>(to) {
-        for (slot, to) in to.iter_mut().enumerate() {
-            products.store_past_caches::<L>(slot, to);
-        }
-        return;
+}
+
+/// Writes matrices past the caches, from a slot on.
+#[inline(always)]
+fn store_lines<L: Lanes, P: Products>(products: P, first: usize, to: &mut [AlignedLines]) {
+    for (four, to) in to.iter_mut().enumerate() {
+        products.store_lines_past_caches::<L>(first + 4 * four, to);
     }
-    for (slot, to) in to.as_chunks_mut::<NUMBERS>().0.iter_mut().enumerate() {
+}
+
+/// Writes matrices through the caches, from a slot on.
+#[inline(always)]
+fn store_each<L: Lanes, P: Products>(products: P, first: usize, to: &mut [f32]) {
+    for (slot, to) in (first..).zip(to.as_chunks_mut::<NUMBERS>().0) {
         products.store::<L>(slot, to);
     }
+}
+
+/// The numbers of four matrices, which fill three cache lines.
+const LINES: usize = 4 * NUMBERS;
+
+/// The number of matrices of any format that fill whole cache lines: six lines of full matrices, three of others.
+pub const SLOTS_PER_LINES: usize = 8;
+
+/// The first slot that begins at a cache line, below [`SLOTS_PER_LINES`]: of matrices of `numbers` numbers, from `to` on. `None` if no slot
+/// does.
+#[inline(always)]
+pub fn first_at_line(to: &[f32], numbers: usize) -> Option<usize> {
+    let address = to.as_ptr().addr();
+    (0..SLOTS_PER_LINES).find(|slot| (address + 4 * numbers * slot) % LINE == 0)
 }
 
 /// Writes skin matrices as 12 `f16` each.

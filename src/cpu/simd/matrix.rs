@@ -60,9 +60,10 @@ impl Matrix {
         bytemuck::cast_mut(&mut self.0)
     }
 
-    /// The numbers of the three rows.
+    /// The three rows.
     #[inline(always)]
-    pub fn rows(&self) -> &[f32; MATRIX_NUMBERS] {
-        self.numbers().first_chunk().unwrap_or(&[0.0; MATRIX_NUMBERS])
+    pub fn rows(&self) -> [&Vec4; 3] {
+        let [first, second, third, _] = &self.0;
+        [first, second, third]
     }
 }
