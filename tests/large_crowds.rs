@@ -59,9 +59,18 @@ fn dual_quaternions_larger_than_the_caches_are_posed_as_a_small_crowd() {
     assert_posed(&library, &large, SkinFormat::DualQuaternion);
 }
 
-/// The bits of all outputs of a crowd, instance after instance.
-fn all_bits(engine: &CpuEngine, crowd: &Crowd, outputs: Outputs) -> Vec<Vec<u32>> {
+/// The bytes of transforms and matrices above which the engine uses streaming stores.
+const CACHES: usize = 8 << 20;
+
+/// The bits of all outputs of a crowd, instance after instance. `is_large` says whether the engine uses streaming stores.
+#[track_caller]
+fn all_bits(engine: &CpuEngine, crowd: &Crowd, outputs: Outputs, is_large: bool) -> Vec<Vec<u32>> {
     let mut posed = engine.crowd(crowd, outputs).unwrap();
+    let bytes = |batch: &CpuBatch| {
+        let layout = &batch.layout;
+        4 * (layout.local + layout.model + layout.skin) * batch.instances.len()
+    };
+    assert_eq!(posed.batches().iter().map(bytes).sum::<usize>() > CACHES, is_large);
     engine.pose(&mut posed, Ticks::from_seconds(7.7));
     let mut all = vec![Vec::new(); crowd.len()];
     for batch in posed.batches() {
@@ -79,9 +88,13 @@ fn a_crowd_larger_than_the_caches_has_the_same_bits_as_its_parts() {
         let mut library = Library::new();
         let skeleton = demo::add_uniform_rig(&mut library, joints, 7, joints.min(9)).unwrap();
         let clip = library.clip_ids().next().unwrap();
+        // Slots in another order than the joints, and more of them.
+        let slots: Vec<usize> = (0..joints).rev().chain([0, joints - 1, 0]).collect();
+        let inverse_bind = vec![DAffine3::from_scale(DVec3::splat(0.5)); slots.len()];
+        library.add_skin(Skin { name: None, skeleton, joints: slots, inverse_bind }).unwrap();
         for format in SkinFormat::ALL {
             let outputs = Outputs::ALL.with_skin_format(format);
-            let (least, bytes) = (8 << 20, joints * (48 + 48 + format.bytes()));
+            let bytes = joints * (48 + 48) + (2 * joints + 3) * format.bytes();
             let crowd = |instances: std::ops::Range<usize>| {
                 let mut crowd = Crowd::new();
                 for instance in instances {
@@ -90,11 +103,11 @@ fn a_crowd_larger_than_the_caches_has_the_same_bits_as_its_parts() {
                 }
                 crowd
             };
-            let (half, count) = (least / bytes / 2, least / bytes + 1);
+            let (half, count) = (CACHES / bytes / 2, CACHES / bytes + 1);
             for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
                 let engine = CpuEngine::with_threads(&library, 2).unwrap().with_instructions(instructions);
-                let large = all_bits(&engine, &crowd(0..count), outputs);
-                let parts = [0..half, half..count].map(|part| all_bits(&engine, &crowd(part), outputs));
+                let large = all_bits(&engine, &crowd(0..count), outputs, true);
+                let parts = [0..half, half..count].map(|part| all_bits(&engine, &crowd(part), outputs, false));
                 let different = large.iter().zip(parts.iter().flatten()).position(|(large, part)| large != part);
                 assert_eq!(different, None, "{}: {joints} joints, {}", instructions.name(), format.name());
             }

@@ -18,7 +18,7 @@ use crate::evaluator::Evaluator;
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, SkeletonId, Step, Ticks, no_such};
 use crate::pack::all_threads;
 use crate::pack::record::{DRIVE_KNOTS, DRIVE_LEAST_WEIGHT, DRIVE_POINT, DRIVE_SYNCED};
-use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary};
+use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary, Sizes};
 use crate::pieces::{self, Group};
 
 /// The CPU engine: evaluates crowds on all cores, with the widest SIMD registers of the machine.
@@ -73,11 +73,11 @@ impl CpuEngine {
     }
 
     /// An engine for a packed library with `threads` threads. 0 counts as 1.
+    ///
+    /// On Linux, an array of 4 MiB or more is copied to memory in huge pages. Until that is done, it takes its memory twice.
     pub fn from_packed(mut library: PackedLibrary, threads: usize) -> Self {
         // A block reads beyond the end of its run.
-        library.arrays.values.finish(LARGEST_BLOCK);
-        library.arrays.words.finish(quantized::WORDS_BEYOND);
-        library.shrink_to_fit();
+        library.finish(Sizes { values: LARGEST_BLOCK, words: quantized::WORDS_BEYOND });
         let plan = |(clip, skeleton): (u32, SkeletonId)| {
             (clip, Plan::new(&library, &library.skeletons[skeleton.index()].record, clip))
         };

@@ -4,16 +4,16 @@ use glam::Vec4;
 
 use crate::cpu::abreast::{Numbers, load, multiply, splat};
 use crate::cpu::block::skin::{self, RowsInMemory, SLOTS_PER_LINES};
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{LARGEST_BLOCK, LINE, Lanes};
 use crate::cpu::source::Source;
 use crate::model::SkinFormat;
 use crate::pack::OutputLayout;
 
-/// Staged matrices of each instance are written after as many new ones.
-const WRITTEN: usize = SLOTS_PER_LINES;
+/// The number of new slots after which staged matrices are written.
+const SLOTS_PER_WRITE: usize = SLOTS_PER_LINES;
 
-/// The room for matrices of each instance: for new ones, and for those before them that did not fill their lines.
-const STAGED: usize = 2 * WRITTEN;
+/// The slots with room per instance: new ones, and up to seven before them that wait until they fill a cache line.
+const STAGED: usize = 2 * SLOTS_PER_WRITE;
 
 /// The skin matrices of a group, written slot by slot.
 pub struct SkinWriter<'a> {
@@ -38,8 +38,8 @@ impl<'a> SkinWriter<'a> {
         let count = if layout.skin > 0 { skeleton.skin_joint_count as usize } else { 0 };
         let joints = &arrays.words[skeleton.skin_joints as usize..][..count];
         let inverse_binds = &arrays.values[skeleton.inverse_binds as usize..].as_chunks::<3>().0[..count];
-        let size = Size { instances, slots: count, stride: layout.skin };
-        let matrices = MatrixWriter::new(size, layout.skin_format, source.past_caches, staged, to);
+        let counts = MatrixCounts { instances, slots: count, stride: layout.skin };
+        let matrices = MatrixWriter::new(counts, layout.skin_format, source.past_caches, staged, to);
         Self { joints, inverse_binds, matrices }
     }
 
@@ -64,20 +64,20 @@ impl<'a> SkinWriter<'a> {
 /// The staged rows of matrices: for each slot and row, those of all instances.
 pub type Staged = [[[Vec4; LARGEST_BLOCK]; 3]; STAGED];
 
-/// The size of an output of matrices.
+/// The numbers of matrices of a group.
 #[derive(Clone, Copy)]
-pub struct Size {
+pub struct MatrixCounts {
     /// The number of instances, at most a block.
     pub instances: usize,
     /// The number of slots of each instance.
     pub slots: usize,
-    /// The numbers of each instance.
+    /// Numbers per instance in the output.
     pub stride: usize,
 }
 
 /// The matrices of a group, written slot by slot.
 pub struct MatrixWriter<'a> {
-    size: Size,
+    counts: MatrixCounts,
     format: SkinFormat,
     /// If set, matrices are written past the caches.
     past_caches: bool,
@@ -96,12 +96,20 @@ pub struct MatrixWriter<'a> {
 impl<'a> MatrixWriter<'a> {
     /// A writer of all matrices of `to`.
     #[inline(always)]
-    pub fn new(size: Size, format: SkinFormat, past_caches: bool, staged: &'a mut Staged, to: &'a mut [f32]) -> Self {
-        let cuts = if past_caches { LineCuts::new(size, format, to) } else { LineCuts::default() };
-        Self { size, format, past_caches, next: 0, before: 0, origin: 0, cuts, staged, to }
+    pub fn new(
+        counts: MatrixCounts,
+        format: SkinFormat,
+        past_caches: bool,
+        staged: &'a mut Staged,
+        to: &'a mut [f32],
+    ) -> Self {
+        let cuts =
+            if past_caches && counts.slots > 0 { LineCuts::new(counts, format, to) } else { LineCuts::default() };
+        Self { counts, format, past_caches, next: 0, before: 0, origin: 0, cuts, staged, to }
     }
 
-    /// Stages the matrices of the next slot, because a register has a row of several instances, and writes what is staged if that is due.
+    /// Stages the matrices of the next slot, because a register has a row of several instances. After each [`SLOTS_PER_WRITE`] slots and
+    /// after the last, it writes the staged ones.
     #[inline(always)]
     pub fn push<L: Lanes>(&mut self, [first, second, third]: Numbers<L>) {
         let to = &mut self.staged[(self.next - self.origin) % STAGED];
@@ -109,7 +117,7 @@ impl<'a> MatrixWriter<'a> {
         L::store_block(L::transpose(second), &mut to[1]);
         L::store_block(L::transpose(third), &mut to[2]);
         self.next += 1;
-        if self.next % WRITTEN == 0 || self.next == self.size.slots {
+        if self.next % SLOTS_PER_WRITE == 0 || self.next == self.counts.slots {
             self.write::<L>();
         }
     }
@@ -117,30 +125,39 @@ impl<'a> MatrixWriter<'a> {
     /// Writes what is staged, but for the slots that wait.
     #[inline(always)]
     fn write<L: Lanes>(&mut self) {
-        let Size { instances, stride, .. } = self.size;
-        let width = self.format.words();
+        let Self {
+            counts: MatrixCounts { instances, stride, .. },
+            format,
+            past_caches,
+            next,
+            before,
+            origin,
+            cuts,
+            ..
+        } = *self;
+        let width = format.words();
         for (instance, to) in self.to.chunks_mut(stride).take(instances).enumerate() {
             // The remainder changes nothing: it spares a check of bounds per row.
             let instance = instance % LARGEST_BLOCK;
-            let [start, end] = [self.before, self.next].map(|next| next - self.cuts.waiting(instance, next));
-            let matrices = StagedMatrices { staged: self.staged, first: start - self.origin, instance };
-            skin::write::<L, _>(matrices, self.format, self.past_caches, &mut to[start * width..end * width]);
+            let [start, end] = [before, next].map(|next| next - cuts.waiting(instance, next));
+            let matrices = StagedMatrices { staged: self.staged, first: start - origin, instance };
+            skin::write::<L, _>(matrices, format, past_caches, &mut to[start * width..end * width]);
         }
-        self.before = self.next;
-        if !self.cuts.any {
+        self.before = next;
+        if !cuts.has_cuts {
             // The next slots take the same places, which are in the cache.
-            self.origin = self.next;
+            self.origin = next;
         }
     }
 }
 
 /// The slots of each instance at which its matrices are cut into whole cache lines.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct LineCuts {
+    /// If set, some instances do not begin at a line.
+    has_cuts: bool,
     /// For each instance the first slot that begins at a line.
-    first: [usize; LARGEST_BLOCK],
-    /// If set, that is not slot 0 for all instances.
-    any: bool,
+    first: [u8; LARGEST_BLOCK],
     /// The number of slots.
     slots: usize,
 }
@@ -148,20 +165,26 @@ struct LineCuts {
 impl LineCuts {
     /// The cuts of the instances of `to`.
     #[inline(always)]
-    fn new(Size { slots, stride, .. }: Size, format: SkinFormat, to: &[f32]) -> Self {
+    fn new(MatrixCounts { slots, stride, .. }: MatrixCounts, format: SkinFormat, to: &[f32]) -> Self {
         let mut first = [0; LARGEST_BLOCK];
-        if slots > 0 {
+        let has_cuts = (to.as_ptr().addr() | size_of_val(&to[..stride])) % LINE != 0;
+        if has_cuts {
             for (first, to) in first.iter_mut().zip(to.chunks(stride)) {
-                *first = skin::first_at_line(to, format.words()).unwrap_or_default();
+                // One of the slots begins at a line: outputs begin at one.
+                *first = skin::first_at_line(to, format.words()).unwrap_or_default() as u8;
             }
         }
-        Self { any: first != [0; LARGEST_BLOCK], first, slots }
+        Self { has_cuts, first, slots }
     }
 
     /// The number of slots before `next`, the next one, that wait until they fill their line.
     #[inline(always)]
     fn waiting(&self, instance: usize, next: usize) -> usize {
-        if self.any && next > 0 && next < self.slots { (next - self.first[instance]) % SLOTS_PER_LINES } else { 0 }
+        if self.has_cuts && next > 0 && next < self.slots {
+            (next - usize::from(self.first[instance])) % SLOTS_PER_LINES
+        } else {
+            0
+        }
     }
 }
 

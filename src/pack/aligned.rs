@@ -10,12 +10,11 @@ use bytemuck::{Pod, Zeroable};
 /// A cache line.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
-struct Line([u8; 64]);
+struct Line([u32; 16]);
 
-/// A list whose first element lies at the start of a cache line, a multiple of 64 bytes. A register that is stored across two lines, or
-/// loaded from two, takes longer.
+/// A list whose first element lies at the start of a cache line, a multiple of 64 bytes. It derefs to a slice of its elements.
 ///
-/// It derefs to a slice of its elements.
+/// A load or store that crosses two cache lines takes longer.
 ///
 /// # Examples
 /// ```
@@ -42,15 +41,17 @@ impl<T: Pod> Aligned<T> {
 
     /// Appends copies of an element up to a length, or drops the elements beyond it.
     pub fn resize(&mut self, length: usize, element: T) {
-        let before = self.length;
-        self.lines.resize(length.div_ceil(Self::PER_LINE), Line::zeroed());
-        self.length = length;
-        if before < length {
-            self[before..].fill(element);
+        let mut line = Line::zeroed();
+        bytemuck::cast_slice_mut(&mut line.0).fill(element);
+        let in_last_line = self.length..length.min(self.lines.len() * Self::PER_LINE);
+        if let Some(rest) = bytemuck::cast_slice_mut(&mut self.lines).get_mut(in_last_line) {
+            rest.fill(element);
         }
+        self.lines.resize(length.div_ceil(Self::PER_LINE), line);
+        self.length = length;
     }
 
-    /// Drops all elements.
+    /// Drops all elements, and keeps the memory.
     pub fn clear(&mut self) {
         self.lines.clear();
         self.length = 0;
@@ -94,7 +95,12 @@ impl<T: Pod + PartialEq> PartialEq for Aligned<T> {
 impl<T: Pod> Extend<T> for Aligned<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, elements: I) {
         for element in elements {
-            self.resize(self.length + 1, element);
+            if self.length == self.lines.len() * Self::PER_LINE {
+                self.lines.push(Line::zeroed());
+            }
+            let last = self.length;
+            self.length += 1;
+            self[last] = element;
         }
     }
 }

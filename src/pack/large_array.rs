@@ -1,92 +1,105 @@
-//! Arrays in large pages of memory.
+//! Arrays in huge pages of memory.
 //!
-//! A processor keeps the places of some thousand pages. Keys that instances read at random times lie in more pages than that, where a page
-//! has 4 KiB. With pages of 2 MiB it looks up fewer places in the tables of the system, which takes as long as the keys themselves.
+//! The TLB of a core holds some thousand addresses of pages. Keys that instances read at random times lie in more pages of 4 KiB than
+//! that, and each miss costs a walk of the page table. Huge pages of 2 MiB cause fewer misses.
 
+use std::fmt::{self, Debug, Formatter};
 use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
 
-#[cfg(target_os = "linux")]
-use pages::Pages;
+// Miri does not know the advice.
+#[cfg(all(target_os = "linux", not(miri)))]
+use huge_pages::HugePages;
 
-/// An array that grows, until [`finish`](Self::finish) gives it its last place. An array that grows or is cloned after that is in
-/// small pages again.
-#[derive(Debug)]
+/// An array that grows, until [`finish`](Self::finish) moves it to its final memory. If it grows after that, or is cloned, it is a
+/// list again.
 pub struct LargeArray<T> {
-    elements: Vec<T>,
+    list: Vec<T>,
     /// If set, the elements are here, and the list is empty.
-    #[cfg(target_os = "linux")]
-    pages: Option<Pages<T>>,
+    #[cfg(all(target_os = "linux", not(miri)))]
+    pages: Option<HugePages<T>>,
 }
 
 impl<T: Pod> LargeArray<T> {
     /// Appends an element.
     pub fn push(&mut self, element: T) {
-        self.list().push(element);
+        self.list_mut().push(element);
     }
 
     /// Appends elements from a slice.
     pub fn extend_from_slice(&mut self, elements: &[T]) {
-        self.list().extend_from_slice(elements);
+        self.list_mut().extend_from_slice(elements);
     }
 
     /// Appends copies of an element up to a length, or drops the elements beyond it.
     pub fn resize(&mut self, length: usize, element: T) {
-        self.list().resize(length, element);
+        self.list_mut().resize(length, element);
     }
 
-    /// Appends zeros, and frees the room that is not used. A large array moves to large pages, if the system has them.
+    /// Appends zeros, and frees the room that is not used. On Linux, an array of 4 MiB or more is copied to a mapping with the advice to
+    /// use huge pages.
     pub fn finish(&mut self, zeros: usize) {
-        #[cfg(target_os = "linux")]
-        if let Some(pages) = Pages::new(self, zeros) {
-            *self = Self { elements: Vec::new(), pages: Some(pages) };
+        #[cfg(all(target_os = "linux", not(miri)))]
+        if let Some(pages) = HugePages::new(self, zeros) {
+            *self = Self { list: Vec::new(), pages: Some(pages) };
             return;
         }
-        let list = self.list();
+        let list = self.list_mut();
         // Without exact room, the list would reserve twice its size.
         list.reserve_exact(zeros);
         list.resize(list.len() + zeros, T::zeroed());
         list.shrink_to_fit();
     }
 
-    /// The list that grows.
-    fn list(&mut self) -> &mut Vec<T> {
-        #[cfg(target_os = "linux")]
+    /// The list, with all elements.
+    fn list_mut(&mut self) -> &mut Vec<T> {
+        #[cfg(all(target_os = "linux", not(miri)))]
         if let Some(pages) = self.pages.take() {
-            self.elements = pages.to_vec();
+            self.list = pages.to_vec();
         }
-        &mut self.elements
+        &mut self.list
     }
 }
 
 impl<T: Pod> Deref for LargeArray<T> {
     type Target = [T];
 
+    #[inline(always)]
     fn deref(&self) -> &[T] {
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", not(miri)))]
         if let Some(pages) = &self.pages {
             return pages;
         }
-        &self.elements
+        &self.list
     }
 }
 
 impl<T: Pod> DerefMut for LargeArray<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        self.list()
+        #[cfg(all(target_os = "linux", not(miri)))]
+        if let Some(pages) = &mut self.pages {
+            return pages;
+        }
+        &mut self.list
     }
 }
 
 impl<T: Pod> Extend<T> for LargeArray<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, elements: I) {
-        self.list().extend(elements);
+        self.list_mut().extend(elements);
     }
 }
 
 impl<T: Pod> Clone for LargeArray<T> {
     fn clone(&self) -> Self {
         Self::from(self.to_vec())
+    }
+}
+
+impl<T: Pod + Debug> Debug for LargeArray<T> {
+    fn fmt(&self, formatter: &mut Formatter) -> fmt::Result {
+        (**self).fmt(formatter)
     }
 }
 
@@ -97,54 +110,59 @@ impl<T> Default for LargeArray<T> {
 }
 
 impl<T> From<Vec<T>> for LargeArray<T> {
-    fn from(elements: Vec<T>) -> Self {
+    fn from(list: Vec<T>) -> Self {
         Self {
-            elements,
-            #[cfg(target_os = "linux")]
+            list,
+            #[cfg(all(target_os = "linux", not(miri)))]
             pages: None,
         }
     }
 }
 
-#[cfg(target_os = "linux")]
-mod pages {
+#[cfg(all(target_os = "linux", not(miri)))]
+mod huge_pages {
     use std::marker::PhantomData;
-    use std::ops::Deref;
+    use std::ops::{Deref, DerefMut};
 
     use bytemuck::Pod;
     use memmap2::{Advice, MmapMut};
 
-    /// The least size in bytes of an array in large pages: two pages of 2 MiB. The last page may be half empty.
-    const LEAST: usize = 4 << 20;
+    /// The least bytes of an array with a mapping of its own. A mapping of this size holds at least one whole huge page of 2 MiB, wherever
+    /// it begins.
+    const MIN_BYTES: usize = 4 << 20;
 
-    /// Elements in memory of their own, in large pages where the system has some left.
-    #[derive(Debug)]
-    pub struct Pages<T> {
-        memory: MmapMut,
-        length: usize,
+    /// The elements of an array in a mapping of their own, in huge pages if the system has some.
+    pub struct HugePages<T> {
+        mapping: MmapMut,
         elements: PhantomData<T>,
     }
 
-    impl<T: Pod> Pages<T> {
-        /// Copies elements, with zeros behind them. Returns `None` for few elements, or if the system gives no memory.
+    impl<T: Pod> HugePages<T> {
+        /// Copies elements, with zeros behind them. Returns `None` for fewer than 4 MiB, or if the system gives no memory.
         pub fn new(elements: &[T], zeros: usize) -> Option<Self> {
             let length = elements.len().checked_add(zeros)?;
-            let bytes = length.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= LEAST)?;
-            // New memory is zero.
-            let mut memory = MmapMut::map_anon(bytes).ok()?;
-            // A system without large pages refuses the advice. Small ones hold the elements as well.
-            let _ = memory.advise(Advice::HugePage);
-            memory[..size_of_val(elements)].copy_from_slice(bytemuck::cast_slice(elements));
-            Some(Self { memory, length, elements: PhantomData })
+            let bytes = length.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= MIN_BYTES)?;
+            // A new mapping is zero, and begins at a page.
+            let mut mapping = MmapMut::map_anon(bytes).ok()?;
+            // A system without huge pages refuses the advice. Small ones hold the elements as well.
+            let _ = mapping.advise(Advice::HugePage);
+            mapping[..size_of_val(elements)].copy_from_slice(bytemuck::cast_slice(elements));
+            Some(Self { mapping, elements: PhantomData })
         }
     }
 
-    impl<T: Pod> Deref for Pages<T> {
+    impl<T: Pod> Deref for HugePages<T> {
         type Target = [T];
 
+        #[inline(always)]
         fn deref(&self) -> &[T] {
-            // Memory begins at a page, and has the pages that the elements need.
-            bytemuck::cast_slice(&self.memory[..self.length * size_of::<T>()])
+            bytemuck::cast_slice(&self.mapping)
+        }
+    }
+
+    impl<T: Pod> DerefMut for HugePages<T> {
+        fn deref_mut(&mut self) -> &mut [T] {
+            bytemuck::cast_slice_mut(&mut self.mapping)
         }
     }
 }
@@ -153,9 +171,12 @@ mod pages {
 mod tests {
     use super::*;
 
+    /// The elements of 4 MiB.
+    const LARGE: usize = (4 << 20) / 4;
+
     #[test]
     fn elements_stay_where_an_array_moves() {
-        for length in [0, 1, 1000, (4 << 20) / 4 - 3, 1_234_567, 3 << 20] {
+        for length in [0, 1, 1000, LARGE - 3, LARGE + 123_457] {
             let element = |index: usize| index as u32 * 3;
             let mut array = LargeArray::default();
             array.extend((0..length).map(element));
@@ -163,10 +184,10 @@ mod tests {
             assert_eq!(array.len(), length + 3);
             assert!(array[..length].iter().enumerate().all(|(index, &number)| number == element(index)));
             assert_eq!(array[length..], [0; 3]);
+            array[length] = 5;
             let clone = array.clone();
             assert_eq!(clone[..], array[..]);
             array.push(7);
-            array[length] = 5;
             array.extend_from_slice(&[8]);
             assert_eq!(array[length..], [5, 0, 0, 7, 8]);
             array.resize(length, 0);
@@ -175,13 +196,17 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
-    fn only_large_arrays_have_pages_of_their_own() {
-        for (length, zeros, has_pages) in [(0, 0, false), ((4 << 20) / 4 - 3, 2, false), ((4 << 20) / 4 - 3, 3, true)] {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn only_large_arrays_have_mappings() {
+        for (length, zeros, is_mapped) in [(0, 0, false), (LARGE - 3, 2, false), (LARGE - 3, 3, true)] {
             let mut array = LargeArray::default();
             array.resize(length, 1_u32);
             array.finish(zeros);
-            assert_eq!(array.pages.is_some(), has_pages, "{length} and {zeros}");
+            assert_eq!(array.pages.is_some(), is_mapped, "{length} and {zeros}");
+            if let Some(first) = array.first_mut() {
+                *first = 2;
+            }
+            assert_eq!(array.pages.is_some(), is_mapped, "an element is written in place");
         }
     }
 }

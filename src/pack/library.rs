@@ -194,8 +194,10 @@ impl PackedLibrary {
         self.arrays.size()
     }
 
-    /// Frees the room that the lists beside the arrays do not use.
-    pub(crate) fn shrink_to_fit(&mut self) {
+    /// Appends zeros to the arrays, moves them to their final memory, and frees the room that lists do not use.
+    pub(crate) fn finish(&mut self, zeros: Sizes) {
+        self.arrays.values.finish(zeros.values);
+        self.arrays.words.finish(zeros.words);
         self.skeletons.shrink_to_fit();
         self.clips.shrink_to_fit();
         self.masks.shrink_to_fit();

@@ -33,7 +33,7 @@ mod triangle_grid;
 mod unroll;
 
 pub use aligned::Aligned;
-pub(crate) use arrays::Arrays;
+pub(crate) use arrays::{Arrays, Sizes};
 pub(crate) use chain::ReachLink;
 pub use clip::ClipBytes;
 pub(crate) use crowd::{PackedBatch, PackedCrowd, pack_layer};
