@@ -73,8 +73,8 @@ struct Case {
     engine: CpuEngine,
     crowd: CpuCrowd,
     instances: usize,
-    /// The joints of each instance, or the numbers of which the time is printed.
-    joints: usize,
+    /// The joints of each instance, or its morph weights: what the printed time is divided by.
+    numbers: usize,
     now: Ticks,
     seconds: Vec<f64>,
 }
@@ -82,7 +82,7 @@ struct Case {
 impl Case {
     fn new(name: String, engine: CpuEngine, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
         let (instances, crowd) = (crowd.len(), engine.crowd(crowd, outputs)?);
-        Ok(Self { name, engine, crowd, instances, joints: JOINTS, now: Ticks(1_234_567), seconds: Vec::new() })
+        Ok(Self { name, engine, crowd, instances, numbers: JOINTS, now: Ticks(1_234_567), seconds: Vec::new() })
     }
 
     /// Poses some frames, and keeps the median of their times.
@@ -154,16 +154,19 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
                 let engine = CpuEngine::with_threads(&library, 1)?;
                 let outputs = Outputs { weights: true, ..Outputs::NONE };
                 let case = Case::new(format!("layers {layers}"), engine, &crowd(&library, 1000, layers)?, outputs)?;
-                cases.push(Case { joints: WEIGHTS, ..case });
+                cases.push(Case { numbers: WEIGHTS, ..case });
             }
         }
         "joints" => {
-            for joints in [64, 16, 4, 1] {
+            for joints in [64, 63, 16, 4, 1] {
                 let library = library(joints, 1, 1)?;
                 for instances in [1000, 10_000] {
                     let name = format!("{joints} joints, {instances} instances");
                     let engine = CpuEngine::with_threads(&library, 1)?;
-                    cases.push(Case { joints, ..Case::new(name, engine, &crowd(&library, instances, 1)?, skin)? });
+                    cases.push(Case {
+                        numbers: joints,
+                        ..Case::new(name, engine, &crowd(&library, instances, 1)?, skin)?
+                    });
                 }
             }
         }
@@ -195,7 +198,7 @@ fn main() -> Result<(), Error> {
         let unit = if group == "weights" { "weight" } else { "joint" };
         let mut first = None;
         for case in &mut cases {
-            let nanoseconds = median(&mut case.seconds) * 1e9 / (case.instances * case.joints) as f64;
+            let nanoseconds = median(&mut case.seconds) * 1e9 / (case.instances * case.numbers) as f64;
             let ratio = nanoseconds / *first.get_or_insert(nanoseconds);
             println!("  {:48} {nanoseconds:6.2} ns per {unit}, x {ratio:.2}", case.name);
         }

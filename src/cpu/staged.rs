@@ -117,7 +117,7 @@ impl<'a> MatrixWriter<'a> {
         L::store_block(L::transpose(second), &mut to[1]);
         L::store_block(L::transpose(third), &mut to[2]);
         self.next += 1;
-        if self.next % SLOTS_PER_WRITE == 0 || self.next == self.counts.slots {
+        if self.next.is_multiple_of(SLOTS_PER_WRITE) || self.next == self.counts.slots {
             self.write::<L>();
         }
     }
@@ -167,7 +167,7 @@ impl LineCuts {
     #[inline(always)]
     fn new(MatrixCounts { slots, stride, .. }: MatrixCounts, format: SkinFormat, to: &[f32]) -> Self {
         let mut first = [0; LARGEST_BLOCK];
-        let has_cuts = (to.as_ptr().addr() | size_of_val(&to[..stride])) % LINE != 0;
+        let has_cuts = !(to.as_ptr().addr() | size_of_val(&to[..stride])).is_multiple_of(LINE);
         if has_cuts {
             for (first, to) in first.iter_mut().zip(to.chunks(stride)) {
                 // One of the slots begins at a line: outputs begin at one.

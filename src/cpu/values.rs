@@ -11,8 +11,8 @@ use crate::cpu::stages::search::Span;
 use crate::model::Crowd;
 use crate::pack::OutputLayout;
 use crate::pack::record::{
-    BLEND_LEAST, ClipRecord, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_MODE, LAYER_OVERRIDE, LayerRecord,
-    VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
+    ClipRecord, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_MODE, LayerRecord, VALUE_NUMBER, VALUE_ROTATION,
+    VALUE_ROTATION_REST,
 };
 
 /// Samples the requested numbers of layers, each with the index of its first span.
@@ -144,21 +144,17 @@ impl LayerValues {
         }
     }
 
-    /// Applies the layer to the numbers of the layers below, as `blend::numbers` does.
+    /// Applies the layer to the numbers of the layers below.
     fn apply(&self, to: &mut [f32]) {
-        let is_override = self.mode == LAYER_OVERRIDE;
+        let mode = self.mode;
         let numbers = self.sampled.iter().zip(&self.references).zip(&self.weights);
         for (to, ((&value, &reference), &weight)) in to.iter_mut().zip(numbers) {
-            let changed = match is_override {
-                true => *to + weight.min(1.0) * (value - *to),
-                false => *to + weight * (value - reference),
-            };
-            *to = if weight > 0.0 { changed } else { *to };
+            *to = if weight > 0.0 { blend::over(*to, mode, weight, value, reference) } else { *to };
         }
     }
 }
 
-/// The weighted means of blended layers, as `blend::numbers` has them.
+/// The weighted means of blended layers.
 fn mean<'a>(blended: impl Iterator<Item = &'a LayerValues>, rest: &[f32], sums: &mut Vec<f32>, to: &mut [f32]) {
     sums.clear();
     sums.resize(to.len(), 0.0);
@@ -171,10 +167,6 @@ fn mean<'a>(blended: impl Iterator<Item = &'a LayerValues>, rest: &[f32], sums: 
         }
     }
     for ((to, &sum), &rest) in to.iter_mut().zip(&*sums).zip(rest) {
-        *to = match sum {
-            0.0 => rest,
-            sum if sum < BLEND_LEAST => (*to + (BLEND_LEAST - sum) * rest) / BLEND_LEAST,
-            sum => *to / sum,
-        };
+        *to = blend::mean(rest, sum, *to);
     }
 }

@@ -35,7 +35,10 @@ pub struct Aligned<T> {
 impl<T: Pod> Aligned<T> {
     /// The elements of a cache line.
     const PER_LINE: usize = {
-        assert!(size_of::<T>() > 0 && size_of::<Line>() % size_of::<T>() == 0, "elements must fill cache lines");
+        assert!(
+            size_of::<T>() > 0 && size_of::<Line>().is_multiple_of(size_of::<T>()),
+            "elements must fill cache lines"
+        );
         size_of::<Line>() / size_of::<T>()
     };
 

@@ -155,7 +155,7 @@ pub const SLOTS_PER_LINES: usize = 8;
 #[inline(always)]
 pub fn first_at_line(to: &[f32], numbers: usize) -> Option<usize> {
     let address = to.as_ptr().addr();
-    (0..SLOTS_PER_LINES).find(|slot| (address + 4 * numbers * slot) % LINE == 0)
+    (0..SLOTS_PER_LINES).find(|slot| (address + 4 * numbers * slot).is_multiple_of(LINE))
 }
 
 /// The slots that fill whole cache lines, in an output of `numbers` numbers per slot.

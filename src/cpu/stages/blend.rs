@@ -1,5 +1,7 @@
 //! The rules that mix layers, as in `shaders/shared/blend.wgsl`.
 
+use std::ops::{Add, Div, Mul, Sub};
+
 use glam::Vec4;
 
 use crate::cpu::stages::quat;
@@ -21,11 +23,31 @@ pub struct Share {
     pub reference: Vec4,
 }
 
-/// Applies a layer to the numbers of the layers below.
-fn over(below: Vec4, share: &Share) -> Vec4 {
-    match share.mode {
-        LAYER_OVERRIDE => below + share.weight.min(1.0) * (share.value - below),
-        _ => below + share.weight * (share.value - share.reference),
+/// Applies a layer of a mode to the number or numbers `below`: with its weight, its value, and the one that an additive layer is compared
+/// with.
+#[inline]
+pub fn over<T>(below: T, mode: u32, weight: f32, value: T, reference: T) -> T
+where
+    T: Copy + Add<Output = T> + Sub<Output = T>,
+    f32: Mul<T, Output = T>,
+{
+    match mode {
+        LAYER_OVERRIDE => below + weight.min(1.0) * (value - below),
+        _ => below + weight * (value - reference),
+    }
+}
+
+/// The mean of blended layers, by the sums of their weights and of their weighted values. `rest` fills up a small sum of weights.
+#[inline]
+pub fn mean<T>(rest: T, weights: f32, values: T) -> T
+where
+    T: Add<Output = T> + Div<f32, Output = T>,
+    f32: Mul<T, Output = T>,
+{
+    match weights {
+        0.0 => rest,
+        sum if sum < BLEND_LEAST => (values + (BLEND_LEAST - sum) * rest) / BLEND_LEAST,
+        sum => values / sum,
     }
 }
 
@@ -43,12 +65,10 @@ pub fn numbers(rest: Vec4, shares: &[Share]) -> Vec4 {
     let blended = || shares.iter().filter(|share| share.mode == LAYER_BLEND);
     let sum: f32 = blended().map(|share| share.weight).sum();
     let mixed: Vec4 = blended().map(|share| share.weight * share.value).sum();
-    let mean = match sum {
-        0.0 => rest,
-        sum if sum < BLEND_LEAST => (mixed + (BLEND_LEAST - sum) * rest) / BLEND_LEAST,
-        sum => mixed / sum,
-    };
-    shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, over)
+    let above = shares.iter().filter(|share| share.mode != LAYER_BLEND);
+    above.fold(mean(rest, sum, mixed), |below, share| {
+        over(below, share.mode, share.weight, share.value, share.reference)
+    })
 }
 
 /// Mixes the rotations of all layers. All have unit length, the result too.
