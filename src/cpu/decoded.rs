@@ -1,11 +1,14 @@
-//! Columns and rotations of quantized keys, for registers: a thread keeps those of the clips that it decoded last.
+//! Columns and rows of quantized keys, for registers: a thread keeps those of the clips that it decoded last.
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::block::{decode, rotation_row};
-use crate::cpu::decoded_rotations::{DecodedRotations, RotationRun};
+use crate::cpu::block::decode;
+use crate::cpu::block::key_row::{self, RunColumns};
+use crate::cpu::block::sampling::Sampling;
+use crate::cpu::decoded_rows::DecodedRows;
 use crate::cpu::plan::{Keys, Kind, Nearness, Plan};
 use crate::cpu::simd::{BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
+use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
 use crate::model::Crowd;
 
@@ -15,7 +18,7 @@ const CLIPS: usize = Crowd::MAX_LAYERS;
 /// The columns of a block, in fours.
 const COLUMNS_PER_BLOCK: usize = LARGEST_BLOCK / 4;
 
-/// The decoded columns and rotations of the clips that a thread decoded last.
+/// The decoded columns and rows of the clips that a thread decoded last.
 #[derive(Debug, Default)]
 pub struct DecodedClips {
     /// What was decoded of each clip, with the offset of its record in the words of the library.
@@ -24,7 +27,7 @@ pub struct DecodedClips {
     oldest: usize,
 }
 
-/// The decoded columns of a clip, and its rotations.
+/// The decoded columns of a clip, and its rows.
 #[derive(Debug, Default)]
 pub struct DecodedColumns {
     /// The columns of its runs. Those of each run are padded to whole blocks. Those of [`blocks`](Self::blocks) have no meaning here.
@@ -36,8 +39,11 @@ pub struct DecodedColumns {
     pub orders: Vec<UVec4>,
     /// The columns of joints of kind [`Kind::Scattered`].
     pub scattered: Vec<Column>,
-    /// The rotations that were decoded with these columns.
-    rotations: DecodedRotations,
+    /// The rows that were decoded with these columns.
+    rows: DecodedRows,
+    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Those of timelines without runs
+    /// have no meaning.
+    around: Vec<[u32; 2]>,
 }
 
 impl DecodedClips {
@@ -69,7 +75,7 @@ impl DecodedColumns {
         self.columns.clear();
         self.blocks.clear();
         self.orders.clear();
-        self.rotations.clear(plan.rotations);
+        self.rows.clear(&plan.rows);
         for run in plan.all_runs() {
             let Kind::Keys(keys) = run.kind else { continue };
             if L::READS_BLOCKS && keys.nearness == Nearness::Blocks {
@@ -84,30 +90,69 @@ impl DecodedColumns {
         }
     }
 
-    /// The rotations of a run at two keys, and the orders of their numbers. `offsets` are those of the keys' rows in `words`.
+    /// Decodes the rows that instances read, unless they are kept. If [`RowPlaces`](crate::cpu::decoded_rows::RowPlaces) are not, only
+    /// one instance is sampled at a time.
     #[inline(always)]
-    pub fn rotations<L: Lanes>(
-        &mut self,
-        words: &[u32],
-        run: &RotationRun,
-        offsets: [u32; 2],
-    ) -> ([&[Vec4]; 2], &[UVec4]) {
-        let Self { columns, blocks, orders, rotations, .. } = self;
-        let (first, rows) = (run.keys.columns(), run.rows_of(offsets));
-        // Not by a closure: its code is not always compiled for the instruction set.
-        for (row, offset) in rows.into_iter().zip(offsets) {
-            let Some(to) = rotations.room_to_decode(run, row) else { continue };
-            let codes: &[u8] = bytemuck::cast_slice(&words[offset as usize..]);
-            match run.keys.nearness {
-                Nearness::Blocks if L::READS_BLOCKS => {
-                    rotation_row::decode_blocks::<L>(&blocks[first / COLUMNS_PER_BLOCK..], codes, to);
-                }
-                Nearness::Apart => rotation_row::decode_fours::<L, false>(&columns[first..], codes, to),
-                _ => rotation_row::decode_fours::<L, true>(&columns[first..], codes, to),
+    pub fn decode_rows<L: Lanes>(&mut self, sampling: &Sampling) {
+        let places = &sampling.plan.rows;
+        if places.timelines.is_empty() {
+            return;
+        }
+        let timelines = sampling.timelines.len();
+        self.around.resize(sampling.first_spans.len() * timelines, [0; 2]);
+        for place in &places.timelines {
+            let timeline = place.timeline as usize;
+            let record = &sampling.timelines[timeline];
+            self.rows.absent.clear();
+            for (instance, first) in sampling.first_spans.iter().enumerate() {
+                let span = &sampling.spans[first + timeline];
+                let around = place.around(span, record, places.are_kept);
+                self.around[instance * timelines + timeline] = around;
+                self.rows.require(around[0], span.row);
+                self.rows.require(around[1], span.row + span.next);
+            }
+            if !self.rows.absent.is_empty() {
+                self.decode_absent::<L>(sampling.plan, timeline, bytemuck::cast_slice(sampling.sampler.words()));
             }
         }
-        let ends = [rotations.row(run, rows[0]), rotations.row(run, rows[1])];
-        (ends, &orders[4 * first..][..run.joints])
+    }
+
+    /// Decodes the absent rows of all runs of a timeline.
+    #[inline(always)]
+    fn decode_absent<L: Lanes>(&mut self, plan: &Plan, timeline: usize, codes: &[u8]) {
+        for part in TransformPart::ALL {
+            for run in plan.runs(part) {
+                let Kind::Keys(keys) = run.kind else { continue };
+                if !keys.is_quantized() || keys.timeline() != timeline {
+                    continue;
+                }
+                let first = keys.columns();
+                let columns = match keys.nearness {
+                    Nearness::Apart => RunColumns::Apart(&self.columns[first..]),
+                    Nearness::Blocks if L::READS_BLOCKS => {
+                        RunColumns::Blocks(&self.blocks[first / COLUMNS_PER_BLOCK..])
+                    }
+                    _ => RunColumns::Paired(&self.columns[first..]),
+                };
+                let joints = run.joints().len().next_multiple_of(L::BLOCK);
+                let values = &mut self.rows.values[4 * first..];
+                key_row::decode::<L>(columns, joints, part, &self.rows.absent, codes, values);
+            }
+        }
+    }
+
+    /// The values of a run of `joints` joints at the keys before and after the time of an instance, in whole blocks, as
+    /// [`key_row::decode`] writes them.
+    #[inline(always)]
+    pub fn around(&self, sampling: &Sampling, instance: usize, keys: Keys, joints: usize) -> [&[Vec4]; 2] {
+        let [start, end] = self.around[instance * sampling.timelines.len() + keys.timeline()];
+        [self.rows.run(start, keys, joints), self.rows.run(end, keys, joints)]
+    }
+
+    /// The orders of the numbers of the joints of a run.
+    #[inline(always)]
+    pub fn orders(&self, keys: Keys, joints: usize) -> &[UVec4] {
+        &self.orders[4 * keys.columns()..][..joints]
     }
 
     /// Decodes the columns of joints of kind [`Kind::Scattered`].

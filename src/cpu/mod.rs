@@ -3,8 +3,8 @@
 //! * [`engine`] poses a [`crowd`] on a [`pool`] of threads, [`cut`] cuts it into parts for them, [`portion`] poses such a part,
 //!   [`prefetch`] loads keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`values`]
 //!   samples and mixes morph weights and properties, [`goals`] turns joints to targets, [`plan`] holds the groups of a clip's joints,
-//!   [`plan_builder`] finds them, [`decoded`] keeps columns of quantized keys and [`decoded_rotations`] rotations, [`source`] holds the
-//!   inputs and outputs, and [`scratch`] the memory that the stages share.
+//!   [`plan_builder`] finds them, [`decoded`] keeps columns of quantized keys and [`decoded_rows`] their rows, [`source`] holds the inputs
+//!   and outputs, and [`scratch`] the memory that the stages share.
 //! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
 //! * [`block`] holds the stages that work on a block of joints of one instance in registers, [`abreast`] those that work on a block of
 //!   instances, whose matrices are [`staged`] before they are written.
@@ -16,7 +16,7 @@ mod clip_poser;
 mod crowd;
 mod cut;
 mod decoded;
-mod decoded_rotations;
+mod decoded_rows;
 mod engine;
 mod goals;
 mod plan;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use glam::Vec4;
 
 use crate::cpu::block::joints::Parts;
-use crate::cpu::decoded_rotations::RotationRows;
+use crate::cpu::decoded_rows::RowPlaces;
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
 
@@ -32,8 +32,8 @@ pub struct Plan {
     pub first_keys: Box<[FirstKey]>,
     /// The bytes of all keys of the joints.
     pub key_bytes: usize,
-    /// The places of decoded rotations.
-    pub rotations: RotationRows,
+    /// The places of decoded rows.
+    pub rows: RowPlaces,
     /// If set, the clip has quantized keys.
     pub quantized: bool,
 }
@@ -179,6 +179,7 @@ impl Plan {
             + size_of_val(&*self.animated)
             + size_of_val(&*self.turning)
             + size_of_val(&*self.first_keys)
+            + size_of_val(&*self.rows.timelines)
             + references.map(|parts| size_of::<Parts>() + parts.size()).sum::<usize>()
     }
 }

@@ -1,7 +1,9 @@
 //! The making of plans: which joints of a clip are sampled together.
 
+use std::collections::BTreeSet;
+
 use crate::cpu::decoded::nearness;
-use crate::cpu::decoded_rotations::RotationRows;
+use crate::cpu::decoded_rows::RowPlaces;
 use crate::cpu::plan::{FirstKey, Keys, Kind, MOST_TURNING, NOT_TURNING, Nearness, Plan, Run};
 use crate::cpu::simd::LARGEST_BLOCK;
 use crate::cpu::stages::TransformPart;
@@ -25,22 +27,16 @@ impl Plan {
         let (first_keys, key_bytes) = find_keys(&library.arrays, &clip, &channels);
         let mut builder = PlanBuilder::new(&library.arrays);
         let (mut runs, mut splits, mut animated) = (Vec::new(), [0; 3], Vec::new());
-        let mut rotations = RotationRows::default();
         for (part, channels) in TransformPart::ALL.into_iter().zip(channels.chunks_exact(joints.max(1))) {
             splits[part as usize] = runs.len() as u32;
-            let first_column = builder.columns;
-            let own = builder.runs(part, channels);
-            if part == TransformPart::Rotation {
-                let rows = own.iter().filter_map(|run| builder.decoded_rows(&clip, run)).max().unwrap_or(0);
-                rotations = RotationRows::new(first_column, builder.columns - first_column, rows);
-            }
-            runs.extend(own);
+            runs.extend(builder.runs(part, channels));
             let is_animated = |channel: &Channel| mode_of(channel.sampler) & !MODE_QUANTIZED != MODE_REST;
             let bits = |channels: &[Channel]| {
                 channels.iter().rev().fold(0, |bits, channel| bits << 1 | u64::from(is_animated(channel)))
             };
             animated.extend(channels.chunks(64).map(bits));
         }
+        let rows = builder.row_places(&clip, &runs);
         let PlanBuilder { gathered, scattered, turning, columns, .. } = builder;
         Self {
             runs: runs.into(),
@@ -48,7 +44,7 @@ impl Plan {
             gathered: gathered.into(),
             quantized: columns > 0 || scattered.iter().any(Keys::is_quantized),
             scattered: scattered.into(),
-            rotations,
+            rows,
             animated: animated.into(),
             references: Default::default(),
             turning: turning.into(),
@@ -148,12 +144,18 @@ impl<'a> PlanBuilder<'a> {
         }
     }
 
-    /// The number of rows of a run with quantized keys.
-    fn decoded_rows(&self, clip: &ClipRecord, run: &Run) -> Option<u32> {
-        let Kind::Keys(keys) = run.kind else { return None };
-        let timeline: TimelineRecord =
-            self.arrays.record(clip.timelines + TimelineRecord::WORDS as u32 * keys.timeline);
-        keys.is_quantized().then(|| search::row_count(&self.arrays.words, &timeline))
+    /// The places of the rows of all runs with quantized keys.
+    fn row_places(&self, clip: &ClipRecord, runs: &[Run]) -> RowPlaces {
+        let quantized = runs.iter().filter_map(|run| match run.kind {
+            Kind::Keys(keys) if keys.is_quantized() => Some(keys.timeline),
+            _ => None,
+        });
+        let timelines: BTreeSet<u32> = quantized.collect();
+        let row_count = |timeline: u32| {
+            let record: TimelineRecord = self.arrays.record(clip.timelines + TimelineRecord::WORDS as u32 * timeline);
+            (timeline, search::row_count(&self.arrays.words, &record))
+        };
+        RowPlaces::new(self.columns, &timelines.into_iter().map(row_count).collect::<Vec<_>>())
     }
 
     /// Lists the timelines of rotations that are interpolated in blocks.
@@ -256,7 +258,9 @@ mod tests {
         };
         let library = library();
         let compressed = CompressedLibrary::with_width(&library, 16).unwrap();
-        for packed in [PackedLibrary::with_threads(&library, 1).unwrap(), compressed.pack().unwrap()] {
+        let packed = [PackedLibrary::with_threads(&library, 1).unwrap(), compressed.pack().unwrap()];
+        // Compressed keys have rows to decode, of one timeline.
+        for (packed, timelines_of_rows) in packed.into_iter().zip([0, 1]) {
             let clip = packed.clip(ClipId(0)).unwrap().offset;
             let plan = Plan::new(&packed, &packed.skeletons[0].record, clip);
             let expected = [
@@ -267,11 +271,11 @@ mod tests {
             ];
             assert_eq!(runs(&plan), expected);
             // Six runs of 24 bytes, one scattered joint of 16, two offsets of 4, three words of joints that the clip animates, 8 each,
-            // an index of 4 of the timeline of rotations, and the first key of the timeline, 8.
-            let expected = 6 * 24 + 16 + 2 * 4 + 3 * 8 + 4 + 8;
+            // an index of 4 of the timeline of rotations, the first key of the timeline, 8, and 8 per timeline of rows to decode.
+            let expected = 6 * 24 + 16 + 2 * 4 + 3 * 8 + 4 + 8 + 8 * timelines_of_rows;
             assert_eq!(plan.heap_bytes(), expected);
         }
         #[cfg(target_pointer_width = "64")]
-        assert_eq!(size_of::<(u32, Plan)>(), 168);
+        assert_eq!(size_of::<(u32, Plan)>(), 192);
     }
 }

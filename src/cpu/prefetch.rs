@@ -25,6 +25,9 @@ pub fn pays(plans: &[(u32, Plan)], layers: &[LayerRecord]) -> bool {
     bytes.sum::<usize>() > LARGER_THAN_CACHE
 }
 
+/// The least lines that a call asks for. The call itself takes as long as a few lines.
+const LEAST_SHARE: usize = 8;
+
 /// Keys that are loaded into the caches little by little, while other instances are mixed or their outputs are written.
 #[derive(Debug, Default)]
 pub struct Ahead {
@@ -51,9 +54,9 @@ impl Ahead {
     pub fn add_group(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans) {
         let mut firsts = &found.firsts[..];
         for same in layers.chunk_by(have_one_clip) {
-            let keys = &source.plan(same[0].clip).first_keys;
-            for &first in firsts.split_off(..same.len()).unwrap_or_default() {
-                self.add(keys, &found.spans[first..]);
+            let firsts = firsts.split_off(..same.len()).unwrap_or_default();
+            for (timeline, &key) in source.plan(same[0].clip).first_keys.iter().enumerate() {
+                self.add(key, firsts.iter().map(|first| &found.spans[first + timeline]));
             }
         }
     }
@@ -61,7 +64,10 @@ impl Ahead {
     /// Adds the keys that the layers of an instance with a weight above 0 read.
     pub fn add_layers(&mut self, source: Source, layers: &[LayerRecord], found: InstanceLayers) {
         for index in found.active() {
-            self.add(&source.plan(layers[index].clip).first_keys, found.spans(index));
+            let keys = &source.plan(layers[index].clip).first_keys;
+            for (&key, span) in keys.iter().zip(found.spans(index)) {
+                self.add(key, [span]);
+            }
         }
     }
 
@@ -71,16 +77,23 @@ impl Ahead {
         self.rows.clear();
     }
 
-    /// Adds the keys of timelines at their spans. Nothing is added if a key is hit: the length of its row is not known.
-    fn add(&mut self, keys: &[FirstKey], spans: &[Span]) {
-        for (span, &key) in spans.iter().zip(keys) {
-            let (first, bytes) = (key.after(span.row), span.next as usize * key.element_bytes());
+    /// Adds the keys of a timeline at the spans of instances. An instance often reads rows of the one before, which are not added again.
+    /// Nothing is added if a key is hit: the length of its row is not known.
+    fn add<'a>(&mut self, key: FirstKey, spans: impl IntoIterator<Item = &'a Span>) {
+        if key == FirstKey::None {
+            return;
+        }
+        let mut added = 0..0;
+        for span in spans.into_iter().filter(|span| span.next > 0) {
+            let rows = span.row..span.row + 2 * span.next;
+            let first = if added.contains(&rows.start) { added.end } else { rows.start };
+            let (count, bytes) = ((rows.end - first) / span.next, span.next as usize * key.element_bytes());
             if bytes > MOST_BYTES {
-                self.push(first, MOST_BYTES);
-                self.push(first.after(span.next), MOST_BYTES);
-            } else if bytes > 0 {
-                self.push(first, 2 * bytes);
+                (0..count).for_each(|row| self.push(key.after(first + row * span.next), MOST_BYTES));
+            } else if count > 0 {
+                self.push(key.after(first), count as usize * bytes);
             }
+            added = rows;
         }
     }
 
@@ -93,7 +106,7 @@ impl Ahead {
 
     /// Sets the number of calls of [`request`](Self::request) that ask for all keys.
     pub fn share(&mut self, calls: usize) {
-        self.share = self.lines.div_ceil(calls.max(1));
+        self.share = self.lines.div_ceil(calls.max(1)).max(LEAST_SHARE);
     }
 
     /// Asks for the next share of the keys.
@@ -102,13 +115,11 @@ impl Ahead {
         let mut left = self.share;
         while let Some(rows) = self.rows.get_mut(self.next).filter(|_| left > 0) {
             let lines = rows.lines.min(left);
-            let elements = lines * LINE / rows.first.element_bytes().max(1);
-            match rows.first {
-                FirstKey::None => {}
-                FirstKey::Value(first) => prefetch(part(&arrays.values, first as usize, elements)),
-                FirstKey::Word(first) => prefetch(part(&arrays.words, first as usize, elements)),
-            }
-            rows.first = rows.first.after(elements as u32);
+            rows.first = match rows.first {
+                FirstKey::None => FirstKey::None,
+                FirstKey::Value(first) => FirstKey::Value(prefetch_lines(&arrays.values, first, lines)),
+                FirstKey::Word(first) => FirstKey::Word(prefetch_lines(&arrays.words, first, lines)),
+            };
             rows.lines -= lines;
             left -= lines;
             self.next += usize::from(rows.lines == 0);
@@ -116,20 +127,22 @@ impl Ahead {
     }
 }
 
-/// Up to `count` elements from `first` on.
+/// Asks for the elements of some lines, from `first` on. Returns the index of the element after them.
 #[inline(always)]
-fn part<T>(array: &[T], first: usize, count: usize) -> &[T] {
-    let rest = array.get(first..).unwrap_or_default();
-    &rest[..count.min(rest.len())]
+fn prefetch_lines<T>(array: &[T], first: u32, lines: usize) -> u32 {
+    let count = lines * (LINE / size_of::<T>());
+    let rest = array.get(first as usize..).unwrap_or_default();
+    prefetch(&rest[..count.min(rest.len())]);
+    first.saturating_add(count as u32)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Two timelines: rows of 6 vectors, and rows of 5,000.
-    fn spans() -> [Span; 2] {
-        [6, 5000].map(|next| Span { row: 12, next, fraction: 0.5, interval: 1.0 })
+    /// An instance between two keys, with `next` vectors per row.
+    fn between(row: u32, next: u32) -> Span {
+        Span { row, next, fraction: 0.5, interval: 1.0 }
     }
 
     #[test]
@@ -137,7 +150,8 @@ mod tests {
         let arrays = Arrays::default();
         for calls in [1, 2, 7, 192, 100_000] {
             let mut ahead = Ahead::default();
-            ahead.add(&[FirstKey::Value(100), FirstKey::Value(7)], &spans());
+            ahead.add(FirstKey::Value(100), &[between(12, 6)]);
+            ahead.add(FirstKey::Value(7), &[between(12, 5000)]);
             // Two rows of 96 bytes side by side reach into at most four lines; of the long ones, the first 16 kB each.
             assert_eq!(ahead.lines, 4 + 2 * 257);
             ahead.share(calls);
@@ -152,7 +166,28 @@ mod tests {
     #[test]
     fn a_key_that_is_hit_and_a_timeline_without_keys_are_not_asked_for() {
         let mut ahead = Ahead::default();
-        ahead.add(&[FirstKey::Value(0), FirstKey::None], &[Span::default(), spans()[0]]);
+        ahead.add(FirstKey::Value(0), &[Span::default()]);
+        ahead.add(FirstKey::None, &[between(12, 6)]);
         assert!(ahead.rows.is_empty());
+    }
+
+    #[test]
+    fn rows_that_the_instance_before_reads_are_asked_for_once() {
+        for (next, most) in [(6, 2), (5000, 1)] {
+            let mut ahead = Ahead::default();
+            let rows = [2, 2, 3, 4, 8, 0].map(|row| between(row * next, next));
+            ahead.add(FirstKey::Word(100), &rows);
+            // The rows 2 and 3, row 4, row 5, the rows 8 and 9, and the rows 0 and 1.
+            let first = |row: u32| FirstKey::Word(100 + row * next);
+            let expected = [(2, 2), (4, 1), (5, 1), (8, 2), (0, 2)];
+            let expected: Vec<_> = expected
+                .into_iter()
+                .flat_map(|(row, count)| {
+                    let step = if count <= most { count } else { most };
+                    (row..row + count).step_by(step as usize).map(first).collect::<Vec<_>>()
+                })
+                .collect();
+            assert_eq!(ahead.rows.iter().map(|rows| rows.first).collect::<Vec<_>>(), expected);
+        }
     }
 }

@@ -7,6 +7,8 @@ use std::slice::Iter;
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::pack::large_array::LargeArray;
+
 /// A cache line.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
@@ -14,7 +16,8 @@ struct Line([u32; 16]);
 
 /// A list whose first element lies at the start of a cache line, a multiple of 64 bytes. It derefs to a slice of its elements.
 ///
-/// A load or store that crosses two cache lines takes longer.
+/// A load or store that crosses two cache lines takes longer. On Linux, a list that [`resize`](Self::resize) makes 4 MiB or longer lies in huge
+/// pages, if the system has some.
 ///
 /// # Examples
 /// ```
@@ -26,8 +29,8 @@ struct Line([u32; 16]);
 /// ```
 #[derive(Clone)]
 pub struct Aligned<T> {
-    /// The lines that the elements need.
-    lines: Vec<Line>,
+    /// Lines for the elements, and maybe more.
+    lines: LargeArray<Line>,
     length: usize,
     elements: PhantomData<T>,
 }
@@ -42,21 +45,19 @@ impl<T: Pod> Aligned<T> {
         size_of::<Line>() / size_of::<T>()
     };
 
-    /// Appends copies of an element up to a length, or drops the elements beyond it.
+    /// Appends copies of an element up to a length, or drops the elements beyond it. The memory only grows.
     pub fn resize(&mut self, length: usize, element: T) {
-        let mut line = Line::zeroed();
-        bytemuck::cast_slice_mut(&mut line.0).fill(element);
-        let in_last_line = self.length..length.min(self.lines.len() * Self::PER_LINE);
-        if let Some(rest) = bytemuck::cast_slice_mut(&mut self.lines).get_mut(in_last_line) {
-            rest.fill(element);
+        let kept = self.length.min(length);
+        let more = length.div_ceil(Self::PER_LINE).saturating_sub(self.lines.len());
+        if more > 0 {
+            self.lines.append_zeros(more);
         }
-        self.lines.resize(length.div_ceil(Self::PER_LINE), line);
         self.length = length;
+        self[kept..].fill(element);
     }
 
     /// Drops all elements, and keeps the memory.
     pub fn clear(&mut self) {
-        self.lines.clear();
         self.length = 0;
     }
 }
@@ -79,7 +80,7 @@ impl<T: Pod> DerefMut for Aligned<T> {
 
 impl<T> Default for Aligned<T> {
     fn default() -> Self {
-        Self { lines: Vec::new(), length: 0, elements: PhantomData }
+        Self { lines: LargeArray::default(), length: 0, elements: PhantomData }
     }
 }
 
@@ -135,7 +136,8 @@ mod tests {
     fn lists_begin_at_cache_lines_and_keep_what_they_hold() {
         let mut list = Aligned::default();
         assert!(list.is_empty());
-        for length in [1, 5, 64, 1001, 7, 2000] {
+        // The longest ones take more than 4 MiB.
+        for length in [1, 5, 64, 1001, 7, 2000, 300_000, 100, 400_000] {
             let kept = list.len().min(length);
             let before: Vec<Vec4> = list[..kept].to_vec();
             list.resize(length, Vec4::splat(length as f32));

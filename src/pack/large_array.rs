@@ -12,8 +12,8 @@ use bytemuck::Pod;
 #[cfg(all(target_os = "linux", not(miri)))]
 use huge_pages::HugePages;
 
-/// An array that grows, until [`finish`](Self::finish) moves it to its final memory. If it grows after that, or is cloned, it is a
-/// list again.
+/// An array that grows as a list, until [`append_zeros`](Self::append_zeros) or [`finish`](Self::finish) moves it to huge pages. If it
+/// is cloned, or grows after that by other functions, it is a list again.
 pub struct LargeArray<T> {
     list: Vec<T>,
     /// If set, the elements are here, and the list is empty.
@@ -37,19 +37,35 @@ impl<T: Pod> LargeArray<T> {
         self.list_mut().resize(length, element);
     }
 
-    /// Appends zeros, and frees the room that is not used. On Linux, an array of 4 MiB or more is copied to a mapping with the advice to
-    /// use huge pages.
-    pub fn finish(&mut self, zeros: usize) {
-        #[cfg(all(target_os = "linux", not(miri)))]
-        if let Some(pages) = HugePages::new(self, zeros) {
-            *self = Self { list: Vec::new(), pages: Some(pages) };
-            return;
+    /// Appends zeros. On Linux, an array that becomes 4 MiB or more is copied to a mapping with the advice to use huge pages.
+    pub fn append_zeros(&mut self, zeros: usize) {
+        if !self.move_to_pages(zeros) {
+            self.resize(self.len() + zeros, T::zeroed());
         }
-        let list = self.list_mut();
-        // Without exact room, the list would reserve twice its size.
-        list.reserve_exact(zeros);
-        list.resize(list.len() + zeros, T::zeroed());
-        list.shrink_to_fit();
+    }
+
+    /// Appends zeros as [`append_zeros`](Self::append_zeros) does, and frees the room that is not used.
+    pub fn finish(&mut self, zeros: usize) {
+        if !self.move_to_pages(zeros) {
+            let list = self.list_mut();
+            // Without exact room, the list would reserve twice its size.
+            list.reserve_exact(zeros);
+            list.resize(list.len() + zeros, T::zeroed());
+            list.shrink_to_fit();
+        }
+    }
+
+    /// Copies the array to huge pages, with zeros behind it. Returns `false` if it is too short for them.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn move_to_pages(&mut self, zeros: usize) -> bool {
+        let Some(pages) = HugePages::new(self, zeros) else { return false };
+        *self = Self { list: Vec::new(), pages: Some(pages) };
+        true
+    }
+
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    fn move_to_pages(&mut self, _: usize) -> bool {
+        false
     }
 
     /// The list, with all elements.
@@ -76,6 +92,7 @@ impl<T: Pod> Deref for LargeArray<T> {
 }
 
 impl<T: Pod> DerefMut for LargeArray<T> {
+    #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
         #[cfg(all(target_os = "linux", not(miri)))]
         if let Some(pages) = &mut self.pages {
@@ -161,6 +178,7 @@ mod huge_pages {
     }
 
     impl<T: Pod> DerefMut for HugePages<T> {
+        #[inline(always)]
         fn deref_mut(&mut self) -> &mut [T] {
             bytemuck::cast_slice_mut(&mut self.mapping)
         }
@@ -192,6 +210,12 @@ mod tests {
             assert_eq!(array[length..], [5, 0, 0, 7, 8]);
             array.resize(length, 0);
             assert_eq!(array[..], clone[..length]);
+            for zeros in [5, LARGE] {
+                let before = array.to_vec();
+                array.append_zeros(zeros);
+                assert_eq!(array[..before.len()], before);
+                assert!(array.len() == before.len() + zeros && array[before.len()..].iter().all(|&number| number == 0));
+            }
         }
     }
 

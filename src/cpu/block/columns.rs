@@ -1,90 +1,39 @@
-//! Joints with quantized keys, sampled in blocks.
+//! Joints with quantized keys, sampled in blocks: their rows were decoded.
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::block::joints::blocks;
+use crate::cpu::block::joints::{blocks, copy, lerp};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::decoded::DecodedColumns;
-use crate::cpu::decoded_rotations::RotationRun;
-use crate::cpu::plan::{Keys, Nearness};
-use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
+use crate::cpu::plan::Keys;
+use crate::cpu::simd::Lanes;
 use crate::cpu::stages::TransformPart;
-
-/// The rows of the keys before and after a time, as bytes. Both have the same length.
-#[derive(Clone, Copy)]
-struct KeyRows<'a> {
-    start: &'a [u8],
-    end: &'a [u8],
-}
 
 /// Samples a run of joints of an instance with quantized keys, whole blocks of them.
 #[inline(always)]
 pub fn sample<L: Lanes>(
     sampling: &Sampling,
-    decoded: &mut DecodedColumns,
+    decoded: &DecodedColumns,
     instance: usize,
     keys: Keys,
     part: TransformPart,
     to: &mut [Vec4],
 ) {
-    let (span, words) = (sampling.span(instance, keys), sampling.sampler.words());
+    let span = sampling.span(instance, keys);
+    let [start, end] = decoded.around(sampling, instance, keys, to.len());
     let rotations = part == TransformPart::Rotation;
     // Beyond the keys, a straight line extends numbers but not rotations.
     let stays = keys.step && (rotations || span.interval >= 0.0);
-    let (next, fraction) = if stays { (0, 0.0) } else { (span.next, span.fraction) };
     if rotations {
-        let weights = if stays { Weights::new(fraction) } else { sampling.weights(instance, keys, fraction) };
-        let timeline = &sampling.timelines[keys.timeline()];
-        let run = RotationRun { rows: sampling.plan.rotations, keys, timeline, joints: to.len() };
-        let (ends, orders) = decoded.rotations::<L>(words, &run, [span.row, span.row + next]);
-        slerp::<L>(ends, orders, &weights, to);
-        return;
-    }
-    let start: &[u8] = bytemuck::cast_slice(&words[span.row as usize..]);
-    let end = &start[4 * next as usize..];
-    // Of equal length, so that an offset within one row is within the other, too.
-    let rows = KeyRows { start: &start[..end.len()], end };
-    let four = &decoded.columns;
-    match keys.nearness {
-        Nearness::Apart => lerp::<L, false>(&four[keys.columns()..][..to.len() / 4], rows, fraction, to),
-        Nearness::Blocks if L::READS_BLOCKS => {
-            let first = keys.columns() / (LARGEST_BLOCK / 4);
-            lerp_blocks::<L>(&decoded.blocks[first..][..to.len() / L::BLOCK], rows, fraction, to);
-        }
-        _ => lerp::<L, true>(&four[keys.columns()..][..to.len() / 4], rows, fraction, to),
-    }
-}
-
-/// Interpolates numbers linearly, as [`lerp`] does.
-#[inline(always)]
-fn lerp_blocks<L: Lanes>(columns: &[BlockColumns], rows: KeyRows, fraction: f32, to: &mut [Vec4]) {
-    let fraction = L::splat(fraction);
-    for (range, columns) in blocks::<L>(to.len()).zip(columns) {
-        let to = &mut to[range];
-        let (start, end) = (L::block_codes(columns, rows.start), L::block_codes(columns, rows.end));
-        let mut block = [L::splat(0.0); 4];
-        for number in 0..BLOCK_NUMBERS {
-            let codes = (end[number] - start[number]).multiply_add(fraction, start[number]);
-            block[number] = codes.multiply_add(L::load(&columns.scales[number]), L::load(&columns.bases[number]));
-        }
-        L::store_block(L::transpose(block), to);
-    }
-}
-
-/// Interpolates numbers linearly: first their codes, so that the scale is applied once for both keys.
-#[inline(always)]
-fn lerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, fraction: f32, to: &mut [Vec4]) {
-    let joints = L::BLOCK / 4;
-    let fraction = L::splat(fraction);
-    for block in blocks::<L>(to.len()) {
-        let (columns, to) = (&columns[block.start / 4..block.end / 4], &mut to[block]);
-        for (register, to) in to.chunks_exact_mut(joints).enumerate() {
-            let (four, first) = (&columns[register * joints / 4], register * joints % 4);
-            let (start, end) = (L::codes::<PAIRED>(four, first, rows.start), L::codes::<PAIRED>(four, first, rows.end));
-            let codes = (end - start).multiply_add(fraction, start);
-            codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..])).store(to);
-        }
+        let orders = decoded.orders(keys, to.len());
+        let (end, weights) =
+            if stays { (start, Weights::new(0.0)) } else { (end, sampling.weights(instance, keys, span.fraction)) };
+        slerp::<L>([start, end], orders, &weights, to);
+    } else if stays {
+        copy::<L>(start, to);
+    } else {
+        lerp::<L>(start, end, span.fraction, to);
     }
 }
 
@@ -109,8 +58,9 @@ mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
     use crate::cpu::block::decode;
-    use crate::cpu::block::rotation_row::{decode_blocks, decode_fours};
+    use crate::cpu::block::key_row::{self, Row, RunColumns};
     use crate::cpu::decoded::nearness;
+    use crate::cpu::plan::Nearness;
     use crate::cpu::simd::{ExactKernel, Kernel};
     use crate::cpu::stages::quantized::{Column, WORDS_BEYOND};
     use crate::pack::record::{
@@ -203,11 +153,6 @@ mod tests {
             (0..JOINTS).map(|joint| Column::new(&self.words, record(joint))).collect()
         }
 
-        fn rows(&self) -> KeyRows<'_> {
-            let bytes: &[u8] = bytemuck::cast_slice(&self.words);
-            KeyRows { start: &bytes[..bytes.len() - 4 * self.row], end: &bytes[4 * self.row..] }
-        }
-
         /// The numbers that a key stores, before they are multiplied by the step.
         fn stored(&self, key: usize, joint: usize) -> [f32; 3] {
             [0, 1, 2].map(|stored| {
@@ -218,7 +163,7 @@ mod tests {
         }
     }
 
-    /// Interpolates between two rows at a fraction: joints one by one or in pairs, and, if `blocks` is set, block by block.
+    /// Decodes two rows and interpolates between them at a fraction: joints one by one or in pairs, and, if `blocks` is set, block by block.
     struct Sample<'a> {
         keys: &'a TestKeys,
         decoded: &'a DecodedColumns,
@@ -230,34 +175,33 @@ mod tests {
     impl Kernel for Sample<'_> {
         type Output = Vec<Vec4>;
         fn run<L: Lanes>(self) -> Vec<Vec4> {
-            let (rows, weights) = (self.keys.rows(), Weights::new(self.fraction));
             let four = &self.decoded.columns;
-            let mut to = vec![Vec4::ZERO; 4 * four.len()];
-            let mut ends = [to.clone(), to.clone()];
-            let both = [rows.start, rows.end].into_iter().zip(&mut ends);
-            let is_paired = self.nearness != Nearness::Apart;
-            let mut orders = self.decoded.orders.clone();
+            let (mut orders, mut joints) = (self.decoded.orders.clone(), 4 * four.len());
+            let mut blocks = Vec::new();
             if self.blocks {
                 let stride = self.keys.stride();
                 let columns =
                     |index: usize| decode::columns::<L>(&self.keys.records()[stride * L::BLOCK * index..], stride);
                 let (columns, by_block): (Vec<_>, Vec<_>) = (0..JOINTS.div_ceil(L::BLOCK)).map(columns).unzip();
                 orders = by_block.iter().flat_map(|orders| &orders[..L::BLOCK]).copied().collect();
-                match self.keys.missing {
-                    None => lerp_blocks::<L>(&columns, rows, self.fraction, &mut to),
-                    Some(_) => both.for_each(|(row, to)| decode_blocks::<L>(&columns, row, to)),
-                }
-            } else {
-                match (self.keys.missing, is_paired) {
-                    (None, false) => lerp::<L, false>(four, rows, self.fraction, &mut to),
-                    (None, true) => lerp::<L, true>(four, rows, self.fraction, &mut to),
-                    (Some(_), false) => both.for_each(|(row, to)| decode_fours::<L, false>(four, row, to)),
-                    (Some(_), true) => both.for_each(|(row, to)| decode_fours::<L, true>(four, row, to)),
-                }
+                (blocks, joints) = (columns, orders.len());
             }
-            if self.keys.missing.is_some() {
-                to.truncate(orders.len());
-                slerp::<L>(ends.each_ref().map(|end| &**end), &orders, &weights, &mut to);
+            let columns = match self.nearness {
+                _ if self.blocks => RunColumns::Blocks(&blocks),
+                Nearness::Apart => RunColumns::Apart(four),
+                _ => RunColumns::Paired(four),
+            };
+            let part = if self.keys.missing.is_some() { TransformPart::Rotation } else { TransformPart::Translation };
+            let rows = [Row { from: 0, to: 0 }, Row { from: 4 * self.keys.row, to: joints }];
+            let mut ends = vec![Vec4::NAN; 2 * joints];
+            key_row::decode::<L>(columns, joints, part, &rows, bytemuck::cast_slice(&self.keys.words), &mut ends);
+            let (start, end) = ends.split_at(joints);
+            let mut to = vec![Vec4::ZERO; joints];
+            match part {
+                TransformPart::Rotation => {
+                    slerp::<L>([start, end], &orders, &Weights::new(self.fraction), &mut to);
+                }
+                _ => lerp::<L>(start, end, self.fraction, &mut to),
             }
             to.truncate(JOINTS);
             to

@@ -38,6 +38,7 @@ impl Parts {
 /// instance.
 #[inline(always)]
 pub fn sample_runs<L: Lanes>(sampling: &Sampling, decoded: &mut DecodedColumns, scattered: &mut Arcs, to: &mut Parts) {
+    decoded.decode_rows::<L>(sampling);
     for part in TransformPart::ALL {
         for run in sampling.plan.runs(part) {
             sample_run::<L>(sampling, decoded, run, part, scattered, &mut to.0[part as usize]);
@@ -60,7 +61,7 @@ pub fn sample_root(sampler: &Sampler, rest: [&[Vec4]; 3], first: usize, to: &mut
 #[inline(always)]
 fn sample_run<L: Lanes>(
     sampling: &Sampling,
-    decoded: &mut DecodedColumns,
+    decoded: &DecodedColumns,
     run: &Run,
     part: TransformPart,
     scattered: &mut Arcs,
@@ -191,7 +192,7 @@ pub fn blocks<L: Lanes>(joints: usize) -> impl Iterator<Item = Range<usize>> {
 
 /// Copies the values of a run, block by block.
 #[inline(always)]
-fn copy<L: Lanes>(from: &[Vec4], to: &mut [Vec4]) {
+pub fn copy<L: Lanes>(from: &[Vec4], to: &mut [Vec4]) {
     let from = &from[..to.len()];
     for block in blocks::<L>(to.len()) {
         L::store_block(L::load_block(&from[block.clone()]), &mut to[block]);
@@ -200,7 +201,7 @@ fn copy<L: Lanes>(from: &[Vec4], to: &mut [Vec4]) {
 
 /// Interpolates numbers linearly with one common fraction.
 #[inline(always)]
-fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
+pub fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
     let fraction = L::splat(fraction);
     for block in blocks::<L>(to.len()) {

@@ -1,0 +1,127 @@
+//! A row of quantized keys, decoded in blocks.
+
+use glam::Vec4;
+
+use crate::cpu::block::joints::blocks;
+use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, FourColumns, Lanes};
+use crate::cpu::stages::TransformPart;
+
+/// The square of a number that is not stored is at least this.
+const LEAST_SQUARE: f32 = 1e-12;
+
+/// The columns of neighbouring joints, in the form in which registers read them.
+#[derive(Clone, Copy)]
+pub enum RunColumns<'a> {
+    /// The codes of each joint have a window of their own.
+    Apart(&'a [FourColumns]),
+    /// Each two joints share a window.
+    Paired(&'a [FourColumns]),
+    /// The joints of a block share a window.
+    Blocks(&'a [BlockColumns]),
+}
+
+/// A row that is decoded.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The place of its first code among all codes, in bytes.
+    pub from: usize,
+    /// The place of its first value among all values.
+    pub to: usize,
+}
+
+/// Decodes whole blocks of joints of each row, block by block: the columns of a block stay in registers. Rotations become quaternions number
+/// by number, the number that is not stored last; other parts become values joint by joint.
+#[inline(always)]
+pub fn decode<L: Lanes>(
+    columns: RunColumns,
+    joints: usize,
+    part: TransformPart,
+    rows: &[Row],
+    codes: &[u8],
+    values: &mut [Vec4],
+) {
+    let turns = part == TransformPart::Rotation;
+    match columns {
+        RunColumns::Apart(columns) if turns => rotations::<L, false>(columns, joints, rows, codes, values),
+        RunColumns::Apart(columns) => numbers::<L, false>(columns, joints, rows, codes, values),
+        RunColumns::Paired(columns) if turns => rotations::<L, true>(columns, joints, rows, codes, values),
+        RunColumns::Paired(columns) => numbers::<L, true>(columns, joints, rows, codes, values),
+        RunColumns::Blocks(columns) => {
+            for (columns, block) in columns.iter().zip(blocks::<L>(joints)) {
+                let columns = *columns;
+                for row in rows {
+                    let [x, y, z] = block_numbers::<L>(&columns, &codes[row.from..]);
+                    let block_of_row = &mut values[row.to + block.start..][..L::BLOCK];
+                    let values = if turns { with_last([x, y, z]) } else { L::transpose([x, y, z, L::splat(0.0)]) };
+                    L::store_block(values, block_of_row);
+                }
+            }
+        }
+    }
+}
+
+/// Decodes the quaternions of whole blocks.
+#[inline(always)]
+fn rotations<L: Lanes, const PAIRED: bool>(
+    columns: &[FourColumns],
+    joints: usize,
+    rows: &[Row],
+    codes: &[u8],
+    values: &mut [Vec4],
+) {
+    for block in blocks::<L>(joints) {
+        for row in rows {
+            let numbers = numbers_of_block::<L, PAIRED>(columns, &codes[row.from..], block.start);
+            let [x, y, z, _] = L::transpose(numbers);
+            L::store_block(with_last([x, y, z]), &mut values[row.to + block.start..]);
+        }
+    }
+}
+
+/// Decodes the values of whole blocks.
+#[inline(always)]
+fn numbers<L: Lanes, const PAIRED: bool>(
+    columns: &[FourColumns],
+    joints: usize,
+    rows: &[Row],
+    codes: &[u8],
+    values: &mut [Vec4],
+) {
+    for block in blocks::<L>(joints) {
+        for row in rows {
+            let numbers = numbers_of_block::<L, PAIRED>(columns, &codes[row.from..], block.start);
+            L::store_block(numbers, &mut values[row.to + block.start..]);
+        }
+    }
+}
+
+/// The stored numbers of a block that begins with a joint.
+#[inline(always)]
+fn numbers_of_block<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8], first: usize) -> [L; 4] {
+    let columns = &columns[first / 4..(first + L::BLOCK) / 4];
+    let joints = L::BLOCK / 4;
+    let mut block = [L::splat(1.0); 4];
+    for (register, numbers) in block.iter_mut().enumerate() {
+        let (four, first) = (&columns[register * joints / 4], register * joints % 4);
+        let codes = L::codes::<PAIRED>(four, first, row);
+        *numbers = codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..]));
+    }
+    block
+}
+
+/// The stored numbers of a block, number by number.
+#[inline(always)]
+fn block_numbers<L: Lanes>(columns: &BlockColumns, row: &[u8]) -> [L; BLOCK_NUMBERS] {
+    let [x, y, z] = L::block_codes(columns, row);
+    let number =
+        |index: usize, codes: L| codes.multiply_add(L::load(&columns.scales[index]), L::load(&columns.bases[index]));
+    [number(0, x), number(1, y), number(2, z)]
+}
+
+/// Unit quaternions by three of their numbers.
+#[inline(always)]
+fn with_last<L: Lanes>([x, y, z]: [L; 3]) -> [L; 4] {
+    let (one, least) = (L::splat(1.0), L::splat(LEAST_SQUARE));
+    let square = (one - x.multiply_add(x, y.multiply_add(y, z * z))).max(least);
+    [x, y, z, square * square.inverse_square_root()]
+}

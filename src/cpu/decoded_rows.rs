@@ -1,0 +1,351 @@
+//! Rows of quantized keys, decoded: instances that read the same key share the work.
+
+use glam::Vec4;
+
+use crate::cpu::block::key_row::Row;
+use crate::cpu::plan::Keys;
+use crate::cpu::stages::search::Span;
+use crate::pack::Aligned;
+use crate::pack::record::TimelineRecord;
+
+/// The most bytes of the rows that are kept of a clip. More would not stay in the cache of a core.
+const MOST_BYTES: u64 = 512 << 10;
+
+/// The places of the decoded rows of a clip. A row has the joints of all runs with quantized keys side by side, in the order of their
+/// columns, each run padded to whole blocks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RowPlaces {
+    /// The timelines of these runs.
+    pub timelines: Box<[TimelineRows]>,
+    /// The columns of a row, in fours.
+    fours: u32,
+    /// The number of rows.
+    count: u32,
+    /// If set, each row is decoded once, and kept for all instances that read it. Otherwise all rows together are too large, and there are
+    /// two for each timeline, of the one instance that is sampled.
+    pub are_kept: bool,
+}
+
+/// The places of the rows of a timeline.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimelineRows {
+    /// The index of the timeline in the clip.
+    pub timeline: u32,
+    /// The index of the first row among those of the clip.
+    first: u32,
+}
+
+impl RowPlaces {
+    /// Places for the rows of `fours` times four columns. `counts` has each timeline with the number of its rows.
+    pub fn new(fours: u32, counts: &[(u32, u32)]) -> Self {
+        let bytes = size_of::<[Vec4; 4]>() as u64 * u64::from(fours);
+        let count: u64 = counts.iter().map(|&(_, count)| u64::from(count)).sum();
+        Self::with_keeping(fours, counts, bytes.saturating_mul(count) <= MOST_BYTES)
+    }
+
+    fn with_keeping(fours: u32, counts: &[(u32, u32)], are_kept: bool) -> Self {
+        let mut count = 0;
+        let place = |&(timeline, rows): &(u32, u32)| {
+            let first = count;
+            count += if are_kept { rows } else { 2 };
+            TimelineRows { timeline, first }
+        };
+        let timelines = counts.iter().map(place).collect();
+        Self { timelines, fours, count, are_kept }
+    }
+}
+
+impl TimelineRows {
+    /// The rows of the keys before and after a time.
+    #[inline(always)]
+    pub fn around(&self, span: &Span, timeline: &TimelineRecord, are_kept: bool) -> [u32; 2] {
+        let start = self.first + if are_kept { (span.row - timeline.keys) / timeline.row.max(1) } else { 0 };
+        [start, start + u32::from(span.next > 0)]
+    }
+}
+
+/// The decoded rows of a clip.
+#[derive(Debug, Default)]
+pub struct DecodedRows {
+    /// The values of the joints of all rows.
+    pub values: Aligned<Vec4>,
+    /// Rows that are decoded next.
+    pub absent: Vec<Row>,
+    /// A bit per row: it is decoded.
+    present: Vec<u64>,
+    /// The columns of a row, in fours.
+    fours: usize,
+    /// If set, rows are kept.
+    are_kept: bool,
+}
+
+impl DecodedRows {
+    /// Forgets all rows and makes room for those of a clip.
+    pub fn clear(&mut self, places: &RowPlaces) {
+        self.present.clear();
+        self.present.resize((places.count as usize).div_ceil(u64::BITS as usize), 0);
+        (self.fours, self.are_kept) = (places.fours as usize, places.are_kept);
+        let values = 4 * self.fours * places.count as usize;
+        if self.values.len() < values {
+            // Not more room than that, and nothing is copied to it.
+            self.values = Aligned::default();
+            self.values.resize(values, Vec4::ZERO);
+        }
+    }
+
+    /// Adds a row to those that are decoded next, unless it is decoded. `offset` is that of its codes in the words of the library.
+    #[inline(always)]
+    pub fn require(&mut self, row: u32, offset: u32) {
+        let (bits, bit) = (&mut self.present[row as usize / 64], 1 << (row % 64));
+        if *bits & bit == 0 {
+            *bits |= if self.are_kept { bit } else { 0 };
+            self.absent.push(Row { from: size_of::<u32>() * offset as usize, to: 4 * self.fours * row as usize });
+        }
+    }
+
+    /// The values of a run in a row that was decoded.
+    #[inline(always)]
+    pub fn run(&self, row: u32, keys: Keys, joints: usize) -> &[Vec4] {
+        &self.values[4 * (row as usize * self.fours + keys.columns())..][..joints]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use glam::{DQuat, EulerRot};
+
+    use super::*;
+    use crate::compress::CompressedLibrary;
+    use crate::cpu::block::sampling::Sampling;
+    use crate::cpu::decoded::DecodedClips;
+    use crate::cpu::plan::{Kind, Nearness, Plan};
+    use crate::cpu::simd::{Kernel, Lanes, in_order};
+    use crate::cpu::stages::phase::Time;
+    use crate::cpu::stages::sampler::Sampler;
+    use crate::cpu::stages::{TransformPart, search};
+    use crate::cpu::{CpuEngine, InstructionSet};
+    use crate::demo;
+    use crate::model::{
+        Clip, ClipId, Crowd, Curve, Extrapolation, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Skeleton,
+        SkeletonId, Target, Ticks, Timeline, Track,
+    };
+    use crate::pack::PackedLibrary;
+    use crate::pack::record::ClipRecord;
+
+    /// A clip of 27 joints: the first 9 turn with 40 keys, 6 with 17 keys, 7 with steps at the 40 keys, and 5 with 7 keys that repeat. The
+    /// first 12 move with the 17 keys.
+    fn add_mixed_clip(library: &mut Library) -> ClipId {
+        let joint = |index: usize| Joint { parent: index.checked_sub(1), ..Joint::default() };
+        let skeleton = Skeleton::new(None, (0..27).map(joint).collect(), vec![]).unwrap();
+        let skeleton = library.add_skeleton(skeleton);
+        let timeline =
+            |keys: usize, step: f64| Arc::new(Timeline::new((0..keys).map(|key| key as f64 * step).collect()).unwrap());
+        let [many, few, short] = [timeline(40, 0.1), timeline(17, 0.2), timeline(7, 0.1)];
+        let turn = |joint: usize, timeline: &Arc<Timeline>, interpolation| {
+            let turn = |key: usize| {
+                let (joint, key) = (joint as f64, key as f64);
+                DQuat::from_euler(EulerRot::XYZ, 0.9 * (joint + key).sin(), 0.5 * (0.3 * joint - key).cos(), 0.01 * key)
+            };
+            let values = (0..timeline.len()).flat_map(|key| turn(key).to_array()).collect();
+            Curve::new(timeline.clone(), interpolation, 4, values).unwrap()
+        };
+        let turns = (0..27).map(|joint| {
+            let curve = match joint {
+                0..9 => turn(joint, &many, Interpolation::Linear),
+                9..15 => turn(joint, &few, Interpolation::Linear),
+                15..22 => turn(joint, &many, Interpolation::Step),
+                _ => turn(joint, &short, Interpolation::Linear)
+                    .with_extrapolation(Extrapolation::Clamp, Extrapolation::Loop),
+            };
+            Track::new(Target::Rotation(joint), curve)
+        });
+        let moves = (0..12).map(|joint| {
+            let values = (0..3 * few.len()).map(|number| (0.7 * number as f64 + joint as f64).sin()).collect();
+            let curve = Curve::new(few.clone(), Interpolation::Linear, 3, values).unwrap();
+            Track::new(Target::Translation(joint), curve)
+        });
+        let tracks = turns.chain(moves);
+        library.add_clip(Clip { length: Some(30.0), ..Clip::new(None, skeleton, tracks.collect()) }).unwrap()
+    }
+
+    /// Clips of several sizes, more than a thread keeps, with compressed keys.
+    fn compressed(width: u32) -> CompressedLibrary {
+        let mut library = Library::new();
+        add_mixed_clip(&mut library);
+        for clip in 0..Crowd::MAX_LAYERS + 1 {
+            demo::add_rig(&mut library, 40 - 3 * clip, 12 + clip, 2).unwrap();
+        }
+        CompressedLibrary::with_width(&library, width).unwrap()
+    }
+
+    /// Reads keys of all clips in turn, again and again, for several instances at different times. Results are those of rows before and after
+    /// the times, joint by joint.
+    struct ReadInTurn<'a> {
+        packed: &'a PackedLibrary,
+        plans: &'a [ClipPlan],
+    }
+
+    /// The plan of a clip, by the offset of its record.
+    struct ClipPlan {
+        skeleton: usize,
+        clip: u32,
+        plan: Plan,
+    }
+
+    const INSTANCES: usize = 7;
+
+    impl Kernel for ReadInTurn<'_> {
+        type Output = Vec<[u32; 4]>;
+
+        fn run<L: Lanes>(self) -> Self::Output {
+            let Self { packed, plans } = self;
+            let (words, values) = (&packed.arrays.words, &packed.arrays.values);
+            let mut clips = DecodedClips::default();
+            let mut found = Vec::new();
+            for round in 0..100_usize {
+                // Three clips are read often, so that they are often kept; all displace each other.
+                let count = if round % 2 == 0 { 3 } else { plans.len() };
+                let ClipPlan { skeleton, clip, plan } = &plans[round / 2 % count];
+                let record: ClipRecord = packed.arrays.record(*clip);
+                let first = record.timelines as usize;
+                let timelines: &[TimelineRecord] =
+                    bytemuck::cast_slice(&words[first..][..TimelineRecord::WORDS * record.timeline_count as usize]);
+                let time =
+                    |instance: usize| Time { high: (0.31 * (round + instance * instance) as f32) % 4.5, low: 0.0 };
+                let spans: Vec<Span> = (0..INSTANCES)
+                    .flat_map(|instance| {
+                        timelines.iter().map(move |timeline| search::timeline(words, values, timeline, time(instance)))
+                    })
+                    .collect();
+                let first_spans = [0, 1, 2, 3, 4, 5, 6].map(|instance| instance * timelines.len());
+                let sampler = &Sampler::new(packed, &packed.skeletons[*skeleton].record, &record, &[]);
+                let together = if plan.rows.are_kept { INSTANCES } else { 1 };
+                for first_spans in first_spans.chunks(together) {
+                    let (rest, slerp_weights, spans) = ([&[][..]; 3], &[], &spans);
+                    let (first, stride, first_lane) = (0, 0, 0);
+                    let sampling = Sampling {
+                        plan,
+                        timelines,
+                        sampler,
+                        spans,
+                        first_spans,
+                        rest,
+                        first,
+                        stride,
+                        slerp_weights,
+                        first_lane,
+                    };
+                    let decoded = clips.of::<L>(words, *clip, plan);
+                    decoded.decode_rows::<L>(&sampling);
+                    for (instance, part) in (0..together).flat_map(|i| TransformPart::ALL.map(|part| (i, part))) {
+                        for run in plan.runs(part) {
+                            let Kind::Keys(keys) = run.kind else { continue };
+                            let joints = run.joints().len().next_multiple_of(L::BLOCK);
+                            let span = sampling.span(instance, keys);
+                            let rows = decoded.around(&sampling, instance, keys, joints);
+                            for (row, offset) in rows.into_iter().zip([span.row, span.row + span.next]) {
+                                let mut row = row.to_vec();
+                                if part == TransformPart::Rotation {
+                                    for block in row.chunks_exact_mut(L::BLOCK) {
+                                        L::store_block(L::transpose(L::load_block(block)), block);
+                                    }
+                                    for (value, &order) in row.iter_mut().zip(decoded.orders(keys, joints)) {
+                                        *value = in_order(*value, order);
+                                    }
+                                }
+                                for (value, column) in row.iter().zip(keys.decode(words).take(run.joints().len())) {
+                                    let off = (value - column.key(words, offset)).abs().max_element();
+                                    assert!(off < 5e-7, "{off} in round {round}");
+                                    found.push(value.to_array().map(f32::to_bits));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            found
+        }
+    }
+
+    #[test]
+    fn rows_that_are_kept_are_those_of_their_keys_bit_by_bit() {
+        for (width, nearness) in [(16, Nearness::Blocks), (20, Nearness::Paired), (24, Nearness::Apart)] {
+            let packed = compressed(width).pack().unwrap();
+            let plans = || -> Vec<ClipPlan> {
+                let plan = |(clip, id): (u32, SkeletonId)| {
+                    let skeleton = id.index();
+                    ClipPlan { skeleton, clip, plan: Plan::new(&packed, &packed.skeletons[skeleton].record, clip) }
+                };
+                let plans = packed.clip_offsets().into_iter().map(plan);
+                plans.filter(|ClipPlan { plan, .. }| plan.rows.count > 0).collect()
+            };
+            let kept = plans();
+            assert_eq!(kept.len(), Crowd::MAX_LAYERS + 2);
+            let runs = |plan: &Plan| -> Vec<Keys> {
+                let runs = plan.runs(TransformPart::Rotation).iter();
+                runs.filter_map(|run| if let Kind::Keys(keys) = run.kind { Some(keys) } else { None }).collect()
+            };
+            assert_eq!(kept.iter().map(|ClipPlan { plan, .. }| runs(plan).len()).max(), Some(4));
+            let mut all = kept.iter().flat_map(|ClipPlan { plan, .. }| runs(plan));
+            assert!(all.any(|keys| keys.nearness == nearness), "{width}");
+            let without_keeping = |of: ClipPlan| {
+                let counts: Vec<_> = of.plan.rows.timelines.iter().map(|rows| (rows.timeline, 1000)).collect();
+                let rows = RowPlaces::with_keeping(of.plan.rows.fours, &counts, false);
+                ClipPlan { plan: Plan { rows, ..of.plan }, ..of }
+            };
+            let anew: Vec<_> = plans().into_iter().map(without_keeping).collect();
+            for set in InstructionSet::ALL {
+                let [kept, anew] = [&kept, &anew].map(|plans| set.run(ReadInTurn { packed: &packed, plans }));
+                assert!(kept.len() > 40_000 && kept == anew, "{}, {width} bits, {}", set.name(), kept.len());
+            }
+        }
+    }
+
+    #[test]
+    fn an_engine_that_posed_poses_with_another_instruction_set_as_a_new_one() {
+        let compressed = compressed(16);
+        let mut crowd = Crowd::new();
+        // As few clips as are kept from one frame to the next.
+        for (index, clip) in compressed.library().clip_ids().take(4).enumerate() {
+            for instance in 0..9 {
+                let time = LayerTime::At(0.13 * (index + instance) as f64);
+                crowd.push(compressed.library().clip(clip).skeleton, &[Layer::new(clip, time)]).unwrap();
+            }
+        }
+        let pose = |engine: &CpuEngine| {
+            let mut posed = engine.crowd(&crowd, Outputs::ALL).unwrap();
+            engine.pose(&mut posed, Ticks(0));
+            (0..crowd.len()).map(|instance| engine.read(&posed, instance, Outputs::ALL)).collect::<Vec<_>>()
+        };
+        let make_engine = || CpuEngine::from_packed(compressed.pack().unwrap(), 1);
+        let mut engine = make_engine();
+        for set in InstructionSet::ALL.into_iter().chain(InstructionSet::ALL.into_iter().rev()) {
+            engine = engine.with_instructions(set);
+            assert!(pose(&engine) == pose(&make_engine().with_instructions(set)), "{}", set.name());
+        }
+    }
+
+    #[test]
+    fn rows_of_many_keys_are_not_kept_and_repeated_keys_count_once() {
+        // 64 bytes per four joints.
+        let most = (MOST_BYTES / 64 / 16) as u32;
+        let kept = |fours, counts: &[(u32, u32)]| {
+            let places = RowPlaces::new(fours, counts);
+            (places.are_kept, places.count)
+        };
+        assert_eq!(kept(16, &[(0, most)]), (true, most));
+        assert_eq!(kept(16, &[(0, most + 1)]), (false, 2));
+        assert_eq!(kept(16, &[(1, 1), (4, most - 1)]), (true, most));
+        assert_eq!(kept(16, &[(1, 2), (4, most - 1)]), (false, 4));
+        assert_eq!(kept(u32::MAX, &[(0, u32::MAX), (1, u32::MAX)]), (false, 4));
+        assert_eq!(kept(0, &[]), (true, 0));
+        let mut library = Library::new();
+        let clip = add_mixed_clip(&mut library);
+        let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();
+        let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
+        // The 7 keys of 0.6 s that repeat for 30 s have more times than the other joints have keys. There may be a row more than keys.
+        assert_eq!(plan.rows.count, 40 + 17 + 8);
+    }
+}
