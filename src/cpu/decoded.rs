@@ -1,5 +1,7 @@
 //! Columns and rows of quantized keys, for registers: a thread keeps those of the clips that it decoded last.
 
+use std::ops::Range;
+
 use glam::{UVec4, Vec4};
 
 use crate::cpu::block::decode;
@@ -44,6 +46,8 @@ pub struct DecodedColumns {
     /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Those of timelines without runs
     /// have no meaning.
     around: Vec<[u32; 2]>,
+    /// For each timeline its rows among those that are decoded next.
+    absent: Vec<Range<usize>>,
 }
 
 impl DecodedClips {
@@ -90,40 +94,40 @@ impl DecodedColumns {
         }
     }
 
-    /// Decodes the rows that instances read, unless they are kept. If [`RowPlaces`](crate::cpu::decoded_rows::RowPlaces) are not, only
-    /// one instance is sampled at a time.
+    /// Decodes the rows that instances read, unless they are decoded. If [`RowPlaces::are_kept`](crate::cpu::decoded_rows::RowPlaces::are_kept)
+    /// is not set, there must be one instance.
     #[inline(always)]
     pub fn decode_rows<L: Lanes>(&mut self, sampling: &Sampling) {
         let places = &sampling.plan.rows;
         if places.timelines.is_empty() {
             return;
         }
+        debug_assert!(places.are_kept || sampling.first_spans.len() == 1, "there is room for one instance");
         let timelines = sampling.timelines.len();
         self.around.resize(sampling.first_spans.len() * timelines, [0; 2]);
-        for place in &places.timelines {
+        self.absent.resize(timelines, 0..0);
+        self.rows.absent.clear();
+        for &place in &places.timelines {
             let timeline = place.timeline as usize;
-            let record = &sampling.timelines[timeline];
-            self.rows.absent.clear();
+            let first_absent = self.rows.absent.len();
             for (instance, first) in sampling.first_spans.iter().enumerate() {
-                let span = &sampling.spans[first + timeline];
-                let around = place.around(span, record, places.are_kept);
+                let around = self.rows.require(place, &sampling.timelines[timeline], &sampling.spans[first + timeline]);
                 self.around[instance * timelines + timeline] = around;
-                self.rows.require(around[0], span.row);
-                self.rows.require(around[1], span.row + span.next);
             }
-            if !self.rows.absent.is_empty() {
-                self.decode_absent::<L>(sampling.plan, timeline, bytemuck::cast_slice(sampling.sampler.words()));
-            }
+            self.absent[timeline] = first_absent..self.rows.absent.len();
+        }
+        if !self.rows.absent.is_empty() {
+            self.decode_absent::<L>(sampling.plan, bytemuck::cast_slice(sampling.sampler.words()));
         }
     }
 
-    /// Decodes the absent rows of all runs of a timeline.
+    /// Decodes the absent rows of all runs.
     #[inline(always)]
-    fn decode_absent<L: Lanes>(&mut self, plan: &Plan, timeline: usize, codes: &[u8]) {
+    fn decode_absent<L: Lanes>(&mut self, plan: &Plan, codes: &[u8]) {
         for part in TransformPart::ALL {
             for run in plan.runs(part) {
                 let Kind::Keys(keys) = run.kind else { continue };
-                if !keys.is_quantized() || keys.timeline() != timeline {
+                if !keys.is_quantized() {
                     continue;
                 }
                 let first = keys.columns();
@@ -135,8 +139,9 @@ impl DecodedColumns {
                     _ => RunColumns::Paired(&self.columns[first..]),
                 };
                 let joints = run.joints().len().next_multiple_of(L::BLOCK);
-                let values = &mut self.rows.values[4 * first..];
-                key_row::decode::<L>(columns, joints, part, &self.rows.absent, codes, values);
+                let DecodedRows { values, absent, .. } = &mut self.rows;
+                let rows = &absent[self.absent[keys.timeline()].clone()];
+                key_row::decode::<L>(columns, joints, part, rows, codes, &mut values[4 * first..]);
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::pack::record::TimelineRecord;
 const MOST_BYTES: u64 = 512 << 10;
 
 /// The places of the decoded rows of a clip. A row has the joints of all runs with quantized keys side by side, in the order of their
-/// columns, each run padded to whole blocks.
+/// columns, each run padded to whole blocks. The keys of a timeline fill their own runs of a row, so that timelines share rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowPlaces {
     /// The timelines of these runs.
@@ -21,46 +21,39 @@ pub struct RowPlaces {
     fours: u32,
     /// The number of rows.
     count: u32,
-    /// If set, each row is decoded once, and kept for all instances that read it. Otherwise all rows together are too large, and there are
-    /// two for each timeline, of the one instance that is sampled.
+    /// If set, each key is decoded once, and kept for all instances that read it. Otherwise all rows together are too large, and there are
+    /// two, of the one instance that is sampled.
     pub are_kept: bool,
 }
 
-/// The places of the rows of a timeline.
+/// The keys of a timeline among those of the clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimelineRows {
     /// The index of the timeline in the clip.
     pub timeline: u32,
-    /// The index of the first row among those of the clip.
-    first: u32,
+    /// The number of keys of the timelines before.
+    first_key: u32,
 }
 
 impl RowPlaces {
-    /// Places for the rows of `fours` times four columns. `counts` has each timeline with the number of its rows.
+    /// Places for the rows of `fours` times four columns. `counts` has each timeline with the number of its keys.
     pub fn new(fours: u32, counts: &[(u32, u32)]) -> Self {
         let bytes = size_of::<[Vec4; 4]>() as u64 * u64::from(fours);
-        let count: u64 = counts.iter().map(|&(_, count)| u64::from(count)).sum();
-        Self::with_keeping(fours, counts, bytes.saturating_mul(count) <= MOST_BYTES)
-    }
-
-    fn with_keeping(fours: u32, counts: &[(u32, u32)], are_kept: bool) -> Self {
-        let mut count = 0;
-        let place = |&(timeline, rows): &(u32, u32)| {
-            let first = count;
-            count += if are_kept { rows } else { 2 };
-            TimelineRows { timeline, first }
+        let count = counts.iter().map(|&(_, count)| count).max().unwrap_or(0);
+        let are_kept = bytes.saturating_mul(count.into()) <= MOST_BYTES;
+        let mut keys = 0;
+        let place = |&(timeline, count): &(u32, u32)| {
+            let first_key = keys;
+            keys += if are_kept { count } else { 0 };
+            TimelineRows { timeline, first_key }
         };
         let timelines = counts.iter().map(place).collect();
-        Self { timelines, fours, count, are_kept }
+        Self { timelines, fours, count: if are_kept { count } else { 2 }, are_kept }
     }
-}
 
-impl TimelineRows {
-    /// The rows of the keys before and after a time.
-    #[inline(always)]
-    pub fn around(&self, span: &Span, timeline: &TimelineRecord, are_kept: bool) -> [u32; 2] {
-        let start = self.first + if are_kept { (span.row - timeline.keys) / timeline.row.max(1) } else { 0 };
-        [start, start + u32::from(span.next > 0)]
+    /// The number of keys of all timelines, at most.
+    fn keys(&self) -> u32 {
+        self.timelines.last().map_or(0, |last| last.first_key + self.count)
     }
 }
 
@@ -69,9 +62,9 @@ impl TimelineRows {
 pub struct DecodedRows {
     /// The values of the joints of all rows.
     pub values: Aligned<Vec4>,
-    /// Rows that are decoded next.
+    /// The rows of keys that are decoded next, timeline by timeline.
     pub absent: Vec<Row>,
-    /// A bit per row: it is decoded.
+    /// A bit per key of each timeline: it is decoded.
     present: Vec<u64>,
     /// The columns of a row, in fours.
     fours: usize,
@@ -83,7 +76,7 @@ impl DecodedRows {
     /// Forgets all rows and makes room for those of a clip.
     pub fn clear(&mut self, places: &RowPlaces) {
         self.present.clear();
-        self.present.resize((places.count as usize).div_ceil(u64::BITS as usize), 0);
+        self.present.resize((places.keys() as usize).div_ceil(u64::BITS as usize), 0);
         (self.fours, self.are_kept) = (places.fours as usize, places.are_kept);
         let values = 4 * self.fours * places.count as usize;
         if self.values.len() < values {
@@ -93,14 +86,30 @@ impl DecodedRows {
         }
     }
 
+    /// The rows of the keys of a timeline before and after a time. Adds those that are not decoded to those that are decoded next.
+    #[inline(always)]
+    pub fn require(&mut self, place: TimelineRows, timeline: &TimelineRecord, span: &Span) -> [u32; 2] {
+        let start = if self.are_kept { (span.row - timeline.keys) / timeline.row.max(1) } else { 0 };
+        self.require_row(place, start, span.row);
+        if span.next == 0 {
+            return [start; 2];
+        }
+        self.require_row(place, start + 1, span.row + span.next);
+        [start, start + 1]
+    }
+
     /// Adds a row to those that are decoded next, unless it is decoded. `offset` is that of its codes in the words of the library.
     #[inline(always)]
-    pub fn require(&mut self, row: u32, offset: u32) {
-        let (bits, bit) = (&mut self.present[row as usize / 64], 1 << (row % 64));
-        if *bits & bit == 0 {
-            *bits |= if self.are_kept { bit } else { 0 };
-            self.absent.push(Row { from: size_of::<u32>() * offset as usize, to: 4 * self.fours * row as usize });
+    fn require_row(&mut self, place: TimelineRows, row: u32, offset: u32) {
+        if self.are_kept {
+            let key = place.first_key + row;
+            let (bits, bit) = (&mut self.present[key as usize / 64], 1 << (key % 64));
+            if *bits & bit != 0 {
+                return;
+            }
+            *bits |= bit;
         }
+        self.absent.push(Row { from: size_of::<u32>() * offset as usize, to: 4 * self.fours * row as usize });
     }
 
     /// The values of a run in a row that was decoded.
@@ -290,10 +299,10 @@ mod tests {
             assert_eq!(kept.iter().map(|ClipPlan { plan, .. }| runs(plan).len()).max(), Some(4));
             let mut all = kept.iter().flat_map(|ClipPlan { plan, .. }| runs(plan));
             assert!(all.any(|keys| keys.nearness == nearness), "{width}");
-            let without_keeping = |of: ClipPlan| {
-                let counts: Vec<_> = of.plan.rows.timelines.iter().map(|rows| (rows.timeline, 1000)).collect();
-                let rows = RowPlaces::with_keeping(of.plan.rows.fours, &counts, false);
-                ClipPlan { plan: Plan { rows, ..of.plan }, ..of }
+            let without_keeping = |clip: ClipPlan| {
+                let counts: Vec<_> = clip.plan.rows.timelines.iter().map(|rows| (rows.timeline, u32::MAX)).collect();
+                let rows = RowPlaces::new(clip.plan.rows.fours, &counts);
+                ClipPlan { plan: Plan { rows, ..clip.plan }, ..clip }
             };
             let anew: Vec<_> = plans().into_iter().map(without_keeping).collect();
             for set in InstructionSet::ALL {
@@ -337,15 +346,48 @@ mod tests {
         };
         assert_eq!(kept(16, &[(0, most)]), (true, most));
         assert_eq!(kept(16, &[(0, most + 1)]), (false, 2));
-        assert_eq!(kept(16, &[(1, 1), (4, most - 1)]), (true, most));
-        assert_eq!(kept(16, &[(1, 2), (4, most - 1)]), (false, 4));
-        assert_eq!(kept(u32::MAX, &[(0, u32::MAX), (1, u32::MAX)]), (false, 4));
+        // Timelines share rows.
+        assert_eq!(kept(16, &[(1, 7), (4, most), (5, most)]), (true, most));
+        assert_eq!(kept(16, &[(1, 7), (4, most + 1)]), (false, 2));
+        assert_eq!(kept(u32::MAX, &[(0, u32::MAX), (1, u32::MAX)]), (false, 2));
         assert_eq!(kept(0, &[]), (true, 0));
         let mut library = Library::new();
         let clip = add_mixed_clip(&mut library);
         let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();
         let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
-        // The 7 keys of 0.6 s that repeat for 30 s have more times than the other joints have keys. There may be a row more than keys.
-        assert_eq!(plan.rows.count, 40 + 17 + 8);
+        // The 7 keys of 0.6 s that repeat for 30 s have more times than the other joints have keys.
+        assert_eq!((plan.rows.count, plan.rows.timelines.len()), (40, 3));
+    }
+
+    #[test]
+    fn instances_of_a_clip_whose_rows_are_not_kept_pose_as_each_does_alone() {
+        let mut library = Library::new();
+        // 300 joints with three parts of 60 keys take 875 kB.
+        demo::add_rig(&mut library, 300, 60, 7).unwrap();
+        let compressed = CompressedLibrary::with_width(&library, 16).unwrap();
+        let packed = compressed.pack().unwrap();
+        let clip = library.clip_ids().next().unwrap();
+        let record = packed.clip(clip).unwrap().offset;
+        assert!(!Plan::new(&packed, &packed.skeletons[0].record, record).rows.are_kept);
+        let crowd_of = |instances: std::ops::Range<usize>| {
+            let mut crowd = Crowd::new();
+            for instance in instances {
+                let layer = Layer::new(clip, LayerTime::At(0.093 * instance as f64));
+                crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
+            }
+            crowd
+        };
+        for set in InstructionSet::ALL {
+            let engine = CpuEngine::from_packed(compressed.pack().unwrap(), 1).with_instructions(set);
+            let pose = |crowd: &Crowd| {
+                let mut posed = engine.crowd(crowd, Outputs::ALL).unwrap();
+                engine.pose(&mut posed, Ticks(0));
+                (0..crowd.len()).map(|instance| engine.read(&posed, instance, Outputs::ALL)).collect::<Vec<_>>()
+            };
+            let together = pose(&crowd_of(0..20));
+            let alone: Vec<_> = (0..20).flat_map(|instance| pose(&crowd_of(instance..instance + 1))).collect();
+            assert!(together == alone, "{}", set.name());
+            assert!(together[3] != together[4]);
+        }
     }
 }

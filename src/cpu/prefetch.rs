@@ -36,7 +36,7 @@ pub struct Ahead {
     next: usize,
     /// The cache lines of all rows.
     lines: usize,
-    /// The lines that each call asks for.
+    /// The lines that each call asks for, while there are some.
     share: usize,
 }
 
@@ -104,7 +104,7 @@ impl Ahead {
         self.lines += lines;
     }
 
-    /// Sets the number of calls of [`request`](Self::request) that ask for all keys.
+    /// Sets the number of calls of [`request`](Self::request) that ask for all keys. Of few lines, fewer calls ask for all.
     pub fn share(&mut self, calls: usize) {
         self.share = self.lines.div_ceil(calls.max(1)).max(LEAST_SHARE);
     }
@@ -173,21 +173,25 @@ mod tests {
 
     #[test]
     fn rows_that_the_instance_before_reads_are_asked_for_once() {
-        for (next, most) in [(6, 2), (5000, 1)] {
+        // The rows 2 and 3, row 4, row 5, the rows 8 and 9, and the rows 0 and 1. A row of 100 words takes up to 7 lines, two take 13.
+        let expected = [(2, 13), (4, 7), (5, 7), (8, 13), (0, 13)];
+        // Of rows of 5,000 words, the first 16 kB each.
+        let long = [2, 3, 4, 5, 8, 9, 0, 1].map(|row| (row, 257));
+        for (next, expected) in [(100, &expected[..]), (5000, &long)] {
             let mut ahead = Ahead::default();
-            let rows = [2, 2, 3, 4, 8, 0].map(|row| between(row * next, next));
-            ahead.add(FirstKey::Word(100), &rows);
-            // The rows 2 and 3, row 4, row 5, the rows 8 and 9, and the rows 0 and 1.
+            ahead.add(FirstKey::Word(100), &[2, 2, 3, 4, 8, 0].map(|row| between(row * next, next)));
             let first = |row: u32| FirstKey::Word(100 + row * next);
-            let expected = [(2, 2), (4, 1), (5, 1), (8, 2), (0, 2)];
-            let expected: Vec<_> = expected
-                .into_iter()
-                .flat_map(|(row, count)| {
-                    let step = if count <= most { count } else { most };
-                    (row..row + count).step_by(step as usize).map(first).collect::<Vec<_>>()
-                })
-                .collect();
-            assert_eq!(ahead.rows.iter().map(|rows| rows.first).collect::<Vec<_>>(), expected);
+            let expected: Vec<_> = expected.iter().map(|&(row, lines)| (first(row), lines)).collect();
+            assert_eq!(ahead.rows.iter().map(|rows| (rows.first, rows.lines)).collect::<Vec<_>>(), expected);
         }
+    }
+
+    #[test]
+    fn a_call_asks_for_several_lines_even_if_there_are_many_calls() {
+        let mut ahead = Ahead::default();
+        ahead.add(FirstKey::Word(0), &[between(0, 100)]);
+        ahead.share(100_000);
+        ahead.request(&Arrays::default());
+        assert_eq!(ahead.rows[0].lines, 13 - LEAST_SHARE);
     }
 }

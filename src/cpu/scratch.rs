@@ -33,7 +33,7 @@ pub struct Scratch {
     pub mixer: Mixer,
     /// The morph weights and properties of an instance whose layers are mixed.
     pub values: MixedValues,
-    /// The columns and rotations of clips with quantized keys.
+    /// The columns and rows of clips with quantized keys.
     pub decoded: DecodedClips,
     /// The rows of the local matrices.
     pub locals: Parts,

@@ -27,7 +27,6 @@ struct Line([u32; 16]);
 /// assert_eq!(numbers[1..], [2.0, 3.0]);
 /// assert_eq!(numbers.as_ptr().addr() % 64, 0);
 /// ```
-#[derive(Clone)]
 pub struct Aligned<T> {
     /// Lines for the elements, and maybe more.
     lines: LargeArray<Line>,
@@ -50,7 +49,8 @@ impl<T: Pod> Aligned<T> {
         let kept = self.length.min(length);
         let more = length.div_ceil(Self::PER_LINE).saturating_sub(self.lines.len());
         if more > 0 {
-            self.lines.append_zeros(more);
+            // A list that grows again and again is not copied each time.
+            self.lines.append_zeros(more.max(self.lines.len() / 2));
         }
         self.length = length;
         self[kept..].fill(element);
@@ -75,6 +75,13 @@ impl<T: Pod> DerefMut for Aligned<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
         &mut bytemuck::cast_slice_mut(&mut self.lines)[..self.length]
+    }
+}
+
+impl<T: Pod> Clone for Aligned<T> {
+    fn clone(&self) -> Self {
+        let lines = self.lines[..self.length.div_ceil(Self::PER_LINE)].to_vec();
+        Self { lines: LargeArray::from(lines), ..*self }
     }
 }
 
@@ -145,8 +152,19 @@ mod tests {
             assert_eq!(list[..kept], before);
             assert!(list[kept..].iter().all(|element| *element == Vec4::splat(length as f32)));
         }
+        assert!(list.clone() == list);
         list.clear();
-        assert!(list.is_empty());
+        assert!(list.is_empty() && list.clone().is_empty());
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn long_lists_lie_in_huge_pages() {
+        let mut list = Aligned::default();
+        for (length, is_mapped) in [(1000, false), (1 << 20, true), (5, true), (3 << 20, true)] {
+            list.resize(length, 1.0_f32);
+            assert_eq!(list.lines.is_mapped(), is_mapped, "{length}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Joints with quantized keys, sampled in blocks: their rows were decoded.
+//! Joints with quantized keys, sampled in blocks from decoded rows.
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::block::joints::{blocks, copy, lerp};
+use crate::cpu::block::joints::{blocks, copy, lerp, stays};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::decoded::DecodedColumns;
@@ -23,8 +23,7 @@ pub fn sample<L: Lanes>(
     let span = sampling.span(instance, keys);
     let [start, end] = decoded.around(sampling, instance, keys, to.len());
     let rotations = part == TransformPart::Rotation;
-    // Beyond the keys, a straight line extends numbers but not rotations.
-    let stays = keys.step && (rotations || span.interval >= 0.0);
+    let stays = stays(keys, part, span);
     if rotations {
         let orders = decoded.orders(keys, to.len());
         let (end, weights) =

@@ -148,6 +148,12 @@ fn can_block(keys: Keys, span: &Span, part: TransformPart) -> bool {
     part != TransformPart::Rotation || keys.step || (0.0..1.0).contains(&span.fraction)
 }
 
+/// Returns `true` if the key before the time holds. Beyond the keys, a straight line extends numbers but not rotations.
+#[inline(always)]
+pub fn stays(keys: Keys, part: TransformPart, span: &Span) -> bool {
+    keys.step && (part == TransformPart::Rotation || span.interval >= 0.0)
+}
+
 /// Samples a run of joints of an instance with keys in rows. `start` begins with the first key before the time.
 #[inline(always)]
 fn sample_keys<L: Lanes>(
@@ -160,11 +166,9 @@ fn sample_keys<L: Lanes>(
 ) {
     let span = sampling.span(instance, keys);
     let end = &start[span.next as usize..];
-    let rotations = part == TransformPart::Rotation;
-    // Beyond the keys, a straight line extends numbers but not rotations.
-    if keys.step && (rotations || span.interval >= 0.0) {
+    if stays(keys, part, span) {
         copy::<L>(start, to);
-    } else if rotations {
+    } else if part == TransformPart::Rotation {
         // Also if a key is hit: the keys of a file have unit length only up to its rounding.
         slerp::<L>(start, end, &sampling.weights(instance, keys, span.fraction), to);
     } else {

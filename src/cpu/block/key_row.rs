@@ -42,55 +42,40 @@ pub fn decode<L: Lanes>(
 ) {
     let turns = part == TransformPart::Rotation;
     match columns {
-        RunColumns::Apart(columns) if turns => rotations::<L, false>(columns, joints, rows, codes, values),
-        RunColumns::Apart(columns) => numbers::<L, false>(columns, joints, rows, codes, values),
-        RunColumns::Paired(columns) if turns => rotations::<L, true>(columns, joints, rows, codes, values),
-        RunColumns::Paired(columns) => numbers::<L, true>(columns, joints, rows, codes, values),
+        RunColumns::Apart(columns) => fours::<L, false>(columns, joints, turns, rows, codes, values),
+        RunColumns::Paired(columns) => fours::<L, true>(columns, joints, turns, rows, codes, values),
         RunColumns::Blocks(columns) => {
             for (columns, block) in columns.iter().zip(blocks::<L>(joints)) {
                 let columns = *columns;
                 for row in rows {
                     let [x, y, z] = block_numbers::<L>(&columns, &codes[row.from..]);
-                    let block_of_row = &mut values[row.to + block.start..][..L::BLOCK];
-                    let values = if turns { with_last([x, y, z]) } else { L::transpose([x, y, z, L::splat(0.0)]) };
-                    L::store_block(values, block_of_row);
+                    let to = &mut values[row.to + block.start..][..L::BLOCK];
+                    let decoded = if turns { with_last([x, y, z]) } else { L::transpose([x, y, z, L::splat(0.0)]) };
+                    L::store_block(decoded, to);
                 }
             }
         }
     }
 }
 
-/// Decodes the quaternions of whole blocks.
+/// Decodes whole blocks, four joints by four. If `turns` is set, they are quaternions.
 #[inline(always)]
-fn rotations<L: Lanes, const PAIRED: bool>(
+fn fours<L: Lanes, const PAIRED: bool>(
     columns: &[FourColumns],
     joints: usize,
+    turns: bool,
     rows: &[Row],
     codes: &[u8],
     values: &mut [Vec4],
 ) {
     for block in blocks::<L>(joints) {
         for row in rows {
-            let numbers = numbers_of_block::<L, PAIRED>(columns, &codes[row.from..], block.start);
-            let [x, y, z, _] = L::transpose(numbers);
-            L::store_block(with_last([x, y, z]), &mut values[row.to + block.start..]);
-        }
-    }
-}
-
-/// Decodes the values of whole blocks.
-#[inline(always)]
-fn numbers<L: Lanes, const PAIRED: bool>(
-    columns: &[FourColumns],
-    joints: usize,
-    rows: &[Row],
-    codes: &[u8],
-    values: &mut [Vec4],
-) {
-    for block in blocks::<L>(joints) {
-        for row in rows {
-            let numbers = numbers_of_block::<L, PAIRED>(columns, &codes[row.from..], block.start);
-            L::store_block(numbers, &mut values[row.to + block.start..]);
+            let mut decoded = numbers_of_block::<L, PAIRED>(columns, &codes[row.from..], block.start);
+            if turns {
+                let [x, y, z, _] = L::transpose(decoded);
+                decoded = with_last([x, y, z]);
+            }
+            L::store_block(decoded, &mut values[row.to + block.start..]);
         }
     }
 }
