@@ -94,22 +94,21 @@ impl DecodedColumns {
         }
     }
 
-    /// Decodes the rows that instances read, unless they are decoded. If [`RowPlaces::are_kept`](crate::cpu::decoded_rows::RowPlaces::are_kept)
-    /// is not set, there must be one instance.
+    /// Decodes the rows that up to [`LARGEST_BLOCK`] instances read, unless they are decoded.
     #[inline(always)]
     pub fn decode_rows<L: Lanes>(&mut self, sampling: &Sampling) {
         let places = &sampling.plan.rows;
         if places.timelines.is_empty() {
             return;
         }
-        debug_assert!(places.are_kept || sampling.first_spans.len() == 1, "there is room for one instance");
+        debug_assert!(sampling.first_spans.len() <= LARGEST_BLOCK, "there is room for a block of instances");
         let timelines = sampling.timelines.len();
         self.around.resize(sampling.first_spans.len() * timelines, [0; 2]);
         self.absent.resize(timelines, 0..0);
         self.rows.absent.clear();
         for &place in &places.timelines {
             let timeline = place.timeline as usize;
-            let first_absent = self.rows.absent.len();
+            let first_absent = self.rows.begin();
             for (instance, first) in sampling.first_spans.iter().enumerate() {
                 let around = self.rows.require(place, &sampling.timelines[timeline], &sampling.spans[first + timeline]);
                 self.around[instance * timelines + timeline] = around;

@@ -4,12 +4,16 @@ use glam::Vec4;
 
 use crate::cpu::block::key_row::Row;
 use crate::cpu::plan::Keys;
+use crate::cpu::simd::LARGEST_BLOCK;
 use crate::cpu::stages::search::Span;
 use crate::pack::Aligned;
 use crate::pack::record::TimelineRecord;
 
 /// The most bytes of the rows that are kept of a clip. More would not stay in the cache of a core.
 const MOST_BYTES: u64 = 512 << 10;
+
+/// The most rows of a timeline that instances read together: two each.
+const MOST_OF_GROUP: u32 = 2 * LARGEST_BLOCK as u32;
 
 /// The places of the decoded rows of a clip. A row has the joints of all runs with quantized keys side by side, in the order of their
 /// columns, each run padded to whole blocks. The keys of a timeline fill their own runs of a row, so that timelines share rows.
@@ -22,8 +26,8 @@ pub struct RowPlaces {
     /// The number of rows.
     count: u32,
     /// If set, each key is decoded once, and kept for all instances that read it. Otherwise all rows together are too large, and there are
-    /// two, of the one instance that is sampled.
-    pub are_kept: bool,
+    /// those of the instances that are sampled together.
+    are_kept: bool,
 }
 
 /// The keys of a timeline among those of the clip.
@@ -48,7 +52,7 @@ impl RowPlaces {
             TimelineRows { timeline, first_key }
         };
         let timelines = counts.iter().map(place).collect();
-        Self { timelines, fours, count: if are_kept { count } else { 2 }, are_kept }
+        Self { timelines, fours, count: if are_kept { count } else { MOST_OF_GROUP }, are_kept }
     }
 
     /// The number of keys of all timelines, at most.
@@ -70,6 +74,10 @@ pub struct DecodedRows {
     fours: usize,
     /// If set, rows are kept.
     are_kept: bool,
+    /// If rows are not kept, the offsets and rows of the keys of the instance before.
+    before: [Option<(u32, u32)>; 2],
+    /// If rows are not kept, the number of rows of the timeline at work.
+    used: u32,
 }
 
 impl DecodedRows {
@@ -86,29 +94,54 @@ impl DecodedRows {
         }
     }
 
+    /// Begins with the rows of a timeline, which up to [`LARGEST_BLOCK`] instances read. Returns the number of absent rows so far.
+    #[inline(always)]
+    pub fn begin(&mut self) -> usize {
+        (self.before, self.used) = (Default::default(), 0);
+        self.absent.len()
+    }
+
     /// The rows of the keys of a timeline before and after a time. Adds those that are not decoded to those that are decoded next.
     #[inline(always)]
     pub fn require(&mut self, place: TimelineRows, timeline: &TimelineRecord, span: &Span) -> [u32; 2] {
-        let start = if self.are_kept { (span.row - timeline.keys) / timeline.row.max(1) } else { 0 };
-        self.require_row(place, start, span.row);
-        if span.next == 0 {
-            return [start; 2];
+        let offsets = [span.row, span.row + span.next];
+        if self.are_kept {
+            let start = (span.row - timeline.keys) / timeline.row.max(1);
+            let rows = [start, start + u32::from(span.next > 0)];
+            for (row, offset) in rows.into_iter().zip(offsets) {
+                let key = place.first_key + row;
+                let (bits, bit) = (&mut self.present[key as usize / 64], 1 << (key % 64));
+                if *bits & bit == 0 {
+                    *bits |= bit;
+                    self.add(row, offset);
+                }
+            }
+            return rows;
         }
-        self.require_row(place, start + 1, span.row + span.next);
-        [start, start + 1]
+        // Instances are often in the order of their times, so that the one before reads the same rows.
+        let start = self.row_of_group(offsets[0]);
+        let end = if span.next == 0 { start } else { self.row_of_group(offsets[1]) };
+        self.before = [Some((offsets[0], start)), Some((offsets[1], end))];
+        [start, end]
     }
 
-    /// Adds a row to those that are decoded next, unless it is decoded. `offset` is that of its codes in the words of the library.
+    /// The row of a key of a clip whose rows are not kept: that of the instance before, or a new one.
     #[inline(always)]
-    fn require_row(&mut self, place: TimelineRows, row: u32, offset: u32) {
-        if self.are_kept {
-            let key = place.first_key + row;
-            let (bits, bit) = (&mut self.present[key as usize / 64], 1 << (key % 64));
-            if *bits & bit != 0 {
-                return;
+    fn row_of_group(&mut self, offset: u32) -> u32 {
+        for (known, row) in self.before.into_iter().flatten() {
+            if known == offset {
+                return row;
             }
-            *bits |= bit;
         }
+        let row = self.used;
+        self.used += 1;
+        self.add(row, offset);
+        row
+    }
+
+    /// Adds a row to those that are decoded next. `offset` is that of its codes in the words of the library.
+    #[inline(always)]
+    fn add(&mut self, row: u32, offset: u32) {
         self.absent.push(Row { from: size_of::<u32>() * offset as usize, to: 4 * self.fours * row as usize });
     }
 
@@ -230,8 +263,8 @@ mod tests {
                     .collect();
                 let first_spans = [0, 1, 2, 3, 4, 5, 6].map(|instance| instance * timelines.len());
                 let sampler = &Sampler::new(packed, &packed.skeletons[*skeleton].record, &record, &[]);
-                let together = if plan.rows.are_kept { INSTANCES } else { 1 };
-                for first_spans in first_spans.chunks(together) {
+                {
+                    let first_spans = &first_spans[..];
                     let (rest, slerp_weights, spans) = ([&[][..]; 3], &[], &spans);
                     let (first, stride, first_lane) = (0, 0, 0);
                     let sampling = Sampling {
@@ -248,7 +281,9 @@ mod tests {
                     };
                     let decoded = clips.of::<L>(words, *clip, plan);
                     decoded.decode_rows::<L>(&sampling);
-                    for (instance, part) in (0..together).flat_map(|i| TransformPart::ALL.map(|part| (i, part))) {
+                    for (instance, part) in
+                        (0..first_spans.len()).flat_map(|i| TransformPart::ALL.map(|part| (i, part)))
+                    {
                         for run in plan.runs(part) {
                             let Kind::Keys(keys) = run.kind else { continue };
                             let joints = run.joints().len().next_multiple_of(L::BLOCK);
@@ -345,11 +380,11 @@ mod tests {
             (places.are_kept, places.count)
         };
         assert_eq!(kept(16, &[(0, most)]), (true, most));
-        assert_eq!(kept(16, &[(0, most + 1)]), (false, 2));
+        assert_eq!(kept(16, &[(0, most + 1)]), (false, MOST_OF_GROUP));
         // Timelines share rows.
         assert_eq!(kept(16, &[(1, 7), (4, most), (5, most)]), (true, most));
-        assert_eq!(kept(16, &[(1, 7), (4, most + 1)]), (false, 2));
-        assert_eq!(kept(u32::MAX, &[(0, u32::MAX), (1, u32::MAX)]), (false, 2));
+        assert_eq!(kept(16, &[(1, 7), (4, most + 1)]), (false, MOST_OF_GROUP));
+        assert_eq!(kept(u32::MAX, &[(0, u32::MAX), (1, u32::MAX)]), (false, MOST_OF_GROUP));
         assert_eq!(kept(0, &[]), (true, 0));
         let mut library = Library::new();
         let clip = add_mixed_clip(&mut library);

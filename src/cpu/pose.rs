@@ -55,23 +55,19 @@ pub fn sample<L: Lanes>(
         found.weigh::<L>(plan.turning.len());
         let GroupSpans { spans, firsts: first_spans, slerp_weights } = &*found;
         let sampler = &source.sampler(&clip, &[]);
-        // If decoded rows are not kept, there is room for those of one instance.
-        let together = if plan.rows.are_kept { same.len() } else { 1 };
-        for first in range.clone().step_by(together) {
-            let sampling = Sampling {
-                plan,
-                timelines: source.timelines(&clip),
-                sampler,
-                spans,
-                first_spans: &first_spans[first..][..together],
-                rest,
-                first: first * stride,
-                stride,
-                slerp_weights,
-                first_lane: first,
-            };
-            joints::sample_runs::<L>(&sampling, decoded, scattered, parts);
-        }
+        let sampling = Sampling {
+            plan,
+            timelines: source.timelines(&clip),
+            sampler,
+            spans,
+            first_spans: &first_spans[range.clone()],
+            rest,
+            first: range.start * stride,
+            stride,
+            slerp_weights,
+            first_lane: range.start,
+        };
+        joints::sample_runs::<L>(&sampling, decoded, scattered, parts);
         index = range.end;
     }
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);
