@@ -263,47 +263,43 @@ mod tests {
                     .collect();
                 let first_spans = [0, 1, 2, 3, 4, 5, 6].map(|instance| instance * timelines.len());
                 let sampler = &Sampler::new(packed, &packed.skeletons[*skeleton].record, &record, &[]);
-                {
-                    let first_spans = &first_spans[..];
-                    let (rest, slerp_weights, spans) = ([&[][..]; 3], &[], &spans);
-                    let (first, stride, first_lane) = (0, 0, 0);
-                    let sampling = Sampling {
-                        plan,
-                        timelines,
-                        sampler,
-                        spans,
-                        first_spans,
-                        rest,
-                        first,
-                        stride,
-                        slerp_weights,
-                        first_lane,
-                    };
-                    let decoded = clips.of::<L>(words, *clip, plan);
-                    decoded.decode_rows::<L>(&sampling);
-                    for (instance, part) in
-                        (0..first_spans.len()).flat_map(|i| TransformPart::ALL.map(|part| (i, part)))
-                    {
-                        for run in plan.runs(part) {
-                            let Kind::Keys(keys) = run.kind else { continue };
-                            let joints = run.joints().len().next_multiple_of(L::BLOCK);
-                            let span = sampling.span(instance, keys);
-                            let rows = decoded.around(&sampling, instance, keys, joints);
-                            for (row, offset) in rows.into_iter().zip([span.row, span.row + span.next]) {
-                                let mut row = row.to_vec();
-                                if part == TransformPart::Rotation {
-                                    for block in row.chunks_exact_mut(L::BLOCK) {
-                                        L::store_block(L::transpose(L::load_block(block)), block);
-                                    }
-                                    for (value, &order) in row.iter_mut().zip(decoded.orders(keys, joints)) {
-                                        *value = in_order(*value, order);
-                                    }
+                let first_spans = &first_spans[..];
+                let (rest, slerp_weights, spans) = ([&[][..]; 3], &[], &spans);
+                let (first, stride, first_lane) = (0, 0, 0);
+                let sampling = Sampling {
+                    plan,
+                    timelines,
+                    sampler,
+                    spans,
+                    first_spans,
+                    rest,
+                    first,
+                    stride,
+                    slerp_weights,
+                    first_lane,
+                };
+                let decoded = clips.of::<L>(words, *clip, plan);
+                decoded.decode_rows::<L>(&sampling);
+                for (instance, part) in (0..first_spans.len()).flat_map(|i| TransformPart::ALL.map(|part| (i, part))) {
+                    for run in plan.runs(part) {
+                        let Kind::Keys(keys) = run.kind else { continue };
+                        let joints = run.joints().len().next_multiple_of(L::BLOCK);
+                        let span = sampling.span(instance, keys);
+                        let rows = decoded.around(&sampling, instance, keys, joints);
+                        for (row, offset) in rows.into_iter().zip([span.row, span.row + span.next]) {
+                            let mut row = row.to_vec();
+                            if part == TransformPart::Rotation {
+                                for block in row.chunks_exact_mut(L::BLOCK) {
+                                    L::store_block(L::transpose(L::load_block(block)), block);
                                 }
-                                for (value, column) in row.iter().zip(keys.decode(words).take(run.joints().len())) {
-                                    let off = (value - column.key(words, offset)).abs().max_element();
-                                    assert!(off < 5e-7, "{off} in round {round}");
-                                    found.push(value.to_array().map(f32::to_bits));
+                                for (value, &order) in row.iter_mut().zip(decoded.orders(keys, joints)) {
+                                    *value = in_order(*value, order);
                                 }
+                            }
+                            for (value, column) in row.iter().zip(keys.decode(words).take(run.joints().len())) {
+                                let off = (value - column.key(words, offset)).abs().max_element();
+                                assert!(off < 5e-7, "{off} in round {round}");
+                                found.push(value.to_array().map(f32::to_bits));
                             }
                         }
                     }
