@@ -76,8 +76,8 @@ pub struct DecodedRows {
     are_kept: bool,
     /// If rows are not kept, the offsets and rows of the keys of the instance before.
     before: [Option<(u32, u32)>; 2],
-    /// If rows are not kept, the number of rows of the timeline at work.
-    used: u32,
+    /// The number of absent rows of the timelines before the one at work.
+    absent_before: usize,
 }
 
 impl DecodedRows {
@@ -97,8 +97,8 @@ impl DecodedRows {
     /// Begins with the rows of a timeline, which up to [`LARGEST_BLOCK`] instances read. Returns the number of absent rows so far.
     #[inline(always)]
     pub fn begin(&mut self) -> usize {
-        (self.before, self.used) = (Default::default(), 0);
-        self.absent.len()
+        (self.before, self.absent_before) = (Default::default(), self.absent.len());
+        self.absent_before
     }
 
     /// The rows of the keys of a timeline before and after a time. Adds those that are not decoded to those that are decoded next.
@@ -133,8 +133,7 @@ impl DecodedRows {
                 return row;
             }
         }
-        let row = self.used;
-        self.used += 1;
+        let row = (self.absent.len() - self.absent_before) as u32;
         self.add(row, offset);
         row
     }
@@ -261,26 +260,23 @@ mod tests {
                         timelines.iter().map(move |timeline| search::timeline(words, values, timeline, time(instance)))
                     })
                     .collect();
-                let first_spans = [0, 1, 2, 3, 4, 5, 6].map(|instance| instance * timelines.len());
+                let first_spans: Vec<usize> = (0..INSTANCES).map(|instance| instance * timelines.len()).collect();
                 let sampler = &Sampler::new(packed, &packed.skeletons[*skeleton].record, &record, &[]);
-                let first_spans = &first_spans[..];
-                let (rest, slerp_weights, spans) = ([&[][..]; 3], &[], &spans);
-                let (first, stride, first_lane) = (0, 0, 0);
                 let sampling = Sampling {
                     plan,
                     timelines,
                     sampler,
-                    spans,
-                    first_spans,
-                    rest,
-                    first,
-                    stride,
-                    slerp_weights,
-                    first_lane,
+                    spans: &spans,
+                    first_spans: &first_spans,
+                    rest: [&[]; 3],
+                    first: 0,
+                    stride: 0,
+                    slerp_weights: &[],
+                    first_lane: 0,
                 };
                 let decoded = clips.of::<L>(words, *clip, plan);
                 decoded.decode_rows::<L>(&sampling);
-                for (instance, part) in (0..first_spans.len()).flat_map(|i| TransformPart::ALL.map(|part| (i, part))) {
+                for (instance, part) in (0..INSTANCES).flat_map(|i| TransformPart::ALL.map(|part| (i, part))) {
                     for run in plan.runs(part) {
                         let Kind::Keys(keys) = run.kind else { continue };
                         let joints = run.joints().len().next_multiple_of(L::BLOCK);

@@ -12,6 +12,9 @@ use crate::pack::record::LayerRecord;
 /// The most bytes of a row of keys that are loaded ahead of time. The processor notices longer reads by itself.
 const MOST_BYTES: usize = 16_384;
 
+/// The least lines that a call asks for. The call itself takes as long as a few lines.
+const LEAST_SHARE: usize = 8;
+
 /// Size in bytes of the keys of a crowd above which they are loaded ahead of time: the cache of a core does not hold them.
 const LARGER_THAN_CACHE: usize = 1 << 20;
 
@@ -24,9 +27,6 @@ pub fn pays(plans: &[(u32, Plan)], layers: &[LayerRecord]) -> bool {
     let bytes = clips.iter().filter_map(plan).map(|plan| plans[plan].1.key_bytes);
     bytes.sum::<usize>() > LARGER_THAN_CACHE
 }
-
-/// The least lines that a call asks for. The call itself takes as long as a few lines.
-const LEAST_SHARE: usize = 8;
 
 /// Keys that are loaded into the caches little by little, while other instances are mixed or their outputs are written.
 #[derive(Debug, Default)]
