@@ -10,7 +10,7 @@ use crate::cpu::block::joints::Parts;
 use crate::cpu::prefetch::Ahead;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Source};
-use crate::cpu::staged::{MatrixCounts, MatrixWriter, SkinWriter, Staged};
+use crate::cpu::staged::{MatrixWriter, SkinWriter, Staged};
 use crate::model::SkinFormat;
 use crate::pack::record::NONE;
 use crate::pack::{Aligned, NUMBERS, OutputLayout};
@@ -61,13 +61,14 @@ pub fn write_matrices<L: Lanes>(
     let Abreast { models, staged } = memory;
     let mut skin = SkinWriter::new(source, layout, instances, staged, &mut *to.skin);
     walk::<L>(source, parts, models, &mut skin, ahead);
-    skin.write_others::<L>(models);
+    skin.finish::<L>(models);
     if layout.model > 0 {
-        let counts = MatrixCounts { instances, slots: joints, stride: layout.model };
-        let mut writer = MatrixWriter::new(counts, SkinFormat::Matrix, source.past_caches, staged, &mut *to.model);
+        let mut writer =
+            MatrixWriter::new(instances, joints, SkinFormat::Matrix, source.past_caches, staged, &mut *to.model);
         for joint in 0..joints {
             writer.push::<L>(load(models, joint));
         }
+        writer.finish::<L>();
     }
 }
 

@@ -8,7 +8,7 @@ use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd}
 
 /// Size in bytes of the transforms and matrices of all batches above which they are written past the caches. The caches would not keep them
 /// until they are read.
-const LARGER_THAN_CACHES: usize = 8 << 20;
+const LARGER_THAN_CACHES: usize = 6 << 20;
 
 /// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame.
 ///
@@ -181,7 +181,7 @@ mod tests {
         let local = Outputs { local: true, ..Outputs::NONE };
         let model = Outputs { model: true, ..Outputs::NONE };
         // 3,072 bytes per instance and output.
-        for (per_batch, goes_past) in [(1000, false), (1400, true)] {
+        for (per_batch, goes_past) in [(1000, false), (1100, true)] {
             let mut crowd = Crowd::new();
             for clip in library.clip_ids() {
                 for _ in 0..per_batch {

@@ -3,11 +3,11 @@
 use glam::Vec4;
 
 use crate::cpu::abreast::{Numbers, load, multiply, splat};
-use crate::cpu::block::skin::{self, RowsInMemory, SLOTS_PER_LINES};
+use crate::cpu::block::skin::{self, MATRICES_PER_LINES, RowsInMemory, SLOTS_PER_LINES};
 use crate::cpu::simd::{LARGEST_BLOCK, LINE, Lanes};
 use crate::cpu::source::Source;
 use crate::model::SkinFormat;
-use crate::pack::OutputLayout;
+use crate::pack::{NUMBERS, OutputLayout};
 
 /// The number of new slots after which staged matrices are written.
 const SLOTS_PER_WRITE: usize = SLOTS_PER_LINES;
@@ -38,8 +38,7 @@ impl<'a> SkinWriter<'a> {
         let count = if layout.skin > 0 { skeleton.skin_joint_count as usize } else { 0 };
         let joints = &arrays.words[skeleton.skin_joints as usize..][..count];
         let inverse_binds = &arrays.values[skeleton.inverse_binds as usize..].as_chunks::<3>().0[..count];
-        let counts = MatrixCounts { instances, slots: count, stride: layout.skin };
-        let matrices = MatrixWriter::new(counts, layout.skin_format, source.past_caches, staged, to);
+        let matrices = MatrixWriter::new(instances, count, layout.skin_format, source.past_caches, staged, to);
         Self { joints, inverse_binds, matrices }
     }
 
@@ -52,32 +51,34 @@ impl<'a> SkinWriter<'a> {
         }
     }
 
-    /// Writes the slots whose joints do not follow in the order of the skeleton.
+    /// Writes the slots whose joints do not follow in the order of the skeleton, and the lines that two neighbouring instances share.
     #[inline(always)]
-    pub fn write_others<L: Lanes>(&mut self, models: &[Vec4]) {
+    pub fn finish<L: Lanes>(&mut self, models: &[Vec4]) {
         while let Some(&joint) = self.joints.get(self.matrices.next) {
             self.push::<L>(joint as usize, load(models, joint as usize));
         }
+        self.matrices.finish::<L>();
     }
 }
 
-/// The staged rows of matrices: for each slot and row, those of all instances.
-pub type Staged = [[[Vec4; LARGEST_BLOCK]; 3]; STAGED];
+/// The rows of the matrices of a slot, those of all instances.
+type StagedSlot = [[Vec4; LARGEST_BLOCK]; 3];
 
-/// The numbers of matrices of a group.
-#[derive(Clone, Copy)]
-pub struct MatrixCounts {
-    /// The number of instances, at most a block.
-    pub instances: usize,
-    /// The number of slots of each instance.
-    pub slots: usize,
-    /// Numbers per instance in the output.
-    pub stride: usize,
+/// Slots that wait to be written.
+#[derive(Debug, Default)]
+pub struct Staged {
+    /// The last slots.
+    slots: [StagedSlot; STAGED],
+    /// The first slots, of which up to three share a line with the last ones of the instance before. They wait for these.
+    heads: [StagedSlot; MATRICES_PER_LINES],
 }
 
 /// The matrices of a group, written slot by slot.
 pub struct MatrixWriter<'a> {
-    counts: MatrixCounts,
+    /// The number of instances, at most a block.
+    instances: usize,
+    /// The number of slots of each instance.
+    slots: usize,
     format: SkinFormat,
     /// If set, matrices are written past the caches.
     past_caches: bool,
@@ -94,30 +95,31 @@ pub struct MatrixWriter<'a> {
 }
 
 impl<'a> MatrixWriter<'a> {
-    /// A writer of all matrices of `to`.
+    /// A writer of all matrices of `to`: `instances` instances with `slots` slots each. [`finish`](Self::finish) must follow the last slot.
     #[inline(always)]
     pub fn new(
-        counts: MatrixCounts,
+        instances: usize,
+        slots: usize,
         format: SkinFormat,
         past_caches: bool,
         staged: &'a mut Staged,
         to: &'a mut [f32],
     ) -> Self {
         let cuts =
-            if past_caches && counts.slots > 0 { LineCuts::new(counts, format, to) } else { LineCuts::default() };
-        Self { counts, format, past_caches, next: 0, before: 0, origin: 0, cuts, staged, to }
+            if past_caches && slots > 0 { LineCuts::new(instances, slots, format, to) } else { LineCuts::default() };
+        Self { instances, slots, format, past_caches, next: 0, before: 0, origin: 0, cuts, staged, to }
     }
 
     /// Stages the matrices of the next slot, because a register has a row of several instances. After each [`SLOTS_PER_WRITE`] slots and
     /// after the last, it writes the staged ones.
     #[inline(always)]
     pub fn push<L: Lanes>(&mut self, [first, second, third]: Numbers<L>) {
-        let to = &mut self.staged[(self.next - self.origin) % STAGED];
+        let to = &mut self.staged.slots[(self.next - self.origin) % STAGED];
         L::store_block(L::transpose(first), &mut to[0]);
         L::store_block(L::transpose(second), &mut to[1]);
         L::store_block(L::transpose(third), &mut to[2]);
         self.next += 1;
-        if self.next.is_multiple_of(SLOTS_PER_WRITE) || self.next == self.counts.slots {
+        if self.next.is_multiple_of(SLOTS_PER_WRITE) || self.next == self.slots {
             self.write::<L>();
         }
     }
@@ -125,23 +127,17 @@ impl<'a> MatrixWriter<'a> {
     /// Writes what is staged, but for the slots that wait.
     #[inline(always)]
     fn write<L: Lanes>(&mut self) {
-        let Self {
-            counts: MatrixCounts { instances, stride, .. },
-            format,
-            past_caches,
-            next,
-            before,
-            origin,
-            cuts,
-            ..
-        } = *self;
+        let Self { instances, slots, format, past_caches, next, before, origin, ref cuts, .. } = *self;
         let width = format.words();
-        for (instance, to) in self.to.chunks_mut(stride).take(instances).enumerate() {
+        for (instance, to) in self.to.chunks_mut(slots * width).take(instances).enumerate() {
             // The remainder changes nothing: it spares a check of bounds per row.
             let instance = instance % LARGEST_BLOCK;
-            let [start, end] = [before, next].map(|next| next - cuts.waiting(instance, next));
+            let [start, end] = [before, next].map(|next| cuts.reach(instance, next, slots));
             let matrices = StagedMatrices { staged: self.staged, first: start - origin, instance };
             skin::write::<L, _>(matrices, format, past_caches, &mut to[start * width..end * width]);
+        }
+        if cuts.seams > 0 && before == 0 {
+            self.staged.heads.copy_from_slice(&self.staged.slots[..MATRICES_PER_LINES]);
         }
         self.before = next;
         if !cuts.has_cuts {
@@ -149,24 +145,40 @@ impl<'a> MatrixWriter<'a> {
             self.origin = next;
         }
     }
+
+    /// Writes the lines that two neighbouring instances share. All slots must be staged.
+    #[inline(always)]
+    pub fn finish<L: Lanes>(&mut self) {
+        debug_assert_eq!(self.next, self.slots, "all slots are staged");
+        for instance in 0..self.cuts.seams {
+            let first = self.cuts.reach(instance, self.slots, self.slots);
+            if first < self.slots {
+                let to = &mut self.to[(instance * self.slots + first) * NUMBERS..][..MATRICES_PER_LINES * NUMBERS];
+                let seam = Seam { staged: self.staged, first, slots: self.slots, instance };
+                skin::matrices::<L, _>(seam, self.past_caches, to);
+            }
+        }
+    }
 }
 
-/// The slots of each instance at which its matrices are cut into whole cache lines.
+/// The slots at which the matrices of each instance are cut into whole cache lines.
 #[derive(Clone, Copy, Default)]
 struct LineCuts {
     /// If set, some instances do not begin at a line.
     has_cuts: bool,
     /// For each instance the first slot that begins at a line.
     first: [u8; LARGEST_BLOCK],
-    /// The number of slots.
-    slots: usize,
+    /// The number of seams: lines that the last slots of an instance and the first ones of the next one share. Those of packed matrices
+    /// are written through the caches.
+    seams: usize,
 }
 
 impl LineCuts {
-    /// The cuts of the instances of `to`.
+    /// The cuts of the instances of `to`, which have `slots` slots each.
     #[inline(always)]
-    fn new(MatrixCounts { slots, stride, .. }: MatrixCounts, format: SkinFormat, to: &[f32]) -> Self {
+    fn new(instances: usize, slots: usize, format: SkinFormat, to: &[f32]) -> Self {
         let mut first = [0; LARGEST_BLOCK];
+        let stride = slots * format.words();
         let has_cuts = !(to.as_ptr().addr() | size_of_val(&to[..stride])).is_multiple_of(LINE);
         if has_cuts {
             for (first, to) in first.iter_mut().zip(to.chunks(stride)) {
@@ -174,16 +186,26 @@ impl LineCuts {
                 *first = skin::first_at_line(to, format.words()).unwrap_or_default() as u8;
             }
         }
-        Self { has_cuts, first, slots }
+        let has_seams = has_cuts && format == SkinFormat::Matrix && slots >= MATRICES_PER_LINES;
+        Self { has_cuts, first, seams: if has_seams { instances.saturating_sub(1) } else { 0 } }
     }
 
-    /// The number of slots before `next`, the next one, that wait until they fill their line.
+    /// The slot up to which the matrices of an instance are written when those before `next` are staged. What follows waits until it fills
+    /// its line.
     #[inline(always)]
-    fn waiting(&self, instance: usize, next: usize) -> usize {
-        if self.has_cuts && next > 0 && next < self.slots {
-            (next - usize::from(self.first[instance])) % SLOTS_PER_LINES
+    fn reach(&self, instance: usize, next: usize, slots: usize) -> usize {
+        let first = usize::from(self.first[instance % LARGEST_BLOCK]);
+        if !self.has_cuts {
+            next
+        } else if next == 0 {
+            // Those before the first line wait for those of the instance before.
+            if (1..=self.seams).contains(&instance) { first } else { 0 }
+        } else if next < slots {
+            next - (next - first) % SLOTS_PER_LINES
+        } else if instance < self.seams {
+            next - (next - first) % MATRICES_PER_LINES
         } else {
-            0
+            next
         }
     }
 }
@@ -200,7 +222,32 @@ struct StagedMatrices<'a> {
 impl RowsInMemory for StagedMatrices<'_> {
     #[inline(always)]
     fn rows(&self, slot: usize) -> [&Vec4; 3] {
-        let [first, second, third] = &self.staged[(self.first + slot) % STAGED];
+        let [first, second, third] = &self.staged.slots[(self.first + slot) % STAGED];
         [&first[self.instance], &second[self.instance], &third[self.instance]]
+    }
+}
+
+/// Matrices that fill lines which two neighbouring instances share: the last slots of one, then the first ones of the next.
+#[derive(Clone, Copy)]
+struct Seam<'a> {
+    staged: &'a Staged,
+    /// The first slot of the lines.
+    first: usize,
+    /// The number of slots of an instance.
+    slots: usize,
+    /// The instance before the seam.
+    instance: usize,
+}
+
+impl RowsInMemory for Seam<'_> {
+    #[inline(always)]
+    fn rows(&self, slot: usize) -> [&Vec4; 3] {
+        let slot = self.first + slot;
+        let (staged, instance) = if slot < self.slots {
+            (&self.staged.slots[slot % STAGED], self.instance)
+        } else {
+            (&self.staged.heads[(slot - self.slots) % MATRICES_PER_LINES], self.instance + 1)
+        };
+        staged.each_ref().map(|row| &row[instance % LARGEST_BLOCK])
     }
 }
