@@ -126,12 +126,16 @@ fn rotations_are_summed_in_the_hemisphere_of_the_first() {
     let [a, b] = [near(1.0, 30.0), near(-1.0, 90.0)].map(|track| add(&mut library, skeleton, vec![track]));
     let half = (Target::Rotation(0), steady(4, &[0.0, 1.0, 0.0, 0.0]));
     let [none, half] = [near(1.0, 0.0), half].map(|track| add(&mut library, skeleton, vec![track]));
+    let [ahead, back] = [1.0, -1.0].map(|x| (Target::Rotation(0), steady(4, &[x, 0.0, 0.0, 0.0])));
+    let [ahead, back] = [ahead, back].map(|track| add(&mut library, skeleton, vec![track]));
     let turn = |layers: &[Layer], expected: DQuat| {
         check(&library, layers, Ticks(0), |pose, name| assert_rotation(pose.local[0].rotation, expected, name));
     };
     turn(&[blend(a, 1.0), blend(b, 1.0)], degrees(DVec3::Y, 60.0));
     // The quaternion of a half turn is at a right angle to the identity, so it is not negated.
     turn(&[blend(none, 1.0), blend(half, 1.0)], degrees(DVec3::Y, 90.0));
+    // Half turns that cancel out leave the first, however small its weight is.
+    turn(&[blend(none, 1e-7), blend(ahead, 1.0), blend(back, 1.0)], DQuat::IDENTITY);
     let sum = degrees(DVec3::Y, 30.0) * 1.0 + degrees(DVec3::Y, 90.0) * 3.0;
     turn(&[blend(a, 1.0), blend(b, 3.0)], sum.normalize());
     // The rest pose fills the missing weight in the hemisphere of the first layer with a weight, with any stored sign.

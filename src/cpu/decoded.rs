@@ -97,12 +97,12 @@ impl DecodedColumns {
     /// Decodes the rows that up to [`LARGEST_BLOCK`] instances read, unless they are decoded.
     #[inline(always)]
     pub fn decode_rows<L: Lanes>(&mut self, sampling: &Sampling) {
-        let places = &sampling.plan.rows;
+        let places = &sampling.clip.plan.rows;
         if places.timelines.is_empty() {
             return;
         }
         debug_assert!(sampling.first_spans.len() <= LARGEST_BLOCK, "there is room for a block of instances");
-        let timelines = sampling.timelines.len();
+        let timelines = sampling.clip.timelines.len();
         self.around.resize(sampling.first_spans.len() * timelines, [0; 2]);
         self.absent.resize(timelines, 0..0);
         self.rows.absent.clear();
@@ -110,13 +110,14 @@ impl DecodedColumns {
             let timeline = place.timeline as usize;
             let first_absent = self.rows.begin();
             for (instance, first) in sampling.first_spans.iter().enumerate() {
-                let around = self.rows.require(place, &sampling.timelines[timeline], &sampling.spans[first + timeline]);
+                let around =
+                    self.rows.require(place, &sampling.clip.timelines[timeline], &sampling.spans[first + timeline]);
                 self.around[instance * timelines + timeline] = around;
             }
             self.absent[timeline] = first_absent..self.rows.absent.len();
         }
         if !self.rows.absent.is_empty() {
-            self.decode_absent::<L>(sampling.plan, bytemuck::cast_slice(sampling.sampler.words()));
+            self.decode_absent::<L>(sampling.clip.plan, bytemuck::cast_slice(sampling.clip.sampler.words()));
         }
     }
 
@@ -149,7 +150,7 @@ impl DecodedColumns {
     /// [`key_row::decode`] writes them.
     #[inline(always)]
     pub fn around(&self, sampling: &Sampling, instance: usize, keys: Keys, joints: usize) -> [&[Vec4]; 2] {
-        let [start, end] = self.around[instance * sampling.timelines.len() + keys.timeline()];
+        let [start, end] = self.around[instance * sampling.clip.timelines.len() + keys.timeline()];
         [self.rows.run(start, keys, joints), self.rows.run(end, keys, joints)]
     }
 

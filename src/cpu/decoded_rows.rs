@@ -163,6 +163,7 @@ mod tests {
     use crate::cpu::decoded::DecodedClips;
     use crate::cpu::plan::{Kind, Nearness, Plan};
     use crate::cpu::simd::{Kernel, Lanes, in_order};
+    use crate::cpu::source::ClipSource;
     use crate::cpu::stages::phase::Time;
     use crate::cpu::stages::sampler::Sampler;
     use crate::cpu::stages::{TransformPart, search};
@@ -261,14 +262,12 @@ mod tests {
                     })
                     .collect();
                 let first_spans: Vec<usize> = (0..INSTANCES).map(|instance| instance * timelines.len()).collect();
-                let sampler = &Sampler::new(packed, &packed.skeletons[*skeleton].record, &record, &[]);
+                let sampler = Sampler::new(packed, &packed.skeletons[*skeleton].record, &record, &[]);
                 let sampling = Sampling {
-                    plan,
-                    timelines,
-                    sampler,
+                    clip: &ClipSource { plan, timelines, sampler },
                     spans: &spans,
                     first_spans: &first_spans,
-                    rest: [&[]; 3],
+                    rest: &[&[]; 3],
                     first: 0,
                     stride: 0,
                     slerp_weights: &[],

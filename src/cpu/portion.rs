@@ -6,7 +6,7 @@ use crate::cpu::cut::{Cutting, Portions};
 use crate::cpu::goals::{self, Goals};
 use crate::cpu::pose;
 use crate::cpu::scratch::Scratch;
-use crate::cpu::simd::{Kernel, Lanes};
+use crate::cpu::simd::{Kernel, Lanes, prefetch};
 use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::stages::decay::Displaced;
 use crate::cpu::stages::drive::Moment;
@@ -169,6 +169,10 @@ fn pose_portion<L: Lanes>(
             pose::write::<L>(source, instances, &layout, scratch, to);
         }
         let Some((group, (layers, mut to))) = groups.next() else { break };
+        // The records of the next group are read when this one is sampled.
+        if let Some((_, (later, _))) = groups.peek() {
+            prefetch(later);
+        }
         if layout.root_motion > 0 {
             let motions = to.root_motion.chunks_mut(layout.root_motion);
             for (layers, to) in layers.chunks(layer_count).zip(motions) {

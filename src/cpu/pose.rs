@@ -3,7 +3,7 @@
 use crate::cpu::abreast;
 use crate::cpu::block::group_layers::GroupLayers;
 use crate::cpu::block::joints::Parts;
-use crate::cpu::block::layers::{REQUESTS_PER_LAYER, mix_joints};
+use crate::cpu::block::layers::{LastClips, REQUESTS_PER_LAYER, mix_joints};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
 use crate::cpu::block::skin::{LocalTransforms, ModelMatrices, Skinning};
@@ -15,7 +15,7 @@ use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::values::{self, MixedValues};
 use crate::pack::OutputLayout;
-use crate::pack::record::{ClipRecord, LayerRecord, NONE};
+use crate::pack::record::{LayerRecord, NONE};
 
 /// The most joints of skeletons whose instances are posed abreast. The matrices of larger ones do not fit the caches of a core.
 const MOST_ABREAST: usize = 256;
@@ -42,23 +42,19 @@ pub fn sample<L: Lanes>(
     if !layout.has_joints() {
         return;
     }
-    let rest = source.rest();
+    let rest = &source.rest();
     let mut has_root = false;
     let mut index = 0;
     for same in layers.chunk_by(have_one_clip) {
-        let plan = source.plan(same[0].clip);
-        let decoded = decoded.of::<L>(&arrays.words, same[0].clip, plan);
-        let clip: ClipRecord = arrays.record(same[0].clip);
-        has_root |= clip.root != NONE;
+        let clip = &source.clip(same[0].clip);
+        let decoded = decoded.of::<L>(&arrays.words, same[0].clip, clip.plan);
+        has_root |= clip.sampler.root_joint().is_some();
         let range = index..index + same.len();
-        found.set_fractions(plan, range.clone());
-        found.weigh::<L>(plan.turning.len());
+        found.set_fractions(clip.plan, range.clone());
+        found.weigh::<L>(clip.plan.turning.len());
         let GroupSpans { spans, firsts: first_spans, slerp_weights } = &*found;
-        let sampler = &source.sampler(&clip, &[]);
         let sampling = Sampling {
-            plan,
-            timelines: source.timelines(&clip),
-            sampler,
+            clip,
             spans,
             first_spans: &first_spans[range.clone()],
             rest,
@@ -73,8 +69,8 @@ pub fn sample<L: Lanes>(
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);
     if has_root {
         for (index, (layer, first_span)) in layers.iter().zip(found.firsts).enumerate() {
-            let sampler = &source.sampler(&arrays.record(layer.clip), &found.spans[first_span..]);
-            joints::sample_root(sampler, rest, index * stride, parts);
+            let sampler = &source.sampler(&arrays.record(layer.clip), &[]);
+            joints::sample_root(sampler, &found.spans[first_span..], rest, index * stride, parts);
         }
     }
 }
@@ -99,6 +95,7 @@ pub fn mix<L: Lanes>(
         mix_values(source, layers.chunks(layer_count), layered, values, layout, to.values);
     }
     if layout.has_joints() {
+        let (rest, mut clips) = (source.rest(), LastClips::default());
         for (instance, own) in layers.chunks(layer_count).enumerate() {
             if source.prefetches {
                 scratch.ahead.clear();
@@ -107,7 +104,7 @@ pub fn mix<L: Lanes>(
                 }
                 scratch.ahead.share(REQUESTS_PER_LAYER * scratch.layered.instance(instance).active().count());
             }
-            mix_joints::<L>(source, own, instance, instance * stride, scratch);
+            mix_joints::<L>(source, &rest, &mut clips, own, instance, instance * stride, scratch);
         }
     }
 }

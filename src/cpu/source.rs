@@ -72,6 +72,16 @@ pub struct Source<'a> {
     pub prefetches: bool,
 }
 
+/// A clip, as the stages read it.
+pub struct ClipSource<'a> {
+    /// The runs of the clip.
+    pub plan: &'a Plan,
+    /// The timelines of the clip.
+    pub timelines: &'a [TimelineRecord],
+    /// The clip, at no time.
+    pub sampler: Sampler<'a>,
+}
+
 impl<'a> Source<'a> {
     /// The sampler of a clip whose keys were found.
     pub fn sampler(&self, clip: &ClipRecord, spans: &'a [Span]) -> Sampler<'a> {
@@ -82,6 +92,12 @@ impl<'a> Source<'a> {
     pub fn plan(&self, clip: u32) -> &'a Plan {
         let found = self.plans.binary_search_by_key(&clip, |(offset, _)| *offset);
         &self.plans[found.unwrap_or_default()].1
+    }
+
+    /// A clip, by the offset of its record.
+    pub fn clip(&self, offset: u32) -> ClipSource<'a> {
+        let clip: ClipRecord = self.library.arrays.record(offset);
+        ClipSource { plan: self.plan(offset), timelines: self.timelines(&clip), sampler: self.sampler(&clip, &[]) }
     }
 
     /// The mask of a layer: a factor per joint. Empty: 1.

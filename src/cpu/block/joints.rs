@@ -11,6 +11,7 @@ use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::decoded::DecodedColumns;
 use crate::cpu::plan::{Keys, Kind, Run};
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::source::ClipSource;
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::Span;
@@ -40,7 +41,7 @@ impl Parts {
 pub fn sample_runs<L: Lanes>(sampling: &Sampling, decoded: &mut DecodedColumns, scattered: &mut Arcs, to: &mut Parts) {
     decoded.decode_rows::<L>(sampling);
     for part in TransformPart::ALL {
-        for run in sampling.plan.runs(part) {
+        for run in sampling.clip.plan.runs(part) {
             sample_run::<L>(sampling, decoded, run, part, scattered, &mut to.0[part as usize]);
         }
     }
@@ -48,8 +49,9 @@ pub fn sample_runs<L: Lanes>(sampling: &Sampling, decoded: &mut DecodedColumns, 
 
 /// Samples the root joint again if the clip has root motion, which blocks do not separate from it.
 #[inline(always)]
-pub fn sample_root(sampler: &Sampler, rest: [&[Vec4]; 3], first: usize, to: &mut Parts) {
+pub fn sample_root(sampler: &Sampler, spans: &[Span], rest: &[&[Vec4]; 3], first: usize, to: &mut Parts) {
     if let Some(root) = sampler.root_joint() {
+        let sampler = sampler.at(spans);
         for part in TransformPart::ALL {
             let sampled = sampler.part(part, root).unwrap_or(rest[part as usize][root]);
             to.0[part as usize][first + root] = sampled;
@@ -67,7 +69,7 @@ fn sample_run<L: Lanes>(
     scattered: &mut Arcs,
     to: &mut [Vec4],
 ) {
-    let Sampling { plan, sampler, rest, .. } = *sampling;
+    let Sampling { clip: ClipSource { plan, sampler, .. }, rest, .. } = *sampling;
     let (joints, values) = (run.joints(), sampler.values());
     let room = joints.len().next_multiple_of(L::BLOCK);
     match run.kind {
@@ -136,7 +138,7 @@ fn sample_run<L: Lanes>(
 /// Samples joints of an instance one by one.
 #[inline(always)]
 fn sample_each(sampling: &Sampling, instance: usize, joints: Range<usize>, part: TransformPart, to: &mut [Vec4]) {
-    let sampler = sampling.sampler.at(&sampling.spans[sampling.first_spans[instance]..]);
+    let sampler = sampling.clip.sampler.at(&sampling.spans[sampling.first_spans[instance]..]);
     for joint in joints {
         to[joint] = sampler.part(part, joint).unwrap_or(sampling.rest[part as usize][joint]);
     }

@@ -3,13 +3,14 @@
 use glam::Vec4;
 
 use crate::cpu::block::joints::{self, Parts};
-use crate::cpu::block::mixer::JointRange;
+use crate::cpu::block::mixer::{Adding, JointRange};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::scratch::Scratch;
 use crate::cpu::simd::Lanes;
-use crate::cpu::source::Source;
+use crate::cpu::source::{ClipSource, Source};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::phase::Time;
+use crate::model::Crowd;
 use crate::pack::record::{
     BLEND_LEAST, BLEND_SMALLEST_SCALE, ClipRecord, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_MODE, LAYER_OVERRIDE,
     LayerRecord, NONE,
@@ -18,17 +19,35 @@ use crate::pack::record::{
 /// Calls of [`Ahead::request`](crate::cpu::prefetch::Ahead::request) per layer with a weight above 0.
 pub const REQUESTS_PER_LAYER: usize = 2;
 
+/// The clip that was sampled last at each index of a layer, with the offset of its record: neighbouring instances often play the same.
+#[derive(Default)]
+pub struct LastClips<'a>([Option<(u32, ClipSource<'a>)>; Crowd::MAX_LAYERS]);
+
+impl<'a> LastClips<'a> {
+    /// The clip of a layer, by the offset of its record.
+    #[inline(always)]
+    fn get(&mut self, source: Source<'a>, layer: usize, offset: u32) -> &ClipSource<'a> {
+        let last = &mut self.0[layer];
+        if last.as_ref().is_some_and(|(last, _)| *last != offset) {
+            *last = None;
+        }
+        &last.get_or_insert_with(|| (offset, source.clip(offset))).1
+    }
+}
+
 /// Samples and mixes all joints of an instance of a group, whose weights and spans were found. `first` is the place of its first joint in
-/// the parts of the group.
+/// the parts of the group, `rest` the rest pose of the skeleton.
 #[inline(always)]
-pub fn mix_joints<L: Lanes>(
-    source: Source,
+pub fn mix_joints<'a, L: Lanes>(
+    source: Source<'a>,
+    rest: &[&'a [Vec4]; 3],
+    clips: &mut LastClips<'a>,
     layers: &[LayerRecord],
     instance: usize,
     first: usize,
     scratch: &mut Scratch,
 ) {
-    let (rest, joints) = (source.rest(), source.skeleton.record.joint_count as usize);
+    let joints = source.skeleton.record.joint_count as usize;
     let range = JointRange { first, joints };
     let arrays = &source.library.arrays;
     let Scratch { layered, ahead, parts, sampled, mixer, scattered, decoded, .. } = scratch;
@@ -36,6 +55,7 @@ pub fn mix_joints<L: Lanes>(
     let blends = |&index: &usize| layers[index].mode & LAYER_MODE == LAYER_BLEND;
     let blended = found.active().filter(blends);
     let above = found.active().filter(|index| !blends(index));
+    let blended_count = blended.clone().count();
     let sum: f32 = blended.clone().map(|index| found.weight(index)).sum();
     let blend = Blend::choose(source, blended.clone().map(|index| &layers[index]), sum);
     if blend == Blend::PerJoint {
@@ -44,59 +64,50 @@ pub fn mix_joints<L: Lanes>(
     // The share of the lowest layer, until others are added to it.
     let mut below = 1.0;
     let mut uniform_count = 0;
-    let mut is_settled = false;
+    let mut needs_mean = blend == Blend::PerJoint;
     // One loop, so that the code of a sample is compiled once. The last round has no layer.
     for index in blended.chain(above).map(Some).chain([None]) {
         let is_blended = index.as_ref().is_some_and(blends);
-        if !is_blended && !is_settled {
-            match blend {
-                Blend::PerJoint => mixer.mean::<L>(range, rest, parts),
-                Blend::Uniform if uniform_count > 1 => mixer.normalize::<L>(range, parts),
-                Blend::Uniform => {}
-            }
-            is_settled = true;
+        if !is_blended && needs_mean {
+            mixer.mean::<L>(range, rest, parts);
+            needs_mean = false;
         }
         let Some(index) = index else { break };
         let (layer, weight) = (&layers[index], found.weight(index));
         let is_lowest = is_blended && blend == Blend::Uniform && uniform_count == 0;
         let (to, first) = if is_lowest { (&mut *parts, first) } else { (&mut *sampled, 0) };
-        let clip: ClipRecord = source.library.arrays.record(layer.clip);
-        let plan = source.plan(layer.clip);
-        let decoded = decoded.of::<L>(&source.library.arrays.words, layer.clip, plan);
+        let clip = clips.get(source, index, layer.clip);
+        let decoded = decoded.of::<L>(&arrays.words, layer.clip, clip.plan);
         let spans = found.spans(index);
         let (slerp_weights, first_lane) = found.slerp_weights(index);
-        let sampler = &source.sampler(&clip, spans);
-        let timelines = source.timelines(&clip);
         let (first_spans, stride) = (&[0], 0);
-        let sampling =
-            Sampling { plan, timelines, sampler, spans, first_spans, rest, first, stride, slerp_weights, first_lane };
+        let sampling = Sampling { clip, spans, first_spans, rest, first, stride, slerp_weights, first_lane };
         ahead.request(arrays);
         joints::sample_runs::<L>(&sampling, decoded, scattered, to);
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
-        joints::sample_root(sampler, rest, first, to);
+        joints::sample_root(&clip.sampler, spans, rest, first, to);
         ahead.request(arrays);
         match (layer.mode & LAYER_MODE, blend) {
             (LAYER_BLEND, Blend::Uniform) => {
-                if uniform_count == 1 {
-                    mixer.keep_first(range, parts);
-                }
                 if uniform_count > 0 {
-                    mixer.add::<L>(range, [below, weight / sum], sampled, parts);
+                    let (is_second, is_last) = (uniform_count == 1, uniform_count + 1 == blended_count);
+                    let adding = Adding { below, weight: weight / sum, is_second, is_last };
+                    mixer.add::<L>(range, adding, sampled, parts);
                 }
                 below = if uniform_count == 0 { weight / sum } else { 1.0 };
                 uniform_count += 1;
             }
             (LAYER_BLEND, Blend::PerJoint) => {
-                mixer.set_weights(plan, weight, source.mask(layer));
+                mixer.set_weights(clip.plan, weight, source.mask(layer));
                 mixer.add_weighed::<L>(range, sampled, parts);
             }
             (LAYER_OVERRIDE, _) => {
-                mixer.set_weights(plan, weight, source.mask(layer));
+                mixer.set_weights(clip.plan, weight, source.mask(layer));
                 mixer.override_with::<L>(range, sampled, parts);
             }
             (mode, _) => {
-                mixer.set_weights(plan, weight, source.mask(layer));
-                let compared = &plan.references[usize::from(mode != LAYER_ADD_FIRST)];
+                mixer.set_weights(clip.plan, weight, source.mask(layer));
+                let compared = &clip.plan.references[usize::from(mode != LAYER_ADD_FIRST)];
                 let reference = compared.get_or_init(|| Box::new(additive_reference(source, layer, mode)));
                 mixer.add_difference::<L>(range, sampled, reference, parts);
             }
@@ -117,9 +128,9 @@ impl Blend {
     /// The way for layers whose weights have this sum.
     fn choose<'a>(source: Source, mut layers: impl Iterator<Item = &'a LayerRecord>, sum: f32) -> Self {
         let Some(lowest) = layers.next() else { return Self::PerJoint };
-        let animated = &source.plan(lowest.clip).animated;
+        let animated = |layer: &LayerRecord| &source.plan(layer.clip).animated;
         let is_like_lowest = |layer: &LayerRecord| {
-            layer.mask == NONE && (layer.clip == lowest.clip || source.plan(layer.clip).animated == *animated)
+            layer.mask == NONE && (layer.clip == lowest.clip || animated(layer) == animated(lowest))
         };
         let is_uniform = lowest.mask == NONE && sum >= BLEND_LEAST && sum.is_finite() && layers.all(is_like_lowest);
         if is_uniform { Self::Uniform } else { Self::PerJoint }

@@ -10,6 +10,8 @@ use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::{TransformPart, quat};
 use crate::pack::record::BLEND_LEAST;
 
+/// The index of translations among the parts.
+const TRANSLATION: usize = TransformPart::Translation as usize;
 /// The index of rotations among the parts.
 const ROTATION: usize = TransformPart::Rotation as usize;
 /// The index of scales among the parts.
@@ -25,7 +27,8 @@ const LARGEST_WEIGHT: f32 = 16_777_216.0;
 /// Memory of the passes.
 #[derive(Debug, Clone, Default)]
 pub struct Mixer {
-    /// The first rotation with a weight. The other rotations are brought into its hemisphere.
+    /// The first rotation with a weight, into whose hemisphere the other rotations are brought. For [`add`](Self::add), block by block and number
+    /// by number.
     first: Vec<Vec4>,
     /// The weights of the layer at work, each in all four numbers. They are 0 where the clip does not animate a part.
     weights: Parts,
@@ -42,6 +45,19 @@ pub struct JointRange {
     pub joints: usize,
 }
 
+/// The weights of a layer that is added to the layers below, and its place above them.
+#[derive(Clone, Copy)]
+pub struct Adding {
+    /// The weight of the sum of the layers below.
+    pub below: f32,
+    /// The weight of the layer.
+    pub weight: f32,
+    /// If set, there is one layer below: the first.
+    pub is_second: bool,
+    /// If set, no other layer is added.
+    pub is_last: bool,
+}
+
 impl Mixer {
     /// Makes room for `joints` joints and one more block.
     pub fn resize(&mut self, joints: usize) {
@@ -50,45 +66,37 @@ impl Mixer {
         self.sums.resize(joints);
     }
 
-    /// Keeps the rotations of the first layer, into whose hemisphere the others are brought.
-    pub fn keep_first(&mut self, JointRange { first, joints }: JointRange, parts: &Parts) {
-        self.first[..joints].copy_from_slice(&parts.0[ROTATION][first..first + joints]);
-    }
-
-    /// Adds a layer with one weight for all joints to the layers below, which have one weight, too.
+    /// Adds a layer with one weight for all joints to the layers below, which have one weight, too. With the last layer, rotations are
+    /// normalised. The room after the joints of both is overwritten.
     #[inline(always)]
-    pub fn add<L: Lanes>(&self, range: JointRange, [below, weight]: [f32; 2], layer: &Parts, to: &mut Parts) {
-        let (below, weight) = (L::splat(below), L::splat(weight));
-        for part in 0..3 {
-            let (layer, to) = (&layer.0[part], &mut to.0[part][range.first..]);
-            for joint in (0..range.joints).step_by(L::BLOCK / 4) {
-                let mut value = L::load(&layer[joint..]);
-                if part == ROTATION {
-                    value = value.toward(L::load(&self.first[joint..]));
-                }
+    pub fn add<L: Lanes>(&mut self, range: JointRange, adding: Adding, layer: &mut Parts, to: &mut Parts) {
+        let JointRange { first, joints } = range;
+        let (below, weight) = (L::splat(adding.below), L::splat(adding.weight));
+        for part in [TRANSLATION, SCALE] {
+            let (layer, to) = (&layer.0[part], &mut to.0[part][first..]);
+            for joint in (0..joints).step_by(L::BLOCK / 4) {
                 let to = &mut to[joint..];
-                value.multiply_add(weight, L::load(to) * below).store(to);
+                L::load(&layer[joint..]).multiply_add(weight, L::load(to) * below).store(to);
             }
         }
-    }
-
-    /// Normalises the rotations after all layers were added.
-    #[inline(always)]
-    pub fn normalize<L: Lanes>(&self, range: JointRange, to: &mut Parts) {
-        let rotations = &mut to.0[ROTATION][range.first..];
-        // What lies beyond the joints must not decide on their rounding. The next instance is mixed later.
-        rotations[range.joints..range.joints.next_multiple_of(L::BLOCK)].fill(Vec4::W);
-        for joint in (0..range.joints).step_by(L::BLOCK) {
-            let rotations = &mut rotations[joint..];
-            let block = L::transpose(L::load_block(rotations));
-            let square = dot(block, block);
-            if square.any_less(L::splat(SHORT_SQUARE)) {
-                for (rotation, first) in rotations[..L::BLOCK].iter_mut().zip(&self.first[joint..]) {
-                    *rotation = quat::normalize(*rotation, *first);
+        let (layer, to) = (&mut layer.0[ROTATION], &mut to.0[ROTATION][first..]);
+        fill_beyond::<L>(joints, layer);
+        fill_beyond::<L>(joints, to);
+        for joint in (0..joints).step_by(L::BLOCK) {
+            let (kept, to) = (&mut self.first[joint..], &mut to[joint..]);
+            let under = L::transpose(L::load_block(to));
+            // Those of the first layer are kept number by number.
+            let first = if adding.is_second { under } else { L::load_block(kept) };
+            let value = L::transpose(L::load_block(&layer[joint..]));
+            let mixed = weighted_sum(under, below, value, weight.with_sign_of(dot(first, value)));
+            if adding.is_last {
+                store_unit(mixed, first, to);
+            } else {
+                if adding.is_second {
+                    L::store_block(first, kept);
                 }
-                continue;
+                L::store_block(L::transpose(mixed), to);
             }
-            L::store_block(L::transpose(scaled(block, square.inverse_square_root())), rotations);
         }
     }
 
@@ -141,7 +149,7 @@ impl Mixer {
     /// Divides the sums of [`add_weighed`](Self::add_weighed) by the weights. If the weights of a joint sum to less than
     /// [`BLEND_LEAST`], the rest pose adds the difference.
     #[inline(always)]
-    pub fn mean<L: Lanes>(&mut self, range: JointRange, rest: [&[Vec4]; 3], to: &mut Parts) {
+    pub fn mean<L: Lanes>(&mut self, range: JointRange, rest: &[&[Vec4]; 3], to: &mut Parts) {
         let least = L::splat(BLEND_LEAST);
         let zero = L::splat(0.0);
         for part in 0..3 {
@@ -154,7 +162,13 @@ impl Mixer {
                 (filled / sum.max(least)).replace_where_zero(sum, rest).store(to);
             }
         }
-        self.normalize::<L>(range, to);
+        let rotations = &mut to.0[ROTATION][range.first..];
+        fill_beyond::<L>(range.joints, rotations);
+        for joint in (0..range.joints).step_by(L::BLOCK) {
+            let first = L::transpose(L::load_block(&self.first[joint..]));
+            let to = &mut rotations[joint..];
+            store_unit(L::transpose(L::load_block(to)), first, to);
+        }
     }
 
     /// Applies a layer that overrides, with the weights that [`set_weights`](Self::set_weights) set.
@@ -223,6 +237,29 @@ impl Mixer {
                 result.store(to);
             }
         }
+    }
+}
+
+/// Sets the rotations after the last joint, up to the end of its block, to the identity: a short one would decide on the rounding of the
+/// others in [`store_unit`].
+#[inline(always)]
+fn fill_beyond<L: Lanes>(joints: usize, rotations: &mut [Vec4]) {
+    rotations[joints..joints.next_multiple_of(L::BLOCK)].fill(Vec4::W);
+}
+
+/// Stores a block of rotations at unit length. `first` has those of the first layer, for rotations that almost cancel out.
+#[inline(always)]
+fn store_unit<L: Lanes>(rotations: [L; 4], first: [L; 4], to: &mut [Vec4]) {
+    let square = dot(rotations, rotations);
+    if square.any_less(L::splat(SHORT_SQUARE)) {
+        let mut firsts = [Vec4::W; LARGEST_BLOCK];
+        L::store_block(L::transpose(first), &mut firsts);
+        L::store_block(L::transpose(rotations), to);
+        for (rotation, first) in to[..L::BLOCK].iter_mut().zip(firsts) {
+            *rotation = quat::normalize(*rotation, first);
+        }
+    } else {
+        L::store_block(L::transpose(scaled(rotations, square.inverse_square_root())), to);
     }
 }
 

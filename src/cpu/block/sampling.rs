@@ -3,31 +3,26 @@
 use glam::Vec4;
 
 use crate::cpu::block::slerp::{GroupWeights, Weights};
-use crate::cpu::plan::{Keys, Plan};
-use crate::cpu::stages::sampler::Sampler;
+use crate::cpu::plan::Keys;
+use crate::cpu::source::ClipSource;
 use crate::cpu::stages::search::Span;
-use crate::pack::record::TimelineRecord;
 
 /// Instances that play one clip, each at its own time, and the joints that they pose.
 pub struct Sampling<'a> {
-    /// The runs of the clip.
-    pub plan: &'a Plan,
-    /// The timelines of the clip.
-    pub timelines: &'a [TimelineRecord],
-    /// The clip, at no time.
-    pub sampler: &'a Sampler<'a>,
+    /// The clip.
+    pub clip: &'a ClipSource<'a>,
     /// The clip at the times of the instances: the spans of all timelines of an instance lie side by side.
     pub spans: &'a [Span],
     /// The index of the first span of each instance.
     pub first_spans: &'a [usize],
     /// The rest pose of the skeleton.
-    pub rest: [&'a [Vec4]; 3],
+    pub rest: &'a [&'a [Vec4]; 3],
     /// The place of the first joint of the first instance in the result.
     pub first: usize,
     /// The places from an instance to the next.
     pub stride: usize,
-    /// The weights of rotations of a group, by the index of their timeline in [`Plan::turning`]. Those of other timelines are computed for
-    /// each run.
+    /// The weights of rotations of a group, by the index of their timeline in [`Plan::turning`](crate::cpu::plan::Plan::turning).
+    /// Those of other timelines are computed for each run.
     pub slerp_weights: &'a [GroupWeights],
     /// The index of the first instance in the group.
     pub first_lane: usize,
