@@ -50,23 +50,6 @@ fn joined([a, b, c, d]: [&Vec4; 4]) -> __m512 {
     }
 }
 
-/// The rows of four matrices, in fours.
-#[inline(always)]
-fn by_register([a, b, c, d]: [[&Vec4; 3]; 4]) -> [[&Vec4; 4]; 3] {
-    [[a[0], a[1], a[2], b[0]], [b[1], b[2], c[0], c[1]], [c[2], d[0], d[1], d[2]]]
-}
-
-/// Numbers as `f16`, as [`halves`](Lanes::halves) rounds them.
-#[inline(always)]
-fn halves(numbers: __m512) -> __m256i {
-    // SAFETY: the numbers exist only on a machine with AVX-512; no memory is accessed.
-    unsafe {
-        let (least, most) = (_mm512_set1_ps(-LARGEST_HALF), _mm512_set1_ps(LARGEST_HALF));
-        let within = _mm512_max_ps(_mm512_min_ps(numbers, most), least);
-        _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(within)
-    }
-}
-
 operators!(Avx512: Add add _mm512_add_ps, Sub sub _mm512_sub_ps, Mul mul _mm512_mul_ps, Div div _mm512_div_ps);
 
 impl Lanes for Avx512 {
@@ -255,8 +238,8 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn store_lines_past_caches(matrices: [[&Vec4; 3]; 4], to: &mut AlignedLines) {
-        let [first, second, third] = by_register(matrices);
+    fn store_lines_past_caches([a, b, c, d]: [[&Vec4; 3]; 4], to: &mut AlignedLines) {
+        let [first, second, third] = [[a[0], a[1], a[2], b[0]], [b[1], b[2], c[0], c[1]], [c[2], d[0], d[1], d[2]]];
         // SAFETY: code of a kernel, on a machine with AVX-512; each register has 16 of the 48 numbers of `to`, at a multiple of 64
         // bytes, as its type ensures.
         unsafe {
@@ -267,26 +250,12 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn store_half_lines_past_caches([a, b, c, d, e, f, g, h]: [[&Vec4; 3]; 8], to: &mut AlignedLines) {
-        let [first, second, third] = by_register([a, b, c, d]);
-        let [fourth, fifth, sixth] = by_register([e, f, g, h]);
-        let lines = [[first, second], [third, fourth], [fifth, sixth]];
-        for ([low, high], to) in lines.into_iter().zip(to.0.as_chunks_mut::<16>().0) {
-            let (low, high) = (halves(joined(low)), halves(joined(high)));
-            // SAFETY: code of a kernel, on a machine with AVX-512; `to` has the 64 bytes of a register, at a multiple of 64 bytes, as its
-            // type ensures.
-            unsafe {
-                let line = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
-                _mm512_stream_si512(to.as_mut_ptr().cast(), line);
-            }
-        }
-    }
-
-    #[inline(always)]
     fn halves(product: __m512) -> [u64; 3] {
         // SAFETY: the product exists only on a machine with AVX-512; no memory is accessed.
         unsafe {
-            let halves = halves(product);
+            let (least, most) = (_mm512_set1_ps(-LARGEST_HALF), _mm512_set1_ps(LARGEST_HALF));
+            let within = _mm512_max_ps(_mm512_min_ps(product, most), least);
+            let halves = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(within);
             let (upper, lower) = (_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
             let words = [_mm_cvtsi128_si64(upper), _mm_extract_epi64::<1>(upper), _mm_cvtsi128_si64(lower)];
             words.map(i64::cast_unsigned)

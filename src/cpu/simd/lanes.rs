@@ -172,15 +172,6 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         Self::store_words(words, to);
     }
 
-    /// Stores eight matrices as `f16`, rounded as [`halves`](Self::halves) rounds them, past the caches, a cache line at a time if the
-    /// registers are as wide. As for [`store_rows_past_caches`](Self::store_rows_past_caches), a [`fence`](Self::fence) must follow.
-    #[inline(always)]
-    fn store_half_lines_past_caches(matrices: [[&Vec4; 3]; 8], to: &mut AlignedLines) {
-        for (rows, to) in matrices.into_iter().zip(to.packed_mut()) {
-            Self::store_words_past_caches(Self::halves(Self::from_rows(rows)), to);
-        }
-    }
-
     /// Makes all that was stored past the caches visible to other threads.
     #[inline(always)]
     fn fence() {}

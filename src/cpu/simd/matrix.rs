@@ -17,21 +17,15 @@ pub type PackedMatrix = [f32; 6];
 #[repr(C, align(16))]
 pub struct AlignedRows(pub [f32; MATRIX_NUMBERS]);
 
-/// The rows of four matrices, or eight packed matrices, which fill three cache lines.
+/// The rows of four matrices, which fill three cache lines.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct AlignedLines(pub [f32; 4 * MATRIX_NUMBERS]);
 
 impl AlignedLines {
-    /// The full matrices that fill the lines.
+    /// The matrices.
     #[inline(always)]
     pub fn matrices_mut(&mut self) -> &mut [AlignedRows; 4] {
-        bytemuck::cast_mut(self)
-    }
-
-    /// The packed matrices that fill the lines.
-    #[inline(always)]
-    pub fn packed_mut(&mut self) -> &mut [PackedMatrix; 8] {
         bytemuck::cast_mut(self)
     }
 }
