@@ -1,10 +1,10 @@
-//! Columns and rows of quantized keys, for registers: a thread keeps those of the clips that it decoded last.
+//! Columns and rows of quantized keys, for registers: a thread keeps those of several clips.
 
 use std::ops::Range;
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::block::decode;
+use crate::cpu::block::decode::{self, DecodedBlock};
 use crate::cpu::block::key_row::{self, RunColumns};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::decoded_rows::DecodedRows;
@@ -17,16 +17,19 @@ use crate::model::Crowd;
 /// The clips whose columns a thread keeps: as many as an instance has layers.
 const CLIPS: usize = Crowd::MAX_LAYERS;
 
+/// The number of displacements before other places are taken. Without that, clips that are not read any more would be kept for ever.
+const DISPLACEMENTS_PER_PLACE: usize = 64;
+
 /// The columns of a block, in fours.
 const COLUMNS_PER_BLOCK: usize = LARGEST_BLOCK / 4;
 
-/// The decoded columns and rows of the clips that a thread decoded last.
+/// The decoded columns and rows of several clips, which a thread keeps.
 #[derive(Debug, Default)]
 pub struct DecodedClips {
-    /// What was decoded of each clip, with the offset of its record in the words of the library.
+    /// What is kept of each clip, with the offset of its record in the words of the library.
     clips: [(Option<u32>, DecodedColumns); CLIPS],
-    /// The index of the clip that was decoded first.
-    oldest: usize,
+    /// The number of clips that were decoded while no place was free.
+    displacements: usize,
 }
 
 /// The decoded columns of a clip, and its rows.
@@ -36,8 +39,8 @@ pub struct DecodedColumns {
     pub columns: Vec<FourColumns>,
     /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Those of other runs have no meaning here.
     pub blocks: Vec<BlockColumns>,
-    /// The order of the numbers of each joint of the runs: their indices among the stored numbers. 3: a number is not stored. Those of each
-    /// run are padded to whole blocks.
+    /// The order of the numbers of each joint of the runs of rotations: their indices among the stored numbers. 3: a number is not stored.
+    /// Those of each run are padded to whole blocks.
     pub orders: Vec<UVec4>,
     /// The columns of joints of kind [`Kind::Scattered`].
     pub scattered: Vec<Column>,
@@ -51,24 +54,51 @@ pub struct DecodedColumns {
 }
 
 impl DecodedClips {
-    /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are kept. All calls must
-    /// be with the same registers. Those of a clip without quantized keys have no meaning.
+    /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are kept. All calls must be with the same registers. Those of a clip without quantized keys have no meaning.
     #[inline(always)]
-    pub fn of<L: Lanes>(&mut self, words: &[u32], clip: u32, plan: &Plan) -> &mut DecodedColumns {
+    pub fn of<L: Lanes>(
+        &mut self,
+        words: &[u32],
+        clip: u32,
+        plan: &Plan,
+        clips_per_instance: usize,
+    ) -> &mut DecodedColumns {
         if !plan.quantized {
             return &mut self.clips[0].1;
         }
-        let mut index = self.oldest;
-        match self.clips.iter().position(|(kept, _)| *kept == Some(clip)) {
-            Some(kept) => index = kept,
+        let index = match self.find(clip) {
+            Some(kept) => kept,
             None => {
-                self.oldest = (index + 1) % CLIPS;
+                let index = self.place(clips_per_instance);
                 let (kept, columns) = &mut self.clips[index];
                 columns.decode::<L>(words, plan);
                 *kept = Some(clip);
+                index
             }
-        }
+        };
         &mut self.clips[index % CLIPS].1
+    }
+
+    /// Returns `true` if the columns of a clip are kept.
+    pub fn has(&self, clip: u32) -> bool {
+        self.find(clip).is_some()
+    }
+
+    /// The place of a clip that is kept.
+    #[inline(always)]
+    fn find(&self, clip: u32) -> Option<usize> {
+        self.clips.iter().position(|(kept, _)| *kept == Some(clip))
+    }
+
+    /// The place for the next clip. Where there are more clips than places, those that are read one after the other displace each other in as
+    /// many places as an instance needs: the memory of these stays in the caches of a core, and other clips are kept until the next frame.
+    fn place(&mut self, clips_per_instance: usize) -> usize {
+        if let Some(free) = self.clips.iter().position(|(kept, _)| kept.is_none()) {
+            return free;
+        }
+        self.displacements = self.displacements.wrapping_add(1);
+        let first = self.displacements / DISPLACEMENTS_PER_PLACE * clips_per_instance;
+        (first + self.displacements % clips_per_instance.max(1)) % CLIPS
     }
 }
 
@@ -80,12 +110,14 @@ impl DecodedColumns {
         self.blocks.clear();
         self.orders.clear();
         self.rows.clear(&plan.rows);
-        for run in plan.all_runs() {
-            let Kind::Keys(keys) = run.kind else { continue };
-            if L::READS_BLOCKS && keys.nearness == Nearness::Blocks {
-                self.push_blocks::<L>(words, keys, run.joints().len());
-            } else if keys.is_quantized() {
-                self.push_run(words, keys, run.joints().len());
+        for part in TransformPart::ALL {
+            for run in plan.runs(part) {
+                let Kind::Keys(keys) = run.kind else { continue };
+                if L::READS_BLOCKS && keys.nearness == Nearness::Blocks {
+                    self.push_blocks::<L>(words, keys, run.joints().len(), part);
+                } else if keys.is_quantized() {
+                    self.push_run(words, keys, run.joints().len());
+                }
             }
         }
         self.scattered.clear();
@@ -169,14 +201,20 @@ impl DecodedColumns {
 
     /// Appends the columns of a run of `joints` joints, block by block.
     #[inline(always)]
-    fn push_blocks<L: Lanes>(&mut self, words: &[u32], keys: Keys, joints: usize) {
+    fn push_blocks<L: Lanes>(&mut self, words: &[u32], keys: Keys, joints: usize, part: TransformPart) {
+        const { assert!(!L::READS_BLOCKS || L::BLOCK == LARGEST_BLOCK) };
         self.blocks.resize(keys.columns() / COLUMNS_PER_BLOCK, BlockColumns::default());
-        self.orders.resize(4 * keys.columns(), UVec4::ZERO);
         for first in (0..joints as u32).step_by(LARGEST_BLOCK) {
             let records = &words[keys.after(first).first as usize..];
-            let (columns, orders) = decode::columns::<L>(records, keys.column_words());
-            self.blocks.push(columns);
-            self.orders.extend(orders);
+            let block = DecodedBlock::new::<L>(records, keys.column_words());
+            if part == TransformPart::Rotation {
+                let (columns, orders) = block.by_number::<L>();
+                self.orders.resize(4 * keys.columns() + first as usize, UVec4::ZERO);
+                self.blocks.push(*columns);
+                self.orders.extend(orders);
+            } else {
+                self.blocks.push(block.by_joint::<L>());
+            }
         }
     }
 
@@ -243,6 +281,7 @@ mod tests {
     use crate::cpu::simd::Kernel;
     use crate::demo;
     use crate::model::Library;
+    use crate::pack::PackedLibrary;
 
     /// Looks clips up in order, backwards, and each of them twice.
     struct InTurn<'a> {
@@ -261,7 +300,7 @@ mod tests {
                 expected.decode::<L>(words, plan);
                 assert_eq!(expected.blocks.is_empty(), !L::READS_BLOCKS);
                 assert_eq!(expected.columns.is_empty(), L::READS_BLOCKS);
-                let kept = kept.of::<L>(words, *clip, plan);
+                let kept = kept.of::<L>(words, *clip, plan, CLIPS);
                 assert!(kept.columns == expected.columns && kept.scattered == expected.scattered, "{clip}");
                 assert!(!kept.orders.is_empty() && kept.orders == expected.orders, "{clip}");
                 // What follows the last record of a block can be NaN.
@@ -270,24 +309,80 @@ mod tests {
         }
     }
 
-    #[test]
-    fn more_clips_than_are_kept_have_the_columns_of_each() {
+    /// Clips of 6, 8, 10, ... joints, more than are kept.
+    fn compressed_clips() -> PackedLibrary {
         let mut library = Library::new();
-        // Clips of 6, 8, 10, ... joints.
         for clip in 0..CLIPS + 3 {
             demo::add_rig(&mut library, 6 + 2 * clip, 3, 2).unwrap();
         }
-        let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();
-        let words = &packed.arrays.words;
-        let plans: Vec<(u32, Plan)> = packed
-            .clip_offsets()
-            .into_iter()
-            .map(|(clip, skeleton)| (clip, Plan::new(&packed, &packed.skeletons[skeleton.index()].record, clip)))
+        CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap()
+    }
+
+    /// The plans of the clips with quantized keys, with the offsets of their records.
+    fn plans(packed: &PackedLibrary) -> Vec<(u32, Plan)> {
+        let clips = packed.clip_offsets().into_iter();
+        let plans: Vec<_> = clips
+            .map(|(clip, skeleton)| (clip, Plan::new(packed, &packed.skeletons[skeleton.index()].record, clip)))
             .filter(|(_, plan)| plan.quantized)
             .collect();
         assert_eq!(plans.len(), CLIPS + 3);
+        plans
+    }
+
+    #[test]
+    fn more_clips_than_are_kept_have_the_columns_of_each() {
+        let packed = compressed_clips();
+        let (words, plans) = (&packed.arrays.words, plans(&packed));
         for set in InstructionSet::ALL {
             set.run(InTurn { words, plans: &plans });
         }
+    }
+
+    /// Reads clips in turn, frame by frame. Counts in each frame those that were kept since the frame before.
+    struct CountKept<'a> {
+        words: &'a [u32],
+        frames: &'a [&'a [(u32, Plan)]],
+        clips_per_instance: usize,
+    }
+
+    impl Kernel for CountKept<'_> {
+        type Output = Vec<usize>;
+
+        fn run<L: Lanes>(self) -> Vec<usize> {
+            let Self { words, frames, clips_per_instance } = self;
+            let mut clips = DecodedClips::default();
+            let mut counts = vec![0; frames.len()];
+            for (plans, count) in frames.iter().zip(&mut counts) {
+                for (clip, plan) in *plans {
+                    *count += usize::from(clips.has(*clip));
+                    clips.of::<L>(words, *clip, plan, clips_per_instance);
+                    assert!(clips.has(*clip));
+                }
+            }
+            counts
+        }
+    }
+
+    #[test]
+    fn of_more_clips_than_places_most_are_kept_until_the_next_frame() {
+        let packed = compressed_clips();
+        let (words, plans) = (&packed.arrays.words, plans(&packed));
+        // As many clips displace each other as an instance reads, and when they change places, as many more.
+        for (clips_per_instance, least) in [(1, CLIPS - 2), (2, CLIPS - 4)] {
+            let kept = CountKept { words, frames: &[&plans[..]; 100], clips_per_instance };
+            let kept = InstructionSet::Portable.run(kept);
+            assert_eq!(kept[0], 0);
+            assert!(kept[1..].iter().all(|&kept| (least..CLIPS).contains(&kept)), "{clips_per_instance}: {kept:?}");
+        }
+    }
+
+    #[test]
+    fn clips_that_are_not_read_any_more_are_not_kept_for_ever() {
+        let packed = compressed_clips();
+        let (words, plans) = (&packed.arrays.words, plans(&packed));
+        let (all, later) = (&plans[..], &plans[plans.len() - CLIPS..]);
+        let frames = [vec![all; 3], vec![later; CLIPS * DISPLACEMENTS_PER_PLACE]].concat();
+        let kept = InstructionSet::Portable.run(CountKept { words, frames: &frames, clips_per_instance: 1 });
+        assert!(kept[..6].iter().all(|&kept| kept < CLIPS) && kept.last() == Some(&CLIPS), "{kept:?}");
     }
 }

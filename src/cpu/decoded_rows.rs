@@ -273,7 +273,7 @@ mod tests {
                     slerp_weights: &[],
                     first_lane: 0,
                 };
-                let decoded = clips.of::<L>(words, *clip, plan);
+                let decoded = clips.of::<L>(words, *clip, plan, Crowd::MAX_LAYERS);
                 decoded.decode_rows::<L>(&sampling);
                 for (instance, part) in (0..INSTANCES).flat_map(|i| TransformPart::ALL.map(|part| (i, part))) {
                     for run in plan.runs(part) {

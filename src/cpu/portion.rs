@@ -161,7 +161,7 @@ fn pose_portion<L: Lanes>(
         if !first_is_found {
             scratch.found.find::<L>(source, next, step.to.0);
             if source.prefetches && sampled.is_some() && layout.has_matrices() {
-                scratch.ahead.add_group(source, next, &scratch.found);
+                scratch.ahead.add_group(source, next, &scratch.found, &scratch.decoded);
             }
         }
         first_is_found = false;

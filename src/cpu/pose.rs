@@ -47,7 +47,7 @@ pub fn sample<L: Lanes>(
     let mut index = 0;
     for same in layers.chunk_by(have_one_clip) {
         let clip = &source.clip(same[0].clip);
-        let decoded = decoded.of::<L>(&arrays.words, same[0].clip, clip.plan);
+        let decoded = decoded.of::<L>(&arrays.words, same[0].clip, clip.plan, 1);
         has_root |= clip.sampler.root_joint().is_some();
         let range = index..index + same.len();
         found.set_fractions(clip.plan, range.clone());

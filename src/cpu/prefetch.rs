@@ -1,8 +1,9 @@
-//! Keys that are loaded into the caches before the instance that reads them is posed.
+//! Keys, and the records of their columns, that are loaded into the caches before the instance that reads them is posed.
 
 use crate::cpu::block::group_layers::InstanceLayers;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
-use crate::cpu::plan::{FirstKey, Plan};
+use crate::cpu::decoded::DecodedClips;
+use crate::cpu::plan::{FirstKey, Kind, Plan};
 use crate::cpu::simd::{LINE, prefetch};
 use crate::cpu::source::Source;
 use crate::cpu::stages::search::Span;
@@ -40,7 +41,7 @@ pub struct Ahead {
     share: usize,
 }
 
-/// A row of keys, or the rows before and after the time of an instance, side by side.
+/// A row of keys, the rows before and after the time of an instance, or the records of columns, side by side.
 #[derive(Debug, Clone, Copy)]
 struct Rows {
     /// The first element that is not asked for yet.
@@ -50,13 +51,29 @@ struct Rows {
 }
 
 impl Ahead {
-    /// Adds the keys that instances of one layer each read, whose spans are known.
-    pub fn add_group(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans) {
+    /// Adds the keys that instances of one layer each read, whose spans are known, and the records of columns that are not decoded.
+    pub fn add_group(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans, decoded: &DecodedClips) {
         let mut firsts = &found.firsts[..];
         for same in layers.chunk_by(have_one_clip) {
             let firsts = firsts.split_off(..same.len()).unwrap_or_default();
-            for (timeline, &key) in source.plan(same[0].clip).first_keys.iter().enumerate() {
+            let plan = source.plan(same[0].clip);
+            if plan.quantized && !decoded.has(same[0].clip) {
+                self.add_columns(plan);
+            }
+            for (timeline, &key) in plan.first_keys.iter().enumerate() {
                 self.add(key, firsts.iter().map(|first| &found.spans[first + timeline]));
+            }
+        }
+    }
+
+    /// Adds the records of the columns of all runs of a clip with quantized keys.
+    fn add_columns(&mut self, plan: &Plan) {
+        for run in plan.all_runs() {
+            if let Kind::Keys(keys) = run.kind
+                && keys.is_quantized()
+            {
+                let bytes = size_of::<u32>() * keys.column_words() * run.joints().len();
+                self.push(FirstKey::Word(keys.first), bytes.min(MOST_BYTES));
             }
         }
     }
@@ -98,8 +115,8 @@ impl Ahead {
     }
 
     fn push(&mut self, first: FirstKey, bytes: usize) {
-        // A row begins anywhere within a line, so that it can reach into one more.
-        let lines = bytes / LINE + 1;
+        // The first element can be the last one of its line.
+        let lines = (LINE - first.element_bytes() + bytes).div_ceil(LINE);
         self.rows.push(Rows { first, lines });
         self.lines += lines;
     }
@@ -139,6 +156,9 @@ fn prefetch_lines<T>(array: &[T], first: u32, lines: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compress::CompressedLibrary;
+    use crate::demo;
+    use crate::model::Library;
 
     /// An instance between two keys, with `next` vectors per row.
     fn between(row: u32, next: u32) -> Span {
@@ -173,8 +193,8 @@ mod tests {
 
     #[test]
     fn rows_that_the_instance_before_reads_are_asked_for_once() {
-        // The rows 2 and 3, row 4, row 5, the rows 8 and 9, and the rows 0 and 1. A row of 100 words takes up to 7 lines, two take 13.
-        let expected = [(2, 13), (4, 7), (5, 7), (8, 13), (0, 13)];
+        // The rows 2 and 3, row 4, row 5, the rows 8 and 9, and the rows 0 and 1. A row of 100 words takes up to 8 lines, two take 14.
+        let expected = [(2, 14), (4, 8), (5, 8), (8, 14), (0, 14)];
         // Of rows of 5,000 words, the first 16 kB each.
         let long = [2, 3, 4, 5, 8, 9, 0, 1].map(|row| (row, 257));
         for (next, expected) in [(100, &expected[..]), (5000, &long)] {
@@ -192,6 +212,32 @@ mod tests {
         ahead.add(FirstKey::Word(0), &[between(0, 100)]);
         ahead.share(100_000);
         ahead.request(&Arrays::default());
-        assert_eq!(ahead.rows[0].lines, 13 - LEAST_SHARE);
+        assert_eq!(ahead.rows[0].lines, 14 - LEAST_SHARE);
+    }
+
+    #[test]
+    fn the_records_of_all_runs_of_a_clip_are_asked_for() {
+        let mut library = Library::new();
+        demo::add_rig(&mut library, 21, 3, 2).unwrap();
+        let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();
+        let clip = packed.clip(library.clip_ids().next().unwrap()).unwrap().offset;
+        let plan = Plan::new(&packed, &packed.skeletons[0].record, clip);
+        let mut ahead = Ahead::default();
+        ahead.add_columns(&plan);
+        let is_asked_for = |word: u32| {
+            ahead.rows.iter().any(|rows| {
+                matches!(rows.first, FirstKey::Word(first) if (first..first + 16 * rows.lines as u32).contains(&word))
+            })
+        };
+        let mut count = 0;
+        for run in plan.all_runs() {
+            let Kind::Keys(keys) = run.kind else { continue };
+            for joint in 0..run.joints().len() as u32 {
+                let first = keys.after(joint).first;
+                count += 1;
+                assert!((first..first + keys.column_words() as u32).all(is_asked_for), "{joint} of {run:?}");
+            }
+        }
+        assert!(count >= 60, "{count}");
     }
 }

@@ -56,7 +56,7 @@ fn slerp<L: Lanes>([start, end]: [&[Vec4]; 2], orders: &[UVec4], weights: &Weigh
 mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
-    use crate::cpu::block::decode;
+    use crate::cpu::block::decode::DecodedBlock;
     use crate::cpu::block::key_row::{self, Row, RunColumns};
     use crate::cpu::decoded::nearness;
     use crate::cpu::plan::Nearness;
@@ -81,6 +81,13 @@ mod tests {
         wide: bool,
     }
 
+    /// Bits before the codes of a joint.
+    #[derive(Debug, Clone, Copy)]
+    struct Gap {
+        joint: usize,
+        bits: usize,
+    }
+
     /// The code of a number of a joint in a key.
     fn code(key: usize, joint: usize, number: usize, width: u32) -> u32 {
         (0x9e37_79b9_u32.wrapping_mul((57 * key + 3 * joint + number + 1) as u32) >> 3) & ((1 << width) - 1)
@@ -96,14 +103,25 @@ mod tests {
     }
 
     impl TestKeys {
-        /// Codes of some widths, in steps of `2^-step_power`.
+        /// Codes of some widths, in steps of `2^-step_power`, side by side.
         fn new(widths: [u32; 3], step_power: u32, missing: Option<fn(usize) -> u32>, wide: bool) -> Self {
+            Self::with_gap(widths, step_power, missing, wide, Gap { joint: 0, bits: 0 })
+        }
+
+        /// Codes with a gap between two joints.
+        fn with_gap(
+            widths: [u32; 3],
+            step_power: u32,
+            missing: Option<fn(usize) -> u32>,
+            wide: bool,
+            gap: Gap,
+        ) -> Self {
             let bits: u32 = widths.iter().sum();
-            let row = (bits as usize * JOINTS).div_ceil(32);
+            let row = (bits as usize * JOINTS + gap.bits).div_ceil(32);
             let mut words = vec![0_u32; 2 * row];
             let mut records = Vec::new();
             for joint in 0..JOINTS {
-                let first_bit = joint * bits as usize;
+                let first_bit = joint * bits as usize + if joint >= gap.joint { gap.bits } else { 0 };
                 let mut bit = first_bit;
                 let form = missing.map_or(QUANTIZED_NUMBERS, |missing| QUANTIZED_NUMBERS + 1 + missing(joint));
                 // The bits of the step without its sign: 12 from bit 19 on, and 8 from bit 11 on, which are 0.
@@ -133,7 +151,8 @@ mod tests {
                 }
             }
             words.extend(records);
-            words.extend([0; WORDS_BEYOND]);
+            // What follows the records is decoded with them, and has no meaning.
+            words.extend([u32::MAX; WORDS_BEYOND]);
             Self { words, row, missing, widths, wide }
         }
 
@@ -179,11 +198,14 @@ mod tests {
             let mut blocks = Vec::new();
             if self.blocks {
                 let stride = self.keys.stride();
-                let columns =
-                    |index: usize| decode::columns::<L>(&self.keys.records()[stride * L::BLOCK * index..], stride);
-                let (columns, by_block): (Vec<_>, Vec<_>) = (0..JOINTS.div_ceil(L::BLOCK)).map(columns).unzip();
-                orders = by_block.iter().flat_map(|orders| &orders[..L::BLOCK]).copied().collect();
-                (blocks, joints) = (columns, orders.len());
+                joints = JOINTS.next_multiple_of(L::BLOCK);
+                orders.clear();
+                for first in (0..joints).step_by(L::BLOCK) {
+                    let block = DecodedBlock::new::<L>(&self.keys.records()[stride * first..], stride);
+                    let (by_number, by_joint) = (block.by_number::<L>(), block.by_joint::<L>());
+                    blocks.push(if self.keys.missing.is_some() { *by_number.0 } else { by_joint });
+                    orders.extend(&by_number.1[..L::BLOCK]);
+                }
             }
             let columns = match self.nearness {
                 _ if self.blocks => RunColumns::Blocks(&blocks),
@@ -260,6 +282,28 @@ mod tests {
                     assert!(off <= least, "{set}: {widths:?}, joint {joint}");
                     let key = columns[joint].key(&keys.words, keys.row as u32);
                     assert_eq!(key, value(1, joint), "{widths:?}, joint {joint}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_have_a_window_per_half_of_64_bytes_each() {
+        // Four joints of 16 bits take 8 bytes. The last code of a window ends before its last word of 16 bits.
+        for (joint, bytes, near) in [
+            (8, 48, Nearness::Blocks),
+            (8, 50, Nearness::Paired),
+            (4, 46, Nearness::Blocks),
+            (4, 48, Nearness::Paired),
+            (12, 46, Nearness::Blocks),
+            (12, 48, Nearness::Paired),
+        ] {
+            let keys = TestKeys::with_gap([5, 5, 6], 1, None, true, Gap { joint, bits: 8 * bytes });
+            assert_eq!(nearness(&keys.columns()), near, "{bytes} bytes before joint {joint}");
+            for (set, found) in sample_in_all_ways(&keys, 1.0) {
+                for (joint, found) in found.into_iter().enumerate() {
+                    let [x, y, z] = keys.stored(1, joint);
+                    assert_eq!(found, 0.5 * Vec4::new(x, y, z, 0.0), "{set}: joint {joint}, {bytes} bytes");
                 }
             }
         }

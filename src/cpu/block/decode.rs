@@ -2,7 +2,7 @@
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, HALF_WINDOW, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::quantized::Column;
 use crate::pack::record::{
     QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH,
@@ -12,65 +12,109 @@ use crate::pack::record::{
 /// A field of the records of a block, for each joint.
 type Field = [u32; LARGEST_BLOCK];
 
-/// Returns `true` if [`columns`] can decode the records of neighbouring columns, block after block: their codes fit the windows, and
-/// none stores a fourth number. All can be sampled as a block.
+/// Returns `true` if the records of neighbouring columns can be decoded as [`DecodedBlock`]s, block after block: their codes fit the
+/// windows of blocks of [`LARGEST_BLOCK`] joints, and none stores a fourth number. All can be sampled as a block.
 pub fn can_decode(columns: &[Column]) -> bool {
+    const HALF: usize = LARGEST_BLOCK / 2;
     columns.chunks(LARGEST_BLOCK).all(|block| {
         let first = first_of(block[0].first);
-        block.iter().all(|column| column.stores_three_numbers() && column.fits_words(first))
+        let second = block.get(HALF).map_or(first, |column| first_of(column.first));
+        (first..=first + HALF_WINDOW).contains(&second)
+            && block.iter().enumerate().all(|(joint, column)| {
+                let window = if joint < HALF { first } else { second };
+                column.stores_three_numbers() && column.fits_words(window, HALF_WINDOW)
+            })
     })
 }
 
-/// The byte at which the window of a block begins: the word of 16 bits that has the first code.
+/// The byte at which a window begins: the word of 16 bits that has its first code.
 fn first_of(byte: usize) -> usize {
     byte / 2 * 2
 }
 
-/// Decodes the records of a block of neighbouring columns. `words` begins with the first one, and each takes `stride` words. What
-/// follows the last one is decoded, too, to numbers without meaning.
-///
-/// The second result is the order of the numbers of each joint: their indices among the stored numbers. 3: a number is not stored.
-#[inline(always)]
-pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> (BlockColumns, [UVec4; LARGEST_BLOCK]) {
-    let Records { heads, formats, places, leasts } = Records::new::<L>(words, stride);
-    let mut columns = BlockColumns { first: first_of(places[0] as usize / 8), ..BlockColumns::default() };
-    // Plain loops over arrays: the compiler turns each into a few instructions on registers.
-    let (mut bits, mut missing, mut steps) = ([0_u32; LARGEST_BLOCK], [0_u32; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
-    for joint in 0..LARGEST_BLOCK {
-        bits[joint] = places[joint].wrapping_sub(8 * columns.first as u32);
-        let form = heads[joint] >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1);
-        // The index of the number that is not stored. The fourth of numbers that are the value is 0.
-        missing[joint] = form.wrapping_sub(QUANTIZED_NUMBERS + 1).min(3);
-        steps[joint] =
-            f32::from_bits(formats[joint] >> QUANTIZED_STEP_HIGH << 19 | heads[joint] >> QUANTIZED_STEP_LOW << 11);
-    }
-    for stored in 0..BLOCK_NUMBERS {
-        let (mut scales, mut bases) = ([0.0; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
+/// The columns of a block of neighbouring joints, decoded number by number.
+pub struct DecodedBlock {
+    columns: BlockColumns,
+    /// The index of the number that is not stored, per joint. It is 3 if the fourth is not stored, or is 0.
+    missing: Field,
+}
+
+impl DecodedBlock {
+    /// Decodes the records of a block. `words` begins with the first one, and each takes `stride` words. What follows the last one is
+    /// decoded, too, to numbers without meaning.
+    #[inline(always)]
+    pub fn new<L: Lanes>(words: &[u32], stride: usize) -> Self {
+        let Records { heads, formats, places, leasts } = Records::new::<L>(words, stride);
+        let first = first_of(places[0] as usize / 8);
+        // The third place of a transposed block is that of the first joint of its second half. If the run ends before, it has no meaning.
+        let second = first_of(places[2] as usize / 8).clamp(first, first + HALF_WINDOW);
+        let mut columns = BlockColumns { firsts: [first, second], ..BlockColumns::default() };
+        // Plain loops over arrays: the compiler turns each into a few instructions on registers.
+        let (mut bits, mut missing, mut steps) = ([0_u32; LARGEST_BLOCK], [0_u32; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
         for joint in 0..LARGEST_BLOCK {
-            let follows = stored as u32 >= missing[joint];
-            let number = stored as u32 + u32::from(follows);
-            let width = formats[joint] >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
-            let (word, shift) = (bits[joint] / 16, bits[joint] % 16);
-            columns.words[stored][joint] = word | (word + 1) << 16;
-            columns.masks[stored][joint] = ((1 << width) - 1) << shift;
-            scales[joint] = steps[joint] * power(shift);
-            let least = if follows { leasts[stored + 1][joint] } else { leasts[stored][joint] };
-            bases[joint] = steps[joint] * least as f32;
-            bits[joint] = bits[joint].wrapping_add(width);
+            bits[joint] = places[joint].wrapping_sub(8 * first as u32);
+            let form = heads[joint] >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1);
+            missing[joint] = form.wrapping_sub(QUANTIZED_NUMBERS + 1).min(3);
+            steps[joint] =
+                f32::from_bits(formats[joint] >> QUANTIZED_STEP_HIGH << 19 | heads[joint] >> QUANTIZED_STEP_LOW << 11);
         }
-        columns.scales[stored] = bytemuck::cast(scales);
-        columns.bases[stored] = bytemuck::cast(bases);
-    }
-    let mut orders = [[0.0; LARGEST_BLOCK]; 4];
-    for (number, orders) in (0..).zip(&mut orders) {
-        for joint in 0..LARGEST_BLOCK {
-            let before = number - u32::from(number > missing[joint]);
-            orders[joint] = f32::from_bits(if number == missing[joint] { 3 } else { before });
+        for stored in 0..BLOCK_NUMBERS {
+            let (mut scales, mut bases) = ([0.0; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
+            for joint in 0..LARGEST_BLOCK {
+                let follows = stored as u32 >= missing[joint];
+                let number = stored as u32 + u32::from(follows);
+                let width = formats[joint] >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
+                let (word, shift) = (bits[joint] / 16, bits[joint] % 16);
+                columns.words[stored][joint] = word | (word + 1) << 16;
+                columns.masks[stored][joint] = ((1 << width) - 1) << shift;
+                scales[joint] = steps[joint] * power(shift);
+                let least = if follows { leasts[stored + 1][joint] } else { leasts[stored][joint] };
+                bases[joint] = steps[joint] * least as f32;
+                bits[joint] = bits[joint].wrapping_add(width);
+            }
+            columns.scales[stored] = bytemuck::cast(scales);
+            columns.bases[stored] = bytemuck::cast(bases);
         }
+        Self { columns, missing }
     }
-    let mut by_joint = [UVec4::ZERO; LARGEST_BLOCK];
-    transpose::<L>(&orders, bytemuck::cast_mut(&mut by_joint));
-    (columns, by_joint)
+
+    /// The columns by number, and for each joint the order of its numbers: their indices among the stored numbers. 3: a number is not
+    /// stored.
+    #[inline(always)]
+    pub fn by_number<L: Lanes>(&self) -> (&BlockColumns, [UVec4; LARGEST_BLOCK]) {
+        let mut orders = [[0.0; LARGEST_BLOCK]; 4];
+        for (number, orders) in (0..).zip(&mut orders) {
+            for (order, &missing) in orders.iter_mut().zip(&self.missing) {
+                let before = number - u32::from(number > missing);
+                *order = f32::from_bits(if number == missing { 3 } else { before });
+            }
+        }
+        let mut orders_by_joint = [UVec4::ZERO; LARGEST_BLOCK];
+        L::store_block(
+            transpose::<L>(&bytemuck::cast(orders)),
+            bytemuck::cast_mut::<_, [Vec4; LARGEST_BLOCK]>(&mut orders_by_joint),
+        );
+        (&self.columns, orders_by_joint)
+    }
+
+    /// The columns by joint.
+    #[inline(always)]
+    pub fn by_joint<L: Lanes>(&self) -> BlockColumns {
+        let BlockColumns { words, masks, scales, bases, firsts } = &self.columns;
+        let mut columns = BlockColumns {
+            words: bytemuck::cast(registers_of_joints::<L>(&bytemuck::cast(*words))),
+            masks: bytemuck::cast(registers_of_joints::<L>(&bytemuck::cast(*masks))),
+            scales: registers_of_joints::<L>(scales),
+            bases: registers_of_joints::<L>(bases),
+            firsts: *firsts,
+        };
+        // The words of the second half are counted from its own window.
+        let apart = ((firsts[1] - firsts[0]) / 2) as u32;
+        for word in columns.words[2..].iter_mut().flatten() {
+            *word = word.wrapping_sub(apart | apart << 16);
+        }
+        columns
+    }
 }
 
 /// `2^-shift`.
@@ -130,7 +174,18 @@ fn four_words<L: Lanes>(words: &[u32], stride: usize) -> [Field; 4] {
 
 /// Turns four numbers per joint, number by number, into joints. Registers only move them: they need not be numbers.
 #[inline(always)]
-fn transpose<L: Lanes>(numbers: &[[f32; LARGEST_BLOCK]; 4], to: &mut [Vec4; LARGEST_BLOCK]) {
-    let registers = numbers.map(|number| L::load(&bytemuck::cast::<_, [Vec4; LARGEST_BLOCK / 4]>(number)));
-    L::store_block(L::transpose(registers), to);
+fn transpose<L: Lanes>([a, b, c, d]: &[[Vec4; LARGEST_BLOCK / 4]; 4]) -> [L; 4] {
+    L::transpose([L::load(a), L::load(b), L::load(c), L::load(d)])
+}
+
+/// The registers of [`transpose`], an array each.
+#[inline(always)]
+fn registers_of_joints<L: Lanes>(numbers: &[[Vec4; LARGEST_BLOCK / 4]; 4]) -> [[Vec4; LARGEST_BLOCK / 4]; 4] {
+    let mut registers = [[Vec4::ZERO; LARGEST_BLOCK / 4]; 4];
+    let [a, b, c, d] = transpose::<L>(numbers);
+    a.store(&mut registers[0]);
+    b.store(&mut registers[1]);
+    c.store(&mut registers[2]);
+    d.store(&mut registers[3]);
+    registers
 }

@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::block::joints::blocks;
-use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, FourColumns, Lanes};
+use crate::cpu::simd::{BlockColumns, FourColumns, Lanes};
 use crate::cpu::stages::TransformPart;
 
 /// The square of a number that is not stored is at least this.
@@ -16,7 +16,7 @@ pub enum RunColumns<'a> {
     Apart(&'a [FourColumns]),
     /// Each two joints share a window.
     Paired(&'a [FourColumns]),
-    /// The joints of a block share a window.
+    /// The joints of a block share a window, or those of each half. The columns of rotations are by number, those of other parts by joint.
     Blocks(&'a [BlockColumns]),
 }
 
@@ -44,16 +44,34 @@ pub fn decode<L: Lanes>(
     match columns {
         RunColumns::Apart(columns) => fours::<L, false>(columns, joints, turns, rows, codes, values),
         RunColumns::Paired(columns) => fours::<L, true>(columns, joints, turns, rows, codes, values),
-        RunColumns::Blocks(columns) => {
-            for (columns, block) in columns.iter().zip(blocks::<L>(joints)) {
-                let columns = *columns;
-                for row in rows {
-                    let [x, y, z] = block_numbers::<L>(&columns, &codes[row.from..]);
-                    let to = &mut values[row.to + block.start..][..L::BLOCK];
-                    let decoded = if turns { with_last([x, y, z]) } else { L::transpose([x, y, z, L::splat(0.0)]) };
-                    L::store_block(decoded, to);
-                }
-            }
+        RunColumns::Blocks(columns) if turns => rotations::<L>(columns, joints, rows, codes, values),
+        RunColumns::Blocks(columns) => vectors::<L>(columns, joints, rows, codes, values),
+    }
+}
+
+/// Decodes whole blocks of rotations, whose columns are by number.
+#[inline(always)]
+fn rotations<L: Lanes>(columns: &[BlockColumns], joints: usize, rows: &[Row], codes: &[u8], values: &mut [Vec4]) {
+    for (columns, block) in columns.iter().zip(blocks::<L>(joints)) {
+        let columns = *columns;
+        for row in rows {
+            let [x, y, z] = L::block_codes(&columns, &codes[row.from..]);
+            let xyz = [numbers(&columns, 0, x), numbers(&columns, 1, y), numbers(&columns, 2, z)];
+            L::store_block(with_last(xyz), &mut values[row.to + block.start..]);
+        }
+    }
+}
+
+/// Decodes whole blocks of translations or scales, whose columns are by joint.
+#[inline(always)]
+fn vectors<L: Lanes>(columns: &[BlockColumns], joints: usize, rows: &[Row], codes: &[u8], values: &mut [Vec4]) {
+    for (columns, block) in columns.iter().zip(blocks::<L>(joints)) {
+        let columns = *columns;
+        for row in rows {
+            let [a, b, c, d] = L::joint_codes(&columns, &codes[row.from..]);
+            let decoded =
+                [numbers(&columns, 0, a), numbers(&columns, 1, b), numbers(&columns, 2, c), numbers(&columns, 3, d)];
+            L::store_block(decoded, &mut values[row.to + block.start..]);
         }
     }
 }
@@ -94,13 +112,10 @@ fn numbers_of_block<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: 
     block
 }
 
-/// The stored numbers of a block, number by number.
+/// The stored numbers of a register of a block.
 #[inline(always)]
-fn block_numbers<L: Lanes>(columns: &BlockColumns, row: &[u8]) -> [L; BLOCK_NUMBERS] {
-    let [x, y, z] = L::block_codes(columns, row);
-    let number =
-        |index: usize, codes: L| codes.multiply_add(L::load(&columns.scales[index]), L::load(&columns.bases[index]));
-    [number(0, x), number(1, y), number(2, z)]
+fn numbers<L: Lanes>(columns: &BlockColumns, register: usize, codes: L) -> L {
+    codes.multiply_add(L::load(&columns.scales[register]), L::load(&columns.bases[register]))
 }
 
 /// Unit quaternions by three of their numbers.

@@ -77,7 +77,7 @@ pub fn mix_joints<'a, L: Lanes>(
         let is_lowest = is_blended && blend == Blend::Uniform && uniform_count == 0;
         let (to, first) = if is_lowest { (&mut *parts, first) } else { (&mut *sampled, 0) };
         let clip = clips.get(source, index, layer.clip);
-        let decoded = decoded.of::<L>(&arrays.words, layer.clip, clip.plan);
+        let decoded = decoded.of::<L>(&arrays.words, layer.clip, clip.plan, layers.len());
         let spans = found.spans(index);
         let (slerp_weights, first_lane) = found.slerp_weights(index);
         let (first_spans, stride) = (&[0], 0);

@@ -8,8 +8,8 @@ use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::x86::{self, operators, register_methods};
 use crate::cpu::simd::{
-    AlignedLines, AlignedRows, BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, Kernel, Lanes, MATRIX_NUMBERS,
-    Matrix, PackedMatrix, WINDOW, avx2,
+    AlignedLines, AlignedRows, BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, HALF_WINDOW, Kernel, Lanes,
+    MATRIX_NUMBERS, Matrix, PackedMatrix, WINDOW, avx2,
 };
 use crate::half::LARGEST_HALF;
 
@@ -142,17 +142,39 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn block_codes(columns: &BlockColumns, row: &[u8]) -> [Self; BLOCK_NUMBERS] {
-        assert!(columns.first < row.len().saturating_sub(BLOCK_WINDOW - 1), "no such row");
+        let first = columns.firsts[0];
+        assert!(first < row.len().saturating_sub(BLOCK_WINDOW - 1), "no such row");
         let numbers = [0, 1, 2].map(|number| (&columns.words[number], &columns.masks[number]));
         let mut codes = [Self::splat(0.0); BLOCK_NUMBERS];
         // SAFETY: code of a kernel, on a machine with AVX-512. By the assertion, `row` has 128 bytes from the window on. Of each index of a
         // word, the instruction uses the lowest six bits. Indices and masks take 64 bytes each.
         unsafe {
-            let window: *const u8 = row.as_ptr().add(columns.first);
+            let window: *const u8 = row.as_ptr().add(first);
             let (low, high) = (_mm512_loadu_si512(window.cast()), _mm512_loadu_si512(window.add(64).cast()));
             for ((words, masks), codes) in numbers.into_iter().zip(&mut codes) {
                 let words = _mm512_permutex2var_epi16(low, _mm512_loadu_si512(words.as_ptr().cast()), high);
                 let masked = _mm512_and_si512(words, _mm512_loadu_si512(masks.as_ptr().cast()));
+                *codes = Self(_mm512_cvtepu32_ps(masked));
+            }
+        }
+        codes
+    }
+
+    #[inline(always)]
+    fn joint_codes(columns: &BlockColumns, row: &[u8]) -> [Self; 4] {
+        let reach = row.len().saturating_sub(HALF_WINDOW - 1);
+        let [low, high] = columns.firsts;
+        assert!(low < reach && high < reach, "no such row");
+        let mut codes = [Self::splat(0.0); 4];
+        // SAFETY: code of a kernel, on a machine with AVX-512. By the assertion, `row` has 64 bytes from each window on. Of each index of a
+        // word, the instruction uses the lowest five bits. Indices and masks take 64 bytes each.
+        unsafe {
+            let window = |first: usize| _mm512_loadu_si512(row.as_ptr().add(first).cast());
+            let windows = [window(low), window(high)];
+            for (register, codes) in codes.iter_mut().enumerate() {
+                let words = _mm512_loadu_si512(columns.words[register].as_ptr().cast());
+                let words = _mm512_permutexvar_epi16(words, windows[register / 2]);
+                let masked = _mm512_and_si512(words, _mm512_loadu_si512(columns.masks[register].as_ptr().cast()));
                 *codes = Self(_mm512_cvtepu32_ps(masked));
             }
         }

@@ -28,26 +28,31 @@ pub struct FourColumns {
 /// Bytes of a row from which [`BlockColumns`] are read.
 pub const BLOCK_WINDOW: usize = 128;
 
+/// Bytes of a row that hold the codes of half a block.
+pub const HALF_WINDOW: usize = BLOCK_WINDOW / 2;
+
 /// The numbers that a key stores in a [`BlockColumns`].
 pub const BLOCK_NUMBERS: usize = 3;
 
-/// The columns of a block of neighbouring joints that store three numbers each, laid out for registers that hold one number of all joints.
-/// The joints of each register are in the order of a transposed block.
+/// The columns of a block of neighbouring joints that store three numbers each, laid out for the registers of a block in one of two ways.
+/// By number: each register has one number of all joints, in the order of a transposed block; the fourth register is 0. By joint: each
+/// register has all four numbers of a quarter of the joints; the fourth number of each joint is 0.
 ///
 /// A number is `base + scale * code`. The code stays at its bit within two words of 16 bits; the scale makes up for this shift.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub struct BlockColumns {
-    /// For each number and joint the two words of the window that hold its code: the index of the lower one in the lower half.
-    pub words: [[u32; LARGEST_BLOCK]; BLOCK_NUMBERS],
-    /// For each number and joint the bits of its code in these words.
-    pub masks: [[u32; LARGEST_BLOCK]; BLOCK_NUMBERS],
+    /// For each number the two words of its window that hold its code: the index of the lower one in the lower half.
+    pub words: [[u32; LARGEST_BLOCK]; 4],
+    /// For each number the bits of its code in these words.
+    pub masks: [[u32; LARGEST_BLOCK]; 4],
     /// The factors of the codes.
-    pub scales: [[Vec4; LARGEST_BLOCK / 4]; BLOCK_NUMBERS],
+    pub scales: [[Vec4; LARGEST_BLOCK / 4]; 4],
     /// The addends of the scaled codes.
-    pub bases: [[Vec4; LARGEST_BLOCK / 4]; BLOCK_NUMBERS],
-    /// The byte of a row at which the window begins.
-    pub first: usize,
+    pub bases: [[Vec4; LARGEST_BLOCK / 4]; 4],
+    /// The bytes of a row at which the windows of the halves of the block begin, at most [`HALF_WINDOW`] apart. By number, there is one window
+    /// of [`BLOCK_WINDOW`] bytes, which begins at the first.
+    pub firsts: [usize; 2],
 }
 
 impl FourColumns {
@@ -71,19 +76,18 @@ pub fn codes(window: &[u8], bytes: &[u8; WINDOW], masks: UVec4) -> Vec4 {
     (UVec4::new(code(0), code(1), code(2), code(3)) & masks).as_ivec4().as_vec4()
 }
 
-/// The codes of a number of each of `joints` joints at a key. `row` is the words of the library as bytes, from the row of the key on.
+/// The codes of the first `count` numbers of a register of a block at a key. `window` is that of the register.
 #[inline(always)]
-pub fn block_codes(columns: &BlockColumns, number: usize, joints: usize, row: &[u8]) -> [Vec4; LARGEST_BLOCK / 4] {
-    let window = &row[columns.first..][..BLOCK_WINDOW];
+pub fn block_codes(columns: &BlockColumns, register: usize, count: usize, window: &[u8]) -> [Vec4; LARGEST_BLOCK / 4] {
     let mut codes = [Vec4::ZERO; LARGEST_BLOCK / 4];
-    for joint in 0..joints {
+    for number in 0..count {
         let word = |index: u32| {
-            let byte = index as usize % (BLOCK_WINDOW / 2) * 2;
+            let byte = index as usize % (window.len() / 2) * 2;
             u32::from(u16::from_le_bytes([window[byte], window[byte + 1]]))
         };
-        let words = columns.words[number][joint];
-        let code = (word(words & 0xffff) | word(words >> 16) << 16) & columns.masks[number][joint];
-        codes[joint / 4][joint % 4] = code as f32;
+        let words = columns.words[register][number];
+        let code = (word(words & 0xffff) | word(words >> 16) << 16) & columns.masks[register][number];
+        codes[number / 4][number % 4] = code as f32;
     }
     codes
 }

@@ -115,6 +115,12 @@ impl<L: Lanes> Lanes for Exact<L> {
     }
 
     #[inline(always)]
+    fn joint_codes(columns: &BlockColumns, row: &[u8]) -> [Self; 4] {
+        let [a, b, c, d] = L::joint_codes(columns, row);
+        [Self(a), Self(b), Self(c), Self(d)]
+    }
+
+    #[inline(always)]
     fn in_order(self, orders: &[UVec4]) -> Self {
         Self(self.0.in_order(orders))
     }

@@ -5,8 +5,8 @@ use std::ops::{Add, Div, Mul, Sub};
 use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::{
-    AlignedLines, AlignedRows, BLOCK_NUMBERS, BlockColumns, FourColumns, MATRIX_NUMBERS, Matrix, PackedMatrix,
-    block_codes, in_order,
+    AlignedLines, AlignedRows, BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, HALF_WINDOW, MATRIX_NUMBERS,
+    Matrix, PackedMatrix, block_codes, in_order,
 };
 
 /// Joints, or instances, of the largest block of any instruction set. Arrays that blocks read and write are longer than their contents by
@@ -21,7 +21,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// The number of joints in a block: four registers.
     const BLOCK: usize;
 
-    /// If set, quantized keys are read faster by [`block_codes`](Self::block_codes) than by [`codes`](Self::codes), where both can read them.
+    /// If set, quantized keys are read faster by [`block_codes`](Self::block_codes) and [`joint_codes`](Self::joint_codes) than by
+    /// [`codes`](Self::codes), where all can read them.
     const READS_BLOCKS: bool = false;
 
     /// The product of two matrices in registers.
@@ -79,12 +80,22 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         Self::load(&codes[first..])
     }
 
-    /// The codes of a quantized key of a block, number by number, at their bits within their words. The order of the joints is that after
+    /// The codes of a quantized key of a block by number, at their bits within their words. The order of the joints is that after
     /// [`transpose`](Self::transpose).
     #[inline(always)]
     fn block_codes(columns: &BlockColumns, row: &[u8]) -> [Self; BLOCK_NUMBERS] {
-        let [x, y, z] = [0, 1, 2].map(|number| block_codes(columns, number, Self::BLOCK, row));
+        let window = &row[columns.firsts[0]..][..BLOCK_WINDOW];
+        let [x, y, z] = [0, 1, 2].map(|number| block_codes(columns, number, Self::BLOCK, window));
         [Self::load(&x), Self::load(&y), Self::load(&z)]
+    }
+
+    /// The codes of a quantized key of a block by joint, at their bits within their words.
+    #[inline(always)]
+    fn joint_codes(columns: &BlockColumns, row: &[u8]) -> [Self; 4] {
+        let windows = columns.firsts.map(|first| &row[first..][..HALF_WINDOW]);
+        let codes = |register: usize| block_codes(columns, register, Self::BLOCK, windows[register / 2]);
+        let [a, b, c, d] = [codes(0), codes(1), codes(2), codes(3)];
+        [Self::load(&a), Self::load(&b), Self::load(&c), Self::load(&d)]
     }
 
     /// The four numbers of each joint in another order: `orders` has for each result the index of its number.
