@@ -6,13 +6,12 @@ use posse::{
 };
 
 use super::{Rig, Scales, assert_right, crowd, rig};
-use crate::support::each_engine::gpu;
-use crate::support::gpu_library::gpu_library;
+use crate::support::gpu_library::gpu_engine_for;
 use crate::support::scenes::Numbers;
 
 fn engine(form: KernelForm, rig: &Rig) -> GpuEngine {
     let packed = PackedLibrary::new(&rig.library).unwrap();
-    GpuEngine::with_library(gpu(), gpu_library(form, packed).unwrap()).unwrap()
+    gpu_engine_for(form, packed).unwrap()
 }
 
 /// Poses all instances, or the visible ones, and reads every instance.

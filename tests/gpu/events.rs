@@ -1,12 +1,13 @@
 use posse::low_level::record::{EventCount, Frame};
 use posse::{
-    Clip, CpuEngine, Crowd, Error, Evaluator, Event, EventList, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, Joint,
+    Clip, CpuEngine, Crowd, Error, Evaluator, Event, EventList, GpuContext, GpuCrowd, GpuEvents, Joint, KernelForm,
     Layer, LayerTime, Library, Occurrence, Outputs, PackedLibrary, Playback, Skeleton, Step, Ticks, WrapMode,
 };
 
 use super::{NOW, gpu_with_limits};
 use crate::occurrences::assert_same;
 use crate::support::each_engine::{gpu, read_mapped};
+use crate::support::gpu_library::gpu_library_on;
 use crate::support::scenes::Numbers;
 
 /// Instances of two skeletons. Each skeleton has a clip of one second with events at 0.25 s and 0.75 s.
@@ -37,7 +38,7 @@ fn make_list(
     crowd: &Crowd,
     capacity: usize,
 ) -> Result<(GpuCrowd, GpuEvents), Error> {
-    let library = GpuLibrary::new(gpu, PackedLibrary::new(library)?)?;
+    let library = gpu_library_on(gpu, KernelForm::for_device(&gpu.device), PackedLibrary::new(library)?)?;
     let crowd = GpuCrowd::new(&library, crowd, Outputs::NONE)?;
     let events = GpuEvents::new(&library, &crowd, capacity)?;
     Ok((crowd, events))

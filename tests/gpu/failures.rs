@@ -1,11 +1,11 @@
 use posse::{GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
 
-use super::{assert_device_error, gpu_with_limits, only_clip};
+use super::{assert_device_error, only_clip, own_gpu};
 
 #[test]
 fn objects_of_two_devices_are_refused_before_wgpu_panics() {
     let library = demo::rig(5, 3, 2).unwrap();
-    let [one, other] = [0, 1].map(|_| gpu_with_limits(wgpu::Limits::default()));
+    let [one, other] = [0, 1].map(|_| own_gpu(wgpu::Limits::default()));
     let on_gpu = |gpu| GpuLibrary::new(gpu, PackedLibrary::new(&library).unwrap()).unwrap();
     let (here, there) = (on_gpu(&one), on_gpu(&other));
     let crowd = GpuCrowd::new(&here, &only_clip(&library, 4), Outputs::ALL).unwrap();

@@ -6,9 +6,8 @@ use posse::{
     Transform, demo,
 };
 
-use super::{NOW, assert_evaluates, assert_right, engine, gpu_with_limits, only_clip, play};
+use super::{NOW, assert_evaluates, assert_right, engine, engine_on, gpu_with_limits, only_clip, own_gpu, play};
 use crate::support::build;
-use crate::support::each_engine::gpu;
 
 /// The limits of a device whose buffers hold at most this many bytes.
 fn small_buffers(bytes: u64) -> wgpu::Limits {
@@ -50,7 +49,7 @@ fn assert_limit(error: Error, what: &str, needed: u64, allowed: u64) {
 fn a_crowd_larger_than_a_binding_is_split() {
     for form in KernelForm::ALL {
         let library = demo::library().unwrap();
-        let engine = GpuEngine::with_form(form, &library, gpu_with_limits(small_buffers(1 << 20))).unwrap();
+        let engine = engine_on(gpu_with_limits(small_buffers(1 << 20)), form, &library);
         let crowd = demo::crowd(&library, 1000).unwrap();
         let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
         // With 64 joints of 48 bytes, a mebibyte holds 341 instances.
@@ -65,7 +64,7 @@ fn a_binding_holds_twice_as_many_instances_with_packed_skin_matrices() {
     let mut library = Library::new();
     demo::add_uniform_rig(&mut library, 64, 3, 10).unwrap();
     // The serial form also has model matrices in memory, which are larger than packed ones.
-    let engine = GpuEngine::with_form(KernelForm::Parallel, &library, gpu_with_limits(small_buffers(1 << 20))).unwrap();
+    let engine = engine_on(gpu_with_limits(small_buffers(1 << 20)), KernelForm::Parallel, &library);
     let crowd = only_clip(&library, 1500);
     // With 64 joints, a mebibyte holds 341 instances of 48 bytes per joint, or 682 of 24.
     for (format, batches) in [(SkinFormat::Matrix, 5), (SkinFormat::HalfMatrix, 3), (SkinFormat::DualQuaternion, 3)] {
@@ -95,7 +94,7 @@ fn each_of_several_skeletons_is_split() {
                 crowd.push(other, &[layer]).unwrap()
             };
         }
-        let mut engine = GpuEngine::with_form(form, &library, gpu_with_limits(small_buffers(1 << 17))).unwrap();
+        let mut engine = engine_on(gpu_with_limits(small_buffers(1 << 17)), form, &library);
         let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
         // 133 instances of 1440 bytes, 91 per batch; 67 instances of 14400 bytes of scratch, 9 per batch.
         assert_eq!(assert_covers(&gpu_crowd, 200), 2 + 8);
@@ -139,7 +138,7 @@ fn large_crowds_have_dispatches_of_several_rows_and_several_dispatches() {
         let library = demo::rig(33, 3, 4).unwrap();
         let crowd = only_clip(&library, instances);
         let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
-        let engine = GpuEngine::with_form(form, &library, gpu_with_limits(limits)).unwrap();
+        let engine = engine_on(gpu_with_limits(limits), form, &library);
         let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
         // One workgroup per instance, or per eight instances; 64 workgroups per dispatch.
         assert_eq!(assert_covers(&gpu_crowd, instances), batches);
@@ -176,7 +175,7 @@ fn the_default_limits_suffice() {
         assert!(gpu.device.features().is_empty(), "{:?}", gpu.device.features());
         for joints in [5, 64, 100, 200, 300] {
             let library = demo::rig(joints, 10, 5).unwrap();
-            let mut engine = GpuEngine::with_form(form, &library, gpu.clone()).unwrap();
+            let mut engine = engine_on(gpu.clone(), form, &library);
             for layers in [1, 2, Crowd::MAX_LAYERS] {
                 assert_evaluates(&mut engine, &library, &blended(&library, 7, layers), Outputs::ALL);
             }
@@ -207,7 +206,8 @@ fn a_hundred_thousand_instances_of_two_layers_are_posed_within_the_default_limit
         let library = demo::library().unwrap();
         let limits = wgpu::Limits::default();
         let binding = limits.max_storage_buffer_binding_size;
-        let engine = GpuEngine::with_form(form, &library, gpu_with_limits(limits)).unwrap();
+        // With the device, its buffers go.
+        let engine = GpuEngine::with_form(form, &library, own_gpu(limits)).unwrap();
         let crowd = blended(&library, INSTANCES, 2);
         let device = &engine.gpu().device;
         let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
@@ -231,7 +231,7 @@ fn a_hundred_thousand_instances_of_two_layers_are_posed_within_the_default_limit
 #[test]
 fn a_device_below_a_required_limit_is_refused_with_its_name() {
     let library = demo::rig(5, 10, 2).unwrap();
-    let error = |limits| GpuEngine::new(&library, gpu_with_limits(limits)).unwrap_err().to_string();
+    let error = |limits| GpuEngine::new(&library, own_gpu(limits)).unwrap_err().to_string();
     let least = GpuLibrary::required_limits();
     for (limits, words) in [
         (wgpu::Limits::downlevel_defaults(), "max_storage_buffers_per_shader_stage"),
@@ -255,7 +255,7 @@ fn the_required_limits_suffice() {
     for form in KernelForm::ALL {
         for joints in [5, 100, 300] {
             let library = demo::rig(joints, 10, 5).unwrap();
-            let mut engine = GpuEngine::with_form(form, &library, gpu_with_limits(least.clone())).unwrap();
+            let mut engine = engine_on(gpu_with_limits(least.clone()), form, &library);
             assert_evaluates(&mut engine, &library, &blended(&library, 7, 1), Outputs::ALL);
             assert_evaluates(&mut engine, &library, &blended(&library, 7, 3), Outputs::ALL);
         }
@@ -278,11 +278,7 @@ fn a_software_renderer_refuses_goals_far_below_the_root() {
         crowd.push(skeleton, &[]).unwrap();
         let (target, weight) = (GoalTarget::Point([1.0, 0.0, 1.0]), GoalWeight::Fixed(1.0));
         crowd.set_goals(0, vec![Goal { chain, target, weight }; goals]).unwrap();
-        GpuCrowd::new(
-            GpuEngine::with_form(KernelForm::Serial, &library, gpu()).unwrap().library(),
-            &crowd,
-            Outputs { model: true, ..Outputs::NONE },
-        )
+        GpuCrowd::new(engine(KernelForm::Serial, &library).library(), &crowd, Outputs { model: true, ..Outputs::NONE })
     };
     let uneven = DVec3::new(1.0, 2.0, 1.0);
     assert_limit(with_goals(2, uneven).unwrap_err(), "the CPU engine has no such limit", 24_002, 24_000);

@@ -2,23 +2,17 @@
 
 use posse::low_level::Bandwidth;
 use posse::{
-    Chain, ChainKind, Crowd, CrowdOptions, Evaluator, Goal, GoalTarget, GoalWeight, GpuContext, GpuCrowd, GpuEngine,
-    GpuEvents, GpuLibrary, KernelForm, Layer, LayerTime, NewTransition, Outputs, PackedLibrary, Playback, Step, Ticks,
-    demo,
+    Chain, ChainKind, Crowd, CrowdOptions, Evaluator, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, GpuEvents,
+    GpuLibrary, KernelForm, Layer, LayerTime, NewTransition, Outputs, PackedLibrary, Playback, Step, Ticks, demo,
 };
 
-use super::{NOW, assert_device_error, gpu_with_limits, only_clip};
-
-/// A device that no other test uses.
-fn own_gpu() -> GpuContext {
-    gpu_with_limits(wgpu::Limits::default())
-}
+use super::{NOW, assert_device_error, only_clip, own_gpu};
 
 #[test]
 fn evaluation_reads_and_waits_fail_and_so_does_what_is_made() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
-    let mut engine = GpuEngine::new(&library, own_gpu()).unwrap();
+    let mut engine = GpuEngine::new(&library, own_gpu(wgpu::Limits::default())).unwrap();
     let device = engine.gpu().device.clone();
     let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
     engine.wait().unwrap();
@@ -61,7 +55,7 @@ fn crowd_with_everything() -> (posse::Library, Crowd, Goal) {
 #[test]
 fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
     let (library, mut crowd, goal) = crowd_with_everything();
-    let engine = GpuEngine::new(&library, own_gpu()).unwrap();
+    let engine = GpuEngine::new(&library, own_gpu(wgpu::Limits::default())).unwrap();
     let device = engine.gpu().device.clone();
     let options = CrowdOptions { visible: true, previous_skin: true, transitions: 2, ..CrowdOptions::NONE };
     let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
@@ -106,7 +100,7 @@ fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
 #[cfg(not(target_arch = "wasm32"))]
 fn a_stopwatch_fails() {
     // A device of its own, with a clock if the adapter has one.
-    let gpu = GpuContext::new(posse::AdapterKind::Any).unwrap();
+    let gpu = posse::GpuContext::new(posse::AdapterKind::Any).unwrap();
     let Some(watch) = posse::low_level::Stopwatch::new(&gpu) else {
         return crate::support::skip::report_skipped(&format!(
             "a stopwatch on a lost device: {} has no clock",
@@ -134,7 +128,7 @@ fn pictures_fail() {
     let skeleton = library.skeleton_ids().next().unwrap();
     let figures = [demo_figure(&library, skeleton, 0.05).unwrap()];
     let crowd = only_clip(&library, 2);
-    let gpu = own_gpu();
+    let gpu = own_gpu(wgpu::Limits::default());
     let (device, target, outputs) = (&gpu.device, Target::default(), needed_outputs(&figures, false));
     let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library).unwrap()).unwrap();
     let of_crowd = GpuCrowd::new(&on_gpu, &crowd, outputs).unwrap();

@@ -19,21 +19,34 @@ pub mod uploads;
 /// Visible lists: culling on the GPU, update intervals, fewer joints, and previous skin matrices.
 mod visible;
 
+use std::sync::{Mutex, PoisonError};
+
 use posse::{
     AdapterKind, ClipId, Crowd, Error, Evaluator, GpuContext, GpuCrowd, GpuEngine, KernelForm, Layer, LayerTime,
     Library, Outputs, PackedLibrary, Playback, Poses, Reference, SkeletonId, Ticks, contract,
 };
 
-use crate::support::each_engine::gpu;
-use crate::support::gpu_library::gpu_library;
+use crate::support::gpu_library::{gpu_engine_for, gpu_library_on};
 use crate::support::scenes::Numbers;
 
 /// An ordinary tick.
 const NOW: Ticks = Ticks(123_456_789);
 
-/// A device with these limits and no features, on the adapter of the tests.
-fn gpu_with_limits(limits: wgpu::Limits) -> GpuContext {
+/// A new device with these limits and no features, on the adapter of the tests.
+fn own_gpu(limits: wgpu::Limits) -> GpuContext {
     GpuContext::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The device with these limits and no features that tests share.
+fn gpu_with_limits(limits: wgpu::Limits) -> GpuContext {
+    static ALL: Mutex<Vec<(wgpu::Limits, GpuContext)>> = Mutex::new(Vec::new());
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, gpu)) = all.iter().find(|(found, _)| *found == limits) {
+        return gpu.clone();
+    }
+    let gpu = own_gpu(limits.clone());
+    all.push((limits, gpu.clone()));
+    gpu
 }
 
 /// Asserts that a call failed because of the device.
@@ -46,9 +59,15 @@ fn assert_device_error<T>(result: Result<T, Error>, what: &str) {
     }
 }
 
-/// An engine on the device of the tests, with this kernel form.
+/// An engine on the device of the tests for this kernel form.
 fn engine(form: KernelForm, library: &Library) -> GpuEngine {
-    GpuEngine::with_library(gpu(), gpu_library(form, PackedLibrary::new(library).unwrap()).unwrap()).unwrap()
+    gpu_engine_for(form, PackedLibrary::new(library).unwrap()).unwrap()
+}
+
+/// An engine on a device that tests share, with this kernel form.
+fn engine_on(gpu: GpuContext, form: KernelForm, library: &Library) -> GpuEngine {
+    let on_gpu = gpu_library_on(&gpu, form, PackedLibrary::new(library).unwrap()).unwrap();
+    GpuEngine::with_library(gpu, on_gpu).unwrap()
 }
 
 /// Instances that play a clip, each with its own start and rate.

@@ -5,11 +5,10 @@ use posse::{
 };
 
 use super::{add_clip, constant, follower, rig, step, ticks};
-use crate::support::each_engine::gpu;
-use crate::support::gpu_library::gpu_library;
+use crate::support::gpu_library::gpu_engine_for;
 
 fn engine(form: KernelForm, library: &Library) -> GpuEngine {
-    GpuEngine::with_library(gpu(), gpu_library(form, PackedLibrary::new(library).unwrap()).unwrap()).unwrap()
+    gpu_engine_for(form, PackedLibrary::new(library).unwrap()).unwrap()
 }
 
 /// Records a step, runs it and reads every instance.

@@ -3,11 +3,11 @@
 use std::sync::{Once, OnceLock};
 
 use posse::{
-    AdapterKind, CompressedLibrary, CpuEngine, Evaluator, GpuContext, GpuEngine, InstructionSet, KernelForm, Library,
+    AdapterKind, CompressedLibrary, CpuEngine, Evaluator, GpuContext, InstructionSet, KernelForm, Library,
     PackedLibrary, Reference,
 };
 
-use crate::support::gpu_library::gpu_library;
+use crate::support::gpu_library::gpu_engine_for;
 use crate::support::skip::report_skipped;
 
 /// Runs a check with each engine of a library: the reference, the CPU engine with each available instruction set, and the GPU
@@ -44,10 +44,11 @@ pub fn fast_engines(
         };
         check(&mut CpuEngine::from_packed(packed(), threads).with_instructions(instructions));
     }
-    let Some(gpu) = gpu_unless_left_out() else { return };
+    if gpu_unless_left_out().is_none() {
+        return;
+    }
     for &form in forms {
-        let library = gpu_library(form, packed()).expect("a library on the GPU");
-        check(&mut GpuEngine::with_library(gpu.clone(), library).expect("an engine"));
+        check(&mut gpu_engine_for(form, packed()).expect("an engine on the GPU"));
     }
 }
 
@@ -76,5 +77,17 @@ pub fn gpu_unless_left_out() -> Option<GpuContext> {
 /// that names the package to install.
 pub fn gpu() -> GpuContext {
     static GPU: OnceLock<GpuContext> = OnceLock::new();
-    GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
+    GPU.get_or_init(open_gpu).clone()
+}
+
+/// The GPU of the tests for a kernel form. The form that does not suit [`gpu`] has a device of its own: a software renderer compiles the
+/// kernels of a device one after the other, those of two devices side by side.
+pub fn gpu_for(form: KernelForm) -> GpuContext {
+    static OTHER: OnceLock<GpuContext> = OnceLock::new();
+    let gpu = gpu();
+    if form == KernelForm::for_device(&gpu.device) { gpu } else { OTHER.get_or_init(open_gpu).clone() }
+}
+
+fn open_gpu() -> GpuContext {
+    GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))
 }

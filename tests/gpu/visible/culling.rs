@@ -4,7 +4,7 @@ use posse::{
 };
 
 use super::{ALL, Stage, VISIBLE, add, branches};
-use crate::gpu::{NOW, assert_right, gpu_with_limits, only_clip, play};
+use crate::gpu::{NOW, assert_right, gpu_with_limits, only_clip, own_gpu, play};
 use crate::support::build;
 use crate::support::scenes::Numbers;
 
@@ -294,7 +294,7 @@ fn more_visible_workgroups_than_a_dimension_allows_are_run() {
 fn a_lost_device_is_reported_when_results_are_read() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
-    let engine = GpuEngine::new(&library, gpu_with_limits(wgpu::Limits::default())).unwrap();
+    let engine = GpuEngine::new(&library, own_gpu(wgpu::Limits::default())).unwrap();
     let device = engine.gpu().device.clone();
     let options = CrowdOptions { visible: true, previous_skin: true, ..CrowdOptions::NONE };
     let make = || GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options);

@@ -9,7 +9,7 @@ mod previous;
 /// Instances that are posed every second or fourth frame.
 mod update_intervals;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use glam::DAffine3;
 use posse::{
@@ -18,7 +18,7 @@ use posse::{
     Timeline, Track, VisibleInstance,
 };
 
-use super::{assert_right, gpu_with_limits};
+use super::{assert_right, engine_on, gpu_with_limits};
 use crate::support::build::joint;
 use crate::support::scenes::Numbers;
 
@@ -37,15 +37,9 @@ struct Stage {
     outputs: Outputs,
 }
 
-/// A device with the default limits and no features.
-fn default_gpu() -> GpuContext {
-    static GPU: OnceLock<GpuContext> = OnceLock::new();
-    GPU.get_or_init(|| gpu_with_limits(wgpu::Limits::default())).clone()
-}
-
 impl Stage {
     fn new(form: KernelForm, library: Library, crowd: Crowd, outputs: Outputs, options: CrowdOptions) -> Self {
-        Self::on(form, default_gpu(), library, crowd, outputs, options)
+        Self::on(form, gpu_with_limits(wgpu::Limits::default()), library, crowd, outputs, options)
     }
 
     fn on(
@@ -56,7 +50,7 @@ impl Stage {
         outputs: Outputs,
         options: CrowdOptions,
     ) -> Self {
-        let engine = GpuEngine::with_form(form, &library, gpu).unwrap();
+        let engine = engine_on(gpu, form, &library);
         let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, outputs, options).unwrap();
         Self { library, crowd, engine, on_gpu, outputs }
     }

@@ -1,9 +1,6 @@
 //! The crate `posse`, with the paths that the tests import: its engine of the GPU waits for answers, and comparisons are noted.
 
-use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::ops::{Deref, Range};
-use std::rc::Rc;
 
 pub use ::posse::*;
 
@@ -13,15 +10,6 @@ use crate::figures;
 /// The GPU engine as an [`Evaluator`].
 #[derive(Debug)]
 pub struct GpuEngine(::posse::GpuEngine);
-
-/// The most libraries that are kept for their kernels.
-const MOST_LIBRARIES: usize = 8;
-
-thread_local! {
-    /// Empty libraries of the last devices. A new library on the same device shares their kernels, which a software renderer compiles
-    /// slowly.
-    static LIBRARIES: RefCell<VecDeque<Rc<GpuLibrary>>> = RefCell::default();
-}
 
 impl Deref for GpuEngine {
     type Target = ::posse::GpuEngine;
@@ -37,19 +25,7 @@ impl GpuEngine {
     }
 
     pub fn with_form(form: KernelForm, library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        let packed = PackedLibrary::new(library)?;
-        let is_like = |first: &&Rc<GpuLibrary>| first.form() == form && *first.gpu().device == gpu.device;
-        let first = LIBRARIES.with_borrow(|libraries| libraries.iter().find(is_like).cloned());
-        let first = match first {
-            Some(first) => first,
-            None => Rc::new(block_on(GpuLibrary::with_form_async(form, &gpu, PackedLibrary::new(&Library::new())?))?),
-        };
-        let library = block_on(first.repacked_async(packed))?;
-        LIBRARIES.with_borrow_mut(|libraries| {
-            libraries.retain(|other| !Rc::ptr_eq(other, &first));
-            libraries.push_front(first);
-            libraries.truncate(MOST_LIBRARIES);
-        });
+        let library = block_on(GpuLibrary::with_form_async(form, &gpu, PackedLibrary::new(library)?))?;
         Self::with_library(gpu, library)
     }
 

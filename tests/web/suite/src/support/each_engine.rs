@@ -16,7 +16,7 @@ use posse::{
 };
 
 use crate::support::cases::all_run;
-use crate::support::gpu_library::gpu_library;
+use crate::support::gpu_library::gpu_engine_for;
 
 /// Runs a check with each engine of a library, as natively.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
@@ -76,8 +76,7 @@ fn run(
     check(&mut CpuEngine::from_packed(packed(), 1));
     let forms = if all_run() { forms } else { &forms[..1] };
     for &form in forms {
-        let on_gpu = gpu_library(form, packed()).expect("a library on the GPU");
-        let engine = GpuEngine::with_library(gpu(), on_gpu).expect("an engine");
+        let engine = gpu_engine_for(form, packed()).expect("an engine on the GPU");
         check(&mut Compared { engine, library });
     }
 }
@@ -122,6 +121,11 @@ pub fn gpu_unless_left_out() -> Option<GpuContext> {
 pub fn gpu() -> GpuContext {
     static GPU: OnceLock<GpuContext> = OnceLock::new();
     GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
+}
+
+/// The GPU of the tests for a kernel form, which is the same for both: a browser compiles side by side.
+pub fn gpu_for(_: KernelForm) -> GpuContext {
+    gpu()
 }
 
 /// The bytes of a mappable buffer, after all submitted work is done.
