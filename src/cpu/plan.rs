@@ -106,7 +106,7 @@ pub enum Nearness {
     Apart,
     /// The codes of each two joints lie in one window.
     Paired,
-    /// The codes of each two joints lie in one window, and those of half a block of joints in one for blocks.
+    /// The codes of each two joints lie in one window, and those of each half of a block of joints in one for halves.
     Blocks,
 }
 

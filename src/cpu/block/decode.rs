@@ -22,7 +22,7 @@ pub fn can_decode(columns: &[Column]) -> bool {
         (first..=first + HALF_WINDOW).contains(&second)
             && block.iter().enumerate().all(|(joint, column)| {
                 let window = if joint < HALF { first } else { second };
-                column.stores_three_numbers() && column.fits_words(window, HALF_WINDOW)
+                column.stores_three_numbers() && column.fits_words(window)
             })
     })
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::simd::{BLOCK_WINDOW, LARGEST_BLOCK, WINDOW, codes, in_order};
+use crate::cpu::simd::{BLOCK_WINDOW, HALF_WINDOW, LARGEST_BLOCK, WINDOW, codes, in_order};
 use crate::cpu::stages::TransformPart;
 use crate::pack::column_words;
 use crate::pack::record::{
@@ -113,13 +113,13 @@ impl Column {
         self.masks.w == 0 && (self.form == Form::Dropped || self.base.w == 0.0)
     }
 
-    /// Returns `true` if each code fits two words of 16 bits within `window` bytes that begin at the byte `first`.
-    pub fn fits_words(&self, first: usize, window: usize) -> bool {
+    /// Returns `true` if each code fits two words of 16 bits within [`HALF_WINDOW`] bytes that begin at the byte `first`.
+    pub fn fits_words(&self, first: usize) -> bool {
         let Some(shift) = self.first.checked_sub(first) else { return false };
         (0..3).all(|number| {
             let byte = shift + usize::from(self.bytes[4 * number]);
             let highest = u32::BITS - self.masks[number].leading_zeros() + 8 * (byte as u32 % 2);
-            byte / 2 + 2 <= window / 2 && highest <= u32::BITS
+            byte / 2 + 2 <= HALF_WINDOW / 2 && highest <= u32::BITS
         })
     }
 

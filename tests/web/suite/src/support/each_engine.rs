@@ -123,7 +123,7 @@ pub fn gpu() -> GpuContext {
     GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
 }
 
-/// The GPU of the tests for a kernel form, which is the same for both: a browser compiles side by side.
+/// The GPU of the tests for a kernel form. In a page, it is the same for both.
 pub fn gpu_for(_: KernelForm) -> GpuContext {
     gpu()
 }
