@@ -13,9 +13,9 @@ pub struct Surface {
 }
 
 /// Makes the surface of a distance function within a box of cubic cells: one point per cell that the surface crosses, and two
-/// triangles per edge that it crosses (S. F. F. Gibson, "Constrained elastic surface nets", 1998). The function changes by at most `slope`
-/// per unit of length.
-pub fn surface(distance: impl Fn(DVec3) -> f64, slope: f64, low: DVec3, high: DVec3, cell: f64) -> Surface {
+/// triangles per edge that it crosses (S. F. F. Gibson, "Constrained elastic surface nets", 1998). The function changes by at most
+/// `steepest` per unit of length.
+pub fn surface(distance: impl Fn(DVec3) -> f64, steepest: f64, low: DVec3, high: DVec3, cell: f64) -> Surface {
     let counts = ((high - low) / cell).ceil().as_usizevec3() + 1;
     let position = |corner: USizeVec3| low + cell * corner.as_dvec3();
     let index = |corner: USizeVec3| (corner.z * counts.y + corner.y) * counts.x + corner.x;
@@ -30,8 +30,8 @@ pub fn surface(distance: impl Fn(DVec3) -> f64, slope: f64, low: DVec3, high: DV
             let x = counts.x - (row_end - are_inside.len());
             let value = distance(position(first.with_x(x)));
             // The sign is the same for all corners that are nearer than the surface.
-            let nearer = (value.abs() / (slope * cell)).ceil().max(1.0) as usize;
-            are_inside.resize((are_inside.len() + nearer).min(row_end), value < 0.0);
+            let nearer = (value.abs() / (steepest * cell)).ceil().max(1.0) as usize;
+            are_inside.resize(are_inside.len().saturating_add(nearer).min(row_end), value < 0.0);
         }
     }
     let inside = |corner: USizeVec3| are_inside[index(corner)];
