@@ -24,15 +24,14 @@ pub fn surface(distance: impl Fn(DVec3) -> f64, steepest: f64, low: DVec3, high:
         (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| USizeVec3::new(x, y, z))))
     };
     let mut are_inside: Vec<bool> = Vec::with_capacity(counts.element_product());
-    for first in corners().step_by(counts.x) {
-        let row_end = are_inside.len() + counts.x;
-        while are_inside.len() < row_end {
-            let x = counts.x - (row_end - are_inside.len());
-            let value = distance(position(first.with_x(x)));
-            // The sign is the same for all corners that are nearer than the surface.
-            let same_sign = (value.abs() / (steepest * cell)).ceil().max(1.0) as usize;
-            are_inside.resize(are_inside.len().saturating_add(same_sign).min(row_end), value < 0.0);
+    for corner in corners() {
+        if index(corner) < are_inside.len() {
+            continue;
         }
+        let value = distance(position(corner));
+        // The corners of the row that are nearer than the surface have the same sign.
+        let same_sign = (value.abs() / (steepest * cell)).ceil() as usize;
+        are_inside.resize(index(corner) + same_sign.clamp(1, counts.x - corner.x), value < 0.0);
     }
     let inside = |corner: USizeVec3| are_inside[index(corner)];
     let axes = [USizeVec3::X, USizeVec3::Y, USizeVec3::Z];
