@@ -1,7 +1,7 @@
 //! Clips at fixed times, posed without a crowd.
 
 use crate::cpu::engine::CpuEngine;
-use crate::cpu::pose;
+use crate::cpu::pose::{self, Writing};
 use crate::cpu::scratch::Scratch;
 use crate::cpu::simd::{ExactKernel, Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Source};
@@ -84,7 +84,7 @@ impl Kernel for Posing<'_> {
         for (layers, mut to) in records.chunks(L::BLOCK).zip(to.chunks(layout, L::BLOCK)) {
             scratch.found.find::<L>(source, layers, 0);
             pose::sample::<L>(source, layers, layout, scratch, &mut to);
-            pose::write::<L>(source, layers.len(), layout, scratch, to);
+            L::call(Writing { source, instances: layers.len(), layout, scratch, to });
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::cpu::abreast::{self, Numbers};
 use crate::cpu::block::inverse_kinematics::{Aim, Turns, TwoBones, is_rotation};
 use crate::cpu::block::joints::Parts;
 use crate::cpu::block::quat::{Quaternions, Vectors, conjugate, difference, dot_3, product, rotate, times, unit};
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::source::Source;
 use crate::cpu::stages::{TransformPart, resolve_goals};
 use crate::pack::record::{CHAIN_HOLD, CHAIN_POLE, CHAIN_TWO_BONE, ChainRecord, GoalRecord, NONE};
@@ -63,33 +63,46 @@ pub struct Reach {
     path: Vec<usize>,
 }
 
-/// Turns the joints of up to a block of instances by their goals, one after the other. `parts` has the parts of each instance,
-/// [`stride`](abreast::stride) places apart.
-#[inline(always)]
-pub fn reach<L: Lanes>(source: Source, goals: Goals, instances: usize, memory: &mut Reach, parts: &mut Parts) {
-    let link_count = source.skeleton.reach.links.len();
-    memory.links.resize(link_count * LINK_NUMBERS * L::BLOCK / 4, Vec4::ZERO);
-    memory.is_ready.clear();
-    memory.is_ready.resize(link_count, false);
-    let instances = instances.min(L::BLOCK);
-    let mut posture = Posture { source, instances, memory, parts };
-    for index in 0..goals.goal_count {
-        let mut chains = [NONE; LARGEST_BLOCK];
-        // A lane without an instance has the weight 1, which needs no power.
-        let mut resolved = [Vec4::W; LARGEST_BLOCK];
-        for instance in 0..instances {
-            (chains[instance], resolved[instance]) = goals.resolve(instance, index);
-        }
-        for first in 0..instances {
-            let chain = chains[first];
-            if chain != NONE && !chains[..first].contains(&chain) {
-                let mut own = resolved;
-                for (other, resolved) in chains.iter().zip(&mut own).take(instances) {
-                    if *other != chain {
-                        resolved.w = 0.0;
+/// Up to a block of instances whose joints are turned by their goals, one goal after the other.
+pub struct Reaching<'a> {
+    pub source: Source<'a>,
+    pub goals: Goals<'a>,
+    pub instances: usize,
+    pub memory: &'a mut Reach,
+    /// The parts of each instance, [`stride`](abreast::stride) places apart.
+    pub parts: &'a mut Parts,
+}
+
+impl Kernel for Reaching<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { source, goals, instances, memory, parts } = self;
+        let link_count = source.skeleton.reach.links.len();
+        memory.links.resize(link_count * LINK_NUMBERS * L::BLOCK / 4, Vec4::ZERO);
+        memory.is_ready.clear();
+        memory.is_ready.resize(link_count, false);
+        let instances = instances.min(L::BLOCK);
+        let mut posture = Posture { source, instances, memory, parts };
+        for index in 0..goals.goal_count {
+            let mut chains = [NONE; LARGEST_BLOCK];
+            // A lane without an instance has the weight 1, which needs no power.
+            let mut resolved = [Vec4::W; LARGEST_BLOCK];
+            for instance in 0..instances {
+                (chains[instance], resolved[instance]) = goals.resolve(instance, index);
+            }
+            for first in 0..instances {
+                let chain = chains[first];
+                if chain != NONE && !chains[..first].contains(&chain) {
+                    let mut own = resolved;
+                    for (other, resolved) in chains.iter().zip(&mut own).take(instances) {
+                        if *other != chain {
+                            resolved.w = 0.0;
+                        }
                     }
+                    posture.reach::<L>(chain, &own);
                 }
-                posture.reach::<L>(chain, &own);
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use crate::cpu::cut::{Cutting, Portions};
-use crate::cpu::goals::{self, Goals};
-use crate::cpu::pose;
+use crate::cpu::goals::{Goals, Reaching};
+use crate::cpu::pose::{self, Mixing, Writing};
 use crate::cpu::scratch::Scratch;
 use crate::cpu::simd::{Kernel, Lanes, prefetch};
 use crate::cpu::source::{OutputSlices, Source};
@@ -166,7 +166,7 @@ fn pose_portion<L: Lanes>(
         }
         first_is_found = false;
         if let Some((instances, to)) = sampled {
-            pose::write::<L>(source, instances, &layout, scratch, to);
+            L::call(Writing { source, instances, layout: &layout, scratch, to });
         }
         let Some((group, (layers, mut to))) = groups.next() else { break };
         // The records of the next group are read when this one is sampled.
@@ -182,7 +182,8 @@ fn pose_portion<L: Lanes>(
         if plain {
             pose::sample::<L>(source, layers, &layout, scratch, &mut to);
         } else {
-            pose::mix::<L>(source, layers, layer_count, step.to.0, &layout, scratch, &mut to);
+            let (now, layout, to) = (step.to.0, &layout, &mut to);
+            L::call(Mixing { source, layers, layer_count, now, layout, scratch, to });
         }
         if !displaced.indices.is_empty() {
             let displaced = displaced.part(group * L::BLOCK..(group + 1) * L::BLOCK);
@@ -190,7 +191,9 @@ fn pose_portion<L: Lanes>(
         }
         if let Some(goals) = goals.filter(|_| layout.has_joints()) {
             let own = goals.part(group * L::BLOCK..(group + 1) * L::BLOCK);
-            goals::reach::<L>(source, own, layers.len() / layer_count, &mut scratch.reach, &mut scratch.parts);
+            let instances = layers.len() / layer_count;
+            let Scratch { reach: memory, parts, .. } = scratch;
+            L::call(Reaching { source, goals: own, instances, memory, parts });
         }
         sampled = Some((layers.len() / layer_count, to));
     }

@@ -2,7 +2,7 @@
 
 use crate::cpu::abreast;
 use crate::cpu::block::group_layers::GroupLayers;
-use crate::cpu::block::joints::Parts;
+use crate::cpu::block::joints::{Parts, SampledRuns};
 use crate::cpu::block::layers::{LastClips, REQUESTS_PER_LAYER, mix_joints};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
@@ -10,7 +10,7 @@ use crate::cpu::block::skin::{LocalTransforms, ModelMatrices, Skinning};
 use crate::cpu::block::{hierarchy, joints, skin};
 use crate::cpu::portion::Displacements;
 use crate::cpu::scratch::Scratch;
-use crate::cpu::simd::Lanes;
+use crate::cpu::simd::{Kernel, Lanes};
 use crate::cpu::source::{OutputSlices, Source};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::values::{self, MixedValues};
@@ -63,7 +63,8 @@ pub fn sample<L: Lanes>(
             slerp_weights,
             first_lane: range.start,
         };
-        joints::sample_runs::<L>(&sampling, decoded, scattered, parts);
+        // Not a function of its own, which would cost small rigs a twentieth.
+        SampledRuns { sampling: &sampling, decoded, scattered, to: parts }.run::<L>();
         index = range.end;
     }
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);
@@ -75,36 +76,44 @@ pub fn sample<L: Lanes>(
     }
 }
 
-/// Samples and mixes instances of `layer_count` layers each, as in `shaders/pose/pose_layers.wgsl`.
-#[inline(always)]
-pub fn mix<L: Lanes>(
-    source: Source,
-    layers: &[LayerRecord],
-    layer_count: usize,
-    now: i64,
-    layout: &OutputLayout,
-    scratch: &mut Scratch,
-    to: &mut OutputSlices,
-) {
-    let stride = abreast::stride(source.skeleton.record.joint_count as usize);
-    if layout.values > 0 || layout.has_joints() {
-        scratch.layered.find::<L>(source, layers, layer_count, now);
-    }
-    if layout.values > 0 {
-        let Scratch { layered, values, .. } = scratch;
-        mix_values(source, layers.chunks(layer_count), layered, values, layout, to.values);
-    }
-    if layout.has_joints() {
-        let (rest, mut clips) = (source.rest(), LastClips::default());
-        for (instance, own) in layers.chunks(layer_count).enumerate() {
-            if source.prefetches {
-                scratch.ahead.clear();
-                if let Some(next) = layers.chunks(layer_count).nth(instance + 1) {
-                    scratch.ahead.add_layers(source, next, scratch.layered.instance(instance + 1));
+/// Instances of `layer_count` layers each, which are sampled and mixed as in `shaders/pose/pose_layers.wgsl`.
+pub struct Mixing<'a, 'b, 'c> {
+    pub source: Source<'a>,
+    pub layers: &'b [LayerRecord],
+    pub layer_count: usize,
+    /// The tick.
+    pub now: i64,
+    pub layout: &'b OutputLayout,
+    pub scratch: &'b mut Scratch,
+    pub to: &'b mut OutputSlices<'c>,
+}
+
+impl Kernel for Mixing<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { source, layers, layer_count, now, layout, scratch, to } = self;
+        let stride = abreast::stride(source.skeleton.record.joint_count as usize);
+        if layout.values > 0 || layout.has_joints() {
+            scratch.layered.find::<L>(source, layers, layer_count, now);
+        }
+        if layout.values > 0 {
+            let Scratch { layered, values, .. } = scratch;
+            mix_values(source, layers.chunks(layer_count), layered, values, layout, to.values);
+        }
+        if layout.has_joints() {
+            let (rest, mut clips) = (source.rest(), LastClips::default());
+            for (instance, own) in layers.chunks(layer_count).enumerate() {
+                if source.prefetches {
+                    scratch.ahead.clear();
+                    if let Some(next) = layers.chunks(layer_count).nth(instance + 1) {
+                        scratch.ahead.add_layers(source, next, scratch.layered.instance(instance + 1));
+                    }
+                    scratch.ahead.share(REQUESTS_PER_LAYER * scratch.layered.instance(instance).active().count());
                 }
-                scratch.ahead.share(REQUESTS_PER_LAYER * scratch.layered.instance(instance).active().count());
+                mix_joints::<L>(source, &rest, &mut clips, own, instance, instance * stride, scratch);
             }
-            mix_joints::<L>(source, &rest, &mut clips, own, instance, instance * stride, scratch);
         }
     }
 }
@@ -152,29 +161,36 @@ pub fn displace(
     }
 }
 
-/// Writes the outputs of `instances` instances that follow from the parts of their joints: local transforms, model matrices and
-/// skin matrices.
-#[inline(always)]
-pub fn write<L: Lanes>(
-    source: Source,
-    instances: usize,
-    layout: &OutputLayout,
-    scratch: &mut Scratch,
-    mut to: OutputSlices,
-) {
-    let joints = source.skeleton.record.joint_count as usize;
-    let stride = abreast::stride(joints);
-    write_locals::<L>(source.past_caches, layout, stride, &scratch.parts, to.local);
-    if !layout.has_matrices() {
-        return;
-    }
-    if 2 * instances >= L::BLOCK && joints <= MOST_ABREAST {
-        let Scratch { parts, abreast: memory, ahead, .. } = scratch;
-        abreast::write_matrices::<L>(source, layout, instances, parts, memory, ahead, &mut to);
-    } else {
-        scratch.ahead.share(REQUESTS_PER_INSTANCE * instances);
-        for (index, mut to) in to.chunks(layout, 1).take(instances).enumerate() {
-            write_matrices::<L>(source, layout, index * stride, scratch, &mut to);
+/// The outputs of instances that follow from the parts of their joints, which are written: local transforms, model matrices and skin
+/// matrices.
+pub struct Writing<'a, 'b, 'c> {
+    pub source: Source<'a>,
+    pub instances: usize,
+    pub layout: &'b OutputLayout,
+    pub scratch: &'b mut Scratch,
+    pub to: OutputSlices<'c>,
+}
+
+impl Kernel for Writing<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { source, instances, layout, scratch, mut to } = self;
+        let joints = source.skeleton.record.joint_count as usize;
+        let stride = abreast::stride(joints);
+        write_locals::<L>(source.past_caches, layout, stride, &scratch.parts, to.local);
+        if !layout.has_matrices() {
+            return;
+        }
+        if 2 * instances >= L::BLOCK && joints <= MOST_ABREAST {
+            let Scratch { parts, abreast: memory, ahead, .. } = scratch;
+            abreast::write_matrices::<L>(source, layout, instances, parts, memory, ahead, &mut to);
+        } else {
+            scratch.ahead.share(REQUESTS_PER_INSTANCE * instances);
+            for (index, mut to) in to.chunks(layout, 1).take(instances).enumerate() {
+                write_matrices::<L>(source, layout, index * stride, scratch, &mut to);
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::decoded::DecodedColumns;
 use crate::cpu::plan::{Keys, Kind, Run};
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::source::ClipSource;
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::sampler::Sampler;
@@ -33,16 +33,30 @@ impl Parts {
     }
 }
 
-/// Samples the runs of a clip, whose quantized keys have the columns `decoded`. Rotations with separate keys wait in `scattered`.
+/// The runs of a clip, which are sampled.
 ///
 /// A block that reaches beyond its run writes to joints of the next run, which overwrites them, or to the room after the joints of the
 /// instance.
-#[inline(always)]
-pub fn sample_runs<L: Lanes>(sampling: &Sampling, decoded: &mut DecodedColumns, scattered: &mut Arcs, to: &mut Parts) {
-    decoded.decode_rows::<L>(sampling);
-    for part in TransformPart::ALL {
-        for run in sampling.clip.plan.runs(part) {
-            sample_run::<L>(sampling, decoded, run, part, scattered, &mut to.0[part as usize]);
+pub struct SampledRuns<'a> {
+    pub sampling: &'a Sampling<'a>,
+    /// The columns of quantized keys.
+    pub decoded: &'a mut DecodedColumns,
+    /// Gets rotations with separate keys.
+    pub scattered: &'a mut Arcs,
+    pub to: &'a mut Parts,
+}
+
+impl Kernel for SampledRuns<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { sampling, decoded, scattered, to } = self;
+        decoded.decode_rows::<L>(sampling);
+        for part in TransformPart::ALL {
+            for run in sampling.clip.plan.runs(part) {
+                sample_run::<L>(sampling, decoded, run, part, scattered, &mut to.0[part as usize]);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use glam::Vec4;
 
-use crate::cpu::block::joints::{self, Parts};
+use crate::cpu::block::joints::{self, Parts, SampledRuns};
 use crate::cpu::block::mixer::{Adding, JointRange};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::scratch::Scratch;
@@ -65,7 +65,7 @@ pub fn mix_joints<'a, L: Lanes>(
     let mut below = 1.0;
     let mut uniform_count = 0;
     let mut needs_mean = blend == Blend::PerJoint;
-    // One loop, so that the code of a sample is compiled once. The last round has no layer.
+    // The last round has no layer.
     for index in blended.chain(above).map(Some).chain([None]) {
         let is_blended = index.as_ref().is_some_and(blends);
         if !is_blended && needs_mean {
@@ -83,7 +83,7 @@ pub fn mix_joints<'a, L: Lanes>(
         let (first_spans, stride) = (&[0], 0);
         let sampling = Sampling { clip, spans, first_spans, rest, first, stride, slerp_weights, first_lane };
         ahead.request(arrays);
-        joints::sample_runs::<L>(&sampling, decoded, scattered, to);
+        L::call(SampledRuns { sampling: &sampling, decoded, scattered, to });
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
         joints::sample_root(&clip.sampler, spans, rest, first, to);
         ahead.request(arrays);

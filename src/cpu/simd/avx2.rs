@@ -43,6 +43,13 @@ fn compiled<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx2>()
 }
 
+/// As [`compiled`], never as a part of its caller.
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn called<K: Kernel>(part: K) -> K::Output {
+    part.run::<Avx2>()
+}
+
 operators!(Avx2: Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
 
 /// The bytes of the codes of two columns, beginning with column `first`: one word per number.
@@ -74,6 +81,12 @@ impl Lanes for Avx2 {
         permute _mm256_permutevar_ps _mm256_loadu_si256, unpack _mm256_unpacklo_ps _mm256_unpackhi_ps,
         shuffle _mm256_shuffle_ps
     );
+
+    #[inline(always)]
+    fn call<K: Kernel>(part: K) -> K::Output {
+        // SAFETY: code of a kernel, on a machine with AVX2.
+        unsafe { called(part) }
+    }
 
     #[inline(always)]
     fn load_apart(from: &[Vec4], stride: usize) -> Self {

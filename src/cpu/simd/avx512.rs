@@ -40,6 +40,13 @@ fn compiled<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx512>()
 }
 
+/// As [`compiled`], never as a part of its caller.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma")]
+fn called<K: Kernel>(part: K) -> K::Output {
+    part.run::<Avx512>()
+}
+
 /// Four times four numbers in one register.
 #[inline(always)]
 fn joined([a, b, c, d]: [&Vec4; 4]) -> __m512 {
@@ -64,6 +71,12 @@ impl Lanes for Avx512 {
         permute _mm512_permutevar_ps _mm512_loadu_si512, unpack _mm512_unpacklo_ps _mm512_unpackhi_ps,
         shuffle _mm512_shuffle_ps
     );
+
+    #[inline(always)]
+    fn call<K: Kernel>(part: K) -> K::Output {
+        // SAFETY: code of a kernel, on a machine with AVX-512.
+        unsafe { called(part) }
+    }
 
     #[inline(always)]
     fn load_apart(from: &[Vec4], stride: usize) -> Self {

@@ -49,6 +49,11 @@ impl<L: Lanes> Lanes for Exact<L> {
     type Product = L::Product;
 
     #[inline(always)]
+    fn call<K: Kernel>(part: K) -> K::Output {
+        L::call(ExactKernel(part))
+    }
+
+    #[inline(always)]
     fn load(from: &[Vec4]) -> Self {
         Self(L::load(from))
     }
