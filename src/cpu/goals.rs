@@ -63,7 +63,7 @@ pub struct Reach {
     path: Vec<usize>,
 }
 
-/// Up to a block of instances whose joints are turned by their goals, one goal after the other.
+/// The turning of joints of up to a block of instances by their goals, one goal after the other.
 pub struct Reaching<'a> {
     pub source: Source<'a>,
     pub goals: Goals<'a>,

@@ -2,7 +2,7 @@
 
 use crate::cpu::abreast;
 use crate::cpu::block::group_layers::GroupLayers;
-use crate::cpu::block::joints::{Parts, SampledRuns};
+use crate::cpu::block::joints::{Parts, RunSampling};
 use crate::cpu::block::layers::{LastClips, REQUESTS_PER_LAYER, mix_joints};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};
@@ -64,7 +64,7 @@ pub fn sample<L: Lanes>(
             first_lane: range.start,
         };
         // Not a function of its own, which would cost small rigs a twentieth.
-        SampledRuns { sampling: &sampling, decoded, scattered, to: parts }.run::<L>();
+        RunSampling { sampling: &sampling, decoded, scattered, to: parts }.run::<L>();
         index = range.end;
     }
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);
@@ -76,7 +76,7 @@ pub fn sample<L: Lanes>(
     }
 }
 
-/// Instances of `layer_count` layers each, which are sampled and mixed as in `shaders/pose/pose_layers.wgsl`.
+/// The sampling and mixing of instances of `layer_count` layers each, as in `shaders/pose/pose_layers.wgsl`.
 pub struct Mixing<'a, 'b, 'c> {
     pub source: Source<'a>,
     pub layers: &'b [LayerRecord],
@@ -161,8 +161,7 @@ pub fn displace(
     }
 }
 
-/// The outputs of instances that follow from the parts of their joints, which are written: local transforms, model matrices and skin
-/// matrices.
+/// The writing of the outputs that follow from the parts of joints: local transforms, model matrices and skin matrices.
 pub struct Writing<'a, 'b, 'c> {
     pub source: Source<'a>,
     pub instances: usize,

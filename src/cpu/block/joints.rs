@@ -33,11 +33,11 @@ impl Parts {
     }
 }
 
-/// The runs of a clip, which are sampled.
+/// The sampling of all runs of a clip.
 ///
 /// A block that reaches beyond its run writes to joints of the next run, which overwrites them, or to the room after the joints of the
 /// instance.
-pub struct SampledRuns<'a> {
+pub struct RunSampling<'a> {
     pub sampling: &'a Sampling<'a>,
     /// The columns of quantized keys.
     pub decoded: &'a mut DecodedColumns,
@@ -46,7 +46,7 @@ pub struct SampledRuns<'a> {
     pub to: &'a mut Parts,
 }
 
-impl Kernel for SampledRuns<'_> {
+impl Kernel for RunSampling<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use glam::Vec4;
 
-use crate::cpu::block::joints::{self, Parts, SampledRuns};
+use crate::cpu::block::joints::{self, Parts, RunSampling};
 use crate::cpu::block::mixer::{Adding, JointRange};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::scratch::Scratch;
@@ -83,7 +83,7 @@ pub fn mix_joints<'a, L: Lanes>(
         let (first_spans, stride) = (&[0], 0);
         let sampling = Sampling { clip, spans, first_spans, rest, first, stride, slerp_weights, first_lane };
         ahead.request(arrays);
-        L::call(SampledRuns { sampling: &sampling, decoded, scattered, to });
+        L::call(RunSampling { sampling: &sampling, decoded, scattered, to });
         scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
         joints::sample_root(&clip.sampler, spans, rest, first, to);
         ahead.request(arrays);

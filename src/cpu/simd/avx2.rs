@@ -46,7 +46,7 @@ fn compiled<K: Kernel>(kernel: K) -> K::Output {
 /// As [`compiled`], never as a part of its caller.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn called<K: Kernel>(part: K) -> K::Output {
+fn run_part<K: Kernel>(part: K) -> K::Output {
     part.run::<Avx2>()
 }
 
@@ -84,8 +84,8 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn call<K: Kernel>(part: K) -> K::Output {
-        // SAFETY: code of a kernel, on a machine with AVX2.
-        unsafe { called(part) }
+        // SAFETY: code of a kernel, on a machine with the instructions.
+        unsafe { run_part(part) }
     }
 
     #[inline(always)]

@@ -43,7 +43,7 @@ fn compiled<K: Kernel>(kernel: K) -> K::Output {
 /// As [`compiled`], never as a part of its caller.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma")]
-fn called<K: Kernel>(part: K) -> K::Output {
+fn run_part<K: Kernel>(part: K) -> K::Output {
     part.run::<Avx512>()
 }
 
@@ -74,8 +74,8 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn call<K: Kernel>(part: K) -> K::Output {
-        // SAFETY: code of a kernel, on a machine with AVX-512.
-        unsafe { called(part) }
+        // SAFETY: code of a kernel, on a machine with the instructions.
+        unsafe { run_part(part) }
     }
 
     #[inline(always)]

@@ -28,8 +28,10 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// The product of two matrices in registers.
     type Product: Copy;
 
-    /// Runs a part of a kernel as a function of its own. The time to compile a function grows faster than its code, so that large parts
-    /// that take one or more instances per call are apart. What several places call is compiled once.
+    /// Runs a part of a kernel as a function of its own, which is compiled once per type of register.
+    ///
+    /// The time to compile a function grows faster than its code: a kernel in one piece takes four times as long. A part does the work of
+    /// at least one instance, beside which the call costs little.
     #[inline(never)]
     fn call<K: Kernel>(part: K) -> K::Output {
         part.run::<Self>()
@@ -234,8 +236,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
 
 /// Work that is compiled once per instruction set.
 ///
-/// Every function that it calls has to be inlined into it, except a part that [`Lanes::call`] runs. Another function that is not inlined is
-/// compiled only for the portable registers.
+/// Every function that it calls has to be inlined into it, except a part that [`Lanes::call`] runs. Any other function that is not inlined
+/// is compiled only for the portable registers.
 pub trait Kernel {
     /// The result of the work.
     type Output;

@@ -4,9 +4,9 @@
 //! [`InstructionSet`] selects one of them at run time and runs a [`Kernel`] in it. Nothing here knows the packed library.
 //! [`Exact`](exact::Exact) registers give the same bits on machines that differ. `unsafe` code of the crate exists only in this folder.
 //!
-//! No type of a register is visible outside this folder. A kernel is generic in its registers, and only the function `run` of an instruction
-//! set names the type, after it has asserted that the machine has the instructions. Code of a kernel therefore runs only on such a machine,
-//! and a value of the type exists only there: comments on safety refer to this.
+//! No type of a register is visible outside this folder. A kernel is generic in its registers. Only the function `run` of an instruction
+//! set names the type, after it has asserted that the machine has the instructions, and [`Lanes::call`], from the code of a kernel.
+//! Code of a kernel therefore runs only on such a machine, and a value of the type exists only there: comments on safety refer to this.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
