@@ -63,7 +63,7 @@ pub fn sample<L: Lanes>(
             slerp_weights,
             first_lane: range.start,
         };
-        // Not a function of its own, which would cost small rigs a twentieth.
+        // Not a function of its own, which would cost small rigs some hundredths of their time.
         RunSampling { sampling: &sampling, decoded, scattered, to: parts }.run::<L>();
         index = range.end;
     }

@@ -1,6 +1,6 @@
 //! The stages of a block of joints in registers, generic over [`Lanes`](crate::cpu::simd::Lanes).
 //!
-//! Everything here is inlined into the kernel of an instruction set; see [`Kernel`](crate::cpu::simd::Kernel).
+//! Everything here is inlined into the kernel of an instruction set, or into a part of it; see [`Kernel`](crate::cpu::simd::Kernel).
 
 pub mod arcs;
 pub mod columns;

@@ -38,16 +38,11 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
     unsafe { compiled(kernel) }
 }
 
+/// Runs a kernel, or a part of one, as a function of its own.
+#[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn compiled<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx2>()
-}
-
-/// As [`compiled`], never as a part of its caller.
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn run_part<K: Kernel>(part: K) -> K::Output {
-    part.run::<Avx2>()
 }
 
 operators!(Avx2: Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
@@ -85,7 +80,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn call<K: Kernel>(part: K) -> K::Output {
         // SAFETY: code of a kernel, on a machine with the instructions.
-        unsafe { run_part(part) }
+        unsafe { compiled(part) }
     }
 
     #[inline(always)]

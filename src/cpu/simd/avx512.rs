@@ -35,16 +35,11 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
     unsafe { compiled(kernel) }
 }
 
+/// Runs a kernel, or a part of one, as a function of its own.
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma")]
 fn compiled<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx512>()
-}
-
-/// As [`compiled`], never as a part of its caller.
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma")]
-fn run_part<K: Kernel>(part: K) -> K::Output {
-    part.run::<Avx512>()
 }
 
 /// Four times four numbers in one register.
@@ -75,7 +70,7 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn call<K: Kernel>(part: K) -> K::Output {
         // SAFETY: code of a kernel, on a machine with the instructions.
-        unsafe { run_part(part) }
+        unsafe { compiled(part) }
     }
 
     #[inline(always)]

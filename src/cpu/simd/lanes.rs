@@ -30,8 +30,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
 
     /// Runs a part of a kernel as a function of its own, which is compiled once per type of register.
     ///
-    /// The time to compile a function grows faster than its code: a kernel in one piece takes four times as long. A part does the work of
-    /// at least one instance, beside which the call costs little.
+    /// The time to compile a function grows faster than its code. A part does the work of at least one instance, beside which the call
+    /// costs little.
     #[inline(never)]
     fn call<K: Kernel>(part: K) -> K::Output {
         part.run::<Self>()
