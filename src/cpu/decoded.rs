@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use glam::{UVec4, Vec4};
+use glam::Vec4;
 
-use crate::cpu::block::decode::{self, DecodedBlock};
+use crate::cpu::block::decode;
 use crate::cpu::block::key_row::{self, RunColumns};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::decoded_rows::DecodedRows;
@@ -39,9 +39,6 @@ pub struct DecodedColumns {
     pub columns: Vec<FourColumns>,
     /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Those of other runs have no meaning here.
     pub blocks: Vec<BlockColumns>,
-    /// The order of the numbers of each joint of the runs of rotations: their indices among the stored numbers. 3: a number is not stored.
-    /// Those of each run are padded to whole blocks.
-    pub orders: Vec<UVec4>,
     /// The columns of joints of kind [`Kind::Scattered`].
     pub scattered: Vec<Column>,
     /// The rows that were decoded with these columns.
@@ -108,7 +105,6 @@ impl DecodedColumns {
     fn decode<L: Lanes>(&mut self, words: &[u32], plan: &Plan) {
         self.columns.clear();
         self.blocks.clear();
-        self.orders.clear();
         self.rows.clear(&plan.rows);
         for part in TransformPart::ALL {
             for run in plan.runs(part) {
@@ -186,12 +182,6 @@ impl DecodedColumns {
         [self.rows.run(start, keys, joints), self.rows.run(end, keys, joints)]
     }
 
-    /// The orders of the numbers of the joints of a run.
-    #[inline(always)]
-    pub fn orders(&self, keys: Keys, joints: usize) -> &[UVec4] {
-        &self.orders[4 * keys.columns()..][..joints]
-    }
-
     /// Decodes the columns of joints of kind [`Kind::Scattered`].
     #[inline(never)]
     fn decode_scattered(&mut self, words: &[u32], plan: &Plan) {
@@ -206,15 +196,11 @@ impl DecodedColumns {
         self.blocks.resize(keys.columns() / COLUMNS_PER_BLOCK, BlockColumns::default());
         for first in (0..joints as u32).step_by(LARGEST_BLOCK) {
             let records = &words[keys.after(first).first as usize..];
-            let block = DecodedBlock::new::<L>(records, keys.column_words());
-            if part == TransformPart::Rotation {
-                let (columns, orders) = block.by_number::<L>();
-                self.orders.resize(4 * keys.columns() + first as usize, UVec4::ZERO);
-                self.blocks.push(*columns);
-                self.orders.extend(orders);
-            } else {
-                self.blocks.push(block.by_joint::<L>());
-            }
+            let by_number = decode::columns::<L>(records, keys.column_words());
+            self.blocks.push(match part {
+                TransformPart::Rotation => by_number,
+                _ => decode::by_joint::<L>(&by_number),
+            });
         }
     }
 
@@ -222,7 +208,6 @@ impl DecodedColumns {
     #[inline(never)]
     fn push_run(&mut self, words: &[u32], keys: Keys, joints: usize) {
         self.columns.resize(keys.columns(), FourColumns::default());
-        self.orders.resize(4 * keys.columns(), UVec4::ZERO);
         self.push_columns(keys.decode(words).take(joints), keys.nearness != Nearness::Apart);
     }
 
@@ -244,11 +229,9 @@ impl DecodedColumns {
             if let Some(four) = self.columns.last_mut() {
                 set_column(four, count % 4, &column);
             }
-            self.orders.push(column.order);
             count += 1;
         }
         self.columns.resize(first + count.next_multiple_of(LARGEST_BLOCK) / 4, FourColumns::default());
-        self.orders.resize(4 * self.columns.len(), UVec4::ZERO);
     }
 }
 
@@ -270,6 +253,7 @@ fn set_column(four: &mut FourColumns, index: usize, column: &Column) {
     four.masks[index] = column.masks;
     four.scales[index] = column.scale;
     four.bases[index] = column.base;
+    four.missing[index] = column.missing() as f32;
     four.firsts[index] = column.first;
 }
 
@@ -302,7 +286,6 @@ mod tests {
                 assert_eq!(expected.columns.is_empty(), L::READS_BLOCKS);
                 let kept = kept.of::<L>(words, *clip, plan, CLIPS);
                 assert!(kept.columns == expected.columns && kept.scattered == expected.scattered, "{clip}");
-                assert!(!kept.orders.is_empty() && kept.orders == expected.orders, "{clip}");
                 // What follows the last record of a block can be NaN.
                 assert_eq!(format!("{:?}", kept.blocks), format!("{:?}", expected.blocks));
             }

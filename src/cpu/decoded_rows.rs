@@ -162,7 +162,7 @@ mod tests {
     use crate::cpu::block::sampling::Sampling;
     use crate::cpu::decoded::DecodedClips;
     use crate::cpu::plan::{Kind, Nearness, Plan};
-    use crate::cpu::simd::{Kernel, Lanes, in_order};
+    use crate::cpu::simd::{Kernel, Lanes};
     use crate::cpu::source::ClipSource;
     use crate::cpu::stages::phase::Time;
     use crate::cpu::stages::sampler::Sampler;
@@ -186,9 +186,14 @@ mod tests {
             |keys: usize, step: f64| Arc::new(Timeline::new((0..keys).map(|key| key as f64 * step).collect()).unwrap());
         let [many, few, short] = [timeline(40, 0.1), timeline(17, 0.2), timeline(7, 0.1)];
         let turn = |joint: usize, timeline: &Arc<Timeline>, interpolation| {
+            // Each number is the largest of some joints, which is the one that is not stored.
+            let half_turns =
+                [DQuat::IDENTITY, DQuat::from_xyzw(1.0, 0.0, 0.0, 0.0), DQuat::from_xyzw(0.0, 1.0, 0.0, 0.0)];
+            let half_turn = half_turns.get(joint % 4).copied().unwrap_or(DQuat::from_xyzw(0.0, 0.0, 1.0, 0.0));
             let turn = |key: usize| {
                 let (joint, key) = (joint as f64, key as f64);
-                DQuat::from_euler(EulerRot::XYZ, 0.9 * (joint + key).sin(), 0.5 * (0.3 * joint - key).cos(), 0.01 * key)
+                let angles = [0.9 * (joint + key).sin(), 0.5 * (0.3 * joint - key).cos(), 0.01 * key];
+                half_turn * DQuat::from_euler(EulerRot::XYZ, angles[0], angles[1], angles[2])
             };
             let values = (0..timeline.len()).flat_map(|key| turn(key).to_array()).collect();
             Curve::new(timeline.clone(), interpolation, 4, values).unwrap()
@@ -286,9 +291,6 @@ mod tests {
                             if part == TransformPart::Rotation {
                                 for block in row.chunks_exact_mut(L::BLOCK) {
                                     L::store_block(L::transpose(L::load_block(block)), block);
-                                }
-                                for (value, &order) in row.iter_mut().zip(decoded.orders(keys, joints)) {
-                                    *value = in_order(*value, order);
                                 }
                             }
                             for (value, column) in row.iter().zip(keys.decode(words).take(run.joints().len())) {

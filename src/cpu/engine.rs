@@ -97,7 +97,7 @@ impl CpuEngine {
     /// reads; and a plan per clip and per rest pose, which says how the joints are sampled together.
     ///
     /// Crowds, interpolators of the caller and the memory of the threads come on top. Until the engine is dropped, a thread keeps what it
-    /// decoded of up to eight clips with compressed keys: up to 164 bytes per column, of which a joint has up to three, and
+    /// decoded of up to eight clips with compressed keys: up to 152 bytes per column, of which a joint has up to three, and
     /// 16 bytes per key and column, up to 512 KiB per clip or 32 keys, if these take more. Each run of joints is padded to 16.
     pub fn size(&self) -> usize {
         self.library.size()

@@ -1,6 +1,6 @@
 //! Joints with quantized keys, sampled in blocks from decoded rows.
 
-use glam::{UVec4, Vec4};
+use glam::Vec4;
 
 use crate::cpu::block::joints::{blocks, copy, lerp, stays};
 use crate::cpu::block::sampling::Sampling;
@@ -25,10 +25,9 @@ pub fn sample<L: Lanes>(
     let rotations = part == TransformPart::Rotation;
     let stays = stays(keys, part, span);
     if rotations {
-        let orders = decoded.orders(keys, to.len());
         let (end, weights) =
             if stays { (start, Weights::new(0.0)) } else { (end, sampling.weights(instance, keys, span.fraction)) };
-        slerp::<L>([start, end], orders, &weights, to);
+        slerp::<L>([start, end], &weights, to);
     } else if stays {
         copy::<L>(start, to);
     } else {
@@ -36,19 +35,13 @@ pub fn sample<L: Lanes>(
     }
 }
 
-/// Interpolates decoded rotations spherically, and restores the order of their numbers. The order does not change the arc between two
-/// rotations.
+/// Interpolates decoded rotations spherically.
 #[inline(always)]
-fn slerp<L: Lanes>([start, end]: [&[Vec4]; 2], orders: &[UVec4], weights: &Weights, to: &mut [Vec4]) {
-    let joints = L::BLOCK / 4;
-    let (start, end, orders) = (&start[..to.len()], &end[..to.len()], &orders[..to.len()]);
+fn slerp<L: Lanes>([start, end]: [&[Vec4]; 2], weights: &Weights, to: &mut [Vec4]) {
+    let (start, end) = (&start[..to.len()], &end[..to.len()]);
     for block in blocks::<L>(to.len()) {
         let ends = Ends { start: L::load_block(&start[block.clone()]), end: L::load_block(&end[block.clone()]) };
-        let (orders, to) = (&orders[block.clone()], &mut to[block]);
-        let numbers = L::transpose(weights.interpolate(&ends));
-        for (register, to) in to.chunks_exact_mut(joints).enumerate() {
-            numbers[register].in_order(&orders[register * joints..]).store(to);
-        }
+        L::store_block(L::transpose(weights.interpolate(&ends)), &mut to[block]);
     }
 }
 
@@ -56,7 +49,7 @@ fn slerp<L: Lanes>([start, end]: [&[Vec4]; 2], orders: &[UVec4], weights: &Weigh
 mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
-    use crate::cpu::block::decode::DecodedBlock;
+    use crate::cpu::block::decode;
     use crate::cpu::block::key_row::{self, Row, RunColumns};
     use crate::cpu::decoded::nearness;
     use crate::cpu::plan::Nearness;
@@ -194,17 +187,14 @@ mod tests {
         type Output = Vec<Vec4>;
         fn run<L: Lanes>(self) -> Vec<Vec4> {
             let four = &self.decoded.columns;
-            let (mut orders, mut joints) = (self.decoded.orders.clone(), 4 * four.len());
+            let mut joints = 4 * four.len();
             let mut blocks = Vec::new();
             if self.blocks {
                 let stride = self.keys.stride();
                 joints = JOINTS.next_multiple_of(L::BLOCK);
-                orders.clear();
                 for first in (0..joints).step_by(L::BLOCK) {
-                    let block = DecodedBlock::new::<L>(&self.keys.records()[stride * first..], stride);
-                    let (by_number, by_joint) = (block.by_number::<L>(), block.by_joint::<L>());
-                    blocks.push(if self.keys.missing.is_some() { *by_number.0 } else { by_joint });
-                    orders.extend(&by_number.1[..L::BLOCK]);
+                    let block = decode::columns::<L>(&self.keys.records()[stride * first..], stride);
+                    blocks.push(if self.keys.missing.is_some() { block } else { decode::by_joint::<L>(&block) });
                 }
             }
             let columns = match self.nearness {
@@ -220,7 +210,7 @@ mod tests {
             let mut to = vec![Vec4::ZERO; joints];
             match part {
                 TransformPart::Rotation => {
-                    slerp::<L>([start, end], &orders, &Weights::new(self.fraction), &mut to);
+                    slerp::<L>([start, end], &Weights::new(self.fraction), &mut to);
                 }
                 _ => lerp::<L>(start, end, self.fraction, &mut to),
             }
@@ -312,11 +302,17 @@ mod tests {
     #[test]
     fn rotations_without_any_of_their_numbers_are_read_by_every_instruction_set() {
         let missing: fn(usize) -> u32 = |joint| (joint as u32 * 3 + joint as u32 / 4) % 4;
-        for (widths, wide) in [([9, 5, 7], false), ([16, 15, 16], true), ([11, 16, 0], false)] {
+        for (widths, wide, near) in [
+            ([9, 5, 7], false, Nearness::Blocks),
+            ([16, 15, 16], true, Nearness::Blocks),
+            ([11, 16, 0], false, Nearness::Blocks),
+            ([6, 6, 22], true, Nearness::Paired),
+            ([17, 24, 22], true, Nearness::Apart),
+        ] {
             // Numbers up to a half, so that the missing one is at least a half.
             let keys = TestKeys::new(widths, *widths.iter().max().unwrap_or(&0), Some(missing), wide);
             let columns = keys.columns();
-            assert_eq!(nearness(&columns), Nearness::Blocks, "{widths:?}");
+            assert_eq!(nearness(&columns), near, "{widths:?}");
             let step = 0.5_f64.powi(widths.into_iter().max().unwrap_or(0) as i32);
             for (key, fraction) in [(0, 0.0), (1, 1.0)] {
                 for (set, found) in sample_in_all_ways(&keys, fraction) {

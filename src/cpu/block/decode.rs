@@ -1,6 +1,6 @@
 //! Records of quantized keys, decoded for a block of joints at once.
 
-use glam::{UVec4, Vec4};
+use glam::Vec4;
 
 use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, HALF_WINDOW, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::quantized::Column;
@@ -12,7 +12,7 @@ use crate::pack::record::{
 /// A field of the records of a block, for each joint.
 type Field = [u32; LARGEST_BLOCK];
 
-/// Returns `true` if the records of neighbouring columns can be decoded as [`DecodedBlock`]s, block after block: their codes fit the
+/// Returns `true` if the records of neighbouring columns can be decoded by [`columns`], block after block: their codes fit the
 /// windows of blocks of [`LARGEST_BLOCK`] joints, and none stores a fourth number. All can be sampled as a block.
 pub fn can_decode(columns: &[Column]) -> bool {
     const HALF: usize = LARGEST_BLOCK / 2;
@@ -32,89 +32,67 @@ fn first_of(byte: usize) -> usize {
     byte / 2 * 2
 }
 
-/// The columns of a block of neighbouring joints, decoded number by number.
-pub struct DecodedBlock {
-    columns: BlockColumns,
-    /// The index of the number that is not stored, per joint. It is 3 if the fourth is not stored, or is 0.
-    missing: Field,
+/// The columns of a block of neighbouring joints by number, decoded from their records. `words` begins with the first record, and each takes
+/// `stride` words. What follows the last one is decoded, too, to numbers without meaning.
+#[inline(always)]
+pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> BlockColumns {
+    let Records { heads, formats, places, leasts } = Records::new::<L>(words, stride);
+    let first = first_of(places[0] as usize / 8);
+    // The third place of a transposed block is that of the first joint of its second half. If the run ends before, it has no meaning.
+    let second = first_of(places[2] as usize / 8).clamp(first, first + HALF_WINDOW);
+    let mut columns = BlockColumns { firsts: [first, second], ..BlockColumns::default() };
+    // Plain loops over arrays: the compiler turns each into a few instructions on registers.
+    let (mut bits, mut missing, mut steps) = ([0_u32; LARGEST_BLOCK], [0_u32; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
+    for joint in 0..LARGEST_BLOCK {
+        bits[joint] = places[joint].wrapping_sub(8 * first as u32);
+        let form = heads[joint] >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1);
+        missing[joint] = form.wrapping_sub(QUANTIZED_NUMBERS + 1).min(3);
+        steps[joint] =
+            f32::from_bits(formats[joint] >> QUANTIZED_STEP_HIGH << 19 | heads[joint] >> QUANTIZED_STEP_LOW << 11);
+    }
+    for stored in 0..BLOCK_NUMBERS {
+        let (mut scales, mut bases) = ([0.0; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
+        for joint in 0..LARGEST_BLOCK {
+            let follows = stored as u32 >= missing[joint];
+            let number = stored as u32 + u32::from(follows);
+            let width = formats[joint] >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
+            let (word, shift) = (bits[joint] / 16, bits[joint] % 16);
+            columns.words[stored][joint] = word | (word + 1) << 16;
+            columns.masks[stored][joint] = ((1 << width) - 1) << shift;
+            scales[joint] = steps[joint] * power(shift);
+            let least = if follows { leasts[stored + 1][joint] } else { leasts[stored][joint] };
+            bases[joint] = steps[joint] * least as f32;
+            bits[joint] = bits[joint].wrapping_add(width);
+        }
+        columns.scales[stored] = bytemuck::cast(scales);
+        columns.bases[stored] = bytemuck::cast(bases);
+    }
+    let mut indices = [0.0; LARGEST_BLOCK];
+    for joint in 0..LARGEST_BLOCK {
+        indices[joint] = missing[joint] as f32;
+    }
+    columns.missing = bytemuck::cast(indices);
+    columns
 }
 
-impl DecodedBlock {
-    /// Decodes the records of a block. `words` begins with the first one, and each takes `stride` words. What follows the last one is
-    /// decoded, too, to numbers without meaning.
-    #[inline(always)]
-    pub fn new<L: Lanes>(words: &[u32], stride: usize) -> Self {
-        let Records { heads, formats, places, leasts } = Records::new::<L>(words, stride);
-        let first = first_of(places[0] as usize / 8);
-        // The third place of a transposed block is that of the first joint of its second half. If the run ends before, it has no meaning.
-        let second = first_of(places[2] as usize / 8).clamp(first, first + HALF_WINDOW);
-        let mut columns = BlockColumns { firsts: [first, second], ..BlockColumns::default() };
-        // Plain loops over arrays: the compiler turns each into a few instructions on registers.
-        let (mut bits, mut missing, mut steps) = ([0_u32; LARGEST_BLOCK], [0_u32; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
-        for joint in 0..LARGEST_BLOCK {
-            bits[joint] = places[joint].wrapping_sub(8 * first as u32);
-            let form = heads[joint] >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1);
-            missing[joint] = form.wrapping_sub(QUANTIZED_NUMBERS + 1).min(3);
-            steps[joint] =
-                f32::from_bits(formats[joint] >> QUANTIZED_STEP_HIGH << 19 | heads[joint] >> QUANTIZED_STEP_LOW << 11);
-        }
-        for stored in 0..BLOCK_NUMBERS {
-            let (mut scales, mut bases) = ([0.0; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
-            for joint in 0..LARGEST_BLOCK {
-                let follows = stored as u32 >= missing[joint];
-                let number = stored as u32 + u32::from(follows);
-                let width = formats[joint] >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
-                let (word, shift) = (bits[joint] / 16, bits[joint] % 16);
-                columns.words[stored][joint] = word | (word + 1) << 16;
-                columns.masks[stored][joint] = ((1 << width) - 1) << shift;
-                scales[joint] = steps[joint] * power(shift);
-                let least = if follows { leasts[stored + 1][joint] } else { leasts[stored][joint] };
-                bases[joint] = steps[joint] * least as f32;
-                bits[joint] = bits[joint].wrapping_add(width);
-            }
-            columns.scales[stored] = bytemuck::cast(scales);
-            columns.bases[stored] = bytemuck::cast(bases);
-        }
-        Self { columns, missing }
+/// The columns of a block by joint.
+#[inline(always)]
+pub fn by_joint<L: Lanes>(by_number: &BlockColumns) -> BlockColumns {
+    let BlockColumns { words, masks, scales, bases, missing, firsts } = by_number;
+    let mut columns = BlockColumns {
+        words: bytemuck::cast(registers_of_joints::<L>(&bytemuck::cast(*words))),
+        masks: bytemuck::cast(registers_of_joints::<L>(&bytemuck::cast(*masks))),
+        scales: registers_of_joints::<L>(scales),
+        bases: registers_of_joints::<L>(bases),
+        missing: *missing,
+        firsts: *firsts,
+    };
+    // The words of the second half are counted from its own window.
+    let apart = ((firsts[1] - firsts[0]) / 2) as u32;
+    for word in columns.words[2..].iter_mut().flatten() {
+        *word = word.wrapping_sub(apart | apart << 16);
     }
-
-    /// The columns by number, and for each joint the order of its numbers: their indices among the stored numbers. 3: a number is not
-    /// stored.
-    #[inline(always)]
-    pub fn by_number<L: Lanes>(&self) -> (&BlockColumns, [UVec4; LARGEST_BLOCK]) {
-        let mut orders = [[0.0; LARGEST_BLOCK]; 4];
-        for (number, orders) in (0..).zip(&mut orders) {
-            for (order, &missing) in orders.iter_mut().zip(&self.missing) {
-                let before = number - u32::from(number > missing);
-                *order = f32::from_bits(if number == missing { 3 } else { before });
-            }
-        }
-        let mut orders_by_joint = [UVec4::ZERO; LARGEST_BLOCK];
-        L::store_block(
-            transpose::<L>(&bytemuck::cast(orders)),
-            bytemuck::cast_mut::<_, [Vec4; LARGEST_BLOCK]>(&mut orders_by_joint),
-        );
-        (&self.columns, orders_by_joint)
-    }
-
-    /// The columns by joint.
-    #[inline(always)]
-    pub fn by_joint<L: Lanes>(&self) -> BlockColumns {
-        let BlockColumns { words, masks, scales, bases, firsts } = &self.columns;
-        let mut columns = BlockColumns {
-            words: bytemuck::cast(registers_of_joints::<L>(&bytemuck::cast(*words))),
-            masks: bytemuck::cast(registers_of_joints::<L>(&bytemuck::cast(*masks))),
-            scales: registers_of_joints::<L>(scales),
-            bases: registers_of_joints::<L>(bases),
-            firsts: *firsts,
-        };
-        // The words of the second half are counted from its own window.
-        let apart = ((firsts[1] - firsts[0]) / 2) as u32;
-        for word in columns.words[2..].iter_mut().flatten() {
-            *word = word.wrapping_sub(apart | apart << 16);
-        }
-        columns
-    }
+    columns
 }
 
 /// `2^-shift`.

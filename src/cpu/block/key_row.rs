@@ -3,11 +3,8 @@
 use glam::Vec4;
 
 use crate::cpu::block::joints::blocks;
-use crate::cpu::simd::{BlockColumns, FourColumns, Lanes};
+use crate::cpu::simd::{BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
-
-/// The square of a number that is not stored is at least this.
-const LEAST_SQUARE: f32 = 1e-12;
 
 /// The columns of neighbouring joints, in the form in which registers read them.
 #[derive(Clone, Copy)]
@@ -30,7 +27,7 @@ pub struct Row {
 }
 
 /// Decodes whole blocks of joints of each row, block by block: the columns of a block stay in registers. Rotations become quaternions number
-/// by number, the number that is not stored last; other parts become values joint by joint.
+/// by number; other parts become values joint by joint.
 #[inline(always)]
 pub fn decode<L: Lanes>(
     columns: RunColumns,
@@ -54,10 +51,11 @@ pub fn decode<L: Lanes>(
 fn rotations<L: Lanes>(columns: &[BlockColumns], joints: usize, rows: &[Row], codes: &[u8], values: &mut [Vec4]) {
     for (columns, block) in columns.iter().zip(blocks::<L>(joints)) {
         let columns = *columns;
+        let missing = L::load(&columns.missing);
         for row in rows {
-            let [x, y, z] = L::block_codes(&columns, &codes[row.from..]);
-            let xyz = [numbers(&columns, 0, x), numbers(&columns, 1, y), numbers(&columns, 2, z)];
-            L::store_block(with_last(xyz), &mut values[row.to + block.start..]);
+            let [a, b, c] = L::block_codes(&columns, &codes[row.from..]);
+            let stored = [numbers(&columns, 0, a), numbers(&columns, 1, b), numbers(&columns, 2, c)];
+            L::store_block(with_missing(stored, missing), &mut values[row.to + block.start..]);
         }
     }
 }
@@ -87,11 +85,12 @@ fn fours<L: Lanes, const PAIRED: bool>(
     values: &mut [Vec4],
 ) {
     for block in blocks::<L>(joints) {
+        let missing = if turns { missing_of_block(columns, block.start) } else { L::splat(0.0) };
         for row in rows {
             let mut decoded = numbers_of_block::<L, PAIRED>(columns, &codes[row.from..], block.start);
             if turns {
-                let [x, y, z, _] = L::transpose(decoded);
-                decoded = with_last([x, y, z]);
+                let [a, b, c, _] = L::transpose(decoded);
+                decoded = with_missing([a, b, c], missing);
             }
             L::store_block(decoded, &mut values[row.to + block.start..]);
         }
@@ -112,16 +111,38 @@ fn numbers_of_block<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: 
     block
 }
 
+/// For each joint of a block, in the order of a transposed block, the index of the number that is not stored. `first` is the first joint.
+#[inline(always)]
+fn missing_of_block<L: Lanes>(columns: &[FourColumns], first: usize) -> L {
+    let columns = &columns[first / 4..(first + L::BLOCK) / 4];
+    let mut joints = [Vec4::ZERO; LARGEST_BLOCK];
+    for (columns, joints) in columns.iter().zip(joints.as_chunks_mut::<4>().0) {
+        let [a, b, c, d] = columns.missing.to_array();
+        *joints = [Vec4::splat(a), Vec4::splat(b), Vec4::splat(c), Vec4::splat(d)];
+    }
+    let [missing, ..] = L::transpose(L::load_block(&joints));
+    missing
+}
+
 /// The stored numbers of a register of a block.
 #[inline(always)]
 fn numbers<L: Lanes>(columns: &BlockColumns, register: usize, codes: L) -> L {
     codes.multiply_add(L::load(&columns.scales[register]), L::load(&columns.bases[register]))
 }
 
-/// Unit quaternions by three of their numbers.
+/// Unit quaternions by the three numbers that are stored, in order. `missing` has the index of the number that is not stored. It follows
+/// from the length 1.
 #[inline(always)]
-fn with_last<L: Lanes>([x, y, z]: [L; 3]) -> [L; 4] {
-    let (one, least) = (L::splat(1.0), L::splat(LEAST_SQUARE));
-    let square = (one - x.multiply_add(x, y.multiply_add(y, z * z))).max(least);
-    [x, y, z, square * square.inverse_square_root()]
+fn with_missing<L: Lanes>([a, b, c]: [L; 3], missing: L) -> [L; 4] {
+    let one = L::splat(1.0);
+    let square = one - a.multiply_add(a, b.multiply_add(b, c * c));
+    let inserted = square.max(L::splat(0.0)).square_root();
+    // Each is 0 where that number is missing.
+    let (x, y, z, w) = (missing, missing - one, missing - L::splat(2.0), missing - L::splat(3.0));
+    [
+        a.replace_where_zero(x, inserted),
+        b.replace_where_zero(y, inserted).replace_where_zero(x, a),
+        c.replace_where_zero(z, inserted).replace_where_zero(x * y, b),
+        c.replace_where_zero(w, inserted),
+    ]
 }

@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Sub};
 
-use glam::{UVec4, Vec4};
+use glam::Vec4;
 
 use crate::cpu::simd::x86::{self, operators, register_methods};
 use crate::cpu::simd::{
@@ -63,7 +63,7 @@ impl Lanes for Avx512 {
     register_methods!(
         load _mm512_loadu_ps, store _mm512_storeu_ps, splat _mm512_set1_ps, multiply_add _mm512_fmadd_ps,
         min _mm512_min_ps, max _mm512_max_ps, reciprocal_square_root _mm512_rsqrt14_ps, square_root _mm512_sqrt_ps,
-        permute _mm512_permutevar_ps _mm512_loadu_si512, unpack _mm512_unpacklo_ps _mm512_unpackhi_ps,
+        unpack _mm512_unpacklo_ps _mm512_unpackhi_ps,
         shuffle _mm512_shuffle_ps
     );
 

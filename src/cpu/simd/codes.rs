@@ -21,6 +21,8 @@ pub struct FourColumns {
     pub scales: [Vec4; 4],
     /// The addends of the scaled codes.
     pub bases: [Vec4; 4],
+    /// For each column the index of the number that is not stored. Only rotations use it.
+    pub missing: Vec4,
     /// For each column the byte of a row at which its window begins.
     pub firsts: [usize; 4],
 }
@@ -50,6 +52,8 @@ pub struct BlockColumns {
     pub scales: [[Vec4; LARGEST_BLOCK / 4]; 4],
     /// The addends of the scaled codes.
     pub bases: [[Vec4; LARGEST_BLOCK / 4]; 4],
+    /// For each joint, in the order of a transposed block, the index of the number that is not stored. Only rotations use it.
+    pub missing: [Vec4; LARGEST_BLOCK / 4],
     /// The bytes of a row at which the windows of the halves of the block begin, at most [`HALF_WINDOW`] apart. By number, there is one window
     /// of [`BLOCK_WINDOW`] bytes, which begins at the first.
     pub firsts: [usize; 2],
@@ -90,11 +94,4 @@ pub fn block_codes(columns: &BlockColumns, register: usize, count: usize, window
         codes[number / 4][number % 4] = code as f32;
     }
     codes
-}
-
-/// Reorders numbers: `order` has for each result the index of its number.
-#[inline(always)]
-pub fn in_order(numbers: Vec4, order: UVec4) -> Vec4 {
-    let numbers = numbers.to_array();
-    Vec4::from_array(order.to_array().map(|index| numbers[index as usize % 4]))
 }

@@ -6,7 +6,7 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
-use glam::{UVec4, Vec4};
+use glam::Vec4;
 
 use crate::cpu::simd::{
     AlignedRows, BLOCK_NUMBERS, BlockColumns, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix,
@@ -123,11 +123,6 @@ impl<L: Lanes> Lanes for Exact<L> {
     fn joint_codes(columns: &BlockColumns, row: &[u8]) -> [Self; 4] {
         let [a, b, c, d] = L::joint_codes(columns, row);
         [Self(a), Self(b), Self(c), Self(d)]
-    }
-
-    #[inline(always)]
-    fn in_order(self, orders: &[UVec4]) -> Self {
-        Self(self.0.in_order(orders))
     }
 
     #[inline(always)]

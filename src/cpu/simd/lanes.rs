@@ -2,11 +2,11 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
-use glam::{UVec4, Vec4};
+use glam::Vec4;
 
 use crate::cpu::simd::{
     AlignedLines, AlignedRows, BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, HALF_WINDOW, MATRIX_NUMBERS,
-    Matrix, PackedMatrix, block_codes, in_order,
+    Matrix, PackedMatrix, block_codes,
 };
 
 /// Joints, or instances, of the largest block of any instruction set. Arrays that blocks read and write are longer than their contents by
@@ -105,17 +105,6 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         let codes = |register: usize| block_codes(columns, register, Self::BLOCK, windows[register / 2]);
         let [a, b, c, d] = [codes(0), codes(1), codes(2), codes(3)];
         [Self::load(&a), Self::load(&b), Self::load(&c), Self::load(&d)]
-    }
-
-    /// The four numbers of each joint in another order: `orders` has for each result the index of its number.
-    #[inline(always)]
-    fn in_order(self, orders: &[UVec4]) -> Self {
-        let mut numbers = [Vec4::ZERO; 4];
-        self.store(&mut numbers);
-        for (numbers, &order) in numbers.iter_mut().zip(orders) {
-            *numbers = in_order(*numbers, order);
-        }
-        Self::load(&numbers)
     }
 
     /// Returns `true` if the number of any lane is less than that of `than`.

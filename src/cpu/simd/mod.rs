@@ -24,9 +24,7 @@ mod prefetch;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use codes::{
-    BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, HALF_WINDOW, WINDOW, block_codes, codes, in_order,
-};
+pub use codes::{BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, HALF_WINDOW, WINDOW, block_codes, codes};
 pub use exact::ExactKernel;
 pub use instruction_set::InstructionSet;
 pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};

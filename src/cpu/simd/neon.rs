@@ -7,9 +7,9 @@ use std::arch::aarch64::*;
 use std::arch::asm;
 use std::ops::{Add, Div, Mul, Sub};
 
-use glam::{UVec4, Vec4};
+use glam::Vec4;
 
-use crate::cpu::simd::{FourColumns, Lanes, MATRIX_NUMBERS, Matrix, Rows, WINDOW};
+use crate::cpu::simd::{FourColumns, Lanes, MATRIX_NUMBERS, Matrix, WINDOW};
 use crate::half::LARGEST_HALF;
 
 /// The numbers of two joints, one register each.
@@ -81,17 +81,6 @@ fn codes(columns: &FourColumns, column: usize, window: &[u8]) -> float32x4_t {
         let bytes = vreinterpretq_u32_u8(vqtbl1q_u8(vld1q_u8(window.as_ptr()), vld1q_u8(bytes)));
         // Signed, as in all engines: a code never reaches the highest bit.
         vcvtq_f32_s32(vreinterpretq_s32_u32(vandq_u32(bytes, vld1q_u32(masks))))
-    }
-}
-
-/// The numbers of a joint in another order.
-#[inline(always)]
-fn numbers_in_order(numbers: float32x4_t, order: UVec4) -> float32x4_t {
-    let order = order.as_ref().as_ptr();
-    // SAFETY: the machine has NEON; `order` has 4 indices. The 4 bytes of a number begin at 4 times its index.
-    unsafe {
-        let bytes = vmlaq_n_u32(vdupq_n_u32(0x0302_0100), vld1q_u32(order), 0x0404_0404);
-        vreinterpretq_f32_u8(vqtbl1q_u8(vreinterpretq_u8_f32(numbers), vreinterpretq_u8_u32(bytes)))
     }
 }
 
@@ -210,12 +199,6 @@ impl Lanes for Neon {
         let low = &row[columns.firsts[first]..];
         let high = if PAIRED { low } else { &row[columns.firsts[first + 1]..] };
         Self([codes(columns, first, low), codes(columns, first + 1, high)])
-    }
-
-    #[inline(always)]
-    fn in_order(self, orders: &[UVec4]) -> Self {
-        let [first, second] = self.0;
-        Self([numbers_in_order(first, orders[0]), numbers_in_order(second, orders[1])])
     }
 
     #[inline(always)]

@@ -25,7 +25,7 @@ macro_rules! register_methods {
     (
         load $load:ident, store $store:ident, splat $splat:ident, multiply_add $multiply_add:ident,
         min $min:ident, max $max:ident, reciprocal_square_root $estimate:ident, square_root $root:ident,
-        permute $permute:ident $load_integers:ident, unpack $unpack_low:ident $unpack_high:ident, shuffle $shuffle:ident
+        unpack $unpack_low:ident $unpack_high:ident, shuffle $shuffle:ident
     ) => {
         #[inline(always)]
         fn load(from: &[Vec4]) -> Self {
@@ -63,13 +63,6 @@ macro_rules! register_methods {
         fn max(self, other: Self) -> Self {
             // SAFETY: `self` exists only on a machine with the instructions; no memory is accessed.
             Self(unsafe { $max(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn in_order(self, orders: &[UVec4]) -> Self {
-            let orders = &orders[..Self::BLOCK / 4];
-            // SAFETY: `self` exists only on a machine with the instructions; `orders` has the integers of a register.
-            Self(unsafe { $permute(self.0, $load_integers(orders.as_ptr().cast())) })
         }
 
         #[inline(always)]

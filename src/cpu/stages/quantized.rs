@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::simd::{BLOCK_WINDOW, HALF_WINDOW, LARGEST_BLOCK, WINDOW, codes, in_order};
+use crate::cpu::simd::{BLOCK_WINDOW, HALF_WINDOW, LARGEST_BLOCK, WINDOW, codes};
 use crate::cpu::stages::TransformPart;
 use crate::pack::column_words;
 use crate::pack::record::{
@@ -38,7 +38,7 @@ pub struct Column {
     pub base: Vec4,
     form: Form,
     /// For each number of a value its index among the stored numbers.
-    pub order: UVec4,
+    order: UVec4,
 }
 
 /// The rule by which the stored numbers of a key become its value.
@@ -108,6 +108,11 @@ impl Column {
         self.form == if part == TransformPart::Rotation { Form::Dropped } else { Form::Numbers }
     }
 
+    /// The index of the number of a rotation that is not stored.
+    pub fn missing(&self) -> usize {
+        self.order.to_array().into_iter().position(|index| index == 3).unwrap_or(3)
+    }
+
     /// Returns `true` if a key has at most three numbers, and the fourth is 0 or not stored.
     pub fn stores_three_numbers(&self) -> bool {
         self.masks.w == 0 && (self.form == Form::Dropped || self.base.w == 0.0)
@@ -144,7 +149,8 @@ impl Column {
             Form::Dropped => numbers.w = (1.0 - numbers.length_squared()).max(0.0).sqrt(),
             Form::Unit => numbers = numbers.normalize(),
         }
-        in_order(numbers, self.order)
+        let numbers = numbers.to_array();
+        Vec4::from_array(self.order.to_array().map(|index| numbers[index as usize % 4]))
     }
 }
 
