@@ -2,9 +2,9 @@
 
 use glam::Vec4;
 
-use crate::cpu::block::joints::{blocks, copy, lerp, stays};
+use crate::cpu::block::joints::{copy, lerp, slerp, stays};
 use crate::cpu::block::sampling::Sampling;
-use crate::cpu::block::slerp::{Ends, Weights};
+use crate::cpu::block::slerp::Weights;
 use crate::cpu::decoded::DecodedColumns;
 use crate::cpu::plan::Keys;
 use crate::cpu::simd::Lanes;
@@ -27,21 +27,11 @@ pub fn sample<L: Lanes>(
     if rotations {
         let (end, weights) =
             if stays { (start, Weights::new(0.0)) } else { (end, sampling.weights(instance, keys, span.fraction)) };
-        slerp::<L>([start, end], &weights, to);
+        slerp::<L, true>([start, end], &weights, to);
     } else if stays {
         copy::<L>(start, to);
     } else {
         lerp::<L>(start, end, span.fraction, to);
-    }
-}
-
-/// Interpolates decoded rotations spherically.
-#[inline(always)]
-fn slerp<L: Lanes>([start, end]: [&[Vec4]; 2], weights: &Weights, to: &mut [Vec4]) {
-    let (start, end) = (&start[..to.len()], &end[..to.len()]);
-    for block in blocks::<L>(to.len()) {
-        let ends = Ends { start: L::load_block(&start[block.clone()]), end: L::load_block(&end[block.clone()]) };
-        L::store_block(L::transpose(weights.interpolate(&ends)), &mut to[block]);
     }
 }
 
@@ -210,7 +200,7 @@ mod tests {
             let mut to = vec![Vec4::ZERO; joints];
             match part {
                 TransformPart::Rotation => {
-                    slerp::<L>([start, end], &Weights::new(self.fraction), &mut to);
+                    slerp::<L, true>([start, end], &Weights::new(self.fraction), &mut to);
                 }
                 _ => lerp::<L>(start, end, self.fraction, &mut to),
             }

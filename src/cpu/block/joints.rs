@@ -186,7 +186,7 @@ fn sample_keys<L: Lanes>(
         copy::<L>(start, to);
     } else if part == TransformPart::Rotation {
         // Also if a key is hit: the keys of a file have unit length only up to its rounding.
-        slerp::<L>(start, end, &sampling.weights(instance, keys, span.fraction), to);
+        slerp::<L, false>([start, end], &sampling.weights(instance, keys, span.fraction), to);
     } else {
         lerp::<L>(start, end, span.fraction, to);
     }
@@ -235,13 +235,16 @@ pub fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec
 }
 
 /// Interpolates rotations as `quat::slerp` does, with one common fraction, 0 to 1. The terms of the series that depend only on
-/// the fraction are those of `weights`.
+/// the fraction are those of `weights`. If `BY_NUMBER` is set, the blocks of both ends are transposed already.
 #[inline(always)]
-fn slerp<L: Lanes>(start: &[Vec4], end: &[Vec4], weights: &Weights, to: &mut [Vec4]) {
+pub fn slerp<L: Lanes, const BY_NUMBER: bool>([start, end]: [&[Vec4]; 2], weights: &Weights, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
     for block in blocks::<L>(to.len()) {
         let (start, end) = (L::load_block(&start[block.clone()]), L::load_block(&end[block.clone()]));
-        let ends = Ends { start: L::transpose(start), end: L::transpose(end) };
+        let ends = match BY_NUMBER {
+            true => Ends { start, end },
+            false => Ends { start: L::transpose(start), end: L::transpose(end) },
+        };
         L::store_block(L::transpose(weights.interpolate(&ends)), &mut to[block]);
     }
 }
@@ -260,7 +263,7 @@ mod tests {
         type Output = Vec<Vec4>;
         fn run<L: Lanes>(self) -> Vec<Vec4> {
             let mut to = vec![Vec4::ZERO; self.0.len()];
-            slerp::<L>(self.0, self.1, &Weights::new(self.2), &mut to);
+            slerp::<L, false>([self.0, self.1], &Weights::new(self.2), &mut to);
             to
         }
     }

@@ -73,8 +73,7 @@ impl Lanes for Avx2 {
     register_methods!(
         load _mm256_loadu_ps, store _mm256_storeu_ps, splat _mm256_set1_ps, multiply_add _mm256_fmadd_ps,
         min _mm256_min_ps, max _mm256_max_ps, reciprocal_square_root _mm256_rsqrt_ps, square_root _mm256_sqrt_ps,
-        unpack _mm256_unpacklo_ps _mm256_unpackhi_ps,
-        shuffle _mm256_shuffle_ps
+        unpack _mm256_unpacklo_ps _mm256_unpackhi_ps, shuffle _mm256_shuffle_ps
     );
 
     #[inline(always)]

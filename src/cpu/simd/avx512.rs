@@ -63,8 +63,7 @@ impl Lanes for Avx512 {
     register_methods!(
         load _mm512_loadu_ps, store _mm512_storeu_ps, splat _mm512_set1_ps, multiply_add _mm512_fmadd_ps,
         min _mm512_min_ps, max _mm512_max_ps, reciprocal_square_root _mm512_rsqrt14_ps, square_root _mm512_sqrt_ps,
-        unpack _mm512_unpacklo_ps _mm512_unpackhi_ps,
-        shuffle _mm512_shuffle_ps
+        unpack _mm512_unpacklo_ps _mm512_unpackhi_ps, shuffle _mm512_shuffle_ps
     );
 
     #[inline(always)]
