@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use posse::{
-    Clip, ClipId, CompressedLibrary, CpuCrowd, CpuEngine, Crowd, Curve, Error, Interpolation, Joint, Layer, LayerTime,
-    Library, Outputs, Playback, Skeleton, Target, Ticks, Timeline, Track, demo,
+    Clip, ClipId, CompressedLibrary, CpuCrowd, CpuEngine, Crowd, Curve, Error, ErrorBound, Interpolation, Joint, Layer,
+    LayerTime, Library, Outputs, Playback, Skeleton, Target, Ticks, Timeline, Track, demo,
 };
 
 /// The joints of each rig, except in group `joints`.
@@ -133,10 +133,13 @@ fn cases(group: &str) -> Result<Vec<Case>, Error> {
                 let name = format!("{clips} clips, {} bytes", engine.size());
                 cases.push(Case::new(name, engine, &crowd, skin)?);
                 if group == "compressed" {
-                    let packed = CompressedLibrary::with_width(&library, 16)?.pack()?;
-                    let engine = CpuEngine::from_packed(packed, 1);
-                    let name = format!("{clips} clips, {} bytes, compressed", engine.size());
-                    cases.push(Case::new(name, engine, &crowd, skin)?);
+                    let wide = CompressedLibrary::with_width(&library, 16)?;
+                    let bounded = CompressedLibrary::new(&library, ErrorBound::default())?;
+                    for (keys, compressed) in [("16 bits per number", wide), ("within 0.01 %", bounded)] {
+                        let engine = CpuEngine::from_packed(compressed.pack()?, 1);
+                        let name = format!("{clips} clips, {} bytes, {keys}", engine.size());
+                        cases.push(Case::new(name, engine, &crowd, skin)?);
+                    }
                 }
             }
         }
