@@ -116,6 +116,8 @@ mod soak;
 mod terrain;
 /// Threads of the CPU engine: the same bits on any number, in every frame, from every caller.
 mod threads;
+/// Clips trimmed to a range of times, on every engine.
+mod trim;
 /// `posse view` on a virtual display: pictures, keys, and errors.
 #[cfg(all(feature = "view", target_os = "linux"))]
 mod view;

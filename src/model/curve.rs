@@ -1,5 +1,6 @@
 //! Values over a timeline.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -141,6 +142,14 @@ impl Curve {
     pub fn with_values(&self, interpolation: Interpolation, width: usize, values: Vec<f64>) -> Result<Self, Error> {
         let curve = Self::new(self.timeline.clone(), interpolation, width, values)?;
         Ok(Self { easing: self.easing.clone(), extrapolation: self.extrapolation, ..curve })
+    }
+
+    /// A curve of some of the keys, whose times are those of `timeline`. It does not extrapolate.
+    pub(crate) fn part(&self, keys: Range<usize>, timeline: Arc<Timeline>) -> Self {
+        let per_key = self.width * self.interpolation.elements_per_key();
+        let values = self.values.part(keys.start * per_key..keys.end * per_key);
+        let extrapolation = [Extrapolation::Clamp; 2];
+        Self { timeline, values: Arc::new(values), easing: self.easing.part(keys), extrapolation, ..self.clone() }
     }
 
     /// The key times, possibly shared with other curves.

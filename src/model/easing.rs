@@ -1,5 +1,6 @@
 //! Easings: maps of the fraction between two keys.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -145,6 +146,13 @@ impl CurveEasing {
             Self::One(easing) => *easing,
             Self::PerKey(easings) => easings.get(key).copied().unwrap_or(Easing::Linear),
         }
+    }
+
+    /// The easings of some of the keys.
+    pub(crate) fn part(&self, keys: Range<usize>) -> Self {
+        let Self::PerKey(easings) = self else { return self.clone() };
+        let end = keys.end.min(easings.len());
+        Self::PerKey(easings[keys.start.min(end)..end].into())
     }
 
     /// Checks that the numbers of every Bezier curve are from -1e6 to 1e6.

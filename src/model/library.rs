@@ -316,6 +316,11 @@ impl Library {
         self.clips[clip].tracks = tracks;
     }
 
+    /// Replaces a clip of the library by one of the same targets, and returns the old clip.
+    pub(crate) fn replace_clip(&mut self, id: ClipId, clip: Clip) -> Clip {
+        std::mem::replace(&mut self.clips[id.0], clip)
+    }
+
     /// Replaces a skeleton by one with the same joints and possibly more properties, and returns the old skeleton.
     pub(crate) fn replace_skeleton(&mut self, id: SkeletonId, skeleton: Skeleton) -> Skeleton {
         std::mem::replace(&mut self.skeletons[id.0], skeleton)

@@ -1,5 +1,6 @@
 //! The numbers of a curve, in the precision of their source.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The numbers of a curve: `f64`, or the `f32` of a file, which take half the memory. The first request for `f64` widens them once.
@@ -50,6 +51,11 @@ macro_rules! on_numbers {
 pub(super) use on_numbers;
 
 impl Numbers {
+    /// Some of the numbers, of the same type.
+    pub fn part(&self, range: Range<usize>) -> Self {
+        on_numbers!(self, numbers => numbers[range].to_vec().into())
+    }
+
     /// All numbers in `f64`.
     pub fn wide(&self) -> &[f64] {
         match self {

@@ -1,5 +1,7 @@
 //! Sorted key times, which curves share.
 
+use std::ops::Range;
+
 use crate::error::Error;
 
 /// At least one key time, in seconds and in order.
@@ -53,6 +55,12 @@ impl Timeline {
         let step = even_step(&times);
         let hits = times.windows(2).any(|pair| pair[0] == pair[1]).then(|| hits(&times));
         Ok(Self { times, step, window, hits })
+    }
+
+    /// A timeline of some of the keys, at least one. No two keys share a time.
+    pub(crate) fn part(&self, keys: Range<usize>) -> Self {
+        let times = self.times[keys].to_vec();
+        Self { step: even_step(&times), times, window: self.window, hits: None }
     }
 
     /// The key times in seconds, in order.

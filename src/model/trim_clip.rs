@@ -1,0 +1,192 @@
+//! Clips without the keys that a range of times does not read.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::{Clip, ClipId, Curve, Extrapolation, Library, Timeline, Track, is_usable, no_such};
+
+impl Library {
+    /// Drops the keys of a clip that no time from `range[0]` to `range[1]` reads, and returns the clip as it was. The range is in seconds,
+    /// and clamped to 0 and the duration.
+    ///
+    /// Within the range, poses stay the same. The key times do not move, and the clip keeps its id, duration, events and markers: a crowd of
+    /// the library plays on in engines of a trimmed copy. An engine can so hold a part of a long clip, and an engine of the next part
+    /// replaces it before the range ends.
+    ///
+    /// Outside of the range, curves have the value of their first or last key that is left. Layers that are compared with
+    /// [`AdditiveReference::First`](crate::AdditiveReference::First) read time 0; root motion reads the start of the step, too, and
+    /// both ends of a clip that begins again. Curves are kept whole if the range reaches where they extrapolate, or if keys share a time.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no such clip, or the range is not two finite numbers, the lower one first.
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::{CpuEngine, demo};
+    ///
+    /// # fn main() -> Result<(), posse::Error> {
+    /// let library = demo::library()?;
+    /// let walk = library.find_clip("walk").expect("the demo library has a clip `walk`");
+    /// let mut part = library.clone();
+    /// part.trim_clip(walk, [0.25, 0.5])?;
+    /// assert_eq!(part.clip(walk).duration(), library.clip(walk).duration());
+    /// assert!(CpuEngine::new(&part)?.size() < CpuEngine::new(&library)?.size());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn trim_clip(&mut self, id: ClipId, range: [f64; 2]) -> Result<Clip, Error> {
+        let Some(clip) = self.clips().get(id.index()) else {
+            return Err(Error::Usage(no_such("clip", id.index(), "library", self.clips().len())));
+        };
+        let [start, end] = range;
+        if !range.into_iter().all(is_usable) || start > end {
+            let name = clip.label();
+            let reason =
+                format!("clip {name}: trimmed to {start} to {end} s; expected two finite numbers, the lower one first");
+            return Err(Error::Usage(reason));
+        }
+        let duration = clip.duration();
+        let range = range.map(|time| time.clamp(0.0, duration));
+        // Curves share timelines, also when they are trimmed.
+        let mut parts: HashMap<*const Timeline, (Range<usize>, Arc<Timeline>)> = HashMap::new();
+        let mut trim = |track: &Track| -> Track {
+            let curve = &track.curve;
+            let timeline = curve.timeline();
+            if timeline.has_shared_times() || extrapolates(curve, range) {
+                return track.clone();
+            }
+            let (keys, part) = parts.entry(Arc::as_ptr(timeline)).or_insert_with(|| {
+                let keys = keys(timeline.times(), range);
+                (keys.clone(), Arc::new(timeline.part(keys)))
+            });
+            if keys.len() == timeline.len() {
+                return track.clone();
+            }
+            Track { curve: curve.part(keys.clone(), part.clone()), ..track.clone() }
+        };
+        let tracks = clip.tracks.iter().map(&mut trim).collect();
+        // Otherwise, the duration would follow from the keys that are left.
+        let length = clip.length.or((duration > 0.0).then_some(duration));
+        let trimmed = Clip { tracks, length, ..clip.clone() };
+        Ok(self.replace_clip(id, trimmed))
+    }
+}
+
+/// Returns `true` if a range reaches times at which a curve continues beyond its keys.
+fn extrapolates(curve: &Curve, [start, end]: [f64; 2]) -> bool {
+    let [before, after] = curve.extrapolation().map(|extrapolation| extrapolation != Extrapolation::Clamp);
+    before && start < curve.timeline().first() || after && end > curve.timeline().last()
+}
+
+/// The keys that a range of times reads: from the last one before the range to the first one after it, so that times that are rounded to
+/// beyond the ends of the range find their keys, too.
+fn keys(times: &[f64], [start, end]: [f64; 2]) -> Range<usize> {
+    let first = times.partition_point(|&time| time < start).saturating_sub(1);
+    let last = times.partition_point(|&time| time <= end).min(times.len() - 1);
+    first.min(last)..last + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{CurveEasing, Easing, Event, Interpolation, Joint, Skeleton, Target, WrapMode};
+
+    fn timeline(times: &[f64]) -> Arc<Timeline> {
+        Arc::new(Timeline::new(times.to_vec()).unwrap())
+    }
+
+    /// A curve whose values are its key times.
+    fn curve(timeline: &Arc<Timeline>) -> Curve {
+        let values = timeline.times().iter().flat_map(|&time| [time, 0.0, 0.0]).collect();
+        Curve::new(timeline.clone(), Interpolation::Linear, 3, values).unwrap()
+    }
+
+    /// A library with a clip of curves that move one joint each.
+    fn library(curves: Vec<Curve>, length: Option<f64>) -> (Library, ClipId) {
+        let mut library = Library::new();
+        let joints = curves.iter().map(|_| Joint::default()).collect();
+        let skeleton = library.add_skeleton(Skeleton::new(None, joints, vec![]).unwrap());
+        let track = |(joint, curve)| Track::new(Target::Translation(joint), curve);
+        let tracks = curves.into_iter().enumerate().map(track).collect();
+        let events = vec![Event { time: 7.0, function: "step".into(), parameters: vec![] }];
+        let clip = Clip { length, events, wrap: WrapMode::Loop, ..Clip::new(Some("run".into()), skeleton, tracks) };
+        let id = library.add_clip(clip).unwrap();
+        (library, id)
+    }
+
+    fn times(library: &Library, track: usize) -> &[f64] {
+        library.clips()[0].tracks[track].curve.timeline().times()
+    }
+
+    #[test]
+    fn the_keys_around_a_range_are_left_and_all_else_stays() {
+        let seconds: Vec<f64> = (0..10).map(f64::from).collect();
+        for (range, left) in [
+            ([2.5, 4.5], 2..6),
+            // A key at an end has a neighbour.
+            ([2.0, 4.0], 1..6),
+            ([3.2, 3.3], 3..5),
+            ([-5.0, 0.5], 0..2),
+            ([8.5, 100.0], 8..10),
+            ([9.0, 9.0], 8..10),
+            ([0.0, 9.0], 0..10),
+        ] {
+            let (mut library, id) = library(vec![curve(&timeline(&seconds))], None);
+            let before = library.clips()[0].clone();
+            assert_eq!(library.trim_clip(id, range).unwrap(), before);
+            assert_eq!(times(&library, 0), &seconds[left.clone()], "{range:?}");
+            let clip = &library.clips()[0];
+            assert_eq!(clip.tracks[0].curve.values().iter().step_by(3).copied().collect::<Vec<_>>(), seconds[left]);
+            assert_eq!((clip.duration(), clip.length), (9.0, Some(9.0)));
+            assert_eq!((&clip.events, &clip.wrap, &clip.name), (&before.events, &before.wrap, &before.name));
+        }
+    }
+
+    #[test]
+    fn easings_stay_with_their_keys() {
+        let easings = [Easing::Linear, Easing::Smooth, Easing::Fade, Easing::Constant].to_vec();
+        let eased = curve(&timeline(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])).with_easing(CurveEasing::PerKey(easings.into()));
+        let (mut library, id) = library(vec![eased.unwrap()], None);
+        library.trim_clip(id, [2.5, 4.5]).unwrap();
+        let curve = &library.clips()[0].tracks[0].curve;
+        assert_eq!([0, 1, 2].map(|key| curve.easing_at(key)), [Easing::Fade, Easing::Constant, Easing::Linear]);
+    }
+
+    #[test]
+    fn curves_that_share_a_timeline_share_its_part() {
+        let shared = timeline(&[0.0, 1.0, 2.0, 3.0]);
+        let (mut library, id) = library(vec![curve(&shared), curve(&shared), curve(&timeline(&[0.0, 3.0]))], None);
+        library.trim_clip(id, [0.5, 0.6]).unwrap();
+        let [one, two, other] = [0, 1, 2].map(|track| library.clips()[0].tracks[track].curve.timeline().clone());
+        assert!(Arc::ptr_eq(&one, &two) && !Arc::ptr_eq(&one, &other));
+        assert_eq!((one.times(), other.times()), (&[0.0, 1.0][..], &[0.0, 3.0][..]));
+    }
+
+    #[test]
+    fn curves_that_extrapolate_in_the_range_or_whose_keys_share_times_are_kept_whole() {
+        let seconds = [2.0, 3.0, 4.0, 5.0];
+        let looped = || curve(&timeline(&seconds)).with_extrapolation(Extrapolation::Loop, Extrapolation::PingPong);
+        let shared = Arc::new(Timeline::snapping(vec![2.0, 3.0, 3.0, 4.0, 5.0], 0.0).unwrap());
+        for (range, left) in [([1.9, 2.5], 0..4), ([4.5, 5.1], 0..4), ([4.5, 5.0], 2..4)] {
+            let (mut library, id) = library(vec![looped(), curve(&shared)], Some(20.0));
+            library.trim_clip(id, range).unwrap();
+            assert_eq!(times(&library, 0), &seconds[left], "{range:?}");
+            assert_eq!((times(&library, 1).len(), library.clips()[0].duration()), (5, 20.0));
+        }
+    }
+
+    #[test]
+    fn a_range_that_is_none_is_refused_and_changes_nothing() {
+        let (mut library, id) = library(vec![curve(&timeline(&[0.0, 1.0]))], None);
+        let before = library.clone();
+        for range in [[1.0, 0.5], [f64::NAN, 1.0], [0.0, f64::INFINITY]] {
+            let error = library.trim_clip(id, range).unwrap_err().to_string();
+            assert!(error.contains("clip run: trimmed to") && error.contains("the lower one first"), "{error}");
+        }
+        let error = library.trim_clip(ClipId(3), [0.0, 1.0]).unwrap_err().to_string();
+        assert!(error.contains("clip 3"), "{error}");
+        assert!(library.clips() == before.clips());
+    }
+}
