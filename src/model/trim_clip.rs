@@ -74,10 +74,10 @@ impl Library {
     }
 }
 
-/// Returns `true` if a range reaches times at which a curve continues beyond its keys.
+/// Returns `true` if a range reaches an end of the keys beyond which a curve continues. A rounded time can lie there.
 fn extrapolates(curve: &Curve, [start, end]: [f64; 2]) -> bool {
     let [before, after] = curve.extrapolation().map(|extrapolation| extrapolation != Extrapolation::Clamp);
-    before && start < curve.timeline().first() || after && end > curve.timeline().last()
+    before && start <= curve.timeline().first() || after && end >= curve.timeline().last()
 }
 
 /// The keys that a range of times reads: from the last one before the range to the first one after it, so that times that are rounded to
@@ -169,7 +169,7 @@ mod tests {
         let seconds = [2.0, 3.0, 4.0, 5.0];
         let looped = || curve(&timeline(&seconds)).with_extrapolation(Extrapolation::Loop, Extrapolation::PingPong);
         let shared = Arc::new(Timeline::snapping(vec![2.0, 3.0, 3.0, 4.0, 5.0], 0.0).unwrap());
-        for (range, left) in [([1.9, 2.5], 0..4), ([4.5, 5.1], 0..4), ([4.5, 5.0], 2..4)] {
+        for (range, left) in [([2.0, 2.5], 0..4), ([4.5, 5.0], 0..4), ([4.5, 4.9], 2..4)] {
             let (mut library, id) = library(vec![looped(), curve(&shared)], Some(20.0));
             library.trim_clip(id, range).unwrap();
             assert_eq!(times(&library, 0), &seconds[left], "{range:?}");
