@@ -12,15 +12,16 @@ impl Library {
     /// and clamped to 0 and the duration.
     ///
     /// Within the range, poses stay the same. The key times do not move, and the clip keeps its id, duration, events and markers: a crowd of
-    /// the library plays on in engines of a trimmed copy. An engine can so hold a part of a long clip, and an engine of the next part
-    /// replaces it before the range ends.
+    /// the library plays on in engines of a trimmed copy. This way, an engine holds a part of a long clip, and an engine of the next part
+    /// replaces it before the range ends. A clip without length gets its duration as its length.
     ///
-    /// Outside of the range, curves have the value of their first or last key that is left. Layers that are compared with
+    /// Beyond the keys that are left, curves have the value of the first or the last of them. Layers that are compared with
     /// [`AdditiveReference::First`](crate::AdditiveReference::First) read time 0; root motion reads the start of the step, too, and
-    /// both ends of a clip that begins again. Curves are kept whole if the range reaches where they extrapolate, or if keys share a time.
+    /// both ends of a clip that begins again; transitions and velocities read times before and after theirs. Curves are kept whole if the range reaches where they extrapolate, or if keys share a time. Tracks and
+    /// clips that share their values do not share those of a part. Dual quaternions can refuse a part whose scales are all tiny.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such clip, or the range is not two finite numbers, the lower one first.
+    /// [`Error::Usage`] if there is no such clip, or the range is not two numbers in the range of an `f32`, the lower one first.
     ///
     /// # Examples
     /// ```
@@ -44,7 +45,7 @@ impl Library {
         if !range.into_iter().all(is_usable) || start > end {
             let name = clip.label();
             let reason =
-                format!("clip {name}: trimmed to {start} to {end} s; expected two finite numbers, the lower one first");
+                format!("clip {name}: trimmed to {start} to {end} s; expected two numbers in the range of an f32, the lower one first");
             return Err(Error::Usage(reason));
         }
         let duration = clip.duration();
