@@ -44,8 +44,9 @@ impl Library {
         let [start, end] = range;
         if !range.into_iter().all(is_usable) || start > end {
             let name = clip.label();
-            let reason =
-                format!("clip {name}: trimmed to {start} to {end} s; expected two numbers in the range of an f32, the lower one first");
+            let reason = format!(
+                "clip {name}: trimmed to {start} to {end} s; expected two numbers in the range of an f32, the lower one first"
+            );
             return Err(Error::Usage(reason));
         }
         let duration = clip.duration();
