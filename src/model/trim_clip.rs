@@ -17,8 +17,9 @@ impl Library {
     ///
     /// Beyond the keys that are left, curves have the value of the first or the last of them. Layers that are compared with
     /// [`AdditiveReference::First`](crate::AdditiveReference::First) read time 0; root motion reads the start of the step, too, and
-    /// both ends of a clip that begins again; transitions and velocities read times before and after theirs. Curves are kept whole if the range reaches where they extrapolate, or if keys share a time. Tracks and
-    /// clips that share their values do not share those of a part. Dual quaternions can refuse a part whose scales are all tiny.
+    /// both ends of a clip that begins again; transitions and velocities read times before and after theirs. Curves are kept whole if the
+    /// range reaches where they extrapolate, or if keys share a time. Tracks and clips that share their values do not share those of a
+    /// part. Dual quaternions can refuse a part whose scales are all tiny.
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such clip, or the range is not two numbers in the range of an `f32`, the lower one first.
