@@ -1,5 +1,6 @@
 //! Values over a timeline.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,6 +20,9 @@ pub struct Curve {
     easing: CurveEasing,
     extrapolation: [Extrapolation; 2],
 }
+
+/// Parts of numbers, by the identity of the whole and the range that they are of.
+pub(super) type NumberParts = HashMap<(usize, Range<usize>), Arc<Numbers>>;
 
 /// Consecutive numbers of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -144,12 +148,14 @@ impl Curve {
         Ok(Self { easing: self.easing.clone(), extrapolation: self.extrapolation, ..curve })
     }
 
-    /// A curve of some of the keys, whose times are those of `timeline`. It does not extrapolate.
-    pub(crate) fn part(&self, keys: Range<usize>, timeline: Arc<Timeline>) -> Self {
+    /// A curve of some of the keys, whose times are those of `timeline`. It does not extrapolate. Its values are among `parts` then.
+    pub(super) fn part(&self, keys: Range<usize>, timeline: Arc<Timeline>, parts: &mut NumberParts) -> Self {
         let per_key = self.width * self.interpolation.elements_per_key();
-        let values = self.values.part(keys.start * per_key..keys.end * per_key);
+        let numbers = keys.start * per_key..keys.end * per_key;
+        let part = || Arc::new(self.values.part(numbers.clone()));
+        let values = parts.entry((self.values_identity(), numbers.clone())).or_insert_with(part).clone();
         let extrapolation = [Extrapolation::Clamp; 2];
-        Self { timeline, values: Arc::new(values), easing: self.easing.part(keys), extrapolation, ..self.clone() }
+        Self { timeline, values, easing: self.easing.part(keys), extrapolation, ..self.clone() }
     }
 
     /// The key times, possibly shared with other curves.

@@ -40,7 +40,7 @@ mod timeline;
 mod track;
 mod transform;
 mod transition;
-mod trim_clip;
+mod trim_clips;
 mod unbound_clip;
 pub(crate) mod uniform_scale;
 mod weight_driver;

@@ -7,8 +7,8 @@ use crate::model::{
     Clip, Crowd, Curve, Extrapolation, Interpolation, Joint, Library, Skeleton, SkeletonId, Target, Track,
 };
 
-/// The largest difference of the scales along the axes that counts as uniform, as a share of the largest scale. It allows for the
-/// rounding in files.
+/// The largest difference of the scales along the axes that counts as uniform, as a share of the largest scale of the joint. It allows
+/// for the rounding in files.
 pub const TOLERANCE: f64 = 1e-4;
 
 /// The largest difference from a fixed uniform scale, relative to it, that the rounding of an `f32` explains.
@@ -102,7 +102,7 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
             continue;
         }
         let fault = match found.component {
-            None => curve_fault(&found.curve),
+            None => curve_fault(&found.curve, skeleton.joints()[joint].rest.scale),
             Some(_) => components_fault(skeleton, clip, joint),
         };
         if let Some(fault) = fault {
@@ -203,10 +203,12 @@ fn vector_fault(scale: DVec3, largest: f64) -> Option<String> {
     (scale.min_element() < -TOLERANCE * largest).then(|| format!("is ({x}, {y}, {z}), which mirrors"))
 }
 
-/// The fault of a curve of scales. Between uniform keys the curve is uniform, with any easing.
-fn curve_fault(curve: &Curve) -> Option<String> {
+/// The fault of a curve of scales, of a joint with this rest scale. Between uniform keys the curve is uniform, with any easing. The
+/// rest scale counts among the largest, so that a part of a curve in which a joint vanishes is as uniform as the whole.
+fn curve_fault(curve: &Curve, rest: DVec3) -> Option<String> {
     let times = curve.timeline().times();
-    let largest = (0..times.len()).flat_map(|key| curve.value(key)).fold(0.0, |most: f64, scale| most.max(scale.abs()));
+    let scales = (0..times.len()).flat_map(|key| curve.value(key));
+    let largest = scales.fold(rest.abs().max_element(), |most: f64, scale| most.max(scale.abs()));
     for key in 0..times.len() {
         if let Some(fault) = vector_fault(DVec3::from_slice(curve.value(key)), largest) {
             return Some(format!("at key {key} {fault}"));

@@ -102,6 +102,9 @@ fn a_rig_with_uniform_scales_passes() {
     // A scale of 0 at the end hides the joint.
     let hides = scales(Interpolation::Step, &[[1.0; 3], [0.0; 3]]);
     assert_uniform(|rig| rig.tracks[0] = Track::new(Target::Scale(1), hides));
+    // The rounding of scales that hide the joint is small beside its rest scale.
+    let hidden = scales(Interpolation::Linear, &[[1e-6, 0.0, 2e-6], [0.0, 3e-6, 0.0]]);
+    assert_uniform(|rig| rig.tracks[0] = Track::new(Target::Scale(1), hidden));
     let spline = [[0.0; 3], [1.0; 3], [2.0; 3], [-1.0; 3], [3.0; 3], [0.0, 5.0, 0.0]];
     assert_uniform(|rig| rig.tracks[0] = Track::new(Target::Scale(1), scales(Interpolation::CubicSpline, &spline)));
     let number = || curve(Interpolation::Linear, 1, &[0.0, 1.0], &[1.0, 2.0]);
