@@ -1,15 +1,18 @@
-//! Times to pack a large library. `cargo bench --bench pack [-- CLIPS JOINTS KEYS]`
+//! Times to pack a large library, and to give an engine the next part of a long clip. `cargo bench --bench pack [-- CLIPS JOINTS KEYS]`
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use posse::{Clip, Curve, Interpolation, Joint, Library, PackedLibrary, Skeleton, Target, Timeline, Track, Transform};
+use posse::{
+    Clip, CpuEngine, Crowd, Curve, Error, Interpolation, Joint, Layer, LayerTime, Library, Outputs, PackedLibrary,
+    Playback, Skeleton, Target, Ticks, Timeline, Track, Transform,
+};
 
 const ROUNDS: usize = 9;
 const THREADS: [usize; 3] = [1, 2, 4];
 
-fn main() -> Result<(), posse::Error> {
+fn main() -> Result<(), Error> {
     // `cargo test --benches` runs this without `--bench`; then nothing is measured.
     if !std::env::args().any(|argument| argument == "--bench") {
         return Ok(());
@@ -33,6 +36,66 @@ fn main() -> Result<(), posse::Error> {
         let time = median(times);
         println!("{threads} threads: {time:8.2} ms, {:.2} x as fast as one", one / time);
     }
+    replace_parts()
+}
+
+/// Prints the times of the steps from one part of a long clip to the next: ten seconds of ten minutes, with half a second more.
+fn replace_parts() -> Result<(), Error> {
+    let library = library(1, 64, 10 * 60 * 30)?;
+    let clip = library.clip_ids().next().ok_or_else(|| Error::Usage("the library has no clip".into()))?;
+    let part = |index: usize| {
+        let start = 10.0 * index as f64;
+        let mut part = library.clone();
+        part.trim_clips(&[(clip, [start, start + 10.5])]).map(|()| part)
+    };
+    let packed = |index| PackedLibrary::with_threads(&part(index)?, 1);
+    let mut crowd = Crowd::new();
+    for instance in 0..10_000 {
+        let play = Playback::looping(Ticks(-instance), 1.0);
+        crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::Playing(play))])?;
+    }
+    let outputs = Outputs { model: true, ..Outputs::NONE };
+    let mut first = packed(0)?;
+    for index in 1..60 {
+        first.make_room_for(&packed(index)?)?;
+    }
+    let (size, whole) = (first.size(), PackedLibrary::new(&library)?.size());
+    let mut engine = CpuEngine::from_packed(first, 1);
+    let mut posed = engine.crowd(&crowd, outputs)?;
+    const STEPS: [&str; 6] = [
+        "trim the clip",
+        "pack the part",
+        "take the part",
+        "the first frame of 10,000 instances with it",
+        "the next frame",
+        "(for comparison: make a crowd of 10,000 instances)",
+    ];
+    let mut times = [const { Vec::new() }; STEPS.len()];
+    for index in 0..60 {
+        let mut start = Instant::now();
+        let mut step = 0;
+        let mut end_step = || {
+            times[step].push(1e3 * start.elapsed().as_secs_f64());
+            (step, start) = (step + 1, Instant::now());
+        };
+        let part = part(index)?;
+        end_step();
+        let packed = PackedLibrary::with_threads(&part, 1)?;
+        end_step();
+        engine.replace_library(packed)?;
+        end_step();
+        let now = 10.0 * index as f64 + 0.2;
+        engine.pose(&mut posed, Ticks::from_seconds(now));
+        end_step();
+        engine.pose(&mut posed, Ticks::from_seconds(now + 0.02));
+        end_step();
+        black_box(engine.crowd(&crowd, outputs)?);
+        end_step();
+    }
+    println!("64 joints x 18,000 keys, {} kB packed; parts of {} kB", whole / 1000, size / 1000);
+    for (times, step) in times.iter().zip(STEPS) {
+        println!("{step}: {:.3} ms", median(times));
+    }
     Ok(())
 }
 
@@ -43,7 +106,7 @@ fn median(times: &[f64]) -> f64 {
 }
 
 /// A library of clips that move every joint in translation and rotation, with `f32` values as in a file.
-fn library(clips: usize, joints: usize, keys: usize) -> Result<Library, posse::Error> {
+fn library(clips: usize, joints: usize, keys: usize) -> Result<Library, Error> {
     let joint = |joint: usize| Joint {
         name: None,
         parent: joint.checked_sub(1),

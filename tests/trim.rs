@@ -3,14 +3,14 @@
 use std::cell::Cell;
 
 use posse::{
-    Clip, ClipId, CpuEngine, Crowd, Evaluator, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary, Playback,
-    Reference, SkinFormat, Ticks, contract, demo,
+    Clip, ClipId, CompressedLibrary, CpuEngine, Crowd, Evaluator, KernelForm, Layer, LayerTime, Library, Outputs,
+    PackedLibrary, Playback, Reference, SkinFormat, Ticks, contract, demo,
 };
 use proptest::prelude::*;
 
 use crate::support::cases::cases;
 use crate::support::each_engine::fast_engines;
-use crate::support::scenes::{Numbers, SceneSpec, scenes};
+use crate::support::scenes::{Numbers, Scene, SceneSpec, scenes};
 
 /// Adds an instance of a clip at each of some times.
 fn push_at(crowd: &mut Crowd, library: &Library, clip: ClipId, times: impl IntoIterator<Item = f64>) {
@@ -111,6 +111,39 @@ fn a_crowd_plays_a_clip_part_by_part_on_every_engine() {
             }
         });
     }
+}
+
+#[test]
+fn an_engine_poses_a_crowd_by_the_library_that_took_the_place_of_its_own() {
+    proptest!(cases(64, 0x51a9), |(spec in scenes(12, 60), threads in 1..3_usize)| {
+        let Scene { library, crowd, step } = spec.scene();
+        let mut numbers = Numbers::new(spec.seed);
+        let mut part = || {
+            let mut part = library.clone();
+            let range = |clip| (clip, range_of(&mut numbers, library.clip(clip)));
+            part.trim_clips(&library.clip_ids().map(range).collect::<Vec<_>>()).unwrap();
+            let compressed = spec.is_one_in(2).then(|| CompressedLibrary::with_width(&part, 16).unwrap());
+            compressed.map_or_else(|| PackedLibrary::new(&part), |compressed| compressed.pack()).unwrap()
+        };
+        let (mut first, mut second) = (part(), part());
+        first.make_room_for(&second).unwrap();
+        // Both are then as careful with scales.
+        second.make_room_for(&first).unwrap();
+        let mut engine = CpuEngine::from_packed(first, threads);
+        let other = CpuEngine::from_packed(second.clone(), threads);
+        let mut crowds = [&engine, &other].map(|engine| engine.crowd(&crowd, Outputs::ALL).unwrap());
+        engine.pose(&mut crowds[0], step);
+        other.pose(&mut crowds[1], step);
+        engine.replace_library(second).unwrap();
+        engine.pose(&mut crowds[0], step);
+        other.pose(&mut crowds[1], step);
+        for instance in 0..crowd.len() {
+            let [found, expected] = crowds.each_ref().map(|crowd| other.read(crowd, instance, Outputs::ALL));
+            assert_eq!(found, expected, "instance {instance}\n{spec:#?}");
+        }
+        assert_eq!(engine.events(&crowds[0], step, 1000), other.events(&crowds[1], step, 1000));
+        assert_eq!(engine.size(), other.size());
+    });
 }
 
 #[test]

@@ -76,14 +76,24 @@ impl CpuEngine {
     ///
     /// On Linux, an array of 4 MiB or more is copied to memory in huge pages. Until that is done, it takes its memory twice.
     pub fn from_packed(mut library: PackedLibrary, threads: usize) -> Self {
-        // A block reads beyond the end of its run.
-        library.finish(Sizes { values: LARGEST_BLOCK, words: quantized::WORDS_BEYOND });
-        let plan = |(clip, skeleton): (u32, SkeletonId)| {
-            (clip, Plan::new(&library, &library.skeletons[skeleton.index()].record, clip))
-        };
-        let plans = library.clip_offsets().into_iter().map(plan).collect();
+        let plans = finish(&mut library);
         let instructions = InstructionSet::widest();
         Self { library, plans, pool: Pool::new(threads), instructions, scratch: Mutex::default() }
+    }
+
+    /// Takes another library in place of the engine's, for example with the next part of a long clip. Crowds of the engine stay as they
+    /// are.
+    ///
+    /// # Errors
+    /// * [`Error::Usage`] if the libraries differ in more than the keys of their clips, or the other one has kinds of curves that the
+    ///   engine's has no room for ([`PackedLibrary::make_room_for`]).
+    /// * [`Error::Limit`] if the other one is larger than the room.
+    pub fn replace_library(&mut self, library: PackedLibrary) -> Result<(), Error> {
+        self.library = self.library.replaced_by(library)?;
+        self.plans = finish(&mut self.library);
+        // The memory of threads has what they decoded of the old keys.
+        self.scratch = Mutex::default();
+        Ok(())
     }
 
     /// The same engine with the kernels of an instruction set. If the machine does not have it, with the portable kernels.
@@ -276,6 +286,16 @@ impl CpuEngine {
         let Parameters { before, now, .. } = &mut crowd.parameters;
         before.copy_from_slice(now);
     }
+}
+
+/// Finishes the arrays of a library, and returns the plans of its clips, sorted by the offsets of the clips' records.
+fn finish(library: &mut PackedLibrary) -> Box<[(u32, Plan)]> {
+    // A block reads beyond the end of its run.
+    library.finish(Sizes { values: LARGEST_BLOCK, words: quantized::WORDS_BEYOND });
+    let plan = |(clip, skeleton): (u32, SkeletonId)| {
+        (clip, Plan::new(library, &library.skeletons[skeleton.index()].record, clip))
+    };
+    library.clip_offsets().into_iter().map(plan).collect()
 }
 
 impl Evaluator for CpuEngine {

@@ -159,6 +159,8 @@ fn a_change_without_memory_is_an_error() {
     each_fault("goals", || (), |()| gpu_crowd.set_goals(&on_gpu, 1, crowd.goals(1)));
     each_fault("parameters", || (), |()| gpu_crowd.set_parameters(1, &[0.5, 0.25]));
     each_fault("all parameters", || (), |()| gpu_crowd.set_all_parameters(&[0.5; 6]));
+    let packed = || PackedLibrary::new(&library).unwrap();
+    each_fault("a library", || on_gpu.repacked(packed()).unwrap(), |on_gpu| on_gpu.replace(packed()));
     let new = NewTransition::new(2, crowd.layers(1), Ticks(1000));
     each_fault("a transition", || crowd.clone(), |crowd| gpu_crowd.transition(&on_gpu, &library, crowd, &new));
 }

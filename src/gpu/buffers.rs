@@ -15,19 +15,25 @@ pub(crate) fn largest_binding(device: &wgpu::Device) -> u64 {
 
 /// A storage buffer with contents. Empty contents become 16 zero bytes, because a binding must not be empty.
 pub(crate) fn upload(gpu: DeviceAndQueue, label: &str, contents: &[u8]) -> wgpu::Buffer {
-    let contents = if contents.is_empty() { &[0; 16] } else { contents };
-    filled_buffer(gpu, label, contents, Usages::STORAGE)
+    upload_with_room(gpu, label, contents, 0)
+}
+
+/// As [`upload`], with room for at least this many bytes.
+pub(super) fn upload_with_room(gpu: DeviceAndQueue, label: &str, contents: &[u8], room: u64) -> wgpu::Buffer {
+    let size = room.max(contents.len() as u64).max(16);
+    sized_buffer(gpu, label, contents, Usages::STORAGE, size)
 }
 
 /// A buffer with contents, a multiple of 4 bytes. The queue uploads them with the next submission. wgpu's `create_buffer_init`
 /// maps the buffer instead, which panics in a browser whose device is lost or out of memory.
 pub(crate) fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], usage: Usages) -> wgpu::Buffer {
-    let descriptor = wgpu::BufferDescriptor {
-        label: Some(label),
-        size: contents.len() as u64,
-        usage: usage | Usages::COPY_DST,
-        mapped_at_creation: false,
-    };
+    sized_buffer(gpu, label, contents, usage, contents.len() as u64)
+}
+
+/// As [`filled_buffer`], of this many bytes, at least those of the contents. The others are zero.
+fn sized_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], usage: Usages, size: u64) -> wgpu::Buffer {
+    let usage = usage | Usages::COPY_DST;
+    let descriptor = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
     let buffer = create_buffer(gpu.device, &descriptor);
     fault_point(gpu.device);
     gpu.queue.write_buffer(&buffer, 0, contents);

@@ -95,6 +95,14 @@ impl GpuEngine {
         &self.library
     }
 
+    /// Takes another library in place of the engine's, as [`GpuLibrary::replace`].
+    ///
+    /// # Errors
+    /// Those of [`GpuLibrary::replace`].
+    pub fn replace_library(&mut self, packed: PackedLibrary) -> Result<(), Error> {
+        self.library.replace(packed)
+    }
+
     /// Reads back the outputs of some instances of a batch, by their slots, after all submitted work.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
+use crate::gpu::buffers::{upload_with_room, write};
 use crate::gpu::kernels::{
     DRIVE_BINDINGS, EVENTS_BINDINGS, PLAY_BINDINGS, POSE_BINDINGS, PipelineCache, RESOLVE_GOALS_BINDINGS,
     ROOT_MOTION_BINDINGS, SideKernel, VisibleKernels, bind_group_layout, kernel_limits,
@@ -12,14 +13,15 @@ use crate::gpu::plan::{Plan, PoseKernel};
 use crate::gpu::shader::{
     Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
 };
-use crate::gpu::{DeviceAndQueue, GpuBatch, KernelForm, Scopes, check_device, largest_binding, upload};
+use crate::gpu::{DeviceAndQueue, GpuBatch, KernelForm, Scopes, check_device, largest_binding};
 use crate::model::{Mixing, Outputs, Pose};
 use crate::pack::{OutputNumbers, PackedLibrary};
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
 /// It belongs to one device, whose handles it keeps. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It holds the
-/// library as it was when it was packed. To use a skeleton or a clip that is added later, pack and upload again.
+/// library as it was when it was packed. To use a skeleton or a clip that is added later, pack and upload again; other keys can
+/// [`replace`](Self::replace) those that are there.
 ///
 /// Each process compiles the pipelines anew, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes of such a cache, so that
 /// its creation is `unsafe`, and this crate allows `unsafe` only in the kernels of the CPU. Most drivers have a cache of their
@@ -141,19 +143,12 @@ impl GpuLibrary {
     ) -> Result<Self, Error> {
         let device = gpu.device;
         check_limits(device)?;
-        check_size(
-            device,
-            "words of a packed library, in bytes (split the library)",
-            4 * packed.arrays.words.len() as u64,
-        )?;
-        check_size(
-            device,
-            "values of a packed library, in bytes (split or compress the library)",
-            16 * packed.arrays.values.len() as u64,
-        )?;
+        let (words_room, values_room) = (4 * packed.room.words as u64, 16 * packed.room.values as u64);
+        check_size(device, "words of a packed library, in bytes (split the library)", words_room)?;
+        check_size(device, "values of a packed library, in bytes (split or compress the library)", values_room)?;
         let scopes = Scopes::push(device);
-        let words = upload(gpu, "posse words", bytemuck::cast_slice(&packed.arrays.words));
-        let values = upload(gpu, "posse values", bytemuck::cast_slice(&packed.arrays.values));
+        let words = upload_with_room(gpu, "posse words", bytemuck::cast_slice(&packed.arrays.words), words_room);
+        let values = upload_with_room(gpu, "posse values", bytemuck::cast_slice(&packed.arrays.values), values_room);
         let layout = bind_group_layout(device, &POSE_BINDINGS);
         scopes.pop().await?;
         check_device(device).await?;
@@ -179,6 +174,22 @@ impl GpuLibrary {
             library.pose_pipeline(&Plan::new(form, Mixing::None, &skeleton.record, 1).kernel).await?;
         }
         Ok(library)
+    }
+
+    /// Takes another packed library in place of this one, before the next submission, for example with the next part of a long clip.
+    /// Crowds of this library, their buffers and bind groups stay as they are, and pose by the new keys.
+    ///
+    /// # Errors
+    /// * [`Error::Usage`] if the libraries differ in more than the keys of their clips, or the other one has kinds of curves that this
+    ///   one has no room for ([`PackedLibrary::make_room_for`]).
+    /// * [`Error::Limit`] if the other one is larger than the room.
+    /// * [`Error::Device`] if there is no memory for the upload: a part may have been replaced, and the call can be repeated.
+    pub fn replace(&mut self, packed: PackedLibrary) -> Result<(), Error> {
+        let packed = self.packed.replaced_by(packed)?;
+        write(self.gpu(), &self.words, 0, bytemuck::cast_slice(&packed.arrays.words))?;
+        write(self.gpu(), &self.values, 0, bytemuck::cast_slice(&packed.arrays.values))?;
+        self.packed = packed;
+        Ok(())
     }
 
     /// The number of bytes of the library's buffers on the device.

@@ -15,7 +15,7 @@ pub struct Arrays {
 }
 
 /// Numbers of elements of the two arrays.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sizes {
     /// The number of words, 4 bytes each.
     pub words: usize,
@@ -44,6 +44,17 @@ impl Arrays {
     pub fn push_value(&mut self, value: [f32; 4]) -> u32 {
         self.values.push(value.into());
         self.values.len() as u32 - 1
+    }
+
+    /// Replaces the record at an offset of the words.
+    pub fn set_record<T: Pod>(&mut self, offset: u32, record: &T) {
+        let words = bytemuck::bytes_of(record);
+        bytemuck::cast_slice_mut(&mut self.words[offset as usize..][..words.len() / 4]).copy_from_slice(words);
+    }
+
+    /// The numbers of elements.
+    pub fn sizes(&self) -> Sizes {
+        Sizes { words: self.words.len(), values: self.values.len() }
     }
 
     /// The number of bytes of both arrays.

@@ -6,7 +6,7 @@ use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::record::{CHAIN_HOLD, CHAIN_JOINTS_PER_WORD, CHAIN_POLE, CHAIN_TWO_BONE, ChainRecord, NONE};
 
 /// A chain, after its packing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PackedChain {
     /// The skeleton.
     pub skeleton: SkeletonId,

@@ -27,16 +27,7 @@ use crate::pack::timeline::{PackedTimeline, Timelines, needs_exact_times};
 use crate::pack::unroll::Beyond;
 use crate::pack::{easing, events};
 
-/// A clip, after its packing.
-#[derive(Debug, Clone, Copy)]
-pub struct ClipOffset {
-    /// The offset of its record in the words.
-    pub offset: u32,
-    /// The number of its timelines.
-    pub timeline_count: u32,
-}
-
-/// Packs a clip. `rest` is the offset of the rest pose of its skeleton in the values.
+/// Packs all that a clip has, and returns its record. `rest` is the offset of the rest pose of its skeleton in the values.
 pub fn pack_clip<'a>(
     arrays: &mut Arrays,
     timelines: &mut Timelines<'a>,
@@ -44,7 +35,7 @@ pub fn pack_clip<'a>(
     clip: &'a Clip,
     quantized: QuantizedCurves<'a>,
     rest: u32,
-) -> ClipOffset {
+) -> ClipRecord {
     let skeleton = library.skeleton(clip.skeleton);
     let columns = columns(library, skeleton, clip, quantized);
     let mut channels = Channels::new();
@@ -55,7 +46,7 @@ pub fn pack_clip<'a>(
     let timelines = arrays.push_records(&records);
     let (joint_channels, compact) = pack_joint_channels(arrays, rest, skeleton, &channels);
     let values = pack_value_channels(arrays, skeleton, &columns, &channels);
-    let record = ClipRecord {
+    ClipRecord {
         timelines,
         timeline_count,
         channels: joint_channels,
@@ -67,8 +58,7 @@ pub fn pack_clip<'a>(
         events: events::pack_events(arrays, clip),
         root: clip.root_motion.map_or(NONE, |root| pack_root(arrays, skeleton, root)),
         compact: compact.into(),
-    };
-    ClipOffset { offset: arrays.push_records(&[record]), timeline_count }
+    }
 }
 
 /// Packs a root joint, and returns the offset of its record in the words.

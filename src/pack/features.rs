@@ -31,6 +31,19 @@ impl Features {
     pub const ALL: Self =
         Self { splines: true, beyond_gltf: true, matrices: true, roots: true, floats: true, quantized: true };
 
+    /// The features of either of two libraries.
+    pub fn or(self, other: Self) -> Self {
+        let Self { splines, beyond_gltf, matrices, roots, floats, quantized } = other;
+        Self {
+            splines: self.splines || splines,
+            beyond_gltf: self.beyond_gltf || beyond_gltf,
+            matrices: self.matrices || matrices,
+            roots: self.roots || roots,
+            floats: self.floats || floats,
+            quantized: self.quantized || quantized,
+        }
+    }
+
     /// Adds the features of a skeleton.
     pub fn add_skeleton(&mut self, skeleton: &SkeletonRecord) {
         self.matrices |= skeleton.matrices != NONE;

@@ -12,14 +12,14 @@ use crate::model::{
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::chain::{self, PackedChain, ReachJoints};
 use crate::pack::column::QuantizedCurves;
-use crate::pack::record::{EASING_BEZIER, NONE, SkeletonRecord};
+use crate::pack::record::{ClipRecord, EASING_BEZIER, NONE, SkeletonRecord};
 use crate::pack::timeline::Timelines;
 use crate::pack::{Features, clip, drive, skeleton};
 
 /// A library in two flat arrays, ready for an engine.
 ///
 /// It holds the state of the library at the time of packing. After a change of the library, pack it again and make the engine
-/// again.
+/// again; if only keys have changed, the engine can take it in place of the old one ([`make_room_for`](Self::make_room_for)).
 ///
 /// # Examples
 ///
@@ -39,8 +39,10 @@ use crate::pack::{Features, clip, drive, skeleton};
 #[derive(Debug, Clone)]
 pub struct PackedLibrary {
     pub(crate) arrays: Arrays,
+    /// The room for the arrays of libraries that take the place of this one in an engine, at least that of its own.
+    pub(crate) room: Sizes,
     pub(crate) skeletons: Vec<PackedSkeleton>,
-    clips: Vec<PackedClip>,
+    pub(super) clips: Vec<PackedClip>,
     /// For each mask its skeleton and the offset of its weights in the words.
     pub(crate) masks: Vec<(SkeletonId, u32)>,
     /// The chains, by id.
@@ -49,7 +51,6 @@ pub struct PackedLibrary {
     pub(crate) knots: Vec<u32>,
     /// The blend spaces.
     pub(crate) blend_spaces: Vec<PackedBlendSpace>,
-    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "only kernels are compiled by features"))]
     pub(crate) features: Features,
     /// The interpolators of the library, in order.
     pub(crate) interpolators: Vec<Arc<dyn Interpolator>>,
@@ -79,7 +80,7 @@ pub(crate) struct PackedClip {
 }
 
 /// A blend space, after its packing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PackedBlendSpace {
     /// The offset of its triangles in the words.
     pub table: u32,
@@ -137,8 +138,8 @@ impl PackedLibrary {
             let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
             let mut record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
             timelines.keys.add_rest(&arrays, record.rest, skeleton);
-            record.rest_clip =
-                clip::pack_clip(&mut arrays, &mut timelines, library, rest_clip, &[], record.rest).offset;
+            let rest_record = clip::pack_clip(&mut arrays, &mut timelines, library, rest_clip, &[], record.rest);
+            record.rest_clip = arrays.push_records(&[rest_record]);
             features.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
@@ -146,24 +147,23 @@ impl PackedLibrary {
             let reach = ReachJoints::default();
             skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, reach });
         }
+        // What crowds and kernels refer to comes before the keys, so that libraries that differ in keys alone have it at the same places.
         let mut clips = Vec::new();
-        for (index, clip) in library.clips().iter().enumerate() {
-            let rest = skeletons[clip.skeleton.index()].record.rest;
-            let packed = clip::pack_clip(&mut arrays, &mut timelines, library, clip, quantized(index), rest);
-            let skeleton = &mut skeletons[clip.skeleton.index()].record;
-            skeleton.timeline_count = skeleton.timeline_count.max(packed.timeline_count);
-            features.add_clip(&arrays, skeleton, packed.offset);
+        for clip in library.clips() {
             clips.push(PackedClip {
                 name: clip.name.clone(),
-                offset: packed.offset,
+                offset: arrays.push_records(&[ClipRecord::default()]),
                 skeleton: clip.skeleton,
                 duration: clip.duration(),
                 length: clip.length,
                 wrap: clip.wrap,
                 uneven: uniform_scale::of_clip(library, clip),
-                marks: drive::pack_marks(&mut arrays, clip),
+                marks: NONE,
                 marker_count: clip.markers.len(),
             });
+        }
+        for (packed, clip) in clips.iter_mut().zip(library.clips()) {
+            packed.marks = drive::pack_marks(&mut arrays, clip);
         }
         let mut masks = Vec::new();
         for mask in library.masks() {
@@ -180,13 +180,22 @@ impl PackedLibrary {
             point_count: space.points().len(),
         };
         let blend_spaces = library.blend_spaces().iter().map(pack_space).collect();
+        for (index, (packed, clip)) in clips.iter().zip(library.clips()).enumerate() {
+            let skeleton = &mut skeletons[clip.skeleton.index()].record;
+            let quantized = quantized(index);
+            let record = clip::pack_clip(&mut arrays, &mut timelines, library, clip, quantized, skeleton.rest);
+            arrays.set_record(packed.offset, &record);
+            skeleton.timeline_count = skeleton.timeline_count.max(record.timeline_count);
+            features.add_clip(&arrays, skeleton, packed.offset);
+        }
         timelines.keys.fill(&mut arrays, threads);
         if features.quantized {
             // A code is read from two words. After the last code, the second word must exist.
             arrays.words.push(0);
         }
         let interpolators = library.interpolators().to_vec();
-        Ok(Self { features, masks, chains, knots, blend_spaces, arrays, skeletons, clips, interpolators })
+        let room = arrays.sizes();
+        Ok(Self { features, masks, chains, knots, blend_spaces, arrays, room, skeletons, clips, interpolators })
     }
 
     /// The number of bytes of the packed arrays.

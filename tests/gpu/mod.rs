@@ -12,6 +12,8 @@ mod frames;
 mod limits;
 /// Devices that are lost: each use of them is an error, or the next read reports it.
 mod lost;
+/// Libraries that take the place of one another.
+mod replaced;
 /// Rigs of all shapes and of sizes at which the kernels change, and crowds that mix them.
 mod rigs;
 /// The bytes that frames upload.

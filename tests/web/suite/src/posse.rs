@@ -1,6 +1,6 @@
 //! The crate `posse`, with the paths that the tests import: its engine of the GPU waits for answers, and comparisons are noted.
 
-use std::ops::{Deref, Range};
+use std::ops::{Deref, DerefMut, Range};
 
 pub use ::posse::*;
 
@@ -16,6 +16,12 @@ impl Deref for GpuEngine {
 
     fn deref(&self) -> &Self::Target {
         &self.0
+    }
+}
+
+impl DerefMut for GpuEngine {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
 }
 

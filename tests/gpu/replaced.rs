@@ -1,0 +1,95 @@
+//! Libraries that take the place of one another under a crowd: parts of a long clip, compressed or not.
+
+use posse::{
+    CompressedLibrary, Crowd, Error, GpuCrowd, GpuEngine, KernelForm, Layer, LayerTime, Library, Outputs,
+    PackedLibrary, Playback, Ticks, demo,
+};
+
+use super::{assert_device_error, assert_right, own_gpu, play};
+use crate::support::gpu_library::gpu_engine_for;
+
+/// The demo library with its clip of walking trimmed to a range of its second.
+fn part(range: [f64; 2]) -> Library {
+    let mut library = demo::library().unwrap();
+    let walk = library.find_clip("walk").unwrap();
+    library.trim_clips(&[(walk, range)]).unwrap();
+    library
+}
+
+/// Instances that walk, each a little later than the one before, and stand in between.
+fn walkers(library: &Library) -> Crowd {
+    let (walk, idle) = (library.find_clip("walk").unwrap(), library.find_clip("idle").unwrap());
+    let mut crowd = Crowd::new();
+    for instance in 0..6 {
+        let play = |clip| {
+            let play = Playback::looping(Ticks::from_seconds(-0.01 * f64::from(instance)), 1.0);
+            Layer { weight: 0.5, ..Layer::new(clip, LayerTime::Playing(play)) }
+        };
+        let layers = if instance % 2 == 0 { vec![play(walk)] } else { vec![play(walk), play(idle)] };
+        crowd.push(library.clip(walk).skeleton, &layers).unwrap();
+    }
+    crowd
+}
+
+#[test]
+fn a_crowd_plays_on_while_parts_replace_one_another() {
+    let whole = demo::library().unwrap();
+    let crowd = walkers(&whole);
+    let outputs = Outputs { root_motion: false, ..Outputs::ALL };
+    let parts = [part([0.0, 0.4]), part([0.3, 0.7]), part([0.6, 1.0])];
+    let compressed = CompressedLibrary::with_width(&parts[1], 20).unwrap();
+    let packed =
+        [PackedLibrary::new(&parts[0]).unwrap(), compressed.pack().unwrap(), PackedLibrary::new(&parts[2]).unwrap()];
+    for form in KernelForm::ALL {
+        let mut first = packed[0].clone();
+        packed[1..].iter().for_each(|other| first.make_room_for(other).unwrap());
+        let mut engine = gpu_engine_for(form, first).unwrap();
+        let size = engine.library().size();
+        let on_gpu = GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
+        for (index, start) in [(0, 0.0), (1, 0.3), (2, 0.6), (0, 0.0)] {
+            engine.replace_library(packed[index].clone()).unwrap();
+            let library = if index == 1 { compressed.library() } else { &whole };
+            for seconds in [start, start + 0.2, start + 0.34] {
+                let now = Ticks::from_seconds(seconds);
+                let poses = play(&engine, &on_gpu, crowd.len(), now, outputs);
+                assert_right(library, &crowd, now, outputs, &poses);
+            }
+        }
+        assert_eq!(engine.library().size(), size);
+        // A crowd that is made now fits, too.
+        let late = GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
+        let now = Ticks::from_seconds(0.1);
+        assert_right(&whole, &crowd, now, outputs, &play(&engine, &late, crowd.len(), now, outputs));
+    }
+}
+
+#[test]
+fn a_library_that_does_not_fit_is_refused_and_the_old_one_stays() {
+    let (first, other) = (part([0.0, 0.2]), part([0.0, 1.0]));
+    let crowd = walkers(&first);
+    let mut engine = gpu_engine_for(KernelForm::Parallel, PackedLibrary::new(&first).unwrap()).unwrap();
+    let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
+    match engine.replace_library(PackedLibrary::new(&other).unwrap()) {
+        Err(Error::Limit { what, needed, allowed }) => {
+            assert!(what.contains("make_room_for") && needed > allowed, "{what}: {needed} of {allowed}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let now = Ticks::from_seconds(0.1);
+    assert_right(&first, &crowd, now, Outputs::SKIN, &play(&engine, &on_gpu, crowd.len(), now, Outputs::SKIN));
+    // Keys that the kernels of the engine cannot read.
+    let compressed = CompressedLibrary::with_width(&first, 8).unwrap().pack().unwrap();
+    let error = engine.replace_library(compressed).unwrap_err().to_string();
+    assert!(error.contains("kinds that the one in its place had no room for"), "{error}");
+    assert_right(&first, &crowd, now, Outputs::SKIN, &play(&engine, &on_gpu, crowd.len(), now, Outputs::SKIN));
+}
+
+#[test]
+fn a_lost_device_is_an_error_of_the_next_read() {
+    let library = part([0.0, 0.5]);
+    let mut engine = GpuEngine::new(&library, own_gpu(wgpu::Limits::default())).unwrap();
+    let on_gpu = GpuCrowd::new(engine.library(), &walkers(&library), Outputs::SKIN).unwrap();
+    engine.gpu().device.destroy();
+    engine.replace_library(PackedLibrary::new(&library).unwrap()).unwrap();
+    assert_device_error(engine.read_instance(&on_gpu, 0, Outputs::SKIN), "a replaced library");
+}
