@@ -49,6 +49,8 @@ pub struct CpuEngine {
     library: PackedLibrary,
     /// The plans of the clips, sorted by the offsets of the clips' records.
     plans: Box<[(u32, Plan)]>,
+    /// The number of libraries that the engine has replaced.
+    replacements: u64,
     pool: Pool,
     instructions: InstructionSet,
     /// The memory of threads that pose no frame at present.
@@ -78,19 +80,20 @@ impl CpuEngine {
     pub fn from_packed(mut library: PackedLibrary, threads: usize) -> Self {
         let plans = finish(&mut library);
         let instructions = InstructionSet::widest();
-        Self { library, plans, pool: Pool::new(threads), instructions, scratch: Mutex::default() }
+        let (pool, scratch) = (Pool::new(threads), Mutex::default());
+        Self { library, plans, replacements: 0, pool, instructions, scratch }
     }
 
     /// Takes another library in place of the engine's, for example with the next part of a long clip. Crowds of the engine stay as they
     /// are.
     ///
     /// # Errors
-    /// * [`Error::Usage`] if the libraries differ in more than the keys of their clips, or the other one has kinds of curves that the
-    ///   engine's has no room for ([`PackedLibrary::make_room_for`]).
-    /// * [`Error::Limit`] if the other one is larger than the room.
+    /// [`Error::Usage`] if the libraries differ in what crowds rely on, or only the other one has scales that dual quaternions cannot hold
+    /// ([`PackedLibrary::make_room_for`]).
     pub fn replace_library(&mut self, library: PackedLibrary) -> Result<(), Error> {
         self.library = self.library.replaced_by(library)?;
         self.plans = finish(&mut self.library);
+        self.replacements += 1;
         // The memory of threads has what they decoded of the old keys.
         self.scratch = Mutex::default();
         Ok(())
@@ -167,7 +170,7 @@ impl CpuEngine {
                 slots[instance] = (number, slot);
             }
         }
-        let prefetches = prefetch::pays(&self.plans, &packed.layers);
+        let prefetches = (prefetch::pays(&self.plans, &packed.layers), self.replacements);
         let past_caches = CpuCrowd::exceeds_caches(&batches);
         let cuts = Cuts::new(&packed, &self.library, self.threads());
         let parameters = Parameters::new(&packed);
@@ -279,6 +282,9 @@ impl CpuEngine {
     /// A layer whose time is a parameter moves from the value that the parameter had in the frame before to the present one.
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
         let step = step.into();
+        if crowd.prefetches.1 != self.replacements {
+            crowd.prefetches = (prefetch::pays(&self.plans, &crowd.packed.layers), self.replacements);
+        }
         let threads = crowd.cuts.threads(self.threads());
         let cutting = Cutting::new(crowd, &self.library, &self.plans, threads);
         let posing = Posing { cutting: &cutting, step, scratch: &self.scratch };

@@ -180,11 +180,12 @@ impl GpuLibrary {
     /// Crowds of this library, their buffers and bind groups stay as they are, and pose by the new keys.
     ///
     /// # Errors
-    /// * [`Error::Usage`] if the libraries differ in more than the keys of their clips, or the other one has kinds of curves that this
-    ///   one has no room for ([`PackedLibrary::make_room_for`]).
+    /// * [`Error::Usage`] if the libraries differ in what crowds rely on ([`PackedLibrary::make_room_for`]), or the other one has kinds of
+    ///   curves or scales that this one has no room for.
     /// * [`Error::Limit`] if the other one is larger than the room.
     /// * [`Error::Device`] if there is no memory for the upload: a part may have been replaced, and the call can be repeated.
     pub fn replace(&mut self, packed: PackedLibrary) -> Result<(), Error> {
+        self.packed.check_room(&packed)?;
         let packed = self.packed.replaced_by(packed)?;
         write(self.gpu(), &self.words, 0, bytemuck::cast_slice(&packed.arrays.words))?;
         write(self.gpu(), &self.values, 0, bytemuck::cast_slice(&packed.arrays.values))?;

@@ -148,7 +148,8 @@ impl Curve {
         Ok(Self { easing: self.easing.clone(), extrapolation: self.extrapolation, ..curve })
     }
 
-    /// A curve of some of the keys, whose times are those of `timeline`. It does not extrapolate. Its values are among `parts` then.
+    /// A curve of some of the keys, whose times are those of `timeline`. It does not extrapolate. Its values are those in
+    /// `parts`, or are added to them.
     pub(super) fn part(&self, keys: Range<usize>, timeline: Arc<Timeline>, parts: &mut NumberParts) -> Self {
         let per_key = self.width * self.interpolation.elements_per_key();
         let numbers = keys.start * per_key..keys.end * per_key;

@@ -204,7 +204,7 @@ fn vector_fault(scale: DVec3, largest: f64) -> Option<String> {
 }
 
 /// The fault of a curve of scales, of a joint with this rest scale. Between uniform keys the curve is uniform, with any easing. The
-/// rest scale counts among the largest, so that a part of a curve in which a joint vanishes is as uniform as the whole.
+/// rest scale counts, too, so that the rounding of scales that hide a joint does not.
 fn curve_fault(curve: &Curve, rest: DVec3) -> Option<String> {
     let times = curve.timeline().times();
     let scales = (0..times.len()).flat_map(|key| curve.value(key));

@@ -8,17 +8,19 @@ use crate::pack::library::{PackedClip, PackedSkeleton};
 use crate::pack::record::SkeletonRecord;
 
 impl PackedLibrary {
-    /// Makes room for another library, which differs from this one in the keys of its clips alone: an engine of this library can then take
+    /// Makes room for another library, which differs from this one in the keys of its clips: an engine of this library can then take
     /// the other in its place, while its crowds stay ([`CpuEngine::replace_library`](crate::CpuEngine::replace_library) and, with feature
     /// `gpu`, `GpuLibrary::replace`). So a crowd plays long clips of which an engine holds a part at a time
     /// ([`Library::trim_clips`](crate::Library::trim_clips)).
     ///
     /// Call it before the engine is made, for each library that the engine is to take. An engine on the GPU has buffers of the size of the
-    /// largest library, and kernels for the features of all. Libraries of `f32` keys and of compressed keys can replace one another.
+    /// largest library, and kernels for the features of all. The CPU engine needs it only for dual quaternions: they are refused if a clip
+    /// of any of the libraries has scales that are not uniform. Libraries of `f32` keys and of compressed keys can replace one another.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the libraries differ in more than keys: in the number or the shape of their skeletons, skins, clips, masks,
-    /// chains, knots, blend spaces or interpolators, or in the skeletons, lengths, wrap modes or markers of clips.
+    /// [`Error::Usage`] if the libraries differ in what crowds rely on: the numbers and sizes of skeletons, skins, clips, masks, chains,
+    /// knots, blend spaces and sync markers, the interpolators, or the skeletons, durations and wrap modes of clips. All else, such as rest
+    /// poses, weights of masks and events, may differ, and is that of the library in use.
     ///
     /// # Examples
     /// ```
@@ -44,8 +46,65 @@ impl PackedLibrary {
     /// ```
     pub fn make_room_for(&mut self, other: &Self) -> Result<(), Error> {
         self.check_shape(other)?;
+        self.add_needs(other);
         self.room.words = self.room.words.max(other.room.words);
         self.room.values = self.room.values.max(other.room.values);
+        Ok(())
+    }
+
+    /// The library that takes the place of this one, with its room and needs.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the libraries differ in what crowds rely on, or only the other one has scales that are not uniform.
+    pub(crate) fn replaced_by(&self, mut other: Self) -> Result<Self, Error> {
+        self.check_shape(&other)?;
+        let uneven = |(own, other): (&PackedClip, &PackedClip)| other.uneven.clone().filter(|_| own.uneven.is_none());
+        if let Some(uneven) = self.clips.iter().zip(&other.clips).find_map(uneven) {
+            let reason = format!(
+                "a library cannot take the place of one whose scales are uniform: {}, or call PackedLibrary::make_room_for \
+                 before the engine is made",
+                uneven.error()
+            );
+            return Err(Error::Usage(reason));
+        }
+        other.add_needs(self);
+        other.room = self.room;
+        Ok(other)
+    }
+
+    /// Checks that buffers, kernels and crowds on a GPU that were made for this library suit another of the same shape.
+    ///
+    /// # Errors
+    /// * [`Error::Limit`] if the other one is larger than the room.
+    /// * [`Error::Usage`] if kernels or crowds lack a feature.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn check_room(&self, other: &Self) -> Result<(), Error> {
+        let sizes = [
+            ("words", other.arrays.words.len(), self.room.words),
+            ("values", other.arrays.values.len(), self.room.values),
+        ];
+        for (name, needed, allowed) in sizes {
+            if needed > allowed {
+                let remedy = "call PackedLibrary::make_room_for before the engine is made";
+                let what = format!("{name} of a library in place of another ({remedy})");
+                return Err(Error::Limit { what, needed: needed as u64, allowed: allowed as u64 });
+            }
+        }
+        let fits = |(own, other): (&PackedSkeleton, &PackedSkeleton)| {
+            own.record.timeline_count >= other.record.timeline_count
+                && (other.reach.turns_rigidly || !own.reach.turns_rigidly)
+        };
+        let skeletons_fit = self.skeletons.iter().zip(&other.skeletons).all(fits);
+        if skeletons_fit && self.features.or(other.features) == self.features {
+            return Ok(());
+        }
+        let reason = "the library has curves of kinds that the one in its place had no room for; call \
+                      PackedLibrary::make_room_for before the engine is made";
+        Err(Error::Usage(reason.into()))
+    }
+
+    /// Adds what kernels and crowds need for another library of the same shape.
+    fn add_needs(&mut self, other: &Self) {
         self.features = self.features.or(other.features);
         for (own, other) in self.skeletons.iter_mut().zip(&other.skeletons) {
             own.record.timeline_count = own.record.timeline_count.max(other.record.timeline_count);
@@ -54,48 +113,9 @@ impl PackedLibrary {
         for (own, other) in self.clips.iter_mut().zip(&other.clips) {
             own.uneven = own.uneven.take().or_else(|| other.uneven.clone());
         }
-        Ok(())
     }
 
-    /// The library that takes the place of this one, with the room that this one has.
-    ///
-    /// # Errors
-    /// * [`Error::Usage`] if the libraries differ in more than keys, or the other one has features that this one has no room for.
-    /// * [`Error::Limit`] if the other one is larger than the room.
-    pub(crate) fn replaced_by(&self, mut other: Self) -> Result<Self, Error> {
-        self.check_shape(&other)?;
-        let sizes = [
-            ("words", other.arrays.words.len(), self.room.words),
-            ("values", other.arrays.values.len(), self.room.values),
-        ];
-        for (name, needed, allowed) in sizes {
-            if needed > allowed {
-                let what = format!("{name} of a library in place of another (call PackedLibrary::make_room_for)");
-                return Err(Error::Limit { what, needed: needed as u64, allowed: allowed as u64 });
-            }
-        }
-        if !self.has_room_for_kinds(&other) {
-            let reason = "the library has curves of kinds that the one in its place had no room for; call \
-                          PackedLibrary::make_room_for before the engine is made";
-            return Err(Error::Usage(reason.into()));
-        }
-        other.make_room_for(self)?;
-        Ok(other)
-    }
-
-    /// Returns `true` if the kernels and crowds of this library suit the curves of another of the same shape.
-    fn has_room_for_kinds(&self, other: &Self) -> bool {
-        let skeleton_fits = |(own, other): (&PackedSkeleton, &PackedSkeleton)| {
-            own.record.timeline_count >= other.record.timeline_count
-                && (other.reach.turns_rigidly || !own.reach.turns_rigidly)
-        };
-        let clip_fits = |(own, other): (&PackedClip, &PackedClip)| own.uneven.is_some() || other.uneven.is_none();
-        self.features.or(other.features) == self.features
-            && self.skeletons.iter().zip(&other.skeletons).all(skeleton_fits)
-            && self.clips.iter().zip(&other.clips).all(clip_fits)
-    }
-
-    /// Checks that another library differs from this one in the keys of its clips alone.
+    /// Checks that crowds of this library suit another one.
     fn check_shape(&self, other: &Self) -> Result<(), Error> {
         let same = [
             ("skeletons or skins", is_same(&self.skeletons, &other.skeletons, have_one_shape)),
@@ -110,8 +130,8 @@ impl PackedLibrary {
             None => Ok(()),
             Some((what, _)) => {
                 let reason = format!(
-                    "a library cannot take the place of one with other {what}: only the keys of clips may differ; make a \
-                     new engine and new crowds"
+                    "a library cannot take the place of one with other {what}: the keys of clips may differ, but not what \
+                     crowds rely on; make a new engine and new crowds"
                 );
                 Err(Error::Usage(reason))
             }
@@ -134,10 +154,11 @@ fn have_one_shape(one: &PackedSkeleton, other: &PackedSkeleton) -> bool {
         && (&one.reach.links, &one.reach.places) == (&other.reach.links, &other.reach.places)
 }
 
-/// Returns `true` if layers play one clip as they play another: only their keys may differ.
+/// Returns `true` if layers play one clip as they play another: only their keys may differ. A trimmed clip has a length, which may have
+/// had none before.
 fn are_played_alike(one: &PackedClip, other: &PackedClip) -> bool {
-    (one.offset, one.skeleton, one.duration, one.length, one.wrap, one.marks, one.marker_count)
-        == (other.offset, other.skeleton, other.duration, other.length, other.wrap, other.marks, other.marker_count)
+    (one.offset, one.skeleton, one.duration, one.wrap, one.marks, one.marker_count)
+        == (other.offset, other.skeleton, other.duration, other.wrap, other.marks, other.marker_count)
 }
 
 #[cfg(test)]
@@ -146,23 +167,30 @@ mod tests {
 
     use super::*;
     use crate::model::{
-        Chain, ChainKind, Clip, Curve, Interpolation, Joint, Library, Mask, Skeleton, Skin, Target, Timeline, Track,
-        WrapMode,
+        BlendSpace, Chain, ChainKind, Clip, Curve, Interpolation, Joint, Knots, Library, Mask, Skeleton, Skin, Target,
+        Timeline, Track, WrapMode,
     };
 
-    /// Three joints in a chain, and a clip that scales the first from 1 to `scale`, by some keys, through a curve of this kind.
+    /// Three joints in a chain with a skin, and a clip that moves the last by one more key, and scales the first from 1 to `scale`, by some
+    /// keys, through a curve of this kind.
     fn library(interpolation: Interpolation, keys: usize, scale: [f64; 3]) -> Library {
         let joint = |joint: usize| Joint { parent: joint.checked_sub(1), ..Joint::default() };
         let mut library = Library::new();
         let skeleton = library.add_skeleton(Skeleton::new(None, (0..3).map(joint).collect(), vec![]).unwrap());
         let (joints, inverse_bind) = (vec![0], vec![glam::DAffine3::IDENTITY]);
         library.add_skin(Skin { name: None, skeleton, joints, inverse_bind }).unwrap();
-        let times = Timeline::new((0..keys).map(|key| key as f64 / (keys - 1) as f64).collect()).unwrap();
-        let per_key = interpolation.elements_per_key();
-        let value = |element: usize| if element < per_key { [1.0; 3] } else { scale };
-        let values = (0..keys * per_key).flat_map(value).collect();
-        let curve = Curve::new(Arc::new(times), interpolation, 3, values).unwrap();
-        library.add_clip(Clip::new(None, skeleton, vec![Track::new(Target::Scale(0), curve)])).unwrap();
+        let curve = |interpolation: Interpolation, keys: usize, last: [f64; 3]| {
+            let times = Timeline::new((0..keys).map(|key| key as f64 / (keys - 1) as f64).collect()).unwrap();
+            let per_key = interpolation.elements_per_key();
+            let value = |element: usize| if element < per_key { [1.0; 3] } else { last };
+            let values = (0..keys * per_key).flat_map(value).collect();
+            Curve::new(Arc::new(times), interpolation, 3, values).unwrap()
+        };
+        let tracks = vec![
+            Track::new(Target::Translation(2), curve(Interpolation::Linear, keys + 1, [5.0; 3])),
+            Track::new(Target::Scale(0), curve(interpolation, keys, scale)),
+        ];
+        library.add_clip(Clip::new(None, skeleton, tracks)).unwrap();
         let kind = ChainKind::TwoBone { joints: [0, 1, 2], pole: None, hold: false };
         library.add_chain(Chain { name: None, skeleton, kind }).unwrap();
         library
@@ -211,6 +239,25 @@ mod tests {
             (with_clip(&|clip| clip.length = Some(3.0)), "clips"),
             (with_clip(&|clip| clip.wrap = WrapMode::PingPong), "clips"),
             (with_clip(&|clip| clip.markers = vec![0.5]), "clips"),
+            (
+                changed(&|library| {
+                    let skin = Skin { joints: vec![1], ..library.skins()[0].clone() };
+                    let _ = library.add_skin(skin).unwrap();
+                }),
+                "skins",
+            ),
+            (
+                changed(&|library| {
+                    let _ = library.add_knots(Knots::new(vec![[0.0, 1.0]]).unwrap());
+                }),
+                "knots",
+            ),
+            (
+                changed(&|library| {
+                    let _ = library.add_blend_space(BlendSpace::new(vec![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).unwrap());
+                }),
+                "blend spaces",
+            ),
             (changed(&mask), "masks"),
             (
                 changed(&|library| {
@@ -228,42 +275,71 @@ mod tests {
     }
 
     #[test]
+    fn a_clip_may_be_trimmed_in_one_library_and_whole_in_another() {
+        let whole = linear(500);
+        let mut part = whole.clone();
+        part.trim_clips(&[(whole.clip_ids().next().unwrap(), [0.2, 0.4])]).unwrap();
+        let (mut whole, mut part) = (packed(&whole), packed(&part));
+        assert!(whole.make_room_for(&part).is_ok() && part.make_room_for(&whole).is_ok());
+    }
+
+    /// The library that takes the place of another on a GPU.
+    #[cfg(feature = "gpu")]
+    fn replace(first: &PackedLibrary, other: &PackedLibrary) -> Result<PackedLibrary, String> {
+        first.check_room(other).and_then(|()| first.replaced_by(other.clone())).map_err(|error| error.to_string())
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
     fn keys_need_room() {
         let (few, many) = (packed(&linear(5)), packed(&linear(500)));
-        assert!(many.replaced_by(few.clone()).is_ok());
-        let error = few.replaced_by(many.clone()).unwrap_err().to_string();
+        assert!(replace(&many, &few).is_ok());
+        let error = replace(&few, &many).unwrap_err();
         assert!(error.contains("make_room_for") && error.contains("needed"), "{error}");
         let mut roomy = few.clone();
         roomy.make_room_for(&many).unwrap();
         assert_eq!(roomy.size(), few.size(), "the room is that of engines");
-        // The room stays, from library to library.
-        let large = roomy.replaced_by(many.clone()).unwrap();
-        let small = large.replaced_by(few).unwrap();
-        assert!(small.replaced_by(many).is_ok());
+        // The room stays, from library to library, and is not that of the library that is taken.
+        let large = replace(&roomy, &many).unwrap();
+        assert!(replace(&replace(&large, &few).unwrap(), &many).is_ok());
+        let small = replace(&few, &roomy).unwrap();
+        assert_eq!(replace(&small, &many).unwrap_err(), error);
     }
 
+    #[cfg(feature = "gpu")]
     #[test]
     fn kinds_of_curves_need_room() {
         let plain = || packed(&linear(500));
         let spline = packed(&library(Interpolation::CubicSpline, 5, [2.0; 3]));
-        let uneven = packed(&library(Interpolation::Linear, 5, [1.0, 2.0, 1.0]));
         // Constant keys need no timeline, and turn a chain rigidly.
-        let constant = packed(&library(Interpolation::Linear, 5, [1.0; 3]));
-        for (first, other) in [(plain(), spline), (plain(), uneven), (roomy(constant, &plain()), plain())] {
-            let error = first.replaced_by(other.clone()).unwrap_err().to_string();
+        let constant = || packed(&library(Interpolation::Linear, 500, [1.0; 3]));
+        let mut moving = constant();
+        moving.skeletons[0].reach.turns_rigidly = false;
+        let mut timed = constant();
+        timed.skeletons[0].record.timeline_count = 2;
+        for (first, other) in [(plain(), spline), (constant(), moving), (constant(), timed)] {
+            let mut first = PackedLibrary { room: plain().room, ..first };
+            let error = replace(&first, &other).unwrap_err();
             assert!(error.contains("kinds that the one in its place had no room for"), "{error}");
-            let mut first = first;
             first.make_room_for(&other).unwrap();
-            let taken = first.replaced_by(other).unwrap();
+            let taken = replace(&first, &other).unwrap();
             assert_eq!((taken.features, taken.room), (first.features, first.room));
             assert_eq!(taken.skeletons[0].record, first.skeletons[0].record);
-            assert!(!taken.skeletons[0].reach.turns_rigidly);
+            assert_eq!(taken.skeletons[0].reach, first.skeletons[0].reach);
         }
+        let mut first = constant();
+        first.make_room_for(&plain()).unwrap();
+        assert_eq!((first.skeletons[0].reach.turns_rigidly, first.skeletons[0].record.timeline_count), (false, 2));
     }
 
-    /// A library with as many words and values as another, and no other room.
-    fn roomy(mut library: PackedLibrary, other: &PackedLibrary) -> PackedLibrary {
-        library.room = other.room;
-        library
+    #[test]
+    fn scales_that_are_not_uniform_need_room_for_dual_quaternions() {
+        let (even, uneven) = (packed(&linear(5)), packed(&library(Interpolation::Linear, 5, [1.0, 2.0, 1.0])));
+        let error = even.replaced_by(uneven.clone()).unwrap_err().to_string();
+        assert!(error.contains("is (1, 2, 1), which is not uniform") && error.contains("make_room_for"), "{error}");
+        let mut first = even.clone();
+        first.make_room_for(&uneven).unwrap();
+        let taken = first.replaced_by(even).unwrap();
+        assert!(taken.clips[0].uneven.is_some() && taken.replaced_by(uneven).is_ok());
     }
 }

@@ -1,12 +1,16 @@
 //! Libraries that take the place of one another under a crowd: parts of a long clip, compressed or not.
 
 use posse::{
-    CompressedLibrary, Crowd, Error, GpuCrowd, GpuEngine, KernelForm, Layer, LayerTime, Library, Outputs,
+    CompressedLibrary, Crowd, Error, GpuCrowd, GpuEngine, GpuEvents, KernelForm, Layer, LayerTime, Library, Outputs,
     PackedLibrary, Playback, Ticks, demo,
 };
+use proptest::prelude::*;
 
 use super::{assert_device_error, assert_right, own_gpu, play};
+use crate::support::cases::cases;
 use crate::support::gpu_library::gpu_engine_for;
+use crate::support::scenes::{Scene, scenes};
+use crate::trim::two_parts;
 
 /// The demo library with its clip of walking trimmed to a range of its second.
 fn part(range: [f64; 2]) -> Library {
@@ -64,6 +68,34 @@ fn a_crowd_plays_on_while_parts_replace_one_another() {
 }
 
 #[test]
+fn poses_and_events_are_those_of_an_engine_of_the_new_library() {
+    proptest!(cases(8, 0x3e5b), |(spec in scenes(8, 20))| {
+        let Scene { library, crowd, step } = spec.with_goals(spec.moving_scene());
+        let [first, second] = two_parts(&spec, &library);
+        let form = KernelForm::ALL[usize::from(spec.is_one_in(2))];
+        let mut engines = [first, second.clone()].map(|packed| gpu_engine_for(form, packed).unwrap());
+        let made = engines.each_ref().map(|engine| {
+            let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
+            let events = GpuEvents::new(engine.library(), &on_gpu, 1000).unwrap();
+            (on_gpu, events)
+        });
+        let frame = |engine: &GpuEngine, (on_gpu, events): &(GpuCrowd, GpuEvents)| {
+            let mut encoder = engine.gpu().device.create_command_encoder(&Default::default());
+            on_gpu.encode(&mut encoder, step);
+            events.encode(&mut encoder, step);
+            engine.gpu().queue.submit([encoder.finish()]);
+            let read = |instance| engine.read_instance(on_gpu, instance, Outputs::ALL).unwrap();
+            ((0..crowd.len()).map(read).collect::<Vec<_>>(), events.read().unwrap())
+        };
+        engines.iter().zip(&made).for_each(|(engine, made)| drop(frame(engine, made)));
+        engines[0].replace_library(second).unwrap();
+        let [(poses, events), (expected, expected_events)] = [0, 1].map(|index| frame(&engines[index], &made[index]));
+        assert_eq!(poses, expected, "{spec:#?}");
+        assert_eq!(events, expected_events, "{spec:#?}");
+    });
+}
+
+#[test]
 fn a_library_that_does_not_fit_is_refused_and_the_old_one_stays() {
     let (first, other) = (part([0.0, 0.2]), part([0.0, 1.0]));
     let crowd = walkers(&first);
@@ -77,6 +109,11 @@ fn a_library_that_does_not_fit_is_refused_and_the_old_one_stays() {
     }
     let now = Ticks::from_seconds(0.1);
     assert_right(&first, &crowd, now, Outputs::SKIN, &play(&engine, &on_gpu, crowd.len(), now, Outputs::SKIN));
+    // The room of a library that is taken is not that of the buffers.
+    let mut roomy = PackedLibrary::new(&first).unwrap();
+    roomy.make_room_for(&PackedLibrary::new(&other).unwrap()).unwrap();
+    engine.replace_library(roomy).unwrap();
+    assert!(matches!(engine.replace_library(PackedLibrary::new(&other).unwrap()), Err(Error::Limit { .. })));
     // Keys that the kernels of the engine cannot read.
     let compressed = CompressedLibrary::with_width(&first, 8).unwrap().pack().unwrap();
     let error = engine.replace_library(compressed).unwrap_err().to_string();
