@@ -23,7 +23,7 @@ const VARIABLES = ALL ? { POSSE_ALL_TESTS: "1" } : {};
 /// Beginnings of names: tests with large or many crowds, with devices whose kernels no other test shares, or with further random cases. They
 /// run with POSSE_ALL_TESTS=1, or if SUITE names them.
 const LONG = [
-  "goals::on_gpu::", "gpu::limits::", "gpu::rigs::", "gpu::visible::", "motion::sync::followers_",
+  "goals::on_gpu::", "gpu::limits::", "gpu::replaced::poses_", "gpu::rigs::", "gpu::visible::", "motion::sync::followers_",
   "motion_rules::", "random_scenes::gltf_", "random_scenes::large_", "random_scenes::more_", "random_scenes::other_", "random_scenes::small_", "random_scenes::still_",
   "skin_formats::uniform_scale::a_rig_",
 ];
