@@ -48,17 +48,13 @@ fn replace_parts() -> Result<(), Error> {
         let mut part = library.clone();
         part.trim_clips(&[(clip, [start, start + 10.5])]).map(|()| part)
     };
-    let packed = |index| PackedLibrary::with_threads(&part(index)?, 1);
     let mut crowd = Crowd::new();
     for instance in 0..10_000 {
         let play = Playback::looping(Ticks(-instance), 1.0);
         crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::Playing(play))])?;
     }
     let outputs = Outputs { model: true, ..Outputs::NONE };
-    let mut first = packed(0)?;
-    for index in 1..60 {
-        first.make_room_for(&packed(index)?)?;
-    }
+    let first = PackedLibrary::with_threads(&part(0)?, 1)?;
     let (size, whole) = (first.size(), PackedLibrary::new(&library)?.size());
     let mut engine = CpuEngine::from_packed(first, 1);
     let mut posed = engine.crowd(&crowd, outputs)?;

@@ -43,12 +43,13 @@ fn range_of(numbers: &mut Numbers, clip: &Clip) -> [f64; 2] {
 pub fn two_parts(spec: &SceneSpec, library: &Library) -> [PackedLibrary; 2] {
     let mut numbers = Numbers::new(spec.seed);
     let mut part = || {
+        let range = |(id, clip): (ClipId, &Clip)| {
+            let is_whole = numbers.below(4) == 0;
+            (id, if is_whole { [0.0, clip.duration()] } else { range_of(&mut numbers, clip) })
+        };
+        let ranges: Vec<_> = library.clip_ids().zip(library.clips()).map(range).collect();
         let mut part = library.clone();
-        for (id, clip) in library.clip_ids().zip(library.clips()) {
-            let whole = [0.0, clip.duration()];
-            let range = if numbers.below(4) == 0 { whole } else { range_of(&mut numbers, clip) };
-            part.trim_clips(&[(id, range)]).unwrap();
-        }
+        part.trim_clips(&ranges).unwrap();
         let compressed = (numbers.below(2) == 0).then(|| CompressedLibrary::with_width(&part, 16).unwrap());
         compressed.map_or_else(|| PackedLibrary::new(&part), |compressed| compressed.pack()).unwrap()
     };

@@ -38,8 +38,10 @@ pub struct CpuCrowd {
     pub(super) batches: Vec<CpuBatch>,
     /// For each instance of the crowd its batch and its slot in the batch.
     pub(super) slots: Vec<(usize, usize)>,
-    /// If set, keys are loaded into the caches ahead of time; with the number of libraries that the engine had replaced when this was found.
-    pub(super) prefetches: (bool, u64),
+    /// If set, keys are loaded into the caches ahead of time.
+    pub(super) prefetches: bool,
+    /// The number of libraries that the engine had replaced when `prefetches` was found.
+    pub(super) replacements: u64,
     /// If set, transforms and matrices are written past the caches.
     pub(super) past_caches: bool,
     /// The work of the crowd, and the batches that threads take together.

@@ -246,7 +246,7 @@ impl<'a> Cutting<'a> {
             goals,
             displacements,
             parameters,
-            prefetches: prefetches.0,
+            prefetches: *prefetches,
             past_caches: *past_caches,
             threads,
             per_thread: cuts.work / threads,

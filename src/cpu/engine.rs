@@ -170,11 +170,12 @@ impl CpuEngine {
                 slots[instance] = (number, slot);
             }
         }
-        let prefetches = (prefetch::pays(&self.plans, &packed.layers), self.replacements);
+        let prefetches = prefetch::pays(&self.plans, &packed.layers);
         let past_caches = CpuCrowd::exceeds_caches(&batches);
         let cuts = Cuts::new(&packed, &self.library, self.threads());
         let parameters = Parameters::new(&packed);
-        let mut posed = CpuCrowd { packed, batches, slots, prefetches, past_caches, cuts, parameters };
+        let replacements = self.replacements;
+        let mut posed = CpuCrowd { packed, batches, slots, prefetches, replacements, past_caches, cuts, parameters };
         posed.set_all_parameters(crowd, Ticks(0).into());
         Ok(posed)
     }
@@ -282,8 +283,9 @@ impl CpuEngine {
     /// A layer whose time is a parameter moves from the value that the parameter had in the frame before to the present one.
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
         let step = step.into();
-        if crowd.prefetches.1 != self.replacements {
-            crowd.prefetches = (prefetch::pays(&self.plans, &crowd.packed.layers), self.replacements);
+        if crowd.replacements != self.replacements {
+            crowd.prefetches = prefetch::pays(&self.plans, &crowd.packed.layers);
+            crowd.replacements = self.replacements;
         }
         let threads = crowd.cuts.threads(self.threads());
         let cutting = Cutting::new(crowd, &self.library, &self.plans, threads);

@@ -185,8 +185,8 @@ impl GpuLibrary {
     /// * [`Error::Limit`] if the other one is larger than the room.
     /// * [`Error::Device`] if there is no memory for the upload: a part may have been replaced, and the call can be repeated.
     pub fn replace(&mut self, packed: PackedLibrary) -> Result<(), Error> {
-        self.packed.check_room(&packed)?;
         let packed = self.packed.replaced_by(packed)?;
+        self.packed.check_room(&packed)?;
         write(self.gpu(), &self.words, 0, bytemuck::cast_slice(&packed.arrays.words))?;
         write(self.gpu(), &self.values, 0, bytemuck::cast_slice(&packed.arrays.values))?;
         self.packed = packed;

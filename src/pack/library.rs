@@ -148,22 +148,20 @@ impl PackedLibrary {
             skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, reach });
         }
         // What crowds and kernels refer to comes before the keys, so that libraries that differ in keys alone have it at the same places.
+        let first_record = arrays.push_records(&vec![ClipRecord::default(); library.clips().len()]);
         let mut clips = Vec::new();
-        for clip in library.clips() {
+        for (index, clip) in library.clips().iter().enumerate() {
             clips.push(PackedClip {
                 name: clip.name.clone(),
-                offset: arrays.push_records(&[ClipRecord::default()]),
+                offset: first_record + (index * ClipRecord::WORDS) as u32,
                 skeleton: clip.skeleton,
                 duration: clip.duration(),
                 length: clip.length,
                 wrap: clip.wrap,
                 uneven: uniform_scale::of_clip(library, clip),
-                marks: NONE,
+                marks: drive::pack_marks(&mut arrays, clip),
                 marker_count: clip.markers.len(),
             });
-        }
-        for (packed, clip) in clips.iter_mut().zip(library.clips()) {
-            packed.marks = drive::pack_marks(&mut arrays, clip);
         }
         let mut masks = Vec::new();
         for mask in library.masks() {

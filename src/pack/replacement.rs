@@ -72,7 +72,8 @@ impl PackedLibrary {
         Ok(other)
     }
 
-    /// Checks that buffers, kernels and crowds on a GPU that were made for this library suit another of the same shape.
+    /// Checks that buffers, kernels and crowds on a GPU that were made for this library suit one that replaces it
+    /// ([`replaced_by`](Self::replaced_by)).
     ///
     /// # Errors
     /// * [`Error::Limit`] if the other one is larger than the room.
@@ -286,7 +287,8 @@ mod tests {
     /// The library that takes the place of another on a GPU.
     #[cfg(feature = "gpu")]
     fn replace(first: &PackedLibrary, other: &PackedLibrary) -> Result<PackedLibrary, String> {
-        first.check_room(other).and_then(|()| first.replaced_by(other.clone())).map_err(|error| error.to_string())
+        let replaced = first.replaced_by(other.clone());
+        replaced.and_then(|other| first.check_room(&other).map(|()| other)).map_err(|error| error.to_string())
     }
 
     #[cfg(feature = "gpu")]
@@ -296,6 +298,10 @@ mod tests {
         assert!(replace(&many, &few).is_ok());
         let error = replace(&few, &many).unwrap_err();
         assert!(error.contains("make_room_for") && error.contains("needed"), "{error}");
+        // Room is no remedy for another shape.
+        let mut shaped = linear(500);
+        shaped.add_clip(shaped.clips()[0].clone()).unwrap();
+        assert!(replace(&few, &packed(&shaped)).unwrap_err().contains("other clips"));
         let mut roomy = few.clone();
         roomy.make_room_for(&many).unwrap();
         assert_eq!(roomy.size(), few.size(), "the room is that of engines");
