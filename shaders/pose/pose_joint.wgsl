@@ -53,7 +53,7 @@ fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
         local.rotation = pose_part(PART_ROTATION, joint, turned, sampler);
         local.scale = pose_part(PART_SCALE, joint, scaled, sampler);
     }
-    if root_is(root, joint) {
+    if HAS_ROOTS && root_is(root, joint) {
         let record = root_load(root);
         if local.moved {
             local.translation = root_take_out(record, PART_TRANSLATION, local.translation, local.rotation);

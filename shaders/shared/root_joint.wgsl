@@ -11,7 +11,7 @@ const ROOT_STILL: Rigid = Rigid(vec4(0.0), vec4(0.0, 0.0, 0.0, 1.0));
 
 /// True if the joint is the root joint of a clip, whose record is at `root_offset`; `NONE` is no root.
 fn root_is(root_offset: u32, joint: u32) -> bool {
-    return HAS_ROOTS && root_offset != NONE && words[root_offset] == joint;
+    return root_offset != NONE && words[root_offset] == joint;
 }
 
 /// The part of a root's translation that moves the instance.

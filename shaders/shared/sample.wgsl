@@ -28,7 +28,7 @@ fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
     let interpolation = sample_interpolation(mode);
     if HAS_QUANTIZED && (!HAS_FLOATS || mode != interpolation) {
         var keys: Keys;
-        let cubic = HAS_SPLINES && interpolation == MODE_CUBIC;
+        let cubic = sample_is_cubic(interpolation);
         let column = sample_column(at, select(0u, 1u, cubic));
         keys.start = sample_quantized(column, span.row, rotation);
         keys.end = sample_quantized(column, next, rotation);
@@ -40,10 +40,10 @@ fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
     }
     let key = at + span.row;
     // The value of a spline's key is between its tangents.
-    let value = select(0u, 1u, HAS_SPLINES && interpolation == MODE_CUBIC);
+    let value = select(0u, 1u, sample_is_cubic(interpolation));
     var keys: Keys;
     keys.start = values[key + value];
-    keys.end = values[select(at + next + value, key + 1u, HAS_BEYOND_GLTF && interpolation == MODE_SLERP)];
+    keys.end = values[select(at + next + value, key + 1u, sample_is_slerp(interpolation))];
     return keys;
 }
 
@@ -63,6 +63,22 @@ fn sample_interpolation(mode: u32) -> u32 {
         return mode & ~MODE_QUANTIZED;
     }
     return mode;
+}
+
+/// True for splines.
+fn sample_is_cubic(interpolation: u32) -> bool {
+    if HAS_SPLINES {
+        return interpolation == MODE_CUBIC;
+    }
+    return false;
+}
+
+/// True for quaternions of any length, which turn along an arc.
+fn sample_is_slerp(interpolation: u32) -> bool {
+    if HAS_BEYOND_GLTF {
+        return interpolation == MODE_SLERP;
+    }
+    return false;
 }
 
 /// A column of quantized keys, ready for reads.

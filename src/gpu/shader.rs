@@ -6,12 +6,15 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::gpu::plan::{GoalTurns, PoseKernel, SpanRoom};
+use crate::gpu::shader_branches::take_out_branches;
 use crate::gpu::shader_files::{
     DISPLACE, DISPLACE_NOTHING, DRIVE, EASE, EVENTS, GOALS, GOALS_GENERAL, GOALS_NOTHING, GOALS_RIGID, HIERARCHY,
     HIERARCHY_SERIAL, INVERSE_KINEMATICS, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, PLAY, POSE,
     POSE_COMMON, POSE_JOINT, POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SEARCH, SHARED, SYNC, ShaderFile,
     VISIBLE, generated, skin_writer,
 };
+use crate::gpu::shader_functions::take_out_unused_functions;
+use crate::gpu::shader_tokens::Tokens;
 use crate::gpu::{KernelForm, Scopes, fault_point, interpolators};
 use crate::model::{EventList, Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
@@ -57,7 +60,7 @@ fn feature_constants(features: Features) -> String {
 }
 
 /// Constants of a kernel that poses.
-fn pose_constants(kernel: &PoseKernel) -> String {
+pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
     let &PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, .. } = kernel;
     let whole_matrices = workgroup.form == KernelForm::Serial || skin_format == SkinFormat::DualQuaternion;
     let mut code = String::new();
@@ -111,6 +114,16 @@ struct Start {
 impl Composed {
     /// A kernel of the pose pass, for a library with these features and interpolators.
     pub fn pose(kernel: &PoseKernel, features: Features, interpolators: &[Arc<dyn Interpolator>]) -> Self {
+        Self::pose_and(kernel, features, interpolators, None)
+    }
+
+    /// As `pose`, with a text that can call all functions of the kernel.
+    pub(super) fn pose_and(
+        kernel: &PoseKernel,
+        features: Features,
+        interpolators: &[Arc<dyn Interpolator>],
+        caller: Option<ShaderFile>,
+    ) -> Self {
         let hierarchy = match kernel.workgroup.form {
             KernelForm::Parallel => HIERARCHY,
             KernelForm::Serial => HIERARCHY_SERIAL,
@@ -138,7 +151,13 @@ impl Composed {
         };
         let files =
             [MATRIX, hierarchy, joints, POSE_PART, POSE_JOINT, POSE_COMMON, displace, skin_writer(kernel.skin_format)];
-        let files = generated().chain(SHARED).chain(files).chain(goals.iter().cloned()).chain(custom).chain([choice]);
+        let files = generated()
+            .chain(SHARED)
+            .chain(files)
+            .chain(goals.iter().cloned())
+            .chain(custom)
+            .chain([choice])
+            .chain(caller);
         Self::new(pose_constants(kernel) + &feature_constants(features), files, entry)
     }
 
@@ -188,16 +207,37 @@ impl Composed {
     fn new(constants: String, files: impl Iterator<Item = ShaderFile>, entry: ShaderFile) -> Self {
         let constants_start = Start { name: "generated constants".into(), lines_before: 0, calls: None };
         let mut lines_before = constants.lines().count() as u32;
+        let mut own = Vec::new();
         let mut composed = Self { file: entry.name.clone(), starts: vec![constants_start], code: constants };
-        for ShaderFile { name, text, calls } in files.chain([entry]) {
+        for ShaderFile { name, text, calls, is_own } in files.chain([entry]) {
             composed.starts.push(Start { name, lines_before, calls });
             lines_before += text.lines().count() as u32;
+            own.extend(is_own.then_some(composed.code.len()..composed.code.len() + text.len()));
             composed.code.push_str(&text);
             if !text.is_empty() && !text.ends_with('\n') {
                 composed.code.push('\n');
             }
         }
+        let mut tokens = Tokens::new(&composed.code);
+        take_out_branches(&mut tokens, &own);
+        take_out_unused_functions(&mut tokens, &own);
+        composed.code = tokens.text_left();
         composed
+    }
+
+    /// The text in parts: the constants, then the files.
+    #[cfg(test)]
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        let lines: Vec<_> = self
+            .code
+            .split_inclusive('\n')
+            .scan(0, |end, line| Some(std::mem::replace(end, *end + line.len())))
+            .collect();
+        let start = move |line: u32| lines.get(line as usize).copied().unwrap_or(self.code.len());
+        let ends: Vec<_> =
+            self.starts[1..].iter().map(|next| start(next.lines_before)).chain([self.code.len()]).collect();
+        let starts = [0].into_iter().chain(ends.clone());
+        starts.zip(ends).map(|(start, end)| &self.code[start..end])
     }
 
     /// Compiles the text.

@@ -16,12 +16,14 @@ pub(super) struct ShaderFile {
     pub text: Cow<'static, str>,
     /// The interpolator that the text calls. A compile error in the text is a fault of the interpolator.
     pub calls: Option<Arc<dyn Interpolator>>,
+    /// True for our own files, of which a kernel has only what it uses. The texts of others are whole, so that their authors learn all faults.
+    pub is_own: bool,
 }
 
 impl ShaderFile {
     /// A text with a name, which calls no interpolator.
     pub fn new(name: impl Into<Cow<'static, str>>, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), text: text.into(), calls: None }
+        Self { name: name.into(), text: text.into(), calls: None, is_own: false }
     }
 }
 
@@ -31,6 +33,7 @@ macro_rules! file {
             name: Cow::Borrowed(concat!("shaders/", $path)),
             text: Cow::Borrowed(shader_text!(concat!("../../shaders/", $path))),
             calls: None,
+            is_own: true,
         }
     };
 }
@@ -106,5 +109,8 @@ impl SkinFormat {
 
 /// The records and constants that Rust declares: a text for each Rust file. Errors name the Rust file.
 pub(super) fn generated() -> impl Iterator<Item = ShaderFile> {
-    record::SHARED.iter().map(|shared| ShaderFile::new(format!("{} (generated)", shared.file), shared.wgsl()))
+    record::SHARED.iter().map(|shared| {
+        let name = format!("{} (generated)", shared.file).into();
+        ShaderFile { name, text: shared.wgsl().into(), calls: None, is_own: true }
+    })
 }

@@ -4,7 +4,6 @@
 //! without custom interpolators.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -13,26 +12,34 @@ use wgpu::naga;
 use crate::gpu::plan::{GoalTurns, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
     Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
-    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
+    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, pose_constants,
 };
 use crate::gpu::shader_files::BANDWIDTH;
 use crate::model::{Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
 
-/// The file to write, as JSON: `parts` are strings, and each of `texts` has a name, the entry points of compute shaders, and
-/// the indices of its parts.
+/// The file to write, as JSON: `parts` are strings, each of `texts` has a name, the entry points of compute shaders, and the indices of
+/// its parts, and `count` is the number of texts that there are.
 const FILE: &str = "POSSE_WGSL_TEXTS";
+/// Of the texts of kernels that pose, each one by this number is written. Default: 1.
+const FILE_STEP: &str = "POSSE_WGSL_STEP";
 
 /// A text with its name and the entry points of its compute shaders. There are many, so that each is composed when it is needed.
 struct Text {
     name: String,
     entries: &'static [&'static str],
-    compose: Box<dyn Fn() -> String>,
+    /// Composes the text, in parts.
+    compose: Box<dyn Fn() -> Vec<String>>,
 }
 
 impl Text {
-    fn new(name: String, entries: &'static [&'static str], compose: impl Fn() -> String + 'static) -> Self {
+    fn new(name: String, entries: &'static [&'static str], compose: impl Fn() -> Vec<String> + 'static) -> Self {
         Self { name, entries, compose: Box::new(compose) }
+    }
+
+    /// A kernel, in its files.
+    fn of_kernel(name: String, entries: &'static [&'static str], compose: impl Fn() -> Composed + 'static) -> Self {
+        Self::new(name, entries, move || compose().parts().map(str::to_owned).collect())
     }
 }
 
@@ -104,23 +111,23 @@ fn interpolators() -> Vec<Arc<dyn Interpolator>> {
 }
 
 /// All kernels that pose, with or without transitions and goals. If `lanes` is set, lanes keep the matrices of their joints where they
-/// can.
+/// can. Two rooms for search results can have one size: their kernels are one.
 fn pose_kernels(displaces: bool, goals: GoalTurns, lanes: bool) -> Vec<PoseKernel> {
     let mut kernels = Vec::new();
+    let mut found = HashSet::new();
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
             let in_layers = workgroup.takes_spans_from_layers(mixing);
             let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
             for span_room in rooms.into_iter().chain(in_layers.then_some(SpanRoom::InLayers)) {
-                kernels.extend(SkinFormat::ALL.map(|skin_format| PoseKernel {
-                    mixing,
-                    workgroup,
-                    span_room,
-                    joints_in_lanes: lanes && workgroup.has_lane_per_joint(),
-                    skin_format,
-                    displaces,
-                    goals,
-                }));
+                let joints_in_lanes = lanes && workgroup.has_lane_per_joint();
+                for skin_format in SkinFormat::ALL {
+                    let kernel =
+                        PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, displaces, goals };
+                    if found.insert((mixing, skin_format, pose_constants(&kernel))) {
+                        kernels.push(kernel);
+                    }
+                }
             }
         }
     }
@@ -145,26 +152,26 @@ fn feature_sets() -> impl Iterator<Item = Features> {
 /// The texts of the kernels.
 fn kernel_texts() -> Vec<Text> {
     let mut texts = vec![
-        Text::new("visible".into(), &[VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY], || Composed::visible().code),
-        Text::new("events".into(), &[EVENTS_ENTRY], || Composed::events(false).code),
-        Text::new("events of followers".into(), &[EVENTS_ENTRY], || Composed::events(true).code),
-        Text::new("drive".into(), &[DRIVE_ENTRY], || Composed::drive().code),
-        Text::new("goals".into(), &[RESOLVE_GOALS_ENTRY], || Composed::resolve_goals().code),
-        Text::new("bandwidth".into(), &["fill", "copy"], || BANDWIDTH.text.into()),
+        Text::of_kernel("visible".into(), &[VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY], || Composed::visible()),
+        Text::of_kernel("events".into(), &[EVENTS_ENTRY], || Composed::events(false)),
+        Text::of_kernel("events of followers".into(), &[EVENTS_ENTRY], || Composed::events(true)),
+        Text::of_kernel("drive".into(), &[DRIVE_ENTRY], || Composed::drive()),
+        Text::of_kernel("goals".into(), &[RESOLVE_GOALS_ENTRY], || Composed::resolve_goals()),
+        Text::new("bandwidth".into(), &["fill", "copy"], || vec![BANDWIDTH.text.into()]),
     ];
     texts.extend(feature_sets().map(|features| {
         let name = format!("play, {features:?}");
-        Text::new(name, &[PLAY_ENTRY], move || Composed::play(features).code)
+        Text::of_kernel(name, &[PLAY_ENTRY], move || Composed::play(features))
     }));
     texts.extend(feature_sets().map(|features| {
         let name = format!("root motion, {features:?}");
-        Text::new(name, &[ROOT_MOTION_ENTRY], move || Composed::root_motion(features).code)
+        Text::of_kernel(name, &[ROOT_MOTION_ENTRY], move || Composed::root_motion(features))
     }));
     for interpolators in [Vec::new(), interpolators()] {
         let pose = |kernel: PoseKernel, features: Features| {
             let interpolators = interpolators.clone();
             let name = format!("{kernel:?}, {features:?}, {} interpolators", interpolators.len());
-            Text::new(name, &[POSE_ENTRY], move || Composed::pose(&kernel, features, &interpolators).code)
+            Text::of_kernel(name, &[POSE_ENTRY], move || Composed::pose(&kernel, features, &interpolators))
         };
         for kernel in pose_kernels(false, GoalTurns::None, true) {
             texts.extend(feature_sets().map(|features| pose(kernel, features)));
@@ -172,12 +179,15 @@ fn kernel_texts() -> Vec<Text> {
         // The code of transitions, of goals and of joints with several skin matrices hardly depends on the features: none and all will
         // do.
         let others = [
-            (true, GoalTurns::None, true),
-            (false, GoalTurns::Rigid, false),
-            (true, GoalTurns::General, false),
-            (false, GoalTurns::None, false),
+            pose_kernels(true, GoalTurns::None, true),
+            pose_kernels(false, GoalTurns::Rigid, false),
+            pose_kernels(true, GoalTurns::General, false),
+            pose_kernels(false, GoalTurns::None, false),
         ];
-        for kernel in others.into_iter().flat_map(|(displaces, goals, lanes)| pose_kernels(displaces, goals, lanes)) {
+        let is_above = |kernel: &PoseKernel| {
+            !kernel.displaces && kernel.goals == GoalTurns::None && !kernel.workgroup.has_lane_per_joint()
+        };
+        for kernel in others.into_iter().flatten().filter(|kernel| !is_above(kernel)) {
             texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
         }
     }
@@ -192,40 +202,7 @@ fn other_texts() -> Vec<Text> {
     #[cfg(not(feature = "render"))]
     let render = [];
     let texts = readers.into_iter().chain(render);
-    texts.map(|(name, code)| Text::new(name, &[], move || code.clone())).collect()
-}
-
-/// Texts in parts, each stored once. Kernels differ mostly in the constants at their beginning.
-#[derive(Default)]
-struct Parts {
-    indices: HashMap<String, usize>,
-    /// The parts of each text.
-    pairs: HashSet<[usize; 2]>,
-    texts: Vec<serde_json::Value>,
-}
-
-impl Parts {
-    /// Adds a text. A text that is there already is left out: two rooms for search results can have one size.
-    fn add(&mut self, Text { name, entries, .. }: &Text, code: &str) {
-        let is_constant = |line: &&str| line.starts_with("const ");
-        let constants = code.split_inclusive('\n').take_while(is_constant).map(str::len).sum();
-        let (constants, rest) = code.split_at(constants);
-        let parts = [constants, rest].map(|part| {
-            let count = self.indices.len();
-            *self.indices.entry(part.to_owned()).or_insert(count)
-        });
-        if self.pairs.insert(parts) {
-            self.texts.push(json!({ "name": name, "entries": entries, "parts": parts }));
-        }
-    }
-
-    fn write(&self, file: &Path) {
-        let mut parts = vec![""; self.indices.len()];
-        for (part, &index) in &self.indices {
-            parts[index] = part;
-        }
-        std::fs::write(file, json!({ "parts": parts, "texts": self.texts }).to_string()).unwrap();
-    }
+    texts.map(|(name, code)| Text::new(name, &[], move || vec![code.clone()])).collect()
 }
 
 /// Compiles a text by naga.
@@ -242,24 +219,41 @@ const STEP: usize = 97;
 #[test]
 fn naga_accepts_a_sample_of_the_texts() {
     for text in other_texts().iter().chain(kernel_texts().iter().step_by(STEP)) {
-        check(text, &(text.compose)());
+        check(text, &(text.compose)().concat());
     }
 }
 
 #[test]
 fn all_texts_are_written_if_a_file_is_named() {
     let Some(file) = std::env::var_os(FILE) else { return };
-    let mut parts = Parts::default();
-    for text in other_texts().iter().chain(&kernel_texts()) {
-        parts.add(text, &(text.compose)());
-    }
+    let step = std::env::var(FILE_STEP).map_or(1, |step| step.parse().unwrap());
+    let kernels = kernel_texts();
+    let (pose, others): (Vec<_>, Vec<_>) = kernels.iter().partition(|text| text.entries == [POSE_ENTRY]);
     // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 7 workgroups;
     // with either mixing four, but three in the largest workgroup that holds joints; and search results in layers in 6 workgroups,
     // without mixing and with the mixing that only blends.
-    let pose = (3 * 7 + 2 * (4 * 7 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
+    let expected = (3 * 7 + 2 * (4 * 7 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
     // The same in the four workgroups with a lane per joint, which keep no matrices.
-    let pose = pose + (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
-    let render = if cfg!(feature = "render") { 4 } else { 0 };
-    assert_eq!(parts.texts.len(), pose + 2 * 64 + 6 + 3 + render);
-    parts.write(Path::new(&file));
+    let expected = expected + (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
+    assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 6));
+    let modules = other_texts();
+    assert_eq!(modules.len(), if cfg!(feature = "render") { 3 + 4 } else { 3 });
+
+    // Kernels have most of their files in common, so that each part is written once.
+    let mut indices = HashMap::new();
+    let mut index = |part: String| {
+        let count = indices.len();
+        *indices.entry(part).or_insert(count)
+    };
+    let texts: Vec<_> = modules.iter().chain(others).chain(pose.into_iter().step_by(step)).collect();
+    let texts = texts.into_iter().map(|text| {
+        let parts: Vec<_> = (text.compose)().into_iter().map(&mut index).collect();
+        json!({ "name": text.name, "entries": text.entries, "parts": parts })
+    });
+    let texts: Vec<_> = texts.collect();
+    let mut parts: Vec<_> = indices.into_iter().collect();
+    parts.sort_by_key(|(_, index)| *index);
+    let parts: Vec<_> = parts.into_iter().map(|(part, _)| part).collect();
+    let count = modules.len() + kernels.len();
+    std::fs::write(file, json!({ "parts": parts, "texts": texts, "count": count }).to_string()).unwrap();
 }

@@ -33,17 +33,17 @@ function writeTexts() {
   rmSync(FILE, { force: true });
   const features = process.env.POSSE_FEATURES ? ["--features", process.env.POSSE_FEATURES] : [];
   const test = ["test", "--quiet", "--lib", ...features, "gpu::wgsl_texts"];
-  const env = { ...process.env, POSSE_WGSL_TEXTS: FILE };
+  const env = { ...process.env, POSSE_WGSL_TEXTS: FILE, POSSE_WGSL_STEP: STEP };
   const { status, stdout, stderr } = spawnSync("cargo", test, { cwd: ROOT, env, encoding: "utf8", timeout: 1_500_000 });
   assert.equal(status, 0, `the texts cannot be written: ${stdout}\n${stderr}`);
 }
 
-/// Reads the texts in the page, and selects those to compile. Returns their names, and the number of all texts.
-async function select({ step, pipelines }) {
+/// Reads the texts in the page, and selects those that become pipelines. Returns their names, and the number of texts that there are.
+async function select({ pipelines }) {
   globalThis.device = await (await navigator.gpu.requestAdapter()).requestDevice();
-  const { parts, texts } = await (await fetch("/wgsl.json")).json();
+  const { parts, texts, count } = await (await fetch("/wgsl.json")).json();
   const isPose = ({ entries }) => entries[0] === "pose";
-  const pose = texts.filter(isPose).filter((_, index) => index % step === 0);
+  const pose = texts.filter(isPose);
   const every = Math.ceil(pose.length / pipelines);
   pose.forEach((text, index) => (text.hasPipeline = index % every === 0));
   const others = texts.filter((text) => !isPose(text));
@@ -51,7 +51,7 @@ async function select({ step, pipelines }) {
   globalThis.texts = [...others, ...pose].map(({ parts: indices, ...text }) => {
     return { ...text, code: () => indices.map((index) => parts[index]).join("") };
   });
-  return { names: globalThis.texts.map(({ name }) => name), count: texts.length };
+  return { names: globalThis.texts.map(({ name }) => name), count };
 }
 
 /// Compiles a slice of the texts, and creates pipelines. Returns the messages of the compiler.
@@ -104,7 +104,7 @@ test("Tint compiles the WGSL of the library", { timeout: LONGEST }, async (t) =>
     // Any file of the server gives the page an origin that has WebGPU.
     await page.goto(`${address}/wgsl.json`);
     const start = performance.now();
-    const { names, count } = await page.evaluate(select, { step: STEP, pipelines: PIPELINES });
+    const { names, count } = await page.evaluate(select, { pipelines: PIPELINES });
     const found = await compileAll(page, names.length);
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     const ofType = (type) => found.filter((message) => message.type === type);

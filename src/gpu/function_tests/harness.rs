@@ -5,6 +5,7 @@ use glam::{DQuat, DVec4};
 use crate::gpu::kernels::{POSE_BINDINGS, bind_group_layout};
 use crate::gpu::plan::Plan;
 use crate::gpu::shader::Composed;
+use crate::gpu::shader_files::ShaderFile;
 use crate::gpu::{AdapterKind, GpuContext, KernelForm, Scopes, read_buffers, upload};
 use crate::model::{Mixing, SkinFormat};
 use crate::pack::Features;
@@ -32,14 +33,15 @@ pub fn run_in(
     let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
     let device = &gpu.device;
     let plan = Plan::new(form, Mixing::None, &SkeletonRecord::default(), 1).with_skin_format(format);
-    let mut composed = Composed::pose(&plan.kernel, Features::ALL, &[]);
-    composed.code += format.wgsl();
-    composed.code += &format!(
-        "fn test_case(i: u32) -> vec4<f32> {{ {body} }}
+    let caller = format!(
+        "{}fn test_case(i: u32) -> vec4<f32> {{ {body} }}
         @compute @workgroup_size(64) fn test(@builtin(global_invocation_id) id: vec3<u32>) {{
             if id.x < {count}u {{ local_out[id.x] = test_case(id.x); }}
-        }}"
+        }}",
+        format.wgsl()
     );
+    let caller = ShaderFile::new("test", caller);
+    let composed = Composed::pose_and(&plan.kernel, Features::ALL, &[], Some(caller));
     let module = pollster::block_on(composed.compile(device)).unwrap();
     let scopes = Scopes::push(device);
     let group_layout = bind_group_layout(device, &POSE_BINDINGS);
