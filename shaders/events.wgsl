@@ -60,6 +60,9 @@ struct Part {
     first: u32,
     /// The event after the last of the part.
     last: u32,
+    /// The number of events at the start of the part itself, and at its end. Only set for a clock that turns there.
+    at_start: u32,
+    at_end: u32,
     /// The difference between the index of an event in the clip and its index here.
     offset: u32,
     /// The index of the driver of a synchronised layer, whose events are at times of its leader; otherwise `NONE`.
@@ -108,13 +111,13 @@ fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32
         // No event is passed, or the clock is so far from the start of the play that its arithmetic has wrapped.
         return;
     }
+    var rank = events_rank(part, begin);
     // The difference is right even if the numbers themselves have wrapped.
-    var left = phase_subtract(events_reached(part, end), events_reached(part, begin));
+    var left = phase_subtract(events_reached(part, end, events_rank(part, end)), events_reached(part, begin, rank));
     if phase_multiply(phase_subtract(end.pass_index, begin.pass_index).y, count).y != 0u {
         left = vec2(0u, 0x80000000u);
     }
     var pass_index = begin.pass_index;
-    var rank = events_rank(part, begin);
     var tick = interval.from_tick;
     // The work of an invocation is bounded, however long the step: a software renderer ends its loops after 65,535 rounds in
     // total.
@@ -268,7 +271,7 @@ fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u3
 fn events_part(layer: LayerRecord, clip: u32, drive: u32) -> Part {
     let at = clip_load(clip).events;
     let start = vec2(layer.part_start_low, layer.part_start_high);
-    var part = Part(layer.clock, start, vec2(0u), 0u, 0u, 0u, 0u, 0u, drive, Mark(vec2(0u), 0), 0u);
+    var part = Part(layer.clock, start, vec2(0u), 0u, 0u, 0u, 0u, 0u, 0u, 0u, drive, Mark(vec2(0u), 0), 0u);
     if at == NONE {
         return part;
     }
@@ -282,6 +285,10 @@ fn events_part(layer: LayerRecord, clip: u32, drive: u32) -> Part {
     }
     part.first = events_count_before(part, part.start);
     part.last = events_count_before(part, phase_add(part.end, vec2(1u, 0u)));
+    if (part.clock & CLOCK_PING_PONG) != 0u {
+        part.at_start = events_count_before(part, phase_add(part.start, vec2(1u, 0u))) - part.first;
+        part.at_end = part.last - events_count_before(part, part.end);
+    }
     return part;
 }
 
@@ -345,12 +352,9 @@ fn events_upward(part: Part, pass_index: vec2<u32>) -> bool {
     return (((part.clock & CLOCK_BACKWARDS) != 0u) != ((part.clock & CLOCK_REVERSE) != 0u)) == turned;
 }
 
-/// The number of events of a pass at a distance below `reach` from its start.
-fn events_within(part: Part, pass_index: vec2<u32>, reach: vec2<u32>) -> u32 {
-    if events_upward(part, pass_index) {
-        return events_count_before(part, phase_add(part.start, reach)) - part.first;
-    }
-    return part.last - events_count_before(part, phase_subtract(phase_add(part.end, vec2(1u, 0u)), reach));
+/// The number of events at the start of a pass that turns there.
+fn events_at_turn(part: Part, pass_index: vec2<u32>) -> u32 {
+    return select(part.at_end, part.at_start, events_upward(part, pass_index));
 }
 
 /// The number of events at the start of a pass that it leaves out, because the previous pass reached them when it turned.
@@ -358,16 +362,21 @@ fn events_skipped(part: Part, pass_index: vec2<u32>) -> u32 {
     if (part.clock & CLOCK_PING_PONG) == 0u || all(pass_index == vec2(0u)) {
         return 0u;
     }
-    return events_within(part, pass_index, vec2(1u, 0u));
+    return events_at_turn(part, pass_index);
 }
 
 /// The number of events of its pass that a play has reached or left out.
 fn events_rank(part: Part, progress: Progress) -> u32 {
-    return max(events_within(part, progress.pass_index, progress.reach), events_skipped(part, progress.pass_index));
+    let upward = events_upward(part, progress.pass_index);
+    let down = phase_subtract(phase_add(part.end, vec2(1u, 0u)), progress.reach);
+    let before = events_count_before(part, select(down, phase_add(part.start, progress.reach), upward));
+    let reached = select(part.last - before, before - part.first, upward);
+    return max(reached, events_skipped(part, progress.pass_index));
 }
 
-/// The number of events that a play has reached since its start; negative before the start.
-fn events_reached(part: Part, progress: Progress) -> vec2<u32> {
+/// The number of events that a play has reached since its start, negative before the start, by their number in its pass, which is that of
+/// `events_rank`.
+fn events_reached(part: Part, progress: Progress, rank: u32) -> vec2<u32> {
     let pass_index = progress.pass_index;
     var count = events_multiply(pass_index, part.last - part.first);
     if (part.clock & CLOCK_PING_PONG) != 0u {
@@ -379,8 +388,8 @@ fn events_reached(part: Part, progress: Progress) -> vec2<u32> {
         }
         let others = vec2((passes.x >> 1u) | (passes.y << 31u), passes.y >> 1u);
         let alike = phase_add(others, vec2(passes.x & 1u, 0u));
-        let here = events_within(part, vec2(0u), vec2(1u, 0u));
-        let there = events_within(part, vec2(1u, 0u), vec2(1u, 0u));
+        let here = events_at_turn(part, vec2(0u));
+        let there = events_at_turn(part, vec2(1u, 0u));
         let out = phase_add(events_multiply(alike, here), events_multiply(others, there));
         if before {
             count = phase_add(count, out);
@@ -388,8 +397,7 @@ fn events_reached(part: Part, progress: Progress) -> vec2<u32> {
             count = phase_subtract(phase_add(count, vec2(here, 0u)), out);
         }
     }
-    let in_pass = events_rank(part, progress) - events_skipped(part, pass_index);
-    return phase_add(count, vec2(in_pass, 0u));
+    return phase_add(count, vec2(rank - events_skipped(part, pass_index), 0u));
 }
 
 /// The product of a number of 64 bits and a word, wrapping.

@@ -30,6 +30,7 @@ mod readback;
 mod scopes;
 mod shader;
 mod shader_branches;
+mod shader_constants;
 mod shader_files;
 mod shader_functions;
 mod shader_text;
