@@ -60,8 +60,9 @@ struct Part {
     first: u32,
     /// The event after the last of the part.
     last: u32,
-    /// The number of events at the start of the part itself, and at its end. Only set for a clock that turns there.
+    /// The number of events exactly at the start of the part; 0 if the clock is not ping-pong.
     at_start: u32,
+    /// The number of events exactly at the end of the part; 0 if the clock is not ping-pong.
     at_end: u32,
     /// The difference between the index of an event in the clip and its index here.
     offset: u32,
@@ -113,7 +114,10 @@ fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32
     }
     var rank = events_rank(part, begin);
     // The difference is right even if the numbers themselves have wrapped.
-    var left = phase_subtract(events_reached(part, end, events_rank(part, end)), events_reached(part, begin, rank));
+    var left = phase_subtract(
+        events_reached(part, end.pass_index, events_rank(part, end)),
+        events_reached(part, begin.pass_index, rank),
+    );
     if phase_multiply(phase_subtract(end.pass_index, begin.pass_index).y, count).y != 0u {
         left = vec2(0u, 0x80000000u);
     }
@@ -352,7 +356,7 @@ fn events_upward(part: Part, pass_index: vec2<u32>) -> bool {
     return (((part.clock & CLOCK_BACKWARDS) != 0u) != ((part.clock & CLOCK_REVERSE) != 0u)) == turned;
 }
 
-/// The number of events at the start of a pass that turns there.
+/// The number of events exactly at the start of a pass.
 fn events_at_turn(part: Part, pass_index: vec2<u32>) -> u32 {
     return select(part.at_end, part.at_start, events_upward(part, pass_index));
 }
@@ -374,10 +378,9 @@ fn events_rank(part: Part, progress: Progress) -> u32 {
     return max(reached, events_skipped(part, progress.pass_index));
 }
 
-/// The number of events that a play has reached since its start, negative before the start, by their number in its pass, which is that of
-/// `events_rank`.
-fn events_reached(part: Part, progress: Progress, rank: u32) -> vec2<u32> {
-    let pass_index = progress.pass_index;
+/// The number of events that a play has reached since its start; negative before the start. `rank` is the result of `events_rank` in
+/// this pass.
+fn events_reached(part: Part, pass_index: vec2<u32>, rank: u32) -> vec2<u32> {
     var count = events_multiply(pass_index, part.last - part.first);
     if (part.clock & CLOCK_PING_PONG) != 0u {
         // The passes in both directions since the start, or until it. The first pass leaves out no event.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::gpu::plan::{GoalTurns, PoseKernel};
-use crate::gpu::shader_branches::take_out_branches;
+use crate::gpu::shader_branches::remove_dead_branches;
 use crate::gpu::shader_constants::{feature_constants, pose_constants};
 use crate::gpu::shader_files::{
     DISPLACE, DISPLACE_NOTHING, DRIVE, EASE, EVENTS, GOALS, GOALS_GENERAL, GOALS_NOTHING, GOALS_RIGID, HIERARCHY,
@@ -13,10 +13,10 @@ use crate::gpu::shader_files::{
     POSE_COMMON, POSE_JOINT, POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SEARCH, SHARED, SYNC, ShaderFile,
     VISIBLE, generated, skin_writer,
 };
-use crate::gpu::shader_functions::take_out_unused_functions;
+use crate::gpu::shader_functions::remove_unused_functions;
 use crate::gpu::shader_tokens::Tokens;
 use crate::gpu::{KernelForm, Scopes, fault_point, interpolators};
-use crate::model::{EventList, Interpolator, Mixing, SkinFormat};
+use crate::model::{EventList, Interpolator, Mixing};
 use crate::pack::Features;
 
 /// Name of the entry point of the pose pass.
@@ -71,11 +71,16 @@ struct Start {
 impl Composed {
     /// A kernel of the pose pass, for a library with these features and interpolators.
     pub fn pose(kernel: &PoseKernel, features: Features, interpolators: &[Arc<dyn Interpolator>]) -> Self {
-        Self::pose_and(kernel, features, interpolators, None)
+        Self::pose_of(kernel, features, interpolators, None)
     }
 
-    /// As `pose`, with a text that can call all functions of the kernel.
-    pub(super) fn pose_and(
+    /// As `pose`, with a text that may call all functions of the kernel.
+    #[cfg(test)]
+    pub fn pose_with_caller(kernel: &PoseKernel, features: Features, caller: ShaderFile) -> Self {
+        Self::pose_of(kernel, features, &[], Some(caller))
+    }
+
+    fn pose_of(
         kernel: &PoseKernel,
         features: Features,
         interpolators: &[Arc<dyn Interpolator>],
@@ -164,7 +169,8 @@ impl Composed {
     fn new(constants: String, files: impl Iterator<Item = ShaderFile>, entry: ShaderFile) -> Self {
         let constants_start = Start { name: "generated constants".into(), lines_before: 0, calls: None };
         let mut lines_before = constants.lines().count() as u32;
-        let mut own = Vec::new();
+        let constants_range = 0..constants.len();
+        let mut own = vec![constants_range];
         let mut composed = Self { file: entry.name.clone(), starts: vec![constants_start], code: constants };
         for ShaderFile { name, text, calls, is_own } in files.chain([entry]) {
             composed.starts.push(Start { name, lines_before, calls });
@@ -176,9 +182,9 @@ impl Composed {
             }
         }
         let mut tokens = Tokens::new(&composed.code);
-        take_out_branches(&mut tokens, &own);
-        take_out_unused_functions(&mut tokens, &own);
-        composed.code = tokens.text_left();
+        remove_dead_branches(&mut tokens, &own);
+        remove_unused_functions(&mut tokens, &own);
+        composed.code = tokens.remaining_text();
         composed
     }
 

@@ -7,23 +7,24 @@ use std::ops::Range;
 
 use crate::gpu::shader_tokens::{Tokens, end, operands};
 
-/// Takes out, of the files at some ranges of bytes, the branches that are never taken, the conditions that always hold, and what follows a
-/// branch that always returns.
+/// Removes the branches that are never taken, from the files at some ranges of bytes. Of a branch that is always taken, the block remains.
+/// If it ends with a return, what follows in the block around it is removed, too.
 ///
-/// Values are known from `const` and `let` declarations of numbers and conditions. No parameter of a function of these files may have
-/// the name of a constant.
-pub(super) fn take_out_branches(tokens: &mut Tokens, files: &[Range<usize>]) {
+/// Values are known from `const` and `let` declarations of these files, of numbers and conditions.
+pub(super) fn remove_dead_branches(tokens: &mut Tokens, files: &[Range<usize>]) {
     let mut names = Names::default();
     // The ends of the blocks around a token.
     let mut ends = Vec::new();
     let mut at = 0;
     while at < tokens.all().len() {
         let block_end = ends.last().copied().unwrap_or(usize::MAX);
+        let is_of_file = tokens.is_in(at, files);
         match tokens.get(at) {
             "{" => ends.push(tokens.end(at)),
             "}" => drop(ends.pop()),
-            "const" | "let" | "var" => names.declare(tokens, at, block_end),
-            "if" if tokens.is_in(at, files) => {
+            "fn" if is_of_file => names.hide_parameters(tokens, at),
+            "const" | "let" | "var" if is_of_file => names.declare(tokens, at, block_end),
+            "if" if is_of_file => {
                 at = choose(tokens, &names, at, block_end);
                 continue;
             }
@@ -37,12 +38,13 @@ pub(super) fn take_out_branches(tokens: &mut Tokens, files: &[Range<usize>]) {
 fn choose(tokens: &mut Tokens, names: &Names, at: usize, block_end: usize) -> usize {
     let branch = tokens.block(at);
     let condition = &tokens.all()[at + 1..branch.start];
-    let Some(Value::Bool(taken)) = names.value(condition, at) else { return at + 1 };
-    let is_else = at > 0 && tokens.get(at - 1) == "else";
+    let is_after = |word| at > 0 && tokens.get(at - 1) == word && !tokens.is_removed(at - 1);
+    let Some(Value::Bool(taken)) = names.value(condition, at).filter(|_| !is_after("break")) else { return at + 1 };
+    let is_else = is_after("else");
     if !taken {
         let has_else = tokens.get(branch.end) == "else";
         let (start, end) = if has_else { (at, branch.end + 1) } else { (at - usize::from(is_else), branch.end) };
-        tokens.take_out(start..end);
+        tokens.remove(start..end);
         return end;
     }
     let mut end = branch.end;
@@ -50,8 +52,8 @@ fn choose(tokens: &mut Tokens, names: &Names, at: usize, block_end: usize) -> us
         end = tokens.block(end).end;
     }
     let always_returns = !is_else && block_end != usize::MAX && returns(&tokens.all()[branch.clone()]);
-    tokens.take_out(at..branch.start);
-    tokens.take_out(branch.end..if always_returns { block_end - 1 } else { end });
+    tokens.remove(at..branch.start);
+    tokens.remove(branch.end..if always_returns { block_end - 1 } else { end });
     branch.start
 }
 
@@ -76,6 +78,16 @@ enum Value {
 }
 
 impl<'a> Names<'a> {
+    /// Hides names that are parameters of a function.
+    fn hide_parameters(&mut self, tokens: &Tokens<'a>, at: usize) {
+        let end = tokens.block(at).end;
+        for pair in tokens.all()[at + 2..tokens.end(at + 2)].windows(2) {
+            if let Some(all) = self.0.get_mut(pair[0]).filter(|_| pair[1] == ":") {
+                all.push(Declared { value: None, end });
+            }
+        }
+    }
+
     /// Takes up a declaration, if its value is known, or if it hides another.
     fn declare(&mut self, tokens: &Tokens<'a>, at: usize, block_end: usize) {
         let rest = &tokens.all()[at + 1..];
@@ -103,8 +115,8 @@ impl<'a> Names<'a> {
             }
         }
         for (operator, if_equal) in [("==", true), ("!=", false)] {
-            if let [left, right] = operands(expression, operator)[..] {
-                let equal = self.value(left, at)? == self.value(right, at)?;
+            if let [one, other] = operands(expression, operator)[..] {
+                let equal = self.value(one, at)? == self.value(other, at)?;
                 return Some(Value::Bool(equal == if_equal));
             }
         }
@@ -137,13 +149,13 @@ fn returns(block: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    /// The code that is left of a text, without space.
-    fn left(text: &str) -> String {
+    /// The code that remains of a text, in single spaces.
+    fn remaining(text: &str) -> String {
         let constants = "const YES: bool = true;\nconst NO: bool = false;\nconst ROWS: u32 = 3u;\n";
         let text = constants.to_owned() + text;
         let mut tokens = Tokens::new(&text);
-        take_out_branches(&mut tokens, &[0..text.len()]);
-        tokens.text_left()[constants.len()..].split_whitespace().collect::<Vec<_>>().join(" ")
+        remove_dead_branches(&mut tokens, std::slice::from_ref(&(0..text.len())));
+        tokens.remaining_text()[constants.len()..].split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -159,7 +171,7 @@ mod tests {
             ("if x { if NO { a; } b; } else { if YES { c; } }", "if x { b; } else { { c; } }"),
             ("// if NO { é\na; if NO { // } é\n b; } c;", "// if NO { é a; // } é c;"),
         ] {
-            assert_eq!(left(text), expected, "{text}");
+            assert_eq!(remaining(text), expected, "{text}");
         }
     }
 
@@ -172,17 +184,27 @@ mod tests {
             ("fn f() { if YES { if x { return; } } c; }", "fn f() { { if x { return; } } c; }"),
             ("fn f() { if YES { return_value(); } c; }", "fn f() { { return_value(); } c; }"),
             ("fn f() { if NO { return; } c; }", "fn f() { c; }"),
+            ("fn f() { if NO { a; } else if YES { return; } c; }", "fn f() { { return; } }"),
+            ("fn f() { for (;;) { if YES { return; } b; } c; }", "fn f() { for (;;) { { return; } } c; }"),
+            (
+                "fn f() { switch x { case 1u { if YES { return; } b; } default {} } c; }",
+                "fn f() { switch x { case 1u { { return; } } default {} } c; }",
+            ),
         ] {
-            assert_eq!(left(text), expected, "{text}");
+            assert_eq!(remaining(text), expected, "{text}");
         }
     }
 
     #[test]
     fn other_texts_stay_as_they_are() {
-        let text = "const NO = false; if NO { a; } if NO { b; } if NO { c; }";
-        let mut tokens = Tokens::new(text);
-        take_out_branches(&mut tokens, &[0..30, 44..text.len()]);
-        assert_eq!(tokens.left(0..tokens.all().len()).collect::<String>(), "constNO=false;ifNO{b;}");
+        let parts =
+            ["const NO = false; if NO { a; }", "if NO { b; } const MAYBE = false;", "if NO { c; } if MAYBE { d; }"];
+        let text = parts.concat();
+        let mut tokens = Tokens::new(&text);
+        let ends = [parts[0].len(), parts[0].len() + parts[1].len()];
+        remove_dead_branches(&mut tokens, &[0..ends[0], ends[1]..text.len()]);
+        let remaining = tokens.remaining(0..tokens.all().len()).collect::<Vec<_>>().join(" ");
+        assert_eq!(remaining, "const NO = false ; if NO { b ; } const MAYBE = false ; if MAYBE { d ; }");
     }
 
     #[test]
@@ -201,7 +223,7 @@ mod tests {
             "NO || false",
             "(x || YES) && NO",
         ] {
-            assert_eq!(left(&format!("if {never} {{ a; }}")), "", "{never}");
+            assert_eq!(remaining(&format!("if {never} {{ a; }}")), "", "{never}");
         }
         for open in [
             "x",
@@ -215,9 +237,10 @@ mod tests {
             "(x == y) | (YES && NO)",
             "other.NO",
             "!ROWS",
+            "x >= ROWS",
         ] {
             let text = format!("if {open} {{ a; }}");
-            assert_eq!(left(&text), text);
+            assert_eq!(remaining(&text), text);
         }
     }
 
@@ -229,6 +252,8 @@ mod tests {
             ("{ let a = NO; if a { b; } }", "{ }"),
             ("{ let a = NO; { let a = x; if a { b; } } if a { c; } }", "{ { if a { b; } } }"),
             ("{ let a = NO; } if a { b; }", "{ } if a { b; }"),
+            ("fn f(x: u32, NO: bool) { if NO { a; } } if NO { b; }", "fn f(x: u32, NO: bool) { if NO { a; } }"),
+            ("loop { continuing { break if NO; } } a;", "loop { continuing { break if NO; } } a;"),
             ("let a = NO; { var a = NO; if a { b; } }", "{ if a { b; } }"),
         ] {
             let declarations = |text: &str| {
@@ -236,7 +261,11 @@ mod tests {
                 all.filter(|part| !["const", "let", "var"].iter().any(|word| part.trim().starts_with(word)))
                     .collect::<String>()
             };
-            assert_eq!(declarations(&left(text)).split_whitespace().collect::<Vec<_>>().join(" "), expected, "{text}");
+            assert_eq!(
+                declarations(&remaining(text)).split_whitespace().collect::<Vec<_>>().join(" "),
+                expected,
+                "{text}"
+            );
         }
     }
 }

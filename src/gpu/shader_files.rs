@@ -16,7 +16,8 @@ pub(super) struct ShaderFile {
     pub text: Cow<'static, str>,
     /// The interpolator that the text calls. A compile error in the text is a fault of the interpolator.
     pub calls: Option<Arc<dyn Interpolator>>,
-    /// True for our own files, of which a kernel has only what it uses. The texts of others are whole, so that their authors learn all faults.
+    /// True for files of this crate, from which unused branches and functions are removed. Interpolators stay whole, so that all their
+    /// errors are reported.
     pub is_own: bool,
 }
 

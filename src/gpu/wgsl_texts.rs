@@ -4,12 +4,14 @@
 //! without custom interpolators.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 use wgpu::naga;
 
-use crate::gpu::plan::{GoalTurns, PoseKernel, SpanRoom, WORKGROUPS};
+use crate::gpu::KernelForm;
+use crate::gpu::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
     Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
     VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
@@ -18,11 +20,12 @@ use crate::gpu::shader_constants::pose_constants;
 use crate::gpu::shader_files::BANDWIDTH;
 use crate::model::{Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
+use crate::pack::record::SkeletonRecord;
 
 /// The file to write, as JSON: `parts` are strings, each of `texts` has a name, the entry points of compute shaders, and the indices of
 /// its parts, and `count` is the number of texts that there are.
 const FILE: &str = "POSSE_WGSL_TEXTS";
-/// Of the texts of kernels that pose, each one by this number is written. Default: 1.
+/// Every n-th text of the kernels that pose is written. Default: 1.
 const FILE_STEP: &str = "POSSE_WGSL_STEP";
 
 /// A text with its name and the entry points of its compute shaders. There are many, so that each is composed when it is needed.
@@ -153,11 +156,11 @@ fn feature_sets() -> impl Iterator<Item = Features> {
 /// The texts of the kernels.
 fn kernel_texts() -> Vec<Text> {
     let mut texts = vec![
-        Text::of_kernel("visible".into(), &[VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY], || Composed::visible()),
+        Text::of_kernel("visible".into(), &[VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY], Composed::visible),
         Text::of_kernel("events".into(), &[EVENTS_ENTRY], || Composed::events(false)),
         Text::of_kernel("events of followers".into(), &[EVENTS_ENTRY], || Composed::events(true)),
-        Text::of_kernel("drive".into(), &[DRIVE_ENTRY], || Composed::drive()),
-        Text::of_kernel("goals".into(), &[RESOLVE_GOALS_ENTRY], || Composed::resolve_goals()),
+        Text::of_kernel("drive".into(), &[DRIVE_ENTRY], Composed::drive),
+        Text::of_kernel("goals".into(), &[RESOLVE_GOALS_ENTRY], Composed::resolve_goals),
         Text::new("bandwidth".into(), &["fill", "copy"], || vec![BANDWIDTH.text.into()]),
     ];
     texts.extend(feature_sets().map(|features| {
@@ -208,28 +211,21 @@ fn other_texts() -> Vec<Text> {
 
 /// Compiles a text by naga.
 #[track_caller]
-fn check(Text { name, entries, .. }: &Text, code: &str) {
-    let module = naga::front::wgsl::parse_str(code).unwrap_or_else(|error| panic!("{name}: {error}"));
+fn compile(Text { name, entries, compose }: &Text) -> naga::Module {
+    let module = naga::front::wgsl::parse_str(&compose().concat()).unwrap_or_else(|error| panic!("{name}: {error}"));
     let compute = module.entry_points.iter().filter(|entry| entry.stage == naga::ShaderStage::Compute);
     assert_eq!(compute.map(|entry| entry.name.as_str()).collect::<Vec<_>>(), *entries, "{name}");
+    module
 }
 
-/// A prime number, so that the sample goes through all kinds of texts.
-const STEP: usize = 97;
-
-#[test]
-fn naga_accepts_a_sample_of_the_texts() {
-    for text in other_texts().iter().chain(kernel_texts().iter().step_by(STEP)) {
-        check(text, &(text.compose)().concat());
-    }
+/// The kernels that pose, and the others.
+fn sorted_texts() -> (Vec<Text>, Vec<Text>) {
+    kernel_texts().into_iter().partition(|text| text.entries == [POSE_ENTRY])
 }
 
 #[test]
-fn all_texts_are_written_if_a_file_is_named() {
-    let Some(file) = std::env::var_os(FILE) else { return };
-    let step = std::env::var(FILE_STEP).map_or(1, |step| step.parse().unwrap());
-    let kernels = kernel_texts();
-    let (pose, others): (Vec<_>, Vec<_>) = kernels.iter().partition(|text| text.entries == [POSE_ENTRY]);
+fn each_kernel_comes_with_every_set_of_features() {
+    let (pose, others) = sorted_texts();
     // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 7 workgroups;
     // with either mixing four, but three in the largest workgroup that holds joints; and search results in layers in 6 workgroups,
     // without mixing and with the mixing that only blends.
@@ -237,17 +233,60 @@ fn all_texts_are_written_if_a_file_is_named() {
     // The same in the four workgroups with a lane per joint, which keep no matrices.
     let expected = expected + (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
     assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 6));
-    let modules = other_texts();
-    assert_eq!(modules.len(), if cfg!(feature = "render") { 3 + 4 } else { 3 });
+    assert_eq!(other_texts().len(), if cfg!(feature = "render") { 3 + 4 } else { 3 });
+}
 
+/// A prime number, so that the sample goes through all kinds of kernels that pose.
+const STEP: usize = 97;
+
+#[test]
+fn naga_accepts_the_texts_and_each_function_is_in_a_kernel() {
+    let (pose, others) = sorted_texts();
+    let mut found = HashSet::new();
+    for text in other_texts().iter().chain(&others).chain(pose.iter().step_by(STEP)) {
+        let module = compile(text);
+        found.extend(module.functions.iter().filter_map(|(_, function)| function.name.clone()));
+    }
+    let mut unused = Vec::new();
+    for folder in ["shaders", "shaders/shared", "shaders/pose"] {
+        for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "wgsl") {
+                let text = std::fs::read_to_string(path).unwrap();
+                let names = text.lines().filter_map(|line| line.strip_prefix("fn ")?.split('(').next());
+                unused.extend(names.filter(|name| !found.contains(*name)).map(str::to_owned));
+            }
+        }
+    }
+    // Entry points are no functions to naga.
+    unused.retain(|name| !kernel_texts().iter().any(|text| text.entries.contains(&name.as_str())));
+    assert_eq!(unused, [""; 0], "no kernel calls them");
+}
+
+#[test]
+fn a_kernel_has_no_code_for_features_that_its_library_lacks() {
+    let plan = Plan::new(KernelForm::Parallel, Mixing::None, &SkeletonRecord::default(), 1);
+    let composed = Composed::pose(&plan.kernel, Features { floats: true, ..Features::default() }, &[]);
+    let module = naga::front::wgsl::parse_str(&composed.code).unwrap();
+    let names: Vec<_> = module.functions.iter().filter_map(|(_, function)| function.name.as_deref()).collect();
+    for name in ["ease_fraction", "quat_from_euler_angles", "sample_cubic", "sample_quantized", "root_take_out"] {
+        assert!(!names.contains(&name), "{name} is in a plain kernel");
+    }
+    assert!(names.contains(&"sample_rotation"));
+}
+
+#[test]
+fn all_texts_are_written_if_a_file_is_named() {
+    let Some(file) = std::env::var_os(FILE) else { return };
+    let step = std::env::var(FILE_STEP).map_or(1, |step| step.parse().unwrap());
+    let (modules, (pose, others)) = (other_texts(), sorted_texts());
     // Kernels have most of their files in common, so that each part is written once.
     let mut indices = HashMap::new();
     let mut index = |part: String| {
         let count = indices.len();
         *indices.entry(part).or_insert(count)
     };
-    let texts: Vec<_> = modules.iter().chain(others).chain(pose.into_iter().step_by(step)).collect();
-    let texts = texts.into_iter().map(|text| {
+    let texts = modules.iter().chain(&others).chain(pose.iter().step_by(step)).map(|text| {
         let parts: Vec<_> = (text.compose)().into_iter().map(&mut index).collect();
         json!({ "name": text.name, "entries": text.entries, "parts": parts })
     });
@@ -255,6 +294,6 @@ fn all_texts_are_written_if_a_file_is_named() {
     let mut parts: Vec<_> = indices.into_iter().collect();
     parts.sort_by_key(|(_, index)| *index);
     let parts: Vec<_> = parts.into_iter().map(|(part, _)| part).collect();
-    let count = modules.len() + kernels.len();
+    let count = modules.len() + others.len() + pose.len();
     std::fs::write(file, json!({ "parts": parts, "texts": texts, "count": count }).to_string()).unwrap();
 }

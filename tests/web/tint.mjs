@@ -98,8 +98,7 @@ async function errorsOf(page, code) {
 }
 
 test("Tint compiles the WGSL of the library", { timeout: LONGEST }, async (t) => {
-  if (!process.env.POSSE_WGSL_TEXTS) writeTexts();
-  const folder = dirname(process.env.POSSE_WGSL_TEXTS ?? FILE);
+  writeTexts();
   const work = async ({ page, address, problems, version }) => {
     // Any file of the server gives the page an origin that has WebGPU.
     await page.goto(`${address}/wgsl.json`);
@@ -121,7 +120,7 @@ test("Tint compiles the WGSL of the library", { timeout: LONGEST }, async (t) =>
     assert.equal(new Set(pose.map(([, , features]) => features)).size, 64);
 
     await t.test("a text with a mistake is refused with its line", async () => {
-      const { parts, texts } = JSON.parse(readFileSync(join(folder, "wgsl.json"), "utf8"));
+      const { parts, texts } = JSON.parse(readFileSync(FILE, "utf8"));
       const code = texts.at(-1).parts.map((index) => parts[index]).join("");
       const lines = code.split("\n").length;
       assert.deepEqual(await errorsOf(page, code), []);
@@ -133,5 +132,5 @@ test("Tint compiles the WGSL of the library", { timeout: LONGEST }, async (t) =>
     });
     assert.deepEqual(problems, []);
   };
-  await withPage({ "/": folder }, work, { timeout: 600_000 });
+  await withPage({ "/": FOLDER }, work, { timeout: 600_000 });
 });

@@ -48,6 +48,10 @@ struct PlayedPart<'a> {
     first: usize,
     /// One more than the last event of the part.
     last: usize,
+    /// The number of events exactly at the start of the part; 0 if the clock is not ping-pong.
+    at_start: usize,
+    /// The number of events exactly at the end of the part; 0 if the clock is not ping-pong.
+    at_end: usize,
     /// The difference between the index of an event in the clip and its index in `times`.
     offset: usize,
 }
@@ -63,12 +67,12 @@ pub fn append(words: &[u32], played: InstanceLayer, step: Step, capacity: usize,
         return;
     }
     // The difference is correct even if both numbers overflowed.
-    let mut left = part.reached(end).wrapping_sub(part.reached(begin));
+    let mut rank = part.rank(begin);
+    let mut left = part.reached(end.pass, part.rank(end)).wrapping_sub(part.reached(begin.pass, rank));
     if ((end.pass.wrapping_sub(begin.pass) as u64 >> 32) * part.count() as u64) >> 32 != 0 {
         left = 1 << 63;
     }
     let capacity = capacity.min(list.events.len() + EventList::MOST_OF_LAYER);
-    let mut rank = part.rank(begin);
     let mut tick = from;
     for pass in begin.pass..=end.pass {
         while left > 0 && rank < part.count() && list.events.len() < capacity {
@@ -203,8 +207,12 @@ impl<'a> PlayedPart<'a> {
         let start = join(layer.part_start_low, layer.part_start_high);
         let end = start + join(layer.part_length_low, layer.part_length_high);
         let times = &words[header + 2..header + 2 + 2 * count];
-        let mut part = Self { layer, start, end, times, first: 0, last: 0, offset };
+        let mut part = Self { layer, start, end, times, first: 0, last: 0, at_start: 0, at_end: 0, offset };
         (part.first, part.last) = (part.before(start), part.before(end + 1));
+        if layer.clock & CLOCK_PING_PONG != 0 {
+            part.at_start = part.before(start + 1) - part.first;
+            part.at_end = part.last - part.before(end);
+        }
         (part.count() > 0).then_some(part)
     }
 
@@ -240,41 +248,41 @@ impl<'a> PlayedPart<'a> {
         ((clock & CLOCK_BACKWARDS != 0) != (clock & CLOCK_REVERSE != 0)) == turned
     }
 
-    /// The number of events of a pass at a distance below `reach` from its start.
-    fn within(&self, pass: i64, reach: u64) -> usize {
-        match self.is_upward(pass) {
-            true => self.before(self.start + reach) - self.first,
-            false => self.last - self.before(self.end + 1 - reach),
-        }
+    /// The number of events exactly at the start of a pass, of a ping-pong clock.
+    fn at_turn(&self, pass: i64) -> usize {
+        if self.is_upward(pass) { self.at_start } else { self.at_end }
     }
 
     /// The number of events at the start of a pass that it leaves out, because the pass before it reached them when it turned.
     fn skipped(&self, pass: i64) -> usize {
-        if self.layer.clock & CLOCK_PING_PONG != 0 && pass != 0 { self.within(pass, 1) } else { 0 }
+        if self.layer.clock & CLOCK_PING_PONG != 0 && pass != 0 { self.at_turn(pass) } else { 0 }
     }
 
     /// The number of events of the current pass that were reached or left out.
     fn rank(&self, progress: Progress) -> usize {
-        self.within(progress.pass, progress.reach).max(self.skipped(progress.pass))
+        let reached = match self.is_upward(progress.pass) {
+            true => self.before(self.start + progress.reach) - self.first,
+            false => self.last - self.before(self.end + 1 - progress.reach),
+        };
+        reached.max(self.skipped(progress.pass))
     }
 
-    /// The number of events reached since the start tick. Before it, the number is negative, in two's complement.
-    fn reached(&self, progress: Progress) -> u64 {
-        let pass = progress.pass;
+    /// The number of events reached since the start tick. Before it, the number is negative, in two's complement. `rank` is that of this
+    /// pass.
+    fn reached(&self, pass: i64, rank: usize) -> u64 {
         let mut count = (pass as u64).wrapping_mul(self.count() as u64);
         if self.layer.clock & CLOCK_PING_PONG != 0 {
             // Passes in both directions since the start tick, or until it. The very first one leaves out no event.
             let passes = pass.unsigned_abs();
             let (even, odd) = (passes.div_ceil(2), passes / 2);
-            let left_out =
-                even.wrapping_mul(self.within(0, 1) as u64).wrapping_add(odd.wrapping_mul(self.within(1, 1) as u64));
+            let [here, there] = [0, 1].map(|pass| self.at_turn(pass) as u64);
+            let left_out = even.wrapping_mul(here).wrapping_add(odd.wrapping_mul(there));
             count = if pass < 0 { count.wrapping_add(left_out) } else { count.wrapping_sub(left_out) };
             if pass > 0 {
-                count = count.wrapping_add(self.within(0, 1) as u64);
+                count = count.wrapping_add(here);
             }
         }
-        let of_pass = self.rank(progress) - self.skipped(pass);
-        count.wrapping_add(of_pass as u64)
+        count.wrapping_add((rank - self.skipped(pass)) as u64)
     }
 
     /// The event of a rank in a pass: its index in the clip, and its distance from the start of the pass.

@@ -41,7 +41,7 @@ pub fn run_in(
         format.wgsl()
     );
     let caller = ShaderFile::new("test", caller);
-    let composed = Composed::pose_and(&plan.kernel, Features::ALL, &[], Some(caller));
+    let composed = Composed::pose_with_caller(&plan.kernel, Features::ALL, caller);
     let module = pollster::block_on(composed.compile(device)).unwrap();
     let scopes = Scopes::push(device);
     let group_layout = bind_group_layout(device, &POSE_BINDINGS);
