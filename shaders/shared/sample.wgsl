@@ -65,7 +65,7 @@ fn sample_interpolation(mode: u32) -> u32 {
     return mode;
 }
 
-/// True for splines.
+/// True for splines. In the condition of an `if`, `HAS_SPLINES` itself removes the branch.
 fn sample_is_cubic(interpolation: u32) -> bool {
     if HAS_SPLINES {
         return interpolation == MODE_CUBIC;

@@ -256,16 +256,10 @@ mod tests {
             ("loop { continuing { break if NO; } } a;", "loop { continuing { break if NO; } } a;"),
             ("let a = NO; { var a = NO; if a { b; } }", "{ if a { b; } }"),
         ] {
-            let declarations = |text: &str| {
-                let all = text.split_inclusive([';', '{']);
-                all.filter(|part| !["const", "let", "var"].iter().any(|word| part.trim().starts_with(word)))
-                    .collect::<String>()
-            };
-            assert_eq!(
-                declarations(&remaining(text)).split_whitespace().collect::<Vec<_>>().join(" "),
-                expected,
-                "{text}"
-            );
+            let remaining = remaining(text);
+            let is_declaration = |part: &&str| ["const", "let", "var"].iter().any(|word| part.trim().starts_with(word));
+            let code: String = remaining.split_inclusive([';', '{']).filter(|part| !is_declaration(part)).collect();
+            assert_eq!(code.split_whitespace().collect::<Vec<_>>().join(" "), expected, "{text}");
         }
     }
 }

@@ -111,7 +111,7 @@ impl SkinFormat {
 /// The records and constants that Rust declares: a text for each Rust file. Errors name the Rust file.
 pub(super) fn generated() -> impl Iterator<Item = ShaderFile> {
     record::SHARED.iter().map(|shared| {
-        let name = format!("{} (generated)", shared.file).into();
-        ShaderFile { name, text: shared.wgsl().into(), calls: None, is_own: true }
+        let file = ShaderFile::new(format!("{} (generated)", shared.file), shared.wgsl());
+        ShaderFile { is_own: true, ..file }
     })
 }

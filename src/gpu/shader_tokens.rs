@@ -26,7 +26,8 @@ impl<'a> Tokens<'a> {
             let run = |goes_on: fn(&u8) -> bool| rest.iter().take_while(|byte| goes_on(byte)).count();
             let length = match rest {
                 [b' ' | b'\n' | b'\r' | b'\t', ..] => run(u8::is_ascii_whitespace),
-                [b'/', b'/', ..] => run(|&byte| byte != b'\n'),
+                // Any line break of WGSL ends the comment, not only that of our files.
+                [b'/', b'/', ..] => run(|byte| !(b'\n'..=b'\r').contains(byte)),
                 [b'/', b'*', ..] => block_comment(rest),
                 [b'&', b'&', ..] | [b'|', b'|', ..] | [b'=' | b'!' | b'<' | b'>', b'=', ..] => 2,
                 _ => run(is_word).max(1),
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(tokens.remaining(0..12).collect::<Vec<_>>(), [">=", "2u", "&&", "!", "b", "{", "c"]);
         assert_eq!(tokens.remaining_text(), "      >=2u&&!b { // é }\n  c     = 1.5; }");
         assert_eq!(Tokens::new("a { (").end(1), 3);
-        assert_eq!(Tokens::new("a /* { // /* */ } */ b / * c // d\n/* e").all().join(" "), "a b / * c");
+        assert_eq!(Tokens::new("a /* { // /* */ } */ b / * c // d\re // f\n/* g").all().join(" "), "a b / * c e");
     }
 
     #[test]
