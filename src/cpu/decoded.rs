@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use glam::Vec4;
 
-use crate::cpu::block::decode;
+use crate::cpu::block::decode::{self, WideRecords};
 use crate::cpu::block::key_row::{self, RunColumns};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::decoded_rows::DecodedRows;
@@ -41,13 +41,23 @@ pub struct DecodedColumns {
     pub blocks: Vec<BlockColumns>,
     /// The columns of joints of kind [`Kind::Scattered`].
     pub scattered: Vec<Column>,
+    /// The rotations of runs that store all four numbers, in the order of their places.
+    whole: Vec<WholeRotation>,
     /// The rows that were decoded with these columns.
     rows: DecodedRows,
-    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Those of timelines without runs
-    /// have no meaning.
+    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Those of timelines without quantized
+    /// keys have no meaning.
     around: Vec<[u32; 2]>,
     /// For each timeline its rows among those that are decoded next.
     absent: Vec<Range<usize>>,
+}
+
+/// A rotation of a run that stores all four numbers. It is decoded alone, after the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct WholeRotation {
+    /// Its place in the first row.
+    place: usize,
+    column: Column,
 }
 
 impl DecodedClips {
@@ -105,6 +115,7 @@ impl DecodedColumns {
     fn decode<L: Lanes>(&mut self, words: &[u32], plan: &Plan) {
         self.columns.clear();
         self.blocks.clear();
+        self.whole.clear();
         self.rows.clear(&plan.rows);
         for part in TransformPart::ALL {
             for run in plan.runs(part) {
@@ -114,11 +125,14 @@ impl DecodedColumns {
                 } else if keys.is_quantized() {
                     self.push_run(words, keys, run.joints().len());
                 }
+                if keys.have_whole_rotations() {
+                    self.push_whole(words, keys, run.joints().len());
+                }
             }
         }
         self.scattered.clear();
         if !plan.scattered.is_empty() {
-            self.decode_scattered(words, plan);
+            self.decode_scattered_columns(words, plan);
         }
     }
 
@@ -145,13 +159,14 @@ impl DecodedColumns {
             self.absent[timeline] = first_absent..self.rows.absent.len();
         }
         if !self.rows.absent.is_empty() {
-            self.decode_absent::<L>(sampling.clip.plan, bytemuck::cast_slice(sampling.clip.sampler.words()));
+            self.decode_absent::<L>(sampling.clip.plan, sampling.clip.sampler.words());
         }
     }
 
-    /// Decodes the absent rows of all runs.
+    /// Decodes the absent rows of all joints.
     #[inline(always)]
-    fn decode_absent<L: Lanes>(&mut self, plan: &Plan, codes: &[u8]) {
+    fn decode_absent<L: Lanes>(&mut self, plan: &Plan, words: &[u32]) {
+        let codes: &[u8] = bytemuck::cast_slice(words);
         for part in TransformPart::ALL {
             for run in plan.runs(part) {
                 let Kind::Keys(keys) = run.kind else { continue };
@@ -170,6 +185,31 @@ impl DecodedColumns {
                 let DecodedRows { values, absent, .. } = &mut self.rows;
                 let rows = &absent[self.absent[keys.timeline()].clone()];
                 key_row::decode::<L>(columns, joints, part, rows, codes, &mut values[4 * first..]);
+                if keys.have_whole_rotations() {
+                    let [start, end] =
+                        [4 * first, 4 * first + joints].map(|end| self.whole.partition_point(|own| own.place < end));
+                    for WholeRotation { place, column } in &self.whole[start..end] {
+                        for row in rows {
+                            let value = column.key(words, row.first_word());
+                            key_row::replace::<L>(value, &mut values[row.to..], *place);
+                        }
+                    }
+                }
+            }
+        }
+        if !self.scattered.is_empty() && self.rows.have_scattered {
+            self.decode_scattered_rows(plan, words);
+        }
+    }
+
+    /// Decodes the absent rows of joints of kind [`Kind::Scattered`].
+    #[inline(never)]
+    fn decode_scattered_rows(&mut self, plan: &Plan, words: &[u32]) {
+        for keys in plan.scattered.iter().filter(|keys| keys.is_quantized()) {
+            let (column, place) = (&self.scattered[keys.columns()], self.rows.scattered_place(keys));
+            for index in self.absent[keys.timeline()].clone() {
+                let row = self.rows.absent[index];
+                self.rows.values[row.to + place] = column.key(words, row.first_word());
             }
         }
     }
@@ -182,9 +222,21 @@ impl DecodedColumns {
         [self.rows.run(start, keys, joints), self.rows.run(end, keys, joints)]
     }
 
+    /// The values of a joint of kind [`Kind::Scattered`] at the keys before and after the time of an instance.
+    #[inline(always)]
+    pub fn around_joint(&self, sampling: &Sampling, instance: usize, keys: &Keys) -> [Vec4; 2] {
+        if !self.rows.have_scattered {
+            let (span, column) = (sampling.span(instance, *keys), &self.scattered[keys.columns()]);
+            let key = |row: u32| column.key(sampling.clip.sampler.words(), row);
+            return [key(span.row), key(span.row + span.next)];
+        }
+        let rows = self.around[instance * sampling.clip.timelines.len() + keys.timeline()];
+        rows.map(|row| self.rows.scattered(row, keys))
+    }
+
     /// Decodes the columns of joints of kind [`Kind::Scattered`].
     #[inline(never)]
-    fn decode_scattered(&mut self, words: &[u32], plan: &Plan) {
+    fn decode_scattered_columns(&mut self, words: &[u32], plan: &Plan) {
         let quantized = plan.scattered.iter().filter(|keys| keys.is_quantized());
         self.scattered.extend(quantized.flat_map(|keys| keys.decode(words).next()));
     }
@@ -194,13 +246,34 @@ impl DecodedColumns {
     fn push_blocks<L: Lanes>(&mut self, words: &[u32], keys: Keys, joints: usize, part: TransformPart) {
         const { assert!(!L::READS_BLOCKS || L::BLOCK == LARGEST_BLOCK) };
         self.blocks.resize(keys.columns() / COLUMNS_PER_BLOCK, BlockColumns::default());
-        for first in (0..joints as u32).step_by(LARGEST_BLOCK) {
-            let records = &words[keys.after(first).first as usize..];
-            let by_number = decode::columns::<L>(records, keys.column_words());
+        let mut widened = WideRecords::default();
+        let mut records = &words[keys.first as usize..];
+        for first in (0..joints).step_by(LARGEST_BLOCK) {
+            let count = LARGEST_BLOCK.min(joints - first);
+            let (block, stride, read) = match keys.column_stride() {
+                Some(stride) => (records, stride, count * stride),
+                None => {
+                    let read = widened.fill(records, count);
+                    (widened.words(), WideRecords::STRIDE, read)
+                }
+            };
+            let by_number = decode::columns::<L>(block, stride);
+            records = &records[read..];
             self.blocks.push(match part {
                 TransformPart::Rotation => by_number,
                 _ => decode::by_joint::<L>(&by_number),
             });
+        }
+    }
+
+    /// Appends the rotations of a run of `joints` joints that store all four numbers.
+    #[inline(never)]
+    fn push_whole(&mut self, words: &[u32], keys: Keys, joints: usize) {
+        let first = 4 * keys.columns();
+        for (joint, column) in keys.decode(words).take(joints).enumerate() {
+            if !column.decodes_in_block(TransformPart::Rotation) {
+                self.whole.push(WholeRotation { place: first + joint, column });
+            }
         }
     }
 
@@ -235,12 +308,13 @@ impl DecodedColumns {
     }
 }
 
-/// How near each other the codes of the columns of a run are.
-pub fn nearness(columns: &[Column]) -> Nearness {
+/// The distance of the codes of the columns of a run. The second column of a pair is ignored if it does not decode in a block; the first still
+/// sets the window.
+pub fn nearness(columns: &[Column], part: TransformPart) -> Nearness {
     let pairs = columns.as_chunks::<2>().0;
-    if !pairs.iter().all(|[a, b]| b.bytes_from(a.first).is_some()) {
+    if !pairs.iter().all(|[a, b]| !b.decodes_in_block(part) || b.bytes_from(a.first).is_some()) {
         Nearness::Apart
-    } else if decode::can_decode(columns) {
+    } else if decode::can_decode(columns, part) {
         Nearness::Blocks
     } else {
         Nearness::Paired

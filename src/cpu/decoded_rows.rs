@@ -1,5 +1,7 @@
 //! Rows of quantized keys, decoded: instances that read the same key share the work.
 
+use std::collections::BTreeMap;
+
 use glam::Vec4;
 
 use crate::cpu::block::key_row::Row;
@@ -16,11 +18,14 @@ const MOST_BYTES: u64 = 512 << 10;
 const MOST_OF_GROUP: u32 = 2 * LARGEST_BLOCK as u32;
 
 /// The places of the decoded rows of a clip. A row has the joints of all runs with quantized keys side by side, in the order of their
-/// columns, each run padded to whole blocks. The keys of a timeline fill their own runs of a row, so that timelines share rows.
+/// columns, each run padded to whole blocks, then those of kind [`Kind::Scattered`](crate::cpu::plan::Kind::Scattered). The keys of a timeline
+/// fill their own places of a row, so that timelines share rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowPlaces {
-    /// The timelines of these runs.
+    /// The timelines of these joints.
     pub timelines: Box<[TimelineRows]>,
+    /// The columns of all runs, in fours.
+    of_runs: u32,
     /// The columns of a row, in fours.
     fours: u32,
     /// The number of rows.
@@ -28,6 +33,8 @@ pub struct RowPlaces {
     /// If set, each key is decoded once, and kept for all instances that read it. Otherwise all rows together are too large, and there are
     /// those of the instances that are sampled together.
     are_kept: bool,
+    /// If set, rows have the scattered joints. Otherwise their many keys would keep those of the runs from being kept.
+    have_scattered: bool,
 }
 
 /// The keys of a timeline among those of the clip.
@@ -40,19 +47,36 @@ pub struct TimelineRows {
 }
 
 impl RowPlaces {
-    /// Places for the rows of `fours` times four columns. `counts` has each timeline with the number of its keys.
-    pub fn new(fours: u32, counts: &[(u32, u32)]) -> Self {
-        let bytes = size_of::<[Vec4; 4]>() as u64 * u64::from(fours);
-        let count = counts.iter().map(|&(_, count)| count).max().unwrap_or(0);
-        let are_kept = bytes.saturating_mul(count.into()) <= MOST_BYTES;
+    /// Places for the rows of runs and of scattered joints: their columns in fours, and each timeline with the number of its keys.
+    pub fn new(of_runs: (u32, &[(u32, u32)]), scattered: (u32, &[(u32, u32)])) -> Self {
+        let (runs, fours) = (of_runs.0, of_runs.0.saturating_add(scattered.0));
+        let mut all: BTreeMap<u32, u32> = of_runs.1.iter().copied().collect();
+        all.extend(scattered.1.iter().copied());
+        let most = |counts: &mut dyn Iterator<Item = &u32>| counts.max().copied().unwrap_or(0);
+        let fits = |fours: u32, count: u32| {
+            (size_of::<[Vec4; 4]>() as u64 * u64::from(fours)).saturating_mul(count.into()) <= MOST_BYTES
+        };
+        let all_fit = fits(fours, most(&mut all.values()));
+        let runs_fit = runs > 0 && fits(runs, most(&mut of_runs.1.iter().map(|(_, count)| count)));
+        let have_scattered = all_fit || !runs_fit;
+        if !have_scattered {
+            all = of_runs.1.iter().copied().collect();
+        }
+        let (are_kept, count) = (all_fit || runs_fit, most(&mut all.values()));
         let mut keys = 0;
-        let place = |&(timeline, count): &(u32, u32)| {
+        let place = |(timeline, count): (u32, u32)| {
             let first_key = keys;
             keys += if are_kept { count } else { 0 };
             TimelineRows { timeline, first_key }
         };
-        let timelines = counts.iter().map(place).collect();
-        Self { timelines, fours, count: if are_kept { count } else { MOST_OF_GROUP }, are_kept }
+        Self {
+            timelines: all.into_iter().map(place).collect(),
+            of_runs: runs,
+            fours: if have_scattered { fours } else { runs },
+            count: if are_kept { count } else { MOST_OF_GROUP },
+            are_kept,
+            have_scattered,
+        }
     }
 
     /// The number of keys of all timelines, at most.
@@ -70,8 +94,12 @@ pub struct DecodedRows {
     pub absent: Vec<Row>,
     /// A bit per key of each timeline: it is decoded.
     present: Vec<u64>,
+    /// The columns of all runs, in fours.
+    of_runs: usize,
     /// The columns of a row, in fours.
     fours: usize,
+    /// If set, rows have the scattered joints.
+    pub have_scattered: bool,
     /// If set, rows are kept.
     are_kept: bool,
     /// If rows are not kept, the offsets and rows of the keys of the instance before.
@@ -85,7 +113,8 @@ impl DecodedRows {
     pub fn clear(&mut self, places: &RowPlaces) {
         self.present.clear();
         self.present.resize((places.keys() as usize).div_ceil(u64::BITS as usize), 0);
-        (self.fours, self.are_kept) = (places.fours as usize, places.are_kept);
+        (self.of_runs, self.fours) = (places.of_runs as usize, places.fours as usize);
+        (self.are_kept, self.have_scattered) = (places.are_kept, places.have_scattered);
         let values = 4 * self.fours * places.count as usize;
         if self.values.len() < values {
             // Not more room than that, and nothing is copied to it.
@@ -149,6 +178,18 @@ impl DecodedRows {
     pub fn run(&self, row: u32, keys: Keys, joints: usize) -> &[Vec4] {
         &self.values[4 * (row as usize * self.fours + keys.columns())..][..joints]
     }
+
+    /// The place of a scattered joint in the first row.
+    #[inline(always)]
+    pub fn scattered_place(&self, keys: &Keys) -> usize {
+        4 * self.of_runs + keys.columns()
+    }
+
+    /// The value of a scattered joint in a row that was decoded.
+    #[inline(always)]
+    pub fn scattered(&self, row: u32, keys: &Keys) -> Vec4 {
+        self.values[4 * row as usize * self.fours + self.scattered_place(keys)]
+    }
 }
 
 #[cfg(test)]
@@ -161,20 +202,23 @@ mod tests {
     use crate::compress::CompressedLibrary;
     use crate::cpu::block::sampling::Sampling;
     use crate::cpu::decoded::DecodedClips;
-    use crate::cpu::plan::{Kind, Nearness, Plan};
+    use crate::cpu::plan::{KeyStorage, Kind, Nearness, Plan, Run};
     use crate::cpu::simd::{Kernel, Lanes};
     use crate::cpu::source::ClipSource;
     use crate::cpu::stages::phase::Time;
+    use crate::cpu::stages::quantized::Column;
     use crate::cpu::stages::sampler::Sampler;
     use crate::cpu::stages::{TransformPart, search};
     use crate::cpu::{CpuEngine, InstructionSet};
     use crate::demo;
+    use crate::evaluator::Evaluator;
     use crate::model::{
-        Clip, ClipId, Crowd, Curve, Extrapolation, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Skeleton,
-        SkeletonId, Target, Ticks, Timeline, Track,
+        Clip, ClipId, Crowd, Curve, Extrapolation, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Poses,
+        Skeleton, SkeletonId, Target, Ticks, Timeline, Track, Transform,
     };
     use crate::pack::PackedLibrary;
     use crate::pack::record::ClipRecord;
+    use crate::reference::Reference;
 
     /// A clip of 27 joints: the first 9 turn with 40 keys, 6 with 17 keys, 7 with steps at the 40 keys, and 5 with 7 keys that repeat. The
     /// first 12 move with the 17 keys.
@@ -217,10 +261,46 @@ mod tests {
         library.add_clip(Clip { length: Some(30.0), ..Clip::new(None, skeleton, tracks.collect()) }).unwrap()
     }
 
+    /// The joints of an uneven clip.
+    const UNEVEN: usize = 21;
+
+    /// A clip of 21 joints in a row, whose joints are compressed in different ways. All turn. Each number of the rotations of some joints,
+    /// `whole`, is once almost 0, so that none can be left out; those of the first of them have a length of 1.05. Nine joints move; two of them
+    /// are far away, so that their columns have long records. Two joints between others change their scales.
+    fn add_uneven_clip(library: &mut Library, whole: &[usize], interpolation: Interpolation) -> ClipId {
+        let joint = |index: usize| Joint { parent: index.checked_sub(1), ..Joint::default() };
+        let skeleton = Skeleton::new(None, (0..UNEVEN).map(joint).collect(), vec![]).unwrap();
+        let skeleton = library.add_skeleton(skeleton);
+        let timeline = Arc::new(Timeline::new((0..12).map(|key| f64::from(key) * 0.1).collect()).unwrap());
+        let turns = (0..UNEVEN).map(|joint| {
+            let turn = |key: usize| {
+                let tilt = DQuat::from_euler(EulerRot::XYZ, 0.1 * key as f64, 0.02 * joint as f64, -0.03 * key as f64);
+                let half_turns = [DQuat::from_xyzw(1.0, 0.0, 0.0, 0.0), DQuat::from_xyzw(0.0, 1.0, 0.0, 0.0)];
+                let half_turn = half_turns.get(key % 3).copied().unwrap_or(DQuat::from_xyzw(0.0, 0.0, 1.0, 0.0));
+                match whole.iter().position(|&whole| whole == joint) {
+                    Some(0) => half_turn * tilt * 1.05,
+                    Some(_) => half_turn * tilt,
+                    None => tilt,
+                }
+            };
+            let values = (0..timeline.len()).flat_map(|key| turn(key).to_array()).collect();
+            Track::new(Target::Rotation(joint), Curve::new(timeline.clone(), interpolation, 4, values).unwrap())
+        });
+        let curve = |joint: usize, first: f64| {
+            let numbers = (0..3 * timeline.len()).map(|number| first + 0.1 * (number as f64 + joint as f64).sin());
+            Curve::new(timeline.clone(), Interpolation::Linear, 3, numbers.collect()).unwrap()
+        };
+        let place = |joint| if [2, 5].contains(&joint) { 100.0 } else { 0.1 };
+        let moves = (0..9).map(|joint| Track::new(Target::Translation(joint), curve(joint, place(joint))));
+        let scales = [3, 10].map(|joint| Track::new(Target::Scale(joint), curve(joint, 1.0)));
+        library.add_clip(Clip::new(None, skeleton, turns.chain(moves).chain(scales).collect())).unwrap()
+    }
+
     /// Clips of several sizes, more than a thread keeps, with compressed keys.
     fn compressed(width: u32) -> CompressedLibrary {
         let mut library = Library::new();
         add_mixed_clip(&mut library);
+        add_uneven_clip(&mut library, &[4, 9], Interpolation::Linear);
         for clip in 0..Crowd::MAX_LAYERS + 1 {
             demo::add_rig(&mut library, 40 - 3 * clip, 12 + clip, 2).unwrap();
         }
@@ -301,6 +381,15 @@ mod tests {
                         }
                     }
                 }
+                for (instance, keys) in (0..INSTANCES).flat_map(|i| plan.scattered.iter().map(move |keys| (i, keys))) {
+                    let span = sampling.span(instance, *keys);
+                    let column = Column::new(words, keys.first);
+                    let values = decoded.around_joint(&sampling, instance, keys);
+                    for (value, offset) in values.into_iter().zip([span.row, span.row + span.next]) {
+                        assert_eq!(value, column.key(words, offset), "round {round}");
+                        found.push(value.to_array().map(f32::to_bits));
+                    }
+                }
             }
             found
         }
@@ -319,7 +408,7 @@ mod tests {
                 plans.filter(|ClipPlan { plan, .. }| plan.rows.count > 0).collect()
             };
             let kept = plans();
-            assert_eq!(kept.len(), Crowd::MAX_LAYERS + 2);
+            assert_eq!(kept.len(), Crowd::MAX_LAYERS + 3);
             let runs = |plan: &Plan| -> Vec<Keys> {
                 let runs = plan.runs(TransformPart::Rotation).iter();
                 runs.filter_map(|run| if let Kind::Keys(keys) = run.kind { Some(keys) } else { None }).collect()
@@ -329,7 +418,9 @@ mod tests {
             assert!(all.any(|keys| keys.nearness == nearness), "{width}");
             let without_keeping = |clip: ClipPlan| {
                 let counts: Vec<_> = clip.plan.rows.timelines.iter().map(|rows| (rows.timeline, u32::MAX)).collect();
-                let rows = RowPlaces::new(clip.plan.rows.fours, &counts);
+                let RowPlaces { of_runs, fours, .. } = clip.plan.rows;
+                let rows = RowPlaces::new((of_runs, &counts), (fours - of_runs, &counts));
+                assert!(!rows.are_kept && rows.have_scattered);
                 ClipPlan { plan: Plan { rows, ..clip.plan }, ..clip }
             };
             let anew: Vec<_> = plans().into_iter().map(without_keeping).collect();
@@ -338,6 +429,110 @@ mod tests {
                 assert!(kept.len() > 40_000 && kept == anew, "{}, {width} bits, {}", set.name(), kept.len());
             }
         }
+    }
+
+    /// The counts and keys of the runs of a part.
+    fn runs_of(plan: &Plan, part: TransformPart) -> Vec<(usize, Option<Keys>)> {
+        let keys = |run: &Run| if let Kind::Keys(keys) = run.kind { Some(keys) } else { None };
+        plan.runs(part).iter().map(|run| (run.joints().len(), keys(run))).collect()
+    }
+
+    /// The largest differences of local rotations in radians, of translations and of scales.
+    fn differences(found: &Poses, expected: &Poses) -> [f64; 3] {
+        let joints = |poses: &Poses| -> Vec<Transform> {
+            poses.instances.iter().flat_map(|pose| pose.local.iter().copied()).collect()
+        };
+        let mut worst = [0.0_f64; 3];
+        for (found, expected) in joints(found).iter().zip(joints(expected)) {
+            let same = expected.rotation * found.rotation.dot(expected.rotation).signum();
+            let off = [
+                2.0 * (found.rotation - same).length(),
+                (found.translation - expected.translation).abs().max_element(),
+                (found.scale - expected.scale).abs().max_element(),
+            ];
+            for (worst, off) in worst.iter_mut().zip(off) {
+                // A number that is none is the worst of all.
+                *worst = if off >= 0.0 { worst.max(off) } else { f64::INFINITY };
+            }
+        }
+        worst
+    }
+
+    #[test]
+    fn joints_that_are_compressed_in_different_ways_are_sampled_together() {
+        let mut found_nearness = Vec::new();
+        let all: Vec<usize> = (0..UNEVEN).collect();
+        for (width, interpolation) in [12, 16, 20, 24]
+            .into_iter()
+            .flat_map(|width| [Interpolation::Linear, Interpolation::Step].map(|by| (width, by)))
+        {
+            for whole in [&[4, 9][..], &[0], &[8, 1], &[15, 16], &[20, 7], &all] {
+                let mut library = Library::new();
+                let clip = add_uneven_clip(&mut library, whole, interpolation);
+                let compressed = CompressedLibrary::with_width(&library, width).unwrap();
+                let packed = compressed.pack().unwrap();
+                let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
+                let [(UNEVEN, Some(turning))] = runs_of(&plan, TransformPart::Rotation)[..] else {
+                    panic!("{whole:?} of {width} bits cut the run of rotations");
+                };
+                assert!(turning.have_whole_rotations(), "{whole:?}");
+                found_nearness.push(turning.nearness);
+                if width < 20 {
+                    let [(9, Some(moving)), (12, None)] = runs_of(&plan, TransformPart::Translation)[..] else {
+                        panic!("{width} bits: records of both lengths cut the run of translations");
+                    };
+                    assert_eq!(moving.storage, KeyStorage::Mixed);
+                }
+                assert_eq!(plan.scattered.len(), 2);
+                let mut crowd = Crowd::new();
+                for instance in 0..23 {
+                    let layer = Layer::new(clip, LayerTime::At(0.07 * f64::from(instance)));
+                    crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
+                }
+                let outputs = Outputs { local: true, ..Outputs::NONE };
+                let expected = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), outputs).unwrap();
+                for set in InstructionSet::ALL {
+                    let mut engine = CpuEngine::from_packed(compressed.pack().unwrap(), 1).with_instructions(set);
+                    let found = engine.evaluate(&crowd, Ticks(0), outputs).unwrap();
+                    let [turned, moved, scaled] = differences(&found, &expected);
+                    // An f32 near 100 is exact to 4e-6.
+                    assert!(
+                        turned < 2e-6 && moved < 1e-5 && scaled < 5e-7,
+                        "{}, {width} bits, {whole:?}: {turned} rad, {moved}, {scaled}",
+                        set.name()
+                    );
+                }
+            }
+        }
+        for nearness in [Nearness::Apart, Nearness::Paired, Nearness::Blocks] {
+            assert!(found_nearness.contains(&nearness), "{nearness:?}");
+        }
+    }
+
+    #[test]
+    fn scattered_joints_with_many_keys_do_not_keep_rows_of_runs_from_being_kept() {
+        let mut library = Library::new();
+        let clip = add_uneven_clip(&mut library, &[2], Interpolation::Linear);
+        let mut clip = library.clip(clip).clone();
+        let times = Arc::new(Timeline::new((0..9000).map(|key| f64::from(key) * 1e-4).collect()).unwrap());
+        let numbers = (0..3 * times.len()).map(|number| (0.001 * number as f64).sin());
+        let curve = Curve::new(times.clone(), Interpolation::Linear, 3, numbers.collect()).unwrap();
+        clip.tracks.push(Track::new(Target::Scale(15), curve));
+        let clip = library.add_clip(clip).unwrap();
+        let compressed = CompressedLibrary::with_width(&library, 16).unwrap();
+        let packed = compressed.pack().unwrap();
+        let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
+        assert!(plan.rows.are_kept && !plan.rows.have_scattered && plan.scattered.len() == 3);
+        let mut crowd = Crowd::new();
+        for instance in 0..7 {
+            let layer = Layer::new(clip, LayerTime::At(0.13 * f64::from(instance)));
+            crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
+        }
+        let outputs = Outputs { local: true, ..Outputs::NONE };
+        let expected = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), outputs).unwrap();
+        let found = CpuEngine::from_packed(packed, 1).evaluate(&crowd, Ticks(0), outputs).unwrap();
+        let [turned, moved, scaled] = differences(&found, &expected);
+        assert!(turned < 2e-6 && moved < 1e-5 && scaled < 2e-6, "{turned} rad, {moved}, {scaled}");
     }
 
     #[test]
@@ -369,7 +564,7 @@ mod tests {
         // 64 bytes per four joints.
         let most = (MOST_BYTES / 64 / 16) as u32;
         let kept = |fours, counts: &[(u32, u32)]| {
-            let places = RowPlaces::new(fours, counts);
+            let places = RowPlaces::new((fours, counts), (0, &[]));
             (places.are_kept, places.count)
         };
         assert_eq!(kept(16, &[(0, most)]), (true, most));
@@ -379,6 +574,18 @@ mod tests {
         assert_eq!(kept(16, &[(1, 7), (4, most + 1)]), (false, MOST_OF_GROUP));
         assert_eq!(kept(u32::MAX, &[(0, u32::MAX), (1, u32::MAX)]), (false, MOST_OF_GROUP));
         assert_eq!(kept(0, &[]), (true, 0));
+        // Scattered joints count, unless the rows of the runs could be kept without them.
+        let with_scattered = |of_runs, scattered| {
+            let places = RowPlaces::new(of_runs, scattered);
+            (places.are_kept, places.have_scattered, places.fours, places.count, places.timelines.len())
+        };
+        let counts: &[(u32, u32)] = &[(0, most)];
+        assert_eq!(with_scattered((15, counts), (1, counts)), (true, true, 16, most, 1));
+        assert_eq!(with_scattered((15, counts), (2, counts)), (true, false, 15, most, 1));
+        assert_eq!(with_scattered((1, &[(3, 60)]), (1, &[(0, 5000)])), (true, false, 1, 60, 1));
+        assert_eq!(with_scattered((17, counts), (1, &[(2, 9)])), (false, true, 18, MOST_OF_GROUP, 2));
+        assert_eq!(with_scattered((0, &[]), (1, &[(0, 8000)])), (true, true, 1, 8000, 1));
+        assert_eq!(with_scattered((0, &[]), (1, &[(0, 9000)])), (false, true, 1, MOST_OF_GROUP, 1));
         let mut library = Library::new();
         let clip = add_mixed_clip(&mut library);
         let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();

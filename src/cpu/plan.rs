@@ -9,6 +9,8 @@ use crate::cpu::block::joints::Parts;
 use crate::cpu::decoded_rows::RowPlaces;
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
+use crate::pack::column_words;
+use crate::pack::record::{QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS};
 
 /// The runs of the joints of a clip. They refer to the packed library, of which a plan copies nothing.
 #[derive(Debug, Default)]
@@ -83,14 +85,14 @@ pub enum Kind {
 /// Keys of neighbouring joints.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Keys {
-    /// The offset in the values of the first key of the first joint. Of quantized keys, the offset of its column in the words.
+    /// The offset in the values of the first key of the first joint. Of quantized keys, the offset of the record of its column in the words.
     pub first: u32,
     /// The index of the timeline in the clip.
     pub(super) timeline: u32,
-    /// Of quantized keys, the index of the first column among the decoded ones of the clip.
+    /// Of quantized keys, the index of the first column among the decoded ones of the clip: of all runs, or of all separate keys.
     pub(super) columns: u32,
-    /// The distance from the first key of a joint to that of the next. Of quantized keys, the words of a column.
-    pub(super) stride: u8,
+    /// The form in which they are stored.
+    pub(super) storage: KeyStorage,
     /// The index of the timeline in [`Plan::turning`]; [`NOT_TURNING`] if it is not there.
     pub(super) turning: u8,
     /// If set, a key holds until the next.
@@ -99,7 +101,33 @@ pub struct Keys {
     pub nearness: Nearness,
 }
 
-/// How near each other the codes of quantized keys of neighbouring joints are.
+/// A form in which the keys of neighbouring joints are stored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum KeyStorage {
+    /// Values.
+    Values,
+    /// Quantized keys, whose columns have short records.
+    Narrow,
+    /// Quantized keys, whose columns have long records.
+    Wide,
+    /// Quantized keys, whose columns have records of either length.
+    Mixed,
+    /// Quantized keys, whose columns have records of either length. Some rotations store all four numbers.
+    MixedWithWhole,
+}
+
+impl KeyStorage {
+    /// Those of neighbouring joints together.
+    pub fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (own, other) if own == other => own,
+            (Self::MixedWithWhole, _) | (_, Self::MixedWithWhole) => Self::MixedWithWhole,
+            _ => Self::Mixed,
+        }
+    }
+}
+
+/// The distance of the codes of quantized keys of neighbouring joints. Rotations that store all four numbers do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Nearness {
     /// The codes of each joint have a window of their own.
@@ -111,22 +139,36 @@ pub enum Nearness {
 }
 
 impl Keys {
-    /// The keys of the joint that follows by `count`.
-    #[inline(always)]
-    pub fn after(self, count: u32) -> Self {
-        Self { first: self.first + count * u32::from(self.stride), ..self }
-    }
-
-    /// Returns `true` if the keys are quantized: a column has several words.
+    /// Returns `true` if the keys are quantized.
     #[inline(always)]
     pub fn is_quantized(&self) -> bool {
-        self.stride > 1
+        self.storage != KeyStorage::Values
     }
 
-    /// The words of the record of a column of quantized keys.
+    /// Returns `true` if some rotations store all four numbers.
     #[inline(always)]
-    pub fn column_words(&self) -> usize {
-        self.stride.into()
+    pub fn have_whole_rotations(&self) -> bool {
+        self.storage == KeyStorage::MixedWithWhole
+    }
+
+    /// The words of the record of each column of quantized keys; `None` if they differ.
+    #[inline(always)]
+    pub fn column_stride(&self) -> Option<usize> {
+        match self.storage {
+            KeyStorage::Narrow => Some(QUANTIZED_NARROW_COLUMN_WORDS as usize),
+            KeyStorage::Wide => Some(QUANTIZED_WIDE_COLUMN_WORDS as usize),
+            KeyStorage::Values | KeyStorage::Mixed | KeyStorage::MixedWithWhole => None,
+        }
+    }
+
+    /// The same for this joint alone, then for each of the next ones.
+    pub fn each(self, words: &[u32]) -> impl Iterator<Item = Self> {
+        std::iter::successors(Some(self), |keys| Some(Self { first: keys.end(words), ..*keys }))
+    }
+
+    /// The offset after the first key of the first joint, or after the record of its column.
+    pub fn end(&self, words: &[u32]) -> u32 {
+        self.first + if self.is_quantized() { column_words(words, self.first) } else { 1 }
     }
 
     /// The index of the timeline in the clip.
@@ -149,7 +191,7 @@ impl Keys {
 
     /// The columns of quantized keys of this joint and the next ones, decoded.
     pub fn decode(self, words: &[u32]) -> impl Iterator<Item = Column> {
-        (0..).map(move |joint| Column::new(words, self.after(joint).first))
+        self.each(words).map(|keys| Column::new(words, keys.first))
     }
 }
 
@@ -181,18 +223,6 @@ impl Plan {
             + size_of_val(&*self.first_keys)
             + size_of_val(&*self.rows.timelines)
             + references.map(|parts| size_of::<Parts>() + parts.size()).sum::<usize>()
-    }
-}
-
-impl Kind {
-    /// The kind that the next joint must have to continue a run of `count` joints.
-    #[inline(always)]
-    pub fn after(self, count: u32) -> Self {
-        match self {
-            Self::Constant(first) => Self::Constant(first + count),
-            Self::Keys(keys) => Self::Keys(keys.after(count)),
-            kind => kind,
-        }
     }
 }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::cpu::decoded::nearness;
 use crate::cpu::decoded_rows::RowPlaces;
-use crate::cpu::plan::{FirstKey, Keys, Kind, MOST_TURNING, NOT_TURNING, Nearness, Plan, Run};
+use crate::cpu::plan::{FirstKey, KeyStorage, Keys, Kind, MOST_TURNING, NOT_TURNING, Nearness, Plan, Run};
 use crate::cpu::simd::LARGEST_BLOCK;
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
 use crate::cpu::stages::search;
 use crate::pack::record::{
-    Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP, SkeletonRecord,
-    TimelineRecord, mode_of, timeline_of,
+    Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP,
+    QUANTIZED_NARROW_COLUMN_WORDS, SkeletonRecord, TimelineRecord, mode_of, timeline_of,
 };
 use crate::pack::{Arrays, JointChannels, PackedLibrary, column_words};
 
@@ -104,14 +104,24 @@ impl<'a> PlanBuilder<'a> {
     /// The runs of one part of the transforms of all joints.
     fn runs(&mut self, part: TransformPart, channels: &[Channel]) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
+        // The offset after the first key, or after the record, of the joint before.
+        let mut end = 0;
         for (joint, channel) in (0..).zip(channels) {
             let kind = self.kind(part, channel);
             match runs.last_mut() {
-                Some(run) if run.kind.after(run.count) == kind => run.count += 1,
+                Some(run) if continues(run, end, kind) => {
+                    run.count += 1;
+                    if let (Kind::Keys(all), Kind::Keys(own)) = (&mut run.kind, kind) {
+                        all.storage = all.storage.with(own.storage);
+                    }
+                }
                 _ => runs.push(Run { first: joint, count: 1, kind }),
             }
+            if let Kind::Keys(keys) = kind {
+                end = keys.end(&self.arrays.words);
+            }
         }
-        let mut runs = self.merge(runs);
+        let mut runs = self.merge(runs, part);
         if part == TransformPart::Rotation {
             self.find_turning(&mut runs);
         }
@@ -121,41 +131,56 @@ impl<'a> PlanBuilder<'a> {
     /// The way to sample one joint.
     fn kind(&self, part: TransformPart, channel: &Channel) -> Kind {
         let (first, mode) = (channel.values, mode_of(channel.sampler));
-        let stride = match mode & MODE_QUANTIZED {
-            0 => 1,
-            _ => column_words(&self.arrays.words, first) as u8,
-        };
         match mode & !MODE_QUANTIZED {
             MODE_REST => Kind::Rest,
             MODE_CONSTANT => Kind::Constant(first),
-            MODE_STEP | MODE_LINEAR if stride > 1 && !Column::new(&self.arrays.words, first).can_block(part) => {
-                Kind::Single
-            }
-            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys {
-                first,
-                timeline: timeline_of(channel.sampler) as u32,
-                columns: 0,
-                stride,
-                turning: NOT_TURNING,
-                step: mode & !MODE_QUANTIZED == MODE_STEP,
-                nearness: Nearness::Apart,
-            }),
+            MODE_STEP | MODE_LINEAR => match self.storage(part, first, mode & MODE_QUANTIZED != 0) {
+                Some(storage) => Kind::Keys(Keys {
+                    first,
+                    timeline: timeline_of(channel.sampler) as u32,
+                    columns: 0,
+                    storage,
+                    turning: NOT_TURNING,
+                    step: mode & !MODE_QUANTIZED == MODE_STEP,
+                    nearness: Nearness::Apart,
+                }),
+                None => Kind::Single,
+            },
             _ => Kind::Single,
         }
     }
 
-    /// The places of the rows of all runs with quantized keys.
+    /// The form of the keys of one joint; `None` if they are not sampled as a block.
+    fn storage(&self, part: TransformPart, first: u32, is_quantized: bool) -> Option<KeyStorage> {
+        let words = &self.arrays.words;
+        if !is_quantized {
+            Some(KeyStorage::Values)
+        } else if !Column::new(words, first).decodes_in_block(part) {
+            (part == TransformPart::Rotation).then_some(KeyStorage::MixedWithWhole)
+        } else if column_words(words, first) == QUANTIZED_NARROW_COLUMN_WORDS {
+            Some(KeyStorage::Narrow)
+        } else {
+            Some(KeyStorage::Wide)
+        }
+    }
+
+    /// The places of the rows of all quantized keys.
     fn row_places(&self, clip: &ClipRecord, runs: &[Run]) -> RowPlaces {
-        let quantized = runs.iter().filter_map(|run| match run.kind {
-            Kind::Keys(keys) if keys.is_quantized() => Some(keys.timeline),
-            _ => None,
-        });
-        let timelines: BTreeSet<u32> = quantized.collect();
         let row_count = |timeline: u32| {
             let record: TimelineRecord = self.arrays.record(clip.timelines + TimelineRecord::WORDS as u32 * timeline);
             (timeline, search::row_count(&self.arrays.words, &record))
         };
-        RowPlaces::new(self.columns, &timelines.into_iter().map(row_count).collect::<Vec<_>>())
+        let counts = |keys: &mut dyn Iterator<Item = Keys>| -> Vec<(u32, u32)> {
+            let timelines: BTreeSet<u32> = keys.filter(Keys::is_quantized).map(|keys| keys.timeline).collect();
+            timelines.into_iter().map(row_count).collect()
+        };
+        let mut of_runs = runs.iter().filter_map(|run| match run.kind {
+            Kind::Keys(keys) => Some(keys),
+            _ => None,
+        });
+        let of_runs = (self.columns, &*counts(&mut of_runs));
+        let scattered = counts(&mut self.scattered.iter().copied());
+        RowPlaces::new(of_runs, (self.scattered_columns.div_ceil(4), &scattered))
     }
 
     /// Lists the timelines of rotations that are interpolated in blocks.
@@ -177,7 +202,7 @@ impl<'a> PlanBuilder<'a> {
     }
 
     /// Joins neighbouring short runs into one, and counts the columns of all runs.
-    fn merge(&mut self, runs: Vec<Run>) -> Vec<Run> {
+    fn merge(&mut self, runs: Vec<Run>, part: TransformPart) -> Vec<Run> {
         let mut merged: Vec<Run> = Vec::new();
         for mut run in runs {
             match &mut run.kind {
@@ -189,16 +214,16 @@ impl<'a> PlanBuilder<'a> {
                 Kind::Keys(keys) if run.count < SHORT_RUN && !keys.step => {
                     let keys = *keys;
                     run.kind = Kind::Scattered(self.scattered.len() as u32);
-                    for joint in 0..run.count {
-                        self.scattered.push(Keys { columns: self.scattered_columns, ..keys.after(joint) });
-                        self.scattered_columns += u32::from(keys.is_quantized());
+                    for own in keys.each(&self.arrays.words).take(run.count as usize) {
+                        self.scattered.push(Keys { columns: self.scattered_columns, ..own });
+                        self.scattered_columns += u32::from(own.is_quantized());
                     }
                 }
                 Kind::Keys(keys) if keys.is_quantized() => {
                     keys.columns = self.columns;
                     self.columns += run.count.next_multiple_of(LARGEST_BLOCK as u32) / 4;
                     let columns: Vec<Column> = keys.decode(&self.arrays.words).take(run.count as usize).collect();
-                    keys.nearness = nearness(&columns);
+                    keys.nearness = nearness(&columns, part);
                 }
                 _ => {}
             }
@@ -209,6 +234,19 @@ impl<'a> PlanBuilder<'a> {
             }
         }
         merged
+    }
+}
+
+/// Returns `true` if a joint continues a run. `end` is the offset after the first key, or after the record, of the joint before.
+fn continues(run: &Run, end: u32, kind: Kind) -> bool {
+    match (run.kind, kind) {
+        (Kind::Constant(first), Kind::Constant(own)) => own == first + run.count,
+        (Kind::Keys(keys), Kind::Keys(own)) => {
+            let is_alike =
+                (keys.timeline, keys.step, keys.is_quantized()) == (own.timeline, own.step, own.is_quantized());
+            is_alike && own.first == end
+        }
+        (before, kind) => before == kind,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::cpu::simd::{LINE, prefetch};
 use crate::cpu::source::Source;
 use crate::cpu::stages::search::Span;
 use crate::pack::Arrays;
-use crate::pack::record::LayerRecord;
+use crate::pack::record::{LayerRecord, QUANTIZED_WIDE_COLUMN_WORDS};
 
 /// The most bytes of a row of keys that are loaded ahead of time. The processor notices longer reads by itself.
 const MOST_BYTES: usize = 16_384;
@@ -72,7 +72,9 @@ impl Ahead {
             if let Kind::Keys(keys) = run.kind
                 && keys.is_quantized()
             {
-                let bytes = size_of::<u32>() * keys.column_words() * run.joints().len();
+                // As if all were long, if some are.
+                let words = keys.column_stride().unwrap_or(QUANTIZED_WIDE_COLUMN_WORDS as usize);
+                let bytes = size_of::<u32>() * words * run.joints().len();
                 self.push(FirstKey::Word(keys.first), bytes.min(MOST_BYTES));
             }
         }
@@ -232,10 +234,9 @@ mod tests {
         let mut count = 0;
         for run in plan.all_runs() {
             let Kind::Keys(keys) = run.kind else { continue };
-            for joint in 0..run.joints().len() as u32 {
-                let first = keys.after(joint).first;
+            for own in keys.each(&packed.arrays.words).take(run.joints().len()) {
                 count += 1;
-                assert!((first..first + keys.column_words() as u32).all(is_asked_for), "{joint} of {run:?}");
+                assert!((own.first..own.end(&packed.arrays.words)).all(is_asked_for), "{own:?} of {run:?}");
             }
         }
         assert!(count >= 60, "{count}");

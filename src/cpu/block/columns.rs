@@ -154,6 +154,14 @@ mod tests {
             (0..JOINTS).map(|joint| Column::new(&self.words, record(joint))).collect()
         }
 
+        fn part(&self) -> TransformPart {
+            if self.missing.is_some() { TransformPart::Rotation } else { TransformPart::Translation }
+        }
+
+        fn nearness(&self) -> Nearness {
+            nearness(&self.columns(), self.part())
+        }
+
         /// The numbers that a key stores, before they are multiplied by the step.
         fn stored(&self, key: usize, joint: usize) -> [f32; 3] {
             [0, 1, 2].map(|stored| {
@@ -192,7 +200,7 @@ mod tests {
                 Nearness::Apart => RunColumns::Apart(four),
                 _ => RunColumns::Paired(four),
             };
-            let part = if self.keys.missing.is_some() { TransformPart::Rotation } else { TransformPart::Translation };
+            let part = self.keys.part();
             let rows = [Row { from: 0, to: 0 }, Row { from: 4 * self.keys.row, to: joints }];
             let mut ends = vec![Vec4::NAN; 2 * joints];
             key_row::decode::<L>(columns, joints, part, &rows, bytemuck::cast_slice(&self.keys.words), &mut ends);
@@ -212,7 +220,7 @@ mod tests {
     /// Samples keys in each instruction set and each way that can read them. The results of one instruction set have the same bits.
     fn sample_in_all_ways(keys: &TestKeys, fraction: f32) -> Vec<(String, Vec<Vec4>)> {
         let columns = keys.columns();
-        let nearness = nearness(&columns);
+        let nearness = keys.nearness();
         let mut decoded = DecodedColumns::default();
         decoded.push_columns(columns.into_iter(), nearness != Nearness::Apart);
         let bits = |values: &[Vec4]| -> Vec<[u32; 4]> {
@@ -248,7 +256,7 @@ mod tests {
         ] {
             let keys = TestKeys::new(widths, 1, None, wide);
             let columns = keys.columns();
-            assert_eq!(nearness(&columns), near, "{widths:?}");
+            assert_eq!(keys.nearness(), near, "{widths:?}");
             let value = |key: usize, joint: usize| {
                 let [x, y, z] = keys.stored(key, joint);
                 0.5 * Vec4::new(x, y, z, 0.0)
@@ -279,7 +287,7 @@ mod tests {
             (12, 48, Nearness::Paired),
         ] {
             let keys = TestKeys::with_gap([5, 5, 6], 1, None, true, Gap { joint, bits: 8 * bytes });
-            assert_eq!(nearness(&keys.columns()), near, "{bytes} bytes before joint {joint}");
+            assert_eq!(keys.nearness(), near, "{bytes} bytes before joint {joint}");
             for (set, found) in sample_in_all_ways(&keys, 1.0) {
                 for (joint, found) in found.into_iter().enumerate() {
                     let [x, y, z] = keys.stored(1, joint);
@@ -302,7 +310,7 @@ mod tests {
             // Numbers up to a half, so that the missing one is at least a half.
             let keys = TestKeys::new(widths, *widths.iter().max().unwrap_or(&0), Some(missing), wide);
             let columns = keys.columns();
-            assert_eq!(nearness(&columns), near, "{widths:?}");
+            assert_eq!(keys.nearness(), near, "{widths:?}");
             let step = 0.5_f64.powi(widths.into_iter().max().unwrap_or(0) as i32);
             for (key, fraction) in [(0, 0.0), (1, 1.0)] {
                 for (set, found) in sample_in_all_ways(&keys, fraction) {

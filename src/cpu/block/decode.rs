@@ -3,7 +3,9 @@
 use glam::Vec4;
 
 use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, HALF_WINDOW, LARGEST_BLOCK, Lanes};
+use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
+use crate::pack::column_words;
 use crate::pack::record::{
     QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH,
     QUANTIZED_STEP_LOW, QUANTIZED_WIDE_COLUMN_WORDS,
@@ -13,8 +15,9 @@ use crate::pack::record::{
 type Field = [u32; LARGEST_BLOCK];
 
 /// Returns `true` if the records of neighbouring columns can be decoded by [`columns`], block after block: their codes fit the
-/// windows of blocks of [`LARGEST_BLOCK`] joints, and none stores a fourth number. All can be sampled as a block.
-pub fn can_decode(columns: &[Column]) -> bool {
+/// windows of blocks of [`LARGEST_BLOCK`] joints, and none stores a fourth number. Those that do not decode in a block are ignored, except that
+/// the first column of a half sets its window: they are decoded to numbers without meaning, and replaced.
+pub fn can_decode(columns: &[Column], part: TransformPart) -> bool {
     const HALF: usize = LARGEST_BLOCK / 2;
     columns.chunks(LARGEST_BLOCK).all(|block| {
         let first = first_of(block[0].first);
@@ -22,7 +25,7 @@ pub fn can_decode(columns: &[Column]) -> bool {
         (first..=first + HALF_WINDOW).contains(&second)
             && block.iter().enumerate().all(|(joint, column)| {
                 let window = if joint < HALF { first } else { second };
-                column.stores_three_numbers() && column.fits_words(window)
+                !column.decodes_in_block(part) || column.stores_three_numbers() && column.fits_words(window)
             })
     })
 }
@@ -30,6 +33,38 @@ pub fn can_decode(columns: &[Column]) -> bool {
 /// The byte at which a window begins: the word of 16 bits that has its first code.
 fn first_of(byte: usize) -> usize {
     byte / 2 * 2
+}
+
+/// Long records of the columns of a block, made of records of both lengths.
+#[derive(Default)]
+pub struct WideRecords([[u32; Self::STRIDE]; LARGEST_BLOCK]);
+
+impl WideRecords {
+    /// The words of each.
+    pub const STRIDE: usize = QUANTIZED_WIDE_COLUMN_WORDS as usize;
+
+    /// Takes the first `count` records of some words. Returns the number of words that they take.
+    #[inline(never)]
+    pub fn fill(&mut self, words: &[u32], count: usize) -> usize {
+        let mut read = 0;
+        for to in &mut self.0[..count] {
+            let own = &words[read..read + column_words(words, read as u32) as usize];
+            read += own.len();
+            if let &[head, format, leasts, more_leasts] = own {
+                let halves = |word: u32| [i32::from(word as i16), word.cast_signed() >> 16].map(i32::cast_unsigned);
+                let ([a, b], [c, d]) = (halves(leasts), halves(more_leasts));
+                *to = [head, format, head & ((1 << QUANTIZED_PLACE_BITS) - 1), a, b, c, d];
+            } else {
+                to.copy_from_slice(own);
+            }
+        }
+        read
+    }
+
+    /// The records, one after the other.
+    pub fn words(&self) -> &[u32] {
+        self.0.as_flattened()
+    }
 }
 
 /// The columns of a block of neighbouring joints by number, decoded from their records. `words` begins with the first record, and each takes

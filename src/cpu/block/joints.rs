@@ -126,7 +126,7 @@ fn sample_run<L: Lanes>(
                 for (instance, place) in sampling.places() {
                     let span = sampling.span(instance, *keys);
                     if can_block(*keys, span, part) {
-                        scattered.push::<L>(keys_around(decoded, keys, sampler, span), place + joint, to);
+                        scattered.push::<L>(keys_around(sampling, decoded, instance, keys), place + joint, to);
                     } else {
                         sample_each(sampling, instance, joint..joint + 1, part, &mut to[place..]);
                     }
@@ -136,7 +136,7 @@ fn sample_run<L: Lanes>(
         Kind::Scattered(first_keys) => {
             for (joint, keys) in joints.zip(&plan.scattered[first_keys as usize..]) {
                 for (instance, place) in sampling.places() {
-                    let (start, end, fraction) = keys_around(decoded, keys, sampler, sampling.span(instance, *keys));
+                    let (start, end, fraction) = keys_around(sampling, decoded, instance, keys);
                     to[place + joint] = start + (end - start) * fraction;
                 }
             }
@@ -192,15 +192,16 @@ fn sample_keys<L: Lanes>(
     }
 }
 
-/// The keys before and after the time, and the fraction between them.
+/// The keys before and after the time of an instance, and the fraction between them.
 #[inline(always)]
-fn keys_around(decoded: &DecodedColumns, keys: &Keys, sampler: &Sampler, span: &Span) -> (Vec4, Vec4, f32) {
+fn keys_around(sampling: &Sampling, decoded: &DecodedColumns, instance: usize, keys: &Keys) -> (Vec4, Vec4, f32) {
+    let span = sampling.span(instance, *keys);
     if keys.is_quantized() {
-        let (column, words) = (&decoded.scattered[keys.columns()], sampler.words());
-        return (column.key(words, span.row), column.key(words, span.row + span.next), span.fraction);
+        let [start, end] = decoded.around_joint(sampling, instance, keys);
+        return (start, end, span.fraction);
     }
-    let start = keys.first as usize + span.row as usize;
-    (sampler.values()[start], sampler.values()[start + span.next as usize], span.fraction)
+    let (start, values) = (keys.first as usize + span.row as usize, sampling.clip.sampler.values());
+    (values[start], values[start + span.next as usize], span.fraction)
 }
 
 /// The whole blocks of some joints.

@@ -26,6 +26,13 @@ pub struct Row {
     pub to: usize,
 }
 
+impl Row {
+    /// The word that has its first code.
+    pub fn first_word(self) -> u32 {
+        (self.from / size_of::<u32>()) as u32
+    }
+}
+
 /// Decodes whole blocks of joints of each row, block by block: the columns of a block stay in registers. Rotations become quaternions number
 /// by number; other parts become values joint by joint.
 #[inline(always)]
@@ -44,6 +51,16 @@ pub fn decode<L: Lanes>(
         RunColumns::Blocks(columns) if turns => rotations::<L>(columns, joints, rows, codes, values),
         RunColumns::Blocks(columns) => vectors::<L>(columns, joints, rows, codes, values),
     }
+}
+
+/// Replaces the rotation of a joint in a row of blocks by number, by the place of the joint.
+#[inline(always)]
+pub fn replace<L: Lanes>(rotation: Vec4, row: &mut [Vec4], place: usize) {
+    let block = &mut row[place / L::BLOCK * L::BLOCK..][..L::BLOCK];
+    let mut joints = [Vec4::ZERO; LARGEST_BLOCK];
+    L::store_block(L::transpose(L::load_block(block)), &mut joints);
+    joints[place % L::BLOCK] = rotation;
+    L::store_block(L::transpose(L::load_block(&joints)), block);
 }
 
 /// Decodes whole blocks of rotations, whose columns are by number.

@@ -102,9 +102,8 @@ impl Column {
         }
     }
 
-    /// Returns `true` if such columns can be sampled as a block: rotations that drop a number, translations and scales that drop
-    /// none.
-    pub fn can_block(&self, part: TransformPart) -> bool {
+    /// Returns `true` if such columns decode in a block: rotations that drop a number, translations and scales that drop none.
+    pub fn decodes_in_block(&self, part: TransformPart) -> bool {
         self.form == if part == TransformPart::Rotation { Form::Dropped } else { Form::Numbers }
     }
 
