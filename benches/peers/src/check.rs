@@ -38,8 +38,11 @@ pub fn check(scene: &Scene, workload: Workload, contender: &mut dyn Contender) -
 
 /// The largest difference between two numbers; infinite if a number is missing or not a number.
 fn difference(expected: &Pose, actual: &Pose) -> f64 {
-    let (expected_numbers, actual_numbers) = (numbers(expected), numbers(actual));
-    if expected_numbers.len() != actual_numbers.len() || expected_numbers.is_empty() {
+    let (expected_numbers, actual_numbers) = (numbers(expected, expected), numbers(actual, expected));
+    if expected.local.len() != actual.local.len()
+        || expected_numbers.len() != actual_numbers.len()
+        || expected_numbers.is_empty()
+    {
         return f64::INFINITY;
     }
     let differences = expected_numbers.iter().zip(&actual_numbers).map(|(a, b)| (a - b).abs());
@@ -54,10 +57,10 @@ fn difference(expected: &Pose, actual: &Pose) -> f64 {
     })
 }
 
-/// All numbers of a pose. Rotations have the sign that makes w not negative.
-fn numbers(pose: &Pose) -> Vec<f64> {
-    let locals = pose.local.iter().flat_map(|local| {
-        let rotation = if local.rotation.w < 0.0 { -local.rotation } else { local.rotation };
+/// All numbers of a pose. Rotations have the sign that brings them to those of the expected pose.
+fn numbers(pose: &Pose, expected: &Pose) -> Vec<f64> {
+    let locals = pose.local.iter().zip(&expected.local).flat_map(|(local, expected)| {
+        let rotation = if local.rotation.dot(expected.rotation) < 0.0 { -local.rotation } else { local.rotation };
         [&local.translation.to_array()[..], &rotation.to_array(), &local.scale.to_array()].concat()
     });
     let matrices = pose.model.iter().chain(pose.skins.iter().flatten());
@@ -70,14 +73,20 @@ mod tests {
     use posse::{InstructionSet, Transform};
 
     use super::*;
-    use crate::{bevy::Bevy, cpu::Cpu, scalar::Scalar};
+    use crate::{
+        bevy::Bevy,
+        cpu::{self, Cpu},
+        scalar::Scalar,
+    };
 
     #[test]
     fn all_contenders_pose_the_demo_rig_as_the_reference_does() {
         let scene = Scene::demo().unwrap();
+        let compressed = cpu::compress(&scene.library).unwrap();
         for workload in Workload::ALL {
             let mut cpu = Cpu::new(&scene, workload, 20, InstructionSet::widest(), 1).unwrap();
             check(&scene, workload, &mut cpu).unwrap();
+            check(&scene, workload, &mut Cpu::compressed(&scene, compressed.clone(), workload, 20).unwrap()).unwrap();
             check(&scene, workload, &mut Scalar::new(&scene, workload, 20)).unwrap();
             if Bevy::plays(workload) {
                 check(&scene, workload, &mut Bevy::new(&scene, workload, 20).unwrap()).unwrap();
@@ -102,6 +111,9 @@ mod tests {
         };
         let turned = DQuat::from_rotation_x(1.0);
         assert_eq!(difference(&pose(1.0, turned), &pose(1.25, -turned)), 0.25);
+        // A half turn whose w is of either sign.
+        let [near, far] = [1e-4, -1e-4].map(|w| DQuat::from_xyzw(1.0, 0.0, 0.0, w));
+        assert!((difference(&pose(1.0, near), &pose(1.0, -far)) - 2e-4).abs() < 1e-9);
         assert_eq!(difference(&pose(1.0, turned), &pose(f64::NAN, turned)), f64::INFINITY);
         assert_eq!(difference(&pose(1.0, turned), &Pose::default()), f64::INFINITY);
         assert_eq!(difference(&Pose::default(), &Pose::default()), f64::INFINITY);

@@ -6,32 +6,37 @@
 //!
 //! The flag is for compilers older than 1.95, which Bevy requires. `--help` lists the options.
 //!
-//! The contenders: the CPU engine of posse on one and two threads, with each instruction set of the machine; the GPU engine of
-//! posse on any adapter, including a software renderer; a plain scalar loop on glam; and bevy_animation on one thread, with at most
-//! 1,000 instances. ozz-animation-rs is left out: it needs a nightly compiler and its own archive format.
+//! The contenders: the CPU engine of posse on one and two threads, with each instruction set of the machine, and with compressed keys;
+//! the GPU engine of posse on any adapter, including a software renderer; a plain scalar loop on glam; bevy_animation on one thread,
+//! with at most 1,000 instances; and on one thread two C++ libraries, if `--ozz` and `--acl` name their sources: ozz-animation and
+//! ACL. ozz-animation-rs is left out: it needs a nightly compiler and its own archive format.
 //!
 //! The crowd: each instance has its own phase; time advances by 1/60 s per frame and wraps. Two blended clips have equal weights and
-//! their own phases. In the last workload the instances play 50 clips in turn at random times, with an additive layer each. Before the timing, the poses of each contender are compared with the `f64` reference of posse, within a bound
-//! per contender. In each round, every contender plays once, so that noise of the machine affects all equally. Rates are medians
-//! over rounds; ratios are medians of the ratios within a round.
+//! their own phases. In the last workload the instances play 50 clips in turn at random times, with an additive layer each. Before
+//! the timing, the poses of each contender are compared with the `f64` reference of posse, within a bound per contender. In each
+//! round, every contender plays once, so that noise of the machine affects all equally. Rates are medians over rounds; ratios are
+//! medians of the ratios within a round.
 
 mod bevy;
 mod check;
 mod cpu;
 mod gpu;
+mod native;
 mod scalar;
 mod scene;
 mod table;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use posse::{AdapterKind, Error, GpuContext, InstructionSet};
+use posse::{AdapterKind, Error, GpuContext, InstructionSet, PackedLibrary};
 
 use self::bevy::Bevy;
 use self::cpu::Cpu;
 use self::gpu::Gpu;
+use self::native::{ACL, Native, OZZ, Program};
 use self::scalar::Scalar;
 use self::scene::{Contender, Scene, Workload};
 use self::table::{Cell, Report};
@@ -40,10 +45,10 @@ use self::table::{Cell, Report};
 const TURN: (Duration, u32) = (Duration::from_millis(60), 2);
 /// The most instances of bevy_animation. One entity per joint takes much memory.
 const BEVY_INSTANCES: usize = 1_000;
-/// The largest accepted crowd. A million instances take about 3 GB per contender.
+/// The largest accepted crowd. A million instances take about 3 GB per contender, with ozz-animation up to 16 GB.
 const LARGEST_CROWD: u32 = 1_000_000;
 
-/// Compares posse with a plain scalar loop and bevy_animation, in million joints per second.
+/// Compares posse with a plain scalar loop, bevy_animation, ozz-animation and ACL, in million joints per second.
 #[derive(Debug, Parser)]
 struct Args {
     /// Sizes of the crowds.
@@ -55,6 +60,13 @@ struct Args {
     /// Only contenders with this text in their name. May be given more than once.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
+    /// The sources of ozz-animation 0.16, https://github.com/guillaumeblanc/ozz-animation, to compare with it, too.
+    #[arg(long, value_name = "DIR")]
+    ozz: Option<PathBuf>,
+    /// The sources of ACL 2.1, https://github.com/nfrechette/acl, to compare with its local poses, too; then those of Realtime Math 2.2,
+    /// https://github.com/nfrechette/rtm.
+    #[arg(long, value_names = ["DIR", "RTM_DIR"], num_args = 2)]
+    acl: Vec<PathBuf>,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
@@ -79,11 +91,21 @@ fn run(args: &Args) -> Result<(), Error> {
             None
         }
     };
+    let mut programs = Vec::new();
+    for (library, sources) in [(&OZZ, args.ozz.as_slice()), (&ACL, &args.acl)] {
+        if !sources.is_empty() {
+            programs.push(Program::compile(library, sources)?);
+        }
+    }
     let mut report = Report::new(&scene, gpu.as_ref(), args.rounds);
+    let mut setup = Setup { scene, compressed: None, gpu, programs, only: &args.only };
+    if setup.wants(&cpu::compressed_name()) {
+        setup.compressed = Some(cpu::compress(&setup.scene.library)?);
+    }
     for &instances in &args.instances {
         for workload in Workload::ALL {
             eprintln!("{instances} instances, {} ...", workload.name());
-            play(&scene, workload, instances as usize, gpu.as_ref(), args, &mut report)?;
+            play(&setup, workload, instances as usize, args.rounds, &mut report)?;
         }
     }
     if report.is_empty() {
@@ -97,17 +119,11 @@ fn run(args: &Args) -> Result<(), Error> {
 }
 
 /// Checks all contenders of a workload, then times them round after round.
-fn play(
-    scene: &Scene,
-    workload: Workload,
-    instances: usize,
-    gpu: Option<&GpuContext>,
-    args: &Args,
-    report: &mut Report,
-) -> Result<(), Error> {
+fn play(setup: &Setup, workload: Workload, instances: usize, rounds: u32, report: &mut Report) -> Result<(), Error> {
+    let scene = &setup.scene;
     let named = |contender: Box<dyn Contender>| (contender.name(), workload, contender);
-    let mut players: Vec<_> = contenders(scene, workload, instances, gpu, &args.only)?.into_iter().map(named).collect();
-    if workload == Workload::Blend && wanted(&args.only, Scalar::NAME) {
+    let mut players: Vec<_> = setup.contenders(workload, instances)?.into_iter().map(named).collect();
+    if workload == Workload::Blend && setup.wants(Scalar::NAME) {
         // The cost of two blended clips is also compared with the cost of one clip in the plain loop, in the same rounds.
         let single = Scalar::new(scene, Workload::Skin, instances);
         players.push((table::SINGLE.into(), Workload::Skin, Box::new(single)));
@@ -117,7 +133,7 @@ fn play(
         let error = check::check(scene, *plays, player.as_mut())?;
         cells.push(Cell::new(name.clone(), player.as_ref(), workload, instances, error));
     }
-    for _ in 0..args.rounds {
+    for _ in 0..rounds {
         for ((_, _, player), cell) in players.iter_mut().zip(&mut cells) {
             cell.rates.push(turn(player.as_mut(), scene)?);
         }
@@ -126,46 +142,63 @@ fn play(
     Ok(())
 }
 
-/// Joints per second over a turn. The first frame is a warm-up and not timed.
+/// Joints per second over a turn. The first frame is a warm-up. It tells how many frames are played before the clock is read again.
 fn turn(contender: &mut dyn Contender, scene: &Scene) -> Result<f64, Error> {
+    let start = Instant::now();
     contender.frame()?;
+    let at_once = (TURN.0.as_secs_f64() / 4.0 / start.elapsed().as_secs_f64()).clamp(1.0, 1000.0) as u32;
     let start = Instant::now();
     let mut frames = 0;
     while frames < TURN.1 || start.elapsed() < TURN.0 {
-        contender.frame()?;
-        frames += 1;
+        contender.frames(at_once)?;
+        frames += at_once;
     }
     let joints = contender.instances() * scene.joints();
     Ok(joints as f64 * f64::from(frames) / start.elapsed().as_secs_f64())
 }
 
-fn wanted(only: &[String], name: &str) -> bool {
-    only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
+/// The scene, and all else that contenders are made of.
+struct Setup<'a> {
+    scene: Scene,
+    /// The library of the scene with compressed keys; `None` if no contender reads it.
+    compressed: Option<PackedLibrary>,
+    gpu: Option<GpuContext>,
+    /// The compiled programs of C++ libraries.
+    programs: Vec<Program>,
+    /// Parts of names; empty for all contenders.
+    only: &'a [String],
 }
 
-fn contenders(
-    scene: &Scene,
-    workload: Workload,
-    instances: usize,
-    gpu: Option<&GpuContext>,
-    only: &[String],
-) -> Result<Vec<Box<dyn Contender>>, Error> {
-    let mut contenders: Vec<Box<dyn Contender>> = Vec::new();
-    if wanted(only, Scalar::NAME) {
-        contenders.push(Box::new(Scalar::new(scene, workload, instances)));
+impl Setup<'_> {
+    fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
     }
-    for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-        for threads in [1, 2] {
-            if wanted(only, &cpu::name(instructions, threads)) {
-                contenders.push(Box::new(Cpu::new(scene, workload, instances, instructions, threads)?));
+
+    fn contenders(&self, workload: Workload, instances: usize) -> Result<Vec<Box<dyn Contender>>, Error> {
+        let Self { scene, compressed, gpu, programs, .. } = self;
+        let mut contenders: Vec<Box<dyn Contender>> = Vec::new();
+        if self.wants(Scalar::NAME) {
+            contenders.push(Box::new(Scalar::new(scene, workload, instances)));
+        }
+        for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+            for threads in [1, 2] {
+                if self.wants(&cpu::name(instructions, threads)) {
+                    contenders.push(Box::new(Cpu::new(scene, workload, instances, instructions, threads)?));
+                }
             }
         }
+        if let Some(compressed) = compressed {
+            contenders.push(Box::new(Cpu::compressed(scene, compressed.clone(), workload, instances)?));
+        }
+        if let Some(gpu) = gpu.as_ref().filter(|_| self.wants(Gpu::NAME)) {
+            contenders.push(Box::new(Gpu::new(scene, workload, instances, gpu.clone())?));
+        }
+        for program in programs.iter().filter(|program| self.wants(program.name()) && program.plays(workload)) {
+            contenders.push(Box::new(Native::new(program, scene, workload, instances)?));
+        }
+        if self.wants(Bevy::NAME) && Bevy::plays(workload) {
+            contenders.push(Box::new(Bevy::new(scene, workload, instances.min(BEVY_INSTANCES))?));
+        }
+        Ok(contenders)
     }
-    if let Some(gpu) = gpu.filter(|_| wanted(only, Gpu::NAME)) {
-        contenders.push(Box::new(Gpu::new(scene, workload, instances, gpu.clone())?));
-    }
-    if wanted(only, Bevy::NAME) && Bevy::plays(workload) {
-        contenders.push(Box::new(Bevy::new(scene, workload, instances.min(BEVY_INSTANCES))?));
-    }
-    Ok(contenders)
 }

@@ -12,7 +12,7 @@ use posse::{
 pub const FRAME: Ticks = Ticks(Ticks::PER_SECOND / 60);
 
 /// The work of a contender in each frame. Only the last result of each instance is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Workload {
     /// Local poses of one clip.
     Sample,
@@ -72,6 +72,14 @@ pub trait Contender {
     /// # Errors
     /// Errors of the contender.
     fn frame(&mut self) -> Result<(), Error>;
+
+    /// Plays several frames. A contender in another process overrides it, so that a frame costs no message.
+    ///
+    /// # Errors
+    /// Errors of the contender.
+    fn frames(&mut self, count: u32) -> Result<(), Error> {
+        (0..count).try_for_each(|_| self.frame())
+    }
 
     /// The kept outputs of the latest pose of an instance.
     ///

@@ -150,7 +150,7 @@ impl Report {
         for name in self.names() {
             let errors = self.cells.iter().filter(|cell| cell.name == name);
             let (error, bound) = errors.fold((0.0_f64, 0.0), |worst, cell| (worst.0.max(cell.error), cell.bound));
-            text += &format!("  {name:<24} {error:.1e} of {bound:.0e}\n");
+            text += &format!("  {name:<32} {error:.1e} of {bound:.0e}\n");
         }
         text
     }
@@ -166,7 +166,7 @@ impl Report {
     }
 
     fn write_table(&self, text: &mut String, size: usize) {
-        *text += &format!("{:<24}", "");
+        *text += &format!("{:<32}", "");
         for workload in Workload::ALL {
             *text += &format!("| {:<26} ", workload.name());
         }
@@ -175,7 +175,7 @@ impl Report {
             let cells = Workload::ALL.map(|workload| self.find(size, workload, name));
             let posed = cells.iter().flatten().map(|cell| cell.instances[1]).find(|&posed| posed != size);
             let label = posed.map_or(name.to_owned(), |posed| format!("{name} ({posed})"));
-            *text += &format!("{label:<24}");
+            *text += &format!("{label:<32}");
             for (workload, cell) in Workload::ALL.into_iter().zip(cells) {
                 let Some(cell) = cell else {
                     *text += &format!("| {:<26} ", "");
