@@ -9,7 +9,7 @@ use crate::cpu::block::key_row::{self, RunColumns};
 use crate::cpu::block::sampling::Sampling;
 use crate::cpu::decoded_rows::DecodedRows;
 use crate::cpu::plan::{Keys, Kind, Nearness, Plan};
-use crate::cpu::simd::{BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{BlockColumns, FourColumns, Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
 use crate::model::Crowd;
@@ -58,6 +58,21 @@ struct WholeRotation {
     /// Its place in the first row.
     place: usize,
     column: Column,
+}
+
+/// The decoding of rows that instances of a clip with quantized keys read.
+struct RowDecoding<'a, 'b> {
+    decoded: &'a mut DecodedColumns,
+    sampling: &'a Sampling<'b>,
+}
+
+impl Kernel for RowDecoding<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        self.decoded.decode_required::<L>(self.sampling);
+    }
 }
 
 impl DecodedClips {
@@ -139,10 +154,15 @@ impl DecodedColumns {
     /// Decodes the rows that up to [`LARGEST_BLOCK`] instances read, unless they are decoded.
     #[inline(always)]
     pub fn decode_rows<L: Lanes>(&mut self, sampling: &Sampling) {
-        let places = &sampling.clip.plan.rows;
-        if places.timelines.is_empty() {
-            return;
+        if !sampling.clip.plan.rows.timelines.is_empty() {
+            L::call(RowDecoding { decoded: self, sampling });
         }
+    }
+
+    /// The work of [`decode_rows`](Self::decode_rows) on a clip with quantized keys.
+    #[inline(always)]
+    fn decode_required<L: Lanes>(&mut self, sampling: &Sampling) {
+        let places = &sampling.clip.plan.rows;
         debug_assert!(sampling.first_spans.len() <= LARGEST_BLOCK, "there is room for a block of instances");
         let timelines = sampling.clip.timelines.len();
         self.around.resize(sampling.first_spans.len() * timelines, [0; 2]);
@@ -226,12 +246,17 @@ impl DecodedColumns {
     #[inline(always)]
     pub fn around_joint(&self, sampling: &Sampling, instance: usize, keys: &Keys) -> [Vec4; 2] {
         if !self.rows.have_scattered {
-            let (span, column) = (sampling.span(instance, *keys), &self.scattered[keys.columns()]);
-            let key = |row: u32| column.key(sampling.clip.sampler.words(), row);
-            return [key(span.row), key(span.row + span.next)];
+            return self.decode_around_joint(sampling, instance, keys);
         }
         let rows = self.around[instance * sampling.clip.timelines.len() + keys.timeline()];
         rows.map(|row| self.rows.scattered(row, keys))
+    }
+
+    /// The same, decoded for this instance alone.
+    #[inline(never)]
+    fn decode_around_joint(&self, sampling: &Sampling, instance: usize, keys: &Keys) -> [Vec4; 2] {
+        let (span, column) = (sampling.span(instance, *keys), &self.scattered[keys.columns()]);
+        [span.row, span.row + span.next].map(|row| column.key(sampling.clip.sampler.words(), row))
     }
 
     /// Decodes the columns of joints of kind [`Kind::Scattered`].
