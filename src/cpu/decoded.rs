@@ -45,8 +45,8 @@ pub struct DecodedColumns {
     whole: Vec<WholeRotation>,
     /// The rows that were decoded with these columns.
     rows: DecodedRows,
-    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Those of timelines without quantized
-    /// keys have no meaning.
+    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Those of timelines without rows have
+    /// no meaning.
     around: Vec<[u32; 2]>,
     /// For each timeline its rows among those that are decoded next.
     absent: Vec<Range<usize>>,

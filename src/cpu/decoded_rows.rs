@@ -49,20 +49,19 @@ pub struct TimelineRows {
 impl RowPlaces {
     /// Places for the rows of runs and of scattered joints: their columns in fours, and each timeline with the number of its keys.
     pub fn new(of_runs: (u32, &[(u32, u32)]), scattered: (u32, &[(u32, u32)])) -> Self {
-        let (runs, fours) = (of_runs.0, of_runs.0.saturating_add(scattered.0));
-        let mut all: BTreeMap<u32, u32> = of_runs.1.iter().copied().collect();
+        let fours = of_runs.0.saturating_add(scattered.0);
+        let runs: BTreeMap<u32, u32> = of_runs.1.iter().copied().collect();
+        let mut all = runs.clone();
         all.extend(scattered.1.iter().copied());
-        let most = |counts: &mut dyn Iterator<Item = &u32>| counts.max().copied().unwrap_or(0);
-        let fits = |fours: u32, count: u32| {
-            (size_of::<[Vec4; 4]>() as u64 * u64::from(fours)).saturating_mul(count.into()) <= MOST_BYTES
+        let most = |counts: &BTreeMap<u32, u32>| counts.values().copied().max().unwrap_or(0);
+        let fits = |fours: u32, counts: &BTreeMap<u32, u32>| {
+            let bytes = size_of::<[Vec4; 4]>() as u64 * u64::from(fours);
+            bytes.saturating_mul(most(counts).into()) <= MOST_BYTES
         };
-        let all_fit = fits(fours, most(&mut all.values()));
-        let runs_fit = runs > 0 && fits(runs, most(&mut of_runs.1.iter().map(|(_, count)| count)));
-        let have_scattered = all_fit || !runs_fit;
-        if !have_scattered {
-            all = of_runs.1.iter().copied().collect();
-        }
-        let (are_kept, count) = (all_fit || runs_fit, most(&mut all.values()));
+        let (all_fit, runs_fit) = (fits(fours, &all), of_runs.0 > 0 && fits(of_runs.0, &runs));
+        let (are_kept, have_scattered) = (all_fit || runs_fit, all_fit || !runs_fit);
+        let counts = if have_scattered { all } else { runs };
+        let count = if are_kept { most(&counts) } else { MOST_OF_GROUP };
         let mut keys = 0;
         let place = |(timeline, count): (u32, u32)| {
             let first_key = keys;
@@ -70,10 +69,10 @@ impl RowPlaces {
             TimelineRows { timeline, first_key }
         };
         Self {
-            timelines: all.into_iter().map(place).collect(),
-            of_runs: runs,
-            fours: if have_scattered { fours } else { runs },
-            count: if are_kept { count } else { MOST_OF_GROUP },
+            timelines: counts.into_iter().map(place).collect(),
+            of_runs: of_runs.0,
+            fours: if have_scattered { fours } else { of_runs.0 },
+            count,
             are_kept,
             have_scattered,
         }
@@ -410,8 +409,7 @@ mod tests {
             let kept = plans();
             assert_eq!(kept.len(), Crowd::MAX_LAYERS + 3);
             let runs = |plan: &Plan| -> Vec<Keys> {
-                let runs = plan.runs(TransformPart::Rotation).iter();
-                runs.filter_map(|run| if let Kind::Keys(keys) = run.kind { Some(keys) } else { None }).collect()
+                runs_of(plan, TransformPart::Rotation).into_iter().filter_map(|(_, keys)| keys).collect()
             };
             assert_eq!(kept.iter().map(|ClipPlan { plan, .. }| runs(plan).len()).max(), Some(4));
             let mut all = kept.iter().flat_map(|ClipPlan { plan, .. }| runs(plan));
@@ -437,13 +435,25 @@ mod tests {
         plan.runs(part).iter().map(|run| (run.joints().len(), keys(run))).collect()
     }
 
+    /// Instances of a clip, each some seconds after the one before.
+    fn crowd_of(library: &Library, clip: ClipId, count: u32, step: f64) -> Crowd {
+        let mut crowd = Crowd::new();
+        for instance in 0..count {
+            let layer = Layer::new(clip, LayerTime::At(step * f64::from(instance)));
+            crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
+        }
+        crowd
+    }
+
     /// The largest differences of local rotations in radians, of translations and of scales.
     fn differences(found: &Poses, expected: &Poses) -> [f64; 3] {
         let joints = |poses: &Poses| -> Vec<Transform> {
             poses.instances.iter().flat_map(|pose| pose.local.iter().copied()).collect()
         };
+        let (found, expected) = (joints(found), joints(expected));
+        assert!(found.len() == expected.len() && !found.is_empty(), "{} of {} joints", found.len(), expected.len());
         let mut worst = [0.0_f64; 3];
-        for (found, expected) in joints(found).iter().zip(joints(expected)) {
+        for (found, expected) in found.iter().zip(&expected) {
             let same = expected.rotation * found.rotation.dot(expected.rotation).signum();
             let off = [
                 2.0 * (found.rotation - same).length(),
@@ -484,11 +494,7 @@ mod tests {
                     assert_eq!(moving.storage, KeyStorage::Mixed);
                 }
                 assert_eq!(plan.scattered.len(), 2);
-                let mut crowd = Crowd::new();
-                for instance in 0..23 {
-                    let layer = Layer::new(clip, LayerTime::At(0.07 * f64::from(instance)));
-                    crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
-                }
+                let crowd = crowd_of(&library, clip, 23, 0.07);
                 let outputs = Outputs { local: true, ..Outputs::NONE };
                 let expected = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), outputs).unwrap();
                 for set in InstructionSet::ALL {
@@ -523,11 +529,7 @@ mod tests {
         let packed = compressed.pack().unwrap();
         let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
         assert!(plan.rows.are_kept && !plan.rows.have_scattered && plan.scattered.len() == 3);
-        let mut crowd = Crowd::new();
-        for instance in 0..7 {
-            let layer = Layer::new(clip, LayerTime::At(0.13 * f64::from(instance)));
-            crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
-        }
+        let crowd = crowd_of(&library, clip, 7, 0.13);
         let outputs = Outputs { local: true, ..Outputs::NONE };
         let expected = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), outputs).unwrap();
         let found = CpuEngine::from_packed(packed, 1).evaluate(&crowd, Ticks(0), outputs).unwrap();

@@ -161,7 +161,7 @@ impl Keys {
         }
     }
 
-    /// The same for this joint alone, then for each of the next ones.
+    /// These keys, then those of each joint that follows.
     pub fn each(self, words: &[u32]) -> impl Iterator<Item = Self> {
         std::iter::successors(Some(self), |keys| Some(Self { first: keys.end(words), ..*keys }))
     }

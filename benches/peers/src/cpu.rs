@@ -31,10 +31,7 @@ impl Cpu {
         threads: usize,
     ) -> Result<Self, Error> {
         let engine = CpuEngine::with_threads(&scene.library, threads)?.with_instructions(instructions);
-        let outputs = workload.outputs();
-        let crowd = engine.crowd(&scene.crowd(workload, 0..instances)?, outputs)?;
-        let name = name(instructions, threads);
-        Ok(Self { name, engine, crowd, outputs, instances, now: Ticks(0), bound: 5e-6 })
+        Self::of(engine, name(instructions, threads), 5e-6, scene, workload, instances)
     }
 
     /// The engine on one thread, with the widest instruction set, and with keys that [`compress`] has compressed.
@@ -47,11 +44,21 @@ impl Cpu {
         workload: Workload,
         instances: usize,
     ) -> Result<Self, Error> {
-        let engine = CpuEngine::from_packed(compressed, 1);
+        // The bound of a displacement is 1e-4; numbers of matrices are those of a shell at a distance of 3e-2.
+        Self::of(CpuEngine::from_packed(compressed, 1), compressed_name(), 1e-2, scene, workload, instances)
+    }
+
+    fn of(
+        engine: CpuEngine,
+        name: String,
+        bound: f64,
+        scene: &Scene,
+        workload: Workload,
+        instances: usize,
+    ) -> Result<Self, Error> {
         let outputs = workload.outputs();
         let crowd = engine.crowd(&scene.crowd(workload, 0..instances)?, outputs)?;
-        // The bound of a displacement is 1e-4; numbers of matrices are those of a shell at a distance of 3e-2.
-        Ok(Self { name: compressed_name(), engine, crowd, outputs, instances, now: Ticks(0), bound: 1e-2 })
+        Ok(Self { name, engine, crowd, outputs, instances, now: Ticks(0), bound })
     }
 }
 
