@@ -95,7 +95,9 @@ pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> BlockColumns {
             columns.words[stored][joint] = word | (word + 1) << 16;
             columns.masks[stored][joint] = ((1 << width) - 1) << shift;
             scales[joint] = steps[joint] * power(shift);
-            let least = if follows { leasts[stored + 1][joint] } else { leasts[stored][joint] };
+            // Both are read before one is chosen: otherwise the compiler gathers them joint by joint.
+            let (own, next) = (leasts[stored][joint], leasts[stored + 1][joint]);
+            let least = if follows { next } else { own };
             bases[joint] = steps[joint] * least as f32;
             bits[joint] = bits[joint].wrapping_add(width);
         }
@@ -124,8 +126,10 @@ pub fn by_joint<L: Lanes>(by_number: &BlockColumns) -> BlockColumns {
     };
     // The words of the second half are counted from its own window.
     let apart = ((firsts[1] - firsts[0]) / 2) as u32;
-    for word in columns.words[2..].iter_mut().flatten() {
-        *word = word.wrapping_sub(apart | apart << 16);
+    for register in &mut columns.words[2..] {
+        for word in register {
+            *word = word.wrapping_sub(apart | apart << 16);
+        }
     }
     columns
 }
