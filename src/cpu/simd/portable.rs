@@ -4,6 +4,8 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{Mat4, Vec4};
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use crate::cpu::simd::{AlignedRows, PackedMatrix, x86};
 use crate::cpu::simd::{Lanes, MATRIX_NUMBERS, Matrix, Rows, multiply};
 use crate::half;
 
@@ -138,6 +140,16 @@ impl Lanes for Portable {
             to.copy_from_slice(&row.to_array());
         }
     }
+
+    // Each machine of this architecture can store past the caches. Miri does not know these instructions.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline(always)]
+    fn store_rows_past_caches(product: Rows, to: &mut AlignedRows) {
+        x86::stream_rows(product.map(Into::into), to);
+    }
+
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    x86::stream_methods!();
 
     #[inline(always)]
     fn halves(product: Rows) -> [u64; 3] {

@@ -20,6 +20,27 @@ macro_rules! operators {
 }
 pub(super) use operators;
 
+/// Writes the methods of [`Lanes`](super::Lanes) that store vectors and words past the caches.
+macro_rules! stream_methods {
+    () => {
+        #[inline(always)]
+        fn store_each_past_caches(rows: [&Vec4; 3], to: &mut AlignedRows) {
+            x86::stream_rows(rows.map(|row| (*row).into()), to);
+        }
+
+        #[inline(always)]
+        fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
+            x86::stream_words(words, to);
+        }
+
+        #[inline(always)]
+        fn fence() {
+            x86::fence();
+        }
+    };
+}
+pub(super) use stream_methods;
+
 /// Writes the methods of [`Lanes`](super::Lanes) that differ between AVX2 and AVX-512 only in the names of the intrinsics.
 macro_rules! register_methods {
     (
@@ -96,25 +117,7 @@ macro_rules! register_methods {
             }
         }
 
-        #[inline(always)]
-        fn store_each_past_caches(rows: [&Vec4; 3], to: &mut AlignedRows) {
-            x86::stream_rows(rows.map(|row| (*row).into()), to);
-        }
-
-        #[inline(always)]
-        fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
-            x86::stream_words(words, to);
-        }
-
-        #[inline(always)]
-        fn fence() {
-            // Miri does not know the instruction.
-            #[cfg(not(miri))]
-            // SAFETY: every machine of this architecture has the instruction; no memory is accessed.
-            unsafe {
-                _mm_sfence()
-            }
-        }
+        x86::stream_methods!();
     };
 }
 pub(super) use register_methods;
@@ -140,5 +143,16 @@ pub fn stream_words(words: [u64; 3], to: &mut PackedMatrix) {
         _mm_stream_si64(to.as_mut_ptr().cast(), words[0].cast_signed());
         _mm_stream_si64(to[2..].as_mut_ptr().cast(), words[1].cast_signed());
         _mm_stream_si64(to[4..].as_mut_ptr().cast(), words[2].cast_signed());
+    }
+}
+
+/// Makes all that was written past the caches visible to other threads.
+#[inline(always)]
+pub fn fence() {
+    // Miri does not know the instruction.
+    #[cfg(not(miri))]
+    // SAFETY: every machine of this architecture has the instruction; no memory is accessed.
+    unsafe {
+        _mm_sfence()
     }
 }
