@@ -95,7 +95,7 @@ pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> BlockColumns {
             columns.words[stored][joint] = word | (word + 1) << 16;
             columns.masks[stored][joint] = ((1 << width) - 1) << shift;
             scales[joint] = steps[joint] * power(shift);
-            // Both are read before one is chosen: otherwise the compiler gathers them joint by joint.
+            // Both are loaded, then one is chosen: the compiler makes slow gathers of a choice between two places.
             let (own, next) = (leasts[stored][joint], leasts[stored + 1][joint]);
             let least = if follows { next } else { own };
             bases[joint] = steps[joint] * least as f32;
@@ -126,6 +126,7 @@ pub fn by_joint<L: Lanes>(by_number: &BlockColumns) -> BlockColumns {
     };
     // The words of the second half are counted from its own window.
     let apart = ((firsts[1] - firsts[0]) / 2) as u32;
+    // Not flattened, so that the compiler subtracts from whole registers.
     for register in &mut columns.words[2..] {
         for word in register {
             *word = word.wrapping_sub(apart | apart << 16);

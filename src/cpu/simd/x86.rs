@@ -1,4 +1,5 @@
-//! The parts that AVX2 and AVX-512 share. They have one shape and differ in the names of the intrinsics.
+//! The parts that AVX2 and AVX-512 share, which differ only in the names of the intrinsics, and the stores past the caches, which portable
+//! registers use, too.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
