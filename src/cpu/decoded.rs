@@ -60,6 +60,22 @@ struct WholeRotation {
     column: Column,
 }
 
+/// The decoding of the columns of a clip.
+struct ColumnDecoding<'a> {
+    columns: &'a mut DecodedColumns,
+    words: &'a [u32],
+    plan: &'a Plan,
+}
+
+impl Kernel for ColumnDecoding<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        self.columns.decode::<L>(self.words, self.plan);
+    }
+}
+
 /// The decoding of rows that instances of a clip with quantized keys read.
 struct RowDecoding<'a, 'b> {
     decoded: &'a mut DecodedColumns,
@@ -93,7 +109,7 @@ impl DecodedClips {
             None => {
                 let index = self.place(clips_per_instance);
                 let (kept, columns) = &mut self.clips[index];
-                columns.decode::<L>(words, plan);
+                L::call(ColumnDecoding { columns, words, plan });
                 *kept = Some(clip);
                 index
             }

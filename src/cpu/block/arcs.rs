@@ -58,7 +58,7 @@ impl Arcs {
             (middle.replace_where_zero(from_end, near), near.replace_where_zero(from_end, middle));
         let mut results = [Vec4::ZERO; LARGEST_BLOCK];
         L::store_block(L::transpose(ends.mean(start_weight, end_weight)), &mut results);
-        for (&target, &result) in self.targets[..self.count].iter().zip(&results) {
+        for (&target, result) in self.targets[..self.count].iter().zip(results) {
             to[target] = result;
         }
         self.count = 0;
