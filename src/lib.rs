@@ -17,24 +17,19 @@
 //! * `measure`: times of an engine. The module does not exist on `wasm32`, because it blocks threads.
 //! * [`Player`]: one play of a clip, stepped frame by frame, for callers without a crowd clock.
 //! * [`demo`]: a human and other rigs, made in code.
-//! * `render`: draws crowds of glTF figures from the buffers of the GPU engine.
 //!
 //! Each layer imports only layers to its right:
-//! `main -> cli -> lib -> {bake, export, measure, player, render} -> {contract, gpu, cpu, compress, retarget} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
+//! `lib -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
 //! ARCHITECTURE.md leads from a question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
 //!
 //! * `gpu` (default): the items with `Gpu` in their names, [`AdapterDescription`], [`AdapterKind`], [`CrowdOptions`],
 //!   [`KernelForm`], [`LayersOutcome`], [`Shortfall`], `measure::gpu` and the re-export of `wgpu`.
-//! * `render`: the module `render`. It includes `gpu` and `gltf`.
 //! * `gltf`: `import::gltf::from_document` and the re-export of the crate `gltf`.
-//! * `cli` (default): the command `posse`. It includes `render` and adds no items to the library.
-//! * `parquet`: `posse bake --format parquet`. It includes `cli`, adds no items to the library, and takes about two minutes of one
-//!   core in a release build.
-//! * `view`: the command `posse view`. It includes `cli` and adds no items to the library.
 //!
-//! All other items need no feature. The pages at docs.rs show all items, each with its feature.
+//! All other items need no feature. The pages at docs.rs show all items, each with its feature. The crate `posse-render` draws crowds
+//! of glTF figures from the buffers of the GPU engine; the crate `posse-cli` is the command `posse`.
 //!
 //! # Crowds that change
 //!
@@ -95,8 +90,6 @@ mod pack;
 mod pieces;
 mod player;
 mod reference;
-#[cfg(feature = "render")]
-pub mod render;
 mod retarget;
 
 // Signatures contain types of these crates. A caller needs the same versions.
@@ -168,15 +161,27 @@ pub mod low_level {
     ) -> Result<crate::import::crowd::CrowdFile, crate::Error> {
         crate::import::crowd::from_slice_with(library, file, bytes, open)
     }
-    /// Vertex positions as the vertex shader computes them, and parts of the scenes of the command line.
-    #[cfg(feature = "render")]
-    pub mod render {
-        pub use crate::render::arrangement::Arrangement;
-        pub use crate::render::demo_figure::{demo_dyes, demo_figure};
-        pub use crate::render::placement::{sunflower, tint};
-        #[cfg(not(target_arch = "wasm32"))]
-        pub use crate::render::probe::vertex_positions;
-        pub use crate::render::probe::vertex_positions_async;
+    /// Objects on a device, whose faults are errors; and their readback.
+    #[cfg(feature = "gpu")]
+    pub mod device {
+        pub use crate::gpu::{
+            FrameUploads, Scopes, check_device, create_buffer, create_encoder, fault_point, filled_buffer,
+            largest_binding, read_buffers,
+        };
+        #[cfg(any(test, feature = "test_support"))]
+        pub use crate::gpu::{faults, wgsl_faults};
+    }
+    /// The parts of the glTF importer that read meshes and materials, too.
+    pub mod file {
+        pub use crate::import::fault::Fault;
+        pub use crate::import::gltf::accessor::Layout;
+        pub use crate::import::gltf::component::Component;
+        pub use crate::import::gltf::container::open as open_container;
+        pub use crate::import::gltf::document::Document;
+        pub use crate::import::gltf::files::{Files, FilesByName};
+        pub use crate::import::gltf::parse::trim;
+        pub use crate::import::gltf::reader::{Bytes, Reader};
+        pub use crate::import::json::JsonPath;
     }
     /// Single stages of the reference, for tests of one stage.
     pub mod reference {

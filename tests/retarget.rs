@@ -1,8 +1,5 @@
 /// Times beyond the keys of a track, and keys of zeros.
 mod beyond_keys;
-/// `posse retarget` and `posse eval --retarget`.
-#[cfg(feature = "cli")]
-mod command;
 /// Odd glTF documents, and notes on what glTF cannot hold.
 mod documents;
 /// Clips from one skeleton to another, by hand.

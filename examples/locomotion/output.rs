@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use posse::render::Picture;
-use posse::render::encode::{Film, Palette, PngAnimation, write_indexed_png};
+use posse_render::Picture;
+use posse_render::encode::{Film, Palette, PngAnimation, write_indexed_png};
 
 use super::RATE;
 

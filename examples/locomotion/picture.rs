@@ -1,8 +1,8 @@
 //! Pictures of the crowd where its characters are.
 
 use posse::glam::{Affine3A, Quat, Vec3};
-use posse::low_level::render::{demo_dyes, demo_figure};
-use posse::render::{
+use posse_render::demo;
+use posse_render::{
     Bones, Bounds, Camera, Canvas, Figure, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target, View,
 };
 
@@ -29,7 +29,7 @@ impl Drawing {
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;
         let canvas = Canvas::new(&gpu.device, target, size)?;
         let skeleton = gpu_crowd.batches().first().ok_or("the crowd is empty")?.skeleton();
-        let figures = [demo_figure(library, skeleton, 0.03)?];
+        let figures = [demo::figure(library, skeleton, 0.03)?];
         let bounds = Bounds { low: Vec3::new(-SHOWN, 0.0, -SHOWN), high: Vec3::new(SHOWN, 1.8, SHOWN) };
         let target = Vec3::new(0.0, 1.5, 0.0);
         let camera = Camera { target, azimuth: 0.6, elevation: 0.165, distance: 28.0, field_of_view: 0.31 };
@@ -43,7 +43,7 @@ impl Drawing {
         let placement = |(instance, walker): (usize, &Walker)| {
             let [x, z, heading, ..] = *walker;
             let transform = Affine3A::from_rotation_translation(Quat::from_rotation_y(heading), Vec3::new(x, 0.0, z));
-            Placement { transform, dyes: demo_dyes(instance) }
+            Placement { transform, dyes: demo::dyes(instance) }
         };
         let placements: Vec<Placement> = walkers.iter().enumerate().map(placement).collect();
         let poses = steered.gpu_crowd.batches().iter().map(PoseBuffers::from);

@@ -4,8 +4,8 @@ use super::Hike;
 use super::hills::Hills;
 use super::output::Outcome;
 use posse::glam::{Affine3A, Quat, Vec3};
-use posse::low_level::render::{demo_dyes, demo_figure};
-use posse::render::{
+use posse_render::demo;
+use posse_render::{
     Bones, Bounds, Camera, Canvas, Figure, Material, Mesh, Mover, Part, Picture, Placement, PoseBuffers, Renderer,
     Scene, Stage, Target, Vertex, View,
 };
@@ -31,7 +31,7 @@ impl Drawing {
         let (gpu, target) = (hike.engine.gpu(), Target::default());
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;
         let canvas = Canvas::new(&gpu.device, target, size)?;
-        let figures = [demo_figure(&hike.library, hike.rig.skeleton, 0.03)?, soil(hike)];
+        let figures = [demo::figure(&hike.library, hike.rig.skeleton, 0.03)?, soil(hike)];
         let bounds = Bounds { low: Vec3::new(-SHOWN, -5.0, -SHOWN), high: Vec3::new(SHOWN, 6.0, SHOWN) };
         let target = Vec3::new(0.0, 1.0, 0.0);
         let camera = Camera { target, azimuth: 0.6, elevation: 0.2, distance: 26.0, field_of_view: 0.31 };
@@ -49,7 +49,7 @@ impl Drawing {
             let rotation = Quat::from_rotation_y(place.heading as f32);
             Placement {
                 transform: Affine3A::from_rotation_translation(rotation, translation),
-                dyes: demo_dyes(instance),
+                dyes: demo::dyes(instance),
             }
         };
         let mut placements: Vec<Placement> = (0..hike.walkers.0.len()).map(placement).collect();

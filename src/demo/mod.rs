@@ -1,14 +1,11 @@
 //! Rigs made in code: a human with five clips, crowds of it, and rigs of any size for measurements.
 
-mod body;
 mod clips;
 mod human;
 mod motion;
 mod rig;
 mod shifted_clip;
-mod surface;
 
-pub use body::{Body, BodyVertex, body};
 pub use rig::{add_rig, add_uniform_rig, rig};
 pub use shifted_clip::shifted_clip;
 

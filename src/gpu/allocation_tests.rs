@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::demo;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::gpu::allocation::faults::{device, with_fault_after};
+use crate::gpu::allocation::faults::{context, each_fault, with_fault_after, with_features};
 use crate::gpu::{
     Bandwidth, CrowdOptions, DeviceAndQueue, GpuContext, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm,
     Stopwatch, submit,
@@ -16,36 +16,6 @@ use crate::model::{
 };
 use crate::pack::PackedLibrary;
 use crate::reference::NewTransition;
-
-/// Lets each place that a function reaches fail in turn, on what `make` makes without a fault. Each must give the error of want of
-/// memory, and the same call must succeed afterwards. Returns the number of places.
-#[track_caller]
-pub fn each_fault<S, T>(what: &str, make: impl Fn() -> S, run: impl Fn(&mut S) -> Result<T, Error>) -> usize {
-    for passed in 0..10_000 {
-        let mut made = make();
-        let (result, reached) = with_fault_after(passed, || run(&mut made).map(drop));
-        if !reached {
-            result.unwrap_or_else(|error| panic!("{what} without a fault: {error}"));
-            assert!(passed > 0, "{what} makes nothing");
-            return passed;
-        }
-        let message = result.map_or_else(|error| error.to_string(), |()| "success".into());
-        assert!(message.contains("out of memory; ask for fewer instances"), "{what}, place {passed}: {message}");
-        run(&mut made).unwrap_or_else(|error| panic!("{what} after the fault at place {passed}: {error}"));
-    }
-    panic!("{what}: no end");
-}
-
-/// A device without a GPU.
-pub fn context() -> GpuContext {
-    with_features(wgpu::Features::empty())
-}
-
-fn with_features(features: wgpu::Features) -> GpuContext {
-    let (device, queue) = device(features);
-    let info = device.adapter_info();
-    GpuContext { device, queue, info }
-}
 
 /// A library with an event, and an instance that uses each kind of buffer: layers, goals, parameters.
 fn scene() -> (Library, Crowd) {
@@ -218,7 +188,7 @@ fn each_allocation_can_be_refused() {
         ".write_texture(",
     ];
     let mut files = Vec::new();
-    for folder in ["src/gpu", "src/render"] {
+    for folder in ["src/gpu", "crates/posse-render/src"] {
         sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut files);
     }
     files.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/measure.rs"));

@@ -8,7 +8,7 @@ use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
 use crate::pack::record::Frame;
 
 /// The largest binding of storage that a device allows, in bytes. It is at most `u32::MAX`: kernels address with 32 bits.
-pub(crate) fn largest_binding(device: &wgpu::Device) -> u64 {
+pub fn largest_binding(device: &wgpu::Device) -> u64 {
     let limits = device.limits();
     limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(u32::MAX.into())
 }
@@ -26,7 +26,7 @@ pub(super) fn upload_with_room(gpu: DeviceAndQueue, label: &str, contents: &[u8]
 
 /// A buffer with contents, a multiple of 4 bytes. The queue uploads them with the next submission. wgpu's `create_buffer_init`
 /// maps the buffer instead, which panics in a browser whose device is lost or out of memory.
-pub(crate) fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], usage: Usages) -> wgpu::Buffer {
+pub fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], usage: Usages) -> wgpu::Buffer {
     sized_buffer(gpu, label, contents, usage, contents.len() as u64)
 }
 

@@ -14,7 +14,7 @@ use crate::gpu::{DeviceAndQueue, Scopes, create_buffer};
 /// has a buffer of its own. As many buffers are created as frames are recorded or under way at a time, two or three in a program
 /// that submits each frame.
 #[derive(Debug)]
-pub(crate) struct FrameUploads {
+pub struct FrameUploads {
     device: wgpu::Device,
     queue: wgpu::Queue,
     label: &'static str,

@@ -38,6 +38,8 @@ mod shader_tokens;
 mod stopwatch;
 mod transitions;
 mod visible;
+#[cfg(any(test, feature = "test_support"))]
+mod wgsl_faults;
 
 pub use adapter::{AdapterDescription, Shortfall};
 pub use bandwidth::Bandwidth;
@@ -53,17 +55,20 @@ pub use options::{CrowdOptions, LayersOutcome};
 pub use plan::KernelForm;
 pub use stopwatch::Stopwatch;
 
-pub(crate) use allocation::{create_buffer, create_encoder, fault_point};
-pub(crate) use buffers::{filled_buffer, largest_binding, upload};
-#[cfg(all(test, feature = "render"))]
-pub(crate) use contract_tests::faults;
-#[cfg(feature = "render")]
-pub(crate) use frame_uploads::FrameUploads;
-pub(crate) use readback::{check_device, read_buffers, submit, wait_for_device};
-pub(crate) use scopes::Scopes;
+#[cfg(any(test, feature = "test_support"))]
+pub use allocation::faults;
+pub use allocation::{create_buffer, create_encoder, fault_point};
+pub(crate) use buffers::upload;
+pub use buffers::{filled_buffer, largest_binding};
+pub use frame_uploads::FrameUploads;
+pub use readback::{check_device, read_buffers};
+pub(crate) use readback::{submit, wait_for_device};
+pub use scopes::Scopes;
+#[cfg(any(test, feature = "test_support"))]
+pub use wgsl_faults::wgsl_faults;
 
 #[cfg(test)]
-pub(crate) mod allocation_tests;
+mod allocation_tests;
 #[cfg(test)]
 mod contract_tests;
 #[cfg(test)]

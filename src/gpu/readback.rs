@@ -37,7 +37,7 @@ pub(crate) async fn submit(gpu: DeviceAndQueue<'_>, encoder: wgpu::CommandEncode
 ///
 /// # Errors
 /// [`Error::Device`] if the device is lost or out of memory.
-pub(crate) async fn read_buffers(
+pub async fn read_buffers(
     gpu: DeviceAndQueue<'_>,
     mut encoder: wgpu::CommandEncoder,
     buffers: &[(&wgpu::Buffer, Range<u64>)],
@@ -98,7 +98,7 @@ pub(crate) async fn wait_for_device(device: &wgpu::Device) -> Result<(), Error> 
 /// # Errors
 /// [`Error::Device`] if the device is lost.
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
+pub async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
     // A buffer that is mapped when it is created shows the loss without a wait for submitted work.
     let scopes = Scopes::push(device);
     let descriptor = wgpu::BufferDescriptor {
@@ -120,7 +120,7 @@ pub(crate) async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
 /// # Errors
 /// [`Error::Device`] if the device is lost.
 #[cfg(target_arch = "wasm32")]
-pub(crate) async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
+pub async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
     // In a browser, a buffer that is mapped when it is created panics if the device is lost.
     wait_for_device(device).await
 }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 
 /// Error scopes for all kinds of reports. Without them, wgpu panics on a report.
-pub(crate) struct Scopes {
+pub struct Scopes {
     out_of_memory: wgpu::ErrorScopeGuard,
     internal: wgpu::ErrorScopeGuard,
     validation: wgpu::ErrorScopeGuard,

@@ -198,15 +198,10 @@ fn kernel_texts() -> Vec<Text> {
     texts
 }
 
-/// The modules that the library gives to shaders of others, and the texts of the renderer. Render pipelines are not listed.
+/// The modules that the library gives to shaders of others.
 fn other_texts() -> Vec<Text> {
     let readers = SkinFormat::ALL.map(|format| (format!("reader of {format:?}"), format.wgsl().to_owned()));
-    #[cfg(feature = "render")]
-    let render = crate::render::sources().map(|(name, code)| (name.to_owned(), code));
-    #[cfg(not(feature = "render"))]
-    let render = [];
-    let texts = readers.into_iter().chain(render);
-    texts.map(|(name, code)| Text::new(name, &[], move || vec![code.clone()])).collect()
+    readers.into_iter().map(|(name, code)| Text::new(name, &[], move || vec![code.clone()])).collect()
 }
 
 /// Compiles a text by naga.
@@ -233,7 +228,7 @@ fn each_kernel_comes_with_every_set_of_features() {
     // The same in the four workgroups with a lane per joint, which keep no matrices.
     let expected = expected + (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
     assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 6));
-    assert_eq!(other_texts().len(), if cfg!(feature = "render") { 3 + 4 } else { 3 });
+    assert_eq!(other_texts().len(), 3);
 }
 
 /// A prime number, so that the sample goes through all kinds of kernels that pose.

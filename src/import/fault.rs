@@ -7,7 +7,7 @@ use crate::error::Error;
 
 /// A reason that a file cannot be used. It becomes [`Error::Import`] as soon as the name of the file is known.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// JSON path, the part of a GLB container, or the line of a text.
     pub path: String,
     /// The value that was found, the value that was expected, and the remedy if there is one.
@@ -15,6 +15,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
+    /// Makes a fault at a path.
     pub fn new(path: impl fmt::Display, reason: impl Into<String>) -> Self {
         Self { path: path.to_string(), reason: reason.into() }
     }
@@ -24,6 +25,7 @@ impl Fault {
         Self::new(path, format!("there is no {array}[{index}], the file has {len}"))
     }
 
+    /// The fault as the error of a file.
     pub fn in_file(self, file: &Path) -> Error {
         Error::Import { file: file.to_path_buf(), path: self.path, reason: self.reason }
     }

@@ -13,7 +13,7 @@ use super::fault::{Fault, shorten};
 /// ([`field`](Self::field), [`element`](Self::element)), which costs no allocation, or shares it
 /// ([`shared_field`](Self::shared_field), [`shared_item`](Self::shared_item)), so that it may outlive the parent.
 #[derive(Debug, Clone)]
-pub(crate) struct JsonPath<'a> {
+pub struct JsonPath<'a> {
     parent: Parent<'a>,
     step: Step<'a>,
 }

@@ -8,9 +8,9 @@
 pub mod bvh;
 pub mod cocos;
 pub mod crowd;
-mod fault;
+pub(crate) mod fault;
 pub mod gltf;
-mod json;
+pub(crate) mod json;
 mod memory_budget;
 
 pub use fault::Warning;

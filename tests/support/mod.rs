@@ -1,5 +1,7 @@
 pub mod assert_close;
 pub mod build;
+/// A BVH file of two frames.
+pub mod bvh_leg;
 /// The number and the seed of random cases.
 pub mod cases;
 /// The errors of compressed libraries.
@@ -8,6 +10,5 @@ pub mod each_engine;
 /// glTF files built in code.
 pub mod gltf_builder;
 pub mod gpu_library;
-pub mod running;
 pub mod scenes;
 pub mod skip;

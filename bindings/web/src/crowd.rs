@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use js_sys::Float32Array;
 use posse::low_level::Stopwatch;
-use posse::render::needed_outputs;
 use posse::{
     CrowdOptions, EventList, GpuCrowd, GpuEngine, GpuEvents, LayersOutcome, Mixing, Occurrence, Outputs, Pose, Step,
 };
+use posse_render::needed_outputs;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use posse::low_level::render::demo_figure;
-use posse::render::{Bounds, Figure, crowd_bounds};
 use posse::{Crowd, Layer, LayerTime, Ticks};
+use posse_render::demo;
+use posse_render::{Bounds, Figure, crowd_bounds};
 
 use crate::js::Result;
 use crate::source::Source;
@@ -31,7 +31,7 @@ impl Drawn {
         let mut figures = content.figures.clone();
         for skeleton in content.library.skeleton_ids() {
             match side {
-                Some(side) => figures.push(demo_figure(&content.library, skeleton, side)?),
+                Some(side) => figures.push(demo::figure(&content.library, skeleton, side)?),
                 None if figures.iter().all(|figure| figure.skeleton != skeleton) => {
                     figures.push(Figure::empty(skeleton))
                 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use posse::import::{bvh, cocos, gltf};
-use posse::render::{self, Figure};
 use posse::{Library, Mask, PropertyTracks, Skeleton, SkeletonId};
+use posse_render::{self, Figure};
 use wasm_bindgen::prelude::*;
 
 use crate::joints;

@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use posse::glam::Vec3;
-use posse::low_level::render::{Arrangement, demo_dyes, tint};
-use posse::render::{Background, Bones, Camera, Canvas, PoseBuffers, Renderer, Scene, Stage, Target};
 use posse::{GpuContext, wgpu};
+use posse_render::{Arrangement, demo, tint};
+use posse_render::{Background, Bones, Camera, Canvas, PoseBuffers, Renderer, Scene, Stage, Target};
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
@@ -113,7 +113,7 @@ impl View {
         let model = crowd.crowd.borrow().clone();
         let drawn = library.drawn(model.len(), shared.is_software)?;
         let bones = if drawn.has_meshes() { Bones::Hidden } else { Bones::Solid };
-        let needed = posse::render::needed_outputs(&drawn.figures, bones != Bones::Hidden);
+        let needed = posse_render::needed_outputs(&drawn.figures, bones != Bones::Hidden);
         let has = crowd.outputs();
         for (name, needed, has) in [
             ("skin", needed.skin, has.skin),
@@ -128,7 +128,7 @@ impl View {
         }
         let Arrangement { placements, corners, mut stage } =
             Arrangement::new(&model, &drawn.figures, &drawn.bounds, |instance| match library.is_demo {
-                true => demo_dyes(instance),
+                true => demo::dyes(instance),
                 false => [tint(instance); 5],
             });
         if let Some(colour) = show_options.background {
@@ -157,7 +157,7 @@ impl View {
         let output = texture.texture.create_view(&wgpu::TextureViewDescriptor { format, ..Default::default() });
         let mut encoder = shared.gpu.device.create_command_encoder(&Default::default());
         shown.crowd.gpu_crowd.encode(&mut encoder, now);
-        let view = posse::render::View { camera: camera.into(), stage: shown.stage, bones: shown.bones };
+        let view = posse_render::View { camera: camera.into(), stage: shown.stage, bones: shown.bones };
         shared.renderer.draw(&mut encoder, &shared.canvas.borrow(), &output, &shown.scene, &view);
         shared.gpu.queue.submit([encoder.finish()]);
         shared.gpu.queue.present(texture);

@@ -3,7 +3,30 @@
 use serde_json::{Value, json};
 
 use super::{Document, items};
-use crate::demo::Body;
+
+/// A mesh of triangles around the joints of the human, anticlockwise as seen from outside.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Body {
+    /// The vertices.
+    pub vertices: Vec<BodyVertex>,
+    /// Three indices of vertices per triangle.
+    pub indices: Vec<u32>,
+}
+
+/// A vertex of a [`Body`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BodyVertex {
+    /// The position in metres, in the bind pose.
+    pub position: [f32; 3],
+    /// The normal of length 1, in the bind pose.
+    pub normal: [f32; 3],
+    /// Indices into the joints of the skin.
+    pub joints: [u16; 4],
+    /// One weight per joint, with sum 1.
+    pub weights: [f32; 4],
+    /// The shares of hair, shirt, shorts and shoe, each from 0 to 1. The rest is skin.
+    pub parts: [f32; 4],
+}
 
 /// The linear colours of hair, shirt, shorts, shoes and skin.
 const COLOURS: [[f32; 3]; 5] =
@@ -93,7 +116,7 @@ fn colour(parts: [f32; 4]) -> [f32; 4] {
 }
 
 /// The joints of a vertex. A joint without weight is 0.
-fn joint_bytes(vertex: &crate::demo::BodyVertex) -> impl Iterator<Item = u8> {
+fn joint_bytes(vertex: &BodyVertex) -> impl Iterator<Item = u8> {
     let joints = vertex.joints.into_iter().zip(vertex.weights);
     joints.flat_map(|(joint, weight)| if weight > 0.0 { joint } else { 0 }.to_le_bytes())
 }

@@ -16,6 +16,8 @@ mod sampler;
 mod sampling;
 mod skeleton;
 
+pub use body::{Body, BodyVertex};
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};

@@ -7,8 +7,10 @@ use crate::import::{Fault, JsonPath};
 
 /// The type and the count of an accessor, known before its data are read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layout {
+pub struct Layout {
+    /// The type of a number.
     pub component: Component,
+    /// True if integers stand for numbers from -1 or 0 to 1.
     pub normalized: bool,
     /// Numbers per element.
     pub width: usize,
@@ -16,10 +18,12 @@ pub(crate) struct Layout {
     columns: usize,
     /// Bytes from column to column. The columns of a matrix begin at multiples of 4.
     column_bytes: usize,
+    /// The number of elements.
     pub count: u64,
 }
 
 impl Layout {
+    /// True for 32-bit floating-point numbers.
     pub fn is_float(&self) -> bool {
         self.component == Component::F32
     }
@@ -32,7 +36,7 @@ impl Layout {
 
 /// The reading of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Integers {
+pub enum Integers {
     /// Normalized if the accessor is.
     AsDeclared,
     /// Always normalized.
@@ -125,7 +129,6 @@ impl<'a> Reader<'a> {
     ///
     /// Afterwards, other readers of the same bytes may rely on this: views lie in their buffers, elements lie in their views,
     /// and sparse indices increase and are below the count.
-    #[cfg(feature = "render")]
     pub fn check(&mut self, index: usize, path: &JsonPath) -> Result<Layout, Fault> {
         let accessor = self.accessor(index, path)?;
         let layout = self.layout(index, path)?;

@@ -1,7 +1,7 @@
 //! Single numbers of accessors (glTF 2.0, section 3.6.2.2).
 
 /// The type into which numbers of a file are read. Both types hold every `f32`; `f32` does not hold every integer.
-pub(crate) trait Float: Copy + Default + Into<f64> {
+pub trait Float: Copy + Default + Into<f64> {
     /// The nearest number of the type.
     fn from_f64(number: f64) -> Self;
 }
@@ -20,12 +20,18 @@ impl Float for f32 {
 
 /// The type of a single number in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Component {
+pub enum Component {
+    /// Signed, 8 bits.
     I8,
+    /// Unsigned, 8 bits.
     U8,
+    /// Signed, 16 bits.
     I16,
+    /// Unsigned, 16 bits.
     U16,
+    /// Unsigned, 32 bits.
     U32,
+    /// Floating point, 32 bits.
     F32,
 }
 

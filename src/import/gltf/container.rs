@@ -9,14 +9,14 @@ const BIN_CHUNK: u32 = 0x004E_4942;
 
 /// The two parts of a file.
 #[derive(Debug)]
-pub(crate) struct Container<'a> {
+pub struct Container<'a> {
     pub json: &'a [u8],
     /// The binary chunk of a GLB file, if it has one.
     pub bin: Option<&'a [u8]>,
 }
 
 /// Separates the parts of a file. A file that does not begin like a GLB container is JSON.
-pub(crate) fn open<'a>(bytes: &'a [u8], warnings: &mut Vec<Warning>) -> Result<Container<'a>, Fault> {
+pub fn open<'a>(bytes: &'a [u8], warnings: &mut Vec<Warning>) -> Result<Container<'a>, Fault> {
     if bytes.starts_with(MAGIC) { open_glb(bytes, warnings) } else { Ok(Container { json: bytes, bin: None }) }
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// A text of the file. It is copied only if it has escapes.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
+pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
 impl Deref for Text<'_> {
     type Target = str;
@@ -23,33 +23,44 @@ impl Deref for Text<'_> {
     }
 }
 
+/// The parts of a glTF document that the importer reads, as in the file.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Document<'a> {
+pub struct Document<'a> {
+    /// `asset`.
     #[serde(borrow)]
     pub asset: Option<AssetInfo<'a>>,
+    /// `extensionsRequired`.
     #[serde(borrow, default)]
     pub extensions_required: Vec<Text<'a>>,
+    /// `buffers`.
     #[serde(borrow, default)]
     pub buffers: Vec<Buffer<'a>>,
+    /// `bufferViews`.
     #[serde(borrow, default)]
     pub buffer_views: Vec<BufferView<'a>>,
+    /// `accessors`.
     #[serde(borrow, default)]
     pub accessors: Vec<Accessor<'a>>,
+    /// `meshes`.
     #[serde(default)]
     pub meshes: Vec<Mesh>,
+    /// `nodes`.
     #[serde(borrow, default)]
     pub nodes: Vec<Node<'a>>,
+    /// `skins`.
     #[serde(borrow, default)]
     pub skins: Vec<Skin<'a>>,
+    /// `animations`.
     #[serde(borrow, default)]
     pub animations: Vec<Animation<'a>>,
+    /// `extensions`.
     pub extensions: Option<RootExtensions>,
 }
 
 /// The extensions of the document that name humanoid bones. Their content is free here: a fault in it stops no file.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct RootExtensions {
+pub struct RootExtensions {
     #[serde(rename = "VRMC_vrm")]
     pub vrm: Option<Value>,
     #[serde(rename = "VRMC_vrm_animation")]
@@ -57,14 +68,14 @@ pub(crate) struct RootExtensions {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct AssetInfo<'a> {
+pub struct AssetInfo<'a> {
     #[serde(borrow)]
     pub version: Option<Text<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Buffer<'a> {
+pub struct Buffer<'a> {
     #[serde(borrow)]
     pub uri: Option<Text<'a>>,
     pub byte_length: Option<u64>,
@@ -72,7 +83,7 @@ pub(crate) struct Buffer<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct BufferView<'a> {
+pub struct BufferView<'a> {
     pub buffer: usize,
     #[serde(default)]
     pub byte_offset: u64,
@@ -83,7 +94,7 @@ pub(crate) struct BufferView<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct BufferViewExtensions<'a> {
+pub struct BufferViewExtensions<'a> {
     #[serde(borrow, rename = "EXT_meshopt_compression")]
     pub ext_meshopt: Option<Compression<'a>>,
     #[serde(borrow, rename = "KHR_meshopt_compression")]
@@ -93,7 +104,7 @@ pub(crate) struct BufferViewExtensions<'a> {
 /// `EXT_meshopt_compression` or `KHR_meshopt_compression`, which have the same fields.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Compression<'a> {
+pub struct Compression<'a> {
     pub buffer: usize,
     #[serde(default)]
     pub byte_offset: u64,
@@ -108,7 +119,7 @@ pub(crate) struct Compression<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Accessor<'a> {
+pub struct Accessor<'a> {
     pub buffer_view: Option<usize>,
     #[serde(default)]
     pub byte_offset: u64,
@@ -122,7 +133,7 @@ pub(crate) struct Accessor<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Sparse {
+pub struct Sparse {
     pub count: u64,
     pub indices: SparseIndices,
     pub values: SparseValues,
@@ -130,7 +141,7 @@ pub(crate) struct Sparse {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SparseIndices {
+pub struct SparseIndices {
     pub buffer_view: usize,
     #[serde(default)]
     pub byte_offset: u64,
@@ -139,27 +150,27 @@ pub(crate) struct SparseIndices {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SparseValues {
+pub struct SparseValues {
     pub buffer_view: usize,
     #[serde(default)]
     pub byte_offset: u64,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Mesh {
+pub struct Mesh {
     #[serde(default)]
     pub primitives: Vec<Primitive>,
     pub weights: Option<Vec<f64>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Primitive {
+pub struct Primitive {
     #[serde(default)]
     pub targets: Vec<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Node<'a> {
+pub struct Node<'a> {
     #[serde(borrow)]
     pub name: Option<Text<'a>>,
     #[serde(default)]
@@ -174,7 +185,7 @@ pub(crate) struct Node<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Skin<'a> {
+pub struct Skin<'a> {
     #[serde(borrow)]
     pub name: Option<Text<'a>>,
     #[serde(default)]
@@ -183,7 +194,7 @@ pub(crate) struct Skin<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Animation<'a> {
+pub struct Animation<'a> {
     #[serde(borrow)]
     pub name: Option<Text<'a>>,
     #[serde(borrow, default)]
@@ -193,14 +204,14 @@ pub(crate) struct Animation<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Channel<'a> {
+pub struct Channel<'a> {
     pub sampler: usize,
     #[serde(borrow)]
     pub target: ChannelTarget<'a>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct ChannelTarget<'a> {
+pub struct ChannelTarget<'a> {
     pub node: Option<usize>,
     #[serde(borrow)]
     pub path: Option<Text<'a>>,
@@ -209,19 +220,19 @@ pub(crate) struct ChannelTarget<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct TargetExtensions<'a> {
+pub struct TargetExtensions<'a> {
     #[serde(borrow, rename = "KHR_animation_pointer")]
     pub pointer: Option<AnimationPointer<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct AnimationPointer<'a> {
+pub struct AnimationPointer<'a> {
     #[serde(borrow)]
     pub pointer: Text<'a>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Sampler<'a> {
+pub struct Sampler<'a> {
     pub input: usize,
     pub output: usize,
     #[serde(borrow)]

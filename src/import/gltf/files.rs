@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The source of the files beside a document.
 #[derive(Clone, Copy)]
-pub(crate) enum Files<'a> {
+pub enum Files<'a> {
     /// No source: other files are refused.
     None,
     /// The files of a folder.
@@ -17,13 +17,13 @@ pub(crate) enum Files<'a> {
 }
 
 /// Files whose bytes the caller holds. A trait, because the type of a function would fix the lifetime of the bytes.
-pub(crate) trait HeldFiles {
+pub trait HeldFiles {
     /// The bytes of a file by its path relative to the document.
     fn bytes(&self, name: &str) -> Option<&[u8]>;
 }
 
 /// The files that a function returns.
-pub(crate) struct FilesByName<'f, 'b>(pub &'f dyn Fn(&str) -> Option<&'b [u8]>);
+pub struct FilesByName<'f, 'b>(pub &'f dyn Fn(&str) -> Option<&'b [u8]>);
 
 impl HeldFiles for FilesByName<'_, '_> {
     fn bytes(&self, name: &str) -> Option<&[u8]> {

@@ -12,23 +12,23 @@
 //! `human_bones`, `skins`, `channels`, `curves` and `animations` make the model. `loaded` replaces the first two stages for documents that the
 //! `gltf` crate has parsed.
 
-mod accessor;
+pub(crate) mod accessor;
 mod animations;
 mod channels;
-mod component;
-mod container;
+pub(crate) mod component;
+pub(crate) mod container;
 mod curves;
-mod document;
+pub(crate) mod document;
 mod extensions;
-mod files;
+pub(crate) mod files;
 mod human_bones;
 #[cfg(feature = "gltf")]
 mod loaded;
 pub(crate) mod meshopt;
 mod nodes;
 mod outline;
-mod parse;
-mod reader;
+pub(crate) mod parse;
+pub(crate) mod reader;
 mod skins;
 mod uri;
 
@@ -37,8 +37,6 @@ pub(crate) use self::files::{Files, FilesByName};
 pub(crate) use self::nodes::Hierarchy;
 pub use self::outline::Outline;
 pub(crate) use self::reader::Reader;
-#[cfg(feature = "render")]
-pub(crate) use self::{accessor::Layout, component::Component, reader::Bytes};
 pub(crate) use self::{container::open as open_container, parse::trim};
 
 use std::path::{Path, PathBuf};

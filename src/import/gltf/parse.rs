@@ -47,7 +47,7 @@ fn describe_content(bytes: &[u8]) -> String {
 }
 
 /// The JSON without a byte order mark before it and padding zeros after it.
-pub(crate) fn trim(text: &[u8]) -> &[u8] {
+pub fn trim(text: &[u8]) -> &[u8] {
     let text = json::without_mark(text);
     let end = text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     text.get(..end).unwrap_or(text)

@@ -18,11 +18,13 @@ use crate::import::{Fault, JsonPath, Warning};
 const ALLOWANCE: u64 = 256 << 20;
 
 /// Bytes of the file itself, of another file, or decompressed bytes.
-pub(crate) type Bytes<'a> = Rc<Cow<'a, [u8]>>;
+pub type Bytes<'a> = Rc<Cow<'a, [u8]>>;
 
 /// Reads the data of a document. Loads a buffer and decompresses a view on the first request.
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
+    /// The document.
     pub document: &'a Document<'a>,
+    /// The faults that were repaired or passed over.
     pub warnings: Vec<Warning>,
     /// The bytes of the buffers without a URI, by buffer.
     given: Vec<&'a [u8]>,
@@ -36,7 +38,7 @@ pub(crate) struct Reader<'a> {
 }
 
 /// The bytes of a buffer view.
-pub(crate) struct View<'a> {
+pub struct View<'a> {
     bytes: Bytes<'a>,
     range: Range<usize>,
     pub stride: Option<u64>,
@@ -48,7 +50,6 @@ impl View<'_> {
     }
 }
 
-#[cfg(feature = "render")]
 impl<'a> View<'a> {
     /// The bytes of the whole buffer of the view. For a compressed view, the bytes of the view alone.
     pub fn of_buffer(&self) -> Bytes<'a> {
@@ -73,6 +74,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Adds a warning.
     pub fn warn(&mut self, path: impl fmt::Display, message: impl Into<String>) {
         self.warnings.push(Warning { path: path.to_string(), message: message.into() });
     }
@@ -186,7 +188,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The bytes of a URI of anything but a buffer: its own data, or a file beside the document.
-    pub(crate) fn resource(&mut self, uri: &str, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
+    pub fn resource(&mut self, uri: &str, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
         if uri::is_data(uri) {
             return Ok(Rc::new(Cow::Owned(uri::decode_data(uri, path)?)));
         }

@@ -103,6 +103,8 @@ field_types! {
 ///
 /// `Name in words { ... }` lies in the array `words`, from which WGSL loads it field by field. All its fields must be `u32` or
 /// `f32`. `Name { ... }` is bound as a whole.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! record {
     (
         $(#[doc = $doc:literal])*
@@ -119,48 +121,50 @@ macro_rules! record {
             /// The number of `u32` words of a record.
             pub const WORDS: usize = size_of::<Self>() / 4;
             /// The description of the record.
-            pub const RECORD: $crate::pack::record::Record = $crate::pack::record::Record {
+            pub const RECORD: $crate::low_level::record::Record = $crate::low_level::record::Record {
                 name: stringify!($name),
                 docs: &[$($doc),*],
-                fields: &[$($crate::pack::record::Field {
+                fields: &[$($crate::low_level::record::Field {
                     name: stringify!($field),
                     docs: &[$($field_doc),*],
-                    type_name: <$type as $crate::pack::record::FieldType>::WGSL,
+                    type_name: <$type as $crate::low_level::record::FieldType>::WGSL,
                     offset: std::mem::offset_of!($name, $field),
                     size: size_of::<$type>(),
                 },)*],
                 size: 4 * Self::WORDS,
-                loaded_from: $crate::pack::record::loaded_from(&[$(stringify!($array))?]),
+                loaded_from: $crate::low_level::record::loaded_from(&[$(stringify!($array))?]),
             };
         }
 
-        impl $crate::pack::record::FieldType for $name {
+        impl $crate::low_level::record::FieldType for $name {
             const WGSL: &'static str = stringify!($name);
         }
     };
 }
 
 /// Defines public constants, and their descriptions `CONSTANTS`. A file has at most one such block.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! constants {
-    (@value u32 $name:ident) => { $crate::pack::record::Value::Word($name) };
-    (@value f32 $name:ident) => { $crate::pack::record::Value::Float($name) };
-    (@value [f32; $count:literal] $name:ident) => { $crate::pack::record::Value::Floats(&$name) };
+    (@value u32 $name:ident) => { $crate::low_level::record::Value::Word($name) };
+    (@value f32 $name:ident) => { $crate::low_level::record::Value::Float($name) };
+    (@value [f32; $count:literal] $name:ident) => { $crate::low_level::record::Value::Floats(&$name) };
     ($($(#[doc = $doc:literal])* pub const $name:ident: $type:tt = $value:expr;)*) => {
         $($(#[doc = $doc])* pub const $name: $type = $value;)*
 
         /// The descriptions of the constants of this file.
-        pub(crate) const CONSTANTS: &[$crate::pack::record::Constant] = &[$($crate::pack::record::Constant {
+        pub(crate) const CONSTANTS: &[$crate::low_level::record::Constant] = &[$($crate::low_level::record::Constant {
             name: stringify!($name),
             docs: &[$($doc),*],
-            value: $crate::pack::record::constants!(@value $type $name),
+            value: $crate::low_level::record::constants!(@value $type $name),
         },)*];
     };
 }
 
-pub(crate) use {constants, record};
+pub use {constants, record};
 
 /// The first name of a list of at most one; `None` for an empty list.
-pub(crate) const fn loaded_from(array: &[&'static str]) -> Option<&'static str> {
+pub const fn loaded_from(array: &[&'static str]) -> Option<&'static str> {
     match array {
         [array, ..] => Some(array),
         [] => None,

@@ -32,8 +32,7 @@ pub use quantized_column::*;
 pub use skeleton::*;
 pub use timeline::*;
 
-pub use declare::{Constant, Field, FieldType, Record, Shared, Value};
-pub(crate) use declare::{constants, loaded_from, record};
+pub use declare::{Constant, Field, FieldType, Record, Shared, Value, constants, loaded_from, record};
 
 constants! {
     /// The offset or index that stands for none.

@@ -1,0 +1,186 @@
+//! The arguments of `posse bake`.
+
+use std::path::PathBuf;
+
+use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
+
+use crate::bake::format::{FormatName, NpzLayout};
+use crate::bake::share::{ShardChoice, Share};
+use crate::engine::{AdapterArgs, EngineChoice};
+use crate::threads::ThreadArgs;
+
+/// The end of `posse bake --help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  posse bake clips -o baked                                   every clip below clips/, one npz file each
+  posse bake clips -o baked --fps 50 --arrays pos,quat,linvel,angvel --up z --quaternions wxyz
+  posse bake walk.bvh -o baked --joints Hips,LeftFoot,RightFoot
+  posse bake @list.txt -o baked --format parquet              one Parquet file with a row per frame
+  posse bake nod.anim -o baked --rig Fox.glb                  a Cocos Creator clip on the nodes of a glTF file
+  posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run array
+  posse bake --check baked clips                              lists the clips that are missing
+
+INPUT is a file (.glb, .gltf, .bvh, a Cocos Creator clip with --rig, a crowd file), a folder, a glob in quotes, or @LIST, a file with
+the path of a file per line, relative to the working folder. A folder is searched for .glb, .gltf and .bvh files; OUT is left out. A clip is named by its path below the folder,
+without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or #INDEX if the name is missing or
+repeated. Two clips of one name are refused, and so are outputs that would replace an input.
+
+Arrays (frames first, float32), of --arrays:
+  pos, quat                positions (joints, 3) and rotations (joints, 4) in model space; the default
+  linvel, angvel           velocities (joints, 3) in model space, per second: central differences over 1/fps on both sides
+  local_pos, local_quat, local_scale
+                           relative to the parent of the joint
+  skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins. With --up z and --scale they
+                           take the file's own vertices, unscaled and with y up, to the turned and scaled model space
+  weights, properties      morph weights and animated properties (count), in the order of `posse eval`
+  root                     position and rotation of the first joint written (7)
+
+A share of the clips goes to each task of --shard I/N, by size. `--shard auto` takes I from SLURM_ARRAY_TASK_ID,
+JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or CLOUD_RUN_TASK_INDEX, counted from 0. Tasks may be killed at any moment and run
+again: outputs appear when they are complete. --resume keeps those that are there already.
+
+Exit codes: 0 ok; 1 an output cannot be written, or with --check is missing: try again; 2 bad usage or a bad input: do not try again.
+Bad inputs are listed in OUT/failed-IIIII.jsonl, and do not stop the others.";
+
+/// Arguments of `posse bake`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Files, folders, globs, or @LIST.
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// The folder of the outputs. It is created if necessary.
+    #[arg(short, long, value_name = "OUT", required_unless_present = "check")]
+    pub output: Option<PathBuf>,
+    /// Lists the clips whose outputs are missing in OUT, or were made from another file, with other options or by another version
+    /// of posse. Nothing is written.
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume", "strict"])]
+    pub check: Option<PathBuf>,
+    /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30.
+    #[arg(long, value_name = "F", value_parser = parse_positive)]
+    pub fps: Option<f64>,
+    /// Only these clips of each file, by name or by index.
+    #[arg(long, value_name = "NAME|INDEX")]
+    pub clip: Vec<String>,
+    /// The arrays. Default: pos,quat.
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_kind)]
+    pub arrays: Vec<ArrayKind>,
+    /// The joints written, in this order: a file with a name per line, or names. A text without a comma that names a file is this
+    /// file, even if a joint has the same name. Default: all, in the order of the file.
+    #[arg(long, value_name = "FILE|A,B")]
+    pub joints: Option<String>,
+    /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name. Cocos Creator clips need it.
+    #[arg(long, value_name = "FILE")]
+    pub rig: Option<PathBuf>,
+    /// The axis that points up in model space. z turns the model by 90 degrees about +X.
+    #[arg(long, value_enum, default_value = "y")]
+    pub up: UpName,
+    /// The factor of all lengths.
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = parse_positive)]
+    pub scale: f64,
+    /// The order of the numbers of quaternions. Default: xyzw.
+    #[arg(long, value_enum)]
+    pub quaternions: Option<OrderName>,
+    /// The format of the outputs.
+    #[arg(long, value_enum, default_value = "npz")]
+    pub format: FormatName,
+    /// The layout of npz files. Default: plain. mjlab implies --arrays pos,quat,linvel,angvel and --quaternions wxyz, but not --up z.
+    #[arg(long, value_enum)]
+    pub layout: Option<NpzLayout>,
+    /// Bakes share I of N, counted from 0. auto takes I from the task of the scheduler, and N from --shards.
+    #[arg(long, value_name = "I/N|auto")]
+    pub shard: Option<ShardChoice>,
+    /// The number of shares, for --shard auto.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Share::MOST)))]
+    pub shards: Option<u32>,
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+    /// The engine that evaluates the poses. The default is the CPU on every machine, so that outputs do not depend on it.
+    #[arg(long, value_enum, default_value = "cpu")]
+    pub engine: EngineName,
+    #[command(flatten)]
+    pub adapter: AdapterArgs,
+    /// Keeps outputs that were made from the same file, with the same options, by the same version of posse.
+    #[arg(long)]
+    pub resume: bool,
+    /// Stops at the first bad input.
+    #[arg(long)]
+    pub strict: bool,
+    /// Prints a line of JSON per clip.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Args {
+    /// Returns true if the poses are evaluated on the GPU.
+    pub fn uses_gpu(&self) -> bool {
+        self.engine == EngineName::Gpu
+    }
+}
+
+/// An axis, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum UpName {
+    Y,
+    Z,
+}
+
+/// An order of the numbers of quaternions, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum OrderName {
+    Xyzw,
+    Wxyz,
+}
+
+/// An engine, by name. The bytes of outputs must not depend on the machine, so that `auto` never selects a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum EngineName {
+    /// The same as cpu.
+    Auto,
+    /// The GPU, or a software adapter if there is no hardware GPU.
+    Gpu,
+    /// The CPU.
+    Cpu,
+    /// The f64 reference.
+    Reference,
+}
+
+impl From<EngineName> for EngineChoice {
+    fn from(name: EngineName) -> Self {
+        match name {
+            EngineName::Auto | EngineName::Cpu => Self::Cpu,
+            EngineName::Gpu => Self::Gpu,
+            EngineName::Reference => Self::Reference,
+        }
+    }
+}
+
+impl From<UpName> for UpAxis {
+    fn from(name: UpName) -> Self {
+        match name {
+            UpName::Y => Self::Y,
+            UpName::Z => Self::Z,
+        }
+    }
+}
+
+impl From<OrderName> for QuaternionOrder {
+    fn from(name: OrderName) -> Self {
+        match name {
+            OrderName::Xyzw => Self::Xyzw,
+            OrderName::Wxyz => Self::Wxyz,
+        }
+    }
+}
+
+fn parse_kind(name: &str) -> Result<ArrayKind, String> {
+    name.trim().parse().map_err(|error: posse::Error| error.to_string())
+}
+
+/// Parses a number above 0 in the range of an `f32`.
+fn parse_positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= f64::from(f32::MAX) => Ok(number),
+        Ok(_) => Err("expected a number above 0, in the range of a 32-bit float".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,108 @@
+//! A crowd file: an output per instance, and for usda a file that refers to all of them.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use posse::import::crowd::{self, CrowdFile};
+use posse::{Crowd, Error, Layer, LayerTime, Library};
+
+use crate::bake::clip::{ClipBake, Rig, grid};
+use crate::bake::draft::Draft;
+use crate::bake::fault::Fault;
+use crate::bake::format::{Character, Format, write_crowd};
+use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
+use crate::bake::job::Job;
+use crate::bake::options::Options;
+use crate::bake::part::Turn;
+use crate::bake::sampler::Motion;
+use crate::bake::source_facts;
+use crate::bake::stored::usda::check_crowd;
+
+/// Bakes the instances of a crowd file.
+pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
+    let source = source_facts::of_file(file, Kind::Crowd)?;
+    let reference = reference_file(job.options, job.out, file);
+    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, &source);
+    let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
+    if clips.is_empty() && reference.as_ref().is_none_or(|reference| check_crowd(reference).is_ok()) {
+        return Ok(());
+    }
+    let mut library = Library::new();
+    let crowd = crowd::load(&mut library, &file.path)?;
+    crowd.warnings.iter().for_each(|warning| job.warn(&format!("warning: {}: {warning}", file.path.display())));
+    let grid = grid(job.options, None, duration(&library, &crowd)?)?;
+    let mut sampler = job.engines.open(&library)?;
+    let mut bake = |clip: &ListedClip| -> Result<(), Fault> {
+        let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)
+        else {
+            let reason = "the file has fewer instances than when it was listed; run again";
+            return Err(Fault::Input(Error::Usage(reason.into())));
+        };
+        let asset = &crowd.files[asset].asset;
+        let instance = crowd.crowd(&library, clip.index..clip.index + 1)?;
+        check_motion(&instance)?;
+        let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
+        let bake = ClipBake { job, file, turn, rig, source: &source };
+        bake.bake(&clip.name, grid, Motion::Layers(instance.layers(0)), &mut sampler)
+    };
+    let mut failed = HashSet::new();
+    for clip in clips {
+        if job.is_stopped() {
+            return Ok(());
+        }
+        if let Err(fault) = bake(clip) {
+            failed.insert(clip.index);
+            job.fail(file, Some(&clip.name), fault);
+        }
+    }
+    let there = contents.clips.iter().filter(|clip| !failed.contains(&clip.index));
+    let characters: Vec<Character> = there.map(|clip| character(job, clip, grid.len())).collect();
+    match reference {
+        Some(place) if !job.is_stopped() && !characters.is_empty() => {
+            let draft = Draft::create(&place, job.tag).map_err(Fault::Output)?;
+            write_crowd(draft, &characters, grid.fps(), job.options.up.name()).map_err(Fault::of_writer)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The place of the file that refers to the outputs of all instances; `None` if the format has none.
+pub fn reference_file(options: &Options, out: &Path, file: &ClipFile) -> Option<PathBuf> {
+    let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
+    (is_crowd && options.format == Format::Usda).then(|| out.join(format!("{}.usda", stem(&file.below))))
+}
+
+/// An instance in the file that refers to all of them. It stands in the same folder.
+fn character(job: &Job, clip: &ListedClip, frames: u64) -> Character {
+    let name = clip.name.rsplit('/').next().unwrap_or(&clip.name);
+    Character { name: name.to_owned(), path: format!("{name}.{}", job.options.format.extension()), frames }
+}
+
+/// The end of the longest first pass of a layer on the crowd clock, in seconds. A pass that began before 0 counts from 0.
+fn duration(library: &Library, crowd: &CrowdFile) -> Result<f64, Error> {
+    let mut last = 0.0_f64;
+    for instance in 0..crowd.len() {
+        for layer in crowd.crowd(library, instance..instance + 1)?.layers(0) {
+            last = last.max(first_pass(library, layer));
+        }
+    }
+    Ok(last.min(CrowdFile::MAX_SECONDS))
+}
+
+/// Checks that the poses of an instance follow from the clock and its layers alone, as arrays of frames need it.
+fn check_motion(crowd: &Crowd) -> Result<(), Fault> {
+    if crowd.transition(0).is_none() && crowd.goals(0).is_empty() && !crowd.layers(0).iter().any(Layer::is_driven) {
+        return Ok(());
+    }
+    let reason = "the instance has parameters, synchronised layers, a transition or inverse kinematics, which are not baked yet; use \
+                  eval --format npz";
+    Err(Fault::Input(Error::Usage(reason.into())))
+}
+
+/// The end of the first pass of a layer; 0 for a layer that stands still.
+fn first_pass(library: &Library, layer: &Layer) -> f64 {
+    let LayerTime::Playing(playback) = layer.time else { return 0.0 };
+    let [start, end] = playback.part(library.clip(layer.clip).duration());
+    let pass = (end - start) / playback.rate.abs();
+    if pass.is_finite() { playback.start.to_seconds().max(0.0) + pass } else { 0.0 }
+}

@@ -1,0 +1,211 @@
+//! A Parquet file that is being written.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, FixedSizeListArray, Float32Array, Float64Array, Int32Array, Int64Array, RecordBatch,
+    StringArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+use posse::Error;
+use posse::bake::ArrayLayout;
+
+use crate::bake::draft::Draft;
+use crate::bake::facts::Facts;
+use crate::bake::spool::Spool;
+use crate::write_error::with_remedy;
+
+/// The most rows of a row group.
+const ROWS: usize = 1 << 16;
+
+/// The most bytes of a row group. The writer holds a row group in memory, so that those of wide arrays have fewer rows.
+const GROUP: usize = 64 << 20;
+
+/// The bytes that are handed to the writer at a time.
+const BATCH: usize = 1 << 20;
+
+/// The number of row groups from which on several clips share one. Some readers allow 32,767.
+const MANY_GROUPS: usize = 1 << 14;
+
+/// A column of lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    name: String,
+    /// The index of the array.
+    array: usize,
+    /// Numbers per row.
+    width: usize,
+}
+
+/// The columns of the arrays of a clip. Parquet has no lists of length 0: such arrays have no column.
+pub fn columns(layout: &ArrayLayout) -> Vec<Column> {
+    let columns = layout.arrays().iter().zip(0..);
+    let columns = columns.map(|(shape, array)| Column { name: shape.name.clone(), array, width: shape.width() });
+    columns.filter(|column| column.width > 0).collect()
+}
+
+/// The description of a column of lists: its elements are never missing.
+fn element() -> Arc<Field> {
+    Arc::new(Field::new("element", DataType::Float32, false))
+}
+
+/// The columns of a file, in their order.
+fn schema(file: &Path, columns: &[Column]) -> Result<Schema, Error> {
+    let clip = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let mut fields = vec![
+        Field::new("clip", clip, false),
+        Field::new("frame", DataType::Int64, false),
+        Field::new("time", DataType::Float64, false),
+    ];
+    for Column { name, width, .. } in columns {
+        let too_wide = |_| Error::Limit {
+            what: format!("{}: {name}: numbers per row", file.display()),
+            needed: *width as u64,
+            allowed: i32::MAX as u64,
+        };
+        let width = i32::try_from(*width).map_err(too_wide)?;
+        fields.push(Field::new(name, DataType::FixedSizeList(element(), width), false));
+    }
+    Ok(Schema::new(fields))
+}
+
+/// The settings of a file. Numbers are stored as they are; only the names of clips have a dictionary.
+fn properties() -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_created_by(concat!("posse version ", env!("CARGO_PKG_VERSION")).into())
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_dictionary_enabled(false)
+        .set_column_dictionary_enabled(ColumnPath::from("clip"), true)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_offset_index_disabled(true)
+        .set_max_row_group_row_count(None);
+    for column in ["clip", "frame", "time"] {
+        properties = properties.set_column_statistics_enabled(ColumnPath::from(column), EnabledStatistics::Chunk);
+    }
+    properties.build()
+}
+
+/// A file.
+pub struct Part {
+    file: PathBuf,
+    columns: Vec<Column>,
+    schema: Arc<Schema>,
+    writer: ArrowWriter<Draft>,
+    /// The number of complete row groups.
+    groups: usize,
+    /// The rows of the row group that is being written.
+    rows: usize,
+}
+
+impl Part {
+    /// Begins a file. `file` is the place of the draft.
+    pub fn new(draft: Draft, columns: Vec<Column>) -> Result<Self, Error> {
+        let file = draft.place().to_path_buf();
+        let schema = Arc::new(schema(&file, &columns)?);
+        let writer = ArrowWriter::try_new(draft, schema.clone(), Some(properties()))
+            .map_err(|error| Error::Io { file: file.clone(), source: with_remedy(io_error(error)) })?;
+        Ok(Self { file, columns, schema, writer, groups: 0, rows: 0 })
+    }
+
+    /// The place of the file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The columns of lists.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The most rows of a row group, and of a batch.
+    fn limits(&self) -> [usize; 2] {
+        let row = 4 * self.columns.iter().map(|column| column.width).sum::<usize>() + 24;
+        [GROUP, BATCH].map(|bytes| (bytes / row).clamp(1, ROWS))
+    }
+
+    /// Appends a clip. A row group ends with it, or sooner at the limit of rows.
+    pub fn add(&mut self, clip: &mut Spool, facts: &Facts) -> Result<(), Error> {
+        let json = serde_json::to_string(facts).map_err(|error| self.error(error))?;
+        self.writer.append_key_value_metadata(KeyValue::new(facts.clip.clone(), json));
+        let ([group, batch], mut frame) = (self.limits(), 0);
+        clip.rewind()?;
+        loop {
+            let (times, arrays) = clip.read(batch.min(group - self.rows))?;
+            if times.is_empty() {
+                break;
+            }
+            let count = times.len();
+            let rows =
+                self.rows_of(&facts.clip, frame, times, arrays).map_err(|error| self.error(io::Error::other(error)))?;
+            self.writer.write(&rows).map_err(|error| self.error(io_error(error)))?;
+            frame += count;
+            self.rows += count;
+            if self.rows == group {
+                self.end_group()?;
+            }
+        }
+        if self.groups < MANY_GROUPS { self.end_group() } else { Ok(()) }
+    }
+
+    /// Consecutive frames of a clip as rows.
+    fn rows_of(
+        &self,
+        clip: &str,
+        first: usize,
+        times: Vec<f64>,
+        mut arrays: Vec<Vec<f32>>,
+    ) -> Result<RecordBatch, ArrowError> {
+        let count = times.len();
+        let name = Arc::new(StringArray::from(vec![clip]));
+        let clips = DictionaryArray::<Int32Type>::try_new(Int32Array::from(vec![0; count]), name)?;
+        let frames = Int64Array::from_iter_values((first..first + count).map(|frame| frame as i64));
+        let mut rows: Vec<ArrayRef> = vec![Arc::new(clips), Arc::new(frames), Arc::new(Float64Array::from(times))];
+        for Column { array, width, .. } in &self.columns {
+            let numbers = Arc::new(Float32Array::from(std::mem::take(&mut arrays[*array])));
+            // The schema has checked the width.
+            rows.push(Arc::new(FixedSizeListArray::try_new(element(), *width as i32, numbers, None)?));
+        }
+        RecordBatch::try_new(self.schema.clone(), rows)
+    }
+
+    fn end_group(&mut self) -> Result<(), Error> {
+        if self.rows > 0 {
+            self.writer.flush().map_err(|error| self.error(io_error(error)))?;
+            self.groups += 1;
+            self.rows = 0;
+        }
+        Ok(())
+    }
+
+    /// Completes the file, and gives it its name.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.end_group()?;
+        let Self { file, writer, .. } = self;
+        let draft = writer.into_inner().map_err(|error| Error::Io { file, source: with_remedy(io_error(error)) })?;
+        draft.keep()
+    }
+
+    fn error(&self, source: impl Into<io::Error>) -> Error {
+        Error::Io { file: self.file.clone(), source: with_remedy(source.into()) }
+    }
+}
+
+/// The error of the operating system in an error of the crate `parquet`.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::other(error),
+    }
+}

@@ -1,0 +1,135 @@
+//! The state of a bake that all workers share.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use posse::Error;
+
+use crate::bake::draft::DraftTag;
+use crate::bake::facts::{SourceFacts, StoredFacts};
+use crate::bake::failures::Failure;
+use crate::bake::fault::Fault;
+use crate::bake::inputs::ClipFile;
+use crate::bake::options::Options;
+use crate::bake::progress::{ClipLine, Progress};
+use crate::bake::sampler::Engines;
+
+/// A bake: its options, and the results of all workers.
+pub struct Job<'a> {
+    /// The options.
+    pub options: &'a Options,
+    /// The folder of the outputs.
+    pub out: &'a Path,
+    /// The tag of the drafts.
+    pub tag: &'a DraftTag,
+    /// The engines of the workers.
+    pub engines: Engines<'a>,
+    /// True if outputs are kept that are as they would be made.
+    pub resume: bool,
+    /// True if the first bad input stops the bake.
+    pub strict: bool,
+    /// The progress.
+    pub progress: Progress,
+    /// The failures so far, with the paths of the files to order them by.
+    pub failures: Mutex<Vec<Failure>>,
+    /// The first failure to write an output.
+    pub output_error: Mutex<Option<Error>>,
+    /// True if no further clips are begun.
+    pub stopped: AtomicBool,
+}
+
+impl Job<'_> {
+    /// Returns true if the bake ends before all clips are done.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// The path of the output of a clip.
+    pub fn place(&self, clip: &str) -> PathBuf {
+        self.out.join(format!("{clip}.{}", self.options.format.extension()))
+    }
+
+    /// The facts of the output of a clip, if it is there and was made by this version with these options.
+    pub fn stored(&self, clip: &str) -> Option<StoredFacts> {
+        let place = self.place(clip);
+        let stored = place.exists().then(|| self.options.format.read_facts(&place).ok()).flatten()?;
+        let own = stored.into_iter().find(|facts| facts.clip == clip)?;
+        let source = own.source.clone();
+        self.options.difference(&own, &source).is_none().then_some(own)
+    }
+
+    /// Returns true for a clip that is kept, and counts it.
+    pub fn keeps(&self, file: &ClipFile, clip: &str, source: &SourceFacts) -> bool {
+        let is_kept = self.resume && self.stored(clip).is_some_and(|stored| stored.source == *source);
+        if is_kept {
+            self.count_kept(file, clip);
+        }
+        is_kept
+    }
+
+    /// Prints the line of a warning. Those of the rig come with each file, and are printed once.
+    pub fn warn(&self, text: &str) {
+        let is_of_rig = |rig: &PathBuf| text.starts_with(&format!("warning: {}: ", rig.display()));
+        if self.options.rig.as_ref().is_some_and(is_of_rig) {
+            self.progress.note_once(text);
+        } else {
+            self.progress.note(text);
+        }
+    }
+
+    /// Counts a clip that is kept.
+    pub fn count_kept(&self, file: &ClipFile, clip: &str) {
+        let path = file.path.to_string_lossy();
+        self.progress.add_clip(&ClipLine {
+            clip: Some(clip),
+            path: &path,
+            status: "kept",
+            frames: None,
+            message: None,
+        });
+    }
+
+    /// Counts a clip that has been written.
+    pub fn count_baked(&self, file: &ClipFile, clip: &str, frames: u64) {
+        let path = file.path.to_string_lossy();
+        let (clip, frames) = (Some(clip), Some(frames));
+        self.progress.add_clip(&ClipLine { clip, path: &path, status: "baked", frames, message: None });
+    }
+
+    /// Records the fault of a clip, or of a whole file.
+    pub fn fail(&self, file: &ClipFile, clip: Option<&str>, fault: Fault) {
+        // A stopped bake ends the waiting of other clips with errors.
+        if self.is_stopped() {
+            return;
+        }
+        match fault {
+            Fault::Input(error) => {
+                let path = file.path.display().to_string();
+                self.fail_input(Failure { path, clip: clip.map(str::to_owned), message: error.to_string() });
+            }
+            Fault::Output(error) => self.fail_output(error),
+        }
+    }
+
+    /// Records that an output cannot be written, and stops the bake.
+    pub fn fail_output(&self, error: Error) {
+        self.stopped.store(true, Ordering::Relaxed);
+        self.output_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// Records a bad input.
+    pub fn fail_input(&self, failure: Failure) {
+        let Failure { path, clip, message } = &failure;
+        // Most messages begin with the name of their file.
+        let place = if message.starts_with(path.as_str()) { String::new() } else { format!("{path}: ") };
+        let name = clip.as_ref().map_or(String::new(), |clip| format!("clip {clip}: "));
+        self.progress.note(&format!("error: {name}{place}{message}"));
+        let line = ClipLine { clip: clip.as_deref(), path, status: "failed", frames: None, message: Some(message) };
+        self.progress.print(&line);
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+        if self.strict {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The options of a bake, checked, and their normalised form.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
+use posse::{Error, Library, import};
+use serde::Serialize;
+
+use crate::bake::args::Args;
+use crate::bake::facts::{SourceFacts, StoredFacts};
+use crate::bake::format::{Format, NpzLayout};
+use crate::bake::{hash, regular_file};
+use crate::engine::EngineChoice;
+use crate::source::add_rig_from_slice;
+
+/// The version that outputs state.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The options of a bake.
+pub struct Options {
+    /// Frames per second; `None` for the rate of each clip.
+    pub fps: Option<f64>,
+    /// The clips of each file, by name or index; empty for all.
+    pub clips: Vec<String>,
+    /// The arrays, in the order of [`ArrayKind::ALL`].
+    pub kinds: Vec<ArrayKind>,
+    /// The names of the joints; `None` for all.
+    pub joints: Option<Vec<String>>,
+    /// The file whose nodes the clips animate.
+    pub rig: Option<PathBuf>,
+    /// The files of `--joints` and `--rig`, with the buffers of the rig.
+    pub read_files: Vec<ReadFile>,
+    /// The axis that points up.
+    pub up: UpAxis,
+    /// The factor of lengths.
+    pub scale: f64,
+    /// The order of the numbers of quaternions.
+    pub quaternions: QuaternionOrder,
+    /// The format of the outputs.
+    pub format: Format,
+    /// The engine: `cpu`, `gpu` or `reference`.
+    pub engine: EngineChoice,
+    /// The options that change an output, as JSON. Equal options have equal texts.
+    pub text: String,
+    /// The same with the options that select clips.
+    pub text_of_all: serde_json::Value,
+}
+
+/// A file that a bake reads. No output may replace it.
+#[derive(Debug, Clone)]
+pub struct ReadFile {
+    /// The part that it has in the bake, for messages.
+    pub role: &'static str,
+    pub path: PathBuf,
+}
+
+/// The options that change an output.
+#[derive(Serialize)]
+struct Normalised<'a> {
+    fps: Option<f64>,
+    arrays: Vec<&'static str>,
+    joints: Option<&'a [String]>,
+    rig: Option<RigFacts>,
+    up: &'static str,
+    scale: f64,
+    quaternions: &'static str,
+    format: &'static str,
+    layout: Option<&'static str>,
+    engine: &'static str,
+}
+
+/// The content of a rig. Its path does not change an output.
+#[derive(Serialize)]
+struct RigFacts {
+    sha256: String,
+    buffers: Vec<String>,
+}
+
+impl Options {
+    /// Checks the arguments. Reads the file of `--joints`, and the rig.
+    pub fn new(args: &Args) -> Result<Self, Error> {
+        let format = Format::new(args.format, args.layout)?;
+        let kinds = format.kinds(&args.arrays)?;
+        check_repeats(&args.arrays)?;
+        let joints = args.joints.as_deref().map(JointNames::read).transpose()?;
+        let rig = args.rig.as_deref().map(RigFiles::read).transpose()?;
+        let (joints, joints_file) = joints.map_or((None, None), |joints| (Some(joints.names), joints.file));
+        let (rig_facts, beside_rig) = rig.map_or((None, Vec::new()), |rig| (Some(rig.facts), rig.beside));
+        let file = |role| move |path: PathBuf| ReadFile { role, path };
+        let read_files = joints_file.map(file("the file of --joints")).into_iter();
+        let read_files = read_files.chain(args.rig.clone().map(file("the rig")));
+        let mut options = Self {
+            fps: args.fps,
+            clips: args.clip.clone(),
+            kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
+            joints,
+            rig: args.rig.clone(),
+            read_files: read_files.chain(beside_rig.into_iter().map(file("a file that the rig names"))).collect(),
+            up: args.up.into(),
+            scale: args.scale,
+            quaternions: format.quaternions(args.quaternions.map(Into::into))?,
+            format,
+            engine: args.engine.into(),
+            text: String::new(),
+            text_of_all: serde_json::Value::Null,
+        };
+        let value =
+            serde_json::to_value(options.normalised(rig_facts)).map_err(|error| Error::Usage(error.to_string()))?;
+        options.text = value.to_string();
+        options.text_of_all = value;
+        options.text_of_all["clip"] = options.clips.as_slice().into();
+        Ok(options)
+    }
+
+    fn normalised(&self, rig: Option<RigFacts>) -> Normalised<'_> {
+        Normalised {
+            fps: self.fps,
+            arrays: self.kinds.iter().map(|kind| kind.name()).collect(),
+            joints: self.joints.as_deref(),
+            rig,
+            up: self.up.name(),
+            scale: self.scale,
+            quaternions: self.quaternions.name(),
+            format: self.format.extension(),
+            layout: match self.format {
+                Format::Npz(NpzLayout::Plain) => Some("plain"),
+                Format::Npz(NpzLayout::Mjlab) => Some("mjlab"),
+                _ => None,
+            },
+            engine: match self.engine {
+                EngineChoice::Auto | EngineChoice::Cpu => "cpu",
+                EngineChoice::Gpu => "gpu",
+                EngineChoice::Reference => "reference",
+            },
+        }
+    }
+
+    /// The reason that an output is not the one that these options make of a source; `None` if it is.
+    pub fn difference(&self, stored: &StoredFacts, source: &SourceFacts) -> Option<String> {
+        if stored.posse_version != VERSION {
+            return Some(format!("made by posse {}, but this is {VERSION}", stored.posse_version));
+        }
+        if stored.options != self.text {
+            return Some(format!("made with other options: {}", different_fields(&stored.options, &self.text)));
+        }
+        (stored.source != *source).then(|| "made from another file, or from an older version of it".into())
+    }
+}
+
+/// The fields in which two JSON objects differ, with both values.
+pub fn different_fields(found: &str, expected: &str) -> String {
+    let parse = |text: &str| serde_json::from_str::<serde_json::Map<_, _>>(text).unwrap_or_default();
+    let (found, expected) = (parse(found), parse(expected));
+    let mut names: Vec<&String> = expected.keys().chain(found.keys()).collect();
+    names.sort();
+    names.dedup();
+    let show = |name: &str, value: Option<&serde_json::Value>| match (name, value) {
+        ("fps", Some(serde_json::Value::Null)) => "the file's own".into(),
+        ("joints", Some(serde_json::Value::Null)) => "all".into(),
+        (_, None | Some(serde_json::Value::Null)) => "nothing".into(),
+        (_, Some(value)) => value.to_string(),
+    };
+    let differences = names.into_iter().filter(|name| found.get(*name) != expected.get(*name));
+    let lines = differences
+        .map(|name| format!("{name} was {}, is {}", show(name, found.get(name)), show(name, expected.get(name))));
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+/// Fails if an array is listed twice.
+fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
+    match kinds.iter().enumerate().find(|(index, kind)| kinds[..*index].contains(kind)) {
+        Some((_, kind)) => Err(Error::Usage(format!("--arrays repeats {}; list each array once", kind.name()))),
+        None => Ok(()),
+    }
+}
+
+/// The value of `--joints`.
+struct JointNames {
+    names: Vec<String>,
+    /// The file that they were read from; `None` for a list.
+    file: Option<PathBuf>,
+}
+
+impl JointNames {
+    /// Reads the names: the lines of a file, or a list. A text with a comma is a list; any other text that names a file is this file.
+    fn read(text: &str) -> Result<Self, Error> {
+        let file = Some(Path::new(text)).filter(|file| !text.contains(',') && file.is_file());
+        let names: Vec<String> = match file {
+            Some(file) => {
+                let read = std::fs::read_to_string(file);
+                let lines = read.map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
+                let names = lines.trim_start_matches('\u{feff}').lines().map(str::trim);
+                names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+            }
+            None if is_like_path(text) => {
+                return Err(Error::Usage(format!(
+                    "--joints {text}: there is no such file; give a file with a name per line, or names with commas between them"
+                )));
+            }
+            None => text.split(',').map(|name| name.trim().to_owned()).collect(),
+        };
+        if names.is_empty() {
+            return Err(Error::Usage(format!("--joints {text}: the file has no names; list at least one joint")));
+        }
+        if let Some(index) = names.iter().position(String::is_empty) {
+            let place = index + 1;
+            return Err(Error::Usage(format!(
+                "--joints {text}: name {place} is empty; remove a comma, or name a joint"
+            )));
+        }
+        let mut known = HashSet::new();
+        if let Some((index, name)) = names.iter().enumerate().find(|(_, name)| !known.insert(name.as_str())) {
+            return Err(Error::Usage(format!("--joints: name {} repeats {name:?}; list each joint once", index + 1)));
+        }
+        Ok(Self { names, file: file.map(Path::to_path_buf) })
+    }
+}
+
+/// Returns true for a text without commas that is rather a path than the name of a joint.
+fn is_like_path(text: &str) -> bool {
+    let extension = Path::new(text).extension().unwrap_or_default();
+    let is_known = || ["txt", "json", "csv", "list", "lst"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    !text.contains(',') && (text.contains(std::path::is_separator) || is_known())
+}
+
+/// A rig that has been read.
+struct RigFiles {
+    facts: RigFacts,
+    /// The files that it names.
+    beside: Vec<PathBuf>,
+}
+
+impl RigFiles {
+    /// Reads a rig to identify it. Fails if it cannot be used, because then no clip can be baked.
+    fn read(rig: &Path) -> Result<Self, Error> {
+        let bytes = regular_file::read(rig)?;
+        let mut library = Library::new();
+        // The warnings come with the files that are baked.
+        let (skeleton, _) = add_rig_from_slice(&mut library, rig, &bytes, &mut |_| ())?;
+        if library.skeleton(skeleton).joints().is_empty() {
+            let rig = rig.display();
+            return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));
+        }
+        // A rig that is not glTF has nothing beside it.
+        let outline = import::gltf::Outline::from_slice(rig, &bytes).unwrap_or_default();
+        let folder = rig.parent().unwrap_or(Path::new(""));
+        let beside = outline.buffers.iter().map(|buffer| folder.join(buffer)).collect();
+        let buffers = hash::facts_of_buffers(rig, &outline.buffers)?;
+        let buffers = buffers.into_iter().map(|buffer| buffer.sha256).collect();
+        Ok(Self { facts: RigFacts { sha256: hash::of_bytes(&bytes), buffers }, beside })
+    }
+}

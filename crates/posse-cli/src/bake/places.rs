@@ -1,0 +1,180 @@
+//! The places of the outputs, checked before anything is baked.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use posse::Error;
+
+use crate::bake::crowd;
+use crate::bake::inputs::{ClipFile, Inputs, resolve};
+use crate::bake::options::{Options, ReadFile};
+use crate::bake::share::Share;
+use crate::bake::workers::map;
+
+/// A file that a bake writes.
+struct Output<'a> {
+    /// The path below OUT, with `/` between folders.
+    below: String,
+    /// The file that it is made from; `None` for a file of the whole bake.
+    source: Option<&'a Path>,
+}
+
+impl Output<'_> {
+    /// The folders of the path below OUT, from the lowest one up.
+    fn folders(&self) -> impl Iterator<Item = &str> {
+        self.below.rmatch_indices('/').map(|(end, _)| &self.below[..end])
+    }
+
+    /// The output of a file, for messages.
+    fn text(&self) -> String {
+        match self.source {
+            Some(source) => format!("the output {} of {}", self.below, source.display()),
+            None => format!("the output {}", self.below),
+        }
+    }
+}
+
+/// Fails if one output is both a file and a folder of other outputs.
+pub fn check_folders(files: &[ClipFile], options: &Options, share: Option<Share>) -> Result<(), Error> {
+    let outputs = outputs(files, options, share);
+    let by_path: HashMap<&str, &Output> = outputs.iter().map(|output| (output.below.as_str(), output)).collect();
+    for output in &outputs {
+        if let Some(other) = output.folders().find_map(|folder| by_path.get(folder)) {
+            let (one, other) = (output.text(), other.text());
+            return Err(Error::Usage(format!(
+                "{other} has the place of a folder of {one}; rename one of the input files or folders"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Fails if an output of any share would replace a file that the bake reads, or if its place is taken for good: by a folder, or by a
+/// file where a folder is needed. All tasks of a bake with shares find the same.
+pub fn check(
+    out: &Path,
+    inputs: &Inputs,
+    options: &Options,
+    share: Option<Share>,
+    threads: usize,
+) -> Result<(), Error> {
+    check_folders_of_out(out)?;
+    // An output that is not there yet replaces nothing.
+    let Some(canonical_out) = resolve(out).filter(|out| out.exists()) else { return Ok(()) };
+    let out = if out.exists() { out } else { &canonical_out };
+    let read = read_files(inputs, options);
+    let places = map(threads, &read, |file| file.path.canonicalize().ok());
+    for (file, place) in read.iter().zip(&places) {
+        let Some(place) = place else { continue };
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        if place.parent() == Some(&canonical_out) && is_reserved(&name, options) {
+            let (role, path, out) = (file.role, file.path.display(), out.display());
+            return Err(Error::Usage(format!(
+                "{path}: {role} has a name in {out} that posse writes itself; move the file, or give another OUT"
+            )));
+        }
+    }
+    let by_place: HashMap<&Path, &ReadFile> =
+        places.iter().zip(&read).filter_map(|(place, file)| Some((place.as_deref()?, file))).collect();
+    let outputs = outputs(&inputs.files, options, share);
+    check_folders_below(out, &outputs)?;
+    let checked = map(threads, &outputs, |output| check_place(out, output, &by_place));
+    checked.into_iter().collect()
+}
+
+/// The outputs of all clips, and the files of the bake.
+fn outputs<'a>(files: &'a [ClipFile], options: &Options, share: Option<Share>) -> Vec<Output<'a>> {
+    let of_bake = |below: String| Output { below, source: None };
+    let Share { index, count } = share.unwrap_or(Share { index: 0, count: 1 });
+    let mut outputs = vec![of_bake(format!("failed-{index:05}.jsonl"))];
+    if share.is_some() {
+        outputs.push(of_bake("shards.json".into()));
+    }
+    let extension = options.format.extension();
+    if options.format.is_per_share() {
+        outputs.push(of_bake(format!("part-{index:05}-of-{count:05}.{extension}")));
+        return outputs;
+    }
+    for file in files {
+        let source = Some(file.path.as_path());
+        let clips = file.clips().iter().map(|clip| format!("{}.{extension}", clip.name));
+        let reference = crowd::reference_file(options, Path::new(""), file);
+        let reference = reference.map(|path| path.to_string_lossy().into_owned());
+        outputs.extend(clips.chain(reference).map(|below| Output { below, source }));
+    }
+    outputs
+}
+
+/// The files that a bake reads: inputs with the files that they name, and those of the options.
+fn read_files(inputs: &Inputs, options: &Options) -> Vec<ReadFile> {
+    let mut read: Vec<ReadFile> = Vec::new();
+    for file in &inputs.files {
+        read.push(ReadFile { role: "the input", path: file.path.clone() });
+        let beside = file.contents.as_ref().map_or(&[][..], |contents| &contents.beside);
+        read.extend(beside.iter().map(|path| ReadFile { role: "a file that an input names", path: path.clone() }));
+    }
+    read.extend(inputs.lists.iter().map(|path| ReadFile { role: "the list of inputs", path: path.clone() }));
+    read.extend_from_slice(&options.read_files);
+    read
+}
+
+/// Returns true for the names of the files in OUT that do not belong to one clip, of any share.
+fn is_reserved(name: &str, options: &Options) -> bool {
+    let is_number = |text: &str| text.len() >= 5 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_failures = name.strip_prefix("failed-").and_then(|name| name.strip_suffix(".jsonl")).is_some_and(is_number);
+    let is_part = || {
+        let name = name.strip_prefix("part-").and_then(|name| name.strip_suffix(".parquet"));
+        name.and_then(|name| name.split_once("-of-")).is_some_and(|(share, _)| is_number(share))
+    };
+    name == "shards.json" || is_failures || options.format.is_per_share() && is_part()
+}
+
+/// Fails if OUT, or the lowest folder above it that is there, is a file.
+fn check_folders_of_out(out: &Path) -> Result<(), Error> {
+    match out.ancestors().find(|path| path.exists()) {
+        Some(path) if !path.is_dir() => {
+            Err(Error::Usage(format!("{}: OUT is not a folder; give the path of a folder with -o", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Fails if a file stands where a folder of the outputs is needed.
+fn check_folders_below(out: &Path, outputs: &[Output]) -> Result<(), Error> {
+    let mut known = HashSet::new();
+    for output in outputs {
+        for folder in output.folders() {
+            // The folders above a known one are known too.
+            if !known.insert(folder) {
+                break;
+            }
+            let place = out.join(folder);
+            if fs::metadata(&place).is_ok_and(|file| !file.is_dir()) {
+                let (place, text) = (place.display(), output.text());
+                return Err(Error::Usage(format!(
+                    "{place}: a file stands in the place of a folder of {text}; remove the file, or give another OUT"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Fails if the place of an output is a folder, or one of the files that are read.
+fn check_place(out: &Path, output: &Output, read: &HashMap<&Path, &ReadFile>) -> Result<(), Error> {
+    let place = out.join(&output.below);
+    let (shown, text) = (place.display(), output.text());
+    match place.canonicalize() {
+        Ok(canonical) if canonical.is_dir() => Err(Error::Usage(format!(
+            "{shown}: a folder stands in the place of {text}; remove the folder, or give another OUT"
+        ))),
+        Ok(canonical) => match read.get(canonical.as_path()) {
+            Some(ReadFile { role, path }) => {
+                Err(Error::Usage(format!("{shown}: {text} would replace {role} {}; give another OUT", path.display())))
+            }
+            None => Ok(()),
+        },
+        Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,109 @@
+//! `shards.json`: the list that all tasks of a sharded bake agree on.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use posse::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::bake::draft::{Draft, DraftTag};
+use crate::bake::fault::Fault;
+use crate::bake::inputs::ClipFile;
+use crate::bake::options::{VERSION, different_fields};
+use crate::bake::share::Share;
+
+const NAME: &str = "shards.json";
+
+/// The list of inputs and the options, as all tasks must have them.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShardsFile {
+    posse_version: String,
+    shards: u32,
+    files: u64,
+    bytes: u64,
+    /// The SHA-256 of the names and sizes of the files, in the order of the list.
+    list_sha256: String,
+    options: Value,
+}
+
+impl ShardsFile {
+    /// The file of a list.
+    pub fn new(shards: u32, files: &[ClipFile], options: &Value) -> Self {
+        let mut hash = Sha256::new();
+        for file in files {
+            hash.update(file.below.as_bytes());
+            // A path has no zero byte, so that different lists have different bytes.
+            hash.update([0]);
+            hash.update(file.size.to_le_bytes());
+        }
+        Self {
+            posse_version: VERSION.into(),
+            shards,
+            files: files.len() as u64,
+            bytes: files.iter().fold(0, |bytes, file| bytes.saturating_add(file.size)),
+            list_sha256: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
+            options: options.clone(),
+        }
+    }
+
+    /// The number of shares of a bake; `None` without a usable file.
+    pub fn count(out: &Path) -> Option<u32> {
+        let file: Self = serde_json::from_slice(&fs::read(out.join(NAME)).ok()?).ok()?;
+        Some(file.shards).filter(|shares| (1..=Share::MOST).contains(shares))
+    }
+
+    /// Writes the file if it is not there. Otherwise compares the one that is there.
+    pub fn agree(&self, out: &Path, tag: &DraftTag) -> Result<(), Fault> {
+        let place = out.join(NAME);
+        let text = serde_json::to_string_pretty(self).map_err(|error| Fault::Input(Error::Usage(error.to_string())))?;
+        if !place.exists() {
+            let mut draft = Draft::create(&place, tag).map_err(Fault::Output)?;
+            let written = writeln!(draft, "{text}");
+            written.map_err(|error| Fault::Output(draft.error(error)))?;
+            draft.keep_if_new().map_err(Fault::Output)?;
+        }
+        // Another task may have written it at the same moment, so that it is read in any case.
+        let failed = |source: io::Error| Error::Io { file: place.clone(), source };
+        let found = fs::read_to_string(&place).map_err(|source| Fault::Output(failed(source)))?;
+        let found: Self = serde_json::from_str(&found).map_err(|error| {
+            let place = place.display();
+            let reason = format!(
+                "{place}: {error}; expected the list of a sharded bake. Remove the file, so that it is made anew"
+            );
+            Fault::Input(Error::Usage(reason))
+        })?;
+        let differences = self.differences(&found);
+        if differences.is_empty() {
+            return Ok(());
+        }
+        Err(Fault::Input(Error::Usage(format!(
+            "{}: the tasks that wrote it had another bake: {differences}. All tasks need the same inputs and options; otherwise \
+             remove the file, or give another OUT",
+            place.display()
+        ))))
+    }
+
+    /// The differences from the file that was found, as a text.
+    fn differences(&self, found: &Self) -> String {
+        let mut texts = Vec::new();
+        if found.posse_version != self.posse_version {
+            texts.push(format!("posse was {}, is {}", found.posse_version, self.posse_version));
+        }
+        if found.shards != self.shards {
+            texts.push(format!("the number of shares was {}, is {}", found.shards, self.shards));
+        }
+        if [found.files, found.bytes] != [self.files, self.bytes] {
+            let (before, now) = (format!("{} files of {} bytes", found.files, found.bytes), self.files);
+            texts.push(format!("the inputs were {before}, are {now} files of {} bytes", self.bytes));
+        } else if found.list_sha256 != self.list_sha256 {
+            texts.push(format!("names or sizes among the {} inputs differ", self.files));
+        }
+        if found.options != self.options {
+            texts.push(different_fields(&found.options.to_string(), &self.options.to_string()));
+        }
+        texts.join("; ")
+    }
+}

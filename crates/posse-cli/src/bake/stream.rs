@@ -1,0 +1,172 @@
+//! A long BVH file: read, posed and written in parts, so that memory does not grow with its length.
+
+use std::io::{BufRead, BufReader};
+
+use posse::import::bvh::{Keys, Reader};
+use posse::{ClipId, Error, Library, SkeletonId};
+
+use crate::bake::clip::{Rig, UNBOUND, bvh_fps, grid};
+use crate::bake::facts::SourceFacts;
+use crate::bake::fault::Fault;
+use crate::bake::hash::{self, HashingReader};
+use crate::bake::inputs::ClipFile;
+use crate::bake::job::Job;
+use crate::bake::part::Turn;
+use crate::bake::regular_file;
+use crate::bake::sampler::{Block, Motion};
+use crate::source::add_rig;
+
+/// The bytes of the keys of a window.
+const WINDOW_BYTES: usize = 4 << 20;
+/// The bytes of a key of a joint with a position and a rotation.
+const KEY_BYTES: usize = 7 * size_of::<f64>();
+/// The largest part of the window size that velocities may need at once.
+const MOST_WINDOWS: u64 = 8;
+/// The bytes that are read at once.
+const BUFFER: usize = 1 << 20;
+
+/// Bakes the clip of a file in parts.
+///
+/// A frame is posed from the keys around it, which are the same in all parts. Its numbers are those of the whole file, except where a
+/// rotation is constant over a part, but not over the file: it then has the bits of its key, without the rounding of slerp.
+pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault> {
+    let [listed] = file.clips() else { return Ok(()) };
+    let name = listed.name.as_str();
+    if turn.is_none() && job.resume && is_kept(job, file, name)? {
+        return Ok(());
+    }
+    let input = HashingReader::new(regular_file::open(&file.path)?);
+    let sha256 = input.hash();
+    let reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
+    for warning in reader.warnings() {
+        job.warn(&format!("warning: {}: {warning}", file.path.display()));
+    }
+    let mut library = Library::new();
+    let own = library.add_skeleton(reader.skeleton().clone());
+    let own_joints = reader.skeleton().joints().len();
+    let (skeleton, nodes) = match &job.options.rig {
+        Some(rig) => add_rig(&mut library, rig, &mut |text| job.warn(text))?,
+        None => (own, (0..own_joints).collect()),
+    };
+    let rig = Rig::new(&library, skeleton, &nodes, job.options)?;
+    let grid = grid(job.options, bvh_fps(reader.frame_time()), reader.duration())?;
+    let mut writer = rig.begin(job, turn, name)?;
+    let mut block = Block::new(&rig.layout);
+    let mut window = Window::new(reader, own_joints);
+    let velocities = rig.layout.has_velocities();
+    let (mut first, mut engine) = (0, String::new());
+    while first < grid.len() && !job.is_stopped() {
+        let end = grid.len().min(first.saturating_add(window.frames(grid.fps())));
+        let last = end - 1;
+        let [from, to] =
+            if velocities { [grid.span(first)[0], grid.span(last)[1]] } else { [first, last].map(|at| grid.time(at)) };
+        window.cover(from, to)?;
+        let (part, clip) = window.library(job, &library, [own, skeleton])?;
+        let mut sampler = job.engines.open(&part)?;
+        while first < end && !job.is_stopped() {
+            let block_end = block.end(first, end);
+            block.fill(&mut sampler, &rig.layout, &grid, Motion::Clip(clip), first..block_end)?;
+            writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
+            job.progress.add_frames(block.times.len());
+            first = block_end;
+        }
+        engine = sampler.name();
+    }
+    if job.is_stopped() {
+        return Ok(());
+    }
+    window.read_rest()?;
+    let source = SourceFacts { path: file.below.clone(), sha256: sha256.digits(), buffers: Vec::new() };
+    writer.finish(&rig.facts(job.options, name, grid.fps(), source, engine)).map_err(Fault::of_writer)?;
+    job.count_baked(file, name, grid.len());
+    Ok(())
+}
+
+/// Returns true for a clip whose output is kept, and counts it. The file is read only if there is an output of these options.
+fn is_kept(job: &Job, file: &ClipFile, name: &str) -> Result<bool, Error> {
+    let Some(stored) = job.stored(name).filter(|stored| stored.source.path == file.below) else { return Ok(false) };
+    let is_kept = stored.source.sha256 == hash::of_file(&file.path)?;
+    if is_kept {
+        job.count_kept(file, name);
+    }
+    Ok(is_kept)
+}
+
+/// The keys of a file around the frames that are posed.
+struct Window<R: BufRead> {
+    reader: Reader<R>,
+    keys: Keys,
+    /// The number of keys of a window.
+    most: u64,
+}
+
+impl<R: BufRead> Window<R> {
+    fn new(reader: Reader<R>, joints: usize) -> Self {
+        let most = (WINDOW_BYTES / KEY_BYTES / joints.max(1)).clamp(64, 8192) as u64;
+        Self { reader, keys: Keys::new(), most }
+    }
+
+    /// The number of frames at a rate that a window serves, at least 1.
+    fn frames(&self, fps: f64) -> u64 {
+        let seconds = self.most as f64 * self.reader.frame_time();
+        // `as` turns a number beyond the range of the integer into its largest one.
+        ((seconds * fps) as u64).max(1)
+    }
+
+    /// Reads on until the keys around two times and between them are there, and drops earlier ones.
+    fn cover(&mut self, from: f64, to: f64) -> Result<(), Error> {
+        let last_key = self.reader.frames().saturating_sub(1);
+        // A key more on each side, because the quotients are rounded.
+        let key = |time: f64| if last_key == 0 { 0.0 } else { time / self.reader.frame_time() };
+        let first = (key(from).floor() as u64).saturating_sub(1);
+        let end = (key(to).ceil() as u64).saturating_add(2).min(self.reader.frames());
+        let most = MOST_WINDOWS * self.most;
+        if end.saturating_sub(first) > most {
+            let keys = end - first;
+            return Err(Error::Usage(format!(
+                "the velocities of a frame span {keys} keys, but {most} are kept in memory; give a larger --fps, or leave out linvel \
+                 and angvel"
+            )));
+        }
+        loop {
+            let before = usize::try_from(first.saturating_sub(self.keys.first())).unwrap_or(usize::MAX);
+            self.keys.drop_front(before);
+            let next = self.keys.first() + self.keys.len() as u64;
+            if next >= end || self.read(end - next)? == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads up to `count` keys, at most those of a window.
+    fn read(&mut self, count: u64) -> Result<usize, Error> {
+        self.reader.read(count.min(self.most) as usize, &mut self.keys)
+    }
+
+    /// A library with the keys as a clip. The skeletons are that of the file, and the one that the clip animates.
+    fn library(&self, job: &Job, library: &Library, skeletons: [SkeletonId; 2]) -> Result<(Library, ClipId), Error> {
+        let mut part = library.clone();
+        let [own, rig] = skeletons;
+        let clip = part.add_clip(self.keys.clip(own, None)?)?;
+        if own == rig {
+            return Ok((part, clip));
+        }
+        let sharing = part.share_clip(clip, rig)?;
+        if sharing.tracks.iter().all(Option::is_none) {
+            return Err(Error::Usage(UNBOUND.into()));
+        }
+        // Each part has the faults of the others.
+        sharing.faults.iter().for_each(|fault| job.progress.note_once(&format!("warning: {fault}")));
+        Ok((part, sharing.clip))
+    }
+
+    /// Reads the file to its end.
+    fn read_rest(&mut self) -> Result<(), Error> {
+        loop {
+            self.keys.drop_front(usize::MAX);
+            if self.read(u64::MAX)? == 0 {
+                return Ok(());
+            }
+        }
+    }
+}

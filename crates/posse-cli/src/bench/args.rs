@@ -1,0 +1,184 @@
+//! The arguments of `posse bench`.
+
+use std::path::PathBuf;
+
+use clap::ArgGroup;
+use clap::builder::ArgPredicate;
+use posse::{Crowd, SkinFormat};
+
+use super::cost::Table;
+use crate::arguments::{CompressArgs, SkinFormatChoice};
+use crate::engine::{AdapterArgs, EngineChoice};
+
+/// The default of `--table`: all cost tables with `--report`, unless an option is present that selects other cases.
+const DEFAULT_TABLES: [(&str, ArgPredicate, Option<&str>); 10] = [
+    ("from", ArgPredicate::IsPresent, None),
+    ("soak", ArgPredicate::IsPresent, None),
+    ("file", ArgPredicate::IsPresent, None),
+    ("crowd", ArgPredicate::IsPresent, None),
+    ("instances", ArgPredicate::IsPresent, None),
+    ("joints", ArgPredicate::IsPresent, None),
+    ("keys", ArgPredicate::IsPresent, None),
+    ("depth", ArgPredicate::IsPresent, None),
+    ("layers", ArgPredicate::IsPresent, None),
+    ("report", ArgPredicate::IsPresent, Some("instances,layers,keys,depth,joints,skeletons,clips,additive")),
+];
+
+/// Arguments of `posse bench`.
+#[derive(Debug, clap::Args)]
+#[command(group = ArgGroup::new("tables").args(["table", "report"]).multiple(true))]
+pub struct Args {
+    /// A .glb, .gltf or .bvh file. Its clips are played. Default: generated rigs.
+    pub file: Option<PathBuf>,
+    /// A crowd file. Its crowd is measured unchanged. `posse eval --help` describes crowd files.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["file", "table", "instances", "joints", "keys", "depth", "layers"]
+    )]
+    pub crowd: Option<PathBuf>,
+    /// Cost tables: the time per joint as one size grows and the others are fixed [default of --report: all].
+    #[arg(
+        long,
+        value_enum,
+        value_name = "TABLE,TABLE",
+        value_delimiter = ',',
+        conflicts_with_all = ["file", "instances", "joints", "keys", "depth", "layers"],
+        default_value_ifs = DEFAULT_TABLES,
+        hide_default_value = true
+    )]
+    pub table: Vec<Table>,
+    /// Joints of each case of a cost table, over all instances; not for table `instances` [default: 640000; of --report with a
+    /// software adapter 64000].
+    #[arg(long, value_name = "N", requires = "tables", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    pub table_joints: Option<u32>,
+    /// The largest estimated memory of a case of a cost table in gigabytes. Larger cases are left out.
+    #[arg(long, value_name = "GB", default_value_t = 2.0, requires = "tables", value_parser = parse_gigabytes)]
+    pub memory: f64,
+    /// The numbers of instances; of --soak one [default: 100,1000,10000; of --soak 256].
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], default_value_if("soak", ArgPredicate::IsPresent, "256"), hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub instances: Vec<u32>,
+    /// The numbers of joints of the generated rigs.
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [16, 64, 256], conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..))]
+    pub joints: Vec<u32>,
+    /// The number of keys per track of the generated rigs, at 30 Hz.
+    #[arg(long, value_name = "N", default_value_t = 60, conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub keys: u32,
+    /// The number of levels of the generated rigs; at most their number of joints.
+    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub depth: u32,
+    /// The numbers of layers per instance, blended with equal weights.
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1], value_parser = clap::value_parser!(u32).range(1..=Crowd::MAX_LAYERS as i64))]
+    pub layers: Vec<u32>,
+    /// The formats of skin matrices. With dual-quaternion, the generated rigs have uniform scales.
+    #[arg(long, value_enum, value_name = "FORMAT,FORMAT", value_delimiter = ',', default_values_t = [SkinFormatChoice::Matrix])]
+    pub skin_format: Vec<SkinFormatChoice>,
+    /// The engines. `gpu` uses a software adapter if there is no hardware GPU [default: gpu,cpu,reference; of tables gpu,cpu].
+    #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',')]
+    pub engines: Vec<EngineChoice>,
+    #[command(flatten)]
+    pub adapter: AdapterArgs,
+    /// The numbers of threads of the CPU engine, each measured [default: one per core; of --report 1 and one per core].
+    #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = parse_threads)]
+    pub threads: Vec<usize>,
+    /// Seconds per case and engine [default: 0.5; of --report 0.2].
+    #[arg(
+        long,
+        default_value_t = 0.5,
+        default_value_if("report", ArgPredicate::IsPresent, "0.2"),
+        hide_default_value = true,
+        value_parser = parse_seconds
+    )]
+    pub seconds: f64,
+    /// Poses one crowd of the built-in rig for this many minutes on the GPU engine, while it changes all the time: instances join, leave,
+    /// get other layers, parameters and transitions, and once a minute the device is lost and made anew. Every thousandth frame is
+    /// compared with the reference. From 6 minutes on, memory that grows by more than 2 %, more than two further open files, and frames whose
+    /// processor time grows by more than 2 % beside that of the same frames in a new process are a failure.
+    #[arg(
+        long,
+        value_name = "MINUTES",
+        value_parser = parse_minutes,
+        conflicts_with_all = [
+            "file", "crowd", "table", "joints", "keys", "depth", "layers", "skin_format", "engines", "threads", "seconds",
+            "baseline", "compress"
+        ]
+    )]
+    pub soak: Option<f64>,
+    /// Poses a frame of the crowd of --soak per line of stdin, and prints its time. --soak starts such processes.
+    #[arg(long, hide = true)]
+    pub soak_control: bool,
+    #[command(flatten)]
+    pub compress: CompressArgs,
+    /// The JSON of an earlier run. Each case is compared with the same case of that run, by the ratio of throughputs.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Prints JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Also writes a page of plots and tables, an .html file without scripts; as an .svg file, its first plot only. Without sizes,
+    /// the page has all cost tables, which takes a minute or two.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// The JSON of an earlier run. The page shows that run, and nothing is measured.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "report",
+        conflicts_with_all = [
+            "file", "crowd", "table", "table_joints", "memory", "instances", "joints", "keys", "depth", "layers",
+            "skin_format", "engines", "adapter", "threads", "seconds", "baseline", "json", "soak"
+        ]
+    )]
+    pub from: Option<PathBuf>,
+}
+
+impl Args {
+    /// The skin formats, in the order of the option.
+    pub fn skin_formats(&self) -> impl Iterator<Item = SkinFormat> {
+        self.skin_format.iter().map(|&format| format.into())
+    }
+
+    /// Returns true if the rigs need uniform scales.
+    pub fn needs_uniform_scale(&self) -> bool {
+        self.skin_formats().any(|format| format == SkinFormat::DualQuaternion)
+    }
+
+    /// The selected engines, or the default.
+    pub fn engines(&self) -> &[EngineChoice] {
+        match &self.engines[..] {
+            [] if self.table.is_empty() || self.report.is_some() => {
+                &[EngineChoice::Gpu, EngineChoice::Cpu, EngineChoice::Reference]
+            }
+            [] => &[EngineChoice::Gpu, EngineChoice::Cpu],
+            engines => engines,
+        }
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("a number of seconds from 0 to 600 is needed".into()),
+    }
+}
+
+fn parse_minutes(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(minutes) if (0.0..=1e5).contains(&minutes) => Ok(minutes),
+        _ => Err("a number of minutes from 0 to 100000 is needed".into()),
+    }
+}
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=1024) => Ok(threads),
+        _ => Err("a number of threads from 1 to 1024 is needed".into()),
+    }
+}
+
+fn parse_gigabytes(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(gigabytes) if (0.0..=1e6).contains(&gigabytes) => Ok(gigabytes),
+        _ => Err("a number of gigabytes from 0 to 1e6 is needed".into()),
+    }
+}

@@ -1,0 +1,254 @@
+//! The results of `posse bench`, and their JSON.
+
+use std::io::{self, Write};
+
+use posse::Length;
+use posse::low_level::Bandwidth;
+use posse::measure::{Measurement, Statistics};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::baseline::{Baseline, EarlierCase, Key};
+use super::cost::{Step, Table};
+use super::earlier::FORMAT;
+use super::page::run::Run;
+use super::run_environment::RunEnvironment;
+use super::size::Size;
+use crate::output::note;
+use crate::start_up::StartUp;
+
+/// The results of a run.
+#[derive(Default)]
+pub struct Report {
+    /// The command, its start time and the machine.
+    pub environment: RunEnvironment,
+    /// The file of the rig, if there is one.
+    pub file: Option<String>,
+    /// The crowd file, if there is one.
+    pub crowd: Option<String>,
+    /// The bound of compressed keys; `None` for float keys.
+    pub compressed: Option<Length>,
+    /// The start-up of each engine, by name.
+    pub start_ups: Vec<(&'static str, StartUp)>,
+    /// The cases, engine by engine.
+    pub cases: Vec<Case>,
+    /// The memory bandwidth of the GPU.
+    pub bandwidth: Option<Bandwidth>,
+    /// The cases and engines that were left out, with the reason.
+    pub skipped: Vec<String>,
+    /// The earlier run of `--baseline`.
+    pub baseline: Option<Baseline>,
+}
+
+/// The measurement of a crowd with an engine.
+pub struct Case {
+    /// The size of the crowd. The reference poses only a part of it.
+    pub size: Size,
+    /// The step of a cost table; `None` for other cases.
+    pub step: Option<Step>,
+    /// The measurement.
+    pub measured: Measurement,
+    /// The bytes that the engine keeps for its library; `None` for the reference, which reads the model.
+    pub library_bytes: Option<u64>,
+}
+
+impl Case {
+    /// Returns true if the poses are within the contract, or are those of the reference.
+    pub fn is_within(&self) -> bool {
+        self.measured.check.as_ref().is_none_or(|check| check.is_within())
+    }
+
+    /// Bytes of poses written per second; `None` for the reference.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        (self.measured.bytes > 0).then(|| self.measured.bytes_per_second())
+    }
+
+    /// The share of the write bandwidth of the GPU; `None` for other engines.
+    pub fn bandwidth_share(&self, bandwidth: Option<Bandwidth>) -> Option<f64> {
+        (self.measured.engine == "gpu").then_some(self.bytes_per_second()? / bandwidth?.write)
+    }
+}
+
+impl Report {
+    /// Adds a message about a case or an engine that is left out, and prints it to stderr.
+    pub fn skip(&mut self, message: String) {
+        note(&format!("note: {message}"));
+        self.skipped.push(message);
+    }
+
+    /// Returns true if every case is within the contract.
+    pub fn is_within(&self) -> bool {
+        self.cases.iter().all(Case::is_within)
+    }
+
+    /// The cost per joint of a case of a cost table, relative to the cost at the base of the table: of the medians, and of the 5th
+    /// percentiles, which other work on the machine disturbs least.
+    pub fn relative_cost(&self, case: &Case) -> Option<[f64; 2]> {
+        self.cost_relative_to(case.step?.table.base(), case)
+    }
+
+    /// The cost per joint of a case of table `additive`, relative to the cost of one layer.
+    pub fn cost_of_one_layer(&self, case: &Case) -> Option<[f64; 2]> {
+        let step = case.step.filter(|step| step.table == Table::Additive)?;
+        self.cost_relative_to(Step { value: 1, additive: 0, ..step }, case)
+    }
+
+    fn cost_relative_to(&self, base: Step, case: &Case) -> Option<[f64; 2]> {
+        let is_base = |other: &&Case| {
+            let is_same_format = other.size.skin_format == case.size.skin_format;
+            other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured) && is_same_format
+        };
+        let base = self.cases.iter().find(is_base)?;
+        let costs = |measured: &Measurement| {
+            let Statistics { median, p5, .. } = measured.device.unwrap_or(measured.wall);
+            [median, p5].map(|seconds| seconds / measured.joints as f64)
+        };
+        let ([median, p5], [base_median, base_p5]) = (costs(&case.measured), costs(&base.measured));
+        Some([median / base_median, p5 / base_p5])
+    }
+
+    /// The throughput of a case, divided by that of the earlier run.
+    pub fn baseline_ratio(&self, case: &Case) -> Option<f64> {
+        let earlier = self.earlier(case)?;
+        Some(case.measured.joints_per_second() / earlier.joints_per_second)
+    }
+
+    /// Finds the same case of the earlier run.
+    fn earlier(&self, case: &Case) -> Option<&EarlierCase> {
+        self.baseline.as_ref()?.find(&self.key(case), &case.measured.adapter)
+    }
+
+    /// Remarks on the comparison with the earlier run: cases that only one of the two runs has, and different adapters.
+    pub fn remarks(&self) -> Vec<String> {
+        let Some(baseline) = &self.baseline else { return Vec::new() };
+        let mut remarks = Vec::new();
+        let mut add = |remark: String| {
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        };
+        for case in &self.cases {
+            let Measurement { engine, adapter, .. } = &case.measured;
+            match self.earlier(case) {
+                None => add(format!("not in {}: {}", baseline.name, self.key(case))),
+                Some(earlier) if earlier.adapter != *adapter => {
+                    add(format!("{engine} is {adapter}, in {} it was {}", baseline.name, earlier.adapter));
+                }
+                Some(_) => {}
+            }
+        }
+        for key in baseline.cases.iter().map(|case| baseline.key(case)) {
+            if self.cases.iter().all(|case| self.key(case) != key) {
+                add(format!("only in {}: {key}", baseline.name));
+            }
+        }
+        remarks
+    }
+
+    fn key<'a>(&'a self, case: &'a Case) -> Key<'a> {
+        let (file, crowd) = (self.file.as_deref(), self.crowd.as_deref());
+        Key { engine: case.measured.engine, file, crowd, size: case.size }
+    }
+
+    /// Writes the results as JSON.
+    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, &self.json())?;
+        writeln!(out)
+    }
+
+    /// The run as a reader of the JSON gets it, for the page.
+    pub fn run(&self) -> Result<Run, io::Error> {
+        Ok(Run::deserialize(self.json())?)
+    }
+
+    fn json(&self) -> Value {
+        let start_ups = self.start_ups.iter().map(|(engine, start_up)| (engine.to_string(), start_up_json(start_up)));
+        json!({
+            "format": FORMAT,
+            "posse": env!("CARGO_PKG_VERSION"),
+            "environment": self.environment,
+            "file": self.file,
+            "compressed": self.compressed.map(|length| length.to_string()),
+            "crowd": self.crowd,
+            "start_up_ms": start_ups.collect::<Map<_, _>>(),
+            "write_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.write),
+            "copy_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.copy),
+            "skipped": self.skipped,
+            "baseline": self.baseline.as_ref().map(|baseline| json!({
+                "file": baseline.name,
+                "remarks": self.remarks(),
+            })),
+            "cases": self.cases.iter().map(|case| self.case_json(case)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn case_json(&self, case: &Case) -> Value {
+        let Case { size, step, measured, library_bytes } = case;
+        let worst = measured.check.as_ref().map(|check| {
+            let shares = check.quantities().into_iter().filter_map(|(_, worst)| worst).map(|worst| worst.share());
+            shares.fold(0.0, f64::max)
+        });
+        let mut value = json!({
+            "engine": measured.engine,
+            "adapter": measured.adapter,
+            "instances": size.instances,
+            "skeletons": size.skeletons,
+            "joints": size.joints,
+            "clips": size.clips,
+            "layers": size.layers,
+            "additive": size.additive,
+            "keys": size.keys,
+            "depth": size.depth,
+            "outputs": ["skin"],
+            "skin_format": size.skin_format.name(),
+            "kernels": measured.serial.map(|serial| {
+                json!({ "serial": serial, "parallel": measured.instances - serial })
+            }),
+            "instances_posed": measured.instances,
+            "joints_posed": measured.joints,
+            "joints_per_second": measured.joints_per_second(),
+            "wall_ms": milliseconds(&measured.wall),
+            "gpu_ms": measured.device.as_ref().map(milliseconds),
+            "library_bytes": library_bytes,
+            "bytes_written": (measured.bytes > 0).then_some(measured.bytes),
+            "bytes_per_second": case.bytes_per_second(),
+            "bandwidth_share": case.bandwidth_share(self.bandwidth),
+            "within_contract": measured.check.as_ref().map(|check| check.is_within()),
+            "worst_share_of_contract": worst,
+        });
+        if let Some(step) = step {
+            value["table"] = json!(step.table.name());
+            let [median, p5] = self.relative_cost(case).map_or([None; 2], |costs| costs.map(Some));
+            value["relative_cost"] = json!(median);
+            value["relative_cost_of_p5"] = json!(p5);
+            value["relative_cost_at_most"] = json!(step.at_most());
+            if let Some([median, p5]) = self.cost_of_one_layer(case) {
+                value["relative_cost_to_one_layer"] = json!(median);
+                value["relative_cost_to_one_layer_of_p5"] = json!(p5);
+            }
+        }
+        if self.baseline.is_some() {
+            value["baseline_ratio"] = json!(self.baseline_ratio(case));
+        }
+        value
+    }
+}
+
+/// The identity of the engine of a measurement: the CPU engine may run with several numbers of threads.
+fn ran_on(measured: &Measurement) -> (&str, &str) {
+    (measured.engine, &measured.adapter)
+}
+
+fn milliseconds(statistics: &Statistics) -> Value {
+    json!({
+        "median": 1e3 * statistics.median,
+        "p5": 1e3 * statistics.p5,
+        "p95": 1e3 * statistics.p95,
+        "frames": statistics.frames,
+    })
+}
+
+fn start_up_json(start_up: &StartUp) -> Value {
+    let steps = start_up.steps.iter().map(|(name, seconds)| (name.replace(' ', "_"), json!(1e3 * seconds)));
+    steps.chain([("total".to_owned(), json!(1e3 * start_up.seconds()))]).collect::<Map<_, _>>().into()
+}

@@ -1,0 +1,186 @@
+//! The rigs that `posse bench` plays: that of a file, or generated ones, in crowds of several sizes.
+
+use posse::{
+    AdditiveReference, ClipId, Crowd, Error, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, SkinFormat,
+    Ticks,
+};
+
+use super::MAX_JOINTS;
+use super::args::Args;
+use super::cost::PlannedCase;
+use super::random::Random;
+use super::report::Report;
+use super::size::Size;
+use crate::arguments::check_limit;
+use crate::output::file_name;
+use crate::source::Source;
+use crate::start_up::StartUp;
+
+/// A library, and the cases that play it.
+pub struct Rig {
+    pub library: Library,
+    /// The cases; at least one.
+    pub cases: Vec<PlannedCase>,
+}
+
+/// Loads or generates the rigs of all cases. The load time of the first rig is added to `load`.
+pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>, Error> {
+    let size = Size {
+        instances: 0,
+        skeletons: 1,
+        joints: 0,
+        keys: None,
+        depth: None,
+        clips: None,
+        layers: 0,
+        additive: 0,
+        skin_format: SkinFormat::Matrix,
+    };
+    if let Some(file) = &args.file {
+        let Source { library, skeleton, .. } = load.step("load", || Source::load_nodes(file))?;
+        report.file = Some(file_name(file));
+        let joints = library.skeleton(skeleton).joints().len();
+        let cases: Vec<_> = cases_of_rig(args, Size { joints, ..size }).collect();
+        check_joints(&cases)?;
+        return Ok(vec![Rig { library, cases }]);
+    }
+    let cases: Vec<PlannedCase> = if args.table.is_empty() {
+        let rig = |&joints: &u32| {
+            let depth = Some(args.depth.min(joints));
+            let size = Size { joints: joints as usize, keys: Some(args.keys), depth, clips: Some(1), ..size };
+            cases_of_rig(args, size)
+        };
+        args.joints.iter().flat_map(rig).collect()
+    } else {
+        cases_of_tables(args, report)
+    };
+    check_joints(&cases)?;
+    let mut rigs: Vec<Rig> = Vec::new();
+    for case in cases {
+        let generate = || case.size.library(args.needs_uniform_scale());
+        match rigs.last_mut() {
+            Some(rig) if rig.cases[0].size.is_same_rig(&case.size) => rig.cases.push(case),
+            None => rigs.push(Rig { library: load.step("load", generate)?, cases: vec![case] }),
+            Some(_) => rigs.push(Rig { library: generate()?, cases: vec![case] }),
+        }
+    }
+    Ok(rigs)
+}
+
+/// The cases of a rig: each number of instances, of layers, and each skin format.
+fn cases_of_rig(args: &Args, size: Size) -> impl Iterator<Item = PlannedCase> {
+    let with_layers = move |&instances: &u32| {
+        args.layers.iter().map(move |&layers| Size { instances: instances as usize, layers, ..size })
+    };
+    let with_skin_formats = |size| args.skin_formats().map(move |skin_format| Size { skin_format, ..size });
+    let sizes = args.instances.iter().flat_map(with_layers).flat_map(with_skin_formats);
+    sizes.map(|size| PlannedCase { size, step: None })
+}
+
+/// The cases of the cost tables. Cases that need too much memory are skipped.
+fn cases_of_tables(args: &Args, report: &mut Report) -> Vec<PlannedCase> {
+    let joints = args.joints_per_table_case();
+    let with_skin_formats = |case: PlannedCase| {
+        args.skin_formats().map(move |skin_format| PlannedCase { size: Size { skin_format, ..case.size }, ..case })
+    };
+    let cases = args.table.iter().flat_map(|table| table.cases(joints));
+    let mut cases: Vec<_> = cases.flat_map(with_skin_formats).collect();
+    cases.retain(|PlannedCase { size, .. }| {
+        let needed = size.bytes() as f64 / 1e9;
+        if needed > args.memory {
+            report.skip(format!("without {size}: it takes {needed:.2} GB, --memory allows {}", args.memory));
+        }
+        needed <= args.memory
+    });
+    cases
+}
+
+fn check_joints(cases: &[PlannedCase]) -> Result<(), Error> {
+    let joints = |case: &PlannedCase| (case.size.instances as u64).saturating_mul(case.size.joints as u64);
+    check_limit("instances x joints of a case", cases.iter().map(joints).max().unwrap_or(0), MAX_JOINTS)
+}
+
+/// The number of instances of a crowd, and their layers.
+#[derive(Debug, Clone, Copy)]
+pub struct CrowdShape {
+    pub instances: usize,
+    /// The layers of each instance.
+    pub layers: u32,
+    /// The number of layers that are additive: the last ones.
+    pub additive: u32,
+}
+
+/// A crowd that plays all clips in turn. Each layer is at a random time of its clip.
+pub fn crowd(library: &Library, shape: CrowdShape) -> Result<Crowd, Error> {
+    let CrowdShape { instances, layers, additive } = shape;
+    let clips: Vec<ClipId> = library.clip_ids().collect();
+    let clips_of =
+        |skeleton: SkeletonId| clips.iter().copied().filter(move |&clip| library.clip(clip).skeleton == skeleton);
+    let by_skeleton: Vec<Vec<ClipId>> = library.skeleton_ids().map(|skeleton| clips_of(skeleton).collect()).collect();
+    let mut crowd = Crowd::new();
+    for instance in 0..instances {
+        let skeleton = library.clip(clips[instance % clips.len()]).skeleton;
+        let own = &by_skeleton[skeleton.index()];
+        let layer = |layer: u32| {
+            let clip = own[(instance + layer as usize) % own.len()];
+            // Multiples of the golden ratio would spread more evenly, but every n-th of them, which are the instances of one of n
+            // clips, need not: every 500th begins within a third of the clip.
+            let part = Random::at((instance as u64) << 32 | u64::from(layer)).within(0.0..1.0);
+            let start = Ticks::from_seconds(-part * library.clip(clip).duration());
+            let mode = if layer < layers - additive {
+                LayerMode::Blend
+            } else {
+                LayerMode::Additive(AdditiveReference::First)
+            };
+            Layer { mode, ..Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0))) }
+        };
+        crowd.push(skeleton, &(0..layers).map(layer).collect::<Vec<_>>())?;
+    }
+    Ok(crowd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::size::tests::SIZE;
+
+    #[test]
+    fn mixed_crowds_take_their_skeletons_in_turn() {
+        let library = SIZE.library(false).unwrap();
+        let joints: Vec<usize> = library.skeletons().iter().map(|skeleton| skeleton.joints().len()).collect();
+        assert_eq!(joints, [5, 4, 3]);
+        let crowd = crowd(&library, SIZE.crowd()).unwrap();
+        assert!(crowd.check(&library).is_ok(), "each clip animates the skeleton of its instance");
+        let skeletons: Vec<usize> = (0..crowd.len()).map(|instance| crowd.skeleton(instance).index()).collect();
+        // Two clips each.
+        assert_eq!(skeletons, [0, 0, 1, 1, 2, 2]);
+        let additive = LayerMode::Additive(AdditiveReference::First);
+        for instance in 0..crowd.len() {
+            let layers = crowd.layers(instance);
+            let modes: Vec<LayerMode> = layers.iter().map(|layer| layer.mode).collect();
+            assert_eq!(modes, [LayerMode::Blend, additive]);
+            assert!(layers[0].clip != layers[1].clip);
+        }
+    }
+
+    /// Each tenth of a clip, also of one of 333 s with 10,000 keys, is the start of a tenth of the instances.
+    #[test]
+    fn starts_cover_the_whole_clip() {
+        for (keys, clips) in [(10_000, 1), (2, 2), (2, 500)] {
+            let (keys, clips) = (Some(keys), Some(clips));
+            let rig = Size { skeletons: 1, joints: 1, keys, depth: Some(1), clips, ..SIZE };
+            let size = Size { instances: 5_000, layers: 1, additive: 0, ..rig };
+            let library = size.library(false).unwrap();
+            let crowd = crowd(&library, size.crowd()).unwrap();
+            let mut tenths = [0; 10];
+            for instance in 0..crowd.len() {
+                let layer = crowd.layers(instance)[0];
+                let LayerTime::Playing(playback) = layer.time else { panic!("{layer:?}") };
+                let part = -playback.start.to_seconds() / library.clip(layer.clip).duration();
+                tenths[(10.0 * part) as usize] += 1;
+            }
+            // A binomial count of 500 has a standard deviation of 21.
+            assert!(tenths.iter().all(|count| (410..590).contains(count)), "{size}: {tenths:?}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The selection of an engine.
+
+use std::time::Duration;
+
+use posse::measure::{self, Measurement, Workload};
+use posse::{
+    AdapterDescription, AdapterKind, CompressedLibrary, CpuEngine, Error, Evaluator, GpuContext, GpuEngine, GpuLibrary,
+    Library, PackedLibrary, Reference,
+};
+
+use crate::output::note;
+use crate::start_up::StartUp;
+use crate::threads::default_threads;
+
+/// The name of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum EngineChoice {
+    /// A hardware GPU if there is one, otherwise the CPU.
+    Auto,
+    /// The GPU, or a software adapter if there is no hardware GPU.
+    Gpu,
+    /// The CPU.
+    Cpu,
+    /// The f64 reference.
+    Reference,
+}
+
+/// The options `--engine` and `--adapter`.
+#[derive(Debug, clap::Args)]
+pub struct EngineArgs {
+    /// The engine that evaluates the poses.
+    #[arg(long, value_enum, default_value = "auto")]
+    engine: EngineChoice,
+    #[command(flatten)]
+    adapter: AdapterArgs,
+}
+
+impl EngineArgs {
+    /// The engine, and its adapter.
+    ///
+    /// # Errors
+    /// Those of [`AdapterArgs::with_engine`].
+    pub fn selection(&self) -> Result<EngineSelection<'_>, Error> {
+        self.adapter.with_engine(self.engine)
+    }
+}
+
+/// The option `--adapter`.
+#[derive(Debug, Default, clap::Args)]
+pub struct AdapterArgs {
+    /// The adapter of the GPU: a part of its name in any case, or its index in the list of `posse adapters`. Default: the best one.
+    #[arg(long, value_name = "NAME|INDEX")]
+    adapter: Option<String>,
+}
+
+impl AdapterArgs {
+    /// The adapter that the option names; `None` without the option.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with a list of the adapters if none is meant, or several.
+    pub fn find(&self) -> Result<Option<AdapterDescription>, Error> {
+        let found = self.adapter.as_deref().map(GpuContext::find_adapter).transpose();
+        found.map_err(|error| Error::Usage(format!("--adapter: {error}")))
+    }
+
+    /// The option as arguments of a command.
+    pub fn arguments(&self) -> impl Iterator<Item = String> {
+        self.adapter.iter().map(|adapter| format!("--adapter={adapter}"))
+    }
+
+    /// Opens the adapter that the option names, or the best one of a kind.
+    pub fn open(&self, kind: AdapterKind) -> Result<GpuContext, Error> {
+        match self.find()? {
+            Some(found) => GpuContext::with_adapter(&found.adapter),
+            None => GpuContext::new(kind),
+        }
+    }
+
+    /// Adds an engine. With an adapter, `auto` is the GPU engine.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an adapter that is not found, and for an adapter of an engine that uses none.
+    pub fn with_engine(&self, choice: EngineChoice) -> Result<EngineSelection<'_>, Error> {
+        self.find()?;
+        let choice = match (&self.adapter, choice) {
+            (Some(_), EngineChoice::Auto) => EngineChoice::Gpu,
+            (Some(name), EngineChoice::Cpu | EngineChoice::Reference) => {
+                return Err(Error::Usage(format!("--adapter {name}: the engine uses no adapter; use --engine gpu")));
+            }
+            (_, choice) => choice,
+        };
+        Ok(EngineSelection { choice, adapter: self })
+    }
+}
+
+/// An engine, and the adapter of the GPU engine.
+#[derive(Debug, Clone, Copy)]
+pub struct EngineSelection<'a> {
+    /// The engine.
+    pub choice: EngineChoice,
+    /// The adapter.
+    pub adapter: &'a AdapterArgs,
+}
+
+/// The library of an engine, in one of two forms of keys.
+#[derive(Clone, Copy)]
+pub enum EngineLibrary<'a> {
+    /// A library with float keys.
+    Float(&'a Library),
+    /// A library with compressed keys.
+    Compressed(&'a CompressedLibrary),
+}
+
+impl<'a> EngineLibrary<'a> {
+    /// The compressed library if there is one, otherwise the library.
+    pub fn new(library: &'a Library, compressed: Option<&'a CompressedLibrary>) -> Self {
+        compressed.map_or(Self::Float(library), Self::Compressed)
+    }
+
+    /// The library with the values that the engine evaluates: those of the decoded keys if they are compressed.
+    pub fn library(self) -> &'a Library {
+        match self {
+            Self::Float(library) => library,
+            Self::Compressed(compressed) => compressed.library(),
+        }
+    }
+
+    fn pack(self, threads: usize) -> Result<PackedLibrary, Error> {
+        match self {
+            Self::Float(library) => PackedLibrary::with_threads(library, threads),
+            Self::Compressed(compressed) => compressed.pack_with_threads(threads),
+        }
+    }
+}
+
+/// An engine for a library.
+pub enum Engine<'a> {
+    Gpu(Box<GpuEngine>),
+    Cpu(Box<CpuEngine>),
+    Reference(Reference<'a>),
+}
+
+impl<'a> Engine<'a> {
+    /// Opens an engine. The library is packed on `threads` threads, and the CPU engine runs on the same number.
+    pub fn open(library: EngineLibrary<'a>, selection: EngineSelection, threads: usize) -> Result<Self, Error> {
+        Self::open_timed(library, selection, Some(threads), &mut StartUp::default())
+    }
+
+    /// Opens an engine, and adds the time of each step to `start_up`. The library is packed on `threads` threads, by default on
+    /// [`default_threads`]; the CPU engine runs on the same number.
+    pub fn open_timed(
+        library: EngineLibrary<'a>,
+        selection: EngineSelection,
+        threads: Option<usize>,
+        start_up: &mut StartUp,
+    ) -> Result<Self, Error> {
+        let threads = threads.unwrap_or_else(default_threads);
+        let EngineSelection { choice, adapter } = selection;
+        let mut open_gpu = |kind| {
+            let gpu = start_up.step("device", || adapter.open(kind))?;
+            Self::with_gpu(gpu, library, threads, start_up)
+        };
+        match choice {
+            EngineChoice::Reference => Ok(Self::Reference(Reference::new(library.library()))),
+            EngineChoice::Cpu => Self::cpu(library, threads, start_up),
+            EngineChoice::Gpu => open_gpu(AdapterKind::Any),
+            EngineChoice::Auto => match open_gpu(AdapterKind::Hardware) {
+                Ok(engine) => Ok(engine),
+                Err(error) => {
+                    let reason = match &error {
+                        // The full message says what to install, which matters only for `--engine gpu`.
+                        Error::NoAdapter { wanted } => format!("no GPU adapter{wanted}"),
+                        Error::Device(message) => message.lines().next().unwrap_or_default().to_owned(),
+                        _ => return Err(error),
+                    };
+                    note(&format!("note: the CPU engine answers: {reason}"));
+                    Self::cpu(library, threads, start_up)
+                }
+            },
+        }
+    }
+
+    /// Opens the GPU engine on a device that is open. The library is packed on `threads` threads.
+    pub fn with_gpu(
+        gpu: GpuContext,
+        library: EngineLibrary,
+        threads: usize,
+        start_up: &mut StartUp,
+    ) -> Result<Self, Error> {
+        let packed = start_up.step("pack", || library.pack(threads))?;
+        let library = start_up.step("pipelines", || GpuLibrary::new(&gpu, packed))?;
+        Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library)?)))
+    }
+
+    fn cpu(library: EngineLibrary, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
+        let engine = || library.pack(threads).map(|packed| CpuEngine::from_packed(packed, threads));
+        start_up.step("pack", engine).map(Box::new).map(Self::Cpu)
+    }
+
+    /// The engine as a trait object.
+    pub fn evaluator(&mut self) -> &mut (dyn Evaluator + 'a) {
+        match self {
+            Self::Gpu(engine) => engine.as_mut(),
+            Self::Cpu(engine) => engine.as_mut(),
+            Self::Reference(engine) => engine,
+        }
+    }
+
+    /// The engine as a trait object of its own.
+    pub fn into_evaluator(self) -> Box<dyn Evaluator + 'a> {
+        match self {
+            Self::Gpu(engine) => engine,
+            Self::Cpu(engine) => engine,
+            Self::Reference(engine) => Box::new(engine),
+        }
+    }
+
+    /// The bytes that the engine keeps for its library, of the GPU engine those of its buffers; `None` for the reference, which reads
+    /// the model.
+    pub fn library_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Gpu(engine) => Some(engine.library().size()),
+            Self::Cpu(engine) => Some(engine.size() as u64),
+            Self::Reference(_) => None,
+        }
+    }
+
+    /// Measures the engine for about the time of the budget.
+    pub fn measure(&self, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
+        match self {
+            Self::Gpu(engine) => measure::gpu(engine, workload, budget),
+            Self::Cpu(engine) => measure::cpu(engine, workload, budget),
+            Self::Reference(_) => measure::reference(workload, budget),
+        }
+    }
+}
+
+/// Opens an engine as a trait object, with the default number of threads.
+pub fn open<'a>(library: EngineLibrary<'a>, selection: EngineSelection) -> Result<Box<dyn Evaluator + 'a>, Error> {
+    Engine::open(library, selection, default_threads()).map(Engine::into_evaluator)
+}
+
+/// Prints the name of the engine and its adapter to stderr.
+pub fn print_name(engine: &dyn Evaluator) {
+    note(&format!("engine: {} ({})", engine.engine(), engine.adapter()));
+}

@@ -1,0 +1,214 @@
+//! `posse eval`: poses of a clip or a crowd at given times.
+
+mod crowd;
+mod json;
+mod npz;
+mod numbers;
+mod playback;
+mod shape;
+mod targets;
+mod times;
+
+use std::path::{Path, PathBuf};
+
+use posse::{Error, Outputs};
+
+use crate::arguments::{CompressArgs, SkinFormatChoice, parse_seconds};
+use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
+use crate::eval::npz::PoseTable;
+use crate::evaluation::ClipEvaluation;
+use crate::output::{self, Output};
+use crate::retargeting::{MapArgs, Retargeted};
+use crate::source::{Source, find_clip};
+use crate::threads::ThreadArgs;
+
+/// The end of `posse eval --help`: the output formats, and the format of crowd files.
+pub fn help() -> String {
+    format!("{OUTPUT_FORMATS}\n\n{}", posse::import::crowd::FORMAT)
+}
+
+/// The description of the output formats.
+const OUTPUT_FORMATS: &str = "\
+A sample of --format json has `nodes`, `skins` and `pointers` of a glTF file. `nodes` are in the order of the file. Each has its
+`name` and the index of its `parent`, if there are any. A matrix (`world` of a node, or one of the `joint_matrices` of a skin) is
+16 numbers in column order, as in glTF: the last four are the translation and 1. A Cocos clip has `targets`, one per curve in the
+order of the file, with `path`, `component`, `property` and `value`. A value is a list of numbers. For a colour it is the four
+bytes, and `unrounded` has the numbers. For a property that does not interpolate it is the index of the current key. It is null
+without keys; single numbers that no curve drives are null. With --wrap, a sample also has `clip_time`, `direction` (1 or -1),
+`iterations` and `stopped`. With --crowd, a sample has `instances`, with groups unrolled. Each has the index of its `file` and its
+`root_motion`: the `translation` and `rotation` since the previous time, or null if none of its clips has a root.
+
+Arrays of --format npz, for T times, N instances and J nodes in the order of the file; float32 for gpu and cpu, float64 for
+reference:
+  times (T)                     seconds of the clip; with --wrap since the play began; with --crowd of its clock; float64
+  translation, scale (T,N,J,3)  with output `local`; for a node with a matrix, the nearest transform
+  rotation (T,N,J,4)            with output `local`, quaternions xyzw
+  model (T,N,J,4,4)             with output `model`; row order: model[t,n,j] @ [x,y,z,1]
+  skin_K (T,N,joints,4,4)       with output `skin`, one array per skin K, joints in the order of the skin; the values that a
+                                shader reads from the --skin-format
+  weights (T,N,W)               with output `weights`, node after node
+  properties (T,N,P)            with output `properties`, pointer after pointer; for a Cocos clip the unrounded numbers, target
+                                after target
+  root_motion_translation (T,N,3), root_motion_rotation (T,N,4)
+                                with --crowd, if a clip has a root: the movement since the previous time
+
+A Cocos clip without --rig has no nodes: only the arrays times and properties are written.
+
+With --crowd, --format npz needs a crowd whose instances are all of one file.
+
+Without --clip, the only clip of the file is evaluated; a file without clips gives its rest pose.";
+
+/// Arguments of `posse eval`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A .glb, .gltf or .bvh file, or a Cocos clip (.json, .anim).
+    #[arg(required_unless_present = "crowd")]
+    file: Option<PathBuf>,
+    /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
+    ///
+    /// An example and all its fields are at the end.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["file", "rig", "retarget", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase"]
+    )]
+    crowd: Option<PathBuf>,
+    /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos clip has no nodes:
+    /// without a rig, only the values of its targets are evaluated.
+    #[arg(long, value_name = "FILE")]
+    rig: Option<PathBuf>,
+    /// Retargets the clip to the skeleton of --rig: its joints turn as those of FILE do, relative to their rest poses, and its root moves in
+    /// proportion. Without this option, the joints of the same names take over the values as they are.
+    #[arg(long, requires = "rig")]
+    retarget: bool,
+    #[command(flatten)]
+    map: MapArgs,
+    /// The clip, by name or by index. Not needed if there is only one.
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Option<String>,
+    #[command(flatten)]
+    times: times::TimeArgs,
+    #[command(flatten)]
+    playback: playback::PlaybackArgs,
+    /// The number of instances at each time.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    instances: u32,
+    /// Seconds by which each instance is ahead of the previous one.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = parse_seconds)]
+    phase: f64,
+    /// The parts of the poses that are written. Default: all.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    outputs: Vec<Part>,
+    /// The format of the skin matrices of the engine. They are printed as matrices, with the values that a shader reads.
+    #[arg(long, value_enum, default_value = "matrix")]
+    skin_format: SkinFormatChoice,
+    /// The output format.
+    #[arg(long, value_enum, default_value = "json")]
+    format: Format,
+    /// The output file. Default: stdout.
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    engine: EngineArgs,
+    #[command(flatten)]
+    threads: ThreadArgs,
+    #[command(flatten)]
+    compress: CompressArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Local translations, rotations and scales.
+    Local,
+    /// Model matrices.
+    Model,
+    /// Skin matrices.
+    Skin,
+    /// Morph weights.
+    Weights,
+    /// Values of animation pointers; for a Cocos clip all targets.
+    Properties,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// One JSON object.
+    Json,
+    /// NumPy arrays in a zip file.
+    Npz,
+}
+
+/// Runs `posse eval`.
+pub fn run(args: &Args) -> Result<(), Error> {
+    if args.format == Format::Npz && args.output.is_none() && output::stdout_is_terminal() {
+        return Err(Error::Usage(
+            "npz cannot be written to a terminal: name a file with -o, or redirect stdout".into(),
+        ));
+    }
+    // A wrong adapter is an error before files are read, which can take long.
+    let selection = args.engine.selection()?;
+    let file = match (&args.crowd, &args.file) {
+        (Some(crowd), _) => return crowd::run(args, crowd, selection),
+        (None, Some(file)) => file,
+        (None, None) => return Err(Error::Usage("no file given; give one, or a crowd file with --crowd".into())),
+    };
+    let source = args.source(file)?;
+    let library = &source.library;
+    let clip = find_clip(&source, args.clip.as_deref())?;
+    if let Some(unbound) = clip.filter(|clip| source.unbound_clips.contains(clip)) {
+        let (name, rig) = (library.clip(unbound).name.as_deref(), source.rig.as_deref().unwrap_or_default());
+        let name = name.unwrap_or("unnamed");
+        return Err(Error::Usage(format!("clip {name}: no track finds a node of its name in {rig}")));
+    }
+    let animation = clip.map(|clip| library.clip(clip));
+    let (times, playback) = (args.times.times(animation)?, args.playback.playback(animation)?);
+    let instances = args.instances as usize;
+    let evaluation = ClipEvaluation { skeleton: source.skeleton, clip, times, instances, phase: args.phase, playback };
+    evaluation.check(library)?;
+    let compressed = args.compress.compress(library)?;
+    let threads = args.threads.count();
+    let engine_library = EngineLibrary::new(library, compressed.as_ref());
+    let mut engine = Engine::open(engine_library, selection, threads)?;
+    engine::print_name(engine.evaluator());
+    let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
+    let output = Output::create(args.output.as_deref())?;
+    match args.format {
+        Format::Json => json::write(&source, &evaluation, outputs, engine.evaluator(), output),
+        Format::Npz => {
+            let (skeleton, joints) = (source.skeleton, source.joints.as_slice());
+            npz::write(
+                &PoseTable { library, skeleton, joints, evaluation: &evaluation, outputs, threads },
+                &mut engine,
+                output,
+            )
+        }
+    }
+}
+
+impl Args {
+    /// Loads the file, with its clips on the rig if there is one.
+    fn source(&self, file: &Path) -> Result<Source, Error> {
+        if self.map.is_given() && !self.retarget {
+            return Err(Error::Usage("--map, --reference and --bound are for --retarget; add it, with --rig".into()));
+        }
+        let (Some(rig), true) = (&self.rig, self.retarget) else { return Source::load(file, self.rig.as_deref()) };
+        let source = Source::load_nodes(file)?;
+        let clip = find_clip(&source, self.clip.as_deref())?;
+        let clip = clip.ok_or_else(|| Error::Usage(format!("{} has no clips to retarget", file.display())))?;
+        Ok(Retargeted::new(source, file, rig, &[clip], &self.map)?.source)
+    }
+}
+
+/// The outputs of the given parts; all of them without any. `root_motion` is set for crowds only.
+fn outputs(parts: &[Part], skin_format: SkinFormatChoice) -> Outputs {
+    let wanted = |part| parts.is_empty() || parts.contains(&part);
+    Outputs {
+        local: wanted(Part::Local),
+        model: wanted(Part::Model),
+        skin: wanted(Part::Skin),
+        skin_format: skin_format.into(),
+        weights: wanted(Part::Weights),
+        properties: wanted(Part::Properties),
+        root_motion: false,
+    }
+}

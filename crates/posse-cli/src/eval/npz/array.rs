@@ -1,0 +1,193 @@
+//! The arrays of a file, and the numbers of a pose that each of them holds.
+
+use std::ops::Range;
+
+use glam::DAffine3;
+use posse::low_level::skin_format;
+use posse::{CpuBatch, Library, Motion, Outputs, Pose, SkeletonId, SkinFormat, SkinId};
+
+use crate::eval::numbers::rows;
+
+/// The numbers per local transform and per full matrix of an engine.
+const NUMBERS: usize = 12;
+
+/// An array of the file.
+pub struct Array<'a> {
+    /// The name without `.npy`.
+    pub name: String,
+    /// The outputs that the array needs.
+    pub outputs: Outputs,
+    /// The lengths of the axes after those of times and instances.
+    pub shape: Vec<usize>,
+    part: Part<'a>,
+}
+
+/// A part of a pose.
+enum Part<'a> {
+    Translation(&'a [usize]),
+    Rotation(&'a [usize]),
+    Scale(&'a [usize]),
+    Model(&'a [usize]),
+    Skin {
+        library: &'a Library,
+        id: SkinId,
+        index: usize,
+    },
+    /// The range of the weights of each node among those of the pose.
+    Weights(Vec<Range<usize>>),
+    Properties,
+    RootTranslation,
+    RootRotation,
+}
+
+impl<'a> Array<'a> {
+    fn new(name: impl Into<String>, outputs: Outputs, shape: impl Into<Vec<usize>>, part: Part<'a>) -> Self {
+        Self { name: name.into(), outputs, shape: shape.into(), part }
+    }
+
+    /// The arrays of the outputs of a skeleton. `joints` has the joint of each node, in the order of the file.
+    pub fn list(library: &'a Library, id: SkeletonId, joints: &'a [usize], outputs: Outputs) -> Vec<Self> {
+        let skeleton = library.skeleton(id);
+        let mut arrays = Vec::new();
+        if outputs.local {
+            let local = Outputs { local: true, ..Outputs::NONE };
+            arrays.push(Self::new("translation", local, [joints.len(), 3], Part::Translation(joints)));
+            arrays.push(Self::new("rotation", local, [joints.len(), 4], Part::Rotation(joints)));
+            arrays.push(Self::new("scale", local, [joints.len(), 3], Part::Scale(joints)));
+        }
+        if outputs.model {
+            let model = Outputs { model: true, ..Outputs::NONE };
+            arrays.push(Self::new("model", model, [joints.len(), 4, 4], Part::Model(joints)));
+        }
+        if outputs.skin {
+            let skin_outputs = Outputs::SKIN.with_skin_format(outputs.skin_format);
+            arrays.extend(library.skins_of(id).enumerate().map(|(index, (id, skin))| {
+                let part = Part::Skin { library, id, index };
+                Self::new(format!("skin_{index}"), skin_outputs, [skin.joints.len(), 4, 4], part)
+            }));
+        }
+        if outputs.weights {
+            let weights = Outputs { weights: true, ..Outputs::NONE };
+            let of_joints = skeleton.weight_ranges();
+            let of_nodes = joints.iter().map(|&joint| of_joints[joint].clone()).collect();
+            arrays.push(Self::new("weights", weights, [skeleton.weight_count()], Part::Weights(of_nodes)));
+        }
+        if outputs.properties {
+            let properties = Outputs { properties: true, ..Outputs::NONE };
+            arrays.push(Self::new("properties", properties, [skeleton.property_width()], Part::Properties));
+        }
+        // Without a clip that has a root, no instance moves.
+        let mut clips = library.clips().iter().filter(|clip| clip.skeleton == id);
+        if outputs.root_motion && clips.any(|clip| clip.root_motion.is_some()) {
+            let motion = Outputs { root_motion: true, ..Outputs::NONE };
+            arrays.push(Self::new("root_motion_translation", motion, [3], Part::RootTranslation));
+            arrays.push(Self::new("root_motion_rotation", motion, [4], Part::RootRotation));
+        }
+        arrays
+    }
+
+    /// The number of numbers per pose.
+    pub fn width(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The name of the array, and the number of a pose, for error messages.
+    pub fn name_in_pose(&self, pose: usize) -> String {
+        format!("{} of pose {pose}", self.name)
+    }
+
+    /// Appends the numbers of a pose.
+    pub fn append_pose(&self, pose: &Pose, numbers: &mut Vec<f64>) {
+        let motion = || pose.root_motion.unwrap_or_default();
+        match &self.part {
+            Part::Translation(joints) => {
+                numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].translation.to_array()));
+            }
+            Part::Rotation(joints) => {
+                numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].rotation.to_array()));
+            }
+            Part::Scale(joints) => {
+                numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].scale.to_array()));
+            }
+            Part::Model(joints) => numbers.extend(joints.iter().flat_map(|&joint| rows(&pose.model[joint]))),
+            Part::Skin { index, .. } => numbers.extend(pose.skins[*index].iter().flat_map(rows)),
+            Part::Weights(nodes) => {
+                nodes.iter().for_each(|weights| numbers.extend_from_slice(&pose.weights[weights.clone()]));
+            }
+            Part::Properties => numbers.extend_from_slice(&pose.properties),
+            Part::RootTranslation => numbers.extend(motion().translation.to_array()),
+            Part::RootRotation => numbers.extend(motion().rotation.to_array()),
+        }
+    }
+
+    /// Appends the numbers of a pose of the CPU engine: those that [`append_pose`](Self::append_pose) appends, before their
+    /// conversion to `f64`. The batch has the outputs of the array, and may have others.
+    pub fn append_slot(&self, batch: &CpuBatch, slot: usize, numbers: &mut Vec<f32>) {
+        let layout = &batch.layout;
+        let local = || slice(&batch.numbers.local, layout.local, slot);
+        let values = || slice(&batch.numbers.values, layout.values, slot);
+        match &self.part {
+            Part::Translation(joints) => append_joints(joints, local(), 0..3, numbers),
+            Part::Rotation(joints) => append_joints(joints, local(), 4..8, numbers),
+            Part::Scale(joints) => append_joints(joints, local(), 8..11, numbers),
+            Part::Model(joints) => {
+                let model = slice(&batch.numbers.model, layout.model, slot);
+                joints.iter().for_each(|&joint| append_rows(&model[NUMBERS * joint..][..NUMBERS], numbers));
+            }
+            Part::Skin { library, id, .. } => {
+                let words = self.width() / 16 * layout.skin_format.words();
+                let skin = slice(&batch.numbers.skin, layout.skin, slot);
+                append_matrices(layout.skin_format, &skin[layout.skin_start(library, *id)..][..words], numbers);
+            }
+            Part::Weights(nodes) => {
+                nodes.iter().for_each(|weights| numbers.extend_from_slice(&values()[weights.clone()]));
+            }
+            // They follow the weights.
+            Part::Properties => numbers.extend_from_slice(&values()[layout.values - self.width()..]),
+            Part::RootTranslation => numbers.extend_from_slice(&root_motion(batch, slot)[..3]),
+            Part::RootRotation => numbers.extend_from_slice(&root_motion(batch, slot)[4..]),
+        }
+    }
+}
+
+/// The numbers of an instance in an array of a batch.
+fn slice(numbers: &[f32], stride: usize, slot: usize) -> &[f32] {
+    &numbers[slot * stride..][..stride]
+}
+
+/// Appends a range of the numbers of some joints.
+fn append_joints(joints: &[usize], local: &[f32], part: Range<usize>, numbers: &mut Vec<f32>) {
+    for &joint in joints {
+        numbers.extend_from_slice(&local[NUMBERS * joint..][part.clone()]);
+    }
+}
+
+/// Appends a matrix of three rows, and the fourth row.
+fn append_rows(rows: &[f32], numbers: &mut Vec<f32>) {
+    numbers.extend_from_slice(rows);
+    numbers.extend_from_slice(&[0.0, 0.0, 0.0, 1.0]);
+}
+
+/// Appends matrices in the words of a skin format.
+fn append_matrices(format: SkinFormat, words: &[f32], numbers: &mut Vec<f32>) {
+    let decode = |words: &[f32]| -> DAffine3 { skin_format::matrix(format, words) };
+    for words in words.chunks_exact(format.words()) {
+        match format {
+            SkinFormat::Matrix => append_rows(words, numbers),
+            _ => numbers.extend(rows(&decode(words)).map(|number| number as f32)),
+        }
+    }
+}
+
+/// The root motion of an instance; that of no movement for an instance without a root.
+fn root_motion(batch: &CpuBatch, slot: usize) -> [f32; 8] {
+    let motion = slice(&batch.numbers.root_motion, batch.layout.root_motion, slot);
+    match <[f32; 8]>::try_from(motion) {
+        Ok(motion) if motion[3] != 0.0 => motion,
+        _ => {
+            let Motion { translation, rotation } = Motion::default();
+            let ([x, y, z], [qx, qy, qz, qw]) = (translation.to_array(), rotation.to_array());
+            [x, y, z, 0.0, qx, qy, qz, qw].map(|number| number as f32)
+        }
+    }
+}

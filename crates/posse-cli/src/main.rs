@@ -1,0 +1,210 @@
+//! The command `posse`: a file or folder per command. Results go to stdout, notes and progress to stderr.
+
+mod adapters;
+mod arguments;
+mod bake;
+mod bench;
+#[cfg(test)]
+mod crowd_fixture;
+mod demo;
+mod desktop;
+mod drawn_crowd;
+mod engine;
+mod eval;
+mod evaluation;
+mod inspect;
+mod npy;
+mod output;
+mod progress;
+mod render;
+mod retarget;
+mod retargeting;
+mod signals;
+mod source;
+mod start_up;
+mod threads;
+mod unfinished;
+mod verify;
+#[cfg(feature = "view")]
+mod view;
+mod view_args;
+mod write_error;
+
+use std::io::ErrorKind;
+use std::process::ExitCode;
+use std::thread::{self, JoinHandle};
+
+use clap::{Arg, CommandFactory, FromArgMatches};
+use posse::Error;
+
+use crate::output::note;
+
+/// Evaluates skeletal animation for crowds, and checks the poses against a reference.
+#[derive(Debug, clap::Parser)]
+#[command(
+    name = "posse",
+    version,
+    after_help = "Exit codes: 0 ok, 1 a check failed, 2 bad usage or bad input; 130 after Ctrl+C, 143 after SIGTERM."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Poses a crowd of a built-in rig, measures it and checks it. Needs no file.
+    Demo(demo::Args),
+    /// Lists the contents of a glTF file, a BVH file or a Cocos clip: joints, skins, clips, tracks, timelines and repairs.
+    Inspect(inspect::Args),
+    /// Evaluates a clip of a glTF or BVH file, a Cocos clip, or a crowd file at given times, as JSON or NumPy arrays.
+    #[command(after_long_help = eval::help())]
+    Eval(eval::Args),
+    /// Bakes the clips of many files at a frame rate, as NumPy arrays, Parquet, glTF or USD, on one machine or many.
+    #[command(after_long_help = bake::EXAMPLES)]
+    Bake(bake::Args),
+    /// Retargets clips of a glTF or BVH file to the skeleton of another one, and writes it with them as a .glb file.
+    Retarget(retarget::Args),
+    /// Compares an engine with the f64 reference, over every clip of glTF and BVH files, over Cocos clips, or over a crowd file.
+    Verify(verify::Args),
+    /// Draws a crowd of a glTF or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
+    #[command(after_long_help = render::FILES)]
+    Render(render::Args),
+    /// Opens a window with a live crowd of up to 100,000 instances, with controls for camera, time, clips and layers.
+    #[cfg(feature = "view")]
+    #[command(after_help = view::HELP)]
+    View(view::Args),
+    /// Opens a window with a live crowd, in builds with `--features view`.
+    #[cfg(not(feature = "view"))]
+    View(AnyArgs),
+    /// Lists the adapters of this machine: driver, limits, kernels, and the reasons why one is not enough for posse.
+    #[command(after_help = adapters::HELP)]
+    Adapters(adapters::Args),
+    /// Measures the engines over crowds of many sizes, or over a crowd file. Each case is compared with the reference first.
+    Bench(bench::args::Args),
+}
+
+impl Command {
+    /// Returns true for a command that can list the adapters of the system.
+    fn can_list_adapters(&self) -> bool {
+        match self {
+            Self::Inspect(_) | Self::Retarget(_) => false,
+            Self::Bake(args) => args.uses_gpu(),
+            _ => true,
+        }
+    }
+}
+
+/// Any arguments. A build without windows answers all of them with the same error.
+#[cfg(not(feature = "view"))]
+#[derive(Debug, clap::Args)]
+struct AnyArgs {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<std::ffi::OsString>,
+}
+
+/// The result of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The command succeeded.
+    Passed,
+    /// A check failed, or an output cannot be written.
+    Failed,
+    /// The usage or an input is wrong.
+    BadInput,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Passed => 0,
+            Outcome::Failed => 1,
+            Outcome::BadInput => 2,
+        })
+    }
+}
+
+impl Cli {
+    /// Parses the arguments of the process. Prints a message and exits if they are wrong.
+    fn parse_arguments() -> Self {
+        Self::from_arg_matches(&definition().get_matches()).unwrap_or_else(|error| error.exit())
+    }
+
+    /// True for a command that opens a window.
+    fn has_window(&self) -> bool {
+        matches!(self.command, Command::View(_))
+    }
+}
+
+/// The definition of all commands. An option with a value takes a negative number as its value, so that the message for a number
+/// out of range names the option.
+fn definition() -> clap::Command {
+    let takes_values = |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values();
+    let allow_negative = move |arg: Arg| if takes_values(&arg) { arg.allow_negative_numbers(true) } else { arg };
+    Cli::command().mut_subcommands(|command| command.mut_args(allow_negative))
+}
+
+/// Runs a command.
+fn run(cli: Cli) -> Result<Outcome, Error> {
+    if cli.command.can_list_adapters() {
+        desktop::suppress_wayland_errors();
+    }
+    signals::install();
+    match cli.command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),
+        Command::Eval(args) => eval::run(&args).map(|()| Outcome::Passed),
+        Command::Bake(args) => bake::run(&args),
+        Command::Retarget(args) => retarget::run(&args).map(|()| Outcome::Passed),
+        Command::Verify(args) => verify::run(&args),
+        Command::Render(args) => render::run(&args).map(|()| Outcome::Passed),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::run(&args).map(|()| Outcome::Passed),
+        #[cfg(not(feature = "view"))]
+        Command::View(_) => Err(Error::Usage(
+            "this posse was built without windows. Build it with them: cargo install --path . --features view, which needs \
+             Rust 1.95; posse render writes pictures without"
+                .into(),
+        )),
+        Command::Adapters(args) => adapters::run(&args).map(|()| Outcome::Passed),
+        Command::Bench(args) => bench::run(&args),
+    }
+}
+
+/// The stack of a command. That of the main thread follows the limits of the shell (`ulimit -s`), and can be too small.
+const STACK: usize = 8 << 20;
+
+fn main() -> ExitCode {
+    let command = || {
+        let cli = Cli::parse_arguments();
+        if cli.has_window() { Err(Box::new(cli)) } else { Ok(run_to_code(cli)) }
+    };
+    match thread::Builder::new().name("command".into()).stack_size(STACK).spawn(command).map(JoinHandle::join) {
+        Ok(Ok(Ok(code))) => code,
+        // Systems draw windows on the main thread.
+        Ok(Ok(Err(cli))) => run_to_code(*cli),
+        Ok(Err(panic)) => std::panic::resume_unwind(panic),
+        // The system starts no thread.
+        Err(_) => run_to_code(Cli::parse_arguments()),
+    }
+}
+
+fn run_to_code(cli: Cli) -> ExitCode {
+    match run(cli) {
+        Ok(outcome) => outcome.into(),
+        // The program at the other end of the pipe has stopped reading, which is not an error.
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            note(&format!("error: {error}"));
+            Outcome::BadInput.into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_arguments_are_consistent() {
+        super::definition().debug_assert();
+    }
+}

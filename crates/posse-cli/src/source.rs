@@ -1,0 +1,349 @@
+//! The files that the commands read: glTF files, BVH files, Cocos clips and crowd files.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+
+use posse::import::crowd::{self, CrowdFile};
+use posse::import::{bvh, cocos, gltf};
+use posse::{
+    BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
+    TargetPath, UnboundClip, Warning, demo,
+};
+
+use crate::arguments::check_limit;
+use crate::output::{file_name, note};
+
+/// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
+pub const MAX_CLIP_JOINTS: u64 = 1 << 24;
+
+/// A function that takes the line of a warning.
+pub type Report<'a> = dyn FnMut(&str) + 'a;
+
+/// A file with clips, imported into a library.
+pub struct Source {
+    /// The file's name without its folder.
+    pub file: String,
+    /// The library, with nothing but this file and the rig.
+    pub library: Library,
+    /// The skeleton that the clips animate.
+    pub skeleton: SkeletonId,
+    /// The clips, in the order of the file.
+    pub clips: Vec<ClipId>,
+    /// Seconds from frame to frame, if the clips are those of a BVH file.
+    pub frame_time: Option<f64>,
+    /// The skins, in the order of the glTF file.
+    pub skins: Vec<SkinId>,
+    /// The joint of each node, in the order of the file.
+    pub joints: Vec<usize>,
+    /// The named targets of a Cocos clip; `None` for a glTF or BVH file.
+    pub named: Option<NamedClip>,
+    /// The name of the file of `--rig`, without its folder.
+    pub rig: Option<String>,
+    /// The clips none of whose tracks finds a node in the rig.
+    pub unbound_clips: Vec<ClipId>,
+    /// The repairs, and the parts that were ignored or not bound.
+    pub warnings: Vec<String>,
+    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of a BVH file, or for a Cocos
+    /// clip without `--rig`.
+    pub asset: Option<gltf::Asset>,
+}
+
+/// A clip with named targets, and the binding of its tracks.
+pub struct NamedClip {
+    /// The clip with the names of its targets.
+    pub clip: UnboundClip,
+    /// The binding of each track. Every track with keys has a property.
+    pub tracks: Vec<BoundTrack>,
+}
+
+impl Source {
+    /// Reads a file, and prints its warnings to stderr.
+    ///
+    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF or BVH file
+    /// are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
+    pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
+        Self::from_slice(file, &read(file)?, rig, &mut note)
+    }
+
+    /// The same as [`load`](Self::load) for a file whose bytes have been read. Passes each warning to `report`.
+    pub fn from_slice(file: &Path, bytes: &[u8], rig: Option<&Path>, report: &mut Report) -> Result<Self, Error> {
+        if is_cocos(file, bytes) {
+            return Self::import_cocos(file, bytes, rig, report);
+        }
+        let source = Self::import_nodes(file, bytes, report)?;
+        match rig {
+            None => Ok(source),
+            Some(rig) => source.share_with_rig(file, rig, report),
+        }
+    }
+
+    /// Reads a glTF or BVH file, and prints its warnings to stderr. Fails for a Cocos clip.
+    pub fn load_nodes(file: &Path) -> Result<Self, Error> {
+        Self::import_nodes(file, &read_nodes(file)?, &mut note)
+    }
+
+    fn import_nodes(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let nodes = Nodes::import(&mut library, file, bytes)?;
+        let Nodes { skeleton, skins, joints, clips, frame_time, asset, warnings } = nodes;
+        let source = Self::new(library, skeleton);
+        let mut source = Self { file: file_name(file), clips, frame_time, skins, joints, asset, ..source };
+        source.warn(file, warnings, report);
+        Ok(source)
+    }
+
+    /// Shares the clips of a glTF or BVH file with the skeleton of another.
+    fn share_with_rig(mut self, file: &Path, rig: &Path, report: &mut Report) -> Result<Self, Error> {
+        let bytes = read_nodes(rig)?;
+        let nodes = Nodes::import(&mut self.library, rig, &bytes)?;
+        self.warn(rig, &nodes.warnings, report);
+        let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
+        check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
+        let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
+        for clip in &self.clips {
+            let sharing = self.library.share_clip(*clip, nodes.skeleton)?;
+            if sharing.tracks.iter().all(Option::is_none) {
+                self.unbound_clips.push(sharing.clip);
+            }
+            // The faults of one clip usually repeat in the next. They are listed once.
+            let new = sharing.faults.iter().map(|fault| format!("with {}: {fault}", file_name(rig)));
+            faults.extend(new);
+            clips.push(sharing.clip);
+        }
+        let mut listed = HashSet::new();
+        faults.retain(|fault| listed.insert(fault.clone()));
+        self.warn(file, faults, report);
+        if clips.is_empty() {
+            let (file, rig) = (file.display(), rig.display());
+            return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
+        }
+        if self.unbound_clips.len() == clips.len() {
+            return Err(Error::Usage(format!(
+                "{}: no track of any clip finds a node of its name in {}; give a rig with the same joint names",
+                file.display(),
+                rig.display()
+            )));
+        }
+        let Nodes { skeleton, skins, joints, asset, .. } = nodes;
+        Ok(Self { skeleton, clips, skins, joints, asset, rig: Some(file_name(rig)), ..self })
+    }
+
+    /// A source with a skeleton and no clips.
+    fn new(library: Library, skeleton: SkeletonId) -> Self {
+        Self {
+            file: String::new(),
+            library,
+            skeleton,
+            clips: Vec::new(),
+            frame_time: None,
+            skins: Vec::new(),
+            joints: Vec::new(),
+            named: None,
+            rig: None,
+            unbound_clips: Vec::new(),
+            warnings: Vec::new(),
+            asset: None,
+        }
+    }
+
+    fn import_cocos(file: &Path, bytes: &[u8], rig: Option<&Path>, report: &mut Report) -> Result<Self, Error> {
+        let cocos::ClipFile { clip, warnings } = cocos::from_slice(&Library::new(), file, bytes)?;
+        let mut source = match rig {
+            None => Self::without_joints()?,
+            Some(rig) => Self::import_nodes(rig, &read_nodes(rig)?, report)?,
+        };
+        source.warn(file, warnings, report);
+        let in_file =
+            |error: Error| Error::Import { file: file.to_path_buf(), path: "clip".into(), reason: error.to_string() };
+        let binding = source.library.bind(source.skeleton, &clip, PropertyTracks::All).map_err(in_file)?;
+        // Without a rig, no track finds a node.
+        let is_expected = |kind: &FaultKind| rig.is_none() && matches!(kind, FaultKind::NoNode { .. });
+        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report);
+        source.file = file_name(file);
+        source.clips = vec![binding.clip];
+        // The rig may be a BVH file.
+        source.frame_time = None;
+        source.named = Some(NamedClip { clip, tracks: binding.tracks });
+        source.rig = rig.map(file_name);
+        Ok(source)
+    }
+
+    /// A source with a skeleton without joints, for Cocos clips without a rig.
+    fn without_joints() -> Result<Self, Error> {
+        let mut library = Library::new();
+        let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new())?);
+        Ok(Self::new(library, skeleton))
+    }
+
+    /// Stores warnings, and reports them.
+    pub fn warn(&mut self, file: &Path, warnings: impl IntoIterator<Item = impl ToString>, report: &mut Report) {
+        for warning in warnings {
+            let warning = warning.to_string();
+            report(&format!("warning: {}: {warning}", file.display()));
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Returns true if the skeleton has nodes: always, except for a Cocos clip without a rig.
+    pub fn has_nodes(&self) -> bool {
+        self.named.is_none() || self.rig.is_some()
+    }
+
+    /// Removes the outputs that the skeleton does not have.
+    pub fn outputs(&self, wanted: Outputs) -> Outputs {
+        if self.has_nodes() { wanted } else { Outputs { properties: wanted.properties, ..Outputs::NONE } }
+    }
+}
+
+/// The parts of a library that a glTF or BVH file becomes.
+pub struct Nodes {
+    pub skeleton: SkeletonId,
+    pub skins: Vec<SkinId>,
+    /// The joint of each node, in the order of the file.
+    pub joints: Vec<usize>,
+    clips: Vec<ClipId>,
+    /// Seconds from frame to frame of a BVH file; `None` for a glTF file.
+    frame_time: Option<f64>,
+    /// `None` for a BVH file.
+    pub asset: Option<gltf::Asset>,
+    pub warnings: Vec<Warning>,
+}
+
+impl Nodes {
+    /// Imports a glTF or BVH file.
+    pub fn import(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        if bvh::is_bvh(file, bytes) {
+            let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = bvh::from_slice(library, file, bytes)?;
+            let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+            let (skins, clips, frame_time) = (Vec::new(), vec![clip], Some(frame_time));
+            return Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings });
+        }
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
+        let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
+        Ok(Self { skeleton, skins, joints, clips, frame_time: None, asset: Some(asset), warnings })
+    }
+
+    /// The skeleton and the skin of the built-in rig, without its clips.
+    pub fn demo(library: &mut Library) -> Result<Self, Error> {
+        let rig = demo::library()?;
+        let Some(id) = rig.skeleton_ids().next() else { return Err(Error::Usage("the built-in rig is empty".into())) };
+        let skeleton = library.add_skeleton(rig.skeleton(id).clone());
+        let skins = rig.skins_of(id).map(|(_, skin)| library.add_skin(Skin { skeleton, ..skin.clone() }));
+        let skins = skins.collect::<Result<_, _>>()?;
+        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+        Ok(Self { skeleton, skins, joints, clips: Vec::new(), frame_time: None, asset: None, warnings: Vec::new() })
+    }
+}
+
+/// Finds a clip by its name, otherwise by its index. Without a name, returns the only clip, or `None` if there are no clips.
+pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
+    let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref();
+    let list = || {
+        let clips = source.clips.iter().enumerate();
+        let names: Vec<_> = clips.map(|(index, clip)| format!("{index} {}", name(clip).unwrap_or("unnamed"))).collect();
+        if names.is_empty() { "none".into() } else { names.join(", ") }
+    };
+    match (wanted, source.clips.as_slice()) {
+        (Some(wanted), clips) => {
+            let by_name = clips.iter().find(|clip| name(clip) == Some(wanted));
+            let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index));
+            let clip = by_name.or_else(by_index);
+            clip.map(|&clip| Some(clip))
+                .ok_or_else(|| Error::Usage(format!("there is no clip {wanted:?}; there are: {}", list())))
+        }
+        (None, []) => Ok(None),
+        (None, [only]) => Ok(Some(*only)),
+        (None, _) => Err(Error::Usage(format!("the file has several clips; select one with --clip: {}", list()))),
+    }
+}
+
+/// Adds the skeleton of a rig to a library. Returns it with the joint of each node, in the order of the file.
+pub fn add_rig(library: &mut Library, rig: &Path, report: &mut Report) -> Result<(SkeletonId, Vec<usize>), Error> {
+    add_rig_from_slice(library, rig, &read(rig)?, report)
+}
+
+/// The same as [`add_rig`] for a file whose bytes have been read.
+pub fn add_rig_from_slice(
+    library: &mut Library,
+    rig: &Path,
+    bytes: &[u8],
+    report: &mut Report,
+) -> Result<(SkeletonId, Vec<usize>), Error> {
+    check_nodes(rig, bytes)?;
+    let Nodes { skeleton, joints, warnings, .. } = Nodes::import(library, rig, bytes)?;
+    warnings.iter().for_each(|warning| report(&format!("warning: {}: {warning}", rig.display())));
+    Ok((skeleton, joints))
+}
+
+/// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
+pub fn load_crowd_file(library: &mut Library, path: &Path) -> Result<CrowdFile, Error> {
+    let file = crowd::load(library, path)?;
+    for warning in &file.warnings {
+        note(&format!("warning: {}: {warning}", path.display()));
+    }
+    for (index, named) in file.files.iter().enumerate() {
+        // A glTF file that is named twice is read once.
+        if file.files[..index].iter().all(|other| other.name != named.name) {
+            for warning in &named.asset.warnings {
+                note(&format!("warning: {}: {warning}", named.asset.file.display()));
+            }
+        }
+    }
+    Ok(file)
+}
+
+/// Reads the bytes of a file. Fails for a folder.
+fn read(file: &Path) -> Result<Vec<u8>, Error> {
+    if file.is_dir() {
+        let source = io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name the files in it");
+        return Err(Error::Io { file: file.to_path_buf(), source });
+    }
+    std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })
+}
+
+/// Reads the bytes of a glTF or BVH file. Fails for a Cocos clip.
+pub fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
+    let bytes = read(file)?;
+    check_nodes(file, &bytes)?;
+    Ok(bytes)
+}
+
+/// Fails for a Cocos clip.
+fn check_nodes(file: &Path, bytes: &[u8]) -> Result<(), Error> {
+    if is_cocos(file, bytes) {
+        let file = file.display();
+        return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")));
+    }
+    Ok(())
+}
+
+/// Returns true for a Cocos clip, false for a glTF or BVH file.
+fn is_cocos(file: &Path, bytes: &[u8]) -> bool {
+    !bvh::is_bvh(file, bytes) && cocos::is_clip(file, bytes)
+}
+
+/// The path of the node of a target: `/` for the root.
+pub fn target_path(target: &TargetPath) -> String {
+    format!("/{}", target.path.join("/"))
+}
+
+/// The property of a target. If the target is a single number of the property, the name of that number follows after a dot.
+pub fn target_property(target: &TargetPath) -> String {
+    let TargetPath { property, element, .. } = target;
+    let Some(element) = *element else { return property.clone() };
+    // The file does not store the type of the property. The names of the numbers follow from the name of the property.
+    let name = property.to_ascii_lowercase();
+    let names: &[&str] = if name.ends_with("color") {
+        &["r", "g", "b", "a"]
+    } else if name.ends_with("size") {
+        &["width", "height"]
+    } else {
+        &["x", "y", "z", "w"]
+    };
+    match names.get(element) {
+        Some(name) => format!("{property}.{name}"),
+        None => format!("{property}.{element}"),
+    }
+}

@@ -1,0 +1,69 @@
+//! The option `--threads`, and its default.
+
+use std::env;
+use std::sync::Once;
+
+use posse::low_level::all_threads;
+
+use crate::output::note;
+
+/// The variable of Slurm with the number of cores of a task.
+const VARIABLE: &str = "SLURM_CPUS_PER_TASK";
+
+/// The warning about its value, printed once.
+static WARNING: Once = Once::new();
+
+/// The largest number of threads.
+const MAX_THREADS: u64 = 1024;
+
+/// The option `--threads`.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct ThreadArgs {
+    /// The number of threads. Default: the cores that this process may use, by its affinity, the quota of its cgroup, and
+    /// SLURM_CPUS_PER_TASK.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
+    threads: Option<u64>,
+}
+
+impl ThreadArgs {
+    /// The number of threads; by default [`default_threads`].
+    pub fn count(self) -> usize {
+        self.threads.map_or_else(default_threads, |threads| threads as usize)
+    }
+}
+
+/// The number of cores that the process may use, at least 1.
+///
+/// The standard library counts the cores of the process's affinity, and stays within the quota of its cgroup. Slurm without
+/// cgroups restricts neither, so that its variable counts too.
+pub fn default_threads() -> usize {
+    let cores = all_threads();
+    let Some(cpus) = env::var_os(VARIABLE).filter(|cpus| !cpus.is_empty()) else { return cores };
+    let cpus = cpus.to_string_lossy();
+    within_slurm_task(cores, &cpus).unwrap_or_else(|| {
+        WARNING.call_once(|| {
+            note(&format!("warning: {VARIABLE} is {cpus:?}, not a number above 0; the number of threads is {cores}"));
+        });
+        cores
+    })
+}
+
+/// The cores, but at most those of a Slurm task. `None` for a value that is no number above 0.
+fn within_slurm_task(cores: usize, cpus_per_task: &str) -> Option<usize> {
+    let cpus = cpus_per_task.trim().parse::<usize>().ok().filter(|&cpus| cpus > 0)?;
+    Some(cpus.min(cores))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slurm_task_uses_no_more_threads_than_its_cores() {
+        for (cores, cpus, threads) in
+            [(16, "4", Some(4)), (2, "4", Some(2)), (16, " 3 ", Some(3)), (16, "0", None), (16, "all", None)]
+        {
+            assert_eq!(within_slurm_task(cores, cpus), threads, "{cores} cores, {cpus:?}");
+        }
+    }
+}

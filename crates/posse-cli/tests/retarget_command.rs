@@ -1,0 +1,332 @@
+//! `posse retarget` and `posse eval --retarget`.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use glam::{DMat4, DQuat};
+use posse::{Library, import};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::rigs::{angle, model_pose};
+use crate::support::gltf_builder::GltfBuilder;
+
+/// A figure of 95 cm that walks a metre, raises its left arm and turns its head.
+const WALK: &str = "HIERARCHY
+ROOT Hips
+{
+  OFFSET 0 95 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  JOINT Spine
+  {
+    OFFSET 0 20 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    JOINT LeftArm
+    {
+      OFFSET 20 30 0
+      CHANNELS 3 Zrotation Xrotation Yrotation
+      End Site
+      {
+        OFFSET 30 0 0
+      }
+    }
+    JOINT Head
+    {
+      OFFSET 0 45 0
+      CHANNELS 3 Zrotation Xrotation Yrotation
+      End Site
+      {
+        OFFSET 0 10 0
+      }
+    }
+  }
+  JOINT LeftFoot
+  {
+    OFFSET 10 -90 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    End Site
+    {
+      OFFSET 0 0 10
+    }
+  }
+}
+MOTION
+Frames: 3
+Frame Time: 0.5
+0 95 0 0 0 0 0 0 0 -60 0 0 0 0 0 0 20 0
+0 95 50 0 0 10 0 5 0 0 0 0 0 0 40 0 -20 0
+0 95 100 0 0 0 0 0 0 60 0 0 0 0 0 0 20 0
+";
+
+/// A folder with `walk.bvh`, and `hero.glb`: a figure twice as high with other names, whose arm hangs.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let mut hero = GltfBuilder::new();
+        let half = std::f64::consts::FRAC_1_SQRT_2;
+        hero.push("nodes", json!({ "name": "pelvis", "translation": [0, 1.9, 0], "children": [1, 4] }));
+        hero.push("nodes", json!({ "name": "spine_01", "translation": [0, 0.3, 0], "children": [2, 3] }));
+        hero.push(
+            "nodes",
+            json!({ "name": "upperarm_l", "translation": [0.4, 0.6, 0], "rotation": [0, 0, -half, half] }),
+        );
+        hero.push("nodes", json!({ "name": "head", "translation": [0, 0.9, 0] }));
+        hero.push("nodes", json!({ "name": "foot_l", "translation": [0.2, -1.8, 0], "extras": { "kept": true } }));
+        hero.push("nodes", json!({ "name": "hat" }));
+        hero.push("skins", json!({ "joints": [0, 1, 2, 3, 4] }));
+        let input = hero.floats("SCALAR", &[0.0, 3.0]);
+        let output = hero.floats("VEC3", &[0.0, 1.0, 0.0, 0.0, 2.0, 0.0]);
+        hero.push(
+            "animations",
+            json!({ "name": "old", "samplers": [{ "input": input, "output": output }],
+                    "channels": [{ "sampler": 0, "target": { "node": 0, "path": "translation" } }] }),
+        );
+        let folder = Self(TempDir::new().unwrap());
+        fs::write(folder.0.path().join("hero.glb"), hero.glb()).unwrap();
+        let mut none = GltfBuilder::new();
+        none.push("nodes", json!({ "name": "box" }));
+        fs::write(folder.0.path().join("box.glb"), none.glb()).unwrap();
+        for (name, text) in [
+            ("walk.bvh", WALK),
+            ("map.json", r#"{ "joints": { "Hips": "pelvis", "Head": "head" }, "scale": 0.5 }"#),
+            ("bad.json", r#"{ "joints": { "Hips": "tail" } }"#),
+            ("clip.json", r#"{ "duration": 1, "curveDatas": {} }"#),
+        ] {
+            fs::write(folder.0.path().join(name), text).unwrap();
+        }
+        folder
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_posse")).current_dir(self.0.path()).args(arguments).output().unwrap()
+    }
+
+    #[track_caller]
+    fn text(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[track_caller]
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.text(arguments)).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_refused(&self, arguments: &[&str], saying: &str) {
+        let output = self.run(arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("error: ") && stderr.contains(saying), "{stderr}");
+        assert!(output.stdout.is_empty());
+    }
+
+    /// Reads a glTF or BVH file of the folder.
+    fn load(&self, name: &str) -> (Library, posse::SkeletonId, Vec<posse::ClipId>) {
+        let (mut library, path) = (Library::new(), self.0.path().join(name));
+        if name.ends_with(".bvh") {
+            let asset = import::bvh::load(&mut library, path).unwrap();
+            return (library, asset.skeleton, vec![asset.clip]);
+        }
+        let asset = import::gltf::load(&mut library, path).unwrap();
+        assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+        (library, asset.skeleton, asset.clips)
+    }
+}
+
+const PAIRS: [(&str, &str); 5] =
+    [("Hips", "pelvis"), ("Spine", "spine_01"), ("LeftArm", "upperarm_l"), ("Head", "head"), ("LeftFoot", "foot_l")];
+
+#[test]
+fn the_file_that_is_written_plays_the_clip() {
+    let folder = Folder::new();
+    let text = folder.text(&["retarget", "walk.bvh", "--onto", "hero.glb", "-o", "out.glb"]);
+    assert!(text.starts_with("5 pairs of joints; root Hips, moved by 0.0200 of its movement\n"), "{text}");
+    assert!(text.contains("  Hips -> pelvis (by role)\n  Spine -> spine_01 (by role)"), "{text}");
+    assert!(
+        text.contains("without a partner, target: hat")
+            && text.contains("clip walk: 6 exact, 0 constant, 0 resampled, 0 dropped"),
+        "{text}"
+    );
+    let (from, source, clips) = folder.load("walk.bvh");
+    let (to, target, made) = folder.load("out.glb");
+    assert_eq!((to.clips().len(), to.clip(made[0]).name.as_deref()), (1, Some("walk")));
+    let (from0, to0) = (model_pose(&from, source, None), model_pose(&to, target, None));
+    for time in [0.0, 0.2, 0.5, 0.8, 1.0] {
+        let s = model_pose(&from, source, Some((clips[0], time)));
+        let t = model_pose(&to, target, Some((made[0], time)));
+        for (one, other) in PAIRS {
+            let (one, other) =
+                (from.skeleton(source).find_joint(one).unwrap(), to.skeleton(target).find_joint(other).unwrap());
+            let expected = s[one].0 * from0[one].0.conjugate() * to0[other].0;
+            assert!(angle(t[other].0, expected) < 1e-6, "{other} at {time}");
+        }
+        // The hips are 90 above the foot here, 1.8 there.
+        let expected = to0[0].1 + 0.02 * (s[0].1 - from0[0].1);
+        assert!(t[0].1.distance(expected) < 1e-6);
+    }
+}
+
+#[test]
+fn eval_answers_as_the_file_that_is_written() {
+    let folder = Folder::new();
+    for options in
+        [&[][..], &["--map", "map.json"], &["--reference", "0@0.5"], &["--reference", "walk", "--bound", "0.01"]]
+    {
+        let retarget = [&["retarget", "walk.bvh", "--onto", "hero.glb", "-o", "out.glb"], options].concat();
+        folder.text(&retarget);
+        let times = ["--times", "0,0.3,1", "--engine", "reference"];
+        let written = folder.json(&[&["eval", "out.glb"], &times[..]].concat());
+        let asked = [&["eval", "walk.bvh", "--rig", "hero.glb", "--retarget"], options, &times].concat();
+        let asked = folder.json(&asked);
+        assert_eq!(
+            (&asked["asset"], &asked["rig"], &asked["name"]),
+            (&json!("walk.bvh"), &json!("hero.glb"), &json!("walk"))
+        );
+        for (one, other) in written["samples"].as_array().unwrap().iter().zip(asked["samples"].as_array().unwrap()) {
+            assert_eq!(other["nodes"].as_array().unwrap().len(), 6);
+            for (one, other) in one["nodes"].as_array().unwrap().iter().zip(other["nodes"].as_array().unwrap()) {
+                let matrix = |node: &Value| {
+                    let numbers: Vec<f64> =
+                        node["world"].as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect();
+                    DMat4::from_cols_slice(&numbers)
+                };
+                assert!(matrix(one).abs_diff_eq(matrix(other), 1e-5), "{options:?}: {one} {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_report_is_json_too() {
+    let folder = Folder::new();
+    let report =
+        folder.json(&["retarget", "walk.bvh", "--onto", "hero.glb", "--map", "map.json", "-o", "out.glb", "--json"]);
+    assert_eq!((&report["root"], &report["scale"]), (&json!("Hips"), &json!(0.5)));
+    assert_eq!(report["joints"][1], json!({ "source": "Head", "target": "head", "by": "map" }));
+    let clip = &report["clips"][0];
+    assert_eq!(clip["exact"], json!(["translation of pelvis", "rotation of pelvis"]));
+    // The spine is not mapped, and turns between hips and head.
+    assert_eq!(clip["resampled"][0]["track"], "rotation of head");
+    assert!((1e-7..=1e-4).contains(&clip["resampled"][0]["error"].as_f64().unwrap()));
+    assert!(clip["resampled"][0]["keys"].as_u64().unwrap() > 3);
+    let dropped: Vec<&Value> = clip["dropped"].as_array().unwrap().iter().map(|track| &track["track"]).collect();
+    assert_eq!(dropped, ["rotation of LeftArm", "rotation of LeftFoot"]);
+    let text = folder.text(&["retarget", "walk.bvh", "--onto", "hero.glb", "--map", "map.json", "-o", "out.glb"]);
+    assert!(text.contains("rotation of head: resampled at ") && text.contains(" rad\n"), "{text}");
+    assert!(
+        text.contains("dropped, because the joint has no partner: rotation of LeftArm, rotation of LeftFoot"),
+        "{text}"
+    );
+}
+
+#[test]
+fn clips_are_chosen_and_old_ones_can_stay() {
+    let folder = Folder::new();
+    let names = |file: &str| -> Vec<String> {
+        let (library, ..) = folder.load(file);
+        library.clips().iter().map(|clip| clip.name.clone().unwrap()).collect()
+    };
+    let retarget = |rest: &[&str]| folder.text(&[&["retarget"], rest].concat());
+    retarget(&["walk.bvh", "--onto", "hero.glb", "--keep", "-o", "both.glb"]);
+    assert_eq!(names("both.glb"), ["old", "walk"]);
+    retarget(&["both.glb", "--onto", "hero.glb", "--clip", "walk", "-o", "one.glb"]);
+    assert_eq!(names("one.glb"), ["walk"]);
+    retarget(&["both.glb", "--onto", "hero.glb", "--clip", "1", "--clip", "old", "--clip", "walk", "-o", "two.glb"]);
+    assert_eq!(names("two.glb"), ["walk", "old"]);
+    // A file can be written over the target.
+    retarget(&["both.glb", "--onto", "both.glb", "-o", "both.glb"]);
+    assert_eq!(names("both.glb"), ["old", "walk"]);
+}
+
+#[test]
+fn the_built_in_rig_and_bvh_files_are_targets() {
+    let folder = Folder::new();
+    for target in ["demo", "walk.bvh"] {
+        folder.text(&["retarget", "walk.bvh", "--onto", target, "-o", "out.glb"]);
+        let (library, _, clips) = folder.load("out.glb");
+        assert_eq!(clips.len(), 1);
+        assert_eq!(library.skins().len(), usize::from(target == "demo"));
+    }
+    let answer = folder.json(&["eval", "walk.bvh", "--rig", "demo", "--retarget", "--times", "1", "--engine", "cpu"]);
+    let nodes = answer["samples"][0]["nodes"].as_array().unwrap();
+    let pelvis: Vec<f64> = nodes[0]["translation"].as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect();
+    // Its pelvis is 0.87 above its foot, which is the lowest mapped joint: 0.95 - (0.95 - 0.04 - 0.42 - 0.41).
+    assert!((pelvis[2] - 100.0 * 0.87 / 90.0).abs() < 1e-5, "{pelvis:?}");
+    let arm = nodes.iter().find(|node| node["name"] == "upper_arm.L").unwrap();
+    let numbers: Vec<f64> = arm["rotation"].as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect();
+    assert!(angle(DQuat::from_slice(&numbers), DQuat::from_rotation_z(60_f64.to_radians())) < 1e-5);
+}
+
+#[test]
+fn a_vrm_animation_moves_a_figure_by_its_roles() {
+    let mut vrma = GltfBuilder::new();
+    vrma.push("nodes", json!({ "name": "x1", "translation": [0, 1, 0], "children": [1] }));
+    vrma.push("nodes", json!({ "name": "x2", "translation": [0, 0.6, 0] }));
+    vrma.push("nodes", json!({ "name": "happy" }));
+    let input = vrma.floats("SCALAR", &[0.0, 1.0]);
+    let slide = vrma.floats("VEC3", &[0.0, 1.0, 0.0, 1.0, 1.0, 0.0]);
+    let spin = vrma.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+    vrma.push(
+        "animations",
+        json!({
+            "samplers": [{ "input": input, "output": slide }, { "input": input, "output": spin }],
+            "channels": [
+                { "sampler": 0, "target": { "node": 2, "path": "translation" } },
+                { "sampler": 0, "target": { "node": 0, "path": "translation" } },
+                { "sampler": 1, "target": { "node": 1, "path": "rotation" } },
+            ],
+        }),
+    );
+    vrma.json["extensionsUsed"] = json!(["VRMC_vrm_animation"]);
+    vrma.json["extensions"] = json!({ "VRMC_vrm_animation": {
+        "specVersion": "1.0",
+        "humanoid": { "humanBones": { "hips": { "node": 0 }, "head": { "node": 1 } } },
+        "expressions": { "preset": { "happy": { "node": 2 } } },
+    } });
+    let folder = Folder::new();
+    fs::write(folder.0.path().join("move.vrma"), vrma.glb()).unwrap();
+    let report = folder.json(&["retarget", "move.vrma", "--onto", "hero.glb", "-o", "out.glb", "--json"]);
+    assert_eq!(report["joints"][0], json!({ "source": "x1", "target": "pelvis", "by": "role" }));
+    assert_eq!(report["joints"][1], json!({ "source": "x2", "target": "head", "by": "role" }));
+    let clip = &report["clips"][0];
+    assert_eq!(clip["exact"], json!(["translation of pelvis", "rotation of head"]));
+    assert_eq!(clip["dropped"], json!([{ "track": "translation of happy", "reason": "only the root is moved" }]));
+}
+
+#[test]
+fn faults_are_refused_with_their_place() {
+    let folder = Folder::new();
+    let retarget = |rest: &[&str], saying: &str| folder.assert_refused(&[&["retarget"], rest].concat(), saying);
+    let to = ["-o", "out.glb"];
+    let onto = |source, target| [&[source, "--onto", target][..], &to].concat();
+    retarget(&onto("clip.json", "hero.glb"), "clip.json is a Cocos clip, which has no nodes");
+    retarget(&onto("walk.bvh", "clip.json"), "clip.json is a Cocos clip, which has no nodes");
+    retarget(&onto("walk.bvh", "nowhere.glb"), "nowhere.glb");
+    retarget(&onto("box.glb", "hero.glb"), "box.glb has no clips to retarget");
+    retarget(
+        &onto("walk.bvh", "box.glb"),
+        "walk.bvh: no joint has a partner in box.glb; name pairs of joints in a file",
+    );
+    let walk = |rest: &[&str], saying: &str| retarget(&[&onto("walk.bvh", "hero.glb"), rest].concat(), saying);
+    walk(&["--map", "bad.json"], "bad.json: joints.Hips: the target has no joint \"tail\"");
+    walk(&["--map", "nowhere.json"], "nowhere.json");
+    walk(&["--clip", "run"], "there is no clip \"run\"; there are: 0 walk");
+    walk(&["--reference", "run"], "--reference: there is no clip \"run\"; there are: 0 walk");
+    walk(&["--reference", "walk@soon"], "--reference walk@soon: the time \"soon\"");
+    walk(&["--bound", "0"], "an error bound of 0");
+    retarget(
+        &["walk.bvh", "--onto", "hero.glb", "-o", "out.gltf"],
+        "out.gltf: the name of the output must end with .glb",
+    );
+    retarget(&["walk.bvh", "--onto", "hero.glb", "-o", "no/out.glb"], "there is no folder no");
+    let eval = ["eval", "walk.bvh", "--times", "0", "--rig", "hero.glb"];
+    folder.assert_refused(
+        &[&eval[..], &["--map", "map.json"]].concat(),
+        "--map, --reference and --bound are for --retarget",
+    );
+    folder.assert_refused(&["eval", "walk.bvh", "--times", "0", "--retarget"], "--rig");
+    assert!(!folder.0.path().join("out.glb").exists());
+}

@@ -1,0 +1,25 @@
+//! Tests of the renderer, one module per theme.
+
+/// Scenes and engines that the tests of the library use, too.
+#[path = "../../../tests/support/mod.rs"]
+#[allow(dead_code, reason = "each test binary needs a part of it")]
+mod support;
+
+/// glTF files of figures, and faults in them.
+mod files;
+/// The likeness of two pictures.
+mod likeness;
+/// The gaits of `examples/locomotion`: planted feet stay in place.
+mod locomotion;
+/// Devices that are lost.
+mod lost;
+/// Pictures compared with stored ones.
+mod pictures;
+/// Positions of vertices compared with the reference.
+mod positions;
+/// The renderer of the examples: the positions of characters, compared with the reference.
+mod renderer;
+/// Scenes that the other themes draw.
+mod scenes;
+/// The feet of `examples/terrain` are on the ground.
+mod terrain;

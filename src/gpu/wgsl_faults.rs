@@ -1,0 +1,88 @@
+//! The comparison of WGSL modules with the records and constants that Rust declares, for tests.
+
+use wgpu::naga;
+
+use crate::pack::record::{Record, Shared, Value};
+
+/// The faults of a WGSL module against the records and constants that Rust declares.
+pub fn wgsl_faults(module: &naga::Module, shared: &[Shared]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for Shared { constants, records, .. } in shared {
+        faults.extend(records.iter().flat_map(|record| record_faults(module, record)));
+        for declared in *constants {
+            let found = constant(module, declared.name);
+            if found != bits(declared.value) {
+                faults.push(format!("{declared:?} in Rust, in WGSL the bits {found:x?}"));
+            }
+        }
+    }
+    faults
+}
+
+/// The faults of a WGSL record against its Rust twin.
+fn record_faults(module: &naga::Module, record: &Record) -> Vec<String> {
+    let &Record { name, fields, size, .. } = record;
+    let Some((_, found)) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some(name)) else {
+        return vec![format!("WGSL has no {name}")];
+    };
+    let naga::TypeInner::Struct { members, span } = &found.inner else { return vec![format!("{name} is no struct")] };
+    let mut faults = Vec::new();
+    if *span as usize != size {
+        faults.push(format!("{name} has {span} bytes in WGSL, {size} in Rust"));
+    }
+    if members.len() != fields.len() {
+        faults.push(format!("{name} has {} fields in WGSL, {} in Rust", members.len(), fields.len()));
+    }
+    for (member, field) in members.iter().zip(fields) {
+        let size = module.types[member.ty].inner.size(module.to_ctx()) as usize;
+        let type_name = type_name(module, member.ty);
+        let found = (member.name.as_deref().unwrap_or(""), type_name.as_str(), member.offset as usize, size);
+        if found != (field.name, field.type_name, field.offset, field.size) {
+            faults.push(format!("{name}: {found:?} in WGSL, {field:?} in Rust"));
+        }
+    }
+    faults
+}
+
+/// The name of a type as records spell it.
+fn type_name(module: &naga::Module, handle: naga::Handle<naga::Type>) -> String {
+    use naga::TypeInner as Inner;
+    let found = &module.types[handle];
+    match found.inner {
+        Inner::Scalar(naga::Scalar::U32) => "u32".into(),
+        Inner::Scalar(naga::Scalar::F32) => "f32".into(),
+        Inner::Vector { size, scalar: naga::Scalar::U32 } => format!("vec{}u", size as u8),
+        Inner::Vector { size, scalar: naga::Scalar::F32 } => format!("vec{}f", size as u8),
+        Inner::Matrix { columns, rows, scalar: naga::Scalar::F32 } => format!("mat{}x{}f", columns as u8, rows as u8),
+        Inner::Array { base, size: naga::ArraySize::Constant(count), .. } => {
+            format!("array<{}, {count}>", type_name(module, base))
+        }
+        _ => found.name.clone().unwrap_or_else(|| format!("{:?}", found.inner)),
+    }
+}
+
+/// The bits of the numbers of a constant.
+fn bits(value: Value) -> Vec<u32> {
+    match value {
+        Value::Word(value) => vec![value],
+        Value::Float(value) => vec![value.to_bits()],
+        Value::Floats(values) => values.iter().map(|value| value.to_bits()).collect(),
+    }
+}
+
+/// The bits of the numbers of a WGSL constant; empty if there is no such constant.
+fn constant(module: &naga::Module, name: &str) -> Vec<u32> {
+    let found = module.constants.iter().find(|(_, constant)| constant.name.as_deref() == Some(name));
+    found.map_or_else(Vec::new, |(_, constant)| literals(module, constant.init))
+}
+
+fn literals(module: &naga::Module, expression: naga::Handle<naga::Expression>) -> Vec<u32> {
+    match &module.global_expressions[expression] {
+        naga::Expression::Literal(naga::Literal::U32(value)) => vec![*value],
+        naga::Expression::Literal(naga::Literal::F32(value)) => vec![value.to_bits()],
+        naga::Expression::Compose { components, .. } => {
+            components.iter().flat_map(|&component| literals(module, component)).collect()
+        }
+        _ => Vec::new(),
+    }
+}

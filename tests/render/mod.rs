@@ -1,6 +1,0 @@
-mod command;
-mod files;
-pub mod likeness;
-mod pictures;
-mod positions;
-mod scenes;
