@@ -1,8 +1,9 @@
 //! The body of the built-in rig, as vertex and index buffers.
 
 use bytemuck::{Pod, Zeroable};
-use posse::demo::{BodyVertex, body};
+use posse::export::gltf::BodyVertex;
 use posse::{Error, Skeleton};
+use posse_render::demo::body;
 
 /// A vertex, with the layout of the vertex buffer.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

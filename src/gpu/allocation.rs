@@ -93,7 +93,7 @@ pub mod faults {
     }
 
     /// A device without a GPU, on which buffers may be of any size.
-    fn device(required_features: wgpu::Features) -> (wgpu::Device, wgpu::Queue) {
+    pub fn device(required_features: wgpu::Features) -> (wgpu::Device, wgpu::Queue) {
         let limits = wgpu::Limits { max_buffer_size: u64::MAX, ..wgpu::Limits::default() };
         let noop = wgpu::NoopBackendOptions { enable: true, limits: Some(limits.clone()), ..Default::default() };
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {

@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::demo;
-use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::gpu::allocation::faults::{context, each_fault, with_fault_after, with_features};
 use crate::gpu::{
-    Bandwidth, CrowdOptions, DeviceAndQueue, GpuContext, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm,
-    Stopwatch, submit,
+    Bandwidth, CrowdOptions, DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Stopwatch, submit,
 };
 use crate::model::{
     Chain, ChainKind, Crowd, Event, Goal, GoalTarget, GoalWeight, Layer, LayerTime, Library, Mixing, Outputs, Playback,

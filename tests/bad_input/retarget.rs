@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use posse::demo::{Body, BodyVertex};
 use posse::export::gltf::Document;
+use posse::export::gltf::{Body, BodyVertex};
 use posse::{
     ClipId, Error, JointMap, JointPair, Library, MatchedBy, ReferencePose, RetargetOptions, RootTranslation, Skeleton,
     SkeletonId, demo,

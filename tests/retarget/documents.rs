@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use glam::{DQuat, DVec3};
-use posse::demo::{Body, BodyVertex};
 use posse::export::gltf::Document;
+use posse::export::gltf::{Body, BodyVertex};
 use posse::{Clip, Curve, CurveEasing, Easing, Interpolation, RootMotion, RootRotation, Target, Track, WrapMode};
 use serde_json::{Value, json};
 

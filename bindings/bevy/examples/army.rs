@@ -78,7 +78,7 @@ fn spawn(world: &mut World, count: usize) -> Outcome<()> {
     library.set_events(run, vec![step(0.4, "left"), step(0.9, "right")])?;
     let (skin, _) = library.skins_of(skeleton).next().ok_or("the human of the demo has a skin")?;
 
-    let body = demo::body(library.skeleton(skeleton), 0.03)?;
+    let body = posse_render::demo::body(library.skeleton(skeleton), 0.03)?;
     let material = StandardMaterial { perceptual_roughness: 0.9, ..default() };
     let part = RigPart { mesh: mesh(&body, [Vec3::ONE; 3]), material, skin, joint: None };
     let rig = CrowdRig::new(library, skeleton, vec![part], &mut world.resource_mut::<Assets<ShaderBuffer>>())?;
@@ -111,7 +111,7 @@ fn spawn(world: &mut World, count: usize) -> Outcome<()> {
 }
 
 /// The mesh of a body, with the colours of skin, hair and shirt.
-fn mesh(body: &demo::Body, [skin, hair, shirt]: [Vec3; 3]) -> Mesh {
+fn mesh(body: &posse::export::gltf::Body, [skin, hair, shirt]: [Vec3; 3]) -> Mesh {
     let colour = |[hairs, shirts, shorts, shoes]: [f32; 4]| {
         let rest = 1.0 - hairs - shirts - shorts - shoes;
         let cloth = shirts * shirt + shorts * 0.25 * shirt + Vec3::splat(0.02 * shoes);
