@@ -1,6 +1,9 @@
 //! Drivers: from parameters and leaders to the times and weights of layers, one invocation per instance.
 //!
 //! The kernel runs before the pose pass and writes the layer records that the other kernels read.
+//!
+//! So drivers do not change the pose kernels. The marks of a driven layer, between which its root motion goes, have the
+//! place of fields that such a layer does not use.
 
 /// Indices, key times and records of the library. This kernel reads clips, sync marks, knots and triangles.
 @group(0) @binding(0) var<storage, read> words: array<u32>;

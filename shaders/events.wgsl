@@ -2,6 +2,9 @@
 //!
 //! Integer arithmetic, so that every adapter lists the same events. Signed numbers of 64 and 128 bits are in two's complement,
 //! lowest word first.
+//!
+//! Events and root motion have kernels of their own, so that crowds without them pay nothing. The events of a step are
+//! complete, each with its tick, however long the step is: passes are counted, not walked.
 
 /// Indices, key times and records of the library. This kernel reads clips and the times of their events.
 @group(0) @binding(0) var<storage, read> words: array<u32>;

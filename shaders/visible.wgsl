@@ -2,6 +2,10 @@
 //!
 //! There are two kernels, one after the other. Before them, the host clears the count of those due and the joints of all
 //! instances.
+//!
+//! A visible list does not change the pose kernels, which read the slot of their instance from the list of due
+//! instances. Joints beyond the number that an entry asks for use an empty clip, and so the rest pose, level by level,
+//! so that whole waves have nothing to sample.
 
 /// Indices, key times and records of the library. The loaders of records read them.
 @group(0) @binding(0) var<storage, read> words: array<u32>;

@@ -1,4 +1,7 @@
 //! One play of a clip, stepped frame by frame as in the update loop of Cocos Creator.
+//!
+//! Events fire as in that loop: an end is passed at most once per frame. `GpuEvents` and `CpuEngine::events` list every
+//! pass.
 
 use crate::error::Error;
 use crate::model::{Clip, Playback, WrapMode};

@@ -2,6 +2,10 @@
 //!
 //! `lists` holds, behind the lists of the instances that are due, the offset of a `DisplacementRecord` for each instance, or 0, and
 //! then the records, each followed by its numbers.
+//!
+//! Displacements and goals share that buffer because the pose kernels use all eight storage buffers that a device
+//! without requests offers. Kernels with capacity for transitions are other pipelines: crowds without transitions keep
+//! theirs.
 
 /// The state of the transition of an instance.
 struct Decay {

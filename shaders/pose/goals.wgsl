@@ -2,6 +2,11 @@
 //!
 //! All lanes of an instance compute the same turns, so that none waits for another's. Joints beyond the level of detail of a visible
 //! instance take part, at rest: a hand reaches its target at all levels.
+//!
+//! All matrices are at hand after the hierarchy, so that each lane multiplies the matrices of its joints, without
+//! another walk. That is right where the joints that lead to a chain keep a uniform scale, which packing finds out
+//! (`turns_rigidly`). Elsewhere a turn in model space is not what the rules prescribe, and `goals_general.wgsl` turns
+//! local rotations and repeats the hierarchy after each goal.
 
 /// A goal of an instance.
 struct Goal {

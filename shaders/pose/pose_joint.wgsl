@@ -1,4 +1,8 @@
 //! The local transform of a joint by a clip, for the kernels that pose.
+//!
+//! Where keys are glTF's and not compressed, the keys of translation, rotation and scale are loaded before any of them
+//! is computed, without a branch: a part at rest has the rest pose as both of its keys. A compiler does not move loads
+//! out of a branch, so that three branches would wait three times.
 
 /// True if the keys of all parts of a joint are loaded before any part is computed, without a branch. A compiler does not move loads out of
 /// a branch, so that a GPU would wait for those of each part in turn. The other kernels have more to load than keys: codes, single

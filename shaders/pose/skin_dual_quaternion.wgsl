@@ -1,5 +1,7 @@
 //! Skin matrices as rotation, translation and uniform scale, from which a vertex shader makes dual quaternions: three pairs of
 //! words per joint, which one lane writes.
+//!
+//! The packing decides from the keys if scales are uniform enough for this format, so that no frame has to.
 
 /// Three elements for each joint of each skin: the rotation as `snorm16` xy and zw; translation x and y; translation z and the
 /// scale.

@@ -1,4 +1,7 @@
 //! Skin matrices as `f16`: three rows of four per joint.
+//!
+//! Each skin format is a file of its own kernel, not a branch, so that full matrices cost nothing extra. An `f16` is
+//! rounded by integer arithmetic, because WGSL leaves the direction of its own rounding open.
 
 /// The rows of the skin matrix of each joint of each skin. The first word of a row holds x and y, the second z and w.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec2<u32>>;

@@ -1,4 +1,9 @@
 //! Skin matrices in full: three rows of four `f32` per joint.
+//!
+//! A lane keeps the matrix of its joint, from the hierarchy to the skin matrix, and writes it whole; matrices in
+//! workgroup memory are only for the descendants. Rows at neighbouring addresses, through workgroup memory, were slower
+//! (`docs/decisions/gpu-pose-kernel.md`). Where a joint has several skin matrices, or instances have goals, matrices
+//! are written from workgroup memory.
 
 /// The rows of the skin matrix of each joint of each skin.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec4<f32>>;

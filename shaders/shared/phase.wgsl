@@ -2,6 +2,8 @@
 //!
 //! Integer arithmetic, so that a month of playing is as exact as a second, on every adapter. A pass is one way through the part
 //! of the clip that is played.
+//!
+//! A time is a pair of `f32`. One `f32` is off by half a microsecond after 8 s, and a fast joint then misses its bound.
 
 /// A time in seconds as the sum of two numbers, exact to 48 bits. A single f32 is off by half a microsecond after 8 s, and a joint
 /// that turns fast then exceeds its error bound.

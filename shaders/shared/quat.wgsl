@@ -1,5 +1,9 @@
 //! Quaternions xyzw, by multiplications and additions: the accuracy that WGSL promises for `sin` and `acos` is too low for a
 //! pose.
+//!
+//! Slerp halves the arc, and a series gives the weights (D. Eberly, "A Fast and Accurate Algorithm for Computing
+//! SLERP", 2011). Keys that are near each other need half of the series; a wave skips a side that none of its lanes
+//! takes.
 
 /// Spherical interpolation between quaternions of unit length, up to the rounding of a file, that are at most a right angle apart
 /// (a rotation of half a turn). The result has unit length.

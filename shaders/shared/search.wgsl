@@ -1,5 +1,9 @@
 //! Clip time to key interval: once per timeline of an instance and per easing of the timeline, for any number of channels that
 //! share it.
+//!
+//! One multiplication, time x cells per second, makes a number. If keys are evenly spaced, the number is the index of
+//! the key, to within one key. Otherwise it is the index of a cell in a lookup table, which bounds the key from both
+//! sides, and bisection finds the key between the bounds. `src/pack/timeline.rs` writes the key times and the table.
 
 /// The result of a search: the key interval of a time, and the fraction within it.
 struct Span {

@@ -1,4 +1,9 @@
 //! Filling of arrays: in blocks that fit into a cache, on the threads of an engine.
+//!
+//! `layout` turns a request into names, shapes and the outputs that are needed. The moments are divided between threads
+//! here, and into blocks that fit a cache; `block` lists the distinct poses of a block, since neighbouring frames share
+//! poses for velocities. `cpu::clip_poser` poses them without a crowd, so that arrays need no wgpu. `rotation`
+//! multiplies rotations from the root in `f64`, and `write` writes each array, in the space of `space`.
 
 use std::panic::resume_unwind;
 use std::thread;

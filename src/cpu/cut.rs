@@ -1,4 +1,12 @@
 //! A crowd, cut into portions that threads take one after the other.
+//!
+//! A crowd is divided at three places. The packing sorts the instances by skeleton and by the mixing that they need,
+//! into batches. The GPU engine divides a batch again if it exceeds a limit of the device. The CPU engine divides all
+//! batches here into chunks, which threads take one after the other; of small batches a thread takes several at once,
+//! because their records are in no cache and the other threads wait for the lock meanwhile.
+//!
+//! A chunk has instances in neighbouring slots. Instances of one clip are neighbours, in the order of their times at
+//! tick 0, so that neighbours read the same keys.
 
 use std::slice;
 use std::sync::Mutex;

@@ -2,6 +2,10 @@
 //! turns change local rotations, from which all matrices follow.
 //!
 //! Only the joints that lead to a chain get matrices here. Those of joints that no goal has turned are kept from goal to goal.
+//!
+//! All matrices are at hand after the hierarchy on a GPU, but here instances go abreast and only the few joints that
+//! lead to a chain need a matrix for it. All scales are then treated alike. Instances with the same chains are
+//! neighbours, so that registers are full.
 
 use glam::Vec4;
 

@@ -1,4 +1,8 @@
 //! The threads of an engine. They stay alive between frames.
+//!
+//! Waking a thread that sleeps takes its caller 12 us, and the thread begins 22 to 40 us after the frame, of 280 us
+//! that 1,000 instances take. A thread that finds no more chunks therefore waits awake for the others, up to 0.1 ms,
+//! and is still awake when the next frame comes. `docs/decisions/threads.md` has the numbers.
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::OnceLock;

@@ -1,4 +1,9 @@
 //! Keys, and the records of their columns, that are loaded into the caches before the instance that reads them is posed.
+//!
+//! A core has few loads from memory under way at a time; more requests than that wait as loads do. So the keys of the
+//! next group are requested a few lines at a time, into the second cache, while the outputs of the present group are
+//! written; where layers are mixed, the keys of the next instance are requested. Neighbouring instances of a clip share
+//! most rows, and a shared row is requested once. `docs/decisions/cold-keys.md` has the trials.
 
 use crate::cpu::block::group_layers::InstanceLayers;
 use crate::cpu::block::search::{GroupSpans, have_one_clip};

@@ -1,4 +1,8 @@
 //! Small uploads that change with each recorded frame.
+//!
+//! Each recorded frame has an upload buffer of its own: a write by the queue holds for a whole submission, and a
+//! submission may hold several frames. A buffer that is mapped when it is created would do, but in a browser it panics
+//! when the device is lost. The buffers are used again when their frames have run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,13 @@
 //! The choice of the kernel that poses a batch, and of the lanes and workgroup memory that each instance gets.
+//!
+//! Three kernels pose: one for a single plain layer, one for layers that blend, one for all other layers. Instances are
+//! grouped by the kernel that they need, so that mixing costs nothing for an instance that plays one clip. A crowd that
+//! was made with capacity for mixing ([`CrowdOptions`](crate::CrowdOptions)) uses the mixing kernels for all instances.
+//!
+//! An instance of 17 joints or more has a workgroup of its own. Its kernel is compiled with `ONE_INSTANCE`: the index
+//! of the instance is that of the workgroup, the same in all lanes. Up to 256 joints, each joint has a lane, without
+//! loops. Smaller instances share a workgroup, because most lanes of a workgroup would idle.
+//! `docs/decisions/gpu-pose-kernel.md` has the trials.
 
 use crate::error::Error;
 use crate::model::{Crowd, Mixing, SkinFormat};

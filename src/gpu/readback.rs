@@ -1,4 +1,8 @@
 //! Reads of GPU buffers on the host.
+//!
+//! What a device refused, and what it computed, is known only later, and a browser does not allow a thread to wait. A
+//! function that needs such an answer is written once, as an `async` function; a twin that blocks runs it with
+//! `pollster`.
 
 use std::ops::Range;
 #[cfg(not(target_arch = "wasm32"))]

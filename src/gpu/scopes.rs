@@ -1,4 +1,6 @@
 //! Error scopes: the reports of a device as errors.
+//!
+//! Scopes are pushed and popped without an await between them, because a browser has one stack of scopes for all tasks.
 
 use crate::error::Error;
 

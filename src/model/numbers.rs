@@ -1,4 +1,8 @@
 //! The numbers of a curve, in the precision of their source.
+//!
+//! The model speaks `f64`, because clips built in code need not be `f32`, and the reference wants the numbers of the
+//! source. Files hold `f32`: a curve keeps these and widens them on the first request. Packing makes no such request,
+//! so that loading a file costs little more than copying its keys.
 
 use std::ops::Range;
 use std::sync::OnceLock;

@@ -1,4 +1,7 @@
 //! Packing of easings: one code per interval of a timeline.
+//!
+//! Easing belongs to the search, not to the channels. A timeline with two easings is packed as two timelines that share
+//! their key times. Each is eased once per instance, and sampling needs no knowledge of easing.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,8 @@
 //! The features that a packed library uses. Kernels are compiled without the others.
+//!
+//! A branch that is never taken costs registers, and a software renderer executes both sides. So a feature is a
+//! constant of the kernel, and an `if` with the constant guards its code. The head of `gpu/shader_branches.rs` says
+//! what happens to such an `if`.
 
 use crate::pack::arrays::Arrays;
 use crate::pack::joint_channels::JointChannels;

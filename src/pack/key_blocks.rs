@@ -1,4 +1,7 @@
 //! Blocks of keys. Packing first reserves the offsets of all blocks in order, and then fills the blocks on all cores.
+//!
+//! Neighbouring rotation keys are brought into one hemisphere here, in `f64`. The direction of a half turn can depend
+//! on the last bit of an `f64`, which an `f32` does not have, so that an engine could turn the other way.
 
 use std::sync::Mutex;
 use std::thread;

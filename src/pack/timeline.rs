@@ -1,4 +1,8 @@
 //! Packing of key times, and of the lookup tables that find a key.
+//!
+//! The head of `shaders/shared/search.wgsl` describes the search. Even key times of compressed clips are not stored: a
+//! key time is the first time plus a multiple of the step, each as two `f32` of which the higher parts sum without
+//! rounding. All other key times have a table of cells, each with bounds of the keys in it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

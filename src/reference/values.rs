@@ -1,4 +1,7 @@
 //! Stage 5, for a whole clip: from its tracks to the values of each joint, morph weight and property.
+//!
+//! Colours stay as computed: a caller that needs bytes rounds them last. Quaternions of properties are not normalised,
+//! as in Cocos Creator; quaternions of joints are.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,7 @@
 //! Sampling of a motion at the key times that it depends on, and between them until lines or arcs are close enough to it.
+//!
+//! Intervals are halved until the error in model space is within the bound; `key_budget` limits all tracks together.
+//! Below a sampled joint, other sampled joints undo its error, so that errors do not add up along a chain.
 
 use std::sync::Arc;
 

@@ -1,4 +1,9 @@
 //! The command `posse`: a file or folder per command. Results go to stdout, notes and progress to stderr.
+//!
+//! Code that several commands share stands in this folder directly: `arguments` and `engine` (options), `source` (files
+//! with clips: here a format is recognised), `retargeting` (their clips on another rig), `evaluation` (poses in
+//! blocks), `drawn_crowd` and `view_args` (drawing), `output`. `unfinished` lists the files under temporary names,
+//! which `signals` removes when a signal ends the process; `write_error` adds hints to errors of outputs.
 
 mod adapters;
 mod arguments;

@@ -1,4 +1,7 @@
 //! The renderer. It draws a scene in two passes: the shadow map, then the picture.
+//!
+//! No pose is copied: the vertex shaders read the buffers that the kernels write. The part of the shadow map that is
+//! used depends on the size of the scene, so that a soft edge, a few texels wide, stays the same share of a figure.
 
 use wgpu::BufferUsages as Usages;
 

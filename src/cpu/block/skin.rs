@@ -1,4 +1,13 @@
 //! Skin matrices in each format, and the stores of transforms and matrices.
+//!
+//! # Outputs past the caches
+//!
+//! The caches would not keep outputs of more than a few MiB until they are read, so that such outputs are written past
+//! the caches. A line that is written past the caches in two parts takes two writes to memory. Outputs therefore begin
+//! at a cache line (`Aligned`), and a few slots of each instance are staged and then written up to the last whole line.
+//! Full matrices that share a line with the instance before wait for its last matrices, and fill the line with them.
+//! Lines that two instances share otherwise go through the caches: packed matrices, local transforms, rigs of fewer
+//! than four joints, and instances that are posed alone. `docs/decisions/whole-cache-lines.md` has the numbers.
 
 use std::ops::Range;
 

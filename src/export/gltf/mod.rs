@@ -4,6 +4,9 @@
 //! its index: nodes, skins, meshes, materials, extensions, unknown keys. `parts` reads a file and its buffers; `holes` finds the
 //! bytes that nothing needs any more. `animation` makes animations, `sampler` their keys, with those of `sampling` where glTF cannot
 //! hold a track. `notes` tells what it cannot hold at all. `skeleton` makes documents of skeletons, `container` writes the file.
+//!
+//! The document is JSON with a single buffer. Items that only the removed animations used leave places that new items
+//! take. All other items keep their indices, because unknown extensions may hold them.
 
 mod animation;
 mod body;

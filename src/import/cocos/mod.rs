@@ -12,6 +12,9 @@
 //! The stages, in order: `node` gives values their paths and follows references. `nested` and `modifiers`, both with `legacy`,
 //! and `tracks` read the forms; `target` reads targets. `value`, `easing`, `keyframes` and `real_curve` make the curves.
 //! `clip` joins them.
+//!
+//! One figure of Cocos Creator is not met, on purpose: a constructor of that engine replaced the `w` of a quaternion by
+//! 1 if it was 0. Here the 0 stays.
 
 mod clip;
 mod document;

@@ -1,4 +1,7 @@
 //! Curves of numbers. Each interval has its own mode of interpolation.
+//!
+//! Weighted tangents are an easing: they become a Bezier easing whose y is its own parameter, followed by an ordinary
+//! spline.
 
 use super::easing::{easing, per_key};
 use super::keyframes::{Keyframes, extrapolations};

@@ -1,4 +1,7 @@
 //! Drafts: files under temporary names, which get their names when they are complete.
+//!
+//! A draft has the host, the process and the share in its name. A process number says nothing on another host, so that
+//! a draft from elsewhere is removed only after an hour, and only by its own share.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};

@@ -1,4 +1,7 @@
 //! The files of a share: clips of all workers, in the order of the list.
+//!
+//! Parquet has one file per share, in the order of the list. A worker keeps its finished clip, in memory or in a file
+//! without a name, until all earlier files are done. At most one clip per worker waits.
 
 use std::collections::BTreeSet;
 use std::path::Path;

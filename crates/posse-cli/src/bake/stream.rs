@@ -1,4 +1,7 @@
 //! A long BVH file: read, posed and written in parts, so that memory does not grow with its length.
+//!
+//! A frame needs the keys around it only, so that a window of some thousand keys gives the same numbers as the whole
+//! file. The size of the file decides between the two, so that all machines do the same.
 
 use std::io::{BufRead, BufReader};
 

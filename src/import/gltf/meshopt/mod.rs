@@ -1,6 +1,8 @@
 //! Decompression of buffer views: `KHR_meshopt_compression` and `EXT_meshopt_compression`, appendix A.
 //!
 //! The decoder is in safe Rust: it needs no C++ compiler, works in a browser, and refuses garbled streams with an error.
+//!
+//! Tests compare the decoder with the reference implementation, which is C++.
 
 mod attributes;
 mod filters;
