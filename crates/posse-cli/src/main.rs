@@ -167,7 +167,7 @@ fn run(cli: Cli) -> Result<Outcome, Error> {
         Command::View(args) => view::run(&args).map(|()| Outcome::Passed),
         #[cfg(not(feature = "view"))]
         Command::View(_) => Err(Error::Usage(
-            "this posse was built without windows. Build it with them: cargo install --path . --features view, which needs \
+            "this posse was built without windows. Build it with them: cargo install --path crates/posse-cli --features view, which needs \
              Rust 1.95; posse render writes pictures without"
                 .into(),
         )),

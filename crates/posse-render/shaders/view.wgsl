@@ -1,4 +1,4 @@
-// The camera, the light and the shadow map of a pass. This file follows the records of src/render/record.rs and precedes
+// The camera, the light and the shadow map of a pass. This file follows the records of crates/posse-render/src/record.rs and precedes
 // figure.wgsl, bones.wgsl and stage.wgsl.
 
 @group(0) @binding(0) var<uniform> view: ViewRecord;

@@ -1,4 +1,4 @@
-//! Records and constants that Rust shares with the shaders of shaders/render/.
+//! Records and constants that Rust shares with the shaders of this crate.
 
 use glam::{Mat4, Vec3};
 
@@ -8,7 +8,7 @@ use posse::low_level::record::{Shared, constants, record};
 
 /// The records and constants of this file, for WGSL.
 pub const SHARED: Shared = Shared {
-    file: "src/render/record.rs",
+    file: "crates/posse-render/src/record.rs",
     constants: CONSTANTS,
     records: &[ViewRecord::RECORD, InstanceRecord::RECORD, PartRecord::RECORD, MaterialRecord::RECORD],
 };

@@ -117,7 +117,7 @@ impl Format {
             FormatName::Parquet => Ok(Self::Parquet),
             #[cfg(not(feature = "parquet"))]
             FormatName::Parquet => Err(Error::Usage(
-                "this posse was built without Parquet. Build it with it: cargo install --path . --features parquet"
+                "this posse was built without Parquet. Build it with it: cargo install --path crates/posse-cli --features parquet"
                     .into(),
             )),
             FormatName::Glb => Ok(Self::Glb),
