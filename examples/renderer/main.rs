@@ -1,7 +1,7 @@
 //! A renderer that uses posse: poses and picture of hundreds of characters in one command encoder and one submission. The
 //! vertex shader (`skinning.wgsl`) reads the skin matrices from the buffer that the kernel of posse writes.
 //!
-//! `cargo run --release --example renderer -- examples/renderer.png`
+//! `cargo run --release --example renderer -- renderer.png`
 
 use std::path::Path;
 use std::process::ExitCode;
