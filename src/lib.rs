@@ -20,7 +20,7 @@
 //! * `render`: draws crowds of glTF figures from the buffers of the GPU engine.
 //!
 //! Each layer imports only layers to its right:
-//! `main -> cli -> lib -> {bake, export, measure, player, render} -> {contract, gpu, cpu, compress, retarget} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
+//! `main -> cli -> lib -> {bake, export, measure, player, render} -> {contract, gpu, cpu, compress, retarget} -> transition -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
 //! ARCHITECTURE.md leads from a question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
@@ -98,6 +98,7 @@ mod reference;
 #[cfg(feature = "render")]
 pub mod render;
 mod retarget;
+mod transition;
 
 // Signatures contain types of these crates. A caller needs the same versions.
 #[doc(no_inline)]
@@ -137,12 +138,13 @@ pub use self::{
     pack::record::VisibleInstance,
     pack::{Aligned, OutputLayout, OutputNumbers, PackedLibrary},
     player::Player,
+    reference::Reference,
     reference::phase::{Phase, clip_time},
-    reference::{NewTransition, Reference},
     retarget::{
         DropReason, DroppedTrack, JointMap, JointPair, LossReason, LostRootMotion, MapRemark, MatchedBy, ReferencePose,
         RetargetOptions, RetargetedClip, RetargetedTrack, Retargeting, RootTranslation, TrackMethod,
     },
+    transition::NewTransition,
 };
 
 /// Items for tests, benches and the command line. They are not part of the public interface and change without notice.

@@ -15,7 +15,7 @@ use crate::model::{
     Step, Ticks,
 };
 use crate::pack::PackedLibrary;
-use crate::reference::NewTransition;
+use crate::transition::NewTransition;
 
 /// Lets each place that a function reaches fail in turn, on what `make` makes without a fault. Each must give the error of want of
 /// memory, and the same call must succeed afterwards. Returns the number of places.

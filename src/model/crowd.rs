@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::model::check_instance::{check_goals, check_instance};
 use crate::model::{
-    Displacement, Goal, Layer, LayerTime, Library, Parameter, ParameterValues, RunningTransition, SkeletonId, Ticks,
+    Goal, Layer, LayerTime, Library, Parameter, ParameterValues, RunningTransition, SkeletonId, StartPoses, Ticks,
     Transition, no_such,
 };
 
@@ -141,7 +141,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Replaces or removes the transition of an instance, with its displacement.
+    /// Replaces or removes the transition of an instance, with the poses around its start.
     pub(crate) fn store_transition(
         &mut self,
         instance: usize,
@@ -232,15 +232,15 @@ impl Crowd {
         self.layers(instance).iter().chain(self.transitions(instance).flat_map(|transition| &transition.from))
     }
 
-    /// The transition of an instance, with all displacements.
+    /// The transition of an instance, with the poses around all starts.
     pub(crate) fn running(&self, instance: usize) -> Option<&RunningTransition> {
         self.instances[instance].running.as_deref()
     }
 
-    /// The displacement of an instance by its transition, with the transition.
-    pub(crate) fn displacement(&self, instance: usize) -> Option<(&Transition, &Displacement)> {
+    /// The transition of an instance, with the poses around its start.
+    pub(crate) fn start_poses(&self, instance: usize) -> Option<(&Transition, &StartPoses)> {
         let running = self.instances[instance].running.as_deref()?;
-        Some((&running.transition, running.displacements.first()?))
+        Some((&running.transition, running.starts.first()?))
     }
 
     /// A crowd of one instance of this crowd.

@@ -84,7 +84,7 @@ pub use ticks::{Step, Ticks};
 pub use timeline::Timeline;
 pub use track::{Target, Track};
 pub use transform::Transform;
-pub(crate) use transition::{Displacement, Offset, PropertyOffset, RunningTransition};
+pub(crate) use transition::{RunningTransition, StartPoses};
 pub use transition::{Transition, TransitionKind};
 pub use unbound_clip::{TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, color_bytes};
 pub use weight_driver::WeightDriver;

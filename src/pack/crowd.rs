@@ -176,12 +176,13 @@ struct Kind {
     has_goals: bool,
 }
 
-/// Checks that the displacement of an instance was taken with the skeleton as it is.
+/// Checks that the poses around the start of the transition of an instance were taken with the skeleton as it is.
 fn check_displacement(packed: &PackedLibrary, crowd: &Crowd, instance: usize) -> Result<(), Error> {
-    let Some((_, displacement)) = crowd.displacement(instance) else { return Ok(()) };
+    let Some((_, start)) = crowd.start_poses(instance) else { return Ok(()) };
     let skeleton = &packed.skeletons[crowd.skeleton(instance).index()].record;
     let needed = [skeleton.joint_count, skeleton.weight_count, skeleton.property_width];
-    if displacement.counts() == needed.map(|count| count as usize) {
+    let pose = &start.out[0];
+    if [pose.local.len(), pose.weights.len(), pose.properties.len()] == needed.map(|count| count as usize) {
         return Ok(());
     }
     let reason = "its skeleton has changed since its transition began; begin the transition again".into();
@@ -190,13 +191,13 @@ fn check_displacement(packed: &PackedLibrary, crowd: &Crowd, instance: usize) ->
 
 /// Packs the displacements of some instances, and returns the index of each; empty if there are none.
 fn pack_displacements(crowd: &Crowd, instances: &[usize], displacements: &mut Vec<PackedDisplacement>) -> Vec<u32> {
-    if instances.iter().all(|&instance| crowd.displacement(instance).is_none()) {
+    if instances.iter().all(|&instance| crowd.start_poses(instance).is_none()) {
         return Vec::new();
     }
-    let mut index = |&instance: &usize| match crowd.displacement(instance) {
+    let mut index = |&instance: &usize| match crowd.start_poses(instance) {
         None => NONE,
-        Some((transition, displacement)) => {
-            displacements.push(PackedDisplacement::new(transition, displacement));
+        Some((transition, start)) => {
+            displacements.push(PackedDisplacement::new(transition, start));
             displacements.len() as u32 - 1
         }
     };

@@ -3,7 +3,6 @@
 //! It is written to be read beside the glTF 2.0 specification, not to be fast. It reads the [`Library`] and never a packed
 //! one, so that a fault of the packing shows as a difference.
 
-mod begin_transition;
 pub(crate) mod blend;
 pub(crate) mod drive;
 pub(crate) mod ease;
@@ -22,8 +21,6 @@ pub(crate) mod search;
 mod skin;
 pub(crate) mod transition;
 pub(crate) mod values;
-
-pub use self::begin_transition::NewTransition;
 
 use crate::error::Error;
 use crate::evaluator::Evaluator;
