@@ -32,7 +32,7 @@ fn run(cli: cli::Cli) -> ExitCode {
         // The program at the other end of the pipe has stopped reading, which is not an error.
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            cli::note(&format!("error: {error}"));
+            cli::note(&format!("error: {}", cli::with_options(&error)));
             cli::Outcome::BadInput.into()
         }
     }

@@ -31,6 +31,7 @@ mod view_args;
 mod write_error;
 
 pub use self::output::note;
+pub use self::write_error::with_options;
 
 use std::process::ExitCode;
 
