@@ -232,7 +232,7 @@ mod tests {
             let mut values = instance.own_values(now);
             instance.displacements().unwrap().apply(0.0, &mut values);
             let shown = Pose {
-                model: crate::reference::hierarchy::model(library.skeleton(crowd.skeleton(0)), &values.local),
+                model: crate::reference::values::model_matrices(library.skeleton(crowd.skeleton(0)), &values.local),
                 ..Pose::default()
             };
             if index < Transition::MOST {

@@ -5,13 +5,12 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use glam::DVec4;
 
-use crate::contract::angle;
-use crate::contract::sizes::size;
+use crate::contract::sizes::{angle, size};
 use crate::model::{Curve, Easing, Interpolation, LayerTime, Library, Ticks};
 use crate::reference::ease::{self, ease};
 use crate::reference::phase::played;
-use crate::reference::search::Span;
-use crate::reference::{extrapolate, sample};
+use crate::reference::sample;
+use crate::reference::search::{self, Span};
 
 /// The error of the fraction in an `f32` engine. The fraction is a quotient of two differences.
 const FRACTION: f64 = 1.0 / (1 << 22) as f64;
@@ -70,8 +69,8 @@ pub struct Slack<'a> {
 impl<'a> Slack<'a> {
     /// The additions for a curve at a time in seconds. `rotation` says that the curve is one of rotations.
     pub fn new(curve: &'a Curve, time: f64, clock: Clock, rotation: bool) -> Self {
-        let span = extrapolate::span(curve, time, rotation);
-        let on_seam = extrapolate::is_seam(curve, time);
+        let span = search::span(curve, time, rotation);
+        let on_seam = search::is_seam(curve, time);
         let near = near(curve, span, time, clock, rotation);
         let Span { key, fraction, .. } = span;
         let easing = curve.easing_at(key);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::model::{Interpolation, NumberRange, Skeleton, Timeline};
 use crate::pack::arrays::Arrays;
-use crate::pack::column::Column;
+use crate::pack::channels::Column;
 use crate::pack::key_blocks::{self, KeyBlock, UnfilledKeyBlock};
 use crate::pack::unroll::Beyond;
 

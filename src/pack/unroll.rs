@@ -185,8 +185,8 @@ mod tests {
     use super::*;
     use crate::model::Interpolation;
     use crate::pack::record::MAP_KEY;
+    use crate::reference::search;
     use crate::reference::search::Span;
-    use crate::reference::{extrapolate, search};
 
     /// Searches a time among unrolled keys, as the kernels do.
     fn find_unrolled(keys: &[Key], window: f64, time: f64) -> Span {
@@ -226,7 +226,7 @@ mod tests {
                 assert!(keys.is_sorted_by(|a, b| a.time <= b.time), "{before:?} {after:?} {keys:?}");
                 let near = (0..=9).flat_map(|key| [-7e-7, 7e-7].map(|off| f64::from(key) + off));
                 for time in (0..=720).map(|step| f64::from(step) / 80.0).chain(near.filter(|time| *time > 0.0)) {
-                    let (found, wanted) = (find_unrolled(&keys, window, time), extrapolate::span(&curve, time, false));
+                    let (found, wanted) = (find_unrolled(&keys, window, time), search::span(&curve, time, false));
                     let near = (found.fraction - wanted.fraction).abs() < 1e-9 * wanted.fraction.abs().max(1.0);
                     let same = (found.key, found.hit, found.straight) == (wanted.key, wanted.hit, wanted.straight);
                     assert!(near && same, "{before:?} {after:?} at {time}: {found:?}, not {wanted:?}");

@@ -3,13 +3,13 @@
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use crate::model::{Curve, Easing};
-use crate::reference::extrapolate;
+use crate::reference::search;
 use crate::reference::search::Span;
 
 /// The span of a time on a curve, with its fraction eased. A key that is hit stays hit, and a straight line stays straight.
 /// `rotation` says that the curve is one of rotations.
 pub fn span(curve: &Curve, time: f64, rotation: bool) -> Span {
-    let span = extrapolate::span(curve, time, rotation);
+    let span = search::span(curve, time, rotation);
     if span.hit || span.straight {
         return span;
     }

@@ -4,14 +4,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::channels::Columns;
 use super::frame::{longest_line, read_line};
 use super::half_angle::{BLOCK, Column};
-use super::hierarchy::Hierarchy;
+use super::hierarchy::{Columns, Hierarchy};
 use super::keys::{Keys, frame_seconds};
-use super::lines::Lines;
+use super::lines::{Lines, Words};
 use super::rotation::RotationState;
-use super::words::Words;
 use crate::error::Error;
 use crate::import::Warning;
 use crate::import::fault::shorten;

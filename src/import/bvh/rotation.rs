@@ -1,7 +1,7 @@
 //! Turns about axes into quaternions, a block of frames at a time.
 
-use super::channels::Turn;
 use super::half_angle::{BLOCK, Column, half_sin_cos};
+use super::hierarchy::Turn;
 
 /// The rotation keys of a track, with the key that the next one follows.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::legacy::{KeyList, Keys, LegacyCurve};
-use super::node::{List, Node};
-use super::reader::Reader;
-use super::{modifiers, nested, tracks};
+use super::node::{List, Node, Reader};
+use super::{nested, target, tracks};
 use crate::import::Fault;
 use crate::model::{Event, UnboundClip, UnboundCurves, UnboundTrack, WrapMode};
 
@@ -86,7 +85,7 @@ fn legacy_curves<'a>(reader: &mut Reader<'_>, clip: &Node<'a>) -> Result<Vec<Leg
     }
     if let Some(list) = clip.get("_curves")? {
         let common = clip.get("_commonTargets")?.map(|targets| targets.list()).transpose()?;
-        modifiers::curves(reader, &list.list()?, common.as_ref(), &mut curves)?;
+        target::curves(reader, &list.list()?, common.as_ref(), &mut curves)?;
     }
     Ok(curves)
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::easing::Easings;
-use super::node::{List, Node};
-use super::reader::{CURVE_BYTES, Reader};
+use super::node::{CURVE_BYTES, List, Node, Reader};
 use super::value::{self, Shape};
 use crate::error::Error;
 use crate::import::Fault;

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::document::{Buffer, Text};
-use super::{container, parse, uri};
+use super::{container, files, parse};
 use crate::error::Error;
 use crate::import::Fault;
 
@@ -94,7 +94,7 @@ impl Outline {
         };
         let mut known = HashSet::new();
         let uris = document.buffers.iter().filter_map(|buffer| buffer.uri.as_deref());
-        let paths = uris.filter(|uri| !uri::is_data(uri)).filter_map(uri::decode_path);
+        let paths = uris.filter(|uri| !files::is_data_uri(uri)).filter_map(files::decode_uri_path);
         let buffers = paths.filter(|path| known.insert(path.clone())).collect();
         let clips = document.animations.into_iter().map(|animation| animation.name.map(|name| name.0.into_owned()));
         Ok(Self { clips: clips.collect(), buffers })
