@@ -155,8 +155,7 @@ pub mod low_level {
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, KernelText, Stopwatch, kernel_limits};
     pub use crate::import::gltf::meshopt::decode as decode_meshopt;
-    pub use crate::pack::{ClipBytes, all_threads};
-    pub use crate::pack::{record, skin_format};
+    pub use crate::pack::{ClipBytes, record, skin_format};
 
     /// Reads the bytes of a crowd file, with its glTF files from a function.
     ///

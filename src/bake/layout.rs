@@ -3,7 +3,7 @@
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::Range;
 
-use crate::bake::rotation::Chain;
+use crate::bake::rotation::RotationChain;
 use crate::bake::{ArrayKind, ArrayRequest, QuaternionOrder, UpAxis};
 use crate::error::Error;
 use crate::model::{Library, Outputs, Skeleton, SkeletonId, consecutive_ranges, is_usable, no_such};
@@ -39,7 +39,7 @@ pub struct ArrayLayout {
     /// True for joints that are roots of the skeleton.
     pub(super) roots: Vec<bool>,
     pub(super) space: Space,
-    pub(super) chain: Chain,
+    pub(super) chain: RotationChain,
     /// The matrices of each skin among those of all skins.
     pub(super) skins: Vec<Range<usize>>,
     /// The weights of a pose in the order of the nodes.
@@ -87,7 +87,7 @@ impl ArrayLayout {
             parents: parents(model, &joints),
             roots: joints.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
             space: Space { up: request.up, scale: request.scale, order: request.quaternions },
-            chain: Chain::new(model, rotated),
+            chain: RotationChain::new(model, rotated),
             numbers: OutputLayout::new(counts, outputs),
             joints,
             skins,

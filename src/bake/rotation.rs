@@ -4,21 +4,21 @@ use crate::model::Skeleton;
 
 /// The joints whose rotations lead to those of some joints: these joints and their ancestors, parents before children.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Chain {
-    links: Vec<Link>,
+pub struct RotationChain {
+    links: Vec<RotationLink>,
     /// For each of the joints its index among the links.
     ends: Vec<usize>,
 }
 
 /// A joint of a chain.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Link {
+struct RotationLink {
     joint: usize,
     /// The index of the parent among the links.
     parent: Option<usize>,
 }
 
-impl Chain {
+impl RotationChain {
     /// The chain that leads to these joints of a skeleton.
     pub fn new(skeleton: &Skeleton, joints: &[usize]) -> Self {
         let mut needed = vec![false; skeleton.joints().len()];
@@ -33,7 +33,8 @@ impl Chain {
         let mut index = vec![None; needed.len()];
         for (joint, _) in needed.iter().enumerate().filter(|(_, needed)| **needed) {
             index[joint] = Some(links.len());
-            links.push(Link { joint, parent: skeleton.joints()[joint].parent.and_then(|parent| index[parent]) });
+            links
+                .push(RotationLink { joint, parent: skeleton.joints()[joint].parent.and_then(|parent| index[parent]) });
         }
         Self { ends: joints.iter().filter_map(|&joint| index[joint]).collect(), links }
     }
@@ -53,7 +54,7 @@ pub struct ModelRotations {
 
 impl ModelRotations {
     /// Multiplies the local rotations from the root to each joint of a chain. `local` returns the numbers xyzw of a joint in a pose.
-    pub fn multiply(&mut self, chain: &Chain, poses: usize, local: impl Fn(usize, usize) -> [f32; 4]) {
+    pub fn multiply(&mut self, chain: &RotationChain, poses: usize, local: impl Fn(usize, usize) -> [f32; 4]) {
         let links = chain.len();
         self.rotations.resize(poses.div_ceil(LANES) * links, WideRotation::default());
         if links == 0 {
@@ -76,7 +77,13 @@ impl ModelRotations {
     }
 
     /// Copies the rotations of the joint at a position of the list of joints, in up to sixteen poses.
-    pub fn gather(&self, chain: &Chain, position: usize, poses: impl Iterator<Item = usize>, to: &mut WideRotation) {
+    pub fn gather(
+        &self,
+        chain: &RotationChain,
+        position: usize,
+        poses: impl Iterator<Item = usize>,
+        to: &mut WideRotation,
+    ) {
         let (links, link) = (chain.len(), chain.ends[position]);
         for (lane, pose) in poses.take(LANES).enumerate() {
             to.set(lane, self.rotations[pose / LANES * links + link].lane(pose % LANES));
@@ -207,7 +214,7 @@ mod tests {
     fn rotations_are_multiplied_from_the_root_to_each_joint() {
         let parents = [None, Some(0), Some(1), Some(0), Some(3)];
         let joints = parents.map(|parent| Joint { parent, ..Joint::default() }).to_vec();
-        let chain = Chain::new(&Skeleton::new(None, joints, Vec::new()).unwrap(), &[4, 1]);
+        let chain = RotationChain::new(&Skeleton::new(None, joints, Vec::new()).unwrap(), &[4, 1]);
         assert_eq!((chain.len(), chain.ends.as_slice()), (4, [3, 1].as_slice()));
         // Joint j turns by j / 10 rad about x, in pose p by p / 100 rad more.
         let angle = |pose: usize, joint: usize| joint as f64 / 10.0 + pose as f64 / 100.0;

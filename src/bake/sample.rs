@@ -46,7 +46,7 @@ impl ArrayLayout {
         let threads = engine.threads().min(work.div_ceil(JOINTS_WORTH_A_THREAD)).max(1);
         let share = moments.len().div_ceil(threads).max(1);
         let mut shares = self.shares(moments, out, share);
-        let fill = |(moments, mut out): Share| self.fill(engine, moments, &mut out);
+        let fill = |(moments, mut out): ThreadShare| self.fill(engine, moments, &mut out);
         let own = shares.pop();
         thread::scope(|scope| {
             let started: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || fill(share))).collect();
@@ -78,7 +78,7 @@ impl ArrayLayout {
     }
 
     /// Splits moments and arrays into parts of `share` moments.
-    fn shares<'a>(&self, moments: &'a [Moment], out: &'a mut [&mut [f32]], share: usize) -> Vec<Share<'a>> {
+    fn shares<'a>(&self, moments: &'a [Moment], out: &'a mut [&mut [f32]], share: usize) -> Vec<ThreadShare<'a>> {
         let mut rest: Vec<&mut [f32]> = out.iter_mut().map(|array| &mut **array).collect();
         let mut shares = Vec::new();
         for moments in moments.chunks(share) {
@@ -202,7 +202,7 @@ impl ArrayLayout {
 }
 
 /// Moments and the parts of the arrays for them.
-type Share<'a> = (&'a [Moment], Vec<&'a mut [f32]>);
+type ThreadShare<'a> = (&'a [Moment], Vec<&'a mut [f32]>);
 
 /// A function that takes the numbers of the poses of a block.
 pub type TakeNumbers<'a> = dyn FnMut(&OutputNumbers) -> Result<(), Error> + 'a;

@@ -27,7 +27,7 @@ use std::thread;
 
 use crate::compress::displacement::Displacement;
 use crate::compress::shared_clips::CompressedClip;
-use crate::compress::variants::{Goal, compress_clips};
+use crate::compress::variants::{CompressionGoal, compress_clips};
 use crate::error::Error;
 use crate::model::{Clip, ClipId, Library, Timeline};
 use crate::pack::{ClipBytes, MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};
@@ -93,7 +93,7 @@ impl CompressedLibrary {
     /// # Errors
     /// [`Error::Usage`] if a length of the bound is not above 0.
     pub fn new(library: &Library, bound: ErrorBound) -> Result<Self, Error> {
-        Ok(Self::with_goal(library, Goal::Within(bound.check()?)))
+        Ok(Self::with_goal(library, CompressionGoal::Within(bound.check()?)))
     }
 
     /// Compresses a library to a fixed number of bits, 1 to 24, for the number with the largest range of each track. The error is
@@ -105,11 +105,11 @@ impl CompressedLibrary {
         if !(1..=MOST_BITS).contains(&bits) {
             return Err(Error::Usage(format!("keys of {bits} bits: expected 1 to {MOST_BITS} bits")));
         }
-        Ok(Self::with_goal(library, Goal::Bits(bits)))
+        Ok(Self::with_goal(library, CompressionGoal::Bits(bits)))
     }
 
     /// Compresses a library, each group of clips that share curves on one thread.
-    fn with_goal(library: &Library, goal: Goal) -> Self {
+    fn with_goal(library: &Library, goal: CompressionGoal) -> Self {
         let clips = library.clips();
         let mut results: Vec<Option<CompressedClip>> = vec![None; clips.len()];
         {

@@ -16,7 +16,7 @@ use crate::pack::{can_be_even, is_even};
 
 /// The goal of a compression.
 #[derive(Debug, Clone, Copy)]
-pub enum Goal {
+pub enum CompressionGoal {
     /// The fewest bytes that meet a bound.
     Within(ErrorBound),
     /// A fixed number of bits per number.
@@ -27,13 +27,13 @@ pub enum Goal {
 const REMOVAL_SHARES: [f64; 3] = [0.02, 0.2, 0.5];
 
 /// Compresses clips that share curves with one another and with no other clip.
-pub fn compress_clips(library: &Library, clips: &[&Clip], goal: Goal) -> Vec<CompressedClip> {
+pub fn compress_clips(library: &Library, clips: &[&Clip], goal: CompressionGoal) -> Vec<CompressedClip> {
     let bound = match goal {
-        Goal::Within(bound) => bound,
-        Goal::Bits(_) => ErrorBound::default(),
+        CompressionGoal::Within(bound) => bound,
+        CompressionGoal::Bits(_) => ErrorBound::default(),
     };
     let originals: Vec<Original> = clips.iter().map(|clip| Original::new(library, clip, bound)).collect();
-    if let Goal::Bits(bits) = goal {
+    if let CompressionGoal::Bits(bits) = goal {
         let clips: Vec<Clip> = clips.iter().map(|&clip| clip.clone()).collect();
         let shared_clips = SharedClips::new(&originals, &clips, Compensation::Nothing, 1.0);
         return shared_clips.finish(&shared_clips.with_bits(bits));

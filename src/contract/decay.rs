@@ -6,7 +6,7 @@ use crate::contract::bounds::{Local, Magnitudes};
 use crate::contract::mixed::{self, Term, WEIGHT};
 use crate::contract::sizes::{NARROW, share_of};
 use crate::model::{LayerMode, Ticks, Transition};
-use crate::reference::blend::Share;
+use crate::reference::blend::LayerShare;
 use crate::reference::instance::Instance;
 use crate::reference::transition::{Decay, Displacements, Offset, PropertyOffset};
 
@@ -94,7 +94,7 @@ impl Rounded {
             Decay::Dead { speed: seconds, share } => {
                 let error = self.error * speed * seconds + NARROW;
                 let out = Decay::Dead { speed: seconds, share: 0.0 }.rotation(value, offset);
-                let share = Share { weight: share, mode: LayerMode::Override, value, reference: DQuat::IDENTITY };
+                let share = LayerShare { weight: share, mode: LayerMode::Override, value, reference: DQuat::IDENTITY };
                 mixed::rotation(
                     out,
                     error,

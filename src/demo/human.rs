@@ -98,14 +98,14 @@ pub fn skin(skeleton: &Skeleton, id: SkeletonId) -> Skin {
 
 /// The kind and side of a joint, from which motions derive its rotation.
 #[derive(Clone, Copy)]
-pub struct Part<'a> {
+pub struct BodyPart<'a> {
     /// The joint's name without its side and number.
     pub name: &'a str,
     /// 1 on the left, -1 on the right, 0 in the middle.
     pub side: f64,
 }
 
-impl<'a> Part<'a> {
+impl<'a> BodyPart<'a> {
     /// Splits the name of a joint: `index.2.L` is an `index` on the left.
     pub fn new(joint: &'a str) -> Self {
         let side = if joint.ends_with(".L") {
@@ -121,17 +121,17 @@ impl<'a> Part<'a> {
 
 /// A motion. Phases go from 0 to 1 in a cycle.
 #[derive(Clone, Copy)]
-pub struct Motion {
+pub struct CycleMotion {
     /// Angles about x, y and z in radians, applied z first. Joints turn forwards about -x; arms turn down and up about z.
-    pub turn: fn(Part, f64) -> [f64; 3],
+    pub turn: fn(BodyPart, f64) -> [f64; 3],
     /// The translation of the pelvis from its rest position, in metres.
     pub shift: fn(f64) -> [f64; 3],
 }
 
-impl Motion {
+impl CycleMotion {
     /// The rotation of a joint.
     pub fn rotation(&self, joint: &str, phase: f64) -> DQuat {
-        let [x, y, z] = (self.turn)(Part::new(joint), phase);
+        let [x, y, z] = (self.turn)(BodyPart::new(joint), phase);
         DQuat::from_euler(EulerRot::XYZ, x, y, z)
     }
 
@@ -142,7 +142,7 @@ impl Motion {
 }
 
 /// Stands and breathes.
-pub const IDLE: Motion = Motion {
+pub const IDLE: CycleMotion = CycleMotion {
     turn: |part, phase| {
         let breath = wave(phase);
         match part.name {
@@ -156,13 +156,13 @@ pub const IDLE: Motion = Motion {
 };
 
 /// Walks on the spot.
-pub const WALK: Motion = Motion {
+pub const WALK: CycleMotion = CycleMotion {
     turn: |part, phase| gait(part, phase, &WALK_GAIT),
     shift: |phase| [0.02 * wave(phase), 0.02 * wave(2.0 * phase + 0.25) - 0.03, 0.0],
 };
 
 /// Runs on the spot.
-pub const RUN: Motion = Motion {
+pub const RUN: CycleMotion = CycleMotion {
     turn: |part, phase| {
         let [x, y, z] = gait(part, phase, &RUN_GAIT);
         if part.name == "spine" { [x + 0.06, y, z] } else { [x, y, z] }
@@ -171,7 +171,7 @@ pub const RUN: Motion = Motion {
 };
 
 /// Waves with the right hand.
-pub const WAVE: Motion = Motion {
+pub const WAVE: CycleMotion = CycleMotion {
     turn: |part, phase| {
         let raised = 0.5 - 0.5 * (TAU * phase).cos();
         match (part.name, part.side < 0.0) {
@@ -186,7 +186,7 @@ pub const WAVE: Motion = Motion {
 };
 
 /// Crouches, jumps and lands.
-pub const JUMP: Motion = Motion {
+pub const JUMP: CycleMotion = CycleMotion {
     turn: |part, phase| {
         let crouch = crouch(phase);
         let [x, y, z] = relaxed(part);
@@ -222,7 +222,7 @@ pub fn wave(phase: f64) -> f64 {
 }
 
 /// The angles of a relaxed pose: arms down, fingers slightly bent.
-fn relaxed(part: Part) -> [f64; 3] {
+fn relaxed(part: BodyPart) -> [f64; 3] {
     match part.name {
         "upper_arm" => [0.0, 0.0, -1.3 * part.side],
         "lower_arm" => [0.0, -0.2 * part.side, 0.0],
@@ -248,7 +248,7 @@ const WALK_GAIT: Gait = Gait { stride: 0.45, knee: 0.9, swing: 0.4, elbow: 0.3 }
 const RUN_GAIT: Gait = Gait { stride: 0.8, knee: 1.7, swing: 0.8, elbow: 1.5 };
 
 /// The angles of a part in a gait. The legs and arms of the two sides swing half a cycle apart.
-fn gait(part: Part, phase: f64, gait: &Gait) -> [f64; 3] {
+fn gait(part: BodyPart, phase: f64, gait: &Gait) -> [f64; 3] {
     let Gait { stride, knee, swing, elbow } = gait;
     let phase = if part.side < 0.0 { phase + 0.5 } else { phase };
     let side = part.side;
@@ -274,22 +274,22 @@ pub fn clips(skeleton: &Skeleton, id: SkeletonId) -> Result<Vec<Clip>, Error> {
     let head = joint("head").unwrap_or_default();
     let pelvis = joint("pelvis").unwrap_or_default();
 
-    let mut idle = Keys::even(4.0)?.body(skeleton, &IDLE, Interpolation::Linear)?;
+    let mut idle = CycleKeys::even(4.0)?.body(skeleton, &IDLE, Interpolation::Linear)?;
     // Eyes jump from one direction to the next.
-    let glances = Keys::at(4.0, &[0.0, 0.2, 0.45, 0.8, 1.0])?;
+    let glances = CycleKeys::at(4.0, &[0.0, 0.2, 0.45, 0.8, 1.0])?;
     for eye in ["eye.L", "eye.R"].into_iter().filter_map(joint) {
         let look = |phase: f64| DQuat::from_rotation_y(0.2 * wave(phase)).to_array().to_vec();
         replace(&mut idle, Target::Rotation(eye), glances.curve(Interpolation::Step, look)?);
     }
-    let blinks = Keys::at(4.0, &[0.0, 0.30, 0.32, 0.35, 0.80, 0.83, 0.86, 1.0])?;
+    let blinks = CycleKeys::at(4.0, &[0.0, 0.30, 0.32, 0.35, 0.80, 0.83, 0.86, 1.0])?;
     let blink =
         |phase: f64| vec![0.1, if (0.31..0.34).contains(&phase) || (0.82..0.84).contains(&phase) { 1.0 } else { 0.0 }];
     idle.push(Track::new(Target::Weights(head), blinks.curve(Interpolation::Linear, blink)?));
 
-    let walk = Keys::even(1.0)?.body(skeleton, &WALK, Interpolation::Linear)?;
-    let run = Keys::even(0.7)?.body(skeleton, &RUN, Interpolation::Linear)?;
+    let walk = CycleKeys::even(1.0)?.body(skeleton, &WALK, Interpolation::Linear)?;
+    let run = CycleKeys::even(0.7)?.body(skeleton, &RUN, Interpolation::Linear)?;
 
-    let slow = Keys::at(2.0, &(0..=16).map(|key| f64::from(key) / 16.0).collect::<Vec<_>>())?;
+    let slow = CycleKeys::at(2.0, &(0..=16).map(|key| f64::from(key) / 16.0).collect::<Vec<_>>())?;
     let mut waving = slow.body(skeleton, &WAVE, Interpolation::CubicSpline)?;
     let smile = slow.curve(Interpolation::CubicSpline, |phase| vec![0.5 - 0.5 * wave(phase + 0.25)])?;
     waving.push(Track::component(Target::Weights(head), 0, smile));
@@ -299,7 +299,7 @@ pub fn clips(skeleton: &Skeleton, id: SkeletonId) -> Result<Vec<Clip>, Error> {
     // Fast parts have dense keys, as after key reduction.
     let phases: Vec<f64> =
         [0, 4, 7, 9, 11, 13, 14, 15, 17, 20, 23, 25, 26, 27, 29, 32, 36, 40].map(|key| f64::from(key) / 40.0).into();
-    let leap = Keys::at(1.4, &phases)?;
+    let leap = CycleKeys::at(1.4, &phases)?;
     let mut jump = leap.body(skeleton, &JUMP, Interpolation::Linear)?;
     let stretch = |phase: f64| {
         let stretch = 1.0 + 0.06 * flight(phase) - 0.08 * crouch(phase);
@@ -320,13 +320,13 @@ fn replace(tracks: &mut Vec<Track>, target: Target, curve: Curve) {
 }
 
 /// A timeline and the phases of its keys. The last phase equals the first, so that a clip loops.
-struct Keys {
+struct CycleKeys {
     timeline: Arc<Timeline>,
     phases: Vec<f64>,
     duration: f64,
 }
 
-impl Keys {
+impl CycleKeys {
     /// Even keys, 30 per second.
     fn even(duration: f64) -> Result<Self, Error> {
         let gaps = (30.0 * duration).round();
@@ -359,7 +359,12 @@ impl Keys {
     }
 
     /// Tracks of the rotations of all joints and of the translation of the pelvis.
-    fn body(&self, skeleton: &Skeleton, motion: &Motion, interpolation: Interpolation) -> Result<Vec<Track>, Error> {
+    fn body(
+        &self,
+        skeleton: &Skeleton,
+        motion: &CycleMotion,
+        interpolation: Interpolation,
+    ) -> Result<Vec<Track>, Error> {
         let mut tracks = Vec::with_capacity(skeleton.joints().len() + 1);
         for (index, joint) in skeleton.joints().iter().enumerate() {
             let name = joint.name.as_deref().unwrap_or_default();

@@ -32,12 +32,12 @@ use crate::model::{
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Crowd {
-    instances: Vec<Instance>,
+    instances: Vec<CrowdInstance>,
 }
 
 /// An instance of a crowd.
 #[derive(Debug, Clone, PartialEq)]
-struct Instance {
+struct CrowdInstance {
     skeleton: SkeletonId,
     layers: Vec<Layer>,
     parameters: Arc<[Parameter]>,
@@ -45,7 +45,7 @@ struct Instance {
     running: Option<Arc<RunningTransition>>,
 }
 
-impl Instance {
+impl CrowdInstance {
     /// The instance as it is at a tick.
     fn at(&self, now: Ticks) -> Self {
         let mut instance = self.clone();
@@ -86,7 +86,7 @@ impl Crowd {
         let instance = self.instances.len();
         check_layers(instance, layers)?;
         let (parameters, goals) = (Arc::default(), Arc::default());
-        self.instances.push(Instance { skeleton, layers: layers.to_vec(), parameters, goals, running: None });
+        self.instances.push(CrowdInstance { skeleton, layers: layers.to_vec(), parameters, goals, running: None });
         Ok(instance)
     }
 
@@ -152,7 +152,7 @@ impl Crowd {
     }
 
     /// The instance of an index.
-    fn find(&mut self, instance: usize) -> Result<&mut Instance, Error> {
+    fn find(&mut self, instance: usize) -> Result<&mut CrowdInstance, Error> {
         let count = self.len();
         let fault = || Error::Instance { instance, reason: no_such("instance", instance, "crowd", count) };
         self.instances.get_mut(instance).ok_or_else(fault)

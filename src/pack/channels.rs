@@ -32,7 +32,7 @@ pub struct ValueChannels {
 pub fn pack_value_channels(
     arrays: &mut Arrays,
     skeleton: &Skeleton,
-    columns: &[Column],
+    columns: &[TrackColumn],
     channels: &Channels,
 ) -> ValueChannels {
     let mut first_weight = Vec::new();
@@ -96,7 +96,7 @@ pub fn pack_value_channels(
 
 /// Up to four numbers of a track, or all results of a caller's interpolator. One channel samples it.
 #[derive(Clone, Copy)]
-pub struct Column<'a> {
+pub struct TrackColumn<'a> {
     /// The target of the track.
     pub target: Target,
     /// The target's numbers that the column drives.
@@ -117,7 +117,7 @@ pub struct Column<'a> {
     pub quantized: Option<&'a [QuantizedKeys]>,
 }
 
-impl Column<'_> {
+impl TrackColumn<'_> {
     /// The `shape` of a channel: the count and kind of its numbers, or the index of its interpolator.
     pub fn shape(&self) -> u32 {
         match self.curve.interpolation() {
@@ -127,7 +127,7 @@ impl Column<'_> {
     }
 }
 
-/// Channels by target and [`Column::target_numbers`].
+/// Channels by target and [`TrackColumn::target_numbers`].
 pub type Channels = HashMap<(Target, NumberRange), Channel>;
 
 /// For each track of a clip its quantized keys; `None` if its keys are not quantized. The list may end early.
@@ -139,7 +139,7 @@ pub fn columns<'a>(
     skeleton: &Skeleton,
     clip: &'a Clip,
     quantized: QuantizedCurves<'a>,
-) -> Vec<Column<'a>> {
+) -> Vec<TrackColumn<'a>> {
     let mut columns = Vec::new();
     for (index, track) in clip.tracks.iter().enumerate() {
         let quantized = quantized.get(index).and_then(Option::as_ref);
@@ -163,7 +163,7 @@ pub fn columns<'a>(
             let results = if keeps_width { curve_numbers } else { NumberRange::new(0, result_width) };
             let target_numbers = NumberRange::new(first_number + results.first, results.count);
             let quantized = quantized.map(|quantized| quantized.parts[first / 4].as_slice());
-            columns.push(Column {
+            columns.push(TrackColumn {
                 target,
                 target_numbers,
                 curve_numbers,

@@ -10,7 +10,9 @@ use crate::model::{
     Clip, Interpolation, Library, NumberRange, RootMotion, RootRotation, Skeleton, Target, Timeline, Track,
 };
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::channels::{Channels, Column, QuantizedCurves, columns, pack_joint_channels, pack_value_channels};
+use crate::pack::channels::{
+    Channels, QuantizedCurves, TrackColumn, columns, pack_joint_channels, pack_value_channels,
+};
 use crate::pack::easing;
 use crate::pack::key_blocks::{self, column_words, elements_per_key, narrow, pack_rows, reserve};
 use crate::pack::keys::PackedKeys;
@@ -104,7 +106,7 @@ impl ClipBytes {
         let (words, values) = (arrays.words.len(), arrays.values.len());
         let PackedRecords { records, row_words } = pack_keys(&mut arrays, &mut timelines, &columns, &mut channels);
         arrays.push_records(&records);
-        let column_bytes = |column: &Column| {
+        let column_bytes = |column: &TrackColumn| {
             let offset = channels[&(column.target, column.target_numbers)].values;
             column.quantized.map_or(0, |elements| 4 * elements.len() * column_words(&arrays.words, offset) as usize)
         };
@@ -172,7 +174,7 @@ struct TimelineColumns<'a, 'b> {
     beyond: Beyond,
     easing: u32,
     quantized: bool,
-    columns: Vec<&'b Column<'a>>,
+    columns: Vec<&'b TrackColumn<'a>>,
 }
 
 /// The rest pose of a skeleton in the values: all joints' translations, then rotations, then scales.
@@ -184,7 +186,7 @@ struct RestPose {
 
 impl RestPose {
     /// The offset of the value of a column that drives a whole translation, rotation or scale.
-    fn offset(self, column: &Column) -> Option<u32> {
+    fn offset(self, column: &TrackColumn) -> Option<u32> {
         let (part, joint) = match column.target {
             Target::Translation(joint) => (PART_TRANSLATION, joint),
             Target::Rotation(joint) | Target::EulerAngles(joint) => (PART_ROTATION, joint),
@@ -200,7 +202,7 @@ impl RestPose {
 fn pack_constants(
     arrays: &mut Arrays,
     timelines: &mut Timelines,
-    columns: &[Column],
+    columns: &[TrackColumn],
     channels: &mut Channels,
     rest: RestPose,
 ) {
@@ -225,7 +227,7 @@ struct PackedRecords {
 fn pack_keys<'a>(
     arrays: &mut Arrays,
     timelines: &mut Timelines<'a>,
-    columns: &[Column<'a>],
+    columns: &[TrackColumn<'a>],
     channels: &mut Channels,
 ) -> PackedRecords {
     let mut groups: Vec<TimelineColumns> = Vec::new();
@@ -272,7 +274,7 @@ fn pack_keys<'a>(
 }
 
 /// The mode of the channel of a column that is not constant.
-fn mode(column: &Column) -> u32 {
+fn mode(column: &TrackColumn) -> u32 {
     let mode = match column.curve.interpolation() {
         Interpolation::Step => MODE_STEP,
         Interpolation::Linear => MODE_LINEAR,
@@ -287,7 +289,7 @@ fn mode(column: &Column) -> u32 {
 
 /// The value of a constant column as the engines read it. A rotation is a quaternion of unit length, also if the track holds
 /// angles.
-fn constant_value(column: &Column) -> [f32; 4] {
+fn constant_value(column: &TrackColumn) -> [f32; 4] {
     let curve = column.curve;
     if let Some(interpolator) = column.interpolator {
         let mut result = vec![0.0; interpolator.result_width()];

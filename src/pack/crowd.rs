@@ -109,7 +109,7 @@ impl PackedCrowd {
             check_displacement(packed, crowd, instance)?;
         }
         let mut order: Vec<usize> = (0..crowd.len()).collect();
-        let kind = |instance| Kind {
+        let kind = |instance| BatchKind {
             skeleton: crowd.skeleton(instance),
             mixing: Mixing::of(crowd.layers(instance)).max(room.mixing),
             is_driven: room.drivers || crowd.layers(instance).iter().any(Layer::is_driven),
@@ -123,7 +123,7 @@ impl PackedCrowd {
         for instances in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
             let most = instances.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
             let most_goals = instances.iter().map(|&instance| crowd.goals(instance).len()).max().unwrap_or(0);
-            let Kind { skeleton, mixing, is_driven, has_goals } = kind(instances[0]);
+            let BatchKind { skeleton, mixing, is_driven, has_goals } = kind(instances[0]);
             let has_driven_goals = instances.iter().any(|&instance| crowd.goals(instance).iter().any(Goal::is_driven));
             let displaced = pack_displacements(crowd, instances, &mut displacements);
             let batch = PackedBatch {
@@ -170,7 +170,7 @@ impl PackedCrowd {
 
 /// The kind of an instance. The instances of a batch are of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
+struct BatchKind {
     skeleton: SkeletonId,
     mixing: Mixing,
     is_driven: bool,

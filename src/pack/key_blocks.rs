@@ -9,7 +9,7 @@ use glam::{DQuat, DVec4, Vec4};
 use crate::model::rotation::{self, unit};
 use crate::model::{Interpolation, NumberRange};
 use crate::pack::arrays::Arrays;
-use crate::pack::channels::Column;
+use crate::pack::channels::TrackColumn;
 use crate::pack::quantized::{Form, QuantizedKeys, is_wide};
 use crate::pack::record::{
     QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS,
@@ -40,11 +40,11 @@ pub struct UnfilledKeyBlock<'a> {
     offset: usize,
     row: usize,
     keys: usize,
-    columns: Vec<Column<'a>>,
+    columns: Vec<TrackColumn<'a>>,
 }
 
 /// Reserves a block for the keys of columns that share their key times.
-pub fn reserve<'a>(arrays: &mut Arrays, keys: usize, columns: &[&Column<'a>]) -> (KeyBlock, UnfilledKeyBlock<'a>) {
+pub fn reserve<'a>(arrays: &mut Arrays, keys: usize, columns: &[&TrackColumn<'a>]) -> (KeyBlock, UnfilledKeyBlock<'a>) {
     let offset = arrays.values.len();
     let mut row = 0;
     let mut offsets = Vec::with_capacity(columns.len());
@@ -107,7 +107,7 @@ pub fn elements_per_key(interpolation: Interpolation) -> usize {
 }
 
 /// The number of values per key of a column.
-fn values_per_key(column: &Column) -> usize {
+fn values_per_key(column: &TrackColumn) -> usize {
     match column.curve.interpolation() {
         Interpolation::Custom(_) => column.curve_numbers.count.div_ceil(4),
         interpolation => elements_per_key(interpolation),
@@ -119,7 +119,7 @@ fn values_per_key(column: &Column) -> usize {
 /// Rotations for slerp are brought into the hemisphere of the previous key in `f64`: the direction of a half turn can depend on
 /// the last bit of an `f64`, which an `f32` does not have. `previous` is the previous key before that, and true if it was
 /// negated.
-fn key_value(column: &Column, key: usize, index: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
+fn key_value(column: &TrackColumn, key: usize, index: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
     let curve = column.curve;
     let quaternion = |key: usize| curve.numbers(key, curve.value_element(), NumberRange::new(0, 4));
     let numbers = match curve.interpolation() {

@@ -186,12 +186,12 @@ mod tests {
     use crate::model::Interpolation;
     use crate::pack::record::MAP_KEY;
     use crate::reference::search;
-    use crate::reference::search::Span;
+    use crate::reference::search::KeySpan;
 
     /// Searches a time among unrolled keys, as the kernels do.
-    fn find_unrolled(keys: &[Key], window: f64, time: f64) -> Span {
+    fn find_unrolled(keys: &[Key], window: f64, time: f64) -> KeySpan {
         let timeline = Timeline::snapping(keys.iter().map(|key| key.time).collect(), 0.0).unwrap();
-        let hit = |key: usize| Span { key: keys[key].map.hit as usize, hit: true, ..Span::between(0, 0.0) };
+        let hit = |key: usize| KeySpan { key: keys[key].map.hit as usize, hit: true, ..KeySpan::between(0, 0.0) };
         let times = timeline.times();
         let low = times.partition_point(|&key_time| key_time <= time).max(1) - 1;
         let straight = keys[low].map.source & MAP_STRAIGHT != 0;
@@ -205,7 +205,7 @@ mod tests {
         let Mapping { source, offset, scale, .. } = keys[low].map;
         let elapsed = if source & MAP_BACK != 0 { times[low + 1] - time } else { time - times[low] };
         let fraction = f64::from(offset) + f64::from(scale) * elapsed / (times[low + 1] - times[low]);
-        Span { straight, ..Span::between((source & MAP_KEY) as usize, fraction) }
+        KeySpan { straight, ..KeySpan::between((source & MAP_KEY) as usize, fraction) }
     }
 
     #[test]

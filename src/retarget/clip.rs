@@ -8,12 +8,12 @@ use crate::error::Error;
 use crate::model::rotation::unit;
 use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation, Target, Timeline, Track, Transform};
 use crate::reference::sample;
-use crate::retarget::moving_joints::{MovingJoints, Part};
+use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::plan::{Plan, Root};
 use crate::retarget::report::{
     DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack, TrackMethod,
 };
-use crate::retarget::resample::{KeyBudget, Knots, Motion, resample};
+use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
 
 /// The largest sine of the angle between axes of two skeletons that count as the same.
 const MOST_SLOPE: f64 = 1e-4;
@@ -25,7 +25,7 @@ pub(super) fn retarget(plan: &Plan, id: ClipId, budget: &mut KeyBudget) -> Resul
     let mut rotations = Rotations::new(plan, clip, &source, budget)?;
     let moved = match &plan.root {
         Some(root) => root_track(plan, root, clip, &source, &mut rotations, budget)
-            .map_err(|error| Part::Translation.fault(clip, plan.target, root.target, error))?,
+            .map_err(|error| TransformPart::Translation.fault(clip, plan.target, root.target, error))?,
         None => None,
     };
     let (made, used) = rotations.into_tracks();
@@ -49,10 +49,10 @@ pub(super) fn retarget(plan: &Plan, id: ClipId, budget: &mut KeyBudget) -> Resul
 }
 
 fn reason(target: Target) -> DropReason {
-    match (target, Part::of(target)) {
-        (_, Some((_, Part::Translation))) => DropReason::Translation,
-        (_, Some((_, Part::Rotation))) => DropReason::Unmapped,
-        (_, Some((_, Part::Scale))) => DropReason::Scale,
+    match (target, TransformPart::of(target)) {
+        (_, Some((_, TransformPart::Translation))) => DropReason::Translation,
+        (_, Some((_, TransformPart::Rotation))) => DropReason::Unmapped,
+        (_, Some((_, TransformPart::Scale))) => DropReason::Scale,
         (Target::Weights(_), None) => DropReason::Weights,
         (_, None) => DropReason::Property,
     }
@@ -113,7 +113,7 @@ fn root_track(
 ) -> Result<Option<MadeTrack>, Error> {
     let (knots, moves_above) = knots(plan, root, clip, source, rotations);
     let path = RootPath::new(plan, root, source, rotations);
-    let made = match source.tracks(root.source, Part::Translation) {
+    let made = match source.tracks(root.source, TransformPart::Translation) {
         [] if !moves_above => path.held()?,
         [(_, track)] if !moves_above && track.component.is_none() => {
             Some((path.mapped_curve(&track.curve)?, TrackMethod::Exact))
@@ -124,9 +124,15 @@ fn root_track(
 }
 
 /// The times at which the place of the root may have a kink or a jump, and true if a joint above it moves on either side.
-fn knots(plan: &Plan, root: &Root, clip: &Clip, source: &MovingJoints, rotations: &mut Rotations) -> (Knots, bool) {
-    let (mut knots, mut moves_above) = (Knots::default(), false);
-    let parts_above = plan.source.ancestors(root.source).flat_map(|joint| Part::ALL.map(|part| (joint, part)));
+fn knots(
+    plan: &Plan,
+    root: &Root,
+    clip: &Clip,
+    source: &MovingJoints,
+    rotations: &mut Rotations,
+) -> (MotionKnots, bool) {
+    let (mut knots, mut moves_above) = (MotionKnots::default(), false);
+    let parts_above = plan.source.ancestors(root.source).flat_map(|joint| TransformPart::ALL.map(|part| (joint, part)));
     for &(index, track) in parts_above.flat_map(|(joint, part)| source.tracks(joint, part)) {
         rotations.used[index] = true;
         if !track.curve.is_constant() {
@@ -140,7 +146,7 @@ fn knots(plan: &Plan, root: &Root, clip: &Clip, source: &MovingJoints, rotations
             knots.add(curve, clip.length);
         }
     }
-    for &(index, track) in source.tracks(root.source, Part::Translation) {
+    for &(index, track) in source.tracks(root.source, TransformPart::Translation) {
         rotations.used[index] = true;
         knots.add(&track.curve, clip.length);
     }
@@ -211,9 +217,9 @@ impl<'a> RootPath<'a> {
     }
 
     /// The curve through samples.
-    fn sampled(&self, knots: Knots, budget: &mut KeyBudget) -> Result<(Curve, TrackMethod), Error> {
+    fn sampled(&self, knots: MotionKnots, budget: &mut KeyBudget) -> Result<(Curve, TrackMethod), Error> {
         let size = self.plan.target_size;
-        let motion = Motion {
+        let motion = SampledMotion {
             value: &|time| self.local(time),
             error: &|time, found: DVec3, wanted| {
                 self.target_space(time).transform_vector3(found - wanted).length() / size
@@ -305,7 +311,7 @@ impl<'a> Rotations<'a> {
             let made = match plan.source_of[joint].map(|partner| MappedJoint::new(plan, joint, partner)) {
                 Some(mapped) => rotations
                     .make(&mapped, is_above_off, budget)
-                    .map_err(|error| Part::Rotation.fault(clip, plan.target, joint, error))?,
+                    .map_err(|error| TransformPart::Rotation.fault(clip, plan.target, joint, error))?,
                 None => None,
             };
             let is_resampled =
@@ -342,7 +348,7 @@ impl<'a> Rotations<'a> {
         budget: &mut KeyBudget,
     ) -> Result<Option<MadeTrack>, Error> {
         if let Some((before, after)) = self.factors(mapped) {
-            match self.source.tracks(mapped.partner, Part::Rotation) {
+            match self.source.tracks(mapped.partner, TransformPart::Rotation) {
                 [] => {
                     let rotation = before * self.source.rotation(mapped.partner, 0.0) * after;
                     return self.constant(mapped.joint, rotation);
@@ -372,7 +378,7 @@ impl<'a> Rotations<'a> {
             let parent = parents.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.local(joint, time));
             parent.conjugate() * self.product(&all, time) * mapped.after
         };
-        let motion = Motion {
+        let motion = SampledMotion {
             value: if is_above_off { &compensated } else { &ideal },
             error: &|_, found: DQuat, wanted| angle(found, wanted),
             bound: self.plan.options.rotation_bound,
@@ -388,12 +394,12 @@ impl<'a> Rotations<'a> {
         let (plan, source) = (self.plan, self.source);
         let between: Vec<usize> =
             plan.source.ancestors(mapped.partner).take_while(|&between| Some(between) != mapped.above).collect();
-        let moves = |joint: &usize| source.moves(*joint, Part::Rotation);
+        let moves = |joint: &usize| source.moves(*joint, TransformPart::Rotation);
         if mapped.above != plan.mapped_above_source(mapped.partner) || between.iter().any(moves) {
             return None;
         }
         // What stands still may be held in another pose than that of rest. Any time will do.
-        let held = between.iter().flat_map(|&joint| source.tracks(joint, Part::Rotation));
+        let held = between.iter().flat_map(|&joint| source.tracks(joint, TransformPart::Rotation));
         held.for_each(|&(index, _)| self.used[index] = true);
         Some((canonical(mapped.before * self.product(&between, 0.0)), canonical(mapped.after)))
     }
@@ -405,9 +411,9 @@ impl<'a> Rotations<'a> {
         mapped: &MappedJoint,
         joints: impl Iterator<Item = &'b usize>,
         is_above_off: bool,
-    ) -> Knots {
-        let (mut knots, source) = (Knots::default(), self.source);
-        for &(index, track) in joints.flat_map(|&joint| source.tracks(joint, Part::Rotation)) {
+    ) -> MotionKnots {
+        let (mut knots, source) = (MotionKnots::default(), self.source);
+        for &(index, track) in joints.flat_map(|&joint| source.tracks(joint, TransformPart::Rotation)) {
             self.used[index] = true;
             if !track.curve.is_constant() {
                 knots.add(&track.curve, self.clip.length);

@@ -285,7 +285,7 @@ pub(super) fn are_joints(library: &Library, id: SkeletonId) -> Vec<bool> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct MapDocument {
     joints: Option<Pairs>,
     root: Option<String>,
     #[serde(default)]
@@ -360,7 +360,7 @@ fn read(map: &mut JointMap, library: &Library, json: &[u8]) -> Result<(), Fault>
     if json.trim_ascii_start().first() != Some(&b'{') {
         return Err(Fault::new("JSON", "a map file is an object, such as { \"joints\": { \"Hips\": \"pelvis\" } }"));
     }
-    let Document { joints, root, translation, scale } = parse_json(json)?;
+    let MapDocument { joints, root, translation, scale } = parse_json(json)?;
     let [source, target] = [map.source, map.target].map(|id| Names::new(library, id));
     if let Some(Pairs(pairs)) = joints {
         (map.pairs, map.remarks) = read_pairs(&source, &target, &pairs)?;

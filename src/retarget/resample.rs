@@ -15,14 +15,14 @@ const MOST_KEYS: usize = 1 << 20;
 
 /// The times at which a motion may have a kink or a jump.
 #[derive(Debug, Default)]
-pub(crate) struct Knots {
+pub(crate) struct MotionKnots {
     /// Times in seconds, each with true if values may jump there.
     times: Vec<(f64, bool)>,
     /// A curve is not held from key to key.
     is_smooth: bool,
 }
 
-impl Knots {
+impl MotionKnots {
     /// Adds the key times of a curve of a clip of this length. With a length, they are from 0 to it.
     pub fn add(&mut self, curve: &Curve, length: Option<f64>) {
         let timeline = curve.timeline();
@@ -109,7 +109,7 @@ fn passes(curve: &Curve, length: Option<f64>) -> std::ops::RangeInclusive<i64> {
 }
 
 /// A value of a motion.
-pub(crate) trait Value: Copy {
+pub(crate) trait MotionValue: Copy {
     /// Numbers per key.
     const WIDTH: usize;
     /// The value between two keys.
@@ -120,7 +120,7 @@ pub(crate) trait Value: Copy {
     fn near(self, before: Self) -> Self;
 }
 
-impl Value for DQuat {
+impl MotionValue for DQuat {
     const WIDTH: usize = 4;
 
     fn mix(self, other: Self, fraction: f64) -> Self {
@@ -136,7 +136,7 @@ impl Value for DQuat {
     }
 }
 
-impl Value for DVec3 {
+impl MotionValue for DVec3 {
     const WIDTH: usize = 3;
 
     fn mix(self, other: Self, fraction: f64) -> Self {
@@ -159,7 +159,7 @@ pub(crate) struct Resampled {
 }
 
 /// A motion to be sampled.
-pub(crate) struct Motion<'a, V> {
+pub(crate) struct SampledMotion<'a, V> {
     /// The value at a time.
     pub value: &'a dyn Fn(f64) -> V,
     /// The error at a time of a value, the first, in place of another.
@@ -172,7 +172,11 @@ pub(crate) struct Motion<'a, V> {
 ///
 /// A motion whose tracks are all held from key to key becomes such a curve, which is exact. All others become lines or arcs; a jump
 /// becomes two keys, a step of an `f32` apart. Fails if the budget has too few keys.
-pub(crate) fn resample<V: Value>(knots: Knots, motion: &Motion<V>, budget: &mut KeyBudget) -> Result<Resampled, Error> {
+pub(crate) fn resample<V: MotionValue>(
+    knots: MotionKnots,
+    motion: &SampledMotion<V>,
+    budget: &mut KeyBudget,
+) -> Result<Resampled, Error> {
     let is_step = !knots.is_smooth;
     let knots = knots.sorted();
     if is_step {
@@ -203,7 +207,11 @@ pub(crate) fn resample<V: Value>(knots: Knots, motion: &Motion<V>, budget: &mut 
     curve(keys, Interpolation::Linear, worst)
 }
 
-fn curve<V: Value>(mut keys: Vec<(f64, V)>, interpolation: Interpolation, error: f64) -> Result<Resampled, Error> {
+fn curve<V: MotionValue>(
+    mut keys: Vec<(f64, V)>,
+    interpolation: Interpolation,
+    error: f64,
+) -> Result<Resampled, Error> {
     for index in 1..keys.len() {
         keys[index].1 = keys[index].1.near(keys[index - 1].1);
     }
@@ -221,10 +229,10 @@ struct Left<'a> {
 }
 
 /// Adds keys from a key, without it, to a time, until the error between them is within the bound. Returns the largest error.
-fn divide<V: Value>(
+fn divide<V: MotionValue>(
     first: (f64, V),
     end: f64,
-    motion: &Motion<V>,
+    motion: &SampledMotion<V>,
     left: &mut Left,
     keys: &mut Vec<(f64, V)>,
 ) -> Result<f64, Error> {
@@ -320,13 +328,13 @@ mod tests {
     fn sampling_fails_before_it_outgrows_its_budget() {
         let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
         let line = Curve::new(timeline, Interpolation::Linear, 1, vec![0.0, 1.0]).unwrap();
-        let motion = Motion {
+        let motion = SampledMotion {
             value: &|time: f64| DVec3::new((20.0 * time).sin(), 0.0, 0.0),
             error: &|_, one: DVec3, other| one.distance(other),
             bound: 1e-4,
         };
         let sample = |keys: usize| {
-            let (mut knots, mut budget) = (Knots::default(), KeyBudget::of(keys));
+            let (mut knots, mut budget) = (MotionKnots::default(), KeyBudget::of(keys));
             knots.add(&line, None);
             resample(knots, &motion, &mut budget)
         };

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::export::gltf::sampler::{Keys, Samplers};
+use crate::export::gltf::sampler::{KeyBytes, Samplers};
 use crate::export::gltf::{COMPRESSIONS, Document, index, items};
 use crate::model::{ClipId, Library, no_such};
 
@@ -165,7 +165,7 @@ impl Document {
     }
 
     /// Adds an accessor of numbers in a view.
-    fn add_keys(&mut self, view: usize, keys: &Keys) -> usize {
+    fn add_keys(&mut self, view: usize, keys: &KeyBytes) -> usize {
         let mut accessor = json!({
             "bufferView": view, "byteOffset": keys.offset, "componentType": 5126, "count": keys.count, "type": keys.kind,
         });

@@ -14,14 +14,14 @@ use crate::model::{
 use crate::reference::values;
 use crate::reference::values::Values;
 use crate::retarget::clip::angle;
-use crate::retarget::moving_joints::{MovingJoints, Part};
-use crate::retarget::resample::{KeyBudget, Knots, Motion, resample};
+use crate::retarget::moving_joints::{MovingJoints, TransformPart};
+use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
 
 /// The largest difference of the length of a quaternion from 1 that readers accept.
 const MOST_OFF_UNIT: f64 = 1e-3;
 
 /// Numbers in the bytes of an animation.
-pub(super) struct Keys {
+pub(super) struct KeyBytes {
     pub offset: usize,
     pub count: usize,
     pub kind: &'static str,
@@ -36,13 +36,13 @@ pub(super) struct Sampler {
     pub interpolation: &'static str,
     /// The index among the inputs.
     pub input: usize,
-    pub output: Keys,
+    pub output: KeyBytes,
 }
 
 /// The samplers of an animation.
 #[derive(Default)]
 pub(super) struct SamplerList {
-    pub inputs: Vec<Keys>,
+    pub inputs: Vec<KeyBytes>,
     pub samplers: Vec<Sampler>,
 }
 
@@ -69,7 +69,7 @@ impl Samplers {
         let mut samplers = Self::default();
         let mut left_out = 0;
         for (index, track) in clip.tracks.iter().enumerate() {
-            match (track.target, Part::of(track.target)) {
+            match (track.target, TransformPart::of(track.target)) {
                 (_, Some((joint, part))) => {
                     let tracks = joints.tracks(joint, part);
                     // The tracks of single numbers are sampled together, with the first of them.
@@ -117,7 +117,7 @@ impl Samplers {
             let offset = self.bytes.len();
             self.bytes.extend(times.iter().flat_map(|time| time.to_le_bytes()));
             let range = Some([times[0], times[times.len() - 1]]);
-            self.list.inputs.push(Keys { offset, count: times.len(), kind: "SCALAR", range });
+            self.list.inputs.push(KeyBytes { offset, count: times.len(), kind: "SCALAR", range });
         }
         (self.list, self.bytes)
     }
@@ -156,7 +156,7 @@ impl Samplers {
         };
         let offset = self.bytes.len();
         self.bytes.extend(values.iter().flat_map(|&number| (number as f32).to_le_bytes()));
-        let output = Keys { offset, count: values.len() / width, kind, range: None };
+        let output = KeyBytes { offset, count: values.len() / width, kind, range: None };
         let interpolation = match interpolation {
             Interpolation::Step => "STEP",
             Interpolation::CubicSpline => "CUBICSPLINE",
@@ -176,7 +176,7 @@ impl Samplers {
         let moved: HashSet<(usize, &str)> =
             self.list.samplers.iter().map(|sampler| (sampler.joint, sampler.path)).collect();
         // Retargeted clips have no scales.
-        let parts = [Part::Scale, Part::Rotation, Part::Translation].into_iter();
+        let parts = [TransformPart::Scale, TransformPart::Rotation, TransformPart::Translation].into_iter();
         let joints = || (0..skeleton.joints().len()).filter(|&joint| skeleton.joints()[joint].matrix.is_none());
         let mut held = parts.flat_map(|part| joints().map(move |joint| (joint, part)));
         let Some((joint, part)) = held.find(|(joint, part)| !moved.contains(&(*joint, part.name()))) else {
@@ -184,9 +184,9 @@ impl Samplers {
         };
         let rest = skeleton.joints()[joint].rest;
         let rest = match part {
-            Part::Translation => rest.translation.to_array().to_vec(),
-            Part::Rotation => rest.rotation.normalize().to_array().to_vec(),
-            Part::Scale => rest.scale.to_array().to_vec(),
+            TransformPart::Translation => rest.translation.to_array().to_vec(),
+            TransformPart::Rotation => rest.rotation.normalize().to_array().to_vec(),
+            TransformPart::Scale => rest.scale.to_array().to_vec(),
         };
         self.times.push((None, vec![0.0, length]));
         self.push(joint, part.name(), Interpolation::Step, self.times.len() - 1, &rest.repeat(2));
@@ -215,29 +215,29 @@ impl<'a> Sampling<'a> {
     }
 
     /// A curve through samples of the tracks of a part of a joint.
-    pub fn curve(&self, joint: usize, part: Part, budget: &mut KeyBudget) -> Result<Curve, Error> {
-        let mut knots = Knots::default();
+    pub fn curve(&self, joint: usize, part: TransformPart, budget: &mut KeyBudget) -> Result<Curve, Error> {
+        let mut knots = MotionKnots::default();
         for (_, track) in self.joints.tracks(joint, part) {
             knots.add(&track.curve, self.clip.length);
         }
         knots.clamp(0.0, self.clip.duration());
         let sampled = match part {
-            Part::Rotation => {
+            TransformPart::Rotation => {
                 let value = |time| self.joints.rotation(joint, self.clip.keep(time));
                 let error = |_, one: DQuat, other: DQuat| angle(one, other);
-                resample(knots, &Motion { value: &value, error: &error, bound: BOUND }, budget)
+                resample(knots, &SampledMotion { value: &value, error: &error, bound: BOUND }, budget)
             }
-            Part::Translation => {
+            TransformPart::Translation => {
                 let value = |time| self.joints.translation(joint, self.clip.keep(time));
                 let space = self.space(joint);
                 let error = |_, one: DVec3, other: DVec3| (space * (one - other)).length() / self.size;
-                resample(knots, &Motion { value: &value, error: &error, bound: BOUND }, budget)
+                resample(knots, &SampledMotion { value: &value, error: &error, bound: BOUND }, budget)
             }
-            Part::Scale => {
+            TransformPart::Scale => {
                 let value = |time| self.joints.scale(joint, self.clip.keep(time));
                 let largest = self.largest(joint, part);
                 let error = |_, one: DVec3, other: DVec3| one.distance(other) / largest;
-                resample(knots, &Motion { value: &value, error: &error, bound: BOUND }, budget)
+                resample(knots, &SampledMotion { value: &value, error: &error, bound: BOUND }, budget)
             }
         };
         sampled.map(|sampled| sampled.curve).map_err(|error| part.fault(self.clip, self.skeleton, joint, error))
@@ -252,7 +252,7 @@ impl<'a> Sampling<'a> {
     }
 
     /// The largest number of the tracks of a part of a joint, at least 1e-6.
-    fn largest(&self, joint: usize, part: Part) -> f64 {
+    fn largest(&self, joint: usize, part: TransformPart) -> f64 {
         let numbers = self.joints.tracks(joint, part).iter().flat_map(|(_, track)| track.curve.values());
         numbers.map(|number| number.abs()).fold(1e-6, f64::max)
     }

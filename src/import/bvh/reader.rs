@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::frame::{longest_line, read_line};
-use super::half_angle::{BLOCK, Column};
+use super::half_angle::{BLOCK, FrameColumn};
 use super::hierarchy::{Columns, Hierarchy};
 use super::keys::{Keys, frame_seconds};
 use super::lines::{Lines, Words};
@@ -58,7 +58,7 @@ pub struct Reader<R: BufRead> {
     /// Per track, the last rotation.
     states: Vec<RotationState>,
     /// The numbers of the frames of a block, per channel.
-    columns: Vec<Column>,
+    columns: Vec<FrameColumn>,
     frames: u64,
     frame_time: f64,
     /// The next frame.
@@ -229,7 +229,7 @@ impl<R: BufRead> Reader<R> {
 fn append_translations(
     offset: &[f64; 3],
     columns: &[Option<usize>; 3],
-    block: &[Column],
+    block: &[FrameColumn],
     frames: usize,
     values: &mut Vec<f64>,
 ) {

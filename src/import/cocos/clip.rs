@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::legacy::{KeyList, Keys, LegacyCurve};
+use super::legacy::{KeyList, LegacyCurve, LegacyKeys};
 use super::node::{List, Node, Reader};
 use super::{nested, target, tracks};
 use crate::import::Fault;
@@ -94,7 +94,7 @@ fn legacy_curves<'a>(reader: &mut Reader<'_>, clip: &Node<'a>) -> Result<Vec<Leg
 fn last_key(lists: &[KeyList<'_>], curves: &[LegacyCurve<'_>], tracks: &[UnboundTrack]) -> Result<f64, Fault> {
     let mut last = lists.iter().filter_map(|list| list.times.last()).copied().fold(0.0, f64::max);
     for curve in curves {
-        if let Keys::Own(list) = &curve.keys
+        if let LegacyKeys::Own(list) = &curve.keys
             && let Some(index) = list.len().checked_sub(1)
         {
             last = last.max(list.need(index)?.number()?);

@@ -14,7 +14,7 @@ use crate::model::{FadeShape, RootRotation, WrapMode, is_weight};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Document {
+pub(super) struct CrowdDocument {
     pub files: Vec<String>,
     #[serde(default)]
     pub masks: BTreeMap<String, MaskEntry>,
@@ -203,7 +203,7 @@ pub(super) struct TransitionEntry {
     pub start: f64,
     pub from: Vec<Object<LayerEntry>>,
     #[serde(default)]
-    pub kind: Kind,
+    pub kind: DecayKind,
     pub half_life: f64,
     #[serde(default, deserialize_with = "some")]
     pub seconds: Option<f64>,
@@ -213,7 +213,7 @@ pub(super) struct TransitionEntry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum DecayKind {
     #[default]
     Inertial,
     Dead,
@@ -243,7 +243,7 @@ fn axes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[bool; 3], D::Erro
     }
 }
 
-impl Document {
+impl CrowdDocument {
     pub fn parse(bytes: &[u8]) -> Result<Self, Fault> {
         let text = json::without_mark(bytes);
         // The parser would accept a list in place of an object.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::import::crowd::document::{Document, GroupEntry, LayerEntry, Object, Spread, TransitionEntry};
+use crate::import::crowd::document::{CrowdDocument, GroupEntry, LayerEntry, Object, Spread, TransitionEntry};
 use crate::import::crowd::goals::{Chains, GoalScope};
 use crate::import::crowd::layers::{
     self, BlendSpaces, KnotLists, LayerScope, LayerTemplate, TransitionTemplate, with_offset,
@@ -69,7 +69,7 @@ impl Group {
 /// The input of reading groups.
 pub(super) struct Groups<'a> {
     pub file: &'a Path,
-    pub document: &'a Document,
+    pub document: &'a CrowdDocument,
     pub files: &'a [PosedFile],
     pub spaces: &'a BlendSpaces<'a>,
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::import::crowd::CrowdFile;
 use crate::import::crowd::document::{
-    BlendSpaceEntry, ClipName, Document, DriverEntry, FadeEntry, GroupEntry, Kind, LayerEntry, Mode, Named, NumberOr,
-    Object, ParameterEntry, Reference, Spread, TransitionEntry,
+    BlendSpaceEntry, ClipName, CrowdDocument, DecayKind, DriverEntry, FadeEntry, GroupEntry, LayerEntry, Mode, Named,
+    NumberOr, Object, ParameterEntry, Reference, Spread, TransitionEntry,
 };
 use crate::import::gltf::Asset;
 use crate::import::{Fault, JsonPath, list_names};
@@ -302,7 +302,7 @@ pub(super) struct NamedSpace<'a> {
 }
 
 /// Adds the blend spaces of a file to a library, including those that no layer uses.
-pub(super) fn add_spaces<'a>(library: &mut Library, document: &'a Document) -> Result<BlendSpaces<'a>, Fault> {
+pub(super) fn add_spaces<'a>(library: &mut Library, document: &'a CrowdDocument) -> Result<BlendSpaces<'a>, Fault> {
     let mut spaces = BlendSpaces::new();
     for (name, entry) in &document.blend_spaces.0 {
         let all = JsonPath::ROOT.field("blend_spaces");
@@ -446,13 +446,13 @@ fn kind(path: &JsonPath, entry: &TransitionEntry) -> Result<TransitionKind, Faul
     };
     check("half_life", entry.half_life)?;
     match (entry.kind, entry.seconds) {
-        (Kind::Inertial, None) => Ok(TransitionKind::Inertial),
-        (Kind::Inertial, Some(_)) => {
+        (DecayKind::Inertial, None) => Ok(TransitionKind::Inertial),
+        (DecayKind::Inertial, Some(_)) => {
             let reason = "an inertial transition has no length; leave `seconds` out, or choose the kind `dead`";
             Err(Fault::new(path.field("seconds"), reason))
         }
-        (Kind::Dead, Some(seconds)) => Ok(TransitionKind::Dead { seconds: check("seconds", seconds)? }),
-        (Kind::Dead, None) => Err(Fault::new(path, "missing field `seconds`, the length of a dead transition")),
+        (DecayKind::Dead, Some(seconds)) => Ok(TransitionKind::Dead { seconds: check("seconds", seconds)? }),
+        (DecayKind::Dead, None) => Err(Fault::new(path, "missing field `seconds`, the length of a dead transition")),
     }
 }
 

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use serde::de::IgnoredAny;
 
 use crate::error::Error;
-use crate::import::crowd::document::Document;
+use crate::import::crowd::document::CrowdDocument;
 use crate::import::crowd::groups::{Group, Groups};
 use crate::import::crowd::layers::find_clip;
 use crate::import::gltf::{self, Asset};
@@ -185,7 +185,7 @@ fn read(
     open: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
 ) -> Result<CrowdFile, Error> {
     let in_file = |fault: Fault| fault.in_file(file);
-    let document = Document::parse(bytes).map_err(in_file)?;
+    let document = CrowdDocument::parse(bytes).map_err(in_file)?;
     document.check_masks().map_err(in_file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let mut assets: HashMap<(&str, Option<usize>), Arc<Asset>> = HashMap::new();
@@ -230,7 +230,7 @@ fn read_asset(
 }
 
 /// Warns of joint names in masks that no file has.
-fn unknown_joints(document: &Document, library: &Library, files: &[PosedFile]) -> Vec<Warning> {
+fn unknown_joints(document: &CrowdDocument, library: &Library, files: &[PosedFile]) -> Vec<Warning> {
     let skeletons = files.iter().map(|file| file.asset.skeleton).collect::<HashSet<_>>().into_iter();
     let joints = skeletons.flat_map(|skeleton| library.skeleton(skeleton).joints());
     let known: HashSet<&str> = joints.filter_map(|joint| joint.name.as_deref()).collect();
@@ -244,7 +244,7 @@ fn unknown_joints(document: &Document, library: &Library, files: &[PosedFile]) -
 }
 
 /// Sets the root joints of clips that a crowd file names. Warns of root joints that their clips do not move.
-fn set_roots(library: &mut Library, document: &Document, files: &[PosedFile]) -> Result<Vec<Warning>, Fault> {
+fn set_roots(library: &mut Library, document: &CrowdDocument, files: &[PosedFile]) -> Result<Vec<Warning>, Fault> {
     let mut clips = HashSet::new();
     let mut warnings = Vec::new();
     for (index, entry) in document.roots.iter().enumerate() {
@@ -279,7 +279,7 @@ fn set_roots(library: &mut Library, document: &Document, files: &[PosedFile]) ->
 }
 
 /// Sets the sync markers of clips that a crowd file names.
-fn set_markers(library: &mut Library, document: &Document, files: &[PosedFile]) -> Result<(), Fault> {
+fn set_markers(library: &mut Library, document: &CrowdDocument, files: &[PosedFile]) -> Result<(), Fault> {
     let mut clips = HashSet::new();
     for (index, entry) in document.markers.iter().enumerate() {
         let path = JsonPath::top("markers", index);
@@ -309,7 +309,7 @@ mod tests {
 
     /// The fields of an object that the parser expects, taken from its error about an unknown field.
     fn expected(json: &str) -> Vec<String> {
-        let reason = Document::parse(json.as_bytes()).unwrap_err().reason;
+        let reason = CrowdDocument::parse(json.as_bytes()).unwrap_err().reason;
         let (_, fields) = reason.split_once("expected ").expect(&reason);
         fields.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     }
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn the_example_of_the_description_is_a_crowd_file() {
         let json = FORMAT.split("```json").nth(1).unwrap().split("```").next().unwrap();
-        let document = Document::parse(json.as_bytes()).unwrap();
+        let document = CrowdDocument::parse(json.as_bytes()).unwrap();
         document.check_masks().unwrap();
         assert_eq!(document.instances.iter().map(|group| group.count).sum::<u64>(), 1002);
         assert!(document.instances[1].transition.is_some() && document.markers.len() == 2);

@@ -41,7 +41,7 @@ pub struct Outline {
 
 /// The fields of a document that an outline needs.
 #[derive(Deserialize)]
-struct Document<'a> {
+struct DocumentOutline<'a> {
     #[serde(borrow, default)]
     animations: Vec<Animation<'a>>,
     #[serde(borrow, default)]
@@ -84,7 +84,7 @@ impl Outline {
 
     fn from_json(text: &[u8]) -> Result<Self, Fault> {
         let text = parse::trim(text);
-        let document: Document = match serde_json::from_slice(text) {
+        let document: DocumentOutline = match serde_json::from_slice(text) {
             Ok(document) => document,
             // The importer names the path of the fault.
             Err(error) => {
