@@ -97,7 +97,7 @@ pub enum Error {
     /// No adapter of the wanted kind was found.
     #[error(
         "no GPU adapter{wanted}. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a software one (Debian and \
-         Ubuntu: apt-get install mesa-vulkan-drivers) and ask for it with --engine gpu; --engine cpu needs neither"
+         Ubuntu: apt-get install mesa-vulkan-drivers), which AdapterKind::Any accepts; a CpuEngine needs no adapter"
     )]
     NoAdapter {
         /// The wanted adapter, with a leading space, or empty.

@@ -19,7 +19,7 @@
 //! * [`demo`]: a human and other rigs, made in code.
 //!
 //! Each layer imports only layers to its right:
-//! `lib -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
+//! `lib -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> transition -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
 //! ARCHITECTURE.md leads from a question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
@@ -91,6 +91,7 @@ mod pieces;
 mod player;
 mod reference;
 mod retarget;
+mod transition;
 
 // Signatures contain types of these crates. A caller needs the same versions.
 #[doc(no_inline)]
@@ -130,24 +131,24 @@ pub use self::{
     pack::record::VisibleInstance,
     pack::{Aligned, OutputLayout, OutputNumbers, PackedLibrary},
     player::Player,
+    reference::Reference,
     reference::phase::{Phase, clip_time},
-    reference::{NewTransition, Reference},
     retarget::{
         DropReason, DroppedTrack, JointMap, JointPair, LossReason, LostRootMotion, MapRemark, MatchedBy, ReferencePose,
         RetargetOptions, RetargetedClip, RetargetedTrack, Retargeting, RootTranslation, TrackMethod,
     },
+    transition::NewTransition,
 };
 
 /// Items for tests, benches and the command line. They are not part of the public interface and change without notice.
 #[doc(hidden)]
 pub mod low_level {
     pub use crate::compress::rig_size;
-    pub use crate::contract::times::check_times;
+    pub use crate::contract::checks::check_times;
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, KernelText, Stopwatch, kernel_limits};
     pub use crate::import::gltf::meshopt::decode as decode_meshopt;
-    pub use crate::pack::{ClipBytes, all_threads};
-    pub use crate::pack::{record, skin_format};
+    pub use crate::pack::{ClipBytes, record, skin_format};
 
     /// Reads the bytes of a crowd file, with its glTF files from a function.
     ///

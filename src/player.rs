@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::model::{Clip, Playback, WrapMode};
 use crate::reference::phase::{Phase, phase};
-use crate::reference::player_events::{Events, Mark};
+use crate::reference::player_events::{EventMark, Events};
 
 /// One play of a clip that accumulates the seconds of its frames.
 ///
@@ -44,7 +44,7 @@ pub struct Player {
     accumulated: f64,
     /// True if the next frame does not advance.
     unadvanced: bool,
-    mark: Option<Mark>,
+    mark: Option<EventMark>,
     fired: Vec<usize>,
 }
 

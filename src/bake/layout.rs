@@ -1,13 +1,13 @@
-//! The arrays of a skeleton: names, shapes, and the numbers of a pose that each of them holds.
+//! The arrays of a skeleton: names, shapes, the numbers of a pose that each of them holds, and their space.
 
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::Range;
 
-use crate::bake::rotation::Chain;
-use crate::bake::space::Space;
-use crate::bake::{ArrayKind, ArrayRequest};
+use crate::bake::rotation::RotationChain;
+use crate::bake::{ArrayKind, ArrayRequest, QuaternionOrder, UpAxis};
 use crate::error::Error;
 use crate::model::{Library, Outputs, Skeleton, SkeletonId, consecutive_ranges, is_usable, no_such};
-use crate::pack::{OutputCounts, OutputLayout};
+use crate::pack::{NUMBERS, OutputCounts, OutputLayout};
 
 /// The name and the shape of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct ArrayLayout {
     /// True for joints that are roots of the skeleton.
     pub(super) roots: Vec<bool>,
     pub(super) space: Space,
-    pub(super) chain: Chain,
+    pub(super) chain: RotationChain,
     /// The matrices of each skin among those of all skins.
     pub(super) skins: Vec<Range<usize>>,
     /// The weights of a pose in the order of the nodes.
@@ -87,7 +87,7 @@ impl ArrayLayout {
             parents: parents(model, &joints),
             roots: joints.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
             space: Space { up: request.up, scale: request.scale, order: request.quaternions },
-            chain: Chain::new(model, rotated),
+            chain: RotationChain::new(model, rotated),
             numbers: OutputLayout::new(counts, outputs),
             joints,
             skins,
@@ -184,4 +184,68 @@ fn parents(skeleton: &Skeleton, joints: &[usize]) -> Vec<Option<usize>> {
     joints.iter().enumerate().for_each(|(position, &joint)| index[joint] = Some(position));
     let nearest = |&joint: &usize| skeleton.ancestors(joint).find_map(|ancestor| index[ancestor]);
     joints.iter().map(nearest).collect()
+}
+
+/// The space of results.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Space {
+    pub up: UpAxis,
+    pub scale: f64,
+    pub order: QuaternionOrder,
+}
+
+impl Space {
+    /// A direction or an angular velocity: turned.
+    #[inline(always)]
+    pub fn turn(&self, vector: [f64; 3]) -> [f64; 3] {
+        self.up.turn(vector)
+    }
+
+    /// A length along each axis: scaled.
+    #[inline(always)]
+    pub fn scale(&self, vector: [f64; 3]) -> [f64; 3] {
+        vector.map(|number| number * self.scale)
+    }
+
+    /// A point or a velocity: turned and scaled.
+    #[inline(always)]
+    pub fn point(&self, point: [f64; 3]) -> [f64; 3] {
+        self.scale(self.turn(point))
+    }
+
+    /// A rotation: turned by +90 degrees about +X from +Y up to +Z up.
+    #[inline(always)]
+    pub fn rotation(&self, rotation: [f64; 4]) -> [f64; 4] {
+        let [x, y, z, w] = rotation;
+        match self.up {
+            UpAxis::Y => rotation,
+            // The product of the quaternion (sqrt(1/2), 0, 0, sqrt(1/2)) and the rotation.
+            UpAxis::Z => [x + w, y - z, y + z, w - x].map(|number| number * FRAC_1_SQRT_2),
+        }
+    }
+
+    /// The numbers of a quaternion xyzw in the order of results.
+    #[inline(always)]
+    pub fn ordered(&self, rotation: [f64; 4]) -> [f32; 4] {
+        let [x, y, z, w] = rotation.map(|number| number as f32);
+        match self.order {
+            QuaternionOrder::Xyzw => [x, y, z, w],
+            QuaternionOrder::Wxyz => [w, x, y, z],
+        }
+    }
+
+    /// The four rows of a matrix that is given by three: turned and scaled after the matrix.
+    pub fn matrix(&self, rows: &[f32; NUMBERS]) -> [f32; 16] {
+        let row = |row: usize, sign: f64| -> [f32; 4] {
+            std::array::from_fn(|column| (sign * self.scale * f64::from(rows[4 * row + column])) as f32)
+        };
+        let rows = match self.up {
+            UpAxis::Y => [row(0, 1.0), row(1, 1.0), row(2, 1.0)],
+            UpAxis::Z => [row(0, 1.0), row(2, -1.0), row(1, 1.0)],
+        };
+        let mut numbers = [0.0; 16];
+        numbers[..NUMBERS].copy_from_slice(rows.as_flattened());
+        numbers[15] = 1.0;
+        numbers
+    }
 }

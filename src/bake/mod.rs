@@ -31,26 +31,15 @@
 //! # }
 //! ```
 
-mod any_engine;
-mod arithmetic;
-mod block;
-mod frame_grid;
-mod joint_names;
-mod kind;
-mod layers;
 mod layout;
-mod moment;
 mod request;
 mod rotation;
 mod sample;
-mod space;
-mod wide;
 mod write;
 
-pub use arithmetic::arithmetic;
-pub use frame_grid::{DEFAULT_FPS, FrameGrid, MOST_FRAMES, last_frame, native_fps};
-pub use joint_names::find_joints;
-pub use kind::ArrayKind;
 pub use layout::{ArrayLayout, ArrayShape};
-pub use moment::Moment;
-pub use request::{ArrayRequest, QuaternionOrder, UpAxis};
+pub use request::{
+    ArrayKind, ArrayRequest, DEFAULT_FPS, FrameGrid, MOST_FRAMES, Moment, QuaternionOrder, UpAxis, find_joints,
+    last_frame, native_fps,
+};
+pub use sample::arithmetic;

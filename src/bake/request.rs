@@ -1,6 +1,12 @@
-//! The arrays that a caller wants, and the space of their numbers.
+//! What a caller wants: kinds of arrays, joints by name, the times of clips, and the space of the numbers.
 
-use crate::bake::ArrayKind;
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::{Clip, ClipId, Skeleton};
 
 /// The axis that points up in results. The model's own axis is +Y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -78,5 +84,401 @@ impl ArrayRequest {
             scale: 1.0,
             quaternions: QuaternionOrder::Xyzw,
         }
+    }
+}
+
+/// A kind of array. Its name is that of the array in files; several skins add their index to it.
+///
+/// # Examples
+/// ```
+/// use posse::bake::ArrayKind;
+///
+/// assert_eq!("local_quat".parse::<ArrayKind>()?, ArrayKind::LocalQuat);
+/// assert_eq!(ArrayKind::Pos.to_string(), "pos");
+/// # Ok::<(), posse::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ArrayKind {
+    /// Positions of joints in model space, 3 numbers each.
+    Pos,
+    /// Rotations of joints in model space, quaternions of unit length: the products of the local rotations from the root to the
+    /// joint. Scales do not affect them.
+    Quat,
+    /// Velocities of joints in model space, per second.
+    Linvel,
+    /// Angular velocities of joints in model space: the axis times radians per second.
+    Angvel,
+    /// Translations of joints relative to their parents.
+    LocalPos,
+    /// Rotations of joints relative to their parents, quaternions of unit length.
+    LocalQuat,
+    /// Scales of joints, one factor per axis.
+    LocalScale,
+    /// Skin matrices, 4 rows of 4 numbers; one array per skin.
+    Skin,
+    /// Morph weights, joint after joint.
+    Weights,
+    /// Numbers of all properties, property after property.
+    Properties,
+    /// Position and rotation of the first joint in model space, 7 numbers.
+    Root,
+}
+
+impl ArrayKind {
+    /// All kinds.
+    pub const ALL: [Self; 11] = [
+        Self::Pos,
+        Self::Quat,
+        Self::Linvel,
+        Self::Angvel,
+        Self::LocalPos,
+        Self::LocalQuat,
+        Self::LocalScale,
+        Self::Skin,
+        Self::Weights,
+        Self::Properties,
+        Self::Root,
+    ];
+
+    /// The name, for example `local_pos`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pos => "pos",
+            Self::Quat => "quat",
+            Self::Linvel => "linvel",
+            Self::Angvel => "angvel",
+            Self::LocalPos => "local_pos",
+            Self::LocalQuat => "local_quat",
+            Self::LocalScale => "local_scale",
+            Self::Skin => "skin",
+            Self::Weights => "weights",
+            Self::Properties => "properties",
+            Self::Root => "root",
+        }
+    }
+
+    /// Returns true for velocities, which need the pose before and after a time.
+    pub fn is_velocity(self) -> bool {
+        matches!(self, Self::Linvel | Self::Angvel)
+    }
+}
+
+impl fmt::Display for ArrayKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+impl FromStr for ArrayKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::Usage(format!("there is no array {name:?}; expected one of {names}"))
+        })
+    }
+}
+
+/// A clip at a time in seconds, with the times that its velocities are measured between.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment {
+    /// The clip.
+    pub clip: ClipId,
+    /// The time in seconds.
+    pub time: f64,
+    /// The time before it, for velocities; `time` if there is none.
+    pub before: f64,
+    /// The time after it, for velocities; `time` if there is none. Velocities are 0 if it is not after `before`.
+    pub after: f64,
+}
+
+impl Moment {
+    /// A clip at a time, without velocities: they are 0.
+    pub fn at(clip: ClipId, time: f64) -> Self {
+        Self { clip, time, before: time, after: time }
+    }
+
+    /// A clip at a time, with velocities from `step` seconds before to `step` seconds after it. Both times are clamped to 0 and
+    /// the duration of the clip.
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::bake::Moment;
+    ///
+    /// # let library = posse::demo::library()?;
+    /// let clip = library.find_clip("walk").expect("the demo walks");
+    /// let moment = Moment::new(clip, 0.1, 0.25, 1.0);
+    /// assert_eq!([moment.before, moment.time, moment.after], [0.0, 0.1, 0.35]);
+    /// # Ok::<(), posse::Error>(())
+    /// ```
+    pub fn new(clip: ClipId, time: f64, step: f64, duration: f64) -> Self {
+        let clamp = |time: f64| time.min(duration).max(0.0);
+        Self { clip, time, before: clamp(time - step), after: clamp(time + step) }
+    }
+
+    /// The time before, the time itself and the time after.
+    pub(super) fn times(&self) -> [f64; 3] {
+        [self.before, self.time, self.after]
+    }
+
+    /// The inverse of the time from `before` to `after`; 0 if `after` is not after `before`.
+    pub(super) fn rate(&self) -> f64 {
+        let length = self.after - self.before;
+        if length > 0.0 { 1.0 / length } else { 0.0 }
+    }
+}
+
+/// The frame rate of clips whose keys have none: frames per second.
+pub const DEFAULT_FPS: f64 = 30.0;
+
+/// The largest number of frames of a [`FrameGrid`].
+pub const MOST_FRAMES: u64 = 1 << 32;
+
+/// The least tolerance of the last frame, in frames.
+const TOLERANCE: f64 = 1e-3;
+
+/// The tolerance of the last frame as a share of all frames: two roundings of an `f32`.
+const TOLERANCE_SHARE: f64 = 1.0 / 4_194_304.0;
+
+/// The largest difference of key gaps of one rate, as a share of their mean.
+const GAP_SHARE: f64 = 1e-3;
+
+/// The rounding of an `f32` between neighbouring key times, as a share of the time.
+const ROUNDING: f64 = 1.0 / 8_388_608.0;
+
+/// The times of a clip at a frame rate: `frame / fps`, from 0 to the duration.
+///
+/// The last frame may be a little later than the duration, because files store key times in `f32`; its time is then the duration.
+/// The tolerance is 1e-3 frames, and for more than 4,194 frames 2^-22 of their number.
+///
+/// # Examples
+/// ```
+/// use posse::bake::FrameGrid;
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// // The last of 91 keys at 30 Hz, rounded to an f32.
+/// let duration = f64::from(2.999_999_8_f32);
+/// let grid = FrameGrid::new(30.0, duration)?;
+/// assert_eq!((grid.len(), grid.time(1), grid.time(90)), (91, 1.0 / 30.0, duration));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrameGrid {
+    fps: f64,
+    duration: f64,
+    len: u64,
+}
+
+impl FrameGrid {
+    /// The frames of a clip with a duration in seconds.
+    ///
+    /// # Errors
+    /// * [`Error::Usage`] if the rate is not finite and more than 0, or the duration is not finite and 0 or more.
+    /// * [`Error::Limit`] for more than [`MOST_FRAMES`] frames.
+    pub fn new(fps: f64, duration: f64) -> Result<Self, Error> {
+        if !(fps > 0.0 && fps.is_finite()) {
+            return Err(Error::Usage(format!("the frame rate is {fps} per second; expected a finite number above 0")));
+        }
+        if !(duration >= 0.0 && duration.is_finite()) {
+            return Err(Error::Usage(format!("the duration is {duration} s; expected a finite number of 0 or more")));
+        }
+        // `as` turns a number beyond the range of the integer into its largest one.
+        let len = (last_frame(0.0, duration, fps) as u64).saturating_add(1);
+        if len > MOST_FRAMES {
+            let what = format!("frames of {duration} s at {fps} per second");
+            return Err(Error::Limit { what, needed: len, allowed: MOST_FRAMES });
+        }
+        Ok(Self { fps, duration, len })
+    }
+
+    /// The number of frames, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "there is always a frame")]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Frames per second.
+    pub fn fps(&self) -> f64 {
+        self.fps
+    }
+
+    /// The duration of the clip in seconds.
+    pub fn duration(&self) -> f64 {
+        self.duration
+    }
+
+    /// The time of a frame in seconds, at most the duration.
+    pub fn time(&self, frame: u64) -> f64 {
+        (frame as f64 / self.fps).min(self.duration)
+    }
+
+    /// The times between which the velocities of a frame are measured: `1 / fps` before and after its time, or the ends of the clip.
+    pub fn span(&self, frame: u64) -> [f64; 2] {
+        // A time that is clamped to the duration is less than `1 / fps` after the frame before.
+        let is_clamped = frame as f64 / self.fps > self.duration;
+        let before = if is_clamped {
+            (self.duration - 1.0 / self.fps).max(0.0)
+        } else {
+            // Frames share the poses of their neighbours, so that the times must have the same bits.
+            self.time(frame.saturating_sub(1))
+        };
+        [before, self.time(frame.saturating_add(1))]
+    }
+
+    /// A clip at a frame. Its velocities are measured over its [`span`](Self::span).
+    pub fn moment(&self, clip: ClipId, frame: u64) -> Moment {
+        let [before, after] = self.span(frame);
+        Moment { clip, time: self.time(frame), before, after }
+    }
+}
+
+/// The index of the last frame from one time to another, in seconds: `floor((to - from) x fps + tolerance)`, with the tolerance of
+/// [`FrameGrid`] for the frames up to the later time. It is a whole number or infinite, if the times are in order.
+pub fn last_frame(from: f64, to: f64, fps: f64) -> f64 {
+    let rounding = from.abs().max(to.abs()) * fps * TOLERANCE_SHARE;
+    ((to - from) * fps + TOLERANCE.max(rounding)).floor()
+}
+
+/// The frame rate of the keys of a clip, if all gaps between keys are within 1e-3 of their mean, and within the rounding of an `f32`
+/// of their times. `None` without gaps.
+///
+/// A rate within the rounding of an `f32` of a whole number is that number.
+pub fn native_fps(clip: &Clip) -> Option<f64> {
+    let mut known = HashSet::new();
+    let timelines = clip.tracks.iter().map(|track| track.curve.timeline());
+    let timelines: Vec<&[f64]> =
+        timelines.filter(|timeline| known.insert(Arc::as_ptr(timeline))).map(|timeline| timeline.times()).collect();
+    let gaps: usize = timelines.iter().map(|times| times.len() - 1).sum();
+    let lengths: f64 = timelines.iter().map(|times| times[times.len() - 1] - times[0]).sum();
+    let mean = lengths / gaps as f64;
+    let is_even = |pair: &[f64]| {
+        let tolerance = GAP_SHARE * mean + ROUNDING * pair[0].abs().max(pair[1].abs());
+        (pair[1] - pair[0] - mean).abs() <= tolerance
+    };
+    if gaps == 0 || mean <= 0.0 || !timelines.iter().all(|times| times.windows(2).all(is_even)) {
+        return None;
+    }
+    let (fps, whole) = (1.0 / mean, (1.0 / mean).round());
+    Some(if (fps - whole).abs() <= whole * TOLERANCE_SHARE { whole } else { fps })
+}
+
+/// The largest number of names that a message lists.
+const MOST_LISTED: usize = 5;
+
+/// The joints with these names, in this order. Of several joints with one name it is the first.
+///
+/// # Errors
+/// [`Error::Usage`] for names that no joint has, with the names nearest to the first of them.
+///
+/// # Examples
+/// ```
+/// use posse::{bake, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let skeleton = &library.skeletons()[0];
+/// assert_eq!(bake::find_joints(skeleton, &["head"])?, [skeleton.find_joint("head").expect("a head")]);
+/// let error = bake::find_joints(skeleton, &["Hand_L"]).expect_err("no such name").to_string();
+/// assert!(error.contains("hand.L"), "{error}");
+/// # Ok(())
+/// # }
+/// ```
+pub fn find_joints(skeleton: &Skeleton, names: &[impl AsRef<str>]) -> Result<Vec<usize>, Error> {
+    let found = names.iter().map(|name| skeleton.find_joint(name.as_ref()));
+    found.collect::<Option<Vec<usize>>>().ok_or_else(|| {
+        let names = names.iter().map(AsRef::as_ref);
+        let missing: Vec<&str> = names.filter(|name| skeleton.find_joint(name).is_none()).collect();
+        Error::Usage(missing_message(skeleton, &missing))
+    })
+}
+
+/// The message for names that no joint has.
+fn missing_message(skeleton: &Skeleton, missing: &[&str]) -> String {
+    let quote = |name: &&str| format!("{name:?}");
+    let listed = missing.iter().take(MOST_LISTED).map(quote).collect::<Vec<_>>().join(", nor ");
+    let more = match missing.len().saturating_sub(MOST_LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let Some(first) = missing.first() else { return String::new() };
+    let near = nearest(skeleton, first);
+    let names = near.iter().map(quote).collect::<Vec<_>>().join(", ");
+    let nearest = match (near.len(), missing.len()) {
+        (0, _) => "the joints of this skeleton have no names".into(),
+        (1, 1) => format!("the nearest name is {names}"),
+        (_, 1) => format!("the nearest names are {names}"),
+        (1, _) => format!("the name nearest to {first:?} is {names}"),
+        _ => format!("the names nearest to {first:?} are {names}"),
+    };
+    format!("no joint is named {listed}{more}; {nearest}")
+}
+
+/// The names of joints nearest to a name, nearest first.
+fn nearest<'a>(skeleton: &'a Skeleton, name: &str) -> Vec<&'a str> {
+    let wanted = plain(name);
+    let names = skeleton.joints().iter().filter_map(|joint| joint.name.as_deref());
+    let mut near: Vec<(usize, &str)> = names.map(|name| (distance_of(&wanted, &plain(name)), name)).collect();
+    near.sort();
+    near.dedup();
+    // A name that differs in more than a third of its letters helps only if there is no better one.
+    let least = near.first().map_or(0, |(distance, _)| *distance);
+    let most = least.max(wanted.len() / 3);
+    near.into_iter().take_while(|(distance, _)| *distance <= most).take(MOST_LISTED).map(|(_, name)| name).collect()
+}
+
+/// The letters and digits of a name in lower case, at most 64.
+fn plain(name: &str) -> Vec<char> {
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).take(64).collect()
+}
+
+/// The distance of two plain names: 1 if one ends with the other, as with a prefix such as `mixamorig:`, otherwise the number of
+/// letters to insert, remove or replace.
+fn distance_of(one: &[char], other: &[char]) -> usize {
+    let is_affix = !one.is_empty() && !other.is_empty() && (one.ends_with(other) || other.ends_with(one));
+    if is_affix && one != other { 1 } else { edits(one, other) }
+}
+
+/// The Levenshtein distance: the least number of letters to insert, remove or replace.
+fn edits(one: &[char], other: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (column, against) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != against);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Joint;
+
+    #[test]
+    fn edits_are_counted() {
+        let count = |one: &str, other: &str| edits(&plain(one), &plain(other));
+        assert_eq!(
+            [count("kitten", "sitting"), count("", "abc"), count("flaw", "lawn"), count("same", "same")],
+            [3, 3, 2, 0]
+        );
+    }
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        let names = ["mixamorig:Hips", "mixamorig:LeftHand", "mixamorig:LeftHandIndex1", "mixamorig:RightHand", "tail"];
+        let joint = |name: &&str| Joint { name: Some((*name).into()), ..Joint::default() };
+        let skeleton = Skeleton::new(None, names.iter().map(joint).collect(), Vec::new()).unwrap();
+        assert_eq!(nearest(&skeleton, "LeftHand")[0], "mixamorig:LeftHand");
+        assert_eq!(nearest(&skeleton, "mixamorig_righthand"), ["mixamorig:RightHand", "mixamorig:LeftHand"]);
+        assert_eq!(find_joints(&skeleton, &["tail", "mixamorig:Hips"]).unwrap(), [4, 0]);
+        let message = find_joints(&skeleton, &["Tail"]).unwrap_err().to_string();
+        assert_eq!(message, "no joint is named \"Tail\"; the nearest name is \"tail\"");
+        let nameless = Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap();
+        assert!(find_joints(&nameless, &["hip"]).unwrap_err().to_string().contains("have no names"));
     }
 }

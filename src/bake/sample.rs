@@ -1,22 +1,24 @@
-//! Filling of arrays: in blocks that fit into a cache, on the threads of an engine.
+//! Filling of arrays, from clips or from layers: in blocks that fit into a cache, on the threads of an engine.
 //!
 //! `layout` turns a request into names, shapes and the outputs that are needed. The moments are divided between threads
 //! here, and into blocks that fit a cache; `block` lists the distinct poses of a block, since neighbouring frames share
 //! poses for velocities. `cpu::clip_poser` poses them without a crowd, so that arrays need no wgpu. `rotation`
 //! multiplies rotations from the root in `f64`, and `write` writes each array, in the space of `space`.
 
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::thread;
 
-use crate::bake::block::{PoseList, Posed, rotate};
 use crate::bake::rotation::ModelRotations;
-use crate::bake::write::BlockMoments;
-use crate::bake::{ArrayKind, ArrayLayout, Moment, any_engine};
-use crate::cpu::{ClipPoser, ClipTime, CpuEngine};
+use crate::bake::write::{BlockMoments, PoseList, Posed, rotate};
+use crate::bake::{ArrayKind, ArrayLayout, FrameGrid, Moment};
+use crate::cpu::{ClipPoser, ClipTime, CpuEngine, InstructionSet};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::model::{ClipId, Contents, Layer, LayerTime, is_usable, no_such};
-use crate::pack::{OutputLayout, OutputNumbers};
+use crate::model::{
+    ClipId, Contents, Crowd, Fade, Layer, LayerTime, Outputs, Playback, Pose, SkeletonId, Ticks, is_usable, no_such,
+};
+use crate::pack::{OutputLayout, OutputNumbers, rows};
 
 /// Bytes of the poses of a block: they stay in the caches of a core until they are written.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -49,7 +51,7 @@ impl ArrayLayout {
         let threads = engine.threads().min(work.div_ceil(JOINTS_WORTH_A_THREAD)).max(1);
         let share = moments.len().div_ceil(threads).max(1);
         let mut shares = self.shares(moments, out, share);
-        let fill = |(moments, mut out): Share| self.fill(engine, moments, &mut out);
+        let fill = |(moments, mut out): ThreadShare| self.fill(engine, moments, &mut out);
         let own = shares.pop();
         thread::scope(|scope| {
             let started: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || fill(share))).collect();
@@ -75,13 +77,13 @@ impl ArrayLayout {
         let mut numbers = OutputNumbers::default();
         self.each_block(moments, out, &mut |times, block| {
             let at = times.iter().map(|at| vec![Layer::new(at.clip, LayerTime::At(at.time))]);
-            any_engine::evaluate(engine, self.skeleton, self.outputs, at, &mut numbers)?;
+            evaluate_poses(engine, self.skeleton, self.outputs, at, &mut numbers)?;
             block(&numbers)
         })
     }
 
     /// Splits moments and arrays into parts of `share` moments.
-    fn shares<'a>(&self, moments: &'a [Moment], out: &'a mut [&mut [f32]], share: usize) -> Vec<Share<'a>> {
+    fn shares<'a>(&self, moments: &'a [Moment], out: &'a mut [&mut [f32]], share: usize) -> Vec<ThreadShare<'a>> {
         let mut rest: Vec<&mut [f32]> = out.iter_mut().map(|array| &mut **array).collect();
         let mut shares = Vec::new();
         for moments in moments.chunks(share) {
@@ -205,7 +207,7 @@ impl ArrayLayout {
 }
 
 /// Moments and the parts of the arrays for them.
-type Share<'a> = (&'a [Moment], Vec<&'a mut [f32]>);
+type ThreadShare<'a> = (&'a [Moment], Vec<&'a mut [f32]>);
 
 /// A function that takes the numbers of the poses of a block.
 pub type TakeNumbers<'a> = dyn FnMut(&OutputNumbers) -> Result<(), Error> + 'a;
@@ -234,4 +236,103 @@ fn check_finite(name: &str, moments: &[Moment], numbers: &[f32]) -> Result<(), E
     Err(Error::Usage(format!(
         "{name} of clip {clip} at {time} s exceeds the range of an f32; give a smaller scale, or check the clip"
     )))
+}
+
+impl ArrayLayout {
+    /// Fills the arrays for an instance with these layers, at frames of the crowd clock, with the poses of any engine, rounded to
+    /// `f32`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a layer follows parameters or another layer, a slice has the wrong length, or a result exceeds the range of an `f32`; the errors of the engine.
+    pub fn sample_layers(
+        &self,
+        engine: &mut dyn Evaluator,
+        layers: &[Layer],
+        grid: &FrameGrid,
+        frames: Range<u64>,
+        out: &mut [&mut [f32]],
+    ) -> Result<(), Error> {
+        if let Some(layer) = layers.iter().position(Layer::is_driven) {
+            let reason =
+                "follows parameters or another layer, which arrays of layers do not have; play it by the clock";
+            return Err(Error::Usage(format!("layer {layer} {reason}")));
+        }
+        // The frames have times, but no clip of their own.
+        let moments: Vec<_> = frames.map(|frame| grid.moment(ClipId(0), frame)).collect();
+        self.check_slices(&moments, out)?;
+        let mut numbers = OutputNumbers::default();
+        self.each_block(&moments, out, &mut |times, block| {
+            let at = times.iter().map(|at| layers.iter().map(|layer| earlier(layer, at.time)).collect());
+            evaluate_poses(engine, self.skeleton, self.outputs, at, &mut numbers)?;
+            block(&numbers)
+        })
+    }
+}
+
+/// A layer that has at tick 0 the state that another has at a time of the crowd clock.
+fn earlier(layer: &Layer, seconds: f64) -> Layer {
+    let now = Ticks::from_seconds(seconds);
+    let time = match layer.time {
+        LayerTime::Playing(playback) => LayerTime::Playing(Playback { start: playback.start - now, ..playback }),
+        fixed => fixed,
+    };
+    let fade = |fade: Fade| Fade { start: fade.start - now, ..fade };
+    Layer { time, fade_in: layer.fade_in.map(fade), fade_out: layer.fade_out.map(fade), ..*layer }
+}
+
+/// Evaluates poses with an engine, and rounds their numbers to `f32`. `poses` has the layers of each pose.
+fn evaluate_poses(
+    engine: &mut dyn Evaluator,
+    skeleton: SkeletonId,
+    outputs: Outputs,
+    poses: impl Iterator<Item = Vec<Layer>>,
+    to: &mut OutputNumbers,
+) -> Result<(), Error> {
+    let mut crowd = Crowd::new();
+    for layers in poses {
+        crowd.push(skeleton, &layers)?;
+    }
+    let poses = engine.evaluate(&crowd, Ticks(0), outputs)?;
+    for numbers in [&mut to.local, &mut to.model, &mut to.skin, &mut to.values] {
+        numbers.clear();
+    }
+    poses.instances.iter().for_each(|pose| append(pose, to));
+    Ok(())
+}
+
+/// Appends the numbers of a pose.
+fn append(pose: &Pose, to: &mut OutputNumbers) {
+    for local in &pose.local {
+        to.local.extend(local.translation.as_vec3().extend(0.0).to_array());
+        to.local.extend(local.rotation.as_quat().to_array());
+        to.local.extend(local.scale.as_vec3().extend(0.0).to_array());
+    }
+    to.model.extend(pose.model.iter().flat_map(rows).flatten());
+    to.skin.extend(pose.skins.iter().flatten().flat_map(rows).flatten());
+    to.values.extend(pose.weights.iter().chain(&pose.properties).map(|&value| value as f32));
+}
+
+/// The name of the arithmetic in which an engine fills arrays. Engines with the same name give the same bits.
+///
+/// * `fused`: AVX2 and AVX-512, on any processor. Products and sums are rounded once.
+/// * `neon`: NEON, on 64-bit ARM. Products and sums are rounded once, but sums of several numbers can have another order.
+/// * `portable`: all other machines. Products and sums are rounded separately.
+///
+/// # Examples
+/// ```
+/// use posse::{CpuEngine, InstructionSet, bake, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let engine = CpuEngine::new(&demo::library()?)?;
+/// println!("{}", bake::arithmetic(&engine));
+/// assert_eq!(bake::arithmetic(&engine.with_instructions(InstructionSet::Portable)), "portable");
+/// # Ok(())
+/// # }
+/// ```
+pub fn arithmetic(engine: &CpuEngine) -> &'static str {
+    match engine.instructions() {
+        InstructionSet::Avx512 | InstructionSet::Avx2 => "fused",
+        InstructionSet::Neon => "neon",
+        InstructionSet::Portable => "portable",
+    }
 }

@@ -7,7 +7,7 @@ use glam::DVec3;
 
 use crate::error::Error;
 use crate::model::Skeleton;
-use crate::reference::hierarchy;
+use crate::reference::values;
 use crate::reference::values::Values;
 
 /// A length, in the units of a rig or as a share of its size.
@@ -108,7 +108,7 @@ impl Default for ErrorBound {
 
 /// The size of a rig, as [`Length`] defines it.
 pub fn rig_size(skeleton: &Skeleton) -> f64 {
-    let model = hierarchy::model(skeleton, &Values::at_rest(skeleton).local);
+    let model = values::model_matrices(skeleton, &Values::at_rest(skeleton).local);
     let reach = model.iter().map(|matrix| matrix.translation.distance(DVec3::ZERO)).fold(0.0, f64::max);
     if reach > 0.0 { reach } else { 1.0 }
 }

@@ -3,51 +3,46 @@
 //! The bound is a displacement in model space, measured at each joint and at a shell of points around it, as in ACL (Animation
 //! Compression Library). The steps, per clip:
 //!
-//! 1. Retiming (`even_times.rs`, `retiming.rs`): key times that are nearly even become even, which takes no bytes per key. Curves
+//! 1. Retiming (`variants.rs`, `retiming.rs`): key times that are nearly even become even, which takes no bytes per key. Curves
 //!    move to shared timelines, and keys that interpolation reproduces are removed.
 //! 2. Error propagation (`tolerance.rs`): the tolerance of each track follows from the bound, from the distance of the farthest
 //!    point that turns with the joint, and from the number of moving tracks on the way to it.
 //! 3. Error compensation (`compensation.rs`): the rotation and the translation of a joint are rounded against the already rounded
 //!    transforms of its ancestors.
-//! 4. Quantization (`curve.rs`, `quantize.rs`): each track has a quantization step (tangents have their own), and each of its
+//! 4. Quantization (`curve.rs`): each track has a quantization step (tangents have their own), and each of its
 //!    numbers a least value and a number of bits. Of a rotation, the component that stays farthest from 0 over the whole clip is
 //!    dropped, and a square root restores it; splines keep all four. "Smallest three" would drop the largest component of each
 //!    key; one index per track takes fewer bits and no branch.
-//! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by `displacement.rs`
-//!    at the times of `moments.rs`, just meets the bound.
+//! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by `displacement.rs`,
+//!    just meets the bound.
 //! 6. Choice (`variants.rs`): steps 1 to 5 run for several shares of the tolerance that the removal of keys may use up, with and
 //!    without error compensation of rotations and of places. The result with the fewest bytes is kept.
 //!
 //! The result is again a library. It holds exactly the numbers that the engines decode, so that the reference can compute the
 //! expected poses.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::compress::displacement::Displacement;
+use crate::compress::shared_clips::CompressedClip;
+use crate::compress::variants::{CompressionGoal, compress_clips};
+use crate::error::Error;
+use crate::model::{Clip, ClipId, Library, Timeline};
+use crate::pack::{ClipBytes, MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};
+
+pub use bound::{ErrorBound, Length, rig_size};
+
 mod bound;
 mod compensation;
 mod curve;
 mod displacement;
-mod even_times;
-mod moments;
-mod quantize;
-mod report;
 mod retiming;
 mod shared_clips;
 mod shared_curve;
 mod tolerance;
 mod variants;
-
-pub use bound::rig_size;
-pub use bound::{ErrorBound, Length};
-pub use report::ClipReport;
-
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::thread;
-
-use crate::compress::shared_clips::CompressedClip;
-use crate::compress::variants::{Goal, compress_clips};
-use crate::error::Error;
-use crate::model::{Clip, ClipId, Library};
-use crate::pack::{ClipBytes, MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};
 
 /// A library with quantized keys, from which [`pack`](Self::pack) makes a [`PackedLibrary`].
 ///
@@ -98,7 +93,7 @@ impl CompressedLibrary {
     /// # Errors
     /// [`Error::Usage`] if a length of the bound is not above 0.
     pub fn new(library: &Library, bound: ErrorBound) -> Result<Self, Error> {
-        Ok(Self::with_goal(library, Goal::Within(bound.check()?)))
+        Ok(Self::with_goal(library, CompressionGoal::Within(bound.check()?)))
     }
 
     /// Compresses a library to a fixed number of bits, 1 to 24, for the number with the largest range of each track. The error is
@@ -110,11 +105,11 @@ impl CompressedLibrary {
         if !(1..=MOST_BITS).contains(&bits) {
             return Err(Error::Usage(format!("keys of {bits} bits: expected 1 to {MOST_BITS} bits")));
         }
-        Ok(Self::with_goal(library, Goal::Bits(bits)))
+        Ok(Self::with_goal(library, CompressionGoal::Bits(bits)))
     }
 
     /// Compresses a library, each group of clips that share curves on one thread.
-    fn with_goal(library: &Library, goal: Goal) -> Self {
+    fn with_goal(library: &Library, goal: CompressionGoal) -> Self {
         let clips = library.clips();
         let mut results: Vec<Option<CompressedClip>> = vec![None; clips.len()];
         {
@@ -144,7 +139,7 @@ impl CompressedLibrary {
             curves.push(clip.curves);
             worst.push(clip.worst);
         }
-        let reports = report::reports(library, &compressed, &curves, &worst);
+        let reports = reports(library, &compressed, &curves, &worst);
         Self { library: compressed, curves, reports }
     }
 
@@ -202,6 +197,90 @@ fn groups_with_shared_curves(clips: &[Clip]) -> Vec<Vec<usize>> {
     }
     groups.retain(|group| !group.is_empty());
     groups
+}
+
+/// The sizes of a clip before and after compression, each as if packed alone, and its largest error.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClipReport {
+    /// The clip.
+    pub clip: ClipId,
+    /// Bytes of keys, constants, key times and lookup tables without compression: four `f32` per value.
+    pub float_bytes: usize,
+    /// The same with compression.
+    pub compressed_bytes: usize,
+    /// Bytes of the clip's record and channels without compression.
+    pub float_table_bytes: usize,
+    /// The same with compression.
+    pub compressed_table_bytes: usize,
+    /// The largest displacement of a joint or of a point on its shell, in the rig's units.
+    pub error: f64,
+    /// The index of the joint with that displacement.
+    pub joint: usize,
+    /// The time of that displacement, in seconds of the clip.
+    pub time: f64,
+    /// The number of key times without compression. Timelines of constant tracks do not count, and a shared timeline counts once.
+    pub float_key_times: usize,
+    /// The same with compression.
+    pub compressed_key_times: usize,
+    /// The number of tracks with one value for all times.
+    pub constant_tracks: usize,
+    /// The number of tracks that keep their original keys.
+    pub float_tracks: usize,
+    /// The number of quantized tracks by the bits of their widest number, from 0 to 24.
+    pub tracks_by_width: [usize; MOST_BITS as usize + 1],
+}
+
+impl ClipReport {
+    /// The compressed size divided by the uncompressed size; 1 for a clip without keys.
+    pub fn ratio(&self) -> f64 {
+        if self.float_bytes == 0 { 1.0 } else { self.compressed_bytes as f64 / self.float_bytes as f64 }
+    }
+}
+
+/// Makes a report for each clip.
+pub(super) fn reports(
+    original: &Library,
+    compressed: &Library,
+    curves: &[Vec<Option<Arc<QuantizedCurve>>>],
+    worst: &[Displacement],
+) -> Vec<ClipReport> {
+    let report = |(index, curves): (usize, &Vec<Option<Arc<QuantizedCurve>>>)| {
+        let Displacement { distance, joint, time } = worst[index];
+        let float = ClipBytes::new(original, &original.clips()[index], &[]);
+        let quantized = ClipBytes::new(compressed, &compressed.clips()[index], curves);
+        let mut report = ClipReport {
+            clip: ClipId(index),
+            float_bytes: float.of_keys(),
+            compressed_bytes: quantized.of_keys(),
+            float_table_bytes: float.channels + float.record,
+            compressed_table_bytes: quantized.channels + quantized.record,
+            error: distance,
+            joint,
+            time,
+            float_key_times: key_times(&original.clips()[index]),
+            compressed_key_times: key_times(&compressed.clips()[index]),
+            constant_tracks: 0,
+            float_tracks: 0,
+            tracks_by_width: [0; MOST_BITS as usize + 1],
+        };
+        for (track, quantized) in compressed.clips()[index].tracks.iter().zip(curves) {
+            match quantized {
+                Some(quantized) => report.tracks_by_width[quantized.width() as usize] += 1,
+                None if track.curve.is_constant() => report.constant_tracks += 1,
+                None => report.float_tracks += 1,
+            }
+        }
+        report
+    };
+    curves.iter().enumerate().map(report).collect()
+}
+
+/// The number of keys of all timelines with a track that is not constant. Each timeline counts once.
+fn key_times(clip: &Clip) -> usize {
+    let moving = clip.tracks.iter().map(|track| &track.curve).filter(|curve| !curve.is_constant());
+    let timelines: HashMap<*const Timeline, usize> =
+        moving.map(|curve| (Arc::as_ptr(curve.timeline()), curve.timeline().len())).collect();
+    timelines.values().sum()
 }
 
 #[cfg(test)]

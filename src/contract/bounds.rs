@@ -11,7 +11,7 @@ use crate::model::rotation::unit;
 use crate::model::{
     Clip, ClipId, Curve, Interpolation, Library, Property, RootMotion, RootRotation, Skeleton, Target, Transform,
 };
-use crate::reference::search::Span;
+use crate::reference::search::KeySpan;
 use crate::reference::values::{Animated, Values};
 use crate::reference::{root_motion, sample};
 
@@ -56,7 +56,7 @@ fn is_vector(target: Target) -> bool {
 
 /// The bounds of a movement.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Part {
+pub struct MotionBound {
     /// The bound of the translation, as a distance.
     pub translation: f64,
     /// The bound of the rotation, in radians.
@@ -118,12 +118,12 @@ impl Local {
     /// The bounds of the part of a clip's root joint that moves the instance, from these bounds of the joint.
     ///
     /// The twist about an axis is the normalised projection of a quaternion. A short projection magnifies errors.
-    pub fn part(&self, library: &Library, clip: &Clip, root: RootMotion, time: f64) -> Part {
+    pub fn part(&self, library: &Library, clip: &Clip, root: RootMotion, time: f64) -> MotionBound {
         let local = Values::sampled(library, clip, time).local[root.joint];
         let turned = unit(local.rotation).unwrap_or(DQuat::IDENTITY);
         let along = turned.xyz().dot(root.up(library.skeleton(clip.skeleton)));
         let own = self.rotation[root.joint];
-        Part {
+        MotionBound {
             translation: if root.translation == [false; 3] { 0.0 } else { self.translation[root.joint] },
             rotation: match root.rotation {
                 RootRotation::None => 0.0,
@@ -187,7 +187,7 @@ impl Local {
 /// The errors of the summed terms are in proportion to the stored numbers, so that a short sum magnifies them. If the sum
 /// vanishes, any rotation is within the bound.
 fn rotation(curve: &Curve, slack: &Slack) -> f64 {
-    let Span { key, fraction, hit, .. } = slack.span;
+    let KeySpan { key, fraction, hit, .. } = slack.span;
     let cubic = curve.interpolation() == Interpolation::CubicSpline;
     if slack.on_seam {
         return PI;

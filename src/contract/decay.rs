@@ -1,14 +1,14 @@
 //! Bounds of the values of an instance in a transition.
 
-use glam::{DQuat, DVec3, DVec4};
+use glam::{DQuat, DVec3};
 
 use crate::contract::bounds::{Local, Magnitudes};
 use crate::contract::mixed::{self, Term, WEIGHT};
 use crate::contract::sizes::{NARROW, share_of};
-use crate::model::{LayerMode, Offset, PropertyOffset, Ticks, Transition};
-use crate::reference::blend::Share;
+use crate::model::{LayerMode, Ticks, Transition};
+use crate::reference::blend::LayerShare;
 use crate::reference::instance::Instance;
-use crate::reference::transition::Decay;
+use crate::reference::transition::{Decay, Displacements, Offset, PropertyOffset};
 
 /// The rounding of an `f32`.
 const HALF_STEP: f64 = 1.0 / (1 << 24) as f64;
@@ -19,37 +19,36 @@ pub fn bounds(instance: &Instance, now: Ticks, magnitudes: &mut Magnitudes) -> L
     let mut local = mixed::bounds(&shown, now, magnitudes);
     if let Some(transition) = shown.transition
         && let Some(elapsed) = transition.elapsed(now)
+        && let Some(displacements) = shown.displacements()
     {
-        widen(&shown, transition, elapsed, now, &mut local);
+        widen(&shown, displacements, &Rounded::new(transition, elapsed), now, &mut local);
     }
     local
 }
 
 /// Widens the bounds of the layers of an instance to those of its displaced values.
-fn widen<'a>(shown: &Instance<'a>, transition: &'a Transition, elapsed: f64, now: Ticks, local: &mut Local) {
+fn widen(shown: &Instance, displacements: Displacements, decay: &Rounded, now: Ticks, local: &mut Local) {
     let values = shown.own_values(now);
-    let displacement = shown.displacement(transition);
-    let decay = Rounded::new(transition, elapsed);
-    for (joint, [translation, rotation, scale]) in displacement.joints.iter().enumerate() {
+    for (joint, [translation, rotation, scale]) in displacements.joints().enumerate() {
         let into = &values.local[joint];
-        local.translation[joint] = decay.vector(into.translation, local.translation[joint], translation);
-        local.rotation[joint] = decay.rotation(into.rotation, local.rotation[joint], rotation);
-        local.scale[joint] = decay.vector(into.scale, local.scale[joint], scale);
+        local.translation[joint] = decay.vector(into.translation, local.translation[joint], &translation);
+        local.rotation[joint] = decay.rotation(into.rotation, local.rotation[joint], &rotation);
+        local.scale[joint] = decay.vector(into.scale, local.scale[joint], &scale);
     }
-    let number = |value: f64, bound: f64, offset: [f64; 2]| {
-        let offset = Offset { at_start: [offset[0], 0.0, 0.0, 0.0], speed: [offset[1], 0.0, 0.0] };
-        decay.vector(DVec3::new(value, 0.0, 0.0), bound, &offset)
-    };
-    let weights = values.weights.iter().flatten().zip(&displacement.weights);
+    let number = |value: f64, bound: f64, offset: &Offset| decay.vector(DVec3::new(value, 0.0, 0.0), bound, offset);
+    let weights = values.weights.iter().flatten().zip(displacements.weights());
     for (bound, (weight, offset)) in local.weights.iter_mut().zip(weights) {
-        *bound = number(*weight, *bound, *offset);
+        *bound = number(*weight, *bound, &offset);
     }
-    for (index, offset) in displacement.properties.iter().enumerate() {
-        let (value, bound) = (&values.properties[index], local.properties[index]);
-        local.properties[index] = match offset {
-            PropertyOffset::Rotation(offset) => decay.rotation(DQuat::from_slice(value), bound, offset),
+    let mut first = 0;
+    for (property, widened) in values.properties.iter().zip(&mut local.properties) {
+        let bound = *widened;
+        let numbers = first..first + property.len();
+        first = numbers.end;
+        *widened = match displacements.property(numbers) {
+            PropertyOffset::Rotation(offset) => decay.rotation(DQuat::from_slice(property), bound, &offset),
             PropertyOffset::Numbers(offsets) => {
-                let bounds = value.iter().zip(offsets).map(|(&value, &offset)| number(value, bound, offset));
+                let bounds = property.iter().zip(&offsets).map(|(&value, offset)| number(value, bound, offset));
                 bounds.fold(bound, f64::max)
             }
         };
@@ -95,7 +94,7 @@ impl Rounded {
             Decay::Dead { speed: seconds, share } => {
                 let error = self.error * speed * seconds + NARROW;
                 let out = Decay::Dead { speed: seconds, share: 0.0 }.rotation(value, offset);
-                let share = Share { weight: share, mode: LayerMode::Override, value, reference: DQuat::IDENTITY };
+                let share = LayerShare { weight: share, mode: LayerMode::Override, value, reference: DQuat::IDENTITY };
                 mixed::rotation(
                     out,
                     error,
@@ -108,5 +107,5 @@ impl Rounded {
 
 /// The sizes of an offset and of its speed.
 fn sizes(offset: &Offset) -> [f64; 2] {
-    [DVec4::from(offset.at_start).truncate().length(), DVec3::from(offset.speed).length()]
+    [offset.at_start.truncate().length(), offset.speed.length()]
 }

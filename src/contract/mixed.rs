@@ -8,7 +8,7 @@ use crate::contract::bounds::{Local, Magnitudes};
 use crate::contract::sizes::NARROW;
 use crate::contract::slack::Clock;
 use crate::model::{AdditiveReference, Layer, LayerMode, Library, Skeleton, Ticks};
-use crate::reference::blend::{self, Share};
+use crate::reference::blend::{self, LayerShare};
 use crate::reference::drive::Driven;
 use crate::reference::instance::Instance;
 use crate::reference::layers::Played;
@@ -72,7 +72,7 @@ impl<'a> LayerBounds<'a> {
 
 /// A layer's share in a value, with its bounds.
 pub(super) struct Term<T> {
-    pub share: Share<T>,
+    pub share: LayerShare<T>,
     /// The bound of the layer's value.
     pub own: f64,
     /// The bound of the value that an additive layer subtracts.
@@ -199,7 +199,7 @@ pub(super) fn vectors(rest: DVec3, at_rest: f64, terms: &[Term<DVec3>], scale: b
 
 /// The bound of blended rotations, in radians.
 pub(super) fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 {
-    let shares: Vec<Share<DQuat>> = terms.iter().map(|term| term.share.clone()).collect();
+    let shares: Vec<LayerShare<DQuat>> = terms.iter().map(|term| term.share.clone()).collect();
     let mut steps = blend::rotation_steps(rest, &shares).into_iter();
     let mut bound = at_rest;
     // Weights of 0 that an engine may round to other numbers.

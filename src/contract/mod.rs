@@ -35,24 +35,22 @@
 //! everything that depends on the track widen by the same effect.
 
 mod bounds;
-mod checks;
+pub(crate) mod checks;
 mod decay;
 mod inverse_kinematics;
 mod mixed;
 mod motion;
 mod sizes;
-mod skin_formats;
 mod slack;
 mod space;
-pub(crate) mod times;
 
 use glam::{DAffine3, DQuat, DVec3};
 
 pub use self::checks::{Check, checks};
 
 use crate::contract::bounds::{Local, Magnitudes};
+use crate::contract::sizes::angle;
 use crate::contract::space::Space;
-use crate::model::rotation::unit;
 use crate::model::{Crowd, Library, Outputs, Pose, Poses, SkeletonId, SkinFormat, Step};
 use crate::reference::Reference;
 use crate::reference::instance::Instance;
@@ -277,7 +275,7 @@ impl Comparison<'_> {
                     let summed =
                         matrix.transform_vector3(vertex).length().max(matrix.transform_point3(vertex).length());
                     let allowed = space.allowed(joint, skin.inverse_bind[slot].transform_point3(vertex), summed);
-                    let allowed = allowed + skin_formats::rounding(format, matrix, vertex);
+                    let allowed = allowed + space::skin_rounding(format, matrix, vertex);
                     let worst = self.worst(joint, distance(matrix, actual, vertex), allowed);
                     note(&mut self.report.skin, worst);
                 }
@@ -307,23 +305,6 @@ fn distance(expected: &DAffine3, actual: Option<&DAffine3>, point: DVec3) -> f64
 /// The larger error. NaN counts as the largest.
 fn worse(a: f64, b: f64) -> f64 {
     if b.is_nan() || b > a { b } else { a }
-}
-
-/// The angle, in radians, of the rotation from one quaternion to another; infinite if one of them is no rotation.
-///
-/// Between unit quaternions on the same side, a chord of length `d` spans `2 asin(d / 2)` on the sphere, and a rotation
-/// turns by twice that. Unlike the arc cosine of a dot product, this is exact for tiny angles.
-fn angle(a: DQuat, b: DQuat) -> f64 {
-    if !(a.is_finite() && b.is_finite()) {
-        return f64::INFINITY;
-    }
-    match (unit(a), unit(b)) {
-        (Some(a), Some(b)) => {
-            let b = if a.dot(b) < 0.0 { -b } else { b };
-            4.0 * (0.5 * (a - b).length()).asin()
-        }
-        _ => f64::INFINITY,
-    }
 }
 
 #[cfg(test)]

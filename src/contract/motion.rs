@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 
 use glam::{DQuat, DVec3};
 
-use crate::contract::bounds::{Local, Magnitudes, Part};
+use crate::contract::bounds::{Local, Magnitudes, MotionBound};
 use crate::contract::mixed::{self, Term, WEIGHT};
 use crate::contract::sizes::{NARROW, share_of};
 use crate::contract::slack::Clock;
@@ -121,7 +121,7 @@ fn of_way(
         (root_motion::part(library, clip, root, time), local.part(library, clip, root, time))
     };
     let [(from, from_off), (to, to_off)] = ends.map(|(time, clock)| part_at(time, clock));
-    let (mut loops, mut loops_off) = (0.0, Part::default());
+    let (mut loops, mut loops_off) = (0.0, MotionBound::default());
     if count > 2.0 || from != to {
         let [(first, first_off), (last, last_off)] = [start, end].map(|time| part_at(time, Clock::STANDING));
         let one_loop = last.then(first.inverse());
@@ -130,7 +130,7 @@ fn of_way(
         let distance =
             first_off.translation + last_off.translation + angle * first.translation.length() + NARROW * sizes;
         loops = count * one_loop.translation.length();
-        loops_off = Part { translation: count * (distance + angle * loops), rotation: count * angle };
+        loops_off = MotionBound { translation: count * (distance + angle * loops), rotation: count * angle };
     }
     let angle = from_off.rotation + to_off.rotation + loops_off.rotation + NARROW;
     let distance = from_off.translation

@@ -5,13 +5,12 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use glam::DVec4;
 
-use crate::contract::angle;
-use crate::contract::sizes::size;
+use crate::contract::sizes::{angle, size};
 use crate::model::{Curve, Easing, Interpolation, LayerTime, Library, Ticks};
 use crate::reference::ease::{self, ease};
 use crate::reference::phase::played;
-use crate::reference::search::Span;
-use crate::reference::{extrapolate, sample};
+use crate::reference::sample;
+use crate::reference::search::{self, KeySpan};
 
 /// The error of the fraction in an `f32` engine. The fraction is a quotient of two differences.
 const FRACTION: f64 = 1.0 / (1 << 22) as f64;
@@ -58,11 +57,11 @@ fn short(duration: f64) -> f64 {
 pub struct Slack<'a> {
     curve: &'a Curve,
     /// The span, eased.
-    pub span: Span,
+    pub span: KeySpan,
     /// The error of the eased fraction.
     eased: f64,
     /// The spans that an engine may find because the time is rounded; empty if they are alike.
-    near: Vec<Span>,
+    near: Vec<KeySpan>,
     /// True if the curve begins again here: rounding decides on which side of the jump the time is.
     pub on_seam: bool,
 }
@@ -70,10 +69,10 @@ pub struct Slack<'a> {
 impl<'a> Slack<'a> {
     /// The additions for a curve at a time in seconds. `rotation` says that the curve is one of rotations.
     pub fn new(curve: &'a Curve, time: f64, clock: Clock, rotation: bool) -> Self {
-        let span = extrapolate::span(curve, time, rotation);
-        let on_seam = extrapolate::is_seam(curve, time);
+        let span = search::span(curve, time, rotation);
+        let on_seam = search::is_seam(curve, time);
         let near = near(curve, span, time, clock, rotation);
-        let Span { key, fraction, .. } = span;
+        let KeySpan { key, fraction, .. } = span;
         let easing = curve.easing_at(key);
         let custom = matches!(curve.interpolation(), Interpolation::Custom(_));
         if span.hit || span.straight || (easing.is_linear() && !custom) {
@@ -87,7 +86,7 @@ impl<'a> Slack<'a> {
         // The engine may be on the other side of a jump nearby.
         let changes = [fraction - error, fraction + error].map(|near| ease(easing, near.clamp(0.0, 1.0)) - eased);
         let error = changes.into_iter().fold(0.0, |most: f64, change| most.max(change.abs()));
-        Self { curve, span: Span { fraction: eased, ..span }, eased: error, near, on_seam }
+        Self { curve, span: KeySpan { fraction: eased, ..span }, eased: error, near, on_seam }
     }
 
     /// The factor by which an overshooting fraction magnifies the interpolated numbers; at least 1.
@@ -115,7 +114,7 @@ impl<'a> Slack<'a> {
 
     /// The error of a number because the angle of stored quaternions of any length is rounded.
     fn angle(&self) -> f64 {
-        let Span { key, fraction, hit, .. } = self.span;
+        let KeySpan { key, fraction, hit, .. } = self.span;
         if hit || self.curve.interpolation() != Interpolation::Slerp {
             return 0.0;
         }
@@ -131,7 +130,7 @@ impl<'a> Slack<'a> {
             return 0.0;
         }
         let here = sample::stored_value_at(self.curve, self.span);
-        let distance = |&near: &Span| {
+        let distance = |&near: &KeySpan| {
             let there = sample::stored_value_at(self.curve, near);
             size(&here.iter().zip(&there).map(|(here, there)| there - here).collect::<Vec<_>>(), vectors)
         };
@@ -156,13 +155,14 @@ impl<'a> Slack<'a> {
 
     /// The largest number of an interpolator's result here, and the error of the result because of that of the fraction.
     pub fn custom(&self, library: &Library) -> (f64, f64) {
-        let sample = |fraction| sample::value_at(library, self.curve, Span { fraction, ..self.span });
+        let sample = |fraction| sample::value_at(library, self.curve, KeySpan { fraction, ..self.span });
         let here = sample(self.span.fraction);
         let near = [-self.eased, self.eased].map(|error| sample(self.span.fraction + error));
         let rounded = self.near.iter().map(|&span| sample::value_at(library, self.curve, span));
         let near: Vec<Vec<f64>> = near.into_iter().chain(rounded).collect();
         let errors = near.iter().flatten().zip(here.iter().cycle()).map(|(near, here)| (near - here).abs());
-        let ends = [0, self.curve.timeline().len() - 1].map(|key| sample::value_at(library, self.curve, Span::on(key)));
+        let ends =
+            [0, self.curve.timeline().len() - 1].map(|key| sample::value_at(library, self.curve, KeySpan::on(key)));
         let apart = ends[0].iter().zip(&ends[1]).map(|(first, last)| (last - first).abs());
         let seam = if self.on_seam { apart.sum() } else { 0.0 };
         (size(&here, false), errors.fold(seam, f64::max))
@@ -181,7 +181,7 @@ impl<'a> Slack<'a> {
         if self.curve.interpolation() != Interpolation::CubicSpline {
             return apart;
         }
-        let Span { key, .. } = self.span;
+        let KeySpan { key, .. } = self.span;
         let times = self.curve.timeline().times();
         let tangents = size(self.curve.out_tangent(key)) + size(self.curve.in_tangent(key + 1));
         // The weights of the derivative of a Hermite spline are 6 t (1 - t), (1 - t) (1 - 3 t) and t (3 t - 2). They grow with
@@ -196,8 +196,8 @@ impl<'a> Slack<'a> {
 /// it is more than 2^-24 of the interval, or reaches the next key: for key times that are very close together for their size. An
 /// engine's time is then anywhere within the error, on any key that is there. The time of a key itself is only rounded to zero, unless
 /// it is that of a layer that plays.
-fn near(curve: &Curve, span: Span, time: f64, clock: Clock, rotation: bool) -> Vec<Span> {
-    let Span { key, fraction, hit, straight } = span;
+fn near(curve: &Curve, span: KeySpan, time: f64, clock: Clock, rotation: bool) -> Vec<KeySpan> {
+    let KeySpan { key, fraction, hit, straight } = span;
     if straight {
         return Vec::new();
     }
@@ -213,6 +213,6 @@ fn near(curve: &Curve, span: Span, time: f64, clock: Clock, rotation: bool) -> V
         return Vec::new();
     }
     let ends = [time - error, time + error].map(|time| ease::span(curve, time, rotation));
-    let keys = (ends[0].key + 1..=ends[1].key).map(Span::on);
+    let keys = (ends[0].key + 1..=ends[1].key).map(KeySpan::on);
     ends.into_iter().chain(keys).collect()
 }

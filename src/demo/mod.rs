@@ -1,13 +1,9 @@
 //! Rigs made in code: a human with five clips, crowds of it, and rigs of any size for measurements.
 
-mod clips;
 mod human;
-mod motion;
 mod rig;
-mod shifted_clip;
 
-pub use rig::{add_rig, add_uniform_rig, rig};
-pub use shifted_clip::shifted_clip;
+pub use rig::{add_rig, add_uniform_rig, rig, shifted_clip};
 
 use crate::error::Error;
 use crate::model::{Crowd, Layer, LayerTime, Library, Playback, Skeleton, Ticks};
@@ -24,7 +20,7 @@ pub fn library() -> Result<Library, Error> {
     let mut library = Library::new();
     let skeleton = library.add_skeleton(Skeleton::new(Some("human".into()), human::joints(), human::properties())?);
     library.add_skin(human::skin(library.skeleton(skeleton), skeleton))?;
-    for clip in clips::all(library.skeleton(skeleton), skeleton)? {
+    for clip in human::clips(library.skeleton(skeleton), skeleton)? {
         library.add_clip(clip)?;
     }
     Ok(library)

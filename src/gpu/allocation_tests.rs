@@ -13,7 +13,7 @@ use crate::model::{
     Step, Ticks,
 };
 use crate::pack::PackedLibrary;
-use crate::reference::NewTransition;
+use crate::transition::NewTransition;
 
 /// A library with an event, and an instance that uses each kind of buffer: layers, goals, parameters.
 fn scene() -> (Library, Crowd) {

@@ -12,7 +12,7 @@ use crate::model::{Crowd, Goal, Layer, Library, Outputs, ParameterValues, Step, 
 use crate::model::{check_goal_numbers, check_goals, check_instance, check_layers};
 use crate::pack::record::Frame;
 use crate::pack::{PackedCrowd, PackedDisplacement, pack_drivers, pack_instance};
-use crate::reference::NewTransition;
+use crate::transition::NewTransition;
 
 /// A crowd in GPU buffers, with room for its poses.
 ///
@@ -194,7 +194,7 @@ impl GpuCrowd {
             }
         }
         for batch in &self.batches {
-            let mut moving = batch.instances().iter().filter(|&&instance| crowd.displacement(instance).is_some());
+            let mut moving = batch.instances().iter().filter(|&&instance| crowd.start_poses(instance).is_some());
             let room = batch.transitions.as_ref().map_or(0, TransitionRoom::count);
             if let Some(&instance) = moving.nth(room) {
                 return Ok(LayersOutcome::MoreTransitions { instance, room });
@@ -242,10 +242,8 @@ impl GpuCrowd {
         now: Ticks,
     ) -> Result<(), Error> {
         let (batch, slot) = place;
-        if let (Some(transitions), Some((transition, displacement))) =
-            (&batch.transitions, crowd.displacement(instance))
-        {
-            transitions.begin(self.gpu(), slot, &PackedDisplacement::new(transition, displacement), now)?;
+        if let (Some(transitions), Some((transition, start))) = (&batch.transitions, crowd.start_poses(instance)) {
+            transitions.begin(self.gpu(), slot, &PackedDisplacement::new(transition, start), now)?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::fault::{Fault, shorten};
 #[derive(Debug, Clone)]
 pub struct JsonPath<'a> {
     parent: Parent<'a>,
-    step: Step<'a>,
+    step: PathStep<'a>,
 }
 
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ enum Parent<'a> {
 
 /// The last step of a path.
 #[derive(Debug, Clone, Copy)]
-enum Step<'a> {
+enum PathStep<'a> {
     /// The whole document.
     Root,
     /// A field of an object.
@@ -40,36 +40,36 @@ enum Step<'a> {
 
 impl<'a> JsonPath<'a> {
     /// The path of the whole document, displayed as `JSON`.
-    pub const ROOT: Self = Self { parent: Parent::None, step: Step::Root };
+    pub const ROOT: Self = Self { parent: Parent::None, step: PathStep::Root };
 
     /// The path of an item of an array that is a field of the document.
     pub fn top(array: &'a str, index: usize) -> Self {
-        Self { parent: Parent::None, step: Step::Element(array, index) }
+        Self { parent: Parent::None, step: PathStep::Element(array, index) }
     }
 
     /// The path of an item of the document, which is an array.
     pub fn top_item(index: usize) -> Self {
-        Self { parent: Parent::None, step: Step::Item(index) }
+        Self { parent: Parent::None, step: PathStep::Item(index) }
     }
 
     /// The path of a field of this object.
     pub fn field<'b>(&'b self, name: &'b str) -> JsonPath<'b> {
-        JsonPath { parent: Parent::Borrowed(self), step: Step::Field(name) }
+        JsonPath { parent: Parent::Borrowed(self), step: PathStep::Field(name) }
     }
 
     /// The path of an item of an array that is a field of this object.
     pub fn element<'b>(&'b self, array: &'b str, index: usize) -> JsonPath<'b> {
-        JsonPath { parent: Parent::Borrowed(self), step: Step::Element(array, index) }
+        JsonPath { parent: Parent::Borrowed(self), step: PathStep::Element(array, index) }
     }
 
     /// The path of a field of this object, which keeps its parent alive.
     pub fn shared_field(self: &Rc<Self>, name: &'a str) -> Rc<Self> {
-        Rc::new(Self { parent: Parent::Shared(self.clone()), step: Step::Field(name) })
+        Rc::new(Self { parent: Parent::Shared(self.clone()), step: PathStep::Field(name) })
     }
 
     /// The path of an item of this array, which keeps its parent alive.
     pub fn shared_item(self: &Rc<Self>, index: usize) -> Rc<Self> {
-        Rc::new(Self { parent: Parent::Shared(self.clone()), step: Step::Item(index) })
+        Rc::new(Self { parent: Parent::Shared(self.clone()), step: PathStep::Item(index) })
     }
 
     fn parent(&self) -> Option<&JsonPath<'a>> {
@@ -78,7 +78,7 @@ impl<'a> JsonPath<'a> {
             Parent::Borrowed(parent) => Some(*parent),
             Parent::Shared(parent) => Some(&**parent),
         };
-        parent.filter(|parent| !matches!(parent.step, Step::Root))
+        parent.filter(|parent| !matches!(parent.step, PathStep::Root))
     }
 }
 
@@ -89,10 +89,10 @@ impl fmt::Display for JsonPath<'_> {
             write!(out, "{parent}")?;
         }
         match self.step {
-            Step::Root => write!(out, "JSON"),
-            Step::Item(index) => write!(out, "[{index}]"),
-            Step::Field(name) => write_name(out, name, parent.is_none()),
-            Step::Element(name, index) => {
+            PathStep::Root => write!(out, "JSON"),
+            PathStep::Item(index) => write!(out, "[{index}]"),
+            PathStep::Field(name) => write_name(out, name, parent.is_none()),
+            PathStep::Element(name, index) => {
                 write_name(out, name, parent.is_none())?;
                 write!(out, "[{index}]")
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::model::check_instance::{check_goals, check_instance};
 use crate::model::{
-    Displacement, Goal, Layer, LayerTime, Library, Parameter, ParameterValues, RunningTransition, SkeletonId, Ticks,
+    Goal, Layer, LayerTime, Library, Parameter, ParameterValues, RunningTransition, SkeletonId, StartPoses, Ticks,
     Transition, no_such,
 };
 
@@ -32,12 +32,12 @@ use crate::model::{
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Crowd {
-    instances: Vec<Instance>,
+    instances: Vec<CrowdInstance>,
 }
 
 /// An instance of a crowd.
 #[derive(Debug, Clone, PartialEq)]
-struct Instance {
+struct CrowdInstance {
     skeleton: SkeletonId,
     layers: Vec<Layer>,
     parameters: Arc<[Parameter]>,
@@ -45,7 +45,7 @@ struct Instance {
     running: Option<Arc<RunningTransition>>,
 }
 
-impl Instance {
+impl CrowdInstance {
     /// The instance as it is at a tick.
     fn at(&self, now: Ticks) -> Self {
         let mut instance = self.clone();
@@ -86,7 +86,7 @@ impl Crowd {
         let instance = self.instances.len();
         check_layers(instance, layers)?;
         let (parameters, goals) = (Arc::default(), Arc::default());
-        self.instances.push(Instance { skeleton, layers: layers.to_vec(), parameters, goals, running: None });
+        self.instances.push(CrowdInstance { skeleton, layers: layers.to_vec(), parameters, goals, running: None });
         Ok(instance)
     }
 
@@ -141,7 +141,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Replaces or removes the transition of an instance, with its displacement.
+    /// Replaces or removes the transition of an instance, with the poses around its start.
     pub(crate) fn store_transition(
         &mut self,
         instance: usize,
@@ -152,7 +152,7 @@ impl Crowd {
     }
 
     /// The instance of an index.
-    fn find(&mut self, instance: usize) -> Result<&mut Instance, Error> {
+    fn find(&mut self, instance: usize) -> Result<&mut CrowdInstance, Error> {
         let count = self.len();
         let fault = || Error::Instance { instance, reason: no_such("instance", instance, "crowd", count) };
         self.instances.get_mut(instance).ok_or_else(fault)
@@ -232,15 +232,15 @@ impl Crowd {
         self.layers(instance).iter().chain(self.transitions(instance).flat_map(|transition| &transition.from))
     }
 
-    /// The transition of an instance, with all displacements.
+    /// The transition of an instance, with the poses around all starts.
     pub(crate) fn running(&self, instance: usize) -> Option<&RunningTransition> {
         self.instances[instance].running.as_deref()
     }
 
-    /// The displacement of an instance by its transition, with the transition.
-    pub(crate) fn displacement(&self, instance: usize) -> Option<(&Transition, &Displacement)> {
+    /// The transition of an instance, with the poses around its start.
+    pub(crate) fn start_poses(&self, instance: usize) -> Option<(&Transition, &StartPoses)> {
         let running = self.instances[instance].running.as_deref()?;
-        Some((&running.transition, running.displacements.first()?))
+        Some((&running.transition, running.starts.first()?))
     }
 
     /// A crowd of one instance of this crowd.

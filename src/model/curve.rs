@@ -1,12 +1,13 @@
-//! Values over a timeline.
+//! Values over a timeline, and the interpolation between its keys: by the rules of files, or by functions of the caller.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::numbers::{Number, Numbers, on_numbers, unusable};
-use crate::model::{CurveEasing, Easing, Extrapolation, Interpolation, Timeline};
+use crate::model::{CurveEasing, Easing, InterpolatorId, Timeline};
 
 /// Values over a timeline. Before the first key it has the value of that key, after the last key the value of that key, unless it
 /// has an [`Extrapolation`].
@@ -282,6 +283,97 @@ fn pad_to_four<T: Number>(numbers: &[T]) -> [f64; 4] {
     let mut four = [0.0; 4];
     four.iter_mut().zip(numbers).for_each(|(to, &from)| *to = from.into());
     four
+}
+
+/// The interpolation of the values between two keys (glTF 2.0, appendix C).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Interpolation {
+    /// The value of the previous key.
+    Step,
+    /// Linear interpolation. Rotations are interpolated spherically along the shorter arc.
+    Linear,
+    /// Cubic Hermite splines with an in-tangent and an out-tangent per key, in units per second. Rotations are normalised.
+    CubicSpline,
+    /// Spherical interpolation of quaternions xyzw along the shorter arc, without normalisation, for quaternions of any length.
+    /// Cocos Creator interpolates a quaternion property like this. The curve is 4 numbers wide.
+    Slerp,
+    /// Interpolation by a function of the caller, which the library holds.
+    Custom(InterpolatorId),
+}
+
+impl Interpolation {
+    /// Elements stored per key: 1, or 3 (in-tangent, value, out-tangent) for [`CubicSpline`](Self::CubicSpline).
+    pub fn elements_per_key(self) -> usize {
+        if self == Self::CubicSpline { 3 } else { 1 }
+    }
+
+    /// True if values can continue in straight lines beyond their keys.
+    pub(crate) fn has_lines(self) -> bool {
+        matches!(self, Self::Step | Self::Linear | Self::CubicSpline)
+    }
+}
+
+/// The values of a curve before its first key, or after its last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Extrapolation {
+    /// The value of the key.
+    #[default]
+    Clamp,
+    /// The straight line through the key and its neighbour, for each interpolation between the two. For
+    /// [`Slerp`](Interpolation::Slerp), [`Custom`](Interpolation::Custom) and rotations the same as [`Clamp`](Self::Clamp).
+    Linear,
+    /// Repetition of the curve, each pass from the first key to the last.
+    Loop,
+    /// Repetition of the curve forwards and backwards in turn.
+    PingPong,
+}
+
+/// A caller's interpolation between keys: in Rust for the reference and the CPU engine, in WGSL for the GPU engine.
+///
+/// The value of a key has [`width`](Self::width) numbers, a result has [`result_width`](Self::result_width).
+/// [`Library::add_interpolator`](crate::Library::add_interpolator) adds it to a library. Curves then refer to it by
+/// [`Interpolation::Custom`](crate::Interpolation::Custom), and drive a property as wide as the result.
+/// [`contract::compare`](crate::contract::compare) tests if both give the same poses.
+pub trait Interpolator: Debug + Send + Sync {
+    /// The name: a WGSL identifier of letters, digits and `_` that begins with a letter. It is unique in the library. In clip files
+    /// it is the `__type__` of values.
+    fn name(&self) -> &str;
+
+    /// The number of numbers of a key's value, 1 to 64.
+    fn width(&self) -> usize;
+
+    /// The number of numbers of a result, 1 to 64; [`width`](Self::width) by default.
+    fn result_width(&self) -> usize {
+        self.width()
+    }
+
+    /// The names of the fields of a value in clip files, each with its number of numbers, in order. Empty if a value is a list of
+    /// numbers.
+    fn fields(&self) -> &[(&str, usize)] {
+        &[]
+    }
+
+    /// Interpolates between two keys and fills `result`, which has `result_width` numbers.
+    ///
+    /// `t` is the eased fraction between the keys, which may leave 0 to 1. `seconds` is the time from key to key.
+    fn lerp(&self, from: &[f64], to: &[f64], t: f64, seconds: f64, result: &mut [f64]);
+
+    /// Fills `result` at a key, before the first key and after the last: the value of the key by default. It should equal the
+    /// result of [`lerp`](Self::lerp) at `t` = 0.
+    fn no_lerp(&self, value: &[f64], result: &mut [f64]) {
+        result.copy_from_slice(&value[..result.len()]);
+    }
+
+    /// The WGSL source of the same two functions. For the name `spin`, a width of 4 and a result width of 3:
+    ///
+    /// ```wgsl
+    /// fn spin_lerp(a: array<f32, 4>, b: array<f32, 4>, t: f32, seconds: f32) -> array<f32, 3>
+    /// fn spin_no_lerp(value: array<f32, 4>) -> array<f32, 3>
+    /// ```
+    ///
+    /// Other functions and constants in the source should begin with the name too. The source may call the functions of
+    /// `shaders/shared/quat.wgsl`, such as `quat_slerp` with a fraction from 0 to 1.
+    fn wgsl(&self) -> &str;
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::model::{
     BlendSpace, BlendSpaceId, Chain, ChainId, Clip, ClipId, Event, Interpolator, InterpolatorId, Knots, KnotsId, Mask,
-    MaskId, RootMotion, Skeleton, SkeletonId, Skin, SkinId, Track, clip_checks, is_weight, no_such,
+    MaskId, RootMotion, Skeleton, SkeletonId, Skin, SkinId, Track, clip, is_weight, no_such,
 };
 
 /// Skeletons, skins, clips, masks, chains, knots, blend spaces and interpolators: all data that does not change per frame.
@@ -146,11 +146,10 @@ impl Library {
         let Some(skeleton) = self.skeletons.get(clip.skeleton.0) else {
             return Err(fault(0, no_such("skeleton", clip.skeleton.0, "library", self.skeletons.len())));
         };
-        clip_checks::check_play(&clip).map_err(Error::Usage)?;
-        clip_checks::check_tracks(self.interpolators(), skeleton, &clip)
-            .map_err(|(track, reason)| fault(track, reason))?;
-        clip_checks::check_root(&clip, clip.root_motion, skeleton).map_err(Error::Usage)?;
-        clip_checks::check_markers(&clip, &clip.markers).map_err(Error::Usage)?;
+        clip::check_play(&clip).map_err(Error::Usage)?;
+        clip::check_tracks(self.interpolators(), skeleton, &clip).map_err(|(track, reason)| fault(track, reason))?;
+        clip::check_root(&clip, clip.root_motion, skeleton).map_err(Error::Usage)?;
+        clip::check_markers(&clip, &clip.markers).map_err(Error::Usage)?;
         self.clips.push(clip);
         Ok(ClipId(self.clips.len() - 1))
     }
@@ -280,7 +279,7 @@ impl Library {
         let Some(clip) = self.clips.get_mut(id.0) else {
             return Err(Error::Usage(no_such("clip", id.0, "library", count)));
         };
-        clip_checks::check_root(clip, root, &self.skeletons[clip.skeleton.0]).map_err(Error::Usage)?;
+        clip::check_root(clip, root, &self.skeletons[clip.skeleton.0]).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.root_motion, root))
     }
 
@@ -293,7 +292,7 @@ impl Library {
         let Some(clip) = self.clips.get_mut(id.0) else {
             return Err(Error::Usage(no_such("clip", id.0, "library", count)));
         };
-        clip_checks::check_events(clip.label(), &events).map_err(Error::Usage)?;
+        clip::check_events(clip.label(), &events).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.events, events))
     }
 
@@ -307,7 +306,7 @@ impl Library {
         let Some(clip) = self.clips.get_mut(id.0) else {
             return Err(Error::Usage(no_such("clip", id.0, "library", count)));
         };
-        clip_checks::check_markers(clip, &markers).map_err(Error::Usage)?;
+        clip::check_markers(clip, &markers).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.markers, markers))
     }
 

@@ -1,9 +1,10 @@
 //! Transitions: the way from one set of layers to another, without both being played.
 
 use std::f64::consts::LN_2;
+use std::sync::Arc;
 
 use crate::model::layer::Layer;
-use crate::model::{Ticks, is_usable};
+use crate::model::{Pose, Ticks, is_usable};
 
 /// The way from the pose of one set of layers to the pose of another: inertialization, or dead blending.
 ///
@@ -24,65 +25,34 @@ pub struct Transition {
     pub before: Option<Box<Transition>>,
 }
 
-/// A transition with the displacements of itself and of those that it interrupts.
+/// A transition with the poses around its start, and around the starts of the transitions that it interrupts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunningTransition {
     /// The transition.
     pub transition: Transition,
-    /// The difference that decays: its own first.
-    pub displacements: Vec<Displacement>,
+    /// The poses of the transition itself first, then of the one that it interrupts, and so on.
+    pub starts: Vec<Arc<StartPoses>>,
 }
 
 impl RunningTransition {
     /// The transition that it interrupts; `None` if there is none.
     pub fn before(&self) -> Option<Self> {
         let transition = (**self.transition.before.as_ref()?).clone();
-        Some(Self { transition, displacements: self.displacements.get(1..).unwrap_or_default().to_vec() })
+        Some(Self { transition, starts: self.starts.get(1..).unwrap_or_default().to_vec() })
     }
 }
 
-/// The difference of the pose that goes out from the pose that comes in, and its speed, at the start of a transition.
-///
-/// In an inertial transition an offset is the difference of the two poses, for rotations as a rotation vector with a 0 behind it,
-/// and the speed is that of the difference. In a dead one an offset is a value of the pose that goes out, for rotations a
-/// quaternion, and the speed is that of this pose.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Displacement {
-    /// Those of the joints: translation, rotation, scale.
-    pub joints: Vec<[Offset; 3]>,
-    /// Those of the morph weights of all joints, one after the other: offset and speed.
-    pub weights: Vec<[f64; 2]>,
-    /// Those of the properties.
-    pub properties: Vec<PropertyOffset>,
-}
-
-impl Displacement {
-    /// The numbers of joints, of morph weights, and of numbers of properties.
-    pub fn counts(&self) -> [usize; 3] {
-        let width = |property: &PropertyOffset| match property {
-            PropertyOffset::Rotation(_) => 4,
-            PropertyOffset::Numbers(numbers) => numbers.len(),
-        };
-        [self.joints.len(), self.weights.len(), self.properties.iter().map(width).sum()]
-    }
-}
-
-/// The displacement of a property.
+/// The poses around the start of a transition, before the goals: local transforms, morph weights and properties. They are taken
+/// once, when the transition begins. The engines derive the displacement from them when they pack it, and so does the reference,
+/// by code of its own.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum PropertyOffset {
-    /// That of a rotation.
-    Rotation(Offset),
-    /// Those of numbers: offset and speed.
-    Numbers(Vec<[f64; 2]>),
-}
-
-/// A vector or rotation of a displacement.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Offset {
-    /// The offset. The fourth number is used by quaternions only.
-    pub at_start: [f64; 4],
-    /// The speed per second; for rotations a rotation vector.
-    pub speed: [f64; 3],
+pub(crate) struct StartPoses {
+    /// The pose that goes out, at the start and [`Transition::STEP`] before it.
+    pub out: [Pose; 2],
+    /// The pose that comes in, at the start and [`Transition::STEP`] after it.
+    pub into: [Pose; 2],
+    /// The index of the first number of each property that is a rotation, among the numbers of all properties.
+    pub rotations: Vec<usize>,
 }
 
 /// The kind of a transition.

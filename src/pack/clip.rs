@@ -1,4 +1,4 @@
-//! Packing of clips: keys in rows, one row per key of a timeline.
+//! Packing of clips: keys in rows, one row per key of a timeline; and events, with their times in the units of the clip.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use crate::model::{
     Clip, Interpolation, Library, NumberRange, RootMotion, RootRotation, Skeleton, Target, Timeline, Track,
 };
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::channels::pack_value_channels;
-use crate::pack::column::{Channels, Column, QuantizedCurves, columns};
-use crate::pack::joint_channels::pack_joint_channels;
-use crate::pack::key_blocks::{elements_per_key, narrow, reserve};
+use crate::pack::channels::{
+    Channels, QuantizedCurves, TrackColumn, columns, pack_joint_channels, pack_value_channels,
+};
+use crate::pack::easing;
+use crate::pack::key_blocks::{self, column_words, elements_per_key, narrow, pack_rows, reserve};
 use crate::pack::keys::PackedKeys;
-use crate::pack::playback::time_unit;
-use crate::pack::quantized_rows::{self, column_words, pack_rows};
+use crate::pack::playback::{time_unit, units};
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_QUANTIZED, MODE_SLERP,
     MODE_STEP, NONE, PART_ROTATION, PART_SCALE, PART_TRANSLATION, ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root,
@@ -25,7 +25,6 @@ use crate::pack::record::{
 use crate::pack::skeleton::pack_skeleton;
 use crate::pack::timeline::{PackedTimeline, Timelines, needs_exact_times};
 use crate::pack::unroll::Beyond;
-use crate::pack::{easing, events};
 
 /// Packs all that a clip has, and returns its record. `rest` is the offset of the rest pose of its skeleton in the values.
 pub fn pack_clip<'a>(
@@ -55,7 +54,7 @@ pub fn pack_clip<'a>(
         value_channel_count: values.count,
         value_table: values.table,
         time_unit: time_unit(clip.duration()).unwrap_or(1.0),
-        events: events::pack_events(arrays, clip),
+        events: pack_events(arrays, clip),
         root: clip.root_motion.map_or(NONE, |root| pack_root(arrays, skeleton, root)),
         compact: compact.into(),
     }
@@ -107,7 +106,7 @@ impl ClipBytes {
         let (words, values) = (arrays.words.len(), arrays.values.len());
         let PackedRecords { records, row_words } = pack_keys(&mut arrays, &mut timelines, &columns, &mut channels);
         arrays.push_records(&records);
-        let column_bytes = |column: &Column| {
+        let column_bytes = |column: &TrackColumn| {
             let offset = channels[&(column.target, column.target_numbers)].values;
             column.quantized.map_or(0, |elements| 4 * elements.len() * column_words(&arrays.words, offset) as usize)
         };
@@ -119,7 +118,7 @@ impl ClipBytes {
         pack_value_channels(&mut arrays, skeleton, &columns, &channels);
         let channels = arrays.size() - start;
         let start = arrays.size();
-        events::pack_events(&mut arrays, clip);
+        pack_events(&mut arrays, clip);
         if let Some(root) = clip.root_motion {
             pack_root(&mut arrays, skeleton, root);
         }
@@ -154,11 +153,11 @@ pub fn sizes(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> Size
         words: 6 * skeleton.joints().len() + ClipRecord::WORDS + Root::WORDS + 5 * numbers + Channel::WORDS * split,
         values: numbers + split,
     };
-    sizes.add(events::sizes(clip));
+    sizes.add(event_sizes(clip));
     for (index, Track { curve, .. }) in clip.tracks.iter().enumerate() {
         if quantized.get(index).is_some_and(Option::is_some) {
             let numbers = curve.width() * curve.interpolation().elements_per_key();
-            sizes.add(Sizes { words: quantized_rows::most_words(curve.timeline().len(), numbers), values: 0 });
+            sizes.add(Sizes { words: key_blocks::most_words(curve.timeline().len(), numbers), values: 0 });
         }
         let keys =
             if curve.is_constant() { 1 } else { curve.timeline().len() * elements_per_key(curve.interpolation()) };
@@ -175,7 +174,7 @@ struct TimelineColumns<'a, 'b> {
     beyond: Beyond,
     easing: u32,
     quantized: bool,
-    columns: Vec<&'b Column<'a>>,
+    columns: Vec<&'b TrackColumn<'a>>,
 }
 
 /// The rest pose of a skeleton in the values: all joints' translations, then rotations, then scales.
@@ -187,7 +186,7 @@ struct RestPose {
 
 impl RestPose {
     /// The offset of the value of a column that drives a whole translation, rotation or scale.
-    fn offset(self, column: &Column) -> Option<u32> {
+    fn offset(self, column: &TrackColumn) -> Option<u32> {
         let (part, joint) = match column.target {
             Target::Translation(joint) => (PART_TRANSLATION, joint),
             Target::Rotation(joint) | Target::EulerAngles(joint) => (PART_ROTATION, joint),
@@ -203,7 +202,7 @@ impl RestPose {
 fn pack_constants(
     arrays: &mut Arrays,
     timelines: &mut Timelines,
-    columns: &[Column],
+    columns: &[TrackColumn],
     channels: &mut Channels,
     rest: RestPose,
 ) {
@@ -228,7 +227,7 @@ struct PackedRecords {
 fn pack_keys<'a>(
     arrays: &mut Arrays,
     timelines: &mut Timelines<'a>,
-    columns: &[Column<'a>],
+    columns: &[TrackColumn<'a>],
     channels: &mut Channels,
 ) -> PackedRecords {
     let mut groups: Vec<TimelineColumns> = Vec::new();
@@ -275,7 +274,7 @@ fn pack_keys<'a>(
 }
 
 /// The mode of the channel of a column that is not constant.
-fn mode(column: &Column) -> u32 {
+fn mode(column: &TrackColumn) -> u32 {
     let mode = match column.curve.interpolation() {
         Interpolation::Step => MODE_STEP,
         Interpolation::Linear => MODE_LINEAR,
@@ -290,7 +289,7 @@ fn mode(column: &Column) -> u32 {
 
 /// The value of a constant column as the engines read it. A rotation is a quaternion of unit length, also if the track holds
 /// angles.
-fn constant_value(column: &Column) -> [f32; 4] {
+fn constant_value(column: &TrackColumn) -> [f32; 4] {
     let curve = column.curve;
     if let Some(interpolator) = column.interpolator {
         let mut result = vec![0.0; interpolator.result_width()];
@@ -308,4 +307,53 @@ fn constant_value(column: &Column) -> [f32; 4] {
         _ if column.rotation => unit(DQuat::from_array(value)).unwrap_or(DQuat::IDENTITY).to_array(),
         _ => value,
     })
+}
+
+/// Packs the events from a clip's start to its end, and returns their offset in the words. A play reaches no others.
+///
+/// The words hold the number of events, the index of the first, then their times in order, two words each. [`NONE`] if there is
+/// no such event or the clip has no duration.
+fn pack_events(arrays: &mut Arrays, clip: &Clip) -> u32 {
+    let duration = clip.duration();
+    let Some(unit) = time_unit(duration) else { return NONE };
+    let first = clip.events.partition_point(|event| event.time < 0.0);
+    let within = clip.events[first..].iter().take_while(|event| event.time <= duration);
+    let times: Vec<u64> = within.map(|event| units(event.time, unit)).collect();
+    if times.is_empty() {
+        return NONE;
+    }
+    let offset = arrays.push_records(&[times.len() as u32, first as u32]);
+    for time in times {
+        arrays.push_records(&[time as u32, (time >> 32) as u32]);
+    }
+    offset
+}
+
+/// The largest size of a clip's packed events.
+fn event_sizes(clip: &Clip) -> Sizes {
+    Sizes { words: 2 + 2 * clip.events.len(), values: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Event, SkeletonId};
+
+    #[test]
+    fn events_in_the_clip_are_packed_with_the_index_of_the_first() {
+        let packed = |length: f64, times: &[f64]| {
+            let events = times.iter().map(|&time| Event { time, ..Event::default() }).collect();
+            let clip = Clip { length: Some(length), events, ..Clip::new(None, SkeletonId(0), Vec::new()) };
+            let mut arrays = Arrays::default();
+            let offset = pack_events(&mut arrays, &clip);
+            assert!(arrays.words.len() <= event_sizes(&clip).words);
+            (offset, arrays.words)
+        };
+        // A clip of 1 s has 2^63 units.
+        let (offset, words) = packed(1.0, &[-1.0, 0.0, 0.5, 1.0, 1.5]);
+        assert_eq!((offset, &words[..]), (0, &[3, 1, 0, 0, 0, 1 << 30, 0, 1 << 31][..]));
+        assert_eq!(packed(1.0, &[-1.0, 2.0]).0, NONE);
+        assert_eq!(packed(1.0, &[]).0, NONE);
+        assert_eq!(packed(0.0, &[0.0]).0, NONE);
+    }
 }

@@ -1,21 +1,22 @@
-//! Packing of crowds: batches of instances with the same skeleton and mixing, and the same number of layer records each.
+//! Packing of crowds: batches of instances with the same skeleton and mixing, and the same number of layer records each, with a record
+//! per driven layer and per goal.
 
 use std::ops::Range;
 
 use crate::error::Error;
 use crate::model::{
-    AdditiveReference, ChainId, ClipId, Crowd, Fade, FadeShape, Goal, Layer, LayerMode, LayerTime, Mixing, SkeletonId,
-    check_goals, check_instance,
+    AdditiveReference, ChainId, ClipId, Crowd, Fade, FadeShape, Goal, GoalTarget, GoalWeight, Layer, LayerMode,
+    LayerTime, Mixing, Playback, SkeletonId, Ticks, WeightDriver, WrapMode, check_goals, check_instance,
 };
 use crate::pack::PackedLibrary;
 use crate::pack::displacement::PackedDisplacement;
-use crate::pack::drive::{pack_driven_time, pack_driver};
-use crate::pack::goal::pack_goals;
+use crate::pack::drive::sync_mark;
 use crate::pack::library::PackedClip;
-use crate::pack::playback::pack_playback;
+use crate::pack::playback::{pack_playback, time_unit, units};
 use crate::pack::record::{
-    DriveRecord, GoalRecord, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT,
-    LAYER_OVERRIDE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, LayerRecord, NONE, split,
+    CLOCK_DRIVEN, CLOCK_PLAYS, DRIVE_KNOTS, DRIVE_PHASE, DRIVE_POINT, DRIVE_SYNCED, DriveRecord, GOAL_TARGET,
+    GOAL_WEIGHT, GoalRecord, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT,
+    LAYER_OVERRIDE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, LayerRecord, NONE, SyncMark, split,
 };
 
 /// A crowd ready for an engine. Its instances are ordered by skeleton, then by the mixing that they need.
@@ -108,7 +109,7 @@ impl PackedCrowd {
             check_displacement(packed, crowd, instance)?;
         }
         let mut order: Vec<usize> = (0..crowd.len()).collect();
-        let kind = |instance| Kind {
+        let kind = |instance| BatchKind {
             skeleton: crowd.skeleton(instance),
             mixing: Mixing::of(crowd.layers(instance)).max(room.mixing),
             is_driven: room.drivers || crowd.layers(instance).iter().any(Layer::is_driven),
@@ -122,7 +123,7 @@ impl PackedCrowd {
         for instances in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
             let most = instances.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
             let most_goals = instances.iter().map(|&instance| crowd.goals(instance).len()).max().unwrap_or(0);
-            let Kind { skeleton, mixing, is_driven, has_goals } = kind(instances[0]);
+            let BatchKind { skeleton, mixing, is_driven, has_goals } = kind(instances[0]);
             let has_driven_goals = instances.iter().any(|&instance| crowd.goals(instance).iter().any(Goal::is_driven));
             let displaced = pack_displacements(crowd, instances, &mut displacements);
             let batch = PackedBatch {
@@ -169,19 +170,20 @@ impl PackedCrowd {
 
 /// The kind of an instance. The instances of a batch are of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
+struct BatchKind {
     skeleton: SkeletonId,
     mixing: Mixing,
     is_driven: bool,
     has_goals: bool,
 }
 
-/// Checks that the displacement of an instance was taken with the skeleton as it is.
+/// Checks that the poses around the start of the transition of an instance were taken with the skeleton as it is.
 fn check_displacement(packed: &PackedLibrary, crowd: &Crowd, instance: usize) -> Result<(), Error> {
-    let Some((_, displacement)) = crowd.displacement(instance) else { return Ok(()) };
+    let Some((_, start)) = crowd.start_poses(instance) else { return Ok(()) };
     let skeleton = &packed.skeletons[crowd.skeleton(instance).index()].record;
     let needed = [skeleton.joint_count, skeleton.weight_count, skeleton.property_width];
-    if displacement.counts() == needed.map(|count| count as usize) {
+    let pose = &start.out[0];
+    if [pose.local.len(), pose.weights.len(), pose.properties.len()] == needed.map(|count| count as usize) {
         return Ok(());
     }
     let reason = "its skeleton has changed since its transition began; begin the transition again".into();
@@ -190,13 +192,13 @@ fn check_displacement(packed: &PackedLibrary, crowd: &Crowd, instance: usize) ->
 
 /// Packs the displacements of some instances, and returns the index of each; empty if there are none.
 fn pack_displacements(crowd: &Crowd, instances: &[usize], displacements: &mut Vec<PackedDisplacement>) -> Vec<u32> {
-    if instances.iter().all(|&instance| crowd.displacement(instance).is_none()) {
+    if instances.iter().all(|&instance| crowd.start_poses(instance).is_none()) {
         return Vec::new();
     }
-    let mut index = |&instance: &usize| match crowd.displacement(instance) {
+    let mut index = |&instance: &usize| match crowd.start_poses(instance) {
         None => NONE,
-        Some((transition, displacement)) => {
-            displacements.push(PackedDisplacement::new(transition, displacement));
+        Some((transition, start)) => {
+            displacements.push(PackedDisplacement::new(transition, start));
             displacements.len() as u32 - 1
         }
     };
@@ -297,4 +299,82 @@ pub(crate) fn pack_layer(packed: &PackedLibrary, layer: &Layer) -> Option<LayerR
         fade_out_length: length(layer.fade_out),
         ..timed
     })
+}
+
+/// The driver of a layer of an instance; `None` if the layer has none.
+fn pack_driver(packed: &PackedLibrary, layers: &[Layer], layer: &Layer) -> Option<DriveRecord> {
+    if !layer.is_driven() {
+        return None;
+    }
+    let clip = packed.clip(layer.clip)?;
+    let mut drive = DriveRecord { weight: layer.weight as f32, own: whole(clip), ..Default::default() };
+    match layer.time {
+        LayerTime::Phase { parameter, wrap } => {
+            drive.kind |= DRIVE_PHASE;
+            drive.source = parameter as u32;
+            let playback = Playback::new(wrap, Ticks(0), 1.0).resolve_wrap(clip.wrap);
+            drive.clock = pack_playback(clip.offset, clip.duration, &playback).clock & !CLOCK_PLAYS;
+        }
+        LayerTime::Synced { leader: source } => {
+            let leader = layers.get(source)?;
+            let lead = packed.clip(leader.clip)?;
+            drive.kind |= DRIVE_SYNCED;
+            drive.source = source as u32;
+            drive.lead = whole(lead);
+            (drive.lead_marks, drive.own_marks, drive.mark_count) = (NONE, NONE, 1);
+            if lead.marks != NONE && clip.marks != NONE {
+                (drive.lead_marks, drive.own_marks) = (lead.marks, clip.marks);
+                drive.mark_count = clip.marker_count as u32;
+            }
+        }
+        LayerTime::At(_) | LayerTime::Playing(_) => {}
+    }
+    match layer.driver {
+        Some(WeightDriver::Knots { parameter, knots }) => {
+            drive.kind |= DRIVE_KNOTS;
+            drive.parameter_x = parameter as u32;
+            drive.table = packed.knots[knots.index()];
+        }
+        Some(WeightDriver::Point { space, parameters: [x, y], point }) => {
+            drive.kind |= DRIVE_POINT;
+            (drive.parameter_x, drive.parameter_y) = (x as u32, y as u32);
+            (drive.table, drive.point) = (packed.blend_spaces[space.index()].table, point as u32);
+        }
+        None => {}
+    }
+    Some(drive)
+}
+
+/// The record of a layer whose time is driven, before its drive.
+fn pack_driven_time(clip: &PackedClip) -> LayerRecord {
+    let whole = Playback::new(WrapMode::Normal, Ticks(0), 0.0);
+    LayerRecord { clock: CLOCK_DRIVEN, ..pack_playback(clip.offset, clip.duration, &whole) }
+}
+
+/// The whole clip as one span.
+fn whole(clip: &PackedClip) -> SyncMark {
+    sync_mark(0, time_unit(clip.duration).map_or(0, |unit| units(clip.duration, unit)))
+}
+
+/// A goal that does nothing.
+const NO_GOAL: GoalRecord = GoalRecord { chain: NONE, parameters: 0, x: 0, y: 0, z: 0, weight: 0 };
+
+/// Appends the goals of a checked instance, filled up to `count`.
+pub(crate) fn pack_goals(packed: &PackedLibrary, goals: &[Goal], count: usize, records: &mut Vec<GoalRecord>) {
+    let filled = goals.iter().map(|goal| pack_goal(packed, goal).unwrap_or(NO_GOAL));
+    records.extend(filled.chain(std::iter::repeat(NO_GOAL)).take(count));
+}
+
+/// The record of a goal; `None` if the library does not have its chain.
+fn pack_goal(packed: &PackedLibrary, goal: &Goal) -> Option<GoalRecord> {
+    let chain = packed.chains.get(goal.chain.index())?.offset;
+    let (by_parameters, [x, y, z]) = match goal.target {
+        GoalTarget::Point(point) => (0, point.map(|number| (number as f32).to_bits())),
+        GoalTarget::Parameters(indices) => (GOAL_TARGET, indices.map(|index| index as u32)),
+    };
+    let (by_parameter, weight) = match goal.weight {
+        GoalWeight::Fixed(weight) => (0, (weight as f32).to_bits()),
+        GoalWeight::Parameter(index) => (GOAL_WEIGHT, index as u32),
+    };
+    Some(GoalRecord { chain, parameters: by_parameters | by_parameter, x, y, z, weight })
 }

@@ -1,16 +1,11 @@
-//! Packing of drivers: knots, blend spaces and sync marks in the words, and a record per driven layer.
+//! Packing of what drivers read: knots, blend spaces and sync marks in the words.
 
 use glam::DVec2;
 
-use crate::model::{BlendSpace, Clip, Knots, Layer, LayerTime, Playback, Ticks, WeightDriver};
-use crate::pack::PackedLibrary;
+use crate::model::{BlendSpace, Clip, Knots};
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::library::PackedClip;
-use crate::pack::playback::{pack_playback, time_unit, units};
-use crate::pack::record::{
-    CLOCK_DRIVEN, CLOCK_PLAYS, DRIVE_KNOTS, DRIVE_PHASE, DRIVE_POINT, DRIVE_SYNCED, DriveRecord, KnotRecord,
-    LayerRecord, NONE, SpaceRecord, SyncMark, TriangleRecord, split,
-};
+use crate::pack::playback::{time_unit, units};
+use crate::pack::record::{KnotRecord, NONE, SpaceRecord, SyncMark, TriangleRecord, split};
 use crate::pack::triangle_grid::TriangleGrid;
 
 /// Packs knots, and returns the offset of their number in the words.
@@ -105,7 +100,7 @@ pub fn sizes(clips: &[Clip], knots: &[Knots], spaces: &[BlendSpace]) -> Sizes {
 }
 
 /// The span of a clip from a start on.
-fn sync_mark(start: u64, length: u64) -> SyncMark {
+pub fn sync_mark(start: u64, length: u64) -> SyncMark {
     let shift = length.leading_zeros() % 64;
     let inverse = (1_u128 << 127).checked_div(u128::from(length << shift)).unwrap_or(0);
     let inverse = u64::try_from(inverse).unwrap_or(u64::MAX);
@@ -120,64 +115,9 @@ fn sync_mark(start: u64, length: u64) -> SyncMark {
     }
 }
 
-/// The whole clip as one span.
-fn whole(clip: &PackedClip) -> SyncMark {
-    sync_mark(0, time_unit(clip.duration).map_or(0, |unit| units(clip.duration, unit)))
-}
-
 /// The number nearest to an `f64` among the finite `f32`.
 fn finite(number: f64) -> f32 {
     (number as f32).clamp(f32::MIN, f32::MAX)
-}
-
-/// The driver of a layer of an instance; `None` if the layer has none.
-pub fn pack_driver(packed: &PackedLibrary, layers: &[Layer], layer: &Layer) -> Option<DriveRecord> {
-    if !layer.is_driven() {
-        return None;
-    }
-    let clip = packed.clip(layer.clip)?;
-    let mut drive = DriveRecord { weight: layer.weight as f32, own: whole(clip), ..Default::default() };
-    match layer.time {
-        LayerTime::Phase { parameter, wrap } => {
-            drive.kind |= DRIVE_PHASE;
-            drive.source = parameter as u32;
-            let playback = Playback::new(wrap, Ticks(0), 1.0).resolve_wrap(clip.wrap);
-            drive.clock = pack_playback(clip.offset, clip.duration, &playback).clock & !CLOCK_PLAYS;
-        }
-        LayerTime::Synced { leader: source } => {
-            let leader = layers.get(source)?;
-            let lead = packed.clip(leader.clip)?;
-            drive.kind |= DRIVE_SYNCED;
-            drive.source = source as u32;
-            drive.lead = whole(lead);
-            (drive.lead_marks, drive.own_marks, drive.mark_count) = (NONE, NONE, 1);
-            if lead.marks != NONE && clip.marks != NONE {
-                (drive.lead_marks, drive.own_marks) = (lead.marks, clip.marks);
-                drive.mark_count = clip.marker_count as u32;
-            }
-        }
-        LayerTime::At(_) | LayerTime::Playing(_) => {}
-    }
-    match layer.driver {
-        Some(WeightDriver::Knots { parameter, knots }) => {
-            drive.kind |= DRIVE_KNOTS;
-            drive.parameter_x = parameter as u32;
-            drive.table = packed.knots[knots.index()];
-        }
-        Some(WeightDriver::Point { space, parameters: [x, y], point }) => {
-            drive.kind |= DRIVE_POINT;
-            (drive.parameter_x, drive.parameter_y) = (x as u32, y as u32);
-            (drive.table, drive.point) = (packed.blend_spaces[space.index()].table, point as u32);
-        }
-        None => {}
-    }
-    Some(drive)
-}
-
-/// The record of a layer whose time is driven, before its drive.
-pub fn pack_driven_time(clip: &PackedClip) -> LayerRecord {
-    let whole = Playback::new(crate::model::WrapMode::Normal, Ticks(0), 0.0);
-    LayerRecord { clock: CLOCK_DRIVEN, ..pack_playback(clip.offset, clip.duration, &whole) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! what happens to such an `if`.
 
 use crate::pack::arrays::Arrays;
-use crate::pack::joint_channels::JointChannels;
+use crate::pack::channels::JointChannels;
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CUBIC, MODE_EULER, MODE_QUANTIZED, MODE_SLERP, MODE_SPLIT, MODE_STEP, NONE,
     SkeletonRecord, TimelineRecord, ValueChannel, mode_of,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::model::{Interpolation, NumberRange, Skeleton, Timeline};
 use crate::pack::arrays::Arrays;
-use crate::pack::column::Column;
+use crate::pack::channels::TrackColumn;
 use crate::pack::key_blocks::{self, KeyBlock, UnfilledKeyBlock};
 use crate::pack::unroll::Beyond;
 
@@ -23,8 +23,8 @@ struct KeyIdentity {
 }
 
 impl KeyIdentity {
-    fn new(column: &Column) -> Self {
-        let Column { curve, curve_numbers, rotation, .. } = *column;
+    fn new(column: &TrackColumn) -> Self {
+        let TrackColumn { curve, curve_numbers, rotation, .. } = *column;
         Self { values: curve.values_identity(), interpolation: curve.interpolation(), curve_numbers, rotation }
     }
 }
@@ -61,7 +61,7 @@ impl<'a> PackedKeys<'a> {
     }
 
     /// The block of some columns of an axis; `None` unless all of them lie in one block.
-    pub fn find(&self, axis: Axis, columns: &[&Column]) -> Option<KeyBlock> {
+    pub fn find(&self, axis: Axis, columns: &[&TrackColumn]) -> Option<KeyBlock> {
         let mut block: Option<ColumnLocation> = None;
         let mut offsets = Vec::with_capacity(columns.len());
         for column in columns {
@@ -76,7 +76,7 @@ impl<'a> PackedKeys<'a> {
     }
 
     /// Remembers the block of some columns of an axis.
-    pub fn insert(&mut self, axis: Axis, columns: &[&Column], block: &KeyBlock) {
+    pub fn insert(&mut self, axis: Axis, columns: &[&TrackColumn], block: &KeyBlock) {
         let Some(&identity) = block.offsets.first() else { return };
         for (column, &offset) in columns.iter().zip(&block.offsets) {
             let location = ColumnLocation { block: identity, row: block.row, first: block.first, offset };

@@ -11,7 +11,7 @@ use crate::model::{
 };
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::chain::{self, PackedChain, ReachJoints};
-use crate::pack::column::QuantizedCurves;
+use crate::pack::channels::QuantizedCurves;
 use crate::pack::record::{ClipRecord, EASING_BEZIER, NONE, SkeletonRecord};
 use crate::pack::timeline::Timelines;
 use crate::pack::{Features, clip, drive, skeleton};

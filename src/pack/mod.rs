@@ -6,20 +6,15 @@
 //! What crowds and kernels refer to comes first: skeletons, records of clips, masks, chains. Then libraries that differ in the keys of their
 //! clips alone have it at the same places, and one can take the place of another.
 
-mod aligned;
 mod arrays;
 mod chain;
 mod channels;
 mod clip;
-mod column;
 mod crowd;
 mod displacement;
 mod drive;
 mod easing;
-mod events;
 mod features;
-mod goal;
-mod joint_channels;
 mod key_blocks;
 mod keys;
 mod large_array;
@@ -27,7 +22,6 @@ mod library;
 mod outputs;
 mod playback;
 mod quantized;
-mod quantized_rows;
 pub mod record;
 mod replacement;
 mod skeleton;
@@ -36,28 +30,27 @@ mod timeline;
 mod triangle_grid;
 mod unroll;
 
-pub use aligned::Aligned;
+pub use arrays::Aligned;
 pub(crate) use arrays::{Arrays, Sizes};
 pub(crate) use chain::ReachLink;
+pub(crate) use channels::JointChannels;
+#[cfg(all(test, feature = "gpu"))]
+pub(crate) use channels::pack_compact;
 pub use clip::ClipBytes;
 pub(crate) use crowd::{PackedBatch, PackedCrowd, pack_layer};
 #[cfg(feature = "gpu")]
-pub(crate) use crowd::{Room, pack_drivers, pack_instance};
+pub(crate) use crowd::{Room, pack_drivers, pack_goals, pack_instance};
 pub(crate) use displacement::PackedDisplacement;
 #[cfg(test)]
 pub(crate) use easing::folds;
 pub(crate) use features::Features;
-#[cfg(feature = "gpu")]
-pub(crate) use goal::pack_goals;
-pub(crate) use joint_channels::JointChannels;
-#[cfg(all(test, feature = "gpu"))]
-pub(crate) use joint_channels::pack_compact;
+pub(crate) use key_blocks::column_words;
+pub use library::PackedLibrary;
 pub(crate) use library::PackedSkeleton;
-pub use library::{PackedLibrary, all_threads};
+pub(crate) use library::all_threads;
 pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS, OutputCounts};
 pub use outputs::{OutputLayout, OutputNumbers};
 pub(crate) use quantized::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys, storable_step};
-pub(crate) use quantized_rows::column_words;
 pub(crate) use skeleton::rows;
 pub(crate) use timeline::{PackedTimeline, can_be_even, is_even, needs_exact_times};
 #[cfg(test)]

@@ -12,7 +12,7 @@
 use glam::{DQuat, DVec3};
 
 use crate::model::{Library, Motion, Outputs, Pose, SkinFormat, SkinId, Transform};
-use crate::pack::aligned::Aligned;
+use crate::pack::arrays::Aligned;
 use crate::pack::library::PackedSkeleton;
 use crate::pack::record::SkeletonRecord;
 #[cfg(feature = "gpu")]

@@ -37,9 +37,9 @@ pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> LayerReco
             // The end of the last pass must be the end to the last bit, because a key may lie there.
             let (start_units, end_units) = (units(start, unit), units(end, unit));
             let length = end_units - start_units;
-            Part { start: start_units, length, passes: passes_per_tick(playback.rate, end - start) }
+            PlayedPart { start: start_units, length, passes: passes_per_tick(playback.rate, end - start) }
         }
-        _ => Part::default(),
+        _ => PlayedPart::default(),
     };
     let begin = playback.start.0;
     let fraction = (passes.fract() * 2.0_f64.powi(64)) as u64;
@@ -67,7 +67,7 @@ pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> LayerReco
 
 /// The played part of a clip, in the clip's units, and the passes per tick. All 0 if the part has no length.
 #[derive(Default)]
-struct Part {
+struct PlayedPart {
     start: u64,
     length: u64,
     passes: u128,

@@ -185,13 +185,13 @@ mod tests {
     use super::*;
     use crate::model::Interpolation;
     use crate::pack::record::MAP_KEY;
-    use crate::reference::search::Span;
-    use crate::reference::{extrapolate, search};
+    use crate::reference::search;
+    use crate::reference::search::KeySpan;
 
     /// Searches a time among unrolled keys, as the kernels do.
-    fn find_unrolled(keys: &[Key], window: f64, time: f64) -> Span {
+    fn find_unrolled(keys: &[Key], window: f64, time: f64) -> KeySpan {
         let timeline = Timeline::snapping(keys.iter().map(|key| key.time).collect(), 0.0).unwrap();
-        let hit = |key: usize| Span { key: keys[key].map.hit as usize, hit: true, ..Span::between(0, 0.0) };
+        let hit = |key: usize| KeySpan { key: keys[key].map.hit as usize, hit: true, ..KeySpan::between(0, 0.0) };
         let times = timeline.times();
         let low = times.partition_point(|&key_time| key_time <= time).max(1) - 1;
         let straight = keys[low].map.source & MAP_STRAIGHT != 0;
@@ -205,7 +205,7 @@ mod tests {
         let Mapping { source, offset, scale, .. } = keys[low].map;
         let elapsed = if source & MAP_BACK != 0 { times[low + 1] - time } else { time - times[low] };
         let fraction = f64::from(offset) + f64::from(scale) * elapsed / (times[low + 1] - times[low]);
-        Span { straight, ..Span::between((source & MAP_KEY) as usize, fraction) }
+        KeySpan { straight, ..KeySpan::between((source & MAP_KEY) as usize, fraction) }
     }
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
                 assert!(keys.is_sorted_by(|a, b| a.time <= b.time), "{before:?} {after:?} {keys:?}");
                 let near = (0..=9).flat_map(|key| [-7e-7, 7e-7].map(|off| f64::from(key) + off));
                 for time in (0..=720).map(|step| f64::from(step) / 80.0).chain(near.filter(|time| *time > 0.0)) {
-                    let (found, wanted) = (find_unrolled(&keys, window, time), extrapolate::span(&curve, time, false));
+                    let (found, wanted) = (find_unrolled(&keys, window, time), search::span(&curve, time, false));
                     let near = (found.fraction - wanted.fraction).abs() < 1e-9 * wanted.fraction.abs().max(1.0);
                     let same = (found.key, found.hit, found.straight) == (wanted.key, wanted.hit, wanted.straight);
                     assert!(near && same, "{before:?} {after:?} at {time}: {found:?}, not {wanted:?}");

@@ -7,7 +7,7 @@ use crate::model::{Layer, LayerMode};
 
 /// A layer's share in a value that its clip animates.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Share<T> {
+pub struct LayerShare<T> {
     /// The layer's weight times its ramp and its mask.
     pub weight: f64,
     /// The mode of the layer.
@@ -18,11 +18,11 @@ pub struct Share<T> {
     pub reference: T,
 }
 
-impl<T> Share<T> {
+impl<T> LayerShare<T> {
     /// The same share, with its value and reference converted.
-    pub fn map<U>(self, convert: impl Fn(T) -> U) -> Share<U> {
+    pub fn map<U>(self, convert: impl Fn(T) -> U) -> LayerShare<U> {
         let Self { weight, mode, value, reference } = self;
-        Share { weight, mode, value: convert(value), reference: convert(reference) }
+        LayerShare { weight, mode, value: convert(value), reference: convert(reference) }
     }
 
     fn blends(&self) -> bool {
@@ -36,7 +36,7 @@ impl<T> Share<T> {
 
 /// Blends numbers one by one: translations, scales, morph weights, properties. `scale` says that they are scales, which
 /// additive layers multiply.
-pub fn numbers(rest: &[f64], shares: &[Share<Vec<f64>>], scale: bool) -> Vec<f64> {
+pub fn numbers(rest: &[f64], shares: &[LayerShare<Vec<f64>>], scale: bool) -> Vec<f64> {
     let blend = |index: usize| {
         let mut sum = 0.0;
         let mut value = 0.0;
@@ -68,13 +68,13 @@ pub fn numbers(rest: &[f64], shares: &[Share<Vec<f64>>], scale: bool) -> Vec<f64
 }
 
 /// Blends rotations. All of them have unit length.
-pub fn rotation(rest: DQuat, shares: &[Share<DQuat>]) -> DQuat {
+pub fn rotation(rest: DQuat, shares: &[LayerShare<DQuat>]) -> DQuat {
     let steps = rotation_steps(rest, shares);
     steps.last().map_or(rest, |step| step.result)
 }
 
 /// A normalisation on the way to a blended rotation.
-pub struct Step {
+pub struct RotationStep {
     /// The normalised rotation.
     pub result: DQuat,
     /// The length before the normalisation, as a fraction of the sum of the lengths of its terms. The normalisation divides
@@ -85,7 +85,7 @@ pub struct Step {
 }
 
 /// All normalisations on the way to a blended rotation, in order.
-pub fn rotation_steps(rest: DQuat, shares: &[Share<DQuat>]) -> Vec<Step> {
+pub fn rotation_steps(rest: DQuat, shares: &[LayerShare<DQuat>]) -> Vec<RotationStep> {
     let mut steps = Vec::new();
     let mut below = rest;
     let mut blended = shares.iter().filter(|share| share.blends()).peekable();
@@ -113,7 +113,7 @@ pub fn rotation_steps(rest: DQuat, shares: &[Share<DQuat>]) -> Vec<Step> {
                 let delta = share.reference.conjugate() * share.value;
                 let step = nlerp(DQuat::IDENTITY, delta, share.weight);
                 below *= step.result;
-                steps.push(Step { result: below, ..step });
+                steps.push(RotationStep { result: below, ..step });
             }
             _ => {
                 let step = nlerp(below, share.value, share.weight.min(1.0));
@@ -126,14 +126,14 @@ pub fn rotation_steps(rest: DQuat, shares: &[Share<DQuat>]) -> Vec<Step> {
 }
 
 /// Normalised linear interpolation from one rotation to another, along the chord of the shorter arc.
-fn nlerp(from: DQuat, to: DQuat, weight: f64) -> Step {
+fn nlerp(from: DQuat, to: DQuat, weight: f64) -> RotationStep {
     let dot = from.dot(to);
     let to = if dot < 0.0 { -to } else { to };
     let mixed = (1.0 - weight) * DVec4::from(from) + weight * DVec4::from(to);
     step(mixed, (1.0 - weight).abs() + weight, dot.abs(), from)
 }
 
-fn step(mixed: DVec4, sum: f64, turn: f64, fallback: DQuat) -> Step {
+fn step(mixed: DVec4, sum: f64, turn: f64, fallback: DQuat) -> RotationStep {
     let result = unit(DQuat::from_vec4(mixed)).unwrap_or(fallback);
-    Step { result, length: mixed.length() / sum, turn }
+    RotationStep { result, length: mixed.length() / sum, turn }
 }

@@ -3,17 +3,17 @@
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use crate::model::{Curve, Easing};
-use crate::reference::extrapolate;
-use crate::reference::search::Span;
+use crate::reference::search;
+use crate::reference::search::KeySpan;
 
 /// The span of a time on a curve, with its fraction eased. A key that is hit stays hit, and a straight line stays straight.
 /// `rotation` says that the curve is one of rotations.
-pub fn span(curve: &Curve, time: f64, rotation: bool) -> Span {
-    let span = extrapolate::span(curve, time, rotation);
+pub fn span(curve: &Curve, time: f64, rotation: bool) -> KeySpan {
+    let span = search::span(curve, time, rotation);
     if span.hit || span.straight {
         return span;
     }
-    Span { fraction: ease(curve.easing_at(span.key), span.fraction), ..span }
+    KeySpan { fraction: ease(curve.easing_at(span.key), span.fraction), ..span }
 }
 
 /// The value of an easing at `k`, by the formulas beside its variant.

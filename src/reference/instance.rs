@@ -1,15 +1,14 @@
 //! An instance: from its layers, parameters and transitions to its values.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::model::{
-    Crowd, Displacement, Goal, Layer, Library, Parameter, ParameterValues, Skeleton, SkeletonId, Ticks, Transition,
+    Crowd, Goal, Layer, Library, Parameter, ParameterValues, Skeleton, SkeletonId, StartPoses, Ticks, Transition,
 };
 use crate::reference::drive::{Driven, Moment};
-use crate::reference::inverse_kinematics;
-use crate::reference::layers;
-use crate::reference::transition;
+use crate::reference::transition::Displacements;
 use crate::reference::values::Values;
+use crate::reference::{inverse_kinematics, layers};
 
 /// An instance of a crowd that has been checked, or what it was before a transition.
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +25,8 @@ pub struct Instance<'a> {
     pub goals: &'a [Goal],
     /// The transition to the layers.
     pub transition: Option<&'a Transition>,
-    /// The displacements of the transition and of those that it interrupts, taken when they began; empty to take them now.
-    pub displacements: &'a [Displacement],
+    /// The poses around the starts of the transition and of those that it interrupts.
+    pub starts: &'a [Arc<StartPoses>],
 }
 
 impl<'a> Instance<'a> {
@@ -40,19 +39,19 @@ impl<'a> Instance<'a> {
             parameters: crowd.parameters(instance),
             goals: crowd.goals(instance),
             transition: crowd.transition(instance),
-            displacements: crowd.running(instance).map_or(&[], |running| &running.displacements),
+            starts: crowd.running(instance).map_or(&[], |running| &running.starts),
         }
     }
 
     /// The instance as it was before a transition of it.
     pub fn before(&self, transition: &'a Transition) -> Self {
-        let displacements = self.displacements.get(1..).unwrap_or_default();
-        Self { layers: &transition.from, transition: transition.before.as_deref(), displacements, ..*self }
+        let starts = self.starts.get(1..).unwrap_or_default();
+        Self { layers: &transition.from, transition: transition.before.as_deref(), starts, ..*self }
     }
 
     /// The instance with its layers, without a transition.
     pub fn alone(&self) -> Self {
-        Self { transition: None, displacements: &[], ..*self }
+        Self { transition: None, starts: &[], ..*self }
     }
 
     /// The instance as it is at a tick: what it was before a transition that begins later.
@@ -84,8 +83,9 @@ impl<'a> Instance<'a> {
         let mut values = shown.own_values(now);
         if let Some(transition) = shown.transition
             && let Some(elapsed) = transition.elapsed(now)
+            && let Some(displacements) = shown.displacements()
         {
-            shown.displacement(transition).apply(transition, elapsed, &mut values);
+            displacements.apply(elapsed, &mut values);
         }
         values
     }
@@ -98,10 +98,9 @@ impl<'a> Instance<'a> {
         Values { local, ..values }
     }
 
-    /// The displacement of the transition to the layers.
-    pub fn displacement(&self, transition: &'a Transition) -> Cow<'a, Displacement> {
-        let taken = self.displacements.first().map(Cow::Borrowed);
-        taken.unwrap_or_else(|| Cow::Owned(transition::displacement(self, transition)))
+    /// The displacements at the start of the transition; `None` without one.
+    pub fn displacements(&self) -> Option<Displacements<'a>> {
+        Some(Displacements::new(self.transition?, self.starts.first()?))
     }
 
     /// The values of the layers at a tick, without the transition.

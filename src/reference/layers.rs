@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3};
 
 use crate::model::{AdditiveReference, Layer, LayerMode, Library, Mask, Skeleton, Ticks, Transform};
-use crate::reference::blend::{self, Share};
+use crate::reference::blend::{self, LayerShare};
 use crate::reference::phase;
 use crate::reference::values::{Animated, AnimatedParts, Values};
 
@@ -52,8 +52,13 @@ impl<'a> Played<'a> {
     }
 
     /// Its share in a value of a joint, or in one that belongs to no joint. `None` if its clip does not animate the value.
-    pub fn share<T>(&self, joint: Option<usize>, animated: bool, value: impl Fn(&Values) -> T) -> Option<Share<T>> {
-        animated.then(|| Share {
+    pub fn share<T>(
+        &self,
+        joint: Option<usize>,
+        animated: bool,
+        value: impl Fn(&Values) -> T,
+    ) -> Option<LayerShare<T>> {
+        animated.then(|| LayerShare {
             weight: self.weight_at(joint),
             mode: self.mode,
             value: value(&self.values),
@@ -68,7 +73,7 @@ pub fn shares<T>(
     joint: Option<usize>,
     animated: impl Fn(&Animated) -> bool,
     value: impl Fn(&Values) -> T,
-) -> Vec<Share<T>> {
+) -> Vec<LayerShare<T>> {
     layers.iter().filter_map(|layer| layer.share(joint, animated(&layer.animated), &value)).collect()
 }
 

@@ -3,13 +3,10 @@
 //! It is written to be read beside the glTF 2.0 specification, not to be fast. It reads the [`Library`] and never a packed
 //! one, so that a fault of the packing shows as a difference.
 
-mod begin_transition;
 pub(crate) mod blend;
 pub(crate) mod drive;
 pub(crate) mod ease;
 mod events;
-pub(crate) mod extrapolate;
-pub(crate) mod hierarchy;
 pub(crate) mod instance;
 pub(crate) mod inverse_kinematics;
 pub(crate) mod layers;
@@ -19,11 +16,8 @@ pub(crate) mod player_events;
 pub(crate) mod root_motion;
 pub(crate) mod sample;
 pub(crate) mod search;
-mod skin;
 pub(crate) mod transition;
 pub(crate) mod values;
-
-pub use self::begin_transition::NewTransition;
 
 use crate::error::Error;
 use crate::evaluator::Evaluator;
@@ -65,11 +59,11 @@ impl<'a> Reference<'a> {
     pub(crate) fn pose(&self, instance: &Instance, step: Step, outputs: Outputs) -> Pose {
         let skeleton = instance.skeleton();
         let Values { local, weights, properties } = instance.posed_values(step.to);
-        let model = if outputs.model || outputs.skin { hierarchy::model(skeleton, &local) } else { Vec::new() };
+        let model = if outputs.model || outputs.skin { values::model_matrices(skeleton, &local) } else { Vec::new() };
         let mut pose = Pose::default();
         if outputs.skin {
             let skins = self.library.skins_of(instance.skeleton);
-            pose.skins = skins.map(|(_, skin)| skin::matrices(skin, &model)).collect();
+            pose.skins = skins.map(|(_, skin)| values::skin_matrices(skin, &model)).collect();
         }
         if outputs.local {
             pose.local = local;

@@ -22,7 +22,7 @@ pub struct Events {
 
 /// The position of a play among the events after a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mark {
+pub struct EventMark {
     /// The moment that is hit or lies behind, from -1 (forwards, before all) to their number (backwards, after all).
     moment: isize,
     /// The direction in which the next sample steps: 1 or -1.
@@ -45,7 +45,7 @@ impl Events {
 
     /// The events that a sample fires, as indices in order, and the mark that the next sample needs. The first sample of a play
     /// has no mark, and fires the events that it hits.
-    pub fn step(&self, wrap: WrapMode, last: Option<Mark>, phase: &Phase) -> (Vec<usize>, Mark) {
+    pub fn step(&self, wrap: WrapMode, last: Option<EventMark>, phase: &Phase) -> (Vec<usize>, EventMark) {
         let (mark, hit) = self.mark(phase);
         let Some(last) = last else {
             return (if hit { self.at(mark.moment).collect() } else { Vec::new() }, mark);
@@ -58,7 +58,7 @@ impl Events {
             return (self.at(0).collect(), mark);
         }
         let (fired, direction) = self.walk(wrap, last, mark);
-        (fired, Mark { direction, ..mark })
+        (fired, EventMark { direction, ..mark })
     }
 
     /// The events that are fired from the accumulated seconds of one sample to those of the next. The direction of samples
@@ -71,9 +71,9 @@ impl Events {
 
     /// Steps from one mark to another. Returns the events on the way and the direction at the end. The next step keeps this
     /// direction, even if the direction of the phase is another one by then.
-    fn walk(&self, wrap: WrapMode, from: Mark, to: Mark) -> (Vec<usize>, isize) {
+    fn walk(&self, wrap: WrapMode, from: EventMark, to: EventMark) -> (Vec<usize>, isize) {
         let count = self.moments.len() as isize;
-        let Mark { mut moment, mut direction, mut pass } = from;
+        let EventMark { mut moment, mut direction, mut pass } = from;
         let mut fired = Vec::new();
         loop {
             if moment != to.moment {
@@ -100,7 +100,7 @@ impl Events {
     }
 
     /// The mark of a phase, and true if it hits a moment.
-    fn mark(&self, phase: &Phase) -> (Mark, bool) {
+    fn mark(&self, phase: &Phase) -> (EventMark, bool) {
         let ratio = if self.duration == 0.0 { 0.0 } else { phase.time / self.duration };
         let found = self.find(ratio);
         let moment = match found {
@@ -111,7 +111,7 @@ impl Events {
         // A whole number of passes is the end of the last of them.
         let whole = phase.iterations.fract() == 0.0;
         let pass = if whole { phase.iterations - 1.0 } else { phase.iterations.trunc() };
-        (Mark { moment, direction: phase.direction as isize, pass }, found.is_ok())
+        (EventMark { moment, direction: phase.direction as isize, pass }, found.is_ok())
     }
 
     /// The moment that a fraction of the duration hits; else the first moment after it, as an error.

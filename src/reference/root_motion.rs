@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 
 use crate::model::SyncMap;
 use crate::model::{Clip, Layer, LayerMode, LayerTime, Library, Motion, Playback, RootMotion, Step, Ticks};
-use crate::reference::blend::{self, Share};
+use crate::reference::blend::{self, LayerShare};
 use crate::reference::drive;
 use crate::reference::instance::Instance;
 use crate::reference::layers::Played;
@@ -49,9 +49,9 @@ pub(crate) fn of_layers(instance: &Instance, step: Step) -> Option<Motion> {
     layers.iter().find(|layer| library.clip(layer.clip).root_motion.is_some())?;
     let driven = instance.driven(step.to);
     let shares = (0..layers.len()).filter_map(|layer| share(instance, layer, &driven[layer].layer, step));
-    let shares: Vec<Share<Motion>> = shares.collect();
-    let translation = |share: &Share<Motion>| share.clone().map(|motion| motion.translation.to_array().to_vec());
-    let rotation = |share: &Share<Motion>| share.clone().map(|motion| motion.rotation);
+    let shares: Vec<LayerShare<Motion>> = shares.collect();
+    let translation = |share: &LayerShare<Motion>| share.clone().map(|motion| motion.translation.to_array().to_vec());
+    let rotation = |share: &LayerShare<Motion>| share.clone().map(|motion| motion.rotation);
     let translations: Vec<_> = shares.iter().map(translation).collect();
     let rotations: Vec<_> = shares.iter().map(rotation).collect();
     Some(Motion {
@@ -62,7 +62,7 @@ pub(crate) fn of_layers(instance: &Instance, step: Step) -> Option<Motion> {
 
 /// A layer's share in the motion, with its weight at the end of the step; `driven` is the layer without a driver at that moment.
 /// Additive layers and layers without a root have none.
-pub(crate) fn share(instance: &Instance, index: usize, driven: &Layer, step: Step) -> Option<Share<Motion>> {
+pub(crate) fn share(instance: &Instance, index: usize, driven: &Layer, step: Step) -> Option<LayerShare<Motion>> {
     let layer = &instance.layers[index];
     let clip = instance.library.clip(layer.clip);
     let root = clip.root_motion?;
@@ -74,7 +74,7 @@ pub(crate) fn share(instance: &Instance, index: usize, driven: &Layer, step: Ste
         LayerTime::Phase { .. } | LayerTime::Synced { .. } => driven_way(instance, layer, root, step),
         time => of_layer(instance.library, clip, root, time, step),
     };
-    Some(Share { weight, mode: layer.mode, value, reference: Motion::IDENTITY })
+    Some(LayerShare { weight, mode: layer.mode, value, reference: Motion::IDENTITY })
 }
 
 /// The movement of a driven layer: from its clip time at one end of the step to that at the other, through the end of the clip as

@@ -5,7 +5,7 @@ use glam::DQuat;
 use crate::model::rotation::{self, LEAST_ARC, MOST_ARCS, unit};
 use crate::model::{Curve, Interpolation, Library};
 use crate::reference::ease;
-use crate::reference::search::Span;
+use crate::reference::search::KeySpan;
 
 /// The value of a curve at a time in seconds: one number per component of the curve, or the result of its interpolator.
 pub fn value(library: &Library, curve: &Curve, time: f64) -> Vec<f64> {
@@ -13,8 +13,8 @@ pub fn value(library: &Library, curve: &Curve, time: f64) -> Vec<f64> {
 }
 
 /// The value of a curve at a span.
-pub(crate) fn value_at(library: &Library, curve: &Curve, span: Span) -> Vec<f64> {
-    let Span { key, fraction, hit, .. } = span;
+pub(crate) fn value_at(library: &Library, curve: &Curve, span: KeySpan) -> Vec<f64> {
+    let KeySpan { key, fraction, hit, .. } = span;
     if let Interpolation::Custom(id) = curve.interpolation() {
         let interpolator = library.interpolator(id);
         let mut result = vec![0.0; interpolator.result_width()];
@@ -29,8 +29,8 @@ pub(crate) fn value_at(library: &Library, curve: &Curve, span: Span) -> Vec<f64>
 }
 
 /// The value of a curve without an interpolator at a span. With one, the number that the key holds.
-pub(crate) fn stored_value_at(curve: &Curve, span: Span) -> Vec<f64> {
-    let Span { key, fraction, hit, straight } = span;
+pub(crate) fn stored_value_at(curve: &Curve, span: KeySpan) -> Vec<f64> {
+    let KeySpan { key, fraction, hit, straight } = span;
     if hit {
         return curve.value(key).to_vec();
     }
@@ -64,8 +64,8 @@ pub fn rotation(curve: &Curve, time: f64) -> DQuat {
 }
 
 /// The quaternion at a span before it is normalised.
-pub(crate) fn unnormalised_rotation(curve: &Curve, span: Span) -> DQuat {
-    let Span { key, fraction, hit, .. } = span;
+pub(crate) fn unnormalised_rotation(curve: &Curve, span: KeySpan) -> DQuat {
+    let KeySpan { key, fraction, hit, .. } = span;
     let stored = |key: usize| DQuat::from_slice(curve.value(key));
     let end = |key: usize| rotation::key(stored(key)).unwrap_or(DQuat::IDENTITY);
     match curve.interpolation() {

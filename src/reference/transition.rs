@@ -1,125 +1,133 @@
-//! Transitions: the displacement of a pose at the start of a transition, and its decay.
+//! Transitions: the values that come in, displaced by a difference that decays.
+//!
+//! With `s` the start of a transition and `e` = [`Transition::STEP`], `P0` and `P1` are the values of the pose that goes out at `s` and
+//! at `s - e`, and `Q0` and `Q1` those of the pose that comes in at `s` and at `s + e`. All displacements follow from those four, here
+//! and, by other code, in the packing for the engines.
+
+use std::ops::Range;
 
 use glam::{DQuat, DVec3, DVec4};
 
-use crate::error::Error;
 use crate::model::rotation::unit;
-use crate::model::{
-    Crowd, Displacement, Library, Offset, PropertyOffset, RunningTransition, Skeleton, Transition, TransitionKind,
-    check_transition,
-};
-use crate::reference::instance::Instance;
+use crate::model::{Pose, StartPoses, Transform, Transition, TransitionKind};
 use crate::reference::values::Values;
 
-impl Crowd {
-    /// Begins a transition of an instance that leads to its layers, or ends its transition. The poses at the start are taken now,
-    /// from the layers and parameters that the instance has: set those before.
-    ///
-    /// # Errors
-    /// * [`Error::Instance`] if there is no such instance, the layers that go out or come in do not fit the library, a half-life or
-    ///   length is not above 0, or a transition does not start after the one that it interrupts.
-    /// * [`Error::Limit`] if a transition interrupts more than three others, or layers exceed the limit of [`push`](Self::push).
-    pub fn set_transition(
-        &mut self,
-        library: &Library,
-        instance: usize,
-        transition: Option<Transition>,
-    ) -> Result<(), Error> {
-        let Some(transition) = transition else { return self.store_transition(instance, None) };
-        check_transition(instance, &transition)?;
-        if instance >= self.len() {
-            return self.store_transition(instance, None);
-        }
-        self.check_instance(library, instance, Some(&transition))?;
-        let own = Instance::new(library, self, instance);
-        let mut shown = Instance { transition: Some(&transition), displacements: &[], ..own };
-        let mut displacements = Vec::new();
-        while let Some(next) = shown.transition {
-            displacements.push(displacement(&shown, next));
-            shown = shown.before(next);
-        }
-        self.store_transition(instance, Some(RunningTransition { transition, displacements }))
+/// A displacement at the start of a transition.
+///
+/// In an inertial transition it is the difference `x` of the two poses, a rotation vector for rotations, and its speed `v`. In a dead
+/// one it is the value `P0` itself and the speed of the pose that goes out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Offset {
+    /// The offset. Quaternions alone use the fourth number.
+    pub at_start: DVec4,
+    /// The speed per second; for rotations a rotation vector.
+    pub speed: DVec3,
+}
+
+/// The displacement of a property.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum PropertyOffset {
+    /// That of a rotation.
+    Rotation(Offset),
+    /// That of each number, in the first component.
+    Numbers(Vec<Offset>),
+}
+
+/// The displacements of an instance at the start of a transition.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Displacements<'a> {
+    transition: &'a Transition,
+    start: &'a StartPoses,
+}
+
+impl<'a> Displacements<'a> {
+    /// The displacements of a transition, by the poses around its start.
+    pub fn new(transition: &'a Transition, start: &'a StartPoses) -> Self {
+        Self { transition, start }
     }
-}
 
-/// The displacement of a transition to the layers of an instance.
-pub fn displacement(instance: &Instance, transition: &Transition) -> Displacement {
-    let (start, step) = (transition.start, Transition::STEP);
-    let before = instance.before(transition);
-    let moments = Moments {
-        out: [before.values(start), before.values(start - step)],
-        into: [instance.own_values(start), instance.own_values(start + step)],
-        seconds: step.to_seconds(),
-        is_dead: matches!(transition.kind, TransitionKind::Dead { .. }),
-    };
-    moments.displacement(instance.skeleton())
-}
+    /// The displacements of translation, rotation and scale of each joint.
+    pub fn joints(self) -> impl Iterator<Item = [Offset; 3]> {
+        (0..self.start.out[0].local.len()).map(move |joint| {
+            let vector = |part: fn(&Transform) -> DVec3| self.vector(|pose| part(&pose.local[joint]));
+            let rotation = self.rotation(|pose| pose.local[joint].rotation);
+            [vector(|local| local.translation), rotation, vector(|local| local.scale)]
+        })
+    }
 
-/// The values around the start of a transition.
-pub(super) struct Moments {
-    /// Those of the pose that goes out, at the start and before it.
-    pub out: [Values; 2],
-    /// Those of the pose that comes in, at the start and after it.
-    pub into: [Values; 2],
-    /// The time between two values.
-    pub seconds: f64,
-    /// True for a dead transition.
-    pub is_dead: bool,
-}
+    /// The displacement of each morph weight, in the first component.
+    pub fn weights(self) -> impl Iterator<Item = Offset> {
+        (0..self.start.out[0].weights.len()).map(move |index| self.number(|pose| pose.weights[index]))
+    }
 
-impl Moments {
-    /// The displacement at the start.
-    pub fn displacement(&self, skeleton: &Skeleton) -> Displacement {
-        let joint = |joint: usize| {
-            let vector = |part: fn(&Values, usize) -> DVec3| self.vector(|values| part(values, joint));
-            [
-                vector(|values, joint| values.local[joint].translation),
-                self.rotation(|values| values.local[joint].rotation),
-                vector(|values, joint| values.local[joint].scale),
-            ]
-        };
-        let number = |value: &dyn Fn(&Values) -> f64| {
-            let offset = self.vector(|values| DVec3::new(value(values), 0.0, 0.0));
-            [offset.at_start[0], offset.speed[0]]
-        };
-        let mut weights = Vec::new();
-        for (joint, rest) in self.out[0].weights.iter().enumerate() {
-            for index in 0..rest.len() {
-                weights.push(number(&|values| values.weights[joint][index]));
+    /// The displacement of the property whose numbers have the indices `numbers` among those of all properties.
+    pub fn property(self, numbers: Range<usize>) -> PropertyOffset {
+        if self.start.rotations.contains(&numbers.start) {
+            return PropertyOffset::Rotation(
+                self.rotation(|pose| DQuat::from_slice(&pose.properties[numbers.clone()])),
+            );
+        }
+        let known = numbers.start..numbers.end.min(self.start.out[0].properties.len());
+        PropertyOffset::Numbers(known.map(|index| self.number(|pose| pose.properties[index])).collect())
+    }
+
+    /// Displaces the values that come in, some seconds after the start.
+    pub fn apply(self, elapsed: f64, values: &mut Values) {
+        let decay = Decay::new(self.transition, elapsed);
+        for (local, [translation, rotation, scale]) in values.local.iter_mut().zip(self.joints()) {
+            local.translation = decay.vector(local.translation, &translation);
+            local.rotation = decay.rotation(local.rotation, &rotation);
+            local.scale = decay.vector(local.scale, &scale);
+        }
+        let number = |value: &mut f64, offset: &Offset| *value = decay.vector(DVec3::splat(*value), offset).x;
+        for (weight, offset) in values.weights.iter_mut().flatten().zip(self.weights()) {
+            number(weight, &offset);
+        }
+        let mut first = 0;
+        for property in &mut values.properties {
+            let numbers = first..first + property.len();
+            first = numbers.end;
+            match self.property(numbers) {
+                PropertyOffset::Rotation(offset) => {
+                    let displaced = decay.rotation(DQuat::from_slice(property), &offset);
+                    property.copy_from_slice(&displaced.to_array());
+                }
+                PropertyOffset::Numbers(offsets) => {
+                    property.iter_mut().zip(&offsets).for_each(|(value, offset)| number(value, offset));
+                }
             }
         }
-        let mut properties = Vec::new();
-        for (index, property) in skeleton.properties().iter().enumerate() {
-            let value = |at: usize| number(&|values: &Values| values.properties[index][at]);
-            properties.push(match property.rotation {
-                true => PropertyOffset::Rotation(self.rotation(|values| DQuat::from_slice(&values.properties[index]))),
-                false => PropertyOffset::Numbers((0..property.rest.len()).map(value).collect()),
-            });
+    }
+
+    /// The displacement of a number, in the first component.
+    fn number(self, value: impl Fn(&Pose) -> f64) -> Offset {
+        self.vector(|pose| DVec3::new(value(pose), 0.0, 0.0))
+    }
+
+    /// `x = P0 - Q0` and `v = ((P0 - P1) - (Q1 - Q0)) / e`; in a dead transition `P0` and `(P0 - P1) / e`.
+    fn vector(self, value: impl Fn(&Pose) -> DVec3) -> Offset {
+        let ([p0, p1], [q0, q1]) = (self.start.out.each_ref().map(&value), self.start.into.each_ref().map(&value));
+        let e = Transition::STEP.to_seconds();
+        match self.transition.kind {
+            TransitionKind::Inertial => {
+                Offset { at_start: (p0 - q0).extend(0.0), speed: (p0 - p1) / e - (q1 - q0) / e }
+            }
+            TransitionKind::Dead { .. } => Offset { at_start: p0.extend(0.0), speed: (p0 - p1) / e },
         }
-        Displacement { joints: (0..self.out[0].local.len()).map(joint).collect(), weights, properties }
     }
 
-    /// The displacement of a vector.
-    fn vector(&self, value: impl Fn(&Values) -> DVec3) -> Offset {
-        let [start, earlier] = [0, 1].map(|index| value(&self.out[index]));
-        let [into, later] = [0, 1].map(|index| value(&self.into[index]));
-        let (at_start, change) = match self.is_dead {
-            true => (start, start - earlier),
-            false => (start - into, (start - earlier) - (later - into)),
-        };
-        Offset { at_start: at_start.extend(0.0).to_array(), speed: (change / self.seconds).to_array() }
-    }
-
-    /// The displacement of a rotation.
-    fn rotation(&self, value: impl Fn(&Values) -> DQuat) -> Offset {
-        let [start, earlier] = [0, 1].map(|index| value(&self.out[index]));
-        let [into, later] = [0, 1].map(|index| value(&self.into[index]));
-        let turned = log(start * earlier.conjugate());
-        let (at_start, change) = match self.is_dead {
-            true => (DVec4::from(start), turned),
-            false => (log(start * into.conjugate()).extend(0.0), turned - log(later * into.conjugate())),
-        };
-        Offset { at_start: at_start.to_array(), speed: (change / self.seconds).to_array() }
+    /// `x = log(P0 Q0^-1)` and `v = (log(P0 P1^-1) - log(Q1 Q0^-1)) / e`; in a dead transition `P0` and `log(P0 P1^-1) / e`.
+    fn rotation(self, value: impl Fn(&Pose) -> DQuat) -> Offset {
+        let ([p0, p1], [q0, q1]) = (self.start.out.each_ref().map(&value), self.start.into.each_ref().map(&value));
+        let e = Transition::STEP.to_seconds();
+        let out = log(p0 * p1.conjugate()) / e;
+        match self.transition.kind {
+            TransitionKind::Inertial => {
+                let into = log(q1 * q0.conjugate()) / e;
+                Offset { at_start: log(p0 * q0.conjugate()).extend(0.0), speed: out - into }
+            }
+            TransitionKind::Dead { .. } => Offset { at_start: DVec4::from(p0), speed: out },
+        }
     }
 }
 
@@ -163,8 +171,7 @@ impl Decay {
 
     /// A vector of the pose that comes in, displaced.
     pub fn vector(self, value: DVec3, offset: &Offset) -> DVec3 {
-        let at_start = DVec4::from(offset.at_start).truncate();
-        let moved = DVec3::from(offset.speed);
+        let (at_start, moved) = (offset.at_start.truncate(), offset.speed);
         match self {
             Self::Inertial { offset, speed } => value + at_start * offset + moved * speed,
             Self::Dead { speed, share } => {
@@ -174,17 +181,9 @@ impl Decay {
         }
     }
 
-    /// A number of the pose that comes in, displaced by an offset and a speed.
-    pub fn number(self, value: f64, offset: [f64; 2]) -> f64 {
-        let [at_start, speed] = offset.map(|number| [number, 0.0, 0.0]);
-        let [x, y, z] = at_start;
-        self.vector(DVec3::new(value, 0.0, 0.0), &Offset { at_start: [x, y, z, 0.0], speed }).x
-    }
-
     /// A rotation of the pose that comes in, displaced.
     pub fn rotation(self, value: DQuat, offset: &Offset) -> DQuat {
-        let start = DVec4::from(offset.at_start);
-        let turned = DVec3::from(offset.speed);
+        let (start, turned) = (offset.at_start, offset.speed);
         let result = match self {
             Self::Inertial { offset, speed } => exp(start.truncate() * offset + turned * speed) * value,
             Self::Dead { speed, share } => {
@@ -197,37 +196,11 @@ impl Decay {
     }
 }
 
-impl Displacement {
-    /// Displaces the values of the pose that comes in, some seconds after the start of a transition.
-    pub(crate) fn apply(&self, transition: &Transition, elapsed: f64, values: &mut Values) {
-        let decay = Decay::new(transition, elapsed);
-        for (local, [translation, rotation, scale]) in values.local.iter_mut().zip(&self.joints) {
-            local.translation = decay.vector(local.translation, translation);
-            local.rotation = decay.rotation(local.rotation, rotation);
-            local.scale = decay.vector(local.scale, scale);
-        }
-        for (weight, &offset) in values.weights.iter_mut().flatten().zip(&self.weights) {
-            *weight = decay.number(*weight, offset);
-        }
-        for (value, offset) in values.properties.iter_mut().zip(&self.properties) {
-            match offset {
-                PropertyOffset::Rotation(offset) => {
-                    *value = decay.rotation(DQuat::from_slice(value), offset).to_array().to_vec();
-                }
-                PropertyOffset::Numbers(offsets) => {
-                    value.iter_mut().zip(offsets).for_each(|(number, &offset)| *number = decay.number(*number, offset));
-                }
-            }
-        }
-    }
-}
-
-/// The rotation vector of a unit quaternion, by the shorter way.
+/// The rotation vector of a unit quaternion, negated where its w is below 0: the angle is then at most 180 degrees.
 fn log(rotation: DQuat) -> DVec3 {
-    let rotation = if rotation.w < 0.0 { -rotation } else { rotation };
-    let axis = rotation.xyz();
-    let length = axis.length();
-    if length == 0.0 { DVec3::ZERO } else { axis * (2.0 * length.atan2(rotation.w) / length) }
+    let angle = 2.0 * rotation.xyz().length().atan2(rotation.w.abs());
+    let axis = rotation.xyz().normalize_or_zero();
+    if rotation.w < 0.0 { -angle * axis } else { angle * axis }
 }
 
 /// The unit quaternion of a rotation vector.

@@ -1,14 +1,15 @@
-//! Stage 5, for a whole clip: from its tracks to the values of each joint, morph weight and property.
+//! Stage 5, for a whole clip: from its tracks to the values of each joint, morph weight and property; and stages 7 and 8, from local
+//! transforms to model matrices and skin matrices.
 //!
 //! Colours stay as computed: a caller that needs bytes rounds them last. Quaternions of properties are not normalised,
 //! as in Cocos Creator; quaternions of joints are.
 
 use std::collections::HashMap;
 
-use glam::{DQuat, DVec3};
+use glam::{DAffine3, DQuat, DVec3};
 
 use crate::model::rotation::{self, unit};
-use crate::model::{Clip, Library, Skeleton, Target, Track, Transform};
+use crate::model::{Clip, Library, Skeleton, Skin, Target, Track, Transform};
 use crate::reference::sample;
 
 /// The values of all joints, morph weights and properties of a skeleton.
@@ -155,4 +156,19 @@ impl Animated {
         }
         animated
     }
+}
+
+/// The model matrix of each joint: the model matrix of its parent times its local matrix (glTF 2.0, section 3.5.3).
+pub fn model_matrices(skeleton: &Skeleton, local: &[Transform]) -> Vec<DAffine3> {
+    let mut model: Vec<DAffine3> = Vec::with_capacity(local.len());
+    for (joint, transform) in skeleton.joints().iter().zip(local) {
+        let matrix = joint.matrix.unwrap_or_else(|| transform.to_affine());
+        model.push(joint.parent.map_or(matrix, |parent| model[parent] * matrix));
+    }
+    model
+}
+
+/// The skin matrix of each joint of a skin: its model matrix times its inverse bind matrix (glTF 2.0, section 3.7.3).
+pub fn skin_matrices(skin: &Skin, model: &[DAffine3]) -> Vec<DAffine3> {
+    skin.joints.iter().zip(&skin.inverse_bind).map(|(&joint, inverse_bind)| model[joint] * *inverse_bind).collect()
 }

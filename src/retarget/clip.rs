@@ -1,17 +1,19 @@
-//! The retargeting of one clip.
+//! The retargeting of one clip: its root joint, the translation track of the root, and the rotation tracks.
 
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::error::Error;
-use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation, Target, Timeline, Track};
-use crate::retarget::key_budget::KeyBudget;
-use crate::retarget::moving_joints::{MovingJoints, Part};
-use crate::retarget::plan::Plan;
-use crate::retarget::report::{DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack};
-use crate::retarget::root;
-use crate::retarget::rotations::Rotations;
+use crate::model::rotation::unit;
+use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation, Target, Timeline, Track, Transform};
+use crate::reference::sample;
+use crate::retarget::moving_joints::{MovingJoints, TransformPart};
+use crate::retarget::plan::{Plan, Root};
+use crate::retarget::report::{
+    DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack, TrackMethod,
+};
+use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
 
 /// The largest sine of the angle between axes of two skeletons that count as the same.
 const MOST_SLOPE: f64 = 1e-4;
@@ -22,8 +24,8 @@ pub(super) fn retarget(plan: &Plan, id: ClipId, budget: &mut KeyBudget) -> Resul
     let source = MovingJoints::new(plan.library, plan.source, clip);
     let mut rotations = Rotations::new(plan, clip, &source, budget)?;
     let moved = match &plan.root {
-        Some(root) => root::make(plan, root, clip, &source, &mut rotations, budget)
-            .map_err(|error| Part::Translation.fault(clip, plan.target, root.target, error))?,
+        Some(root) => root_track(plan, root, clip, &source, &mut rotations, budget)
+            .map_err(|error| TransformPart::Translation.fault(clip, plan.target, root.target, error))?,
         None => None,
     };
     let (made, used) = rotations.into_tracks();
@@ -47,10 +49,10 @@ pub(super) fn retarget(plan: &Plan, id: ClipId, budget: &mut KeyBudget) -> Resul
 }
 
 fn reason(target: Target) -> DropReason {
-    match (target, Part::of(target)) {
-        (_, Some((_, Part::Translation))) => DropReason::Translation,
-        (_, Some((_, Part::Rotation))) => DropReason::Unmapped,
-        (_, Some((_, Part::Scale))) => DropReason::Scale,
+    match (target, TransformPart::of(target)) {
+        (_, Some((_, TransformPart::Translation))) => DropReason::Translation,
+        (_, Some((_, TransformPart::Rotation))) => DropReason::Unmapped,
+        (_, Some((_, TransformPart::Scale))) => DropReason::Scale,
         (Target::Weights(_), None) => DropReason::Weights,
         (_, None) => DropReason::Property,
     }
@@ -88,6 +90,394 @@ fn mapped(plan: &Plan, root: RootMotion) -> Result<RootMotion, LossReason> {
 }
 
 /// A curve that holds one value.
-pub(super) fn single_key(numbers: Vec<f64>) -> Result<Curve, Error> {
+fn single_key(numbers: Vec<f64>) -> Result<Curve, Error> {
     Curve::new(Arc::new(Timeline::new(vec![0.0])?), Interpolation::Step, numbers.len(), numbers)
+}
+
+// The translation track of the root.
+//
+// The root of the target is at `t0 + k (s(t) - s0)` in model space. If nothing above it moves on either side, its local translation
+// is an affine function of that of its partner.
+
+/// The part of the rig's size up to which two places count as the same.
+const SAME_PLACE: f64 = 1e-12;
+
+/// Makes the track of the root. `None` if it keeps its rest translation.
+fn root_track(
+    plan: &Plan,
+    root: &Root,
+    clip: &Clip,
+    source: &MovingJoints,
+    rotations: &mut Rotations,
+    budget: &mut KeyBudget,
+) -> Result<Option<MadeTrack>, Error> {
+    let (knots, moves_above) = knots(plan, root, clip, source, rotations);
+    let path = RootPath::new(plan, root, source, rotations);
+    let made = match source.tracks(root.source, TransformPart::Translation) {
+        [] if !moves_above => path.held()?,
+        [(_, track)] if !moves_above && track.component.is_none() => {
+            Some((path.mapped_curve(&track.curve)?, TrackMethod::Exact))
+        }
+        _ => Some(path.sampled(knots, budget)?),
+    };
+    Ok(made.map(|(curve, method)| MadeTrack { track: Track::new(Target::Translation(root.target), curve), method }))
+}
+
+/// The times at which the place of the root may have a kink or a jump, and true if a joint above it moves on either side.
+fn knots(
+    plan: &Plan,
+    root: &Root,
+    clip: &Clip,
+    source: &MovingJoints,
+    rotations: &mut Rotations,
+) -> (MotionKnots, bool) {
+    let (mut knots, mut moves_above) = (MotionKnots::default(), false);
+    let parts_above = plan.source.ancestors(root.source).flat_map(|joint| TransformPart::ALL.map(|part| (joint, part)));
+    for &(index, track) in parts_above.flat_map(|(joint, part)| source.tracks(joint, part)) {
+        rotations.used[index] = true;
+        if !track.curve.is_constant() {
+            moves_above = true;
+            knots.add(&track.curve, clip.length);
+        }
+    }
+    for curve in plan.target.ancestors(root.target).filter_map(|joint| rotations.curve(joint)) {
+        if !curve.is_constant() {
+            moves_above = true;
+            knots.add(curve, clip.length);
+        }
+    }
+    for &(index, track) in source.tracks(root.source, TransformPart::Translation) {
+        rotations.used[index] = true;
+        knots.add(&track.curve, clip.length);
+    }
+    (knots, moves_above)
+}
+
+/// The way of the root of the target, after that of its partner.
+struct RootPath<'a> {
+    plan: &'a Plan<'a>,
+    root: &'a Root,
+    source: &'a MovingJoints<'a>,
+    rotations: &'a Rotations<'a>,
+    /// The joints above, the uppermost last.
+    above_source: Vec<usize>,
+    above_target: Vec<usize>,
+}
+
+impl<'a> RootPath<'a> {
+    fn new(plan: &'a Plan<'a>, root: &'a Root, source: &'a MovingJoints<'a>, rotations: &'a Rotations<'a>) -> Self {
+        let above_source = plan.source.ancestors(root.source).collect();
+        let above_target = plan.target.ancestors(root.target).collect();
+        Self { plan, root, source, rotations, above_source, above_target }
+    }
+
+    /// The matrix of the parent in the source at a time.
+    fn source_space(&self, time: f64) -> DAffine3 {
+        let locals = self.above_source.iter().rev().map(|&joint| self.source.matrix(joint, time));
+        locals.fold(DAffine3::IDENTITY, |above, local| above * local)
+    }
+
+    /// The matrix of the parent in the target at a time. It has an inverse, because the plan has no other roots.
+    fn target_space(&self, time: f64) -> DAffine3 {
+        let local = |joint: usize| {
+            let node = &self.plan.target.joints()[joint];
+            let turned = || Transform { rotation: self.rotations.local(joint, time), ..node.rest };
+            node.matrix.unwrap_or_else(|| turned().to_affine())
+        };
+        self.above_target.iter().rev().fold(DAffine3::IDENTITY, |above, &joint| above * local(joint))
+    }
+
+    /// The place in the target, in model space, for a place in the source.
+    fn place(&self, place: DVec3) -> DVec3 {
+        let start = self.plan.reference.matrices[self.root.source].translation;
+        self.plan.rest.matrices[self.root.target].translation + self.root.scale * (place - start)
+    }
+
+    /// The local translation at a time.
+    fn local(&self, time: f64) -> DVec3 {
+        let found = self.source_space(time).transform_point3(self.source.translation(self.root.source, time));
+        self.target_space(time).inverse().transform_point3(self.place(found))
+    }
+
+    /// The curve of a root that stands still. `None` if it does so at rest.
+    fn held(&self) -> Result<Option<(Curve, TrackMethod)>, Error> {
+        let (found, rest) = (self.local(0.0), self.plan.target.joints()[self.root.target].rest.translation);
+        if found.distance(rest) <= 1e-9 * self.plan.target_size {
+            return Ok(None);
+        }
+        Ok(Some((single_key(found.to_array().to_vec())?, TrackMethod::Constant)))
+    }
+
+    /// The curve of a root above which nothing moves.
+    fn mapped_curve(&self, curve: &Curve) -> Result<Curve, Error> {
+        let (from, to) = (self.source_space(0.0), self.target_space(0.0).inverse());
+        let linear = self.root.scale * (to.matrix3 * from.matrix3);
+        let offset = to.transform_point3(self.place(from.translation));
+        mapped_curve(curve, linear, offset, self.plan.target_size)
+    }
+
+    /// The curve through samples.
+    fn sampled(&self, knots: MotionKnots, budget: &mut KeyBudget) -> Result<(Curve, TrackMethod), Error> {
+        let size = self.plan.target_size;
+        let motion = SampledMotion {
+            value: &|time| self.local(time),
+            error: &|time, found: DVec3, wanted| {
+                self.target_space(time).transform_vector3(found - wanted).length() / size
+            },
+            bound: self.plan.options.translation_bound,
+        };
+        let resampled = resample(knots, &motion, budget)?;
+        let method = TrackMethod::Resampled { keys: resampled.curve.timeline().len(), error: resampled.error };
+        Ok((resampled.curve, method))
+    }
+}
+
+/// A curve of translations with each key mapped by an affine function, and each tangent by its linear part.
+fn mapped_curve(curve: &Curve, linear: DMat3, offset: DVec3, size: f64) -> Result<Curve, Error> {
+    if linear.abs_diff_eq(DMat3::IDENTITY, SAME_PLACE) && offset.abs().max_element() <= SAME_PLACE * size {
+        return Ok(curve.clone());
+    }
+    let is_value = |element: usize| curve.interpolation() != Interpolation::CubicSpline || element % 3 == 1;
+    let map = |(element, numbers): (usize, &[f64])| {
+        let turned = linear * DVec3::from_slice(numbers);
+        (if is_value(element) { turned + offset } else { turned }).to_array()
+    };
+    curve.with_values(curve.interpolation(), 3, curve.values().chunks_exact(3).enumerate().flat_map(map).collect())
+}
+
+// The rotation tracks of a retargeted clip.
+//
+// Let `t` be a mapped joint of the target, `s` its partner, `a` the partner of the nearest mapped joint above `t`. The model-space
+// rotation of `t` is `S(t) S0^-1 T0`. That of the parent of `t` is `Sa(t) Sa0^-1 P0`, with `P0` at rest, because nothing turns between the two.
+// The local rotation of `t` is therefore `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1 T0)`. If `a` is also the nearest mapped joint above
+// `s`, and nothing moves between the two, the middle is `M s(t)` with the local rotation `s(t)` and a constant `M`.
+
+/// The angle in radians, or the difference of numbers, up to which two rotations count as the same.
+const SAME_ROTATION: f64 = 1e-12;
+
+/// A track of a joint of the target.
+pub(super) struct MadeTrack {
+    pub track: Track,
+    pub method: TrackMethod,
+}
+
+/// A mapped joint of the target, with the constants of its local rotation: `before Sa(t)^-1 S(t) after`.
+struct MappedJoint {
+    joint: usize,
+    /// Its partner.
+    partner: usize,
+    /// The partner of the nearest mapped joint above it.
+    above: Option<usize>,
+    before: DQuat,
+    after: DQuat,
+}
+
+impl MappedJoint {
+    fn new(plan: &Plan, joint: usize, partner: usize) -> Self {
+        let above = plan.mapped_above_target(joint).and_then(|above| plan.source_of[above]);
+        let parent = plan.target.joints()[joint].parent;
+        let before = plan.rest.rotation(parent).conjugate() * plan.reference.rotation(above);
+        let after = plan.reference.rotations[partner].conjugate() * plan.rest.rotations[joint];
+        Self { joint, partner, above, before, after }
+    }
+}
+
+/// The rotations of the target while a clip is retargeted.
+pub(super) struct Rotations<'a> {
+    plan: &'a Plan<'a>,
+    clip: &'a Clip,
+    source: &'a MovingJoints<'a>,
+    /// The track of each joint of the target that has been made.
+    made: Vec<Option<MadeTrack>>,
+    /// True for each joint of the target that is not exactly at the wanted rotation, because it or one above was resampled.
+    is_off: Vec<bool>,
+    /// The tracks of the source on which made tracks depend.
+    pub used: Vec<bool>,
+}
+
+impl<'a> Rotations<'a> {
+    /// Makes the tracks of all mapped joints.
+    pub fn new(
+        plan: &'a Plan<'a>,
+        clip: &'a Clip,
+        source: &'a MovingJoints<'a>,
+        budget: &mut KeyBudget,
+    ) -> Result<Self, Error> {
+        let count = plan.target.joints().len();
+        let used = vec![false; clip.tracks.len()];
+        let mut rotations = Self { plan, clip, source, made: Vec::new(), is_off: Vec::with_capacity(count), used };
+        for joint in 0..count {
+            let is_above_off = plan.target.joints()[joint].parent.is_some_and(|parent| rotations.is_off[parent]);
+            let made = match plan.source_of[joint].map(|partner| MappedJoint::new(plan, joint, partner)) {
+                Some(mapped) => rotations
+                    .make(&mapped, is_above_off, budget)
+                    .map_err(|error| TransformPart::Rotation.fault(clip, plan.target, joint, error))?,
+                None => None,
+            };
+            let is_resampled =
+                |made: &MadeTrack| matches!(made.method, TrackMethod::Resampled { error, .. } if error > 0.0);
+            rotations.is_off.push(is_above_off || made.as_ref().is_some_and(is_resampled));
+            rotations.made.push(made);
+        }
+        Ok(rotations)
+    }
+
+    /// The tracks, by joint of the target.
+    pub fn into_tracks(self) -> (Vec<Option<MadeTrack>>, Vec<bool>) {
+        (self.made, self.used)
+    }
+
+    /// The local rotation of a joint of the target at a time.
+    pub fn local(&self, joint: usize, time: f64) -> DQuat {
+        match self.made.get(joint).and_then(Option::as_ref) {
+            Some(made) => sample::rotation(&made.track.curve, time),
+            None => unit(self.plan.target.joints()[joint].rest.rotation).unwrap_or(DQuat::IDENTITY),
+        }
+    }
+
+    /// The curve of a joint of the target, if it has one.
+    pub fn curve(&self, joint: usize) -> Option<&Curve> {
+        self.made.get(joint).and_then(Option::as_ref).map(|made| &made.track.curve)
+    }
+
+    /// Makes the track of a joint of the target. `None` if it keeps its rest rotation.
+    fn make(
+        &mut self,
+        mapped: &MappedJoint,
+        is_above_off: bool,
+        budget: &mut KeyBudget,
+    ) -> Result<Option<MadeTrack>, Error> {
+        if let Some((before, after)) = self.factors(mapped) {
+            match self.source.tracks(mapped.partner, TransformPart::Rotation) {
+                [] => {
+                    let rotation = before * self.source.rotation(mapped.partner, 0.0) * after;
+                    return self.constant(mapped.joint, rotation);
+                }
+                &[(index, track)] if matches!(track.target, Target::Rotation(_)) => {
+                    if let Some(curve) = turned_curve(&track.curve, before, after)? {
+                        self.used[index] = true;
+                        let track = Track::new(Target::Rotation(mapped.joint), curve);
+                        return Ok(Some(MadeTrack { track, method: TrackMethod::Exact }));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let (up, down) = self.path(mapped.above, mapped.partner);
+        let knots = self.knots(mapped, up.iter().chain(&down), is_above_off);
+        let ideal =
+            |time: f64| mapped.before * self.product(&up, time).conjugate() * self.product(&down, time) * mapped.after;
+        if knots.is_empty() {
+            return self.constant(mapped.joint, ideal(0.0));
+        }
+        let all: Vec<usize> =
+            std::iter::once(mapped.partner).chain(self.plan.source.ancestors(mapped.partner)).collect();
+        // Below a resampled joint, the errors of those above are undone.
+        let compensated = |time: f64| {
+            let parents: Vec<usize> = self.plan.target.ancestors(mapped.joint).collect();
+            let parent = parents.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.local(joint, time));
+            parent.conjugate() * self.product(&all, time) * mapped.after
+        };
+        let motion = SampledMotion {
+            value: if is_above_off { &compensated } else { &ideal },
+            error: &|_, found: DQuat, wanted| angle(found, wanted),
+            bound: self.plan.options.rotation_bound,
+        };
+        let resampled = resample(knots, &motion, budget)?;
+        let method = TrackMethod::Resampled { keys: resampled.curve.timeline().len(), error: resampled.error };
+        let track = Track::new(Target::Rotation(mapped.joint), resampled.curve);
+        Ok(Some(MadeTrack { track, method }))
+    }
+
+    /// The constants `A` and `B` if the local rotation of a joint is `A s(t) B`, with the local rotation `s(t)` of its partner.
+    fn factors(&mut self, mapped: &MappedJoint) -> Option<(DQuat, DQuat)> {
+        let (plan, source) = (self.plan, self.source);
+        let between: Vec<usize> =
+            plan.source.ancestors(mapped.partner).take_while(|&between| Some(between) != mapped.above).collect();
+        let moves = |joint: &usize| source.moves(*joint, TransformPart::Rotation);
+        if mapped.above != plan.mapped_above_source(mapped.partner) || between.iter().any(moves) {
+            return None;
+        }
+        // What stands still may be held in another pose than that of rest. Any time will do.
+        let held = between.iter().flat_map(|&joint| source.tracks(joint, TransformPart::Rotation));
+        held.for_each(|&(index, _)| self.used[index] = true);
+        Some((canonical(mapped.before * self.product(&between, 0.0)), canonical(mapped.after)))
+    }
+
+    /// The times at which the rotation of a joint may have a kink or a jump. It depends on these joints of the source, and if one above
+    /// it is off, on all above it in the target.
+    fn knots<'b>(
+        &mut self,
+        mapped: &MappedJoint,
+        joints: impl Iterator<Item = &'b usize>,
+        is_above_off: bool,
+    ) -> MotionKnots {
+        let (mut knots, source) = (MotionKnots::default(), self.source);
+        for &(index, track) in joints.flat_map(|&joint| source.tracks(joint, TransformPart::Rotation)) {
+            self.used[index] = true;
+            if !track.curve.is_constant() {
+                knots.add(&track.curve, self.clip.length);
+            }
+        }
+        if is_above_off {
+            let curves = self.plan.target.ancestors(mapped.joint).filter_map(|above| self.curve(above));
+            curves.for_each(|curve| knots.add(curve, self.clip.length));
+        }
+        knots
+    }
+
+    /// The product of the local rotations of joints of the source at a time, of which the last is the uppermost.
+    fn product(&self, joints: &[usize], time: f64) -> DQuat {
+        joints.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.source.rotation(joint, time))
+    }
+
+    /// A track of one key, or `None` for the rest rotation.
+    fn constant(&self, joint: usize, rotation: DQuat) -> Result<Option<MadeTrack>, Error> {
+        let rest = unit(self.plan.target.joints()[joint].rest.rotation).unwrap_or(DQuat::IDENTITY);
+        if angle(rotation, rest) <= 1e-9 {
+            return Ok(None);
+        }
+        let curve = super::clip::single_key(rotation.normalize().to_array().to_vec())?;
+        let track = Track::new(Target::Rotation(joint), curve);
+        Ok(Some(MadeTrack { track, method: TrackMethod::Constant }))
+    }
+
+    /// The joints of the source from one joint and from another up to the nearest joint above both, each way without that joint.
+    fn path(&self, from: Option<usize>, to: usize) -> (Vec<usize>, Vec<usize>) {
+        let chain = |joint: usize| std::iter::once(joint).chain(self.plan.source.ancestors(joint)).collect();
+        let mut up: Vec<usize> = from.map(chain).unwrap_or_default();
+        let mut down: Vec<usize> = chain(to);
+        while let (Some(one), Some(other)) = (up.last(), down.last())
+            && one == other
+        {
+            up.pop();
+            down.pop();
+        }
+        (up, down)
+    }
+}
+
+/// A rotation with rounding errors near the identity removed, so that equal rigs get equal keys, and with a scalar of at least 0.
+fn canonical(rotation: DQuat) -> DQuat {
+    let rotation = if rotation.w < 0.0 { -rotation } else { rotation }.normalize();
+    if rotation.xyz().abs().max_element() <= SAME_ROTATION { DQuat::IDENTITY } else { rotation }
+}
+
+/// A curve of rotations with each key, and each tangent, multiplied from both sides. `None` if a key of zeros would have to be changed:
+/// it counts as the identity, before and after.
+fn turned_curve(curve: &Curve, before: DQuat, after: DQuat) -> Result<Option<Curve>, Error> {
+    if before == DQuat::IDENTITY && after == DQuat::IDENTITY {
+        return Ok(Some(curve.clone()));
+    }
+    if curve.zero_key().is_some() {
+        return Ok(None);
+    }
+    let turn = |numbers: &[f64]| (before * DQuat::from_slice(numbers) * after).to_array();
+    curve.with_values(curve.interpolation(), 4, curve.values().chunks_exact(4).flat_map(turn).collect()).map(Some)
+}
+
+/// The angle between two rotations, precise for small angles, too.
+pub(crate) fn angle(one: DQuat, other: DQuat) -> f64 {
+    let difference = one.conjugate() * other;
+    2.0 * difference.xyz().length().atan2(difference.w.abs())
 }

@@ -1,9 +1,16 @@
-//! The map of a retargeting: pairs of joints, and the movement of the root.
+//! The map of a retargeting: pairs of joints, by their names or from a file, and the movement of the root.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::Path;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::error::Error;
-use crate::model::{Library, SkeletonId, no_such};
-use crate::retarget::joints::are_joints;
-use crate::retarget::names::{Side, match_joints};
+use crate::import::{Fault, JsonPath, parse_json, without_mark};
+use crate::model::{Library, Skeleton, SkeletonId, no_such};
+use crate::retarget::conventions::{Roles, normalized};
 
 /// The joints of two skeletons of a library that correspond to each other, and the movement of the root, for
 /// [`Library::retarget`].
@@ -174,6 +181,283 @@ impl JointMap {
                 fault(format!("the scale of the root is {scale}; expected a finite number in the range of an f32"))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+/// The joints of a skeleton that can have a partner.
+pub(super) struct Side<'a> {
+    skeleton: &'a Skeleton,
+    /// True for each joint that has no partner yet and is not ambiguous.
+    is_free: Vec<bool>,
+    pub roles: Roles,
+}
+
+impl<'a> Side<'a> {
+    pub fn new(skeleton: &'a Skeleton, is_joint: Vec<bool>) -> Self {
+        let roles = Roles::new(skeleton, &is_joint);
+        Self { skeleton, is_free: is_joint, roles }
+    }
+
+    fn key(&self, joint: usize, by: MatchedBy) -> Option<String> {
+        let name = || self.skeleton.joints()[joint].name.as_deref();
+        match by {
+            MatchedBy::Name => name().map(str::to_owned),
+            MatchedBy::NormalizedName => name().map(normalized),
+            MatchedBy::Role => self.roles.of_joint[joint].clone(),
+            MatchedBy::Caller => None,
+        }
+    }
+}
+
+/// The role of the joint that moves the body.
+const HIPS: &str = "hips";
+
+/// Pairs joints by equal names, then by equal normalised names, then by roles. What is ambiguous is left out.
+///
+/// A name that is that of the hips on one side, but of another bone on the other, says nothing: `spine` is the hip bone of Rigify.
+pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPair>, Vec<MapRemark>) {
+    let (mut pairs, mut remarks) = (Vec::new(), Vec::new());
+    for by in [MatchedBy::Name, MatchedBy::NormalizedName, MatchedBy::Role] {
+        let mut groups: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
+        for (index, side) in [&*source, &*target].into_iter().enumerate() {
+            for joint in (0..side.is_free.len()).filter(|&joint| side.is_free[joint]) {
+                if let Some(key) = side.key(joint, by).filter(|key| !key.is_empty()) {
+                    groups.entry(key).or_default()[index].push(joint);
+                }
+            }
+        }
+        for (name, [sources, targets]) in groups {
+            if sources.is_empty() || targets.is_empty() {
+                continue;
+            }
+            if let ([from], [to]) = (sources.as_slice(), targets.as_slice()) {
+                let roles = [source.roles.of_joint[*from].clone(), target.roles.of_joint[*to].clone()];
+                if let [Some(of_source), Some(of_target)] = roles
+                    && of_source != of_target
+                    && [&of_source, &of_target].into_iter().any(|role| role == HIPS)
+                {
+                    let remark = MapRemark::Roles { source: *from, target: *to, roles: [of_source, of_target] };
+                    // Equal names are equal when they are normalised, too.
+                    if !remarks.contains(&remark) {
+                        remarks.push(remark);
+                    }
+                    continue;
+                }
+                pairs.push(JointPair { source: *from, target: *to, by });
+            } else {
+                remarks.push(MapRemark::Ambiguous { name, by, sources: sources.clone(), targets: targets.clone() });
+            }
+            sources.iter().for_each(|&joint| source.is_free[joint] = false);
+            targets.iter().for_each(|&joint| target.is_free[joint] = false);
+        }
+    }
+    pairs.sort_by_key(|pair| pair.source);
+    // Joints that found other partners need no remark.
+    remarks.retain(|remark| match remark {
+        MapRemark::Roles { source: from, target: to, .. } => source.is_free[*from] || target.is_free[*to],
+        _ => true,
+    });
+    (pairs, remarks)
+}
+
+/// True for each node that a skin names or that lies between two such nodes; for all nodes of a skeleton without skins.
+pub(super) fn are_joints(library: &Library, id: SkeletonId) -> Vec<bool> {
+    let skeleton = library.skeleton(id);
+    let nodes = skeleton.joints();
+    let mut in_skin = vec![false; nodes.len()];
+    library.skins_of(id).flat_map(|(_, skin)| &skin.joints).for_each(|&joint| in_skin[joint] = true);
+    if !in_skin.contains(&true) {
+        return vec![true; nodes.len()];
+    }
+    // A node is between two joints if one is above it, and one below.
+    let (mut is_below, mut is_above) = (vec![false; nodes.len()], in_skin.clone());
+    for (node, joint) in nodes.iter().enumerate() {
+        is_below[node] = joint.parent.is_some_and(|parent| in_skin[parent] || is_below[parent]);
+    }
+    for (node, joint) in nodes.iter().enumerate().rev() {
+        if let Some(parent) = joint.parent {
+            is_above[parent] |= is_above[node];
+        }
+    }
+    (0..nodes.len()).map(|node| in_skin[node] || is_below[node] && is_above[node]).collect()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MapDocument {
+    joints: Option<Pairs>,
+    root: Option<String>,
+    #[serde(default)]
+    translation: Translation,
+    scale: Option<f64>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Translation {
+    #[default]
+    Scaled,
+    Full,
+    None,
+}
+
+/// The fields of an object in their order, of which several may have the same name.
+struct Pairs(Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Pairs;
+
+            fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+                to.write_str("an object that names a joint of the target for each joint of the source")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        from.deserialize_map(Fields)
+    }
+}
+
+impl JointMap {
+    /// A map from the JSON of a map file. `name` is the name of the file in errors; it is not opened.
+    ///
+    /// ```json
+    /// { "joints": { "SOURCE": "TARGET" }, "root": "SOURCE", "translation": "scaled", "scale": 1.1 }
+    /// ```
+    ///
+    /// `joints` names the pairs; without it, they follow from names and roles as with [`by_names`](Self::by_names). `root` is a joint
+    /// of the source. `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`.
+    /// A pair with a name that several joints have is left out, with a remark.
+    ///
+    /// # Errors
+    /// [`Error::Import`] with a JSON path if the JSON cannot be read, a joint does not exist or has two partners, or the root is not
+    /// mapped; [`Error::Usage`] if there is no such skeleton.
+    pub fn from_json(
+        library: &Library,
+        source: SkeletonId,
+        target: SkeletonId,
+        name: &Path,
+        json: &[u8],
+    ) -> Result<Self, Error> {
+        let mut map = Self::by_names(library, source, target)?;
+        read(&mut map, library, json).map_err(|fault| fault.in_file(name))?;
+        Ok(map)
+    }
+}
+
+fn read(map: &mut JointMap, library: &Library, json: &[u8]) -> Result<(), Fault> {
+    // The derived parser reads a list as the fields in their order.
+    let json = without_mark(json);
+    if json.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Fault::new("JSON", "a map file is an object, such as { \"joints\": { \"Hips\": \"pelvis\" } }"));
+    }
+    let MapDocument { joints, root, translation, scale } = parse_json(json)?;
+    let [source, target] = [map.source, map.target].map(|id| Names::new(library, id));
+    if let Some(Pairs(pairs)) = joints {
+        (map.pairs, map.remarks) = read_pairs(&source, &target, &pairs)?;
+    }
+    map.translation = match (translation, scale) {
+        (Translation::Scaled, scale) => RootTranslation::Scaled(scale),
+        (_, Some(_)) => {
+            return Err(Fault::new("scale", "it is for \"translation\": \"scaled\"; remove one of the two"));
+        }
+        (Translation::Full, None) => RootTranslation::Full,
+        (Translation::None, None) => RootTranslation::None,
+    };
+    if scale.is_some_and(|scale| !crate::model::is_usable(scale)) {
+        return Err(Fault::new("scale", "it is not a finite number in the range of an f32"));
+    }
+    let Some(root) = root else { return Ok(()) };
+    let place = JsonPath::ROOT;
+    let path = place.field("root");
+    let found = source.find(&root, "source", &path)?;
+    match found.as_slice() {
+        [joint] if map.target_of(*joint).is_some() => map.root = Some(*joint),
+        [_] => {
+            return Err(Fault::new(path, format!("joint {root:?} is not mapped; name a mapped joint of the source")));
+        }
+        several => {
+            let count = several.len();
+            return Err(Fault::new(path, format!("{count} joints of the source have the name {root:?}; rename one")));
+        }
+    }
+    Ok(())
+}
+
+fn read_pairs(
+    source: &Names,
+    target: &Names,
+    pairs: &[(String, String)],
+) -> Result<(Vec<JointPair>, Vec<MapRemark>), Fault> {
+    let (mut found, mut remarks): (Vec<JointPair>, _) = (Vec::new(), Vec::new());
+    let (document, mut names) = (JsonPath::ROOT, HashMap::new());
+    for (from, to) in pairs {
+        let joints = document.field("joints");
+        let path = joints.field(from);
+        let (sources, targets) = (source.find(from, "source", &path)?, target.find(to, "target", &path)?);
+        if names.insert(["source", from], from).is_some() {
+            return Err(Fault::new(path, "the joint has two partners; give it one"));
+        }
+        if let Some(other) = names.insert(["target", to], from) {
+            return Err(Fault::new(path, format!("joint {to:?} of the target is the partner of {other:?}, too")));
+        }
+        match (sources.as_slice(), targets.as_slice()) {
+            (&[source], &[target]) => found.push(JointPair { source, target, by: MatchedBy::Caller }),
+            _ => remarks.push(MapRemark::Ambiguous { name: from.clone(), by: MatchedBy::Caller, sources, targets }),
+        }
+    }
+    found.sort_by_key(|pair| pair.source);
+    Ok((found, remarks))
+}
+
+/// The nodes of a skeleton by their names.
+struct Names<'a> {
+    nodes: HashMap<&'a str, Vec<usize>>,
+    is_joint: Vec<bool>,
+}
+
+impl<'a> Names<'a> {
+    fn new(library: &'a Library, id: SkeletonId) -> Self {
+        let mut nodes: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, joint) in library.skeleton(id).joints().iter().enumerate() {
+            if let Some(name) = joint.name.as_deref() {
+                nodes.entry(name).or_default().push(index);
+            }
+        }
+        Self { nodes, is_joint: are_joints(library, id) }
+    }
+
+    /// The joints of a name, at least one.
+    fn find(&self, name: &str, side: &str, path: &JsonPath) -> Result<Vec<usize>, Fault> {
+        let Some(nodes) = self.nodes.get(name) else {
+            return Err(Fault::new(path, format!("the {side} has no joint {name:?}; posse inspect lists them")));
+        };
+        let joints: Vec<usize> = nodes.iter().copied().filter(|&node| self.is_joint[node]).collect();
+        if joints.is_empty() {
+            let reason = "no skin names it, and it is not between joints of a skin";
+            return Err(Fault::new(path, format!("node {name:?} of the {side} is no joint: {reason}")));
+        }
+        Ok(joints)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_normalized_name_has_no_namespace_separators_and_capitals() {
+        for (name, expected) in [("mixamorig:Left_Up-Leg.1 b", "leftupleg1b"), ("a:b:C", "c"), ("", ""), ("x:", "")] {
+            assert_eq!(normalized(name), expected);
         }
     }
 }

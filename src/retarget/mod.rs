@@ -4,59 +4,34 @@
 //! the partner's model-space rotation is `S(t) S0^-1 T0`: it turns from its rest pose as the joint of the source turns from the
 //! reference pose. The root also moves. All else keeps its rest pose.
 //!
-//! 1. `joints` are the nodes that can be mapped. `names` pairs them by name and by the roles of `conventions`; `map_file` reads pairs.
-//! 2. `pose` has the two poses that look alike. `plan` has what follows from them for all clips.
-//! 3. `rotations` and `root` make the tracks of a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants
-//!    `A` and `B`. Otherwise `resample` makes keys, as many as `key_budget` allows.
+//! 1. `joint_map` pairs the joints by name and by the roles of `conventions`, or reads pairs from a file.
+//! 2. `plan` has the two poses that look alike, and what follows from them for all clips.
+//! 3. `clip` makes the tracks of a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
+//!    Otherwise `resample` makes keys, as many as its budget allows.
 //! 4. `report` lists what was done.
 
-mod clip;
+pub(crate) mod clip;
 mod conventions;
 mod joint_map;
-mod joints;
-pub(crate) mod key_budget;
-mod map_file;
 pub(crate) mod moving_joints;
-mod names;
 mod plan;
-mod pose;
 mod report;
 pub(crate) mod resample;
-mod root;
-pub(crate) mod rotations;
 
 pub use joint_map::{JointMap, JointPair, MapRemark, MatchedBy, RootTranslation};
-pub use pose::ReferencePose;
+pub use plan::{ReferencePose, RetargetOptions};
 pub use report::{
     DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack, Retargeting, TrackMethod,
 };
 
 use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, no_such};
-use crate::retarget::key_budget::KeyBudget;
 use crate::retarget::plan::Plan;
+use crate::retarget::resample::KeyBudget;
 
 /// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, that counts as
 /// rounding.
 const MOST_SHEAR: f64 = 1e-6;
-
-/// The reference pose and the error bounds of a retargeting.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RetargetOptions {
-    /// The pose of the source that looks like the rest pose of the target: for example an arm-down pose of the source for a target
-    /// with arms down. The rest pose by default.
-    pub reference: ReferencePose,
-    /// The largest error of resampled rotations in model space, in radians; 1e-4 by default.
-    pub rotation_bound: f64,
-    /// The largest error of a resampled translation of the root in model space, as a share of the rig's size; 1e-4 by default.
-    pub translation_bound: f64,
-}
-
-impl Default for RetargetOptions {
-    fn default() -> Self {
-        Self { reference: ReferencePose::Rest, rotation_bound: 1e-4, translation_bound: 1e-4 }
-    }
-}
 
 impl Library {
     /// Makes clips for the target of a joint map from clips of its source, and adds them.

@@ -14,18 +14,18 @@ pub(crate) struct MovingJoints<'a> {
     library: &'a Library,
     skeleton: &'a Skeleton,
     /// The tracks of each part of each joint, with their indices in the clip.
-    tracks: HashMap<(usize, Part), Vec<(usize, &'a Track)>>,
+    tracks: HashMap<(usize, TransformPart), Vec<(usize, &'a Track)>>,
 }
 
 /// A part of the transform of a joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Part {
+pub(crate) enum TransformPart {
     Translation,
     Rotation,
     Scale,
 }
 
-impl Part {
+impl TransformPart {
     pub const ALL: [Self; 3] = [Self::Translation, Self::Rotation, Self::Scale];
 
     /// The joint and the part that a target drives.
@@ -58,7 +58,7 @@ impl<'a> MovingJoints<'a> {
     pub fn new(library: &'a Library, skeleton: &'a Skeleton, clip: &'a Clip) -> Self {
         let mut tracks: HashMap<_, Vec<_>> = HashMap::new();
         for (index, track) in clip.tracks.iter().enumerate() {
-            if let Some(part) = Part::of(track.target) {
+            if let Some(part) = TransformPart::of(track.target) {
                 tracks.entry(part).or_default().push((index, track));
             }
         }
@@ -66,19 +66,19 @@ impl<'a> MovingJoints<'a> {
     }
 
     /// The tracks of a part of a joint, with their indices in the clip.
-    pub fn tracks(&self, joint: usize, part: Part) -> &[(usize, &'a Track)] {
+    pub fn tracks(&self, joint: usize, part: TransformPart) -> &[(usize, &'a Track)] {
         self.tracks.get(&(joint, part)).map_or(&[], Vec::as_slice)
     }
 
     /// True if a curve of the part has different values at different times.
-    pub fn moves(&self, joint: usize, part: Part) -> bool {
+    pub fn moves(&self, joint: usize, part: TransformPart) -> bool {
         self.tracks(joint, part).iter().any(|(_, track)| !track.curve.is_constant())
     }
 
     /// The local rotation of a joint at a time, of unit length.
     pub fn rotation(&self, joint: usize, time: f64) -> DQuat {
         let rest = self.skeleton.joints()[joint].rest.rotation;
-        match self.tracks(joint, Part::Rotation) {
+        match self.tracks(joint, TransformPart::Rotation) {
             [] => unit(rest).unwrap_or(DQuat::IDENTITY),
             [(_, track)] if matches!(track.target, Target::Rotation(_)) => sample::rotation(&track.curve, time),
             tracks => rotation::from_euler_angles(self.vector(tracks, rotation::to_euler_angles(rest), time)),
@@ -88,13 +88,13 @@ impl<'a> MovingJoints<'a> {
     /// The local translation of a joint at a time.
     pub fn translation(&self, joint: usize, time: f64) -> DVec3 {
         let rest = self.skeleton.joints()[joint].rest.translation;
-        self.vector(self.tracks(joint, Part::Translation), rest, time)
+        self.vector(self.tracks(joint, TransformPart::Translation), rest, time)
     }
 
     /// The local scale of a joint at a time.
     pub fn scale(&self, joint: usize, time: f64) -> DVec3 {
         let rest = self.skeleton.joints()[joint].rest.scale;
-        self.vector(self.tracks(joint, Part::Scale), rest, time)
+        self.vector(self.tracks(joint, TransformPart::Scale), rest, time)
     }
 
     /// The local matrix of a joint at a time.

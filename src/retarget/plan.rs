@@ -1,12 +1,13 @@
-//! What follows from the map and the two poses for all clips.
+//! The two poses that look alike, and what follows from them and from the map for all clips.
 
-use glam::DMat3;
+use glam::{DAffine3, DMat3, DQuat};
 
 use crate::error::Error;
-use crate::model::{Library, Skeleton, Target, Track};
-use crate::retarget::RetargetOptions;
+use crate::model::rotation::unit;
+use crate::model::{ClipId, Library, Skeleton, SkeletonId, Target, Track, Transform, no_such};
+use crate::reference::values;
+use crate::reference::values::Values;
 use crate::retarget::joint_map::{JointMap, MapRemark, RootTranslation};
-use crate::retarget::pose::ModelPose;
 
 /// The height of a root, as a share of its rig's size, up to which no ratio of heights is formed.
 const LEAST_HEIGHT: f64 = 1e-3;
@@ -122,5 +123,93 @@ impl<'a> Plan<'a> {
     /// The nearest mapped ancestor of a joint of the target.
     pub fn mapped_above_target(&self, joint: usize) -> Option<usize> {
         self.target.ancestors(joint).find(|&above| self.source_of[above].is_some())
+    }
+}
+
+/// The reference pose and the error bounds of a retargeting.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RetargetOptions {
+    /// The pose of the source that looks like the rest pose of the target: for example an arm-down pose of the source for a target
+    /// with arms down. The rest pose by default.
+    pub reference: ReferencePose,
+    /// The largest error of resampled rotations in model space, in radians; 1e-4 by default.
+    pub rotation_bound: f64,
+    /// The largest error of a resampled translation of the root in model space, as a share of the rig's size; 1e-4 by default.
+    pub translation_bound: f64,
+}
+
+impl Default for RetargetOptions {
+    fn default() -> Self {
+        Self { reference: ReferencePose::Rest, rotation_bound: 1e-4, translation_bound: 1e-4 }
+    }
+}
+
+/// The pose of the source that looks like the rest pose of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum ReferencePose {
+    /// The rest pose of the source.
+    #[default]
+    Rest,
+    /// A pose of a clip of the source.
+    Clip {
+        /// The clip.
+        clip: ClipId,
+        /// Seconds of the clip.
+        time: f64,
+    },
+}
+
+impl ReferencePose {
+    /// The pose of a skeleton.
+    pub(super) fn of(self, library: &Library, id: SkeletonId) -> Result<ModelPose, Error> {
+        let skeleton = library.skeleton(id);
+        let Self::Clip { clip, time } = self else { return Ok(ModelPose::at_rest(skeleton)) };
+        let fault = |reason: String| Err(Error::Usage(format!("reference pose: {reason}")));
+        let Some(found) = library.clips().get(clip.index()) else {
+            return fault(no_such("clip", clip.index(), "library", library.clips().len()));
+        };
+        if found.skeleton != id {
+            let (of_clip, of_map) = (found.skeleton.index(), id.index());
+            return fault(format!("clip {} animates skeleton {of_clip}, but the source is {of_map}", clip.index()));
+        }
+        if !crate::model::is_usable(time) {
+            return fault(format!("its time is {time} s; expected a finite number in the range of an f32"));
+        }
+        Ok(ModelPose::new(skeleton, &Values::sampled(library, found, found.keep(time)).local))
+    }
+}
+
+/// A pose in model space.
+pub(super) struct ModelPose {
+    /// The product of the local rotations down to each joint.
+    pub rotations: Vec<DQuat>,
+    /// The product of the local matrices down to each joint.
+    pub matrices: Vec<DAffine3>,
+}
+
+impl ModelPose {
+    pub fn at_rest(skeleton: &Skeleton) -> Self {
+        Self::new(skeleton, &Values::at_rest(skeleton).local)
+    }
+
+    /// A joint that is given by a matrix has the rotation of its nearest transform.
+    pub fn new(skeleton: &Skeleton, local: &[Transform]) -> Self {
+        let mut rotations: Vec<DQuat> = Vec::with_capacity(local.len());
+        for (joint, transform) in skeleton.joints().iter().zip(local) {
+            let own = unit(transform.rotation).unwrap_or(DQuat::IDENTITY);
+            rotations.push(joint.parent.map_or(own, |parent| rotations[parent] * own).normalize());
+        }
+        Self { rotations, matrices: values::model_matrices(skeleton, local) }
+    }
+
+    /// The rotation of a joint; the identity for `None`.
+    pub fn rotation(&self, joint: Option<usize>) -> DQuat {
+        joint.map_or(DQuat::IDENTITY, |joint| self.rotations[joint])
+    }
+
+    /// The height of a joint above the lowest of these joints, along +Y.
+    pub fn height(&self, joint: usize, joints: impl Iterator<Item = usize>) -> f64 {
+        let height = |joint: usize| self.matrices[joint].translation.y;
+        height(joint) - joints.map(height).fold(f64::INFINITY, f64::min)
     }
 }

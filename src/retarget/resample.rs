@@ -8,9 +8,8 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 
 use crate::error::Error;
-use crate::model::{Curve, Extrapolation, Interpolation, Timeline};
+use crate::model::{Clip, Curve, Extrapolation, Interpolation, Timeline};
 use crate::reference::sample::slerp;
-use crate::retarget::key_budget::KeyBudget;
 
 /// The places between two keys at which the error is measured, in parts of the interval.
 const PLACES: usize = 16;
@@ -19,14 +18,14 @@ const MOST_KEYS: usize = 1 << 20;
 
 /// The times at which a motion may have a kink or a jump.
 #[derive(Debug, Default)]
-pub(crate) struct Knots {
+pub(crate) struct MotionKnots {
     /// Times in seconds, each with true if values may jump there.
     times: Vec<(f64, bool)>,
     /// A curve is not held from key to key.
     is_smooth: bool,
 }
 
-impl Knots {
+impl MotionKnots {
     /// Adds the key times of a curve of a clip of this length. With a length, they are from 0 to it.
     pub fn add(&mut self, curve: &Curve, length: Option<f64>) {
         let timeline = curve.timeline();
@@ -113,7 +112,7 @@ fn passes(curve: &Curve, length: Option<f64>) -> std::ops::RangeInclusive<i64> {
 }
 
 /// A value of a motion.
-pub(crate) trait Value: Copy {
+pub(crate) trait MotionValue: Copy {
     /// Numbers per key.
     const WIDTH: usize;
     /// The value between two keys.
@@ -124,7 +123,7 @@ pub(crate) trait Value: Copy {
     fn near(self, before: Self) -> Self;
 }
 
-impl Value for DQuat {
+impl MotionValue for DQuat {
     const WIDTH: usize = 4;
 
     fn mix(self, other: Self, fraction: f64) -> Self {
@@ -140,7 +139,7 @@ impl Value for DQuat {
     }
 }
 
-impl Value for DVec3 {
+impl MotionValue for DVec3 {
     const WIDTH: usize = 3;
 
     fn mix(self, other: Self, fraction: f64) -> Self {
@@ -163,7 +162,7 @@ pub(crate) struct Resampled {
 }
 
 /// A motion to be sampled.
-pub(crate) struct Motion<'a, V> {
+pub(crate) struct SampledMotion<'a, V> {
     /// The value at a time.
     pub value: &'a dyn Fn(f64) -> V,
     /// The error at a time of a value, the first, in place of another.
@@ -176,7 +175,11 @@ pub(crate) struct Motion<'a, V> {
 ///
 /// A motion whose tracks are all held from key to key becomes such a curve, which is exact. All others become lines or arcs; a jump
 /// becomes two keys, a step of an `f32` apart. Fails if the budget has too few keys.
-pub(crate) fn resample<V: Value>(knots: Knots, motion: &Motion<V>, budget: &mut KeyBudget) -> Result<Resampled, Error> {
+pub(crate) fn resample<V: MotionValue>(
+    knots: MotionKnots,
+    motion: &SampledMotion<V>,
+    budget: &mut KeyBudget,
+) -> Result<Resampled, Error> {
     let is_step = !knots.is_smooth;
     let knots = knots.sorted();
     if is_step {
@@ -207,7 +210,11 @@ pub(crate) fn resample<V: Value>(knots: Knots, motion: &Motion<V>, budget: &mut 
     curve(keys, Interpolation::Linear, worst)
 }
 
-fn curve<V: Value>(mut keys: Vec<(f64, V)>, interpolation: Interpolation, error: f64) -> Result<Resampled, Error> {
+fn curve<V: MotionValue>(
+    mut keys: Vec<(f64, V)>,
+    interpolation: Interpolation,
+    error: f64,
+) -> Result<Resampled, Error> {
     for index in 1..keys.len() {
         keys[index].1 = keys[index].1.near(keys[index - 1].1);
     }
@@ -225,10 +232,10 @@ struct Left<'a> {
 }
 
 /// Adds keys from a key, without it, to a time, until the error between them is within the bound. Returns the largest error.
-fn divide<V: Value>(
+fn divide<V: MotionValue>(
     first: (f64, V),
     end: f64,
-    motion: &Motion<V>,
+    motion: &SampledMotion<V>,
     left: &mut Left,
     keys: &mut Vec<(f64, V)>,
 ) -> Result<f64, Error> {
@@ -265,6 +272,57 @@ fn divide<V: Value>(
     Ok(worst)
 }
 
+/// The keys that sampled tracks may still get, all together.
+///
+/// Few keys can become many: below a joint that turns far and has no partner, each interval becomes hundreds of keys in each track. The
+/// limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the input.
+#[derive(Debug, Clone)]
+pub(crate) struct KeyBudget {
+    left: usize,
+    allowed: usize,
+}
+
+/// Keys of sampled tracks per key of the clips.
+const GROWTH: usize = 8;
+/// The keys that sampled tracks may have in any case.
+const ALLOWANCE: usize = 1 << 22;
+
+impl KeyBudget {
+    /// A budget that no clip has raised yet.
+    pub fn new() -> Self {
+        Self::of(ALLOWANCE)
+    }
+
+    /// A budget of this number of keys.
+    pub fn of(keys: usize) -> Self {
+        Self { left: keys, allowed: keys }
+    }
+
+    /// Raises the limit by a clip that is sampled.
+    pub fn add_clip(&mut self, clip: &Clip) {
+        let keys: usize = clip.tracks.iter().map(|track| track.curve.timeline().len()).sum();
+        let more = keys.saturating_mul(GROWTH);
+        self.left = self.left.saturating_add(more);
+        self.allowed = self.allowed.saturating_add(more);
+    }
+
+    /// Takes keys from the budget. To be called before they are made.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if too few are left.
+    pub fn charge(&mut self, keys: usize) -> Result<(), Error> {
+        let Some(left) = self.left.checked_sub(keys) else {
+            return Err(Error::Usage(format!(
+                "the sampled tracks need more than {} keys, {GROWTH} per key of the clips and {ALLOWANCE} more; take fewer or \
+                 shorter clips at once, or a larger error bound",
+                self.allowed
+            )));
+        };
+        self.left = left;
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,13 +331,13 @@ mod tests {
     fn sampling_fails_before_it_outgrows_its_budget() {
         let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
         let line = Curve::new(timeline, Interpolation::Linear, 1, vec![0.0, 1.0]).unwrap();
-        let motion = Motion {
+        let motion = SampledMotion {
             value: &|time: f64| DVec3::new((20.0 * time).sin(), 0.0, 0.0),
             error: &|_, one: DVec3, other| one.distance(other),
             bound: 1e-4,
         };
         let sample = |keys: usize| {
-            let (mut knots, mut budget) = (Knots::default(), KeyBudget::of(keys));
+            let (mut knots, mut budget) = (MotionKnots::default(), KeyBudget::of(keys));
             knots.add(&line, None);
             resample(knots, &motion, &mut budget)
         };

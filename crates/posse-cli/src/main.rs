@@ -43,6 +43,7 @@ use clap::{Arg, CommandFactory, FromArgMatches};
 use posse::Error;
 
 use crate::output::note;
+use crate::write_error::with_options;
 
 /// Evaluates skeletal animation for crowds, and checks the poses against a reference.
 #[derive(Debug, clap::Parser)]
@@ -200,7 +201,7 @@ fn run_to_code(cli: Cli) -> ExitCode {
         // The program at the other end of the pipe has stopped reading, which is not an error.
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            note(&format!("error: {error}"));
+            note(&format!("error: {}", with_options(&error)));
             Outcome::BadInput.into()
         }
     }

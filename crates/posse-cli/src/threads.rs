@@ -3,8 +3,6 @@
 use std::env;
 use std::sync::Once;
 
-use posse::low_level::all_threads;
-
 use crate::output::note;
 
 /// The variable of Slurm with the number of cores of a task.
@@ -37,7 +35,7 @@ impl ThreadArgs {
 /// The standard library counts the cores of the process's affinity, and stays within the quota of its cgroup. Slurm without
 /// cgroups restricts neither, so that its variable counts too.
 pub fn default_threads() -> usize {
-    let cores = all_threads();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let Some(cpus) = env::var_os(VARIABLE).filter(|cpus| !cpus.is_empty()) else { return cores };
     let cpus = cpus.to_string_lossy();
     within_slurm_task(cores, &cpus).unwrap_or_else(|| {

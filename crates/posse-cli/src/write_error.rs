@@ -1,6 +1,18 @@
-//! Errors of files that cannot be written, with remedies.
+//! Errors with remedies: of files that cannot be written, and those that an option avoids.
 
 use std::io::{self, ErrorKind};
+
+use posse::Error;
+
+/// The text of an error, with the options that avoid it.
+pub fn with_options(error: &Error) -> String {
+    match error {
+        Error::NoAdapter { .. } => {
+            format!("{error}. Here, --engine gpu accepts a software adapter, and --engine cpu needs none")
+        }
+        _ => error.to_string(),
+    }
+}
 
 /// Adds a remedy to the error of a file that is created or written.
 pub fn with_remedy(error: io::Error) -> io::Error {

@@ -1,28 +1,26 @@
-//! Animations: those of the file are removed, clips are added.
+//! Animations: those of the file are removed, with the bytes that nothing else refers to, and clips are added.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
-use super::holes::{holes, moved, without};
-use super::parts::COMPRESSIONS;
-use super::references::{self, Indices};
-use super::sampler::{Keys, Samplers};
-use super::{Document, index, items};
 use crate::error::Error;
+use crate::export::gltf::sampler::{KeyBytes, Samplers};
+use crate::export::gltf::{COMPRESSIONS, Document, index, items};
 use crate::model::{ClipId, Library, no_such};
 
 impl Document {
     /// Removes all animations, and their data where nothing else refers to them.
     pub fn remove_animations(&mut self) {
-        let candidates = references::of_animations(&self.json);
+        let candidates = of_animations(&self.json);
         self.json.remove("animations");
-        let needed = references::of_others(&self.json);
+        let needed = of_others(&self.json);
         let freed: Indices = candidates.difference(&needed).copied().collect();
-        let (mut freed_views, mut needed_views) = (Indices::new(), references::views_of_others(&self.json));
+        let (mut freed_views, mut needed_views) = (Indices::new(), views_of_others(&self.json));
         for (index, accessor) in items(&self.json, "accessors").iter().enumerate() {
             let views = if freed.contains(&index) { &mut freed_views } else { &mut needed_views };
-            views.extend(references::views_of_accessor(accessor));
+            views.extend(views_of_accessor(accessor));
         }
         let freed_views: Indices = freed_views.difference(&needed_views).copied().collect();
         self.remove_bytes(&freed_views);
@@ -167,7 +165,7 @@ impl Document {
     }
 
     /// Adds an accessor of numbers in a view.
-    fn add_keys(&mut self, view: usize, keys: &Keys) -> usize {
+    fn add_keys(&mut self, view: usize, keys: &KeyBytes) -> usize {
         let mut accessor = json!({
             "bufferView": view, "byteOffset": keys.offset, "componentType": 5126, "count": keys.count, "type": keys.kind,
         });
@@ -195,13 +193,150 @@ fn placed(view: &Value) -> impl Iterator<Item = &Value> {
     std::iter::once(view).chain(compressed)
 }
 
+/// The indices of accessors or buffer views.
+pub(super) type Indices = HashSet<usize>;
+
+/// The accessors of the samplers of all animations.
+pub(super) fn of_animations(json: &Map<String, Value>) -> Indices {
+    let samplers = items(json, "animations").iter().filter_map(|animation| animation.get("samplers")?.as_array());
+    samplers.flatten().flat_map(|sampler| [index(sampler, "input"), index(sampler, "output")]).flatten().collect()
+}
+
+/// The accessors to which anything but an animation may refer. Any whole number in an extension or in extras may be one.
+pub(super) fn of_others(json: &Map<String, Value>) -> Indices {
+    let mut found = free_numbers(json);
+    for mesh in items(json, "meshes") {
+        let primitives = mesh.get("primitives").and_then(Value::as_array);
+        for primitive in primitives.into_iter().flatten() {
+            found.extend(index(primitive, "indices"));
+            let targets = primitive.get("targets").and_then(Value::as_array).into_iter().flatten();
+            for attributes in primitive.get("attributes").into_iter().chain(targets).filter_map(Value::as_object) {
+                found.extend(
+                    attributes.values().filter_map(Value::as_u64).filter_map(|index| usize::try_from(index).ok()),
+                );
+            }
+        }
+    }
+    found.extend(items(json, "skins").iter().filter_map(|skin| index(skin, "inverseBindMatrices")));
+    found
+}
+
+/// The buffer views of an accessor.
+pub(super) fn views_of_accessor(accessor: &Value) -> impl Iterator<Item = usize> {
+    let sparse = accessor.get("sparse");
+    let part = |name: &str| sparse.and_then(|sparse| index(sparse.get(name)?, "bufferView"));
+    [index(accessor, "bufferView"), part("indices"), part("values")].into_iter().flatten()
+}
+
+/// The buffer views to which anything but an accessor may refer.
+pub(super) fn views_of_others(json: &Map<String, Value>) -> Indices {
+    let mut found = free_numbers(json);
+    found.extend(items(json, "images").iter().filter_map(|image| index(image, "bufferView")));
+    found
+}
+
+/// All whole numbers in extensions and extras, except in animations, and in compressed views, whose numbers are no such indices.
+fn free_numbers(json: &Map<String, Value>) -> Indices {
+    let mut found = HashSet::new();
+    // Each with true if it lies in an extension.
+    let mut stack: Vec<(&Value, bool)> = Vec::new();
+    for (name, value) in json {
+        match name.as_str() {
+            "animations" | "bufferViews" => {}
+            name => stack.push((value, is_free(name))),
+        }
+    }
+    while let Some((value, is_inside)) = stack.pop() {
+        match value {
+            Value::Number(number) if is_inside => {
+                found.extend(number.as_u64().and_then(|index| usize::try_from(index).ok()))
+            }
+            Value::Array(values) => stack.extend(values.iter().map(|value| (value, is_inside))),
+            Value::Object(fields) => {
+                stack.extend(fields.iter().map(|(name, value)| (value, is_inside || is_free(name))));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn is_free(name: &str) -> bool {
+    matches!(name, "extensions" | "extras")
+}
+
+/// The alignment that all views keep.
+const ALIGNMENT: usize = 16;
+
+/// The ranges, in order, that lie in some of the freed ones, and in none of those that are still needed. They begin and end at multiples
+/// of 16, so that what follows stays aligned.
+pub(super) fn holes(mut freed: Vec<Range<usize>>, mut needed: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    freed.sort_by_key(|range| range.start);
+    needed.sort_by_key(|range| range.start);
+    let mut holes: Vec<Range<usize>> = Vec::new();
+    let mut add = |range: Range<usize>| {
+        let (start, end) = (range.start.next_multiple_of(ALIGNMENT), range.end / ALIGNMENT * ALIGNMENT);
+        if start < end {
+            holes.push(start..end);
+        }
+    };
+    let mut needed = needed.into_iter().peekable();
+    for mut range in merged(freed) {
+        // What is needed and ends before this range ends before all later ones, too.
+        while let Some(next) = needed.peek() {
+            if next.start >= range.end {
+                break;
+            }
+            if next.end > range.start {
+                add(range.start..next.start.max(range.start));
+                range.start = next.end.min(range.end);
+            }
+            if next.end > range.end {
+                break;
+            }
+            needed.next();
+        }
+        add(range);
+    }
+    holes
+}
+
+/// Ranges in order of their starts, those that touch as one. Those of padding between two of them as well.
+fn merged(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for range in ranges.into_iter().filter(|range| !range.is_empty()) {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end.next_multiple_of(4) => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// The bytes without the holes.
+pub(super) fn without(bytes: &[u8], holes: &[Range<usize>]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut start = 0;
+    for hole in holes {
+        kept.extend_from_slice(&bytes[start..hole.start]);
+        start = hole.end;
+    }
+    kept.extend_from_slice(&bytes[start..]);
+    kept
+}
+
+/// The place of a byte without the holes.
+pub(super) fn moved(offset: usize, holes: &[Range<usize>]) -> usize {
+    offset - holes.iter().take_while(|hole| hole.end <= offset).map(Range::len).sum::<usize>()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
     use crate::model::{Clip, Curve, CurveEasing, Easing, Interpolation, Joint, Skeleton, Target, Timeline, Track};
-    use crate::retarget::key_budget::KeyBudget;
+    use crate::retarget::resample::KeyBudget;
 
     #[test]
     fn all_clips_of_a_document_share_a_budget_of_keys() {
@@ -222,5 +357,39 @@ mod tests {
         let error = document.add_clip(&library, clip).unwrap_err().to_string();
         assert!(error.starts_with("clip slide, translation of hip: the sampled tracks need more than"), "{error}");
         assert_eq!((document.json, document.bin), (added.json, added.bin));
+    }
+}
+
+#[cfg(test)]
+mod holes_tests {
+    use super::*;
+
+    #[test]
+    fn holes_are_what_was_freed_and_is_not_needed() {
+        let ranges =
+            |pairs: &[[usize; 2]]| -> Vec<Range<usize>> { pairs.iter().map(|&[start, end]| start..end).collect() };
+        let cases: [[&[[usize; 2]]; 3]; 6] = [
+            [&[[0, 64]], &[], &[[0, 64]]],
+            [&[[8, 64], [64, 80]], &[[30, 34]], &[[48, 80]]],
+            [&[[0, 64]], &[[16, 32], [20, 24]], &[[0, 16], [32, 64]]],
+            [&[[0, 32], [48, 64]], &[[0, 100]], &[]],
+            [&[[64, 96], [0, 32]], &[[32, 64], [90, 120]], &[[0, 32], [64, 80]]],
+            // What is needed overlaps several that were freed.
+            [&[[0, 16], [32, 48], [64, 80]], &[[8, 40]], &[[64, 80]]],
+        ];
+        for [freed, needed, expected] in cases {
+            assert_eq!(holes(ranges(freed), ranges(needed)), ranges(expected), "{freed:?} {needed:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_move_by_the_holes_before_them() {
+        let bytes: Vec<u8> = (0..64).collect();
+        let holes = [16..32, 48..64];
+        let kept = without(&bytes, &holes);
+        assert_eq!(kept.len(), 32);
+        for offset in (0..16).chain(32..48) {
+            assert_eq!(usize::from(kept[moved(offset, &holes)]), offset);
+        }
     }
 }

@@ -1,22 +1,27 @@
-//! The samplers of an animation: key times and keys as glTF has them.
+//! The samplers of an animation: key times and keys as glTF has them. Tracks that glTF cannot hold key by key are sampled, and notes
+//! tell what it cannot hold at all.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use glam::DQuat;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-use super::notes;
-use super::sampling::{Sampling, fits, shortened};
+use crate::compress::rig_size;
 use crate::error::Error;
-use crate::model::{Clip, Curve, Interpolation, Library, Skeleton, Target, Timeline};
-use crate::retarget::key_budget::KeyBudget;
-use crate::retarget::moving_joints::{MovingJoints, Part};
+use crate::model::{
+    Clip, Curve, CurveEasing, Extrapolation, Interpolation, Library, Skeleton, Target, Timeline, WrapMode,
+};
+use crate::reference::values;
+use crate::reference::values::Values;
+use crate::retarget::clip::angle;
+use crate::retarget::moving_joints::{MovingJoints, TransformPart};
+use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
 
 /// The largest difference of the length of a quaternion from 1 that readers accept.
 const MOST_OFF_UNIT: f64 = 1e-3;
 
 /// Numbers in the bytes of an animation.
-pub(super) struct Keys {
+pub(super) struct KeyBytes {
     pub offset: usize,
     pub count: usize,
     pub kind: &'static str,
@@ -31,13 +36,13 @@ pub(super) struct Sampler {
     pub interpolation: &'static str,
     /// The index among the inputs.
     pub input: usize,
-    pub output: Keys,
+    pub output: KeyBytes,
 }
 
 /// The samplers of an animation.
 #[derive(Default)]
 pub(super) struct SamplerList {
-    pub inputs: Vec<Keys>,
+    pub inputs: Vec<KeyBytes>,
     pub samplers: Vec<Sampler>,
 }
 
@@ -64,7 +69,7 @@ impl Samplers {
         let mut samplers = Self::default();
         let mut left_out = 0;
         for (index, track) in clip.tracks.iter().enumerate() {
-            match (track.target, Part::of(track.target)) {
+            match (track.target, TransformPart::of(track.target)) {
                 (_, Some((joint, part))) => {
                     let tracks = joints.tracks(joint, part);
                     // The tracks of single numbers are sampled together, with the first of them.
@@ -90,7 +95,7 @@ impl Samplers {
                 _ => left_out += 1,
             }
         }
-        let mut notes = notes::notes(clip, skeleton);
+        let mut notes = notes(clip, skeleton);
         if left_out > 0 {
             let name = clip.label();
             notes.insert(0, format!("clip {name}: {left_out} tracks of morph weights or properties are left out"));
@@ -112,7 +117,7 @@ impl Samplers {
             let offset = self.bytes.len();
             self.bytes.extend(times.iter().flat_map(|time| time.to_le_bytes()));
             let range = Some([times[0], times[times.len() - 1]]);
-            self.list.inputs.push(Keys { offset, count: times.len(), kind: "SCALAR", range });
+            self.list.inputs.push(KeyBytes { offset, count: times.len(), kind: "SCALAR", range });
         }
         (self.list, self.bytes)
     }
@@ -151,7 +156,7 @@ impl Samplers {
         };
         let offset = self.bytes.len();
         self.bytes.extend(values.iter().flat_map(|&number| (number as f32).to_le_bytes()));
-        let output = Keys { offset, count: values.len() / width, kind, range: None };
+        let output = KeyBytes { offset, count: values.len() / width, kind, range: None };
         let interpolation = match interpolation {
             Interpolation::Step => "STEP",
             Interpolation::CubicSpline => "CUBICSPLINE",
@@ -171,7 +176,7 @@ impl Samplers {
         let moved: HashSet<(usize, &str)> =
             self.list.samplers.iter().map(|sampler| (sampler.joint, sampler.path)).collect();
         // Retargeted clips have no scales.
-        let parts = [Part::Scale, Part::Rotation, Part::Translation].into_iter();
+        let parts = [TransformPart::Scale, TransformPart::Rotation, TransformPart::Translation].into_iter();
         let joints = || (0..skeleton.joints().len()).filter(|&joint| skeleton.joints()[joint].matrix.is_none());
         let mut held = parts.flat_map(|part| joints().map(move |joint| (joint, part)));
         let Some((joint, part)) = held.find(|(joint, part)| !moved.contains(&(*joint, part.name()))) else {
@@ -179,12 +184,122 @@ impl Samplers {
         };
         let rest = skeleton.joints()[joint].rest;
         let rest = match part {
-            Part::Translation => rest.translation.to_array().to_vec(),
-            Part::Rotation => rest.rotation.normalize().to_array().to_vec(),
-            Part::Scale => rest.scale.to_array().to_vec(),
+            TransformPart::Translation => rest.translation.to_array().to_vec(),
+            TransformPart::Rotation => rest.rotation.normalize().to_array().to_vec(),
+            TransformPart::Scale => rest.scale.to_array().to_vec(),
         };
         self.times.push((None, vec![0.0, length]));
         self.push(joint, part.name(), Interpolation::Step, self.times.len() - 1, &rest.repeat(2));
         true
     }
+}
+
+/// The largest error of sampled rotations in radians, of translations as a share of the rig's size, and of scales as a share of the
+/// largest scale of the tracks.
+const BOUND: f64 = 1e-4;
+
+/// A clip whose tracks are sampled.
+pub(super) struct Sampling<'a> {
+    clip: &'a Clip,
+    skeleton: &'a Skeleton,
+    joints: &'a MovingJoints<'a>,
+    /// The model matrix of each joint at rest.
+    rest: Vec<DAffine3>,
+    size: f64,
+}
+
+impl<'a> Sampling<'a> {
+    pub fn new(clip: &'a Clip, skeleton: &'a Skeleton, joints: &'a MovingJoints<'a>) -> Self {
+        let rest = values::model_matrices(skeleton, &Values::at_rest(skeleton).local);
+        Self { clip, skeleton, joints, rest, size: rig_size(skeleton) }
+    }
+
+    /// A curve through samples of the tracks of a part of a joint.
+    pub fn curve(&self, joint: usize, part: TransformPart, budget: &mut KeyBudget) -> Result<Curve, Error> {
+        let mut knots = MotionKnots::default();
+        for (_, track) in self.joints.tracks(joint, part) {
+            knots.add(&track.curve, self.clip.length);
+        }
+        knots.clamp(0.0, self.clip.duration());
+        let sampled = match part {
+            TransformPart::Rotation => {
+                let value = |time| self.joints.rotation(joint, self.clip.keep(time));
+                let error = |_, one: DQuat, other: DQuat| angle(one, other);
+                resample(knots, &SampledMotion { value: &value, error: &error, bound: BOUND }, budget)
+            }
+            TransformPart::Translation => {
+                let value = |time| self.joints.translation(joint, self.clip.keep(time));
+                let space = self.space(joint);
+                let error = |_, one: DVec3, other: DVec3| (space * (one - other)).length() / self.size;
+                resample(knots, &SampledMotion { value: &value, error: &error, bound: BOUND }, budget)
+            }
+            TransformPart::Scale => {
+                let value = |time| self.joints.scale(joint, self.clip.keep(time));
+                let largest = self.largest(joint, part);
+                let error = |_, one: DVec3, other: DVec3| one.distance(other) / largest;
+                resample(knots, &SampledMotion { value: &value, error: &error, bound: BOUND }, budget)
+            }
+        };
+        sampled.map(|sampled| sampled.curve).map_err(|error| part.fault(self.clip, self.skeleton, joint, error))
+    }
+
+    /// The matrix from the parent of a joint to model space at rest. The identity if it has no inverse: where the parent is flat at rest, an
+    /// error of 0 would say nothing.
+    fn space(&self, joint: usize) -> DMat3 {
+        let parent = self.skeleton.joints()[joint].parent;
+        let space = parent.map_or(DMat3::IDENTITY, |parent| self.rest[parent].matrix3);
+        if space.determinant() == 0.0 { DMat3::IDENTITY } else { space }
+    }
+
+    /// The largest number of the tracks of a part of a joint, at least 1e-6.
+    fn largest(&self, joint: usize, part: TransformPart) -> f64 {
+        let numbers = self.joints.tracks(joint, part).iter().flat_map(|(_, track)| track.curve.values());
+        numbers.map(|number| number.abs()).fold(1e-6, f64::max)
+    }
+}
+
+/// True if glTF can hold a curve of a clip key by key.
+pub(super) fn fits(clip: &Clip, curve: &Curve) -> bool {
+    let timeline = curve.timeline();
+    let times = timeline.times();
+    matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear | Interpolation::CubicSpline)
+        && matches!(curve.easing(), CurveEasing::None)
+        && (curve.extrapolation() == [Extrapolation::Clamp; 2] || times.len() == 1)
+        && timeline.window() == 0.0
+        && times[0] >= 0.0
+        && times.windows(2).all(|pair| (pair[0] as f32) < pair[1] as f32)
+        && clip.length.is_none_or(|length| timeline.last() <= length)
+}
+
+/// A curve, with keys at 0 and at the end of its clip if it is constant and has keys beyond. They would make the animation longer.
+pub(super) fn shortened(clip: &Clip, curve: &Curve) -> Result<Curve, Error> {
+    let Some(length) = clip.length.filter(|&length| curve.timeline().last() > length && curve.is_constant()) else {
+        return Ok(curve.clone());
+    };
+    let times = if length > 0.0 { vec![0.0, length] } else { vec![0.0] };
+    let values = curve.value(0).repeat(times.len());
+    Curve::new(Arc::new(Timeline::new(times)?), Interpolation::Step, curve.width(), values)
+}
+
+/// A note for each part of a clip, its tracks aside, that glTF cannot hold.
+pub(super) fn notes(clip: &Clip, skeleton: &Skeleton) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut add = |note: String| notes.push(format!("clip {}: glTF has no {note}", clip.label()));
+    if !clip.events.is_empty() {
+        add(format!("events; {} are left out", clip.events.len()));
+    }
+    if !clip.markers.is_empty() {
+        add(format!("sync markers; {} are left out", clip.markers.len()));
+    }
+    if let Some(root) = clip.root_motion {
+        let joint = skeleton.joint_name(root.joint);
+        add(format!("root motion; that of {joint} is left out, and {joint} keeps its movement"));
+    }
+    if clip.speed != 1.0 {
+        add(format!("speed of animations; that of the clip, {}, is left out", clip.speed));
+    }
+    if clip.wrap != WrapMode::Default {
+        add(format!("wrap modes; that of the clip, {}, is left out", clip.wrap.name()));
+    }
+    notes
 }

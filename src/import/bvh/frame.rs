@@ -1,6 +1,6 @@
 //! The lines of MOTION: a frame per line, a number per channel.
 
-use super::half_angle::Column;
+use super::half_angle::FrameColumn;
 use super::lines::too_long;
 use crate::import::fault::shorten;
 use crate::model::is_usable;
@@ -25,7 +25,7 @@ pub(super) struct ReadLine {
 }
 
 /// Reads the first line of a text into a frame of the columns. Fails with a reason.
-pub(super) fn read_line(text: &[u8], frame: usize, columns: &mut [Column]) -> Result<ReadLine, String> {
+pub(super) fn read_line(text: &[u8], frame: usize, columns: &mut [FrameColumn]) -> Result<ReadLine, String> {
     let count = columns.len();
     let mut rest = skip_space(text);
     let is_frame = !matches!(rest, [] | [b'\n', ..]);

@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 pub(super) const BLOCK: usize = 32;
 
 /// A number per frame of a block.
-pub(super) type Column = [f64; BLOCK];
+pub(super) type FrameColumn = [f64; BLOCK];
 
 /// The largest angle for which the number of half turns is exact.
 const LARGEST: f64 = (1_u64 << 40) as f64;
@@ -37,7 +37,7 @@ const COS: [f64; 6] = [
 ///
 /// The angle is reduced in degrees, which is exact. The functions of the standard library take radians, whose rounding is
 /// an error of its own, and compute one angle at a time. A loop without branches computes several at a time.
-pub(super) fn half_sin_cos(degrees: &Column, sines: &mut Column, cosines: &mut Column) {
+pub(super) fn half_sin_cos(degrees: &FrameColumn, sines: &mut FrameColumn, cosines: &mut FrameColumn) {
     // Without an early exit, the compiler checks several angles at a time.
     if degrees.iter().fold(false, |large, angle| large | (angle.abs() > LARGEST)) {
         let reduced = degrees.map(|angle| if angle.abs() > LARGEST { angle % 720.0 } else { angle });

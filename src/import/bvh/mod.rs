@@ -10,10 +10,9 @@
 //!
 //! [`load`] and [`from_slice`] read whole files, a [`Reader`] reads files of any length in parts.
 //!
-//! The stages, in order: `lines` finds lines. `words`, `hierarchy` and `channels` read the joints. `frame` reads the numbers of
-//! a block of frames. `half_angle` and `rotation` turn them into rotations. `keys` makes the clip.
+//! The stages, in order: `lines` finds lines and their words. `hierarchy` reads the joints and their channels. `frame` reads the
+//! numbers of a block of frames. `half_angle` and `rotation` turn them into rotations. `keys` makes the clip.
 
-mod channels;
 mod frame;
 mod half_angle;
 mod hierarchy;
@@ -21,7 +20,6 @@ mod keys;
 mod lines;
 mod reader;
 mod rotation;
-mod words;
 
 pub use self::keys::Keys;
 pub use self::reader::Reader;
@@ -108,7 +106,7 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<As
 /// JSON, the extension of the name decides.
 pub fn is_bvh(file: &Path, bytes: &[u8]) -> bool {
     const FIRST: &[u8] = b"HIERARCHY";
-    let text = words::without_mark(bytes).trim_ascii_start();
+    let text = lines::without_mark(bytes).trim_ascii_start();
     if text.get(..FIRST.len()).is_some_and(|word| word.eq_ignore_ascii_case(FIRST)) {
         return true;
     }

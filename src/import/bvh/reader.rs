@@ -4,14 +4,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::channels::Columns;
 use super::frame::{longest_line, read_line};
-use super::half_angle::{BLOCK, Column};
-use super::hierarchy::Hierarchy;
+use super::half_angle::{BLOCK, FrameColumn};
+use super::hierarchy::{Columns, Hierarchy};
 use super::keys::{Keys, frame_seconds};
-use super::lines::Lines;
+use super::lines::{Lines, Words};
 use super::rotation::RotationState;
-use super::words::Words;
 use crate::error::Error;
 use crate::import::Warning;
 use crate::import::fault::shorten;
@@ -60,7 +58,7 @@ pub struct Reader<R: BufRead> {
     /// Per track, the last rotation.
     states: Vec<RotationState>,
     /// The numbers of the frames of a block, per channel.
-    columns: Vec<Column>,
+    columns: Vec<FrameColumn>,
     frames: u64,
     frame_time: f64,
     /// The next frame.
@@ -231,7 +229,7 @@ impl<R: BufRead> Reader<R> {
 fn append_translations(
     offset: &[f64; 3],
     columns: &[Option<usize>; 3],
-    block: &[Column],
+    block: &[FrameColumn],
     frames: usize,
     values: &mut Vec<f64>,
 ) {

@@ -1,7 +1,7 @@
 //! Turns about axes into quaternions, a block of frames at a time.
 
-use super::channels::Turn;
-use super::half_angle::{BLOCK, Column, half_sin_cos};
+use super::half_angle::{BLOCK, FrameColumn, half_sin_cos};
+use super::hierarchy::Turn;
 
 /// The rotation keys of a track, with the key that the next one follows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,7 +21,7 @@ impl RotationState {
     pub fn append<'a>(
         &mut self,
         turns: &[Turn],
-        column: impl Fn(usize) -> &'a Column,
+        column: impl Fn(usize) -> &'a FrameColumn,
         count: usize,
         keys: &mut Vec<f64>,
     ) {
@@ -53,7 +53,7 @@ impl RotationState {
 }
 
 /// Multiplies identities by turns, one after the other. A rotation is the components x, y, z and w.
-fn multiply_turns<'a>(rotations: &mut [Column; 4], turns: &[Turn], column: impl Fn(usize) -> &'a Column) {
+fn multiply_turns<'a>(rotations: &mut [FrameColumn; 4], turns: &[Turn], column: impl Fn(usize) -> &'a FrameColumn) {
     let (mut sin, mut cos) = ([0.0; BLOCK], [0.0; BLOCK]);
     for (index, turn) in turns.iter().enumerate() {
         let axes = [turn.axis, (turn.axis + 1) % 3, (turn.axis + 2) % 3, 3];
@@ -69,7 +69,7 @@ fn multiply_turns<'a>(rotations: &mut [Column; 4], turns: &[Turn], column: impl 
 
 /// Multiplies rotations by turns about an axis, which have only that component and w. `rotations` are the components of that axis,
 /// of the two axes that follow in the cycle x, y, z, and w.
-fn multiply(rotations: [&mut Column; 4], sin: &Column, cos: &Column) {
+fn multiply(rotations: [&mut FrameColumn; 4], sin: &FrameColumn, cos: &FrameColumn) {
     let [own, next, last, w] = rotations;
     for frame in 0..BLOCK {
         let before = [own[frame], next[frame], last[frame], w[frame]];
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     /// The keys of a track with these angles per column and frame.
-    fn keys(axes: &[usize], angles: &[Column], parts: &[usize]) -> Vec<f64> {
+    fn keys(axes: &[usize], angles: &[FrameColumn], parts: &[usize]) -> Vec<f64> {
         let turns: Vec<Turn> = axes.iter().enumerate().map(|(column, &axis)| Turn { axis, column }).collect();
         let (mut state, mut keys, mut first) = (RotationState::default(), Vec::new(), 0);
         for &count in parts {
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn any_axes_multiply_as_quaternions_of_glam_do() {
         let units = [DVec3::X, DVec3::Y, DVec3::Z];
-        let angles: [Column; 3] = [[33.0; BLOCK], [-140.5; BLOCK], [71.25; BLOCK]];
+        let angles: [FrameColumn; 3] = [[33.0; BLOCK], [-140.5; BLOCK], [71.25; BLOCK]];
         for case in 0..27 {
             let axes = [case / 9, case / 3 % 3, case % 3];
             let turn = |index: usize| DQuat::from_axis_angle(units[axes[index]], angles[index][0].to_radians());
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn neighbours_are_in_one_hemisphere_through_all_parts() {
-        let angles: [Column; 2] = [
+        let angles: [FrameColumn; 2] = [
             std::array::from_fn(|frame| frame as f64 * 67.0),
             std::array::from_fn(|frame| frame as f64 * -41.0 + 300.0),
         ];

@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::legacy::{KeyList, Keys, LegacyCurve};
-use super::node::{List, Node};
-use super::reader::Reader;
-use super::{modifiers, nested, tracks};
+use super::legacy::{KeyList, LegacyCurve, LegacyKeys};
+use super::node::{List, Node, Reader};
+use super::{nested, target, tracks};
 use crate::import::Fault;
 use crate::model::{Event, UnboundClip, UnboundCurves, UnboundTrack, WrapMode};
 
@@ -86,7 +85,7 @@ fn legacy_curves<'a>(reader: &mut Reader<'_>, clip: &Node<'a>) -> Result<Vec<Leg
     }
     if let Some(list) = clip.get("_curves")? {
         let common = clip.get("_commonTargets")?.map(|targets| targets.list()).transpose()?;
-        modifiers::curves(reader, &list.list()?, common.as_ref(), &mut curves)?;
+        target::curves(reader, &list.list()?, common.as_ref(), &mut curves)?;
     }
     Ok(curves)
 }
@@ -95,7 +94,7 @@ fn legacy_curves<'a>(reader: &mut Reader<'_>, clip: &Node<'a>) -> Result<Vec<Leg
 fn last_key(lists: &[KeyList<'_>], curves: &[LegacyCurve<'_>], tracks: &[UnboundTrack]) -> Result<f64, Fault> {
     let mut last = lists.iter().filter_map(|list| list.times.last()).copied().fold(0.0, f64::max);
     for curve in curves {
-        if let Keys::Own(list) = &curve.keys
+        if let LegacyKeys::Own(list) = &curve.keys
             && let Some(index) = list.len().checked_sub(1)
         {
             last = last.max(list.need(index)?.number()?);

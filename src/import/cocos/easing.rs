@@ -1,7 +1,6 @@
 //! Easings of a file.
 
-use super::node::{List, Node};
-use super::reader::Reader;
+use super::node::{List, Node, Reader};
 use crate::import::Fault;
 use crate::import::fault::shorten;
 use crate::model::{CurveEasing, Easing};

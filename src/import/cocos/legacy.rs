@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::easing::Easings;
-use super::node::{List, Node};
-use super::reader::{CURVE_BYTES, Reader};
+use super::node::{CURVE_BYTES, List, Node, Reader};
 use super::value::{self, Shape};
 use crate::error::Error;
 use crate::import::Fault;
@@ -13,14 +12,14 @@ use crate::model::{Curve, CurveEasing, Interpolation, TargetPath, Timeline, Unbo
 /// A curve, as the file has it.
 pub(super) struct LegacyCurve<'a> {
     pub target: TargetPath,
-    pub keys: Keys<'a>,
+    pub keys: LegacyKeys<'a>,
     pub values: List<'a>,
     pub easings: Easings<'a>,
     pub interpolate: bool,
 }
 
 /// The key times of a curve.
-pub(super) enum Keys<'a> {
+pub(super) enum LegacyKeys<'a> {
     /// No key times: the first value always holds.
     Constant,
     /// One of the lists of the clip: its index, and the node of the index.
@@ -63,8 +62,8 @@ impl<'a> LegacyCurve<'a> {
     pub fn from_data(data: &Node<'a>, target: TargetPath) -> Result<Self, Fault> {
         let keys = data.need("keys")?;
         let keys = match usize::try_from(keys.integer()?) {
-            Ok(index) => Keys::Shared(index, keys),
-            Err(_) => Keys::Constant,
+            Ok(index) => LegacyKeys::Shared(index, keys),
+            Err(_) => LegacyKeys::Constant,
         };
         let interpolate = match data.get("interpolate")? {
             Some(flag) => flag.value().as_bool().ok_or_else(|| {
@@ -79,7 +78,7 @@ impl<'a> LegacyCurve<'a> {
     /// The curve of a list of frames. Each frame has a time, a value and an easing.
     pub fn from_frames(frames: &Node<'a>, target: TargetPath) -> Result<Self, Fault> {
         let frames = frames.list()?;
-        let (keys, easings) = (Keys::Own(frames.field("frame")), Easings::PerKey(frames.field("curve")));
+        let (keys, easings) = (LegacyKeys::Own(frames.field("frame")), Easings::PerKey(frames.field("curve")));
         Ok(Self { target, keys, values: frames.field("value"), easings, interpolate: true })
     }
 
@@ -97,12 +96,12 @@ impl<'a> LegacyCurve<'a> {
             return Ok(UnboundTrack { target: self.target, kind: ValueKind::Number, curves: UnboundCurves::Empty });
         }
         let timeline = match &self.keys {
-            Keys::Constant => constant().map_err(|error| Fault::new(self.values.path(), error.to_string()))?,
-            Keys::Own(list) => {
+            LegacyKeys::Constant => constant().map_err(|error| Fault::new(self.values.path(), error.to_string()))?,
+            LegacyKeys::Own(list) => {
                 let keys = KeyList::read(reader, list.clone())?;
                 self.timeline(reader, &keys, duration)?
             }
-            Keys::Shared(index, node) => {
+            LegacyKeys::Shared(index, node) => {
                 let count = lists.len();
                 let missing = || node.fault(format!("there is no list {index} of keys, the clip has {count}"));
                 self.timeline(reader, lists.get(*index).ok_or_else(missing)?, duration)?

@@ -9,9 +9,8 @@
 //!
 //! Parts that are not supported are left out, with a [`Warning`]. If nothing would remain, the file is refused.
 //!
-//! The stages, in order: `node` gives values their paths and follows references. `nested` and `modifiers`, both with `legacy`,
-//! and `tracks` read the forms; `target` reads targets. `value`, `easing`, `keyframes` and `real_curve` make the curves.
-//! `clip` joins them.
+//! The stages, in order: `node` gives values their paths and follows references. `nested` and `target`, both with `legacy`, and
+//! `tracks` read the forms; `target` also reads targets. `value`, `easing` and `real_curve` make the curves. `clip` joins them.
 //!
 //! One figure of Cocos Creator is not met, on purpose: a constructor of that engine replaced the `w` of a quaternion by
 //! 1 if it was 0. Here the 0 stays.
@@ -19,12 +18,9 @@
 mod clip;
 mod document;
 mod easing;
-mod keyframes;
 mod legacy;
-mod modifiers;
 mod nested;
 mod node;
-mod reader;
 mod real_curve;
 mod target;
 mod tracks;
@@ -41,9 +37,9 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use self::node::Node;
-use self::reader::Reader;
 use super::{Fault, Warning, json};
 use crate::error::Error;
+use crate::import::cocos::node::Reader;
 use crate::model::{Library, UnboundClip};
 
 /// The result of reading a file.

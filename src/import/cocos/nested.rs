@@ -2,8 +2,7 @@
 //! 2.x line, which is the same with frames instead of keys and values.
 
 use super::legacy::LegacyCurve;
-use super::node::Node;
-use super::reader::Reader;
+use super::node::{Node, Reader};
 use super::target::segments;
 use crate::import::Fault;
 use crate::model::TargetPath;

@@ -1,12 +1,17 @@
-//! Values of a file with their paths. References are followed.
+//! Values of a file with their paths, and the state that all stages share. References are followed.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::error::Error;
 use crate::import::fault::shorten;
-use crate::import::{Fault, JsonPath};
-use crate::model::is_usable;
+use crate::import::memory_budget::MemoryBudget;
+use crate::import::{Fault, JsonPath, Warning};
+use crate::model::{Library, Timeline, is_usable};
 
 /// A value of a file and its path. If the file is a list of objects, `{"__id__": n}` refers to object `n`.
 #[derive(Debug, Clone)]
@@ -208,5 +213,64 @@ impl<'a> List<'a> {
     /// All items; a fault for each that is null.
     pub fn nodes(&self) -> impl Iterator<Item = Result<Node<'a>, Fault>> {
         (0..self.len()).map(|index| self.need(index))
+    }
+}
+
+/// Bytes that any file may allocate.
+const ALLOWANCE: u64 = 1 << 20;
+
+/// The state that all stages share: the library, warnings, timelines and a memory budget.
+pub(super) struct Reader<'l> {
+    /// The library of the interpolators.
+    pub library: &'l Library,
+    pub warnings: Vec<Warning>,
+    /// A reference takes a few bytes and can stand for the whole file.
+    budget: MemoryBudget,
+    timelines: HashMap<(Vec<u64>, u64), Arc<Timeline>>,
+}
+
+/// The memory of a curve without its numbers.
+pub(super) const CURVE_BYTES: usize = 256;
+
+impl<'l> Reader<'l> {
+    /// A reader of a file of `file_bytes` bytes.
+    pub fn new(library: &'l Library, file_bytes: usize) -> Self {
+        let budget = MemoryBudget::new(file_bytes, ALLOWANCE);
+        Self { library, warnings: Vec::new(), budget, timelines: HashMap::new() }
+    }
+
+    /// Charges the memory that the place `path` of the file asks for.
+    pub fn charge(&mut self, path: impl fmt::Display, bytes: usize) -> Result<(), Fault> {
+        self.budget.charge(path, bytes as u64)
+    }
+
+    /// Notes a fault that was repaired or passed over.
+    pub fn warn(&mut self, path: impl fmt::Display, message: impl Into<String>) -> Result<(), Fault> {
+        let warning = Warning { path: path.to_string(), message: message.into() };
+        self.charge(&warning.path, warning.path.len() + warning.message.len())?;
+        self.warnings.push(warning);
+        Ok(())
+    }
+
+    /// The numbers of a list.
+    pub fn numbers(&mut self, list: &List<'_>) -> Result<Vec<f64>, Fault> {
+        self.charge(list.path(), 8 * list.len())?;
+        list.nodes().map(|node| node?.number()).collect()
+    }
+
+    /// A timeline of key times in seconds. Equal times and windows share one timeline. `None` without times.
+    pub fn timeline(&mut self, list: &List<'_>, times: Vec<f64>, window: f64) -> Result<Option<Arc<Timeline>>, Fault> {
+        if times.is_empty() {
+            return Ok(None);
+        }
+        let bits = (times.iter().map(|time| time.to_bits()).collect(), window.to_bits());
+        if let Some(known) = self.timelines.get(&bits) {
+            return Ok(Some(known.clone()));
+        }
+        let timeline = Timeline::snapping(times, window).map_err(|error| match error {
+            Error::Timeline { key, reason } => Fault::new(list.item_path(key), reason),
+            other => Fault::new(list.path(), other.to_string()),
+        })?;
+        Ok(Some(self.timelines.entry(bits).or_insert(Arc::new(timeline)).clone()))
     }
 }

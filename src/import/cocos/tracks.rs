@@ -1,9 +1,8 @@
 //! Tracks of releases 3.3 and later: a binding, and one curve or one curve per number.
 
-use super::node::{List, Node};
-use super::reader::{CURVE_BYTES, Reader};
+use super::node::{CURVE_BYTES, List, Node, Reader};
 use super::value::element;
-use super::{keyframes, real_curve, target};
+use super::{real_curve, target};
 use crate::import::Fault;
 use crate::import::fault::shorten;
 use crate::model::{Curve, TargetPath, UnboundCurves, UnboundTrack, ValueKind};
@@ -60,10 +59,10 @@ fn read_track(
     let (kind, curves) = match kind {
         "RealTrack" => (ValueKind::Number, whole(real(reader, &track.need("_channel")?)?)),
         "QuatTrack" => {
-            (ValueKind::Quat, whole(keyframes::quat_curve(reader, &track.need("_channel")?.need("_curve")?)?))
+            (ValueKind::Quat, whole(real_curve::quat_curve(reader, &track.need("_channel")?.need("_curve")?)?))
         }
         "ObjectTrack" => {
-            (ValueKind::Held, whole(keyframes::object_curve(reader, &track.need("_channel")?.need("_curve")?)?))
+            (ValueKind::Held, whole(real_curve::object_curve(reader, &track.need("_channel")?.need("_curve")?)?))
         }
         "ColorTrack" => (ValueKind::Color, channels(reader, track, 4)?),
         "SizeTrack" => (ValueKind::Size, channels(reader, track, 2)?),

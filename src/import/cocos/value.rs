@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::node::Node;
-use super::reader::Reader;
+use super::node::{Node, Reader};
 use crate::import::Fault;
 use crate::model::{InterpolatorId, TargetPath, ValueKind};
 

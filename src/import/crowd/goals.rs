@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 use std::f64::consts::PI;
 
-use crate::import::crowd::document::GroupEntry;
-use crate::import::crowd::goal_entries::{GoalEntry, TargetEntry};
-use crate::import::crowd::motion_entries::{NumberOr, ParameterName};
-use crate::import::crowd::parameters;
+use crate::import::crowd::document::{GoalEntry, GroupEntry, NumberOr, ParameterName, TargetEntry};
+use crate::import::crowd::layers;
 use crate::import::gltf::Asset;
 use crate::import::{Fault, JsonPath, list_names};
 use crate::model::{Chain, ChainId, ChainKind, Crowd, Goal, GoalTarget, GoalWeight, Library, SkeletonId, is_usable};
@@ -138,8 +136,12 @@ impl GoalScope<'_> {
             TargetEntry::Parameters(names) => {
                 let mut indices = [0; 3];
                 for (coordinate, (index, name)) in indices.iter_mut().zip(names).enumerate() {
-                    *index =
-                        parameters::find(&self.entry.parameters, path.element("parameters", coordinate), name, "")?;
+                    *index = layers::find_parameter(
+                        &self.entry.parameters,
+                        path.element("parameters", coordinate),
+                        name,
+                        "",
+                    )?;
                 }
                 Ok(GoalTarget::Parameters(indices))
             }
@@ -151,7 +153,7 @@ impl GoalScope<'_> {
             NumberOr::Number(weight) if (0.0..=1.0).contains(weight) => Ok(GoalWeight::Fixed(*weight)),
             NumberOr::Number(weight) => Err(Fault::new(path, format!("the weight {weight} is not from 0 to 1"))),
             NumberOr::Object(ParameterName { parameter }) => {
-                parameters::find(&self.entry.parameters, path.field("parameter"), parameter, "")
+                layers::find_parameter(&self.entry.parameters, path.field("parameter"), parameter, "")
                     .map(GoalWeight::Parameter)
             }
         }

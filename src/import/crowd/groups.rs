@@ -6,13 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::import::crowd::blend_spaces::BlendSpaces;
-use crate::import::crowd::document::{Document, GroupEntry, LayerEntry, Spread, TransitionEntry};
+use crate::import::crowd::document::{CrowdDocument, GroupEntry, LayerEntry, Object, Spread, TransitionEntry};
 use crate::import::crowd::goals::{Chains, GoalScope};
-use crate::import::crowd::layers::{KnotLists, LayerScope, LayerTemplate, with_offset};
-use crate::import::crowd::motion_entries::Object;
-use crate::import::crowd::transitions::TransitionTemplate;
-use crate::import::crowd::{CrowdFile, PosedFile, parameters, transitions};
+use crate::import::crowd::layers::{
+    self, BlendSpaces, KnotLists, LayerScope, LayerTemplate, TransitionTemplate, with_offset,
+};
+use crate::import::crowd::{CrowdFile, PosedFile};
 use crate::import::{Fault, JsonPath, list_names};
 use crate::model::{Crowd, Goal, Library, Mask, MaskId, Parameter, SkeletonId};
 
@@ -70,7 +69,7 @@ impl Group {
 /// The input of reading groups.
 pub(super) struct Groups<'a> {
     pub file: &'a Path,
-    pub document: &'a Document,
+    pub document: &'a CrowdDocument,
     pub files: &'a [PosedFile],
     pub spaces: &'a BlendSpaces<'a>,
 }
@@ -132,7 +131,7 @@ impl<'a> Groups<'a> {
         let file = self.files.get(entry.file);
         let file =
             file.ok_or_else(|| in_file(Fault::index(path.field("file"), entry.file, "files", self.files.len())))?;
-        let parameters = parameters::read(&path, &entry.parameters).map_err(in_file)?;
+        let parameters = layers::read_parameters(&path, &entry.parameters).map_err(in_file)?;
         let parameter_names = entry.parameters.0.iter().map(|(name, _)| name.clone()).collect();
         let scope = LayerScope { entry, asset: &file.asset, spaces: self.spaces };
         let mut read_layers = |path: &JsonPath, name: &'static str, entries: &'a [Object<LayerEntry>]| {
@@ -140,7 +139,8 @@ impl<'a> Groups<'a> {
         };
         let layers = read_layers(&path, "layers", &entry.layers)?;
         let place = path.field("transition");
-        let read = |entry: &'a Object<TransitionEntry>| transitions::read(&place, entry, 1, &mut read_layers, &in_file);
+        let read =
+            |entry: &'a Object<TransitionEntry>| layers::read_transition(&place, entry, 1, &mut read_layers, &in_file);
         let transition = entry.transition.as_ref().map(read).transpose()?;
         let scope = GoalScope { entry, asset: &file.asset };
         let goals = scope.read(library, &mut added.chains, &path).map_err(in_file)?.into();

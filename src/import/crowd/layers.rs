@@ -1,18 +1,22 @@
-//! Layers of a group: their clips, times, weights and fades.
+//! Layers of a group: their clips, times, weights and fades, with the parameters, blend spaces and transitions that they refer to, and
+//! the differences between the instances of the group, by the R2 low-discrepancy sequence.
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
-use crate::import::crowd::blend_spaces::{self, BlendSpaces};
-use crate::import::crowd::document::{ClipName, FadeEntry, GroupEntry, LayerEntry, Mode, Reference};
-use crate::import::crowd::motion_entries::{DriverEntry, NumberOr};
-use crate::import::crowd::spread::SpreadOffset;
-use crate::import::crowd::{CrowdFile, parameters};
+use crate::error::Error;
+use crate::import::crowd::CrowdFile;
+use crate::import::crowd::document::{
+    BlendSpaceEntry, ClipName, CrowdDocument, DecayKind, DriverEntry, FadeEntry, GroupEntry, LayerEntry, Mode, Named,
+    NumberOr, Object, ParameterEntry, Reference, Spread, TransitionEntry,
+};
 use crate::import::gltf::Asset;
 use crate::import::{Fault, JsonPath, list_names};
 use crate::model::{
-    AdditiveReference, ClipId, Fade, Knots, KnotsId, Layer, LayerMode, LayerTime, Library, Playback, Ticks,
-    WeightDriver, is_weight, no_such,
+    AdditiveReference, BlendSpace, BlendSpaceId, ClipId, Crowd, Fade, Knots, KnotsId, Layer, LayerMode, LayerTime,
+    Library, Parameter, Playback, Ticks, Transition, TransitionKind, WeightDriver, check_points, check_triangle,
+    delaunay, is_usable, is_weight, no_such, no_triangles,
 };
 
 /// A layer without a spread: a start in seconds, which counts if the layer plays, and all else.
@@ -122,7 +126,7 @@ impl LayerScope<'_> {
         if let Some(time) = &entry.time {
             refuse(&fields[..2], "the time of a layer with `time` follows from a parameter")?;
             let place = path.field("time");
-            let parameter = parameters::find(&self.entry.parameters, place.field("parameter"), &time.parameter, "")?;
+            let parameter = find_parameter(&self.entry.parameters, place.field("parameter"), &time.parameter, "")?;
             return Ok(LayerTime::Phase { parameter, wrap });
         }
         let rate = entry.rate.unwrap_or(1.0) * library.clip(clip).speed;
@@ -145,15 +149,15 @@ impl LayerScope<'_> {
                 Err(Fault::new(path, reason))
             }
             (Some(parameter), Some(list), ..) => {
-                let parameter = parameters::find(&self.entry.parameters, path.field("parameter"), parameter, "")?;
+                let parameter = find_parameter(&self.entry.parameters, path.field("parameter"), parameter, "")?;
                 let knots = knots.add(library, &path.field("knots"), list)?;
                 Ok(WeightDriver::Knots { parameter, knots })
             }
             (_, _, Some(name), Some(point)) => {
                 let place = path.field("blend_space");
-                let space = blend_spaces::find(self.spaces, &place, name)?;
+                let space = find_space(self.spaces, &place, name)?;
                 let find = |parameter: &str| {
-                    parameters::find(&self.entry.parameters, &place, parameter, &format!("blend space {name:?}: "))
+                    find_parameter(&self.entry.parameters, &place, parameter, &format!("blend space {name:?}: "))
                 };
                 let parameters = [find(space.x)?, find(space.y)?];
                 if point >= space.points {
@@ -250,4 +254,230 @@ pub(super) fn ticks(path: impl fmt::Display, seconds: f64) -> Result<Ticks, Faul
             format!("{seconds:e} s is beyond the crowd clock, which reaches from -{last:e} s to {last:e} s"),
         )
     })
+}
+
+/// The parameters of a group, in the order of the file.
+pub(super) fn read_parameters(group: &JsonPath, entries: &Named<ParameterEntry>) -> Result<Arc<[Parameter]>, Fault> {
+    let (path, count) = (group.field("parameters"), entries.0.len());
+    if count > Crowd::MAX_PARAMETERS {
+        let reason = format!("there are {count} parameters; an instance has at most {}", Crowd::MAX_PARAMETERS);
+        return Err(Fault::new(path, reason));
+    }
+    let read = |(name, entry): &(String, ParameterEntry)| {
+        let keys = match entry {
+            ParameterEntry::Constant(value) => vec![[0.0, *value]],
+            ParameterEntry::Keys(keys) => keys.clone(),
+        };
+        match Parameter::fault(&keys) {
+            Some(reason) => Err(Fault::new(path.field(name), reason)),
+            None => Parameter::new(keys).map_err(|error| Fault::new(path.field(name), error.to_string())),
+        }
+    };
+    entries.0.iter().map(read).collect()
+}
+
+/// The index of the parameter of a name. The path is that of the name; `owner` precedes the message, and may be empty.
+pub(super) fn find_parameter(
+    entries: &Named<ParameterEntry>,
+    path: impl fmt::Display,
+    name: &str,
+    owner: &str,
+) -> Result<usize, Fault> {
+    entries.0.iter().position(|(other, _)| other == name).ok_or_else(|| {
+        let names: Vec<_> = entries.0.iter().map(|(name, _)| name.as_str()).collect();
+        Fault::new(path, format!("{owner}the group has no parameter {name:?}; it has: {}", list_names(&names)))
+    })
+}
+
+/// The blend spaces of a file, by name.
+pub(super) type BlendSpaces<'a> = HashMap<&'a str, NamedSpace<'a>>;
+
+/// A blend space in the library, with the names of its parameters.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NamedSpace<'a> {
+    pub id: BlendSpaceId,
+    pub x: &'a str,
+    pub y: &'a str,
+    pub points: usize,
+}
+
+/// Adds the blend spaces of a file to a library, including those that no layer uses.
+pub(super) fn add_spaces<'a>(library: &mut Library, document: &'a CrowdDocument) -> Result<BlendSpaces<'a>, Fault> {
+    let mut spaces = BlendSpaces::new();
+    for (name, entry) in &document.blend_spaces.0 {
+        let all = JsonPath::ROOT.field("blend_spaces");
+        let space = blend_space(&all.field(name), entry)?;
+        let id = library.add_blend_space(space);
+        spaces.insert(name, NamedSpace { id, x: &entry.x, y: &entry.y, points: entry.points.len() });
+    }
+    Ok(spaces)
+}
+
+fn blend_space(path: &JsonPath, entry: &BlendSpaceEntry) -> Result<BlendSpace, Fault> {
+    let points = path.field("points");
+    check_points(&entry.points).map_err(|reason| Fault::new(&points, reason))?;
+    let triangles = match &entry.triangles {
+        None => delaunay(&entry.points).map_err(|reason| Fault::new(&points, reason))?,
+        Some(triangles) => {
+            if let Some(reason) = no_triangles(triangles) {
+                return Err(Fault::new(path.field("triangles"), reason));
+            }
+            for (index, triangle) in triangles.iter().enumerate() {
+                let fault = |reason| Fault::new(path.element("triangles", index), reason);
+                check_triangle(&entry.points, triangle).map_err(fault)?;
+            }
+            triangles.clone()
+        }
+    };
+    BlendSpace::with_triangles(entry.points.clone(), triangles).map_err(|error| Fault::new(path, error.to_string()))
+}
+
+/// The blend space of a name that a layer gives.
+pub(super) fn find_space<'a>(spaces: &BlendSpaces<'a>, path: &JsonPath, name: &str) -> Result<NamedSpace<'a>, Fault> {
+    spaces.get(name).copied().ok_or_else(|| {
+        let mut names: Vec<_> = spaces.keys().copied().collect();
+        names.sort_unstable();
+        Fault::new(path, format!("there is no blend space {name:?}; the file has: {}", list_names(&names)))
+    })
+}
+
+/// The step of the sequence for starts, in parts of 2^32.
+const START_STEP: u32 = 0xC13F_A9A9;
+/// The step of the sequence for rates, in parts of 2^32.
+const RATE_STEP: u32 = 0x91E1_0DA5;
+/// The step from seed to seed, in parts of 2^32.
+const SEED_STEP: u32 = 0x9E37_79B9;
+
+/// The difference of an instance from its group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct SpreadOffset {
+    /// Seconds added to the starts of the layers.
+    pub seconds: f64,
+    /// Factor of the rates of the layers.
+    pub factor: f64,
+}
+
+impl Spread {
+    /// The offset of an instance, by its index in the group.
+    pub fn offset(&self, instance: u32) -> SpreadOffset {
+        let fraction = |step: u32| {
+            let turned = instance.wrapping_mul(step).wrapping_add(self.seed.wrapping_mul(SEED_STEP));
+            f64::from(turned.wrapping_add(1 << 31)) / 2.0_f64.powi(32)
+        };
+        SpreadOffset {
+            seconds: interpolate(self.start, fraction(START_STEP)),
+            factor: interpolate(self.rate, fraction(RATE_STEP)),
+        }
+    }
+
+    /// The offsets at both ends of the ranges.
+    pub fn ends(&self) -> [SpreadOffset; 2] {
+        let end = |fraction| SpreadOffset {
+            seconds: interpolate(self.start, fraction),
+            factor: interpolate(self.rate, fraction),
+        };
+        [end(0.0), end(1.0)]
+    }
+}
+
+/// A number between the ends of a range, rounded to a multiple of 1/4096, which `f32` holds.
+fn interpolate(range: [f64; 2], fraction: f64) -> f64 {
+    let [low, high] = range;
+    (4096.0 * (low + (high - low) * fraction) + 0.5).floor() / 4096.0
+}
+
+/// A transition without a spread.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TransitionTemplate {
+    start: Ticks,
+    from: Vec<LayerTemplate>,
+    kind: TransitionKind,
+    half_life: f64,
+    before: Option<Box<TransitionTemplate>>,
+}
+
+impl TransitionTemplate {
+    /// The transition of an instance. A spread moves the layers that go out, but no start of a transition.
+    pub fn with_offset(&self, offset: SpreadOffset) -> Transition {
+        let Self { start, kind, half_life, .. } = *self;
+        let before = self.before.as_ref().map(|before| Box::new(before.with_offset(offset)));
+        Transition { start, from: with_offset(&self.from, offset), kind, half_life, before }
+    }
+}
+
+/// A function that reads a list of layers; the path is that of the object that has the list as a field of a name.
+pub(super) type ReadLayers<'a, 'r> =
+    dyn FnMut(&JsonPath, &'static str, &'a [Object<LayerEntry>]) -> Result<Vec<LayerTemplate>, Error> + 'r;
+
+/// Reads a transition and those that it interrupts, which are inside of it. `depth` is the number of the transition from
+/// outside, beginning with 1. A fault of a transition becomes an error by `in_file`.
+pub(super) fn read_transition<'a>(
+    path: &JsonPath,
+    entry: &'a TransitionEntry,
+    depth: usize,
+    read_layers: &mut ReadLayers<'a, '_>,
+    in_file: &dyn Fn(Fault) -> Error,
+) -> Result<TransitionTemplate, Error> {
+    if depth > Transition::MOST {
+        let reason =
+            format!("there are more than {} transitions, one in the other; leave this one out", Transition::MOST);
+        return Err(in_file(Fault::new(path, reason)));
+    }
+    let start = ticks(path.field("start"), entry.start).map_err(in_file)?;
+    let kind = kind(path, entry).map_err(in_file)?;
+    let from = read_layers(path, "from", &entry.from)?;
+    let inner = path.field("transition");
+    let before = entry.transition.as_ref().map(|entry| read_transition(&inner, entry, depth + 1, read_layers, in_file));
+    let before = before.transpose()?.map(Box::new);
+    if before.as_ref().is_some_and(|before| before.start >= start) {
+        let seconds = before.map_or(0.0, |before| before.start.to_seconds());
+        let reason =
+            format!("it starts at {seconds} s; expected less than the {} s of the transition around it", entry.start);
+        return Err(in_file(Fault::new(inner.field("start"), reason)));
+    }
+    Ok(TransitionTemplate { start, from, kind, half_life: entry.half_life, before })
+}
+
+/// The kind of a transition, after a check of its lengths.
+fn kind(path: &JsonPath, entry: &TransitionEntry) -> Result<TransitionKind, Fault> {
+    let check = |name: &str, seconds: f64| match is_usable(seconds) && seconds > 0.0 {
+        true => Ok(seconds),
+        false => Err(Fault::new(path.field(name), format!("{seconds} is not a finite number of seconds above 0"))),
+    };
+    check("half_life", entry.half_life)?;
+    match (entry.kind, entry.seconds) {
+        (DecayKind::Inertial, None) => Ok(TransitionKind::Inertial),
+        (DecayKind::Inertial, Some(_)) => {
+            let reason = "an inertial transition has no length; leave `seconds` out, or choose the kind `dead`";
+            Err(Fault::new(path.field("seconds"), reason))
+        }
+        (DecayKind::Dead, Some(seconds)) => Ok(TransitionKind::Dead { seconds: check("seconds", seconds)? }),
+        (DecayKind::Dead, None) => Err(Fault::new(path, "missing field `seconds`, the length of a dead transition")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offset(seconds: f64, factor: f64) -> SpreadOffset {
+        SpreadOffset { seconds, factor }
+    }
+
+    #[test]
+    fn instances_follow_the_sequence() {
+        let spread = |seed| Spread { start: [0.0, 2.0], rate: [0.75, 1.25], seed };
+        // By hand: with seed 0 the three are 0x80000000, 0x413FA9A9, 0x027F5352 of 2^32 for starts, and 0x80000000,
+        // 0x11E10DA5, 0xA3C21B4A for rates; seed 7 adds 7 x 0x9E3779B9 = 0x5384520F.
+        let expected = [[4096.0, 4096.0], [2088.0, 3215.0], [80.0, 4382.0]];
+        for (instance, [start, rate]) in (0..).zip(expected) {
+            assert_eq!(spread(0).offset(instance), offset(start / 4096.0, rate / 4096.0), "{instance}");
+        }
+        let expected = [[6769.0, 4764.0], [4760.0, 3883.0], [2752.0, 5050.0]];
+        for (instance, [start, rate]) in (0..).zip(expected) {
+            assert_eq!(spread(7).offset(instance), offset(start / 4096.0, rate / 4096.0), "{instance}");
+        }
+        assert_eq!(Spread::default().offset(12345), offset(0.0, 1.0));
+        assert_eq!(spread(3).ends(), [offset(0.0, 0.75), offset(2.0, 1.25)]);
+    }
 }

@@ -19,22 +19,9 @@
 //!
 //! [`FORMAT`] describes all fields.
 //!
-//! The stages, in order: `document`, `motion_entries` and `goal_entries` parse the JSON, `roots` sets root joints, `markers` sets sync markers,
-//! `blend_spaces` adds blend spaces, `groups` makes groups with their masks, `parameters`, `layers`, `transitions` and `goals`, `spread`
-//! gives each instance of a group its own start and rate.
-
-mod blend_spaces;
-mod document;
-mod goal_entries;
-mod goals;
-mod groups;
-mod layers;
-mod markers;
-mod motion_entries;
-mod parameters;
-mod roots;
-mod spread;
-mod transitions;
+//! The stages, in order: `document` parses the JSON. Root joints and sync markers are set, and `layers` adds the blend spaces. `groups`
+//! makes groups with their masks; `layers` makes their parameters, layers and transitions, and gives each instance its own start and
+//! rate; `goals` makes their goals.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -44,13 +31,19 @@ use std::sync::Arc;
 
 use serde::de::IgnoredAny;
 
-use self::document::Document;
-use self::groups::{Group, Groups};
 use crate::error::Error;
+use crate::import::crowd::document::CrowdDocument;
+use crate::import::crowd::groups::{Group, Groups};
+use crate::import::crowd::layers::find_clip;
 use crate::import::gltf::{self, Asset};
 use crate::import::json::without_mark;
-use crate::import::{Fault, JsonPath, Warning, cocos};
-use crate::model::{BlendSpaceId, Crowd, Library, Ticks};
+use crate::import::{Fault, JsonPath, Warning, cocos, list_names};
+use crate::model::{BlendSpaceId, Crowd, Library, RootMotion, Ticks, markers_fault};
+
+mod document;
+mod goals;
+mod groups;
+mod layers;
 
 /// The description of the format: an example and a list of all fields. `posse eval --help` prints it.
 ///
@@ -192,7 +185,7 @@ fn read(
     open: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
 ) -> Result<CrowdFile, Error> {
     let in_file = |fault: Fault| fault.in_file(file);
-    let document = Document::parse(bytes).map_err(in_file)?;
+    let document = CrowdDocument::parse(bytes).map_err(in_file)?;
     document.check_masks().map_err(in_file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let mut assets: HashMap<(&str, Option<usize>), Arc<Asset>> = HashMap::new();
@@ -214,9 +207,9 @@ fn read(
         assets.insert((name, own), Arc::clone(&asset));
         files.push(PosedFile { name: name.clone(), asset });
     }
-    let mut warnings = roots::set(library, &document, &files).map_err(in_file)?;
-    markers::set(library, &document, &files).map_err(in_file)?;
-    let spaces = blend_spaces::add(library, &document).map_err(in_file)?;
+    let mut warnings = set_roots(library, &document, &files).map_err(in_file)?;
+    set_markers(library, &document, &files).map_err(in_file)?;
+    let spaces = layers::add_spaces(library, &document).map_err(in_file)?;
     let groups = Groups { file, document: &document, files: &files, spaces: &spaces }.read(library)?;
     warnings.extend(unknown_joints(&document, library, &files));
     let names = document.blend_spaces.0.iter().map(|(name, _)| name);
@@ -237,7 +230,7 @@ fn read_asset(
 }
 
 /// Warns of joint names in masks that no file has.
-fn unknown_joints(document: &Document, library: &Library, files: &[PosedFile]) -> Vec<Warning> {
+fn unknown_joints(document: &CrowdDocument, library: &Library, files: &[PosedFile]) -> Vec<Warning> {
     let skeletons = files.iter().map(|file| file.asset.skeleton).collect::<HashSet<_>>().into_iter();
     let joints = skeletons.flat_map(|skeleton| library.skeleton(skeleton).joints());
     let known: HashSet<&str> = joints.filter_map(|joint| joint.name.as_deref()).collect();
@@ -250,13 +243,73 @@ fn unknown_joints(document: &Document, library: &Library, files: &[PosedFile]) -
     unknown.map(warning).collect()
 }
 
+/// Sets the root joints of clips that a crowd file names. Warns of root joints that their clips do not move.
+fn set_roots(library: &mut Library, document: &CrowdDocument, files: &[PosedFile]) -> Result<Vec<Warning>, Fault> {
+    let mut clips = HashSet::new();
+    let mut warnings = Vec::new();
+    for (index, entry) in document.roots.iter().enumerate() {
+        let path = JsonPath::top("roots", index);
+        let file = files.get(entry.file);
+        let file = file.ok_or_else(|| Fault::index(path.field("file"), entry.file, "files", files.len()))?;
+        let clip = find_clip(library, &path, &entry.clip, &file.asset)?;
+        if !clips.insert(clip) {
+            let reason = format!("clip {} has a root joint already; name each clip once", entry.clip);
+            return Err(Fault::new(path.field("clip"), reason));
+        }
+        let joints = library.skeleton(file.asset.skeleton).joints();
+        let name = |joint: usize| joints[joint].name.as_deref();
+        let found = file.asset.joints.iter().copied().find(|&joint| name(joint) == Some(&entry.joint));
+        let joint = found.ok_or_else(|| {
+            let names: Vec<_> = file.asset.joints.iter().filter_map(|&joint| name(joint)).collect();
+            let reason =
+                format!("{} has no node {:?}; it has: {}", file.asset.file.display(), entry.joint, list_names(&names));
+            Fault::new(path.field("joint"), reason)
+        })?;
+        let root = RootMotion { joint, translation: entry.translation, rotation: entry.rotation.into() };
+        let set = library.set_root_motion(clip, Some(root));
+        set.map_err(|error| Fault::new(path.field("joint"), error.to_string()))?;
+        if !root.is_moved_by(&library.clip(clip).tracks) {
+            let (clip, joint) = (&entry.clip, &entry.joint);
+            let message =
+                format!("clip {clip} has no track of {joint:?} that could move instances; they stay in place");
+            warnings.push(Warning { path: path.field("joint").to_string(), message });
+        }
+    }
+    Ok(warnings)
+}
+
+/// Sets the sync markers of clips that a crowd file names.
+fn set_markers(library: &mut Library, document: &CrowdDocument, files: &[PosedFile]) -> Result<(), Fault> {
+    let mut clips = HashSet::new();
+    for (index, entry) in document.markers.iter().enumerate() {
+        let path = JsonPath::top("markers", index);
+        let file = files.get(entry.file);
+        let file = file.ok_or_else(|| Fault::index(path.field("file"), entry.file, "files", files.len()))?;
+        let clip = find_clip(library, &path, &entry.clip, &file.asset)?;
+        if !clips.insert(clip) {
+            let reason = format!("clip {} has markers already; name each clip once", entry.clip);
+            return Err(Fault::new(path.field("clip"), reason));
+        }
+        let times = || path.field("times");
+        if entry.times.is_empty() {
+            return Err(Fault::new(times(), "the list is empty; give at least one time"));
+        }
+        if let Some(reason) = markers_fault(&entry.times, library.clip(clip).duration()) {
+            return Err(Fault::new(times(), reason));
+        }
+        let set = library.set_markers(clip, entry.times.clone());
+        set.map_err(|error| Fault::new(times(), error.to_string()))?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// The fields of an object that the parser expects, taken from its error about an unknown field.
     fn expected(json: &str) -> Vec<String> {
-        let reason = Document::parse(json.as_bytes()).unwrap_err().reason;
+        let reason = CrowdDocument::parse(json.as_bytes()).unwrap_err().reason;
         let (_, fields) = reason.split_once("expected ").expect(&reason);
         fields.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     }
@@ -303,7 +356,7 @@ mod tests {
     #[test]
     fn the_example_of_the_description_is_a_crowd_file() {
         let json = FORMAT.split("```json").nth(1).unwrap().split("```").next().unwrap();
-        let document = Document::parse(json.as_bytes()).unwrap();
+        let document = CrowdDocument::parse(json.as_bytes()).unwrap();
         document.check_masks().unwrap();
         assert_eq!(document.instances.iter().map(|group| group.count).sum::<u64>(), 1002);
         assert!(document.instances[1].transition.is_some() && document.markers.len() == 2);

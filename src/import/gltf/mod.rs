@@ -8,8 +8,8 @@
 //! requires it: a [`Warning`] names it.
 //!
 //! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds bytes,
-//! `files` those beside the document; `uri` and `meshopt` decode them. `accessor` and `component` turn bytes into numbers. `nodes`,
-//! `human_bones`, `skins`, `channels`, `curves` and `animations` make the model. `loaded` replaces the first two stages for documents that the
+//! `files` those beside the document and in its URIs; `meshopt` decompresses them. `accessor` and `component` turn bytes into numbers.
+//! `nodes`, with skins and humanoid bones, `channels`, `curves` and `animations` make the model. `loaded` replaces the first two stages for documents that the
 //! `gltf` crate has parsed.
 
 pub(crate) mod accessor;
@@ -19,9 +19,7 @@ pub(crate) mod component;
 pub(crate) mod container;
 mod curves;
 pub(crate) mod document;
-mod extensions;
 pub(crate) mod files;
-mod human_bones;
 #[cfg(feature = "gltf")]
 mod loaded;
 pub(crate) mod meshopt;
@@ -29,15 +27,14 @@ mod nodes;
 mod outline;
 pub(crate) mod parse;
 pub(crate) mod reader;
-mod skins;
-mod uri;
 
+pub(crate) use self::container::open as open_container;
 pub(crate) use self::document::Document;
 pub(crate) use self::files::{Files, FilesByName};
 pub(crate) use self::nodes::Hierarchy;
 pub use self::outline::Outline;
+pub(crate) use self::parse::trim;
 pub(crate) use self::reader::Reader;
-pub(crate) use self::{container::open as open_container, parse::trim};
 
 use std::path::{Path, PathBuf};
 
@@ -264,7 +261,7 @@ fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<Str
     let in_file = |fault: Fault| fault.in_file(name);
     // The stages have checked all that the model checks. If one misses a fault, the error still names the file.
     let in_model = |error: Error| Fault::new("document", error.to_string()).in_file(name);
-    extensions::check(&mut reader);
+    nodes::check_extensions(&mut reader);
     if document.asset.as_ref().is_none_or(|asset| asset.version.is_none()) {
         reader.warn("asset.version", "it is missing; the file is read as glTF 2.0");
     }
@@ -275,14 +272,14 @@ fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<Str
     let joints = hierarchy.joints(&mut reader, &moved).map_err(in_file)?;
 
     let mut library = Library::new();
-    let bones = human_bones::read(&mut reader, &hierarchy.joints);
+    let bones = nodes::read_human_bones(&mut reader, &hierarchy.joints);
     let skeleton = Skeleton::new(skeleton_name, joints, animations.properties(json)).map_err(in_model)?;
     let skeleton = skeleton.with_human_bones(bones).map_err(in_model)?;
     charge_clips(&mut reader, &skeleton).map_err(in_file)?;
     let skeleton = library.add_skeleton(skeleton);
     let mut skins = Vec::with_capacity(document.skins.len());
     for index in 0..document.skins.len() {
-        let skin = skins::read(index, &mut reader, &hierarchy.joints, skeleton).map_err(in_file)?;
+        let skin = nodes::read_skin(index, &mut reader, &hierarchy.joints, skeleton).map_err(in_file)?;
         skins.push(library.add_skin(skin).map_err(in_model)?);
     }
     let mut clips = Vec::with_capacity(document.animations.len());

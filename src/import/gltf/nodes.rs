@@ -1,13 +1,16 @@
-//! Nodes become joints (glTF 2.0, section 3.5).
+//! Nodes become joints (glTF 2.0, section 3.5), with skins (section 3.7.3) and humanoid bones; and the extensions that a file requires.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use serde_json::Value;
 
-use super::document::{Document, Mesh, Node};
-use super::reader::Reader;
+use crate::import::gltf::accessor::Integers;
+use crate::import::gltf::document::{Document, Mesh, Node, Skin as FileSkin};
+use crate::import::gltf::reader::Reader;
 use crate::import::{Fault, JsonPath};
-use crate::model::{Joint, Transform, is_usable};
+use crate::model::{HumanBone, Joint, SkeletonId, Skin, Transform, is_usable};
 
 /// The nodes of a document in the order of joints: parents before children, otherwise the order of the file.
 #[derive(Debug)]
@@ -192,4 +195,128 @@ fn weights(index: usize, node: &Node, target_counts: &[usize], reader: &mut Read
         reader.warn(path, message);
     }
     Ok(given.iter().copied().chain(std::iter::repeat(0.0)).take(count).collect())
+}
+
+/// Reads a skin. `joints` holds the joint of each node.
+pub(super) fn read_skin(
+    index: usize,
+    reader: &mut Reader,
+    joints: &[usize],
+    skeleton: SkeletonId,
+) -> Result<Skin, Fault> {
+    let document = reader.document;
+    let Some(skin) = document.skins.get(index) else {
+        return Err(Fault::index("skins", index, "skins", document.skins.len()));
+    };
+    let mut skin_joints = Vec::with_capacity(skin.joints.len());
+    for (position, &node) in skin.joints.iter().enumerate() {
+        let joint = joints.get(node).ok_or_else(|| {
+            Fault::index(JsonPath::top("skins", index).element("joints", position), node, "nodes", joints.len())
+        })?;
+        skin_joints.push(*joint);
+    }
+    let inverse_bind = inverse_bind(index, skin, reader)?;
+    Ok(Skin { name: skin.name.as_deref().map(str::to_owned), skeleton, joints: skin_joints, inverse_bind })
+}
+
+fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Vec<DAffine3>, Fault> {
+    let count = skin.joints.len();
+    let Some(accessor) = skin.inverse_bind_matrices else { return Ok(vec![DAffine3::IDENTITY; count]) };
+    let skin_path = JsonPath::top("skins", index);
+    let path = skin_path.field("inverseBindMatrices");
+    let layout = reader.layout(accessor, &path)?;
+    if layout.width != 16 || !layout.is_float() {
+        return Err(Fault::new(path, format!("accessor {accessor} has to hold MAT4 floats")));
+    }
+    if layout.count < count as u64 {
+        return Err(Fault::new(path, format!("there are {} matrices, but {count} joints", layout.count)));
+    }
+    let numbers: Vec<f64> = reader.read(accessor, count as u64, Integers::AsDeclared, &path)?;
+    let mut matrices = Vec::with_capacity(count);
+    for (element, matrix) in numbers.as_chunks::<16>().0.iter().enumerate() {
+        matrices.push(affine(matrix, &format_args!("accessors[{accessor}], element {element}"), reader));
+    }
+    Ok(matrices)
+}
+
+// Humanoid bones of VRM 1.0: those of a model (`VRMC_vrm`), and those of an animation (`VRMC_vrm_animation`).
+//
+// Sources: <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md> and
+// <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm_animation-1.0/README.md>. Both have an object
+// `humanoid.humanBones` of roles, each with the index of its `node`.
+
+/// The humanoid bones of a document. `joints` has the joint of each node. A fault is a warning.
+pub(super) fn read_human_bones(reader: &mut Reader, joints: &[usize]) -> Vec<HumanBone> {
+    let Some(extensions) = &reader.document.extensions else { return Vec::new() };
+    let both = [(&extensions.vrm, "VRMC_vrm"), (&extensions.vrm_animation, "VRMC_vrm_animation")];
+    let (mut bones, mut nodes, mut roles) = (Vec::new(), HashSet::new(), HashSet::new());
+    for (extension, name) in both {
+        let found =
+            extension.as_ref().and_then(|value| value.pointer("/humanoid/humanBones")).and_then(Value::as_object);
+        for (role, bone) in found.into_iter().flatten() {
+            let node = bone.get("node").and_then(Value::as_u64).and_then(|node| usize::try_from(node).ok());
+            let joint = node.and_then(|node| joints.get(node).copied());
+            let fault = match joint {
+                None => {
+                    format!("it is {bone}; expected the index of one of {} nodes; the bone is ignored", joints.len())
+                }
+                Some(joint) if !nodes.insert(joint) || !roles.insert(role) => {
+                    "its role or its node occurs before, too; the bone is ignored".into()
+                }
+                Some(joint) => {
+                    bones.push(HumanBone { role: role.clone(), joint });
+                    continue;
+                }
+            };
+            let root = JsonPath::ROOT;
+            let extensions = root.field("extensions");
+            let path = extensions.field(name);
+            let path = path.field("humanoid");
+            let path = path.field("humanBones");
+            reader.warn(path.field(role), fault);
+        }
+    }
+    bones
+}
+
+/// Extensions that are supported, or that do not concern poses.
+const HARMLESS: &[&str] = &[
+    "EXT_mesh_features",
+    "EXT_mesh_gpu_instancing",
+    "EXT_meshopt_compression",
+    "EXT_structural_metadata",
+    "KHR_animation_pointer",
+    "KHR_draco_mesh_compression",
+    "KHR_mesh_quantization",
+    "KHR_meshopt_compression",
+    "KHR_node_hoverability",
+    "KHR_node_selectability",
+    "KHR_node_visibility",
+    "KHR_xmp",
+    "KHR_xmp_json_ld",
+    "VRMC_vrm",
+    "VRMC_vrm_animation",
+];
+
+/// Families of extensions that do not concern poses.
+const HARMLESS_PREFIXES: &[&str] = &[
+    "ADOBE_materials_",
+    "EXT_lights_",
+    "EXT_texture_",
+    "KHR_lights_",
+    "KHR_materials_",
+    "KHR_texture_",
+    "MSFT_texture_",
+];
+
+/// Warns of required extensions that are not known. The file is read without them.
+pub(super) fn check_extensions(reader: &mut Reader) {
+    for (index, name) in reader.document.extensions_required.iter().enumerate() {
+        let name: &str = name;
+        let harmless = HARMLESS.contains(&name);
+        if !harmless && !HARMLESS_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+            let path = JsonPath::top("extensionsRequired", index);
+            reader.warn(path, format!("{name} is required, but not known; the file is read without it"));
+        }
+    }
 }

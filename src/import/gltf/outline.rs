@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::document::{Buffer, Text};
-use super::{container, parse, uri};
+use super::{container, files, parse};
 use crate::error::Error;
 use crate::import::Fault;
 
@@ -41,7 +41,7 @@ pub struct Outline {
 
 /// The fields of a document that an outline needs.
 #[derive(Deserialize)]
-struct Document<'a> {
+struct DocumentOutline<'a> {
     #[serde(borrow, default)]
     animations: Vec<Animation<'a>>,
     #[serde(borrow, default)]
@@ -84,7 +84,7 @@ impl Outline {
 
     fn from_json(text: &[u8]) -> Result<Self, Fault> {
         let text = parse::trim(text);
-        let document: Document = match serde_json::from_slice(text) {
+        let document: DocumentOutline = match serde_json::from_slice(text) {
             Ok(document) => document,
             // The importer names the path of the fault.
             Err(error) => {
@@ -94,7 +94,7 @@ impl Outline {
         };
         let mut known = HashSet::new();
         let uris = document.buffers.iter().filter_map(|buffer| buffer.uri.as_deref());
-        let paths = uris.filter(|uri| !uri::is_data(uri)).filter_map(uri::decode_path);
+        let paths = uris.filter(|uri| !files::is_data_uri(uri)).filter_map(files::decode_uri_path);
         let buffers = paths.filter(|path| known.insert(path.clone())).collect();
         let clips = document.animations.into_iter().map(|animation| animation.name.map(|name| name.0.into_owned()));
         Ok(Self { clips: clips.collect(), buffers })

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::document::{Buffer, BufferView, Compression, Document};
-use super::files::{FileKey, Files};
-use super::{meshopt, uri};
+use super::files::{self, FileKey, Files};
+use super::meshopt;
 use crate::import::memory_budget::MemoryBudget;
 use crate::import::{Fault, JsonPath, Warning};
 
@@ -171,8 +171,8 @@ impl<'a> Reader<'a> {
         let bytes = match (&buffer.uri, self.given.get(index)) {
             (Some(uri), _) => {
                 let path = path.field("uri");
-                match uri::is_data(uri) {
-                    true => Rc::new(Cow::Owned(uri::decode_data(uri, &path)?)),
+                match files::is_data_uri(uri) {
+                    true => Rc::new(Cow::Owned(files::decode_data_uri(uri, &path)?)),
                     false => self.read_file(uri, wanted, &path, too_short)?,
                 }
             }
@@ -189,8 +189,8 @@ impl<'a> Reader<'a> {
 
     /// The bytes of a URI of anything but a buffer: its own data, or a file beside the document.
     pub fn resource(&mut self, uri: &str, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
-        if uri::is_data(uri) {
-            return Ok(Rc::new(Cow::Owned(uri::decode_data(uri, path)?)));
+        if files::is_data_uri(uri) {
+            return Ok(Rc::new(Cow::Owned(files::decode_data_uri(uri, path)?)));
         }
         self.read_file(uri, None, path, |found| Fault::new(path, format!("only {found} bytes exist")))
     }
@@ -203,7 +203,8 @@ impl<'a> Reader<'a> {
         too_short: impl Fn(u64) -> Fault,
     ) -> Result<Bytes<'a>, Fault> {
         let fault = |reason: String| Fault::new(path, reason);
-        let name = uri::decode_path(uri).ok_or_else(|| fault(format!("{uri:?} is not valid percent-encoded UTF-8")))?;
+        let name =
+            files::decode_uri_path(uri).ok_or_else(|| fault(format!("{uri:?} is not valid percent-encoded UTF-8")))?;
         if uri.contains(':') || name.starts_with(['/', '\\']) || Path::new(&name).is_absolute() {
             return Err(fault(format!("{uri:?} is not a path relative to the file; save the buffer beside the file")));
         }

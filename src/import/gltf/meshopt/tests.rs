@@ -163,7 +163,7 @@ fn assert_same_filter<T: Copy>(
     let (data, wanted) = (flat(encoded), flat(filtered));
     let stride = data.len() / encoded.len();
     let mut found = data.clone();
-    super::filters::apply(super::filters::Filter::parse(filter).unwrap(), &mut found, stride);
+    super::apply_filter(super::Filter::parse(filter).unwrap(), &mut found, stride);
     for (found, wanted) in found.chunks(stride / 4).zip(wanted.chunks(stride / 4)) {
         let number = |bytes: &[u8]| match *bytes {
             [a] => i32::from(a.cast_signed()),

@@ -1,14 +1,8 @@
 //! Humanoid roles of joints by their names, in the conventions of tools. A role has its name in VRM 1.0.
 
-mod mixamo;
-mod rigify;
-mod unreal;
-mod vrm;
-
 use std::collections::{HashMap, HashSet};
 
 use crate::model::Skeleton;
-use crate::retarget::names::normalized;
 
 /// The usual names of the joints of a humanoid in a tool.
 pub struct Convention {
@@ -28,7 +22,7 @@ pub struct Convention {
     side: &'static [(&'static str, &'static str)],
 }
 
-const ALL: [Convention; 6] = [mixamo::MIXAMO, unreal::UNREAL_4, unreal::UNREAL_5, vrm::VRM, vrm::VROID, rigify::RIGIFY];
+const ALL: [Convention; 6] = [MIXAMO, UNREAL_4, UNREAL_5, VRM, VROID, RIGIFY];
 
 /// The roles of the joints of a skeleton.
 #[derive(Debug, Default)]
@@ -141,6 +135,260 @@ fn role_name(name: &str) -> String {
         result.push(letter);
     }
     result
+}
+
+// The names of Mixamo's rigs, with the prefix `mixamorig:` or without it.
+//
+// Source: the rigs that <https://www.mixamo.com> writes; the skeleton tables of Ready Player Me, whose avatars keep these names
+// (<https://docs.readyplayer.me/asset-creation-guide/asset-creation/templates>). Many BVH files have the same names.
+
+const MIXAMO: Convention = Convention {
+    name: "Mixamo",
+    needs: None,
+    lacks: None,
+    prefixes: &["", "mixamorig"],
+    middle: &[
+        ("hips", "Hips"),
+        ("spine", "Spine"),
+        ("chest", "Spine1"),
+        ("upperChest", "Spine2"),
+        ("neck", "Neck"),
+        ("head", "Head"),
+    ],
+    sides: ["Left", "Right"],
+    side: &[
+        ("Eye", "{}Eye"),
+        ("Shoulder", "{}Shoulder"),
+        ("UpperArm", "{}Arm"),
+        ("LowerArm", "{}ForeArm"),
+        ("Hand", "{}Hand"),
+        ("ThumbMetacarpal", "{}HandThumb1"),
+        ("ThumbProximal", "{}HandThumb2"),
+        ("ThumbDistal", "{}HandThumb3"),
+        ("IndexProximal", "{}HandIndex1"),
+        ("IndexIntermediate", "{}HandIndex2"),
+        ("IndexDistal", "{}HandIndex3"),
+        ("MiddleProximal", "{}HandMiddle1"),
+        ("MiddleIntermediate", "{}HandMiddle2"),
+        ("MiddleDistal", "{}HandMiddle3"),
+        ("RingProximal", "{}HandRing1"),
+        ("RingIntermediate", "{}HandRing2"),
+        ("RingDistal", "{}HandRing3"),
+        ("LittleProximal", "{}HandPinky1"),
+        ("LittleIntermediate", "{}HandPinky2"),
+        ("LittleDistal", "{}HandPinky3"),
+        ("UpperLeg", "{}UpLeg"),
+        ("LowerLeg", "{}Leg"),
+        ("Foot", "{}Foot"),
+        ("Toes", "{}ToeBase"),
+    ],
+};
+
+// The names of Blender's Rigify: those of its human meta-rig, and with the prefix `DEF-` those of the bones of a generated rig that
+// deform.
+//
+// Source: the meta-rigs `human.py` and `basic_human.py` of the add-on (`rigify/metarigs`), which Blender ships.
+
+const RIGIFY: Convention = Convention {
+    name: "Rigify",
+    needs: None,
+    lacks: None,
+    prefixes: &["DEF-", "", "ORG-"],
+    middle: &[
+        ("hips", "spine"),
+        ("spine", "spine.001"),
+        ("chest", "spine.002"),
+        ("upperChest", "spine.003"),
+        ("neck", "spine.004"),
+        ("head", "spine.006"),
+        ("jaw", "jaw"),
+    ],
+    sides: ["L", "R"],
+    side: &[
+        ("Shoulder", "shoulder.{}"),
+        ("UpperArm", "upper_arm.{}"),
+        ("LowerArm", "forearm.{}"),
+        ("Hand", "hand.{}"),
+        ("ThumbMetacarpal", "thumb.01.{}"),
+        ("ThumbProximal", "thumb.02.{}"),
+        ("ThumbDistal", "thumb.03.{}"),
+        ("IndexProximal", "f_index.01.{}"),
+        ("IndexIntermediate", "f_index.02.{}"),
+        ("IndexDistal", "f_index.03.{}"),
+        ("MiddleProximal", "f_middle.01.{}"),
+        ("MiddleIntermediate", "f_middle.02.{}"),
+        ("MiddleDistal", "f_middle.03.{}"),
+        ("RingProximal", "f_ring.01.{}"),
+        ("RingIntermediate", "f_ring.02.{}"),
+        ("RingDistal", "f_ring.03.{}"),
+        ("LittleProximal", "f_pinky.01.{}"),
+        ("LittleIntermediate", "f_pinky.02.{}"),
+        ("LittleDistal", "f_pinky.03.{}"),
+        ("UpperLeg", "thigh.{}"),
+        ("LowerLeg", "shin.{}"),
+        ("Foot", "foot.{}"),
+        ("Toes", "toe.{}"),
+    ],
+};
+
+// The names of Unreal Engine's mannequins: that of version 4 with three bones in the spine, that of version 5 with five.
+//
+// Source: the skeletons `UE4_Mannequin_Skeleton` and `SK_Mannequin` that Epic Games ships with the engine's templates.
+
+/// The bones that both mannequins have on each side.
+const SIDE: &[(&str, &str)] = &[
+    ("Shoulder", "clavicle_{}"),
+    ("UpperArm", "upperarm_{}"),
+    ("LowerArm", "lowerarm_{}"),
+    ("Hand", "hand_{}"),
+    ("ThumbMetacarpal", "thumb_01_{}"),
+    ("ThumbProximal", "thumb_02_{}"),
+    ("ThumbDistal", "thumb_03_{}"),
+    ("IndexProximal", "index_01_{}"),
+    ("IndexIntermediate", "index_02_{}"),
+    ("IndexDistal", "index_03_{}"),
+    ("MiddleProximal", "middle_01_{}"),
+    ("MiddleIntermediate", "middle_02_{}"),
+    ("MiddleDistal", "middle_03_{}"),
+    ("RingProximal", "ring_01_{}"),
+    ("RingIntermediate", "ring_02_{}"),
+    ("RingDistal", "ring_03_{}"),
+    ("LittleProximal", "pinky_01_{}"),
+    ("LittleIntermediate", "pinky_02_{}"),
+    ("LittleDistal", "pinky_03_{}"),
+    ("UpperLeg", "thigh_{}"),
+    ("LowerLeg", "calf_{}"),
+    ("Foot", "foot_{}"),
+    ("Toes", "ball_{}"),
+];
+
+const UNREAL_4: Convention = Convention {
+    name: "Unreal's mannequin",
+    needs: None,
+    lacks: Some("spine_05"),
+    prefixes: &[""],
+    middle: &[
+        ("hips", "pelvis"),
+        ("spine", "spine_01"),
+        ("chest", "spine_02"),
+        ("upperChest", "spine_03"),
+        ("neck", "neck_01"),
+        ("head", "head"),
+    ],
+    sides: ["l", "r"],
+    side: SIDE,
+};
+
+const UNREAL_5: Convention = Convention {
+    name: "Unreal's mannequin of version 5",
+    needs: Some("spine_05"),
+    lacks: None,
+    middle: &[
+        ("hips", "pelvis"),
+        ("spine", "spine_01"),
+        ("chest", "spine_03"),
+        ("upperChest", "spine_05"),
+        ("neck", "neck_01"),
+        ("head", "head"),
+    ],
+    ..UNREAL_4
+};
+
+// The names of VRM: those of its roles, and those of the bones that VRoid Studio writes.
+//
+// Source of the roles: VRM 1.0, `VRMC_vrm.humanoid`
+// (<https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md>). The bones of VRoid Studio are
+// those of the models that it exports.
+
+const VRM: Convention = Convention {
+    name: "VRM",
+    needs: None,
+    lacks: None,
+    prefixes: &[""],
+    middle: &[
+        ("hips", "hips"),
+        ("spine", "spine"),
+        ("chest", "chest"),
+        ("upperChest", "upperChest"),
+        ("neck", "neck"),
+        ("head", "head"),
+        ("jaw", "jaw"),
+    ],
+    sides: ["left", "right"],
+    side: &[
+        ("Eye", "{}Eye"),
+        ("Shoulder", "{}Shoulder"),
+        ("UpperArm", "{}UpperArm"),
+        ("LowerArm", "{}LowerArm"),
+        ("Hand", "{}Hand"),
+        ("ThumbMetacarpal", "{}ThumbMetacarpal"),
+        ("ThumbProximal", "{}ThumbProximal"),
+        ("ThumbDistal", "{}ThumbDistal"),
+        ("IndexProximal", "{}IndexProximal"),
+        ("IndexIntermediate", "{}IndexIntermediate"),
+        ("IndexDistal", "{}IndexDistal"),
+        ("MiddleProximal", "{}MiddleProximal"),
+        ("MiddleIntermediate", "{}MiddleIntermediate"),
+        ("MiddleDistal", "{}MiddleDistal"),
+        ("RingProximal", "{}RingProximal"),
+        ("RingIntermediate", "{}RingIntermediate"),
+        ("RingDistal", "{}RingDistal"),
+        ("LittleProximal", "{}LittleProximal"),
+        ("LittleIntermediate", "{}LittleIntermediate"),
+        ("LittleDistal", "{}LittleDistal"),
+        ("UpperLeg", "{}UpperLeg"),
+        ("LowerLeg", "{}LowerLeg"),
+        ("Foot", "{}Foot"),
+        ("Toes", "{}Toes"),
+    ],
+};
+
+const VROID: Convention = Convention {
+    name: "VRoid Studio",
+    needs: None,
+    lacks: None,
+    prefixes: &[""],
+    middle: &[
+        ("hips", "J_Bip_C_Hips"),
+        ("spine", "J_Bip_C_Spine"),
+        ("chest", "J_Bip_C_Chest"),
+        ("upperChest", "J_Bip_C_UpperChest"),
+        ("neck", "J_Bip_C_Neck"),
+        ("head", "J_Bip_C_Head"),
+    ],
+    sides: ["L", "R"],
+    side: &[
+        ("Eye", "J_Adj_{}_FaceEye"),
+        ("Shoulder", "J_Bip_{}_Shoulder"),
+        ("UpperArm", "J_Bip_{}_UpperArm"),
+        ("LowerArm", "J_Bip_{}_LowerArm"),
+        ("Hand", "J_Bip_{}_Hand"),
+        ("ThumbMetacarpal", "J_Bip_{}_Thumb1"),
+        ("ThumbProximal", "J_Bip_{}_Thumb2"),
+        ("ThumbDistal", "J_Bip_{}_Thumb3"),
+        ("IndexProximal", "J_Bip_{}_Index1"),
+        ("IndexIntermediate", "J_Bip_{}_Index2"),
+        ("IndexDistal", "J_Bip_{}_Index3"),
+        ("MiddleProximal", "J_Bip_{}_Middle1"),
+        ("MiddleIntermediate", "J_Bip_{}_Middle2"),
+        ("MiddleDistal", "J_Bip_{}_Middle3"),
+        ("RingProximal", "J_Bip_{}_Ring1"),
+        ("RingIntermediate", "J_Bip_{}_Ring2"),
+        ("RingDistal", "J_Bip_{}_Ring3"),
+        ("LittleProximal", "J_Bip_{}_Little1"),
+        ("LittleIntermediate", "J_Bip_{}_Little2"),
+        ("LittleDistal", "J_Bip_{}_Little3"),
+        ("UpperLeg", "J_Bip_{}_UpperLeg"),
+        ("LowerLeg", "J_Bip_{}_LowerLeg"),
+        ("Foot", "J_Bip_{}_Foot"),
+        ("Toes", "J_Bip_{}_ToeBase"),
+    ],
+};
+
+/// A name without everything up to its last `:`, without `_`, `-`, `.` and spaces, in lower case.
+pub(super) fn normalized(name: &str) -> String {
+    let name = name.rsplit_once(':').map_or(name, |(_, name)| name);
+    name.chars().filter(|letter| !matches!(letter, '_' | '-' | '.' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -1,12 +1,17 @@
-//! The beginning of a transition from the pose that an instance shows.
+//! The start of a transition: the poses around it are taken once, in `f64`, by the reference.
+//!
+//! Only poses are taken here. The reference derives the displacement from them in `reference::transition`, and the engines by code of
+//! their own in `pack::displacement`, so that the suites hold the engines to the reference there, too.
+
+use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::{
-    Crowd, Layer, Library, RunningTransition, Ticks, Transition, TransitionKind, check_instance, check_layers,
-    check_transition, no_such,
+    Crowd, Layer, Library, Pose, RunningTransition, StartPoses, Ticks, Transition, TransitionKind, check_instance,
+    check_layers, check_transition, no_such,
 };
 use crate::reference::instance::Instance;
-use crate::reference::transition::Moments;
+use crate::reference::values::Values;
 
 /// A transition to begin.
 ///
@@ -50,6 +55,38 @@ impl<'a> NewTransition<'a> {
 }
 
 impl Crowd {
+    /// Begins a transition of an instance that leads to its layers, or ends its transition. The poses at the start are taken now,
+    /// from the layers and parameters that the instance has: set those before.
+    ///
+    /// # Errors
+    /// * [`Error::Instance`] if there is no such instance, the layers that go out or come in do not fit the library, a half-life or
+    ///   length is not above 0, or a transition does not start after the one that it interrupts.
+    /// * [`Error::Limit`] if a transition interrupts more than three others, or layers exceed the limit of [`push`](Self::push).
+    pub fn set_transition(
+        &mut self,
+        library: &Library,
+        instance: usize,
+        transition: Option<Transition>,
+    ) -> Result<(), Error> {
+        let Some(transition) = transition else { return self.store_transition(instance, None) };
+        check_transition(instance, &transition)?;
+        if instance >= self.len() {
+            return self.store_transition(instance, None);
+        }
+        self.check_instance(library, instance, Some(&transition))?;
+        // The pose that goes out may be displaced by the transition before, so the earliest transition comes first.
+        let own = Instance::new(library, self, instance);
+        let chain: Vec<&Transition> = transition.chain().collect();
+        let mut starts: Vec<Arc<StartPoses>> = Vec::new();
+        for (depth, next) in chain.iter().enumerate().rev() {
+            let out = Instance { layers: &next.from, transition: next.before.as_deref(), starts: &starts, ..own };
+            let layers = if depth == 0 { own.layers } else { &chain[depth - 1].from };
+            let start = start_poses(&out, layers, next.start);
+            starts.insert(0, Arc::new(start));
+        }
+        self.store_transition(instance, Some(RunningTransition { transition, starts }))
+    }
+
     /// Begins a transition of an instance to other layers, from the pose that it shows. A transition on its way is interrupted,
     /// with the displacement that it was given when it began. Parameters count as the instance has them now, set to the values
     /// with which it is shown.
@@ -70,23 +107,40 @@ impl Crowd {
         check_instance(library, instance, skeleton, layers)?;
         self.check_instance(library, instance, self.transition(instance))?;
         let shown = shown_before(Instance::new(library, self, instance), now);
-        let into = Instance { layers, ..shown.alone() };
-        let step = Transition::STEP;
-        let moments = Moments {
-            out: [now, now - step].map(|tick| shown.values(tick)),
-            into: [now, now + step].map(|tick| into.own_values(tick)),
-            seconds: step.to_seconds(),
-            is_dead: matches!(kind, TransitionKind::Dead { .. }),
-        };
-        let mut displacements = vec![moments.displacement(shown.skeleton())];
-        displacements.extend_from_slice(shown.displacements);
-        displacements.truncate(Transition::MOST);
+        let mut starts = vec![Arc::new(start_poses(&shown, layers, now))];
+        starts.extend_from_slice(shown.starts);
+        starts.truncate(Transition::MOST);
         let before = shown.transition.map(|transition| shortened(transition, Transition::MOST - 1)).map(Box::new);
         let transition = Transition { start: now, from: shown.layers.to_vec(), kind, half_life, before };
         check_transition(instance, &transition)?;
         self.set(instance, skeleton, layers)?;
-        self.store_transition(instance, Some(RunningTransition { transition, displacements }))
+        self.store_transition(instance, Some(RunningTransition { transition, starts }))
     }
+}
+
+/// The poses around a tick at which other layers take over from what an instance shows.
+fn start_poses(shown: &Instance, layers: &[Layer], start: Ticks) -> StartPoses {
+    let step = Transition::STEP;
+    let into = Instance { layers, ..shown.alone() };
+    let mut rotations = Vec::new();
+    let mut first = 0;
+    for property in shown.skeleton().properties() {
+        if property.rotation {
+            rotations.push(first);
+        }
+        first += property.rest.len();
+    }
+    StartPoses {
+        out: [start, start - step].map(|tick| pose(shown.values(tick))),
+        into: [start, start + step].map(|tick| pose(into.own_values(tick))),
+        rotations,
+    }
+}
+
+/// Values as a pose without matrices.
+fn pose(values: Values) -> Pose {
+    let Values { local, weights, properties } = values;
+    Pose { local, weights: weights.concat(), properties: properties.concat(), ..Pose::default() }
 }
 
 /// What an instance shows just before a tick.
@@ -122,6 +176,36 @@ mod tests {
     }
 
     #[test]
+    fn the_poses_around_a_start_are_those_of_the_reference() {
+        let library = demo::library().unwrap();
+        let [walk, wave, jump] = ["walk", "wave", "jump"].map(|name| library.find_clip(name).unwrap());
+        let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(77_777), 1.0)))];
+        let crowd_of = |layers: &[Layer]| {
+            let mut crowd = Crowd::new();
+            crowd.push(library.clip(walk).skeleton, layers).unwrap();
+            crowd
+        };
+        let pose = |crowd: &Crowd, seconds: f64| {
+            let outputs = Outputs { local: true, weights: true, properties: true, ..Outputs::NONE };
+            Reference::new(&library).evaluate(crowd, Ticks::from_seconds(seconds), outputs).unwrap().instances.remove(0)
+        };
+        let mut crowd = crowd_of(&playing(walk));
+        for (layers, start) in [(playing(wave), 1.0), (playing(jump), 1.25)] {
+            let earlier = crowd.clone();
+            crowd.begin_transition(&library, &NewTransition::new(0, &layers, Ticks::from_seconds(start))).unwrap();
+            let (_, found) = crowd.start_poses(0).unwrap();
+            let e = 1.0 / 64.0;
+            assert_eq!(
+                found.out,
+                [start, start - e].map(|seconds| pose(&earlier, seconds)),
+                "{start} s, what goes out"
+            );
+            let alone = crowd_of(&layers);
+            assert_eq!(found.into, [start, start + e].map(|seconds| pose(&alone, seconds)), "{start} s, what comes in");
+        }
+    }
+
+    #[test]
     fn interruptions_continue_the_pose_that_is_shown() {
         let library = demo::library().unwrap();
         let clips: Vec<_> = library.clip_ids().filter(|&id| library.clip(id).skeleton.index() == 0).collect();
@@ -144,11 +228,11 @@ mod tests {
             crowd.begin_transition(&library, &new).unwrap();
             let depth = crowd.transition(0).unwrap().depth();
             assert_eq!(depth, index.min(Transition::MOST));
-            let (transition, displacement) = crowd.displacement(0).unwrap();
-            let mut values = Instance::new(&library, &crowd, 0).own_values(now);
-            displacement.apply(transition, 0.0, &mut values);
+            let instance = Instance::new(&library, &crowd, 0);
+            let mut values = instance.own_values(now);
+            instance.displacements().unwrap().apply(0.0, &mut values);
             let shown = Pose {
-                model: crate::reference::hierarchy::model(library.skeleton(crowd.skeleton(0)), &values.local),
+                model: crate::reference::values::model_matrices(library.skeleton(crowd.skeleton(0)), &values.local),
                 ..Pose::default()
             };
             if index < Transition::MOST {
