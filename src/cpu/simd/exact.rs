@@ -1,8 +1,8 @@
 //! Registers whose results do not depend on the processor.
 //!
-//! The estimate of `1 / sqrt(x)` differs between AVX2 and AVX-512, and between makers of processors. Square roots and divisions are
-//! rounded correctly by every machine, so that kernels in these registers give the same bits on each machine with fused
-//! multiplication and addition.
+//! The estimate of `1 / sqrt(x)` differs between AVX2 and AVX-512, and between makers of processors. Square roots and
+//! divisions are rounded correctly by every machine, so that kernels in these registers give the same bits on each
+//! machine with fused multiplication and addition.
 
 use std::ops::{Add, Div, Mul, Sub};
 

@@ -1,12 +1,14 @@
 //! Registers and instruction sets.
 //!
-//! [`Lanes`] is the trait of a register. Each instruction set implements it: `avx2.rs`, `avx512.rs`, `neon.rs`, `portable.rs`.
-//! [`InstructionSet`] selects one of them at run time and runs a [`Kernel`] in it. Nothing here knows the packed library.
-//! [`Exact`](exact::Exact) registers give the same bits on machines that differ. `unsafe` code of the crate exists only in this folder.
+//! [`Lanes`] is the trait of a register. Each instruction set implements it: `avx2.rs`, `avx512.rs`, `neon.rs`,
+//! `portable.rs`. [`InstructionSet`] selects one of them at run time and runs a [`Kernel`] in it. Nothing here knows
+//! the packed library. [`Exact`](exact::Exact) registers give the same bits on machines that differ. `unsafe` code of
+//! the crate exists only in this folder.
 //!
-//! No type of a register is visible outside this folder. A kernel is generic in its registers. Only the function `run` of an instruction
-//! set names the type, after it has asserted that the machine has the instructions, and [`Lanes::call`], from the code of a kernel.
-//! Code of a kernel therefore runs only on such a machine, and a value of the type exists only there: comments on safety refer to this.
+//! No type of a register is visible outside this folder. A kernel is generic in its registers. Only the function `run`
+//! of an instruction set names the type, after it has asserted that the machine has the instructions, and
+//! [`Lanes::call`], from the code of a kernel. Code of a kernel therefore runs only on such a machine, and a value of
+//! the type exists only there: comments on safety refer to this.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
