@@ -1,10 +1,10 @@
 //! Clips at fixed times, posed without a crowd.
 
+use crate::cpu::block::outputs::OutputSlices;
 use crate::cpu::engine::CpuEngine;
-use crate::cpu::pose::{self, Writing};
-use crate::cpu::scratch::Scratch;
+use crate::cpu::keys::source::Source;
+use crate::cpu::pose::{self, Scratch, WriteGroup};
 use crate::cpu::simd::{ExactKernel, Kernel, LARGEST_BLOCK, Lanes};
-use crate::cpu::source::{OutputSlices, Source};
 use crate::error::Error;
 use crate::model::{ClipId, Layer, LayerTime, Outputs, SkeletonId};
 use crate::pack::record::LayerRecord;
@@ -19,8 +19,8 @@ pub(crate) struct ClipTime {
 
 /// Poses clips of one skeleton at fixed times, on the calling thread. Its memory is reused from call to call.
 ///
-/// The numbers are those of an instance with one plain layer, except for rounding: they are computed without the estimates of a
-/// processor, so that they are the same on each machine with fused multiplication and addition.
+/// The numbers are those of an instance with one plain layer, except for rounding: they are computed without the
+/// estimates of a processor, so that they are the same on each machine with fused multiplication and addition.
 pub(crate) struct ClipPoser<'a> {
     engine: &'a CpuEngine,
     source: Source<'a>,
@@ -43,7 +43,8 @@ impl<'a> ClipPoser<'a> {
         Ok(Self { engine, source, layout, records: Vec::new(), numbers: OutputNumbers::default(), scratch })
     }
 
-    /// Poses the clips at these times, which animate the skeleton. Clips that the library does not have are left at rest.
+    /// Poses the clips at these times, which animate the skeleton. Clips that the library does not have are left at
+    /// rest.
     pub fn pose(&mut self, times: &[ClipTime]) -> &OutputNumbers {
         let library = self.source.library;
         let rest_clip = self.source.skeleton.record.rest_clip;
@@ -54,20 +55,20 @@ impl<'a> ClipPoser<'a> {
         self.records.clear();
         self.records.extend(times.iter().map(record));
         self.numbers.resize(&self.layout, times.len());
-        let posing = Posing {
+        let work = PoseClips {
             source: self.source,
             layout: &self.layout,
             records: &self.records,
             scratch: &mut self.scratch,
             to: OutputSlices::new(&mut self.numbers),
         };
-        self.engine.instructions().run(ExactKernel(posing));
+        self.engine.instructions().run(ExactKernel(work));
         &self.numbers
     }
 }
 
 /// The work of one call.
-struct Posing<'a> {
+struct PoseClips<'a> {
     source: Source<'a>,
     layout: &'a OutputLayout,
     records: &'a [LayerRecord],
@@ -75,7 +76,7 @@ struct Posing<'a> {
     to: OutputSlices<'a>,
 }
 
-impl Kernel for Posing<'_> {
+impl Kernel for PoseClips<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -84,7 +85,7 @@ impl Kernel for Posing<'_> {
         for (layers, mut to) in records.chunks(L::BLOCK).zip(to.chunks(layout, L::BLOCK)) {
             scratch.found.find::<L>(source, layers, 0);
             pose::sample::<L>(source, layers, layout, scratch, &mut to);
-            L::call(Writing { source, instances: layers.len(), layout, scratch, to });
+            L::call(WriteGroup { source, instances: layers.len(), layout, scratch, to });
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use std::sync::Mutex;
 
-use crate::cpu::crowd::{CpuBatch, CpuCrowd, Parameters};
-use crate::cpu::cut::{Cuts, Cutting};
-use crate::cpu::plan::Plan;
-use crate::cpu::pool::Pool;
-use crate::cpu::portion::Posing;
-use crate::cpu::prefetch;
-use crate::cpu::scratch::Scratch;
+use crate::cpu::keys::plan::Plan;
+use crate::cpu::keys::prefetch;
+use crate::cpu::keys::source::Source;
+use crate::cpu::pose::Scratch;
+use crate::cpu::schedule::Schedule;
+use crate::cpu::schedule::chunk::{ChunkQueue, PoseChunks};
+use crate::cpu::schedule::crowd::{CpuBatch, CpuCrowd, Parameters};
+use crate::cpu::schedule::pool::Pool;
 use crate::cpu::simd::{InstructionSet, LARGEST_BLOCK};
-use crate::cpu::source::Source;
 use crate::cpu::stages::events::{self, Follower, InstanceLayer};
 use crate::cpu::stages::quantized;
 use crate::error::Error;
@@ -23,8 +23,8 @@ use crate::pieces::{self, Group};
 
 /// The CPU engine: evaluates crowds on all cores, with the widest SIMD registers of the machine.
 ///
-/// To evaluate frames, make a [`CpuCrowd`] once by [`crowd`](Self::crowd) and [`pose`](Self::pose) it per frame: its arrays are
-/// reused. [`Evaluator::evaluate`] packs the crowd on every call, and returns all poses in `f64`.
+/// To evaluate frames, make a [`CpuCrowd`] once by [`crowd`](Self::crowd) and [`pose`](Self::pose) it per frame: its
+/// arrays are reused. [`Evaluator::evaluate`] packs the crowd on every call, and returns all poses in `f64`.
 ///
 /// # Examples
 /// ```
@@ -76,7 +76,8 @@ impl CpuEngine {
 
     /// An engine for a packed library with `threads` threads. 0 counts as 1.
     ///
-    /// On Linux, an array of 4 MiB or more is copied to memory in huge pages. Until that is done, it takes its memory twice.
+    /// On Linux, an array of 4 MiB or more is copied to memory in huge pages. Until that is done, it takes its memory
+    /// twice.
     pub fn from_packed(mut library: PackedLibrary, threads: usize) -> Self {
         let plans = finish(&mut library);
         let instructions = InstructionSet::widest();
@@ -84,12 +85,12 @@ impl CpuEngine {
         Self { library, plans, replacements: 0, pool, instructions, scratch }
     }
 
-    /// Takes another library in place of the engine's, for example with the next part of a long clip. Crowds of the engine stay as they
-    /// are.
+    /// Takes another library in place of the engine's, for example with the next part of a long clip. Crowds of the
+    /// engine stay as they are.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the libraries differ in what crowds rely on, or only the other one has scales that dual quaternions cannot hold
-    /// ([`PackedLibrary::make_room_for`]).
+    /// [`Error::Usage`] if the libraries differ in what crowds rely on, or only the other one has scales that dual
+    /// quaternions cannot hold ([`PackedLibrary::make_room_for`]).
     pub fn replace_library(&mut self, library: PackedLibrary) -> Result<(), Error> {
         self.library = self.library.replaced_by(library)?;
         self.plans = finish(&mut self.library);
@@ -99,19 +100,21 @@ impl CpuEngine {
         Ok(())
     }
 
-    /// The same engine with the kernels of an instruction set. If the machine does not have it, with the portable kernels.
+    /// The same engine with the kernels of an instruction set. If the machine does not have it, with the portable
+    /// kernels.
     pub fn with_instructions(self, instructions: InstructionSet) -> Self {
         let instructions = if instructions.is_available() { instructions } else { InstructionSet::Portable };
         // The memory of threads has what they decoded for the registers of the old instruction set.
         Self { instructions, scratch: Mutex::default(), ..self }
     }
 
-    /// The number of bytes that the engine keeps for its library: the packed arrays; names, joints and places that only the host
-    /// reads; and a plan per clip and per rest pose, which says how the joints are sampled together.
+    /// The number of bytes that the engine keeps for its library: the packed arrays; names, joints and places that only
+    /// the host reads; and a plan per clip and per rest pose, which says how the joints are sampled together.
     ///
-    /// Crowds, interpolators of the caller and the memory of the threads come on top. Until the engine is dropped, a thread keeps what it
-    /// decoded of up to eight clips with compressed keys: up to 152 bytes per column, of which a joint has up to three, and
-    /// 16 bytes per key and column, up to 512 KiB per clip or 32 keys, if these take more. Each run of joints is padded to 16.
+    /// Crowds, interpolators of the caller and the memory of the threads come on top. Until the engine is dropped, a
+    /// thread keeps what it decoded of up to eight clips with compressed keys: up to 152 bytes per column, of which a
+    /// joint has up to three, and 16 bytes per key and column, up to 512 KiB per clip or 32 keys, if these take more.
+    /// Each run of joints is padded to 16.
     pub fn size(&self) -> usize {
         self.library.size()
             + self.library.host_size()
@@ -146,13 +149,13 @@ impl CpuEngine {
     }
 
     /// Packs a crowd and makes room for its poses. Its parameters begin with their values at tick 0
-    /// ([`CpuCrowd::set_parameters`]). Instances have their layers and transitions at all times: before the start of a transition,
-    /// they are as at its start. [`Evaluator::evaluate_step`] shows the layers that go out then.
+    /// ([`CpuCrowd::set_parameters`]). Instances have their layers and transitions at all times: before the start of a
+    /// transition, they are as at its start. [`Evaluator::evaluate_step`] shows the layers that go out then.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd does not fit the library.
-    /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if dual quaternions are requested, and the crowd uses a skeleton,
-    ///   skin or track with a non-uniform scale.
+    /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if dual quaternions are requested, and the crowd uses
+    ///   a skeleton, skin or track with a non-uniform scale.
     pub fn crowd(&self, crowd: &Crowd, outputs: Outputs) -> Result<CpuCrowd, Error> {
         let packed = PackedCrowd::new(&self.library, crowd)?;
         self.library.check_outputs(crowd, outputs)?;
@@ -172,10 +175,11 @@ impl CpuEngine {
         }
         let prefetches = prefetch::pays(&self.plans, &packed.layers);
         let past_caches = CpuCrowd::exceeds_caches(&batches);
-        let cuts = Cuts::new(&packed, &self.library, self.threads());
+        let schedule = Schedule::new(&packed, &self.library, self.threads());
         let parameters = Parameters::new(&packed);
         let replacements = self.replacements;
-        let mut posed = CpuCrowd { packed, batches, slots, prefetches, replacements, past_caches, cuts, parameters };
+        let mut posed =
+            CpuCrowd { packed, batches, slots, prefetches, replacements, past_caches, schedule, parameters };
         posed.set_all_parameters(crowd, Ticks(0).into());
         Ok(posed)
     }
@@ -192,8 +196,8 @@ impl CpuEngine {
 
     /// Evaluates the pose of one instance of a crowd at a tick or at the end of a step.
     ///
-    /// It serves single instances of a crowd that another engine poses, for example a joint that carries an object while the
-    /// crowd is on the GPU.
+    /// It serves single instances of a crowd that another engine poses, for example a joint that carries an object
+    /// while the crowd is on the GPU.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, or the instance does not fit the library.
@@ -215,7 +219,8 @@ impl CpuEngine {
 
     /// The events that the layers of a crowd reach in a step, as [`Occurrence`](crate::Occurrence) defines it.
     ///
-    /// The list holds at most `capacity` events, of the first instances. The others are counted in [`EventList::missed`].
+    /// The list holds at most `capacity` events, of the first instances. The others are counted in
+    /// [`EventList::missed`].
     pub fn events(&self, crowd: &CpuCrowd, step: Step, capacity: usize) -> EventList {
         let mut list = EventList::default();
         let words = &self.library.arrays.words;
@@ -280,17 +285,18 @@ impl CpuEngine {
 
     /// Poses all instances of a crowd at a tick or at the end of a step. Root motion is that of the step.
     ///
-    /// A layer whose time is a parameter moves from the value that the parameter had in the frame before to the present one.
+    /// A layer whose time is a parameter moves from the value that the parameter had in the frame before to the present
+    /// one.
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
         let step = step.into();
         if crowd.replacements != self.replacements {
             crowd.prefetches = prefetch::pays(&self.plans, &crowd.packed.layers);
             crowd.replacements = self.replacements;
         }
-        let threads = crowd.cuts.threads(self.threads());
-        let cutting = Cutting::new(crowd, &self.library, &self.plans, threads);
-        let posing = Posing { cutting: &cutting, step, scratch: &self.scratch };
-        self.pool.run(threads, || self.instructions.run(posing));
+        let threads = crowd.schedule.threads(self.threads());
+        let queue = ChunkQueue::new(crowd, &self.library, &self.plans, threads);
+        let work = PoseChunks { queue: &queue, step, scratch: &self.scratch };
+        self.pool.run(threads, || self.instructions.run(work));
         let Parameters { before, now, .. } = &mut crowd.parameters;
         before.copy_from_slice(now);
     }

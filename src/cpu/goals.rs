@@ -1,22 +1,25 @@
-//! Goals: inverse kinematics of a group of instances abreast, before the hierarchy. As in `shaders/pose/goals_rigid.wgsl`, but the
-//! turns change local rotations, from which all matrices follow.
+//! Goals: inverse kinematics of a group of instances, before the hierarchy. As in `shaders/pose/goals_rigid.wgsl`, but
+//! the turns change local rotations, from which all matrices follow.
 //!
-//! Only the joints that lead to a chain get matrices here. Those of joints that no goal has turned are kept from goal to goal.
+//! Only the joints that lead to a chain get matrices here, as a structure of arrays like those of [`soa`]. Those of
+//! joints that no goal has turned are kept from goal to goal.
 //!
-//! All matrices are at hand after the hierarchy on a GPU, but here instances go abreast and only the few joints that
-//! lead to a chain need a matrix for it. All scales are then treated alike. Instances with the same chains are
-//! neighbours, so that registers are full.
+//! All matrices are at hand after the hierarchy on a GPU, but here the hierarchy comes later, and only the few joints that
+//! lead to a chain need a matrix. All scales are then treated alike. Instances with the same chains are neighbours, so
+//! that registers are full.
 
 use glam::Vec4;
 
-use crate::cpu::abreast::{self, Numbers};
-use crate::cpu::block::inverse_kinematics::{Aim, Turns, TwoBones, is_rotation};
-use crate::cpu::block::joints::Parts;
+use crate::cpu::block::JointParts;
+use crate::cpu::block::inverse_kinematics::{aim, is_rotation, two_bones};
 use crate::cpu::block::quat::{Quaternions, Vectors, conjugate, difference, dot_3, product, rotate, times, unit};
+use crate::cpu::keys::source::Source;
 use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
-use crate::cpu::source::Source;
-use crate::cpu::stages::{TransformPart, resolve_goals};
-use crate::pack::record::{CHAIN_HOLD, CHAIN_POLE, CHAIN_TWO_BONE, ChainRecord, GoalRecord, NONE};
+use crate::cpu::soa::{self, SoaMatrix};
+use crate::cpu::stages::TransformPart;
+use crate::pack::record::{
+    CHAIN_HOLD, CHAIN_POLE, CHAIN_TWO_BONE, ChainRecord, GOAL_TARGET, GOAL_WEIGHT, GoalRecord, NONE,
+};
 use crate::pack::{NUMBERS, ReachLink};
 
 /// The numbers of a joint that leads to a chain: those of its model matrix, and its model rotation.
@@ -51,14 +54,14 @@ impl<'a> Goals<'a> {
     fn resolve(&self, instance: usize, index: usize) -> (u32, Vec4) {
         let record = &self.records[instance * self.goal_count + index];
         let own = instance * self.parameter_count..(instance + 1) * self.parameter_count;
-        let resolved = resolve_goals::resolve(record, self.parameters.get(own).unwrap_or_default());
+        let resolved = resolve(record, self.parameters.get(own).unwrap_or_default());
         (if resolved.w > 0.0 { record.chain } else { NONE }, resolved)
     }
 }
 
 /// The memory of the stage.
 #[derive(Debug, Default)]
-pub struct Reach {
+pub struct GoalScratch {
     /// The numbers of each link, a block of instances each.
     links: Vec<Vec4>,
     /// For each link: true if its numbers are those of the present pose.
@@ -68,16 +71,16 @@ pub struct Reach {
 }
 
 /// The turning of joints of up to a block of instances by their goals, one goal after the other.
-pub struct Reaching<'a> {
+pub struct ReachGoals<'a> {
     pub source: Source<'a>,
     pub goals: Goals<'a>,
     pub instances: usize,
-    pub memory: &'a mut Reach,
-    /// The parts of each instance, [`stride`](abreast::stride) places apart.
-    pub parts: &'a mut Parts,
+    pub memory: &'a mut GoalScratch,
+    /// The parts of each instance, [`stride`](soa::stride) places apart.
+    pub parts: &'a mut JointParts,
 }
 
-impl Kernel for Reaching<'_> {
+impl Kernel for ReachGoals<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -116,13 +119,13 @@ impl Kernel for Reaching<'_> {
 struct Posture<'a> {
     source: Source<'a>,
     instances: usize,
-    memory: &'a mut Reach,
-    parts: &'a mut Parts,
+    memory: &'a mut GoalScratch,
+    parts: &'a mut JointParts,
 }
 
 /// The numbers of a joint that leads to a chain, of each instance.
 struct Link<L> {
-    model: Numbers<L>,
+    model: SoaMatrix<L>,
     rotation: Quaternions<L>,
 }
 
@@ -159,7 +162,7 @@ impl Posture<'_> {
                 self.load::<L>(joint_2).position(),
             ];
             let pole = (kind & CHAIN_POLE != 0).then_some(direction);
-            let turns: Turns<L> = TwoBones { joints, target, pole }.turns(weights);
+            let turns = two_bones(joints, target, pole, weights);
             let acts = turns.acts.min(weights);
             // The local rotations of all follow from the model rotations before the turns.
             self.turn(joint_0, record.parent_0, turns.first, acts);
@@ -176,7 +179,7 @@ impl Posture<'_> {
             let forward = times(forward, square.inverse_square_root());
             let target = difference(target, joint.position());
             let limit = [record.limit_sine, record.limit_cosine];
-            let (turn, acts) = Aim { forward, target, limit }.turn(weights);
+            let (turn, acts) = aim(forward, target, limit, weights);
             self.turn(joint_0, record.parent_0, turn, acts.min(weights));
         }
         // Links after the first joint may be below it.
@@ -211,22 +214,21 @@ impl Posture<'_> {
             None => {
                 let stride = self.stride();
                 let [translations, rotations, scales] = &self.parts.0;
-                let local =
-                    abreast::compose::<L>([&translations[joint..], &rotations[joint..], &scales[joint..]], stride);
+                let local = soa::compose::<L>([&translations[joint..], &rotations[joint..], &scales[joint..]], stride);
                 (local, self.local_rotation(link.joint as u32))
             }
             Some(rotation) => {
                 let matrix = arrays.words[self.source.skeleton.record.matrices as usize + joint];
                 let rows = arrays.values[matrix as usize..].first_chunk().unwrap_or(&[Vec4::ZERO; 3]);
                 let [x, y, z, w] = rotation;
-                (abreast::splat::<L>(rows), [L::splat(x), L::splat(y), L::splat(z), L::splat(w)])
+                (soa::splat::<L>(rows), [L::splat(x), L::splat(y), L::splat(z), L::splat(w)])
             }
         };
         match link.parent {
             None => Link { model: local, rotation },
             Some(parent) => {
                 let above = self.load_place::<L>(parent);
-                Link { model: abreast::multiply(above.model, local), rotation: product(above.rotation, rotation) }
+                Link { model: soa::multiply(above.model, local), rotation: product(above.rotation, rotation) }
             }
         }
     }
@@ -234,7 +236,7 @@ impl Posture<'_> {
     /// The number of places from the joints of one instance to those of the next.
     #[inline(always)]
     fn stride(&self) -> usize {
-        abreast::stride(self.source.skeleton.record.joint_count as usize)
+        soa::stride(self.source.skeleton.record.joint_count as usize)
     }
 
     /// The local rotations of a joint.
@@ -294,5 +296,40 @@ impl Posture<'_> {
         let stride = self.stride();
         let to = self.parts.0[ROTATION][joint as usize..].iter_mut().step_by(stride);
         to.zip(&results).take(self.instances).for_each(|(to, result)| *to = *result);
+    }
+}
+
+/// The target of a goal, and its weight from 0 to 1.
+pub fn resolve(goal: &GoalRecord, parameters: &[f32]) -> Vec4 {
+    let number = |bits: u32, by_parameter: u32| {
+        if goal.parameters & by_parameter == 0 { f32::from_bits(bits) } else { value(parameters, bits) }
+    };
+    let [x, y, z] = [goal.x, goal.y, goal.z].map(|bits| number(bits, GOAL_TARGET));
+    Vec4::new(x, y, z, number(goal.weight, GOAL_WEIGHT).clamp(0.0, 1.0))
+}
+
+/// The value of a parameter. One that the instance does not have is 0, and so is NaN; infinity is the largest number.
+fn value(parameters: &[f32], index: u32) -> f32 {
+    let found = parameters.get(index as usize).copied().filter(|value| !value.is_nan());
+    found.unwrap_or(0.0).clamp(f32::MIN, f32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_parameters_become_targets_and_weights() {
+        let point = GoalRecord {
+            x: 1.0_f32.to_bits(),
+            y: 0,
+            z: (-2.0_f32).to_bits(),
+            weight: 0.5_f32.to_bits(),
+            ..GoalRecord::default()
+        };
+        assert_eq!(resolve(&point, &[7.0]), Vec4::new(1.0, 0.0, -2.0, 0.5));
+        let by_parameters = GoalRecord { parameters: GOAL_TARGET | GOAL_WEIGHT, x: 2, y: 0, z: 9, weight: 1, ..point };
+        assert_eq!(resolve(&by_parameters, &[f32::INFINITY, 1.5, -3.0]), Vec4::new(-3.0, f32::MAX, 0.0, 1.0));
+        assert_eq!(resolve(&by_parameters, &[1.0, f32::NAN, -3.0]).w, 0.0);
     }
 }

@@ -1,38 +1,31 @@
 //! The CPU engine: reads the packed library, uses all cores and the widest registers of the machine.
 //!
-//! * [`engine`] poses a [`crowd`] on a [`pool`] of threads, [`cut`] cuts it into parts for them, [`portion`] poses such a part,
-//!   [`prefetch`] loads keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`values`]
-//!   samples and mixes morph weights and properties, [`goals`] turns joints to targets, [`plan`] holds the groups of a clip's joints,
-//!   [`plan_builder`] finds them, [`decoded`] keeps columns of quantized keys and [`decoded_rows`] their rows, [`source`] holds the inputs
-//!   and outputs, and [`scratch`] the memory that the stages share.
-//! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
-//! * [`block`] holds the stages that work on a block of joints of one instance in registers, [`abreast`] those that work on a block of
-//!   instances, whose matrices are [`staged`] before they are written.
-//! * [`simd`] holds the registers: one type per instruction set. It does not know the packed library.
+//! From the bottom up; a folder or file imports only what stands before it:
+//!
+//! 1. [`simd`] has the registers, one type per instruction set. It does not know the packed library.
+//! 2. [`stages`] compute one value at a time. Most have the names of files in `shaders/`.
+//! 3. [`block`] has the stages that compute a block of joints of one instance in registers.
+//! 4. [`keys`] finds, decodes and samples the keys of clips for a group of instances.
+//! 5. [`mixer`] mixes the joints of layers, and [`values`] their morph weights and properties. [`soa`] has the
+//!    hierarchy of a block of instances, and [`goals`] turns their joints to targets.
+//! 6. [`pose`] takes a group of instances from ticks to skin matrices.
+//! 7. [`schedule`] divides a crowd into chunks, which threads pose.
+//! 8. [`engine`] poses crowds, and [`clip_poser`] clips without a crowd.
 
-mod abreast;
 mod block;
 mod clip_poser;
-mod crowd;
-mod cut;
-mod decoded;
-mod decoded_rows;
 mod engine;
 mod goals;
-mod plan;
-mod plan_builder;
-mod pool;
-mod portion;
+mod keys;
+mod mixer;
 mod pose;
-mod prefetch;
-mod scratch;
+mod schedule;
 mod simd;
-mod source;
-mod staged;
+mod soa;
 mod stages;
 mod values;
 
 pub(crate) use clip_poser::{ClipPoser, ClipTime};
-pub use crowd::{CpuBatch, CpuCrowd};
 pub use engine::CpuEngine;
+pub use schedule::crowd::{CpuBatch, CpuCrowd};
 pub use simd::InstructionSet;

@@ -1,30 +1,93 @@
 //! A group of instances: from ticks to skin matrices, stage by stage, as in `shaders/pose/pose.wgsl`.
+//!
+//! A group is a block of instances of one skeleton. They are sampled ([`sample`]), or sampled and mixed layer by layer
+//! ([`MixGroup`]), into translations, rotations and scales in the memory of the thread ([`Scratch`]). Transitions
+//! ([`displace`]) and [`goals`](crate::cpu::goals) change these, and all outputs follow from them ([`WriteGroup`]): for
+//! a group that is half full or more as a structure of arrays, otherwise one instance after the other.
+//!
+//! The kernels here are parts that [`Lanes::call`] runs, so that each has the registers for itself.
 
-use crate::cpu::abreast;
-use crate::cpu::block::group_layers::GroupLayers;
-use crate::cpu::block::joints::{Parts, RunSampling};
-use crate::cpu::block::layers::{LastClips, REQUESTS_PER_LAYER, mix_joints};
-use crate::cpu::block::sampling::Sampling;
-use crate::cpu::block::search::{GroupSpans, have_one_clip};
-use crate::cpu::block::skin::{LocalTransforms, ModelMatrices, Skinning};
-use crate::cpu::block::{hierarchy, joints, skin};
-use crate::cpu::portion::Displacements;
-use crate::cpu::scratch::Scratch;
-use crate::cpu::simd::{Kernel, Lanes};
-use crate::cpu::source::{OutputSlices, Source};
+use glam::Vec4;
+
+use crate::cpu::block::outputs::{self, LocalTransforms, ModelMatrices, OutputSlices, Skinning};
+use crate::cpu::block::slerp::Arcs;
+use crate::cpu::block::{JointParts, hierarchy};
+use crate::cpu::goals::GoalScratch;
+use crate::cpu::keys::decoded::DecodedClips;
+use crate::cpu::keys::prefetch::Prefetcher;
+use crate::cpu::keys::sampling::{self, RunSampling};
+use crate::cpu::keys::search::{GroupLayers, GroupSpans, have_one_clip};
+use crate::cpu::keys::source::{ClipSource, Sampling, Source};
+use crate::cpu::mixer::{Adding, Mixer};
+use crate::cpu::simd::{Kernel, Lanes, Matrix};
+use crate::cpu::soa::{self, SoaScratch};
 use crate::cpu::stages::TransformPart;
+use crate::cpu::stages::decay::Displacements;
+use crate::cpu::stages::phase::Time;
+use crate::cpu::stages::search::{self, KeySpan};
 use crate::cpu::values::{self, MixedValues};
+use crate::model::Crowd;
 use crate::pack::OutputLayout;
-use crate::pack::record::{LayerRecord, NONE};
+use crate::pack::record::{
+    BLEND_LEAST, BLEND_SMALLEST_SCALE, ClipRecord, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_MODE, LAYER_OVERRIDE,
+    LayerRecord, NONE,
+};
 
-/// The most joints of skeletons whose instances are posed abreast. The matrices of larger ones do not fit the caches of a core.
-const MOST_ABREAST: usize = 256;
+/// The most joints of skeletons whose instances are posed as a structure of arrays. The matrices of larger ones do not
+/// fit the caches of a core.
+const MAX_SOA_JOINTS: usize = 256;
 
-/// Calls of [`Ahead::request`](crate::cpu::prefetch::Ahead::request) per instance that is posed alone.
+/// Calls of [`Prefetcher::request`] per layer with a weight above 0.
+const REQUESTS_PER_LAYER: usize = 2;
+
+/// Calls of [`Prefetcher::request`] per instance that is posed alone.
 const REQUESTS_PER_INSTANCE: usize = 3;
 
-/// Samples instances of one layer each that need no mixing, whose keys were found. The stages of all instances follow one another, so that no
-/// instance waits for the one before.
+/// Memory that the instances of a thread use one after the other.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// The spans of all timelines of the clips at work.
+    pub spans: Vec<KeySpan>,
+    /// The spans of a group of instances of one layer each that needs no mixing.
+    pub found: GroupSpans,
+    /// The weights and spans of a group of instances whose layers are mixed.
+    pub layered: GroupLayers,
+    /// The keys of the next group, or of the next instance where layers are mixed.
+    pub prefetcher: Prefetcher,
+    /// The parts of the joints of a group of instances, instance after instance.
+    pub parts: JointParts,
+    /// The sampled parts of the joints of a layer.
+    pub sampled: JointParts,
+    /// Rotations with separate keys.
+    pub scattered: Arcs,
+    pub mixer: Mixer,
+    /// The morph weights and properties of an instance whose layers are mixed.
+    pub values: MixedValues,
+    /// The columns and rows of clips with quantized keys.
+    pub decoded: DecodedClips,
+    /// The rows of the local matrices.
+    pub locals: JointParts,
+    /// The model matrices.
+    pub models: Vec<Matrix>,
+    /// The memory of goals.
+    pub reach: GoalScratch,
+    /// The memory of instances that are posed as a structure of arrays.
+    pub soa: SoaScratch,
+}
+
+impl Scratch {
+    /// Makes room for groups of `instances` instances with `joints` joints.
+    pub fn resize(&mut self, joints: usize, instances: usize) {
+        self.parts.resize(instances * soa::stride(joints));
+        self.sampled.resize(joints);
+        self.mixer.resize(joints);
+        self.locals.resize(joints);
+        self.models.resize(joints, Matrix::default());
+    }
+}
+
+/// Samples instances of one layer each that need no mixing, whose keys were found. The stages of all instances follow
+/// one another, so that no instance waits for the one before.
 #[inline(always)]
 pub fn sample<L: Lanes>(
     source: Source,
@@ -35,7 +98,7 @@ pub fn sample<L: Lanes>(
 ) {
     let Scratch { found, parts, scattered, decoded, .. } = scratch;
     let arrays = &source.library.arrays;
-    let stride = abreast::stride(source.skeleton.record.joint_count as usize);
+    let stride = soa::stride(source.skeleton.record.joint_count as usize);
     if layout.values > 0 {
         values::sample(source, layers.iter().zip(found.firsts), &found.spans, layout, to.values);
     }
@@ -71,13 +134,13 @@ pub fn sample<L: Lanes>(
     if has_root {
         for (index, (layer, first_span)) in layers.iter().zip(found.firsts).enumerate() {
             let sampler = &source.sampler(&arrays.record(layer.clip), &[]);
-            joints::sample_root(sampler, &found.spans[first_span..], rest, index * stride, parts);
+            sampling::sample_root(sampler, &found.spans[first_span..], rest, index * stride, parts);
         }
     }
 }
 
 /// The sampling and mixing of instances of `layer_count` layers each, as in `shaders/pose/pose_layers.wgsl`.
-pub struct Mixing<'a, 'b, 'c> {
+pub struct MixGroup<'a, 'b, 'c> {
     pub source: Source<'a>,
     pub layers: &'b [LayerRecord],
     pub layer_count: usize,
@@ -88,13 +151,13 @@ pub struct Mixing<'a, 'b, 'c> {
     pub to: &'b mut OutputSlices<'c>,
 }
 
-impl Kernel for Mixing<'_, '_, '_> {
+impl Kernel for MixGroup<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Self { source, layers, layer_count, now, layout, scratch, to } = self;
-        let stride = abreast::stride(source.skeleton.record.joint_count as usize);
+        let stride = soa::stride(source.skeleton.record.joint_count as usize);
         if layout.values > 0 || layout.has_joints() {
             scratch.layered.find::<L>(source, layers, layer_count, now);
         }
@@ -106,11 +169,11 @@ impl Kernel for Mixing<'_, '_, '_> {
             let (rest, mut clips) = (source.rest(), LastClips::default());
             for (instance, own) in layers.chunks(layer_count).enumerate() {
                 if source.prefetches {
-                    scratch.ahead.clear();
+                    scratch.prefetcher.clear();
                     if let Some(next) = layers.chunks(layer_count).nth(instance + 1) {
-                        scratch.ahead.add_layers(source, next, scratch.layered.instance(instance + 1));
+                        scratch.prefetcher.add_layers(source, next, scratch.layered.instance(instance + 1));
                     }
-                    scratch.ahead.share(REQUESTS_PER_LAYER * scratch.layered.instance(instance).active().count());
+                    scratch.prefetcher.share(REQUESTS_PER_LAYER * scratch.layered.instance(instance).active().count());
                 }
                 mix_joints::<L>(source, &rest, &mut clips, own, instance, instance * stride, scratch);
             }
@@ -134,6 +197,147 @@ fn mix_values<'a>(
     }
 }
 
+/// The clip that was sampled last at each index of a layer, with the offset of its record: neighbouring instances often
+/// play the same.
+#[derive(Default)]
+struct LastClips<'a>([Option<(u32, ClipSource<'a>)>; Crowd::MAX_LAYERS]);
+
+impl<'a> LastClips<'a> {
+    /// The clip of a layer, by the offset of its record.
+    #[inline(always)]
+    fn get(&mut self, source: Source<'a>, layer: usize, offset: u32) -> &ClipSource<'a> {
+        let last = &mut self.0[layer];
+        if last.as_ref().is_some_and(|(last, _)| *last != offset) {
+            *last = None;
+        }
+        &last.get_or_insert_with(|| (offset, source.clip(offset))).1
+    }
+}
+
+/// Samples and mixes all joints of an instance of a group, whose weights and spans were found. `place` is that of its
+/// first joint in the parts of the group, `rest` the rest pose of the skeleton.
+#[inline(always)]
+fn mix_joints<'a, L: Lanes>(
+    source: Source<'a>,
+    rest: &[&'a [Vec4]; 3],
+    clips: &mut LastClips<'a>,
+    layers: &[LayerRecord],
+    instance: usize,
+    place: usize,
+    scratch: &mut Scratch,
+) {
+    let joints = source.skeleton.record.joint_count as usize;
+    let arrays = &source.library.arrays;
+    let Scratch { layered, prefetcher, parts, sampled, mixer, scattered, decoded, .. } = scratch;
+    let found = layered.instance(instance);
+    let blends = |&index: &usize| layers[index].mode & LAYER_MODE == LAYER_BLEND;
+    let blended = found.active().filter(blends);
+    let above = found.active().filter(|index| !blends(index));
+    let blended_count = blended.clone().count();
+    let sum: f32 = blended.clone().map(|index| found.weight(index)).sum();
+    let blend = Blend::choose(source, blended.clone().map(|index| &layers[index]), sum);
+    if blend == Blend::PerJoint {
+        mixer.clear(place, joints, parts);
+    }
+    // The share of the lowest layer, until others are added to it.
+    let mut below = 1.0;
+    let mut uniform_count = 0;
+    let mut needs_mean = blend == Blend::PerJoint;
+    // The last round has no layer.
+    for index in blended.chain(above).map(Some).chain([None]) {
+        let is_blended = index.as_ref().is_some_and(blends);
+        if !is_blended && needs_mean {
+            mixer.mean::<L>(place, joints, rest, parts);
+            needs_mean = false;
+        }
+        let Some(index) = index else { break };
+        let (layer, weight) = (&layers[index], found.weight(index));
+        let is_lowest = is_blended && blend == Blend::Uniform && uniform_count == 0;
+        let (to, first) = if is_lowest { (&mut *parts, place) } else { (&mut *sampled, 0) };
+        let clip = clips.get(source, index, layer.clip);
+        let decoded = decoded.of::<L>(&arrays.words, layer.clip, clip.plan, layers.len());
+        let spans = found.spans(index);
+        let (slerp_weights, first_lane) = found.slerp_weights(index);
+        let (first_spans, stride) = (&[0], 0);
+        let sampling = Sampling { clip, spans, first_spans, rest, first, stride, slerp_weights, first_lane };
+        prefetcher.request(arrays);
+        L::call(RunSampling { sampling: &sampling, decoded, scattered, to });
+        scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
+        sampling::sample_root(&clip.sampler, spans, rest, first, to);
+        prefetcher.request(arrays);
+        match (layer.mode & LAYER_MODE, blend) {
+            (LAYER_BLEND, Blend::Uniform) => {
+                if uniform_count > 0 {
+                    let (is_second, is_last) = (uniform_count == 1, uniform_count + 1 == blended_count);
+                    let adding = Adding { below, weight: weight / sum, is_second, is_last };
+                    mixer.add::<L>(place, joints, adding, sampled, parts);
+                }
+                below = if uniform_count == 0 { weight / sum } else { 1.0 };
+                uniform_count += 1;
+            }
+            (LAYER_BLEND, Blend::PerJoint) => {
+                mixer.set_weights(clip.plan, weight, source.mask(layer));
+                mixer.add_weighed::<L>(place, joints, sampled, parts);
+            }
+            (LAYER_OVERRIDE, _) => {
+                mixer.set_weights(clip.plan, weight, source.mask(layer));
+                mixer.override_with::<L>(place, joints, sampled, parts);
+            }
+            (mode, _) => {
+                mixer.set_weights(clip.plan, weight, source.mask(layer));
+                let compared = &clip.plan.references[usize::from(mode != LAYER_ADD_FIRST)];
+                let reference = compared.get_or_init(|| Box::new(additive_reference(source, layer, mode)));
+                mixer.add_difference::<L>(place, joints, sampled, reference, parts);
+            }
+        }
+    }
+}
+
+/// A way to blend layers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Blend {
+    /// All layers have the same joints, and one weight for all of them.
+    Uniform,
+    /// Each joint has weights of its own.
+    PerJoint,
+}
+
+impl Blend {
+    /// The way for layers whose weights have this sum.
+    fn choose<'a>(source: Source, mut layers: impl Iterator<Item = &'a LayerRecord>, sum: f32) -> Self {
+        let Some(lowest) = layers.next() else { return Self::PerJoint };
+        let animated = |layer: &LayerRecord| &source.plan(layer.clip).animated;
+        let is_like_lowest = |layer: &LayerRecord| {
+            layer.mask == NONE && (layer.clip == lowest.clip || animated(layer) == animated(lowest))
+        };
+        let is_uniform = lowest.mask == NONE && sum >= BLEND_LEAST && sum.is_finite() && layers.all(is_like_lowest);
+        if is_uniform { Self::Uniform } else { Self::PerJoint }
+    }
+}
+
+/// The parts that an additive layer is compared with, with inverse scales; 0 for scales too small to divide by.
+#[cold]
+fn additive_reference(source: Source, layer: &LayerRecord, mode: u32) -> JointParts {
+    let clip: ClipRecord = source.library.arrays.record(layer.clip);
+    let mut spans = Vec::new();
+    search::all(&source.library.arrays, &clip, Time { high: 0.0, low: 0.0 }, &mut spans);
+    let (sampler, rest) = (source.sampler(&clip, &spans), source.rest());
+    let joints = source.skeleton.record.joint_count as usize;
+    let mut parts = JointParts::default();
+    parts.resize(joints);
+    for (part, (rest, to)) in TransformPart::ALL.into_iter().zip(rest.into_iter().zip(&mut parts.0)) {
+        for (joint, (to, &rest)) in to[..joints].iter_mut().zip(rest).enumerate() {
+            let start = if mode == LAYER_ADD_FIRST { sampler.part(part, joint) } else { None };
+            *to = start.unwrap_or(rest);
+            if part == TransformPart::Scale {
+                let is_small = to.abs().cmplt(Vec4::splat(BLEND_SMALLEST_SCALE));
+                *to = Vec4::select(is_small, Vec4::ZERO, to.recip());
+            }
+        }
+    }
+    parts
+}
+
 /// Displaces the instances of a group that are in a transition, as in `shaders/pose/displace.wgsl`.
 #[inline(never)]
 pub fn displace(
@@ -146,7 +350,7 @@ pub fn displace(
 ) {
     let skeleton = &source.skeleton.record;
     let joints = skeleton.joint_count as usize;
-    let stride = abreast::stride(joints);
+    let stride = soa::stride(joints);
     for (instance, displaced) in displaced.at(now) {
         let places = instance * stride..instance * stride + joints;
         if layout.has_joints() {
@@ -162,7 +366,7 @@ pub fn displace(
 }
 
 /// The writing of the outputs that follow from the parts of joints: local transforms, model matrices and skin matrices.
-pub struct Writing<'a, 'b, 'c> {
+pub struct WriteGroup<'a, 'b, 'c> {
     pub source: Source<'a>,
     pub instances: usize,
     pub layout: &'b OutputLayout,
@@ -170,23 +374,23 @@ pub struct Writing<'a, 'b, 'c> {
     pub to: OutputSlices<'c>,
 }
 
-impl Kernel for Writing<'_, '_, '_> {
+impl Kernel for WriteGroup<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Self { source, instances, layout, scratch, mut to } = self;
         let joints = source.skeleton.record.joint_count as usize;
-        let stride = abreast::stride(joints);
+        let stride = soa::stride(joints);
         write_locals::<L>(source.past_caches, layout, stride, &scratch.parts, to.local);
         if !layout.has_matrices() {
             return;
         }
-        if 2 * instances >= L::BLOCK && joints <= MOST_ABREAST {
-            let Scratch { parts, abreast: memory, ahead, .. } = scratch;
-            abreast::write_matrices::<L>(source, layout, instances, parts, memory, ahead, &mut to);
+        if 2 * instances >= L::BLOCK && joints <= MAX_SOA_JOINTS {
+            let Scratch { parts, soa: memory, prefetcher, .. } = scratch;
+            soa::write_matrices::<L>(source, layout, instances, parts, memory, prefetcher, &mut to);
         } else {
-            scratch.ahead.share(REQUESTS_PER_INSTANCE * instances);
+            scratch.prefetcher.share(REQUESTS_PER_INSTANCE * instances);
             for (index, mut to) in to.chunks(layout, 1).take(instances).enumerate() {
                 write_matrices::<L>(source, layout, index * stride, scratch, &mut to);
             }
@@ -196,10 +400,10 @@ impl Kernel for Writing<'_, '_, '_> {
 
 /// Writes the local transforms of all instances.
 #[inline(always)]
-fn write_locals<L: Lanes>(past_caches: bool, layout: &OutputLayout, stride: usize, parts: &Parts, to: &mut [f32]) {
+fn write_locals<L: Lanes>(past_caches: bool, layout: &OutputLayout, stride: usize, parts: &JointParts, to: &mut [f32]) {
     for (index, to) in to.chunks_mut(layout.local.max(1)).enumerate() {
         let parts = parts.0.each_ref().map(|part| &part[index * stride..]);
-        skin::matrices::<L, _>(LocalTransforms(parts), past_caches, to);
+        outputs::matrices::<L, _>(LocalTransforms(parts), past_caches, to);
     }
 }
 
@@ -212,9 +416,9 @@ fn write_matrices<L: Lanes>(
     scratch: &mut Scratch,
     to: &mut OutputSlices,
 ) {
-    let Scratch { parts, locals, models, ahead, .. } = scratch;
+    let Scratch { parts, locals, models, prefetcher, .. } = scratch;
     let skeleton = &source.skeleton.record;
-    ahead.request(&source.library.arrays);
+    prefetcher.request(&source.library.arrays);
     let joints = skeleton.joint_count as usize;
     let [translations, rotations, scales] = &parts.0;
     hierarchy::compose::<L>([&translations[first..], &rotations[first..], &scales[first..]], joints, locals);
@@ -228,12 +432,12 @@ fn write_matrices<L: Lanes>(
             }
         }
     }
-    ahead.request(&source.library.arrays);
+    prefetcher.request(&source.library.arrays);
     hierarchy::walk::<L>(&source.skeleton.parents, locals, models);
-    ahead.request(&source.library.arrays);
-    skin::matrices::<L, _>(ModelMatrices(models), source.past_caches, to.model);
+    prefetcher.request(&source.library.arrays);
+    outputs::matrices::<L, _>(ModelMatrices(models), source.past_caches, to.model);
     let joints = &words[skeleton.skin_joints as usize..];
     let inverse_binds = values[skeleton.inverse_binds as usize..].as_chunks().0;
     let skinning = Skinning { joints, inverse_binds, models };
-    skin::write::<L, _>(skinning, layout.skin_format, source.past_caches, to.skin);
+    outputs::write::<L, _>(skinning, layout.skin_format, source.past_caches, to.skin);
 }

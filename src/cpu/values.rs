@@ -2,12 +2,12 @@
 
 use glam::Vec4;
 
-use crate::cpu::block::group_layers::InstanceLayers;
-use crate::cpu::source::Source;
-use crate::cpu::stages::blend::{self, Share};
+use crate::cpu::keys::search::InstanceLayers;
+use crate::cpu::keys::source::Source;
+use crate::cpu::stages::blend::{self, LayerShare};
 use crate::cpu::stages::phase::Time;
 use crate::cpu::stages::sampler::Sampler;
-use crate::cpu::stages::search::Span;
+use crate::cpu::stages::search::{self, KeySpan};
 use crate::model::Crowd;
 use crate::pack::OutputLayout;
 use crate::pack::record::{
@@ -20,7 +20,7 @@ use crate::pack::record::{
 pub fn sample<'a>(
     source: Source,
     layers: impl Iterator<Item = (&'a LayerRecord, usize)>,
-    spans: &[Span],
+    spans: &[KeySpan],
     layout: &OutputLayout,
     to: &mut [f32],
 ) {
@@ -59,7 +59,7 @@ struct LayerValues {
     /// The weight of the layer x that of its mask, for each number. 0 where the clip has no track.
     weights: Vec<f32>,
     /// The spans of the clip at time 0.
-    start: Vec<Span>,
+    start: Vec<KeySpan>,
 }
 
 impl MixedValues {
@@ -70,8 +70,8 @@ impl MixedValues {
         sample_layer(&source.sampler(&clip, &[]), layout, &mut self.rest);
     }
 
-    /// Samples and mixes the requested numbers of an instance, whose weights and spans were found: each number by itself, rotations
-    /// as a whole.
+    /// Samples and mixes the requested numbers of an instance, whose weights and spans were found: each number by
+    /// itself, rotations as a whole.
     pub fn mix(
         &mut self,
         source: Source,
@@ -95,13 +95,13 @@ impl MixedValues {
         active.iter().filter(|layer| layer.mode != LAYER_BLEND).for_each(|layer| layer.apply(to));
         for (number, _) in kinds.iter().enumerate().filter(|(_, kind)| **kind == VALUE_ROTATION) {
             let four = |numbers: &[f32]| Vec4::from_slice(&numbers[number..]);
-            let share = |layer: &LayerValues| Share {
+            let share = |layer: &LayerValues| LayerShare {
                 weight: layer.weights[number],
                 mode: layer.mode,
                 value: four(&layer.sampled),
                 reference: four(&layer.references),
             };
-            let shares: Vec<Share> = active.iter().map(share).filter(|share| share.weight > 0.0).collect();
+            let shares: Vec<LayerShare> = active.iter().map(share).filter(|share| share.weight > 0.0).collect();
             to[number..number + 4].copy_from_slice(&blend::rotation(four(rest), &shares).to_array());
         }
     }
@@ -120,7 +120,7 @@ impl LayerValues {
         if self.mode == LAYER_ADD_FIRST {
             self.start.clear();
             let clip: ClipRecord = source.library.arrays.record(layer.clip);
-            source.search_all(&clip, Time { high: 0.0, low: 0.0 }, &mut self.start);
+            search::all(&source.library.arrays, &clip, Time { high: 0.0, low: 0.0 }, &mut self.start);
             sample_layer(&sampler.at(&self.start), layout, &mut self.references);
         }
     }

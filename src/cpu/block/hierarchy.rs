@@ -1,13 +1,15 @@
-//! Local transforms to model matrices, as in `shaders/shared/hierarchy_serial.wgsl`.
+//! The hierarchy of one instance: local transforms to model matrices.
+//!
+//! [`soa`](crate::cpu::soa) has it for a block of instances, with the same order of operations.
 
 use glam::Vec4;
 
-use crate::cpu::block::joints::Parts;
+use crate::cpu::block::JointParts;
 use crate::cpu::simd::{Lanes, Matrix};
 
 /// Composes the rows of `T R S` for all joints: the matrix scales, then rotates by a unit quaternion, then translates.
 #[inline(always)]
-pub fn compose<L: Lanes>(parts: [&[Vec4]; 3], joints: usize, to: &mut Parts) {
+pub fn compose<L: Lanes>(parts: [&[Vec4]; 3], joints: usize, to: &mut JointParts) {
     let [translations, rotations, scales] = parts;
     let [first, second, third] = &mut to.0;
     for joint in (0..joints).step_by(L::BLOCK) {
@@ -35,7 +37,7 @@ fn store_scaled<L: Lanes>(row: [L; 4], scale: [L; 4], to: &mut [Vec4]) {
 
 /// Multiplies local matrices to model matrices. Parents come before children, so that one pass is enough.
 #[inline(always)]
-pub fn walk<L: Lanes>(parents: &[Option<usize>], locals: &Parts, models: &mut [Matrix]) {
+pub fn walk<L: Lanes>(parents: &[Option<usize>], locals: &JointParts, models: &mut [Matrix]) {
     let [first, second, third] = &locals.0;
     for (joint, parent) in parents.iter().enumerate() {
         let (before, from_here) = models.split_at_mut(joint);

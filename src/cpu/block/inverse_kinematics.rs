@@ -1,8 +1,9 @@
 //! Inverse kinematics of a block of instances: the turns in model space by which joints reach a target, as in
 //! `shaders/shared/inverse_kinematics.wgsl`.
 //!
-//! Angles have no part in it: a turn is made of the cosines and sines of half its angle, which vectors give without inverse functions.
-//! Registers have no branches: a number that is 0 marks the lanes in which nothing is done, or another formula holds.
+//! Angles have no part in it: a turn is made of the cosines and sines of half its angle, which vectors give without
+//! inverse functions. Registers have no branches: a number that is 0 marks the lanes in which nothing is done, or
+//! another formula holds.
 
 use crate::cpu::block::quat::{
     Quaternions, Vectors, conjugate, cross, difference, dot_3, power, product, rotate, times, times_plus,
@@ -12,26 +13,7 @@ use crate::cpu::simd::Lanes;
 use crate::pack::record::{REACH_LEAST_LENGTH, REACH_LEAST_SHARE, REACH_MARGIN, REACH_OPPOSITE};
 
 /// The least square of a length by which vectors are divided.
-const LEAST_SQUARE: f32 = 1e-30;
-
-/// Positions of the joints of two bones and of the target.
-pub struct TwoBones<L> {
-    /// The positions of the joints.
-    pub joints: [Vectors<L>; 3],
-    pub target: Vectors<L>,
-    /// The direction of the pole, of length 1.
-    pub pole: Option<[f32; 3]>,
-}
-
-/// A joint that aims.
-pub struct Aim<L> {
-    /// Its direction in model space, of length 1 or 0.
-    pub forward: Vectors<L>,
-    /// From the joint to the target.
-    pub target: Vectors<L>,
-    /// Sine and cosine of half the limit.
-    pub limit: [f32; 2],
-}
+const MIN_SQUARE: f32 = 1e-30;
 
 /// The turns of the joints of two bones in model space.
 pub struct Turns<L> {
@@ -43,69 +25,73 @@ pub struct Turns<L> {
     pub acts: L,
 }
 
-impl<L: Lanes> TwoBones<L> {
-    /// The turns, in part by weights from 0 to 1.
-    #[inline(always)]
-    pub fn turns(&self, weights: L) -> Turns<L> {
-        let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let [a, b, c] = self.joints;
-        let (upper, p) = direction(difference(b, a));
-        let (lower, q) = direction(difference(c, b));
-        let (goal, far) = direction(difference(self.target, a));
-        let whole = one / (p + q).max(L::splat(REACH_LEAST_LENGTH));
-        let (p, q, far) = (p * whole, q * whole, far * whole);
-        let (normal, is_bent) = self.normal(upper, lower);
-        let acts = above(p.min(q), REACH_LEAST_SHARE).min(far).min(is_bent);
+/// The turns by which the end of two bones reaches a target, in part by weights from 0 to 1. `joints` has the positions
+/// of the three joints, and `pole` the direction of the pole, of length 1.
+#[inline(always)]
+pub fn two_bones<L: Lanes>(
+    joints: [Vectors<L>; 3],
+    target: Vectors<L>,
+    pole: Option<[f32; 3]>,
+    weights: L,
+) -> Turns<L> {
+    let (zero, one) = (L::splat(0.0), L::splat(1.0));
+    let [a, b, c] = joints;
+    let (upper, p) = direction(difference(b, a));
+    let (lower, q) = direction(difference(c, b));
+    let (goal, far) = direction(difference(target, a));
+    let whole = one / (p + q).max(L::splat(REACH_LEAST_LENGTH));
+    let (p, q, far) = (p * whole, q * whole, far * whole);
+    let (normal, is_bent) = bending_normal(upper, lower, pole);
+    let acts = above(p.min(q), REACH_LEAST_SHARE).min(far).min(is_bent);
 
-        // Half the angle between the bones, by the lengths of the triangle: no difference of large squares.
-        let apart = absolute(p - q);
-        let margin = L::splat(REACH_MARGIN);
-        let room = one - apart - margin;
-        let to_straight = (one - far).max(margin).min(room);
-        let to_folded = (far - apart).max(margin).min(room);
-        let reach = one - to_straight;
-        let scale = L::splat(0.25) / (p * q);
-        let wanted =
-            [(to_folded * (reach + apart) * scale).square_root(), (to_straight * (one + reach) * scale).square_root()];
-        let found = half_angle(dot_3(upper, lower), dot_3(normal, cross(upper, lower)));
-        let cosine = wanted[0].multiply_add(found[0], wanted[1] * found[1]);
-        let sine = (wanted[1] * found[0] - wanted[0] * found[1]).with_sign_of(cosine);
-        let second = turn_about(normal, [absolute(cosine), sine]);
+    // Half the angle between the bones, by the lengths of the triangle: no difference of large squares.
+    let apart = absolute(p - q);
+    let margin = L::splat(REACH_MARGIN);
+    let room = one - apart - margin;
+    let to_straight = (one - far).max(margin).min(room);
+    let to_folded = (far - apart).max(margin).min(room);
+    let reach = one - to_straight;
+    let scale = L::splat(0.25) / (p * q);
+    let wanted =
+        [(to_folded * (reach + apart) * scale).square_root(), (to_straight * (one + reach) * scale).square_root()];
+    let found = half_angle(dot_3(upper, lower), dot_3(normal, cross(upper, lower)));
+    let cosine = wanted[0].multiply_add(found[0], wanted[1] * found[1]);
+    let sine = (wanted[1] * found[0] - wanted[0] * found[1]).with_sign_of(cosine);
+    let second = turn_about(normal, [absolute(cosine), sine]);
 
-        let (end, _) = direction(times_plus(rotate(second, lower), q, times(upper, p)));
-        let (shortest, is_opposite) = shortest(end, goal);
-        let [x, y, z, w] = shortest;
-        let swing = [
-            x.replace_where_zero(is_opposite, normal[0]),
-            y.replace_where_zero(is_opposite, normal[1]),
-            z.replace_where_zero(is_opposite, normal[2]),
-            w.replace_where_zero(is_opposite, zero),
-        ];
-        let first = match self.pole {
-            None => swing,
-            Some(pole) => {
-                let [x, y, z, w] = product(pole_turn(rotate(swing, upper), pole, goal), swing);
-                // The shorter way.
-                [x.with_sign_of(w), y.with_sign_of(w), z.with_sign_of(w), absolute(w)]
-            }
-        };
-        let (first, second) = (part(first, weights), part(second, weights));
-        Turns { first, second, acts: acts.min(is_rotation(first)).min(is_rotation(second)) }
-    }
+    let (end, _) = direction(times_plus(rotate(second, lower), q, times(upper, p)));
+    let (shortest, is_opposite) = shortest(end, goal);
+    let [x, y, z, w] = shortest;
+    let swing = [
+        x.replace_where_zero(is_opposite, normal[0]),
+        y.replace_where_zero(is_opposite, normal[1]),
+        z.replace_where_zero(is_opposite, normal[2]),
+        w.replace_where_zero(is_opposite, zero),
+    ];
+    let first = match pole {
+        None => swing,
+        Some(pole) => {
+            let [x, y, z, w] = product(pole_turn(rotate(swing, upper), pole, goal), swing);
+            // The shorter way.
+            [x.with_sign_of(w), y.with_sign_of(w), z.with_sign_of(w), absolute(w)]
+        }
+    };
+    let (first, second) = (part(first, weights), part(second, weights));
+    Turns { first, second, acts: acts.min(is_rotation(first)).min(is_rotation(second)) }
+}
 
-    /// The normals of the planes in which limbs bend, and a number that is 0 where there is none.
-    #[inline(always)]
-    fn normal(&self, upper: Vectors<L>, lower: Vectors<L>) -> (Vectors<L>, L) {
-        let (normal, is_bent) = normal_of(upper, lower);
-        let Some(pole) = self.pole else { return (normal, is_bent) };
-        let ([x, y, z], has_pole) = normal_of(upper, splat(pole));
-        let normal = [
-            normal[0].replace_where_zero(is_bent, x),
-            normal[1].replace_where_zero(is_bent, y),
-            normal[2].replace_where_zero(is_bent, z),
-        ];
-        (normal, is_bent.replace_where_zero(is_bent, has_pole))
-    }
+/// The normals of the planes in which limbs bend, and a number that is 0 where there is none.
+#[inline(always)]
+fn bending_normal<L: Lanes>(upper: Vectors<L>, lower: Vectors<L>, pole: Option<[f32; 3]>) -> (Vectors<L>, L) {
+    let (normal, is_bent) = normal_of(upper, lower);
+    let Some(pole) = pole else { return (normal, is_bent) };
+    let ([x, y, z], has_pole) = normal_of(upper, splat(pole));
+    let normal = [
+        normal[0].replace_where_zero(is_bent, x),
+        normal[1].replace_where_zero(is_bent, y),
+        normal[2].replace_where_zero(is_bent, z),
+    ];
+    (normal, is_bent.replace_where_zero(is_bent, has_pole))
 }
 
 impl<L: Lanes> Turns<L> {
@@ -116,29 +102,31 @@ impl<L: Lanes> Turns<L> {
     }
 }
 
-impl<L: Lanes> Aim<L> {
-    /// The turns, in part by weights from 0 to 1, and a number that is 0 where nothing is done.
-    #[inline(always)]
-    pub fn turn(&self, weights: L) -> (Quaternions<L>, L) {
-        let (goal, far) = direction(self.target);
-        let ([x, y, z, w], is_opposite) = shortest(self.forward, goal);
-        let acts = is_opposite.min(far).min(dot_3(self.forward, self.forward));
-        // The same axis with half the limit, where the turn is larger.
-        let [sine, cosine] = [L::splat(self.limit[0]), L::splat(self.limit[1])];
-        let square = dot_3([x, y, z], [x, y, z]);
-        let inverse = square.max(L::splat(LEAST_SQUARE)).inverse_square_root();
-        // By the tangents of the halves: the cosine of a small limit is 1.
-        let is_beyond = (square * inverse * cosine - w * sine).max(L::splat(0.0));
-        let shrunk = sine * inverse;
-        let limited = [
-            (x * shrunk).replace_where_zero(is_beyond, x),
-            (y * shrunk).replace_where_zero(is_beyond, y),
-            (z * shrunk).replace_where_zero(is_beyond, z),
-            cosine.replace_where_zero(is_beyond, w),
-        ];
-        let turns = part(limited, weights);
-        (turns, acts.min(is_rotation(turns)))
-    }
+/// The turns by which joints aim at targets, in part by weights from 0 to 1, and a number that is 0 where nothing is
+/// done.
+///
+/// `forward` is the direction of a joint in model space, of length 1 or 0, `target` leads from the joint to its target,
+/// and `limit` has sine and cosine of half the limit.
+#[inline(always)]
+pub fn aim<L: Lanes>(forward: Vectors<L>, target: Vectors<L>, limit: [f32; 2], weights: L) -> (Quaternions<L>, L) {
+    let (goal, far) = direction(target);
+    let ([x, y, z, w], is_opposite) = shortest(forward, goal);
+    let acts = is_opposite.min(far).min(dot_3(forward, forward));
+    // The same axis with half the limit, where the turn is larger.
+    let [sine, cosine] = [L::splat(limit[0]), L::splat(limit[1])];
+    let square = dot_3([x, y, z], [x, y, z]);
+    let inverse = square.max(L::splat(MIN_SQUARE)).inverse_square_root();
+    // By the tangents of the halves: the cosine of a small limit is 1.
+    let is_beyond = (square * inverse * cosine - w * sine).max(L::splat(0.0));
+    let shrunk = sine * inverse;
+    let limited = [
+        (x * shrunk).replace_where_zero(is_beyond, x),
+        (y * shrunk).replace_where_zero(is_beyond, y),
+        (z * shrunk).replace_where_zero(is_beyond, z),
+        cosine.replace_where_zero(is_beyond, w),
+    ];
+    let turns = part(limited, weights);
+    (turns, acts.min(is_rotation(turns)))
 }
 
 /// 0 for numbers that are no rotation, which come of positions beyond the range of an `f32`.
@@ -153,7 +141,8 @@ fn part<L: Lanes>(turns: Quaternions<L>, weights: L) -> Quaternions<L> {
     if weights.any_less(L::splat(1.0)) { power(turns, weights) } else { turns }
 }
 
-/// The turn about the direction of the goal that brings the first bone to the side of the pole; the identity where there is none.
+/// The turn about the direction of the goal that brings the first bone to the side of the pole; the identity where
+/// there is none.
 #[inline(always)]
 fn pole_turn<L: Lanes>(upper: Vectors<L>, pole: [f32; 3], goal: Vectors<L>) -> Quaternions<L> {
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
@@ -169,7 +158,7 @@ fn pole_turn<L: Lanes>(upper: Vectors<L>, pole: [f32; 3], goal: Vectors<L>) -> Q
 fn normal_of<L: Lanes>(one: Vectors<L>, other: Vectors<L>) -> (Vectors<L>, L) {
     let across = cross(one, other);
     let square = dot_3(across, across);
-    let normal = times(across, square.max(L::splat(LEAST_SQUARE)).inverse_square_root());
+    let normal = times(across, square.max(L::splat(MIN_SQUARE)).inverse_square_root());
     (normal, above(square, REACH_LEAST_SHARE * REACH_LEAST_SHARE))
 }
 
@@ -177,12 +166,12 @@ fn normal_of<L: Lanes>(one: Vectors<L>, other: Vectors<L>) -> (Vectors<L>, L) {
 #[inline(always)]
 fn shortest<L: Lanes>(from: Vectors<L>, to: Vectors<L>) -> (Quaternions<L>, L) {
     let sum = [from[0] + to[0], from[1] + to[1], from[2] + to[2]];
-    // The sum of unit vectors is across their difference. Of nearly opposite ones it is mostly rounding, and what lies along the
-    // difference would turn the first past the other.
+    // The sum of unit vectors is across their difference. Of nearly opposite ones it is mostly rounding, and what lies
+    // along the difference would turn the first past the other.
     let apart = difference(from, to);
     let along = dot_3(sum, apart) / dot_3(apart, apart).max(L::splat(1.0));
     let across = times_plus(apart, L::splat(0.0) - along, sum);
-    let middle = times(across, dot_3(across, across).max(L::splat(LEAST_SQUARE)).inverse_square_root());
+    let middle = times(across, dot_3(across, across).max(L::splat(MIN_SQUARE)).inverse_square_root());
     let [x, y, z] = cross(from, middle);
     ([x, y, z, dot_3(from, middle)], above(dot_3(sum, sum), REACH_OPPOSITE * REACH_OPPOSITE))
 }
@@ -197,12 +186,13 @@ fn across<L: Lanes>(vectors: Vectors<L>, axis: Vectors<L>) -> Vectors<L> {
 #[inline(always)]
 fn half_angle<L: Lanes>(cosine: L, sine: L) -> [L; 2] {
     let length = sine.multiply_add(sine, cosine * cosine).square_root();
-    // The sum of two numbers of one sign. It is in proportion to the cosine of the half up to a right angle, then to its sine.
+    // The sum of two numbers of one sign. It is in proportion to the cosine of the half up to a right angle, then to
+    // its sine.
     let sum = length + absolute(cosine);
     let is_acute = cosine.max(L::splat(0.0));
     let x = sum.replace_where_zero(is_acute, absolute(sine));
     let y = sine.replace_where_zero(is_acute, sum.with_sign_of(sine));
-    let shrink = x.multiply_add(x, y * y).max(L::splat(LEAST_SQUARE)).inverse_square_root();
+    let shrink = x.multiply_add(x, y * y).max(L::splat(MIN_SQUARE)).inverse_square_root();
     [x * shrink, y * shrink]
 }
 
@@ -219,7 +209,7 @@ fn direction<L: Lanes>([x, y, z]: Vectors<L>) -> (Vectors<L>, L) {
     let size = absolute(x).max(absolute(y)).max(absolute(z)).max(L::splat(REACH_LEAST_LENGTH));
     let scaled = times([x, y, z], L::splat(1.0) / size);
     let square = dot_3(scaled, scaled);
-    let inverse = square.max(L::splat(LEAST_SQUARE)).inverse_square_root();
+    let inverse = square.max(L::splat(MIN_SQUARE)).inverse_square_root();
     (times(scaled, inverse), size * (square * inverse))
 }
 
@@ -262,13 +252,12 @@ mod tests {
             let (first, second, acts) = match *self {
                 Case::Bones { joints: [a, b, c], target, pole, weight } => {
                     let joints = [splat::<L>(a), splat::<L>(b), splat::<L>(c)];
-                    let turns = TwoBones { joints, target: splat(target), pole }.turns(L::splat(weight));
+                    let turns = two_bones(joints, splat(target), pole, L::splat(weight));
                     (turns.first, turns.second, turns.acts)
                 }
                 Case::Aim { forward, target, limit, weight } => {
                     let limit = [(0.5 * limit).sin(), (0.5 * limit).cos()];
-                    let (turn, acts) =
-                        Aim { forward: splat(forward), target: splat(target), limit }.turn(L::splat(weight));
+                    let (turn, acts) = aim(splat(forward), splat(target), limit, L::splat(weight));
                     (turn, turn, acts)
                 }
             };

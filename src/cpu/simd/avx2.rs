@@ -10,7 +10,8 @@ use crate::cpu::simd::x86::{self, operators, register_methods};
 use crate::cpu::simd::{AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, WINDOW};
 use crate::half::LARGEST_HALF;
 
-/// The numbers of two joints. A value exists only in a kernel that [`run`] runs, hence only on a machine with the instructions.
+/// The numbers of two joints. A value exists only in a kernel that [`run`] runs, hence only on a machine with the
+/// instructions.
 #[derive(Clone, Copy)]
 pub struct Avx2(__m256);
 
@@ -54,8 +55,8 @@ fn code_bytes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8
     let [low, high] = [columns.firsts[first], columns.firsts[first + 1]];
     assert!(low < reach && (PAIRED || high < reach), "no such row");
     let bytes = &columns.bytes[first..first + 2];
-    // SAFETY: code of a kernel, on a machine with AVX2. By the assertion, `row` has 16 bytes from `low` and, if it is read, from
-    // `high`; `bytes` has 32 bytes.
+    // SAFETY: code of a kernel, on a machine with AVX2. By the assertion, `row` has 16 bytes from `low` and, if it is
+    // read, from `high`; `bytes` has 32 bytes.
     unsafe {
         let low = _mm_loadu_si128(row.as_ptr().add(low).cast());
         let windows = match PAIRED {

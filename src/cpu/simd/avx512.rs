@@ -13,7 +13,8 @@ use crate::cpu::simd::{
 };
 use crate::half::LARGEST_HALF;
 
-/// The numbers of four joints. A value exists only in a kernel that [`run`] runs, hence only on a machine with the instructions.
+/// The numbers of four joints. A value exists only in a kernel that [`run`] runs, hence only on a machine with the
+/// instructions.
 #[derive(Clone, Copy)]
 pub struct Avx512(__m512);
 
@@ -75,7 +76,8 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn load_apart(from: &[Vec4], stride: usize) -> Self {
         assert!(stride < from.len() && 3 * stride < from.len(), "places beyond the end");
-        // SAFETY: code of a kernel, on a machine with AVX-512; the assertion ensures that all four places are within `from`.
+        // SAFETY: code of a kernel, on a machine with AVX-512; the assertion ensures that all four places are within
+        // `from`.
         unsafe {
             let place = |lane: usize| _mm_loadu_ps(from.as_ptr().add(lane * stride).cast());
             let low = _mm512_insertf32x4::<1>(_mm512_castps128_ps512(place(0)), place(1));
@@ -128,8 +130,8 @@ impl Lanes for Avx512 {
         let reach = row.len().saturating_sub(WINDOW - 1);
         let [a, b, c, d] = columns.firsts;
         assert!(a < reach && c < reach && (PAIRED || b < reach && d < reach), "no such row");
-        // SAFETY: code of a kernel, on a machine with AVX-512. By the assertion, `row` has 16 bytes from each place that is read; the
-        // indices of bytes and the masks take 64 bytes each.
+        // SAFETY: code of a kernel, on a machine with AVX-512. By the assertion, `row` has 16 bytes from each place
+        // that is read; the indices of bytes and the masks take 64 bytes each.
         unsafe {
             let window = |first: usize| _mm_loadu_si128(row.as_ptr().add(first).cast());
             let windows = _mm512_broadcast_i32x4(window(a));
@@ -153,8 +155,8 @@ impl Lanes for Avx512 {
         assert!(first < row.len().saturating_sub(BLOCK_WINDOW - 1), "no such row");
         let numbers = [0, 1, 2].map(|number| (&columns.words[number], &columns.masks[number]));
         let mut codes = [Self::splat(0.0); BLOCK_NUMBERS];
-        // SAFETY: code of a kernel, on a machine with AVX-512. By the assertion, `row` has 128 bytes from the window on. Of each index of a
-        // word, the instruction uses the lowest six bits. Indices and masks take 64 bytes each.
+        // SAFETY: code of a kernel, on a machine with AVX-512. By the assertion, `row` has 128 bytes from the window
+        // on. Of each index of a word, the instruction uses the lowest six bits. Indices and masks take 64 bytes each.
         unsafe {
             let window: *const u8 = row.as_ptr().add(first);
             let (low, high) = (_mm512_loadu_si512(window.cast()), _mm512_loadu_si512(window.add(64).cast()));
@@ -173,8 +175,8 @@ impl Lanes for Avx512 {
         let [low, high] = columns.firsts;
         assert!(low < reach && high < reach, "no such row");
         let mut codes = [Self::splat(0.0); 4];
-        // SAFETY: code of a kernel, on a machine with AVX-512. By the assertion, `row` has 64 bytes from each window on. Of each index of a
-        // word, the instruction uses the lowest five bits. Indices and masks take 64 bytes each.
+        // SAFETY: code of a kernel, on a machine with AVX-512. By the assertion, `row` has 64 bytes from each window
+        // on. Of each index of a word, the instruction uses the lowest five bits. Indices and masks take 64 bytes each.
         unsafe {
             let window = |first: usize| _mm512_loadu_si512(row.as_ptr().add(first).cast());
             let windows = [window(low), window(high)];
@@ -243,7 +245,8 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn store_matrix(product: __m512, to: &mut Matrix) {
-        // SAFETY: the product exists only on a machine with AVX-512; a matrix has the size and the alignment of a register.
+        // SAFETY: the product exists only on a machine with AVX-512; a matrix has the size and the alignment of a
+        // register.
         unsafe { _mm512_store_ps(to.numbers_mut().as_mut_ptr(), product) }
     }
 
@@ -269,8 +272,8 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn store_lines_past_caches([a, b, c, d]: [[&Vec4; 3]; 4], to: &mut AlignedLines) {
         let [first, second, third] = [[a[0], a[1], a[2], b[0]], [b[1], b[2], c[0], c[1]], [c[2], d[0], d[1], d[2]]];
-        // SAFETY: code of a kernel, on a machine with AVX-512; each register has 16 of the 48 numbers of `to`, at a multiple of 64
-        // bytes, as its type ensures.
+        // SAFETY: code of a kernel, on a machine with AVX-512; each register has 16 of the 48 numbers of `to`, at a
+        // multiple of 64 bytes, as its type ensures.
         unsafe {
             _mm512_stream_ps(to.0.as_mut_ptr(), joined(first));
             _mm512_stream_ps(to.0[16..].as_mut_ptr(), joined(second));

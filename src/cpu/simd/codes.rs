@@ -36,11 +36,13 @@ pub const HALF_WINDOW: usize = BLOCK_WINDOW / 2;
 /// The numbers that a key stores in a [`BlockColumns`].
 pub const BLOCK_NUMBERS: usize = 3;
 
-/// The columns of a block of neighbouring joints that store three numbers each, laid out for the registers of a block in one of two ways.
-/// By number: each register has one number of all joints, in the order of a transposed block; the fourth register is 0. By joint: each
-/// register has all four numbers of a quarter of the joints; the fourth number of each joint is 0.
+/// The columns of a block of neighbouring joints that store three numbers each, laid out for the registers of a block
+/// in one of two ways. By number: each register has one number of all joints, in the order of a transposed block; the
+/// fourth register is 0. By joint: each register has all four numbers of a quarter of the joints; the fourth number of
+/// each joint is 0.
 ///
-/// A number is `base + scale * code`. The code stays at its bit within two words of 16 bits; the scale makes up for this shift.
+/// A number is `base + scale * code`. The code stays at its bit within two words of 16 bits; the scale makes up for
+/// this shift.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub struct BlockColumns {
@@ -52,10 +54,11 @@ pub struct BlockColumns {
     pub scales: [[Vec4; LARGEST_BLOCK / 4]; 4],
     /// The addends of the scaled codes.
     pub bases: [[Vec4; LARGEST_BLOCK / 4]; 4],
-    /// For each joint, in the order of a transposed block, the index of the number that is not stored. Only rotations use it.
+    /// For each joint, in the order of a transposed block, the index of the number that is not stored. Only rotations
+    /// use it.
     pub missing: [Vec4; LARGEST_BLOCK / 4],
-    /// The bytes of a row at which the windows of the halves of the block begin, at most [`HALF_WINDOW`] apart. By number, there is one window
-    /// of [`BLOCK_WINDOW`] bytes, which begins at the first.
+    /// The bytes of a row at which the windows of the halves of the block begin, at most [`HALF_WINDOW`] apart. By
+    /// number, there is one window of [`BLOCK_WINDOW`] bytes, which begins at the first.
     pub firsts: [usize; 2],
 }
 

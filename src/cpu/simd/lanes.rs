@@ -9,20 +9,21 @@ use crate::cpu::simd::{
     Matrix, PackedMatrix, block_codes,
 };
 
-/// Joints, or instances, of the largest block of any instruction set. Arrays that blocks read and write are longer than their contents by
-/// this number.
+/// Joints, or instances, of the largest block of any instruction set. Arrays that blocks read and write are longer than
+/// their contents by this number.
 pub const LARGEST_BLOCK: usize = 16;
 
 /// A register: four numbers for each of a few neighbouring joints, or of one joint of a few instances.
 ///
-/// Four registers are a block. After [`transpose`](Self::transpose), each of them holds one of the four numbers for all joints
-/// of the block. The order of the joints then depends on the instruction set; a second transposition restores it.
+/// Four registers are a block. After [`transpose`](Self::transpose), each of them holds one of the four numbers for all
+/// joints of the block. The order of the joints then depends on the instruction set; a second transposition restores
+/// it.
 pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
     /// The number of joints in a block: four registers.
     const BLOCK: usize;
 
-    /// If set, quantized keys are read faster by [`block_codes`](Self::block_codes) and [`joint_codes`](Self::joint_codes) than by
-    /// [`codes`](Self::codes), where all can read them.
+    /// If set, quantized keys are read faster by [`block_codes`](Self::block_codes) and
+    /// [`joint_codes`](Self::joint_codes) than by [`codes`](Self::codes), where all can read them.
     const READS_BLOCKS: bool = false;
 
     /// The product of two matrices in registers.
@@ -30,8 +31,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
 
     /// Runs a part of a kernel as a function of its own, which is compiled once per type of register.
     ///
-    /// The time to compile a function grows faster than its code. A part does the work of at least one instance, beside which the call
-    /// costs little.
+    /// The time to compile a function grows faster than its code. A part does the work of at least one instance, beside
+    /// which the call costs little.
     #[inline(never)]
     fn call<K: Kernel>(part: K) -> K::Output {
         part.run::<Self>()
@@ -89,8 +90,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         Self::load(&codes[first..])
     }
 
-    /// The codes of a quantized key of a block by number, at their bits within their words. The order of the joints is that after
-    /// [`transpose`](Self::transpose).
+    /// The codes of a quantized key of a block by number, at their bits within their words. The order of the joints is
+    /// that after [`transpose`](Self::transpose).
     #[inline(always)]
     fn block_codes(columns: &BlockColumns, row: &[u8]) -> [Self; BLOCK_NUMBERS] {
         let window = &row[columns.firsts[0]..][..BLOCK_WINDOW];
@@ -128,7 +129,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// A product by its rows.
     fn from_rows(rows: [&Vec4; 3]) -> Self::Product;
 
-    /// The rows of the products of as many neighbouring joints as a register has: all first rows, all second, all third.
+    /// The rows of the products of as many neighbouring joints as a register has: all first rows, all second, all
+    /// third.
     fn rows(products: &[Self::Product]) -> [Self; 3];
 
     /// Stores a product as a matrix.
@@ -139,7 +141,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
 
     /// Stores the three rows of a product past the caches, for results that are larger than the caches.
     ///
-    /// Without such an instruction, it stores through the caches. Call [`fence`](Self::fence) before another thread reads the rows.
+    /// Without such an instruction, it stores through the caches. Call [`fence`](Self::fence) before another thread
+    /// reads the rows.
     #[inline(always)]
     fn store_rows_past_caches(product: Self::Product, to: &mut AlignedRows) {
         Self::store_rows(product, &mut to.0);
@@ -153,8 +156,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         }
     }
 
-    /// Stores the rows of four matrices past the caches, as [`store_rows_past_caches`](Self::store_rows_past_caches) does, a cache line at
-    /// a time if the registers are as wide.
+    /// Stores the rows of four matrices past the caches, as [`store_rows_past_caches`](Self::store_rows_past_caches)
+    /// does, a cache line at a time if the registers are as wide.
     #[inline(always)]
     fn store_lines_past_caches(matrices: [[&Vec4; 3]; 4], to: &mut AlignedLines) {
         for (rows, to) in matrices.into_iter().zip(to.matrices_mut()) {
@@ -162,8 +165,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         }
     }
 
-    /// The numbers of a product as `f16`, rounded as [`from_f32`](crate::half::from_f32) does: four to a word, the first in its
-    /// lowest bits.
+    /// The numbers of a product as `f16`, rounded as [`from_f32`](crate::half::from_f32) does: four to a word, the
+    /// first in its lowest bits.
     fn halves(product: Self::Product) -> [u64; 3];
 
     /// Stores a packed matrix, the lower half of each word first.
@@ -225,8 +228,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
 
 /// Work that is compiled once per instruction set.
 ///
-/// Every function that it calls has to be inlined into it, except a part that [`Lanes::call`] runs. Any other function that is not inlined
-/// is compiled only for the portable registers.
+/// Every function that it calls has to be inlined into it, except a part that [`Lanes::call`] runs. Any other function
+/// that is not inlined is compiled only for the portable registers.
 pub trait Kernel {
     /// The result of the work.
     type Output;

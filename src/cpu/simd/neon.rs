@@ -102,7 +102,8 @@ fn row_product(left: &Matrix, row: usize, right: [&Vec4; 3]) -> float32x4_t {
 #[inline(always)]
 fn row_halves(row: float32x4_t) -> u64 {
     let halves: u64;
-    // SAFETY: the machine has NEON; the instruction reads and writes registers only. Newer versions of Rust have an intrinsic.
+    // SAFETY: the machine has NEON; the instruction reads and writes registers only. Newer versions of Rust have an
+    // intrinsic.
     unsafe {
         let within = vmaxnmq_f32(vminnmq_f32(row, vdupq_n_f32(LARGEST_HALF)), vdupq_n_f32(-LARGEST_HALF));
         asm!("fcvtn {halves:v}.4h, {within:v}.4s", halves = lateout(vreg) halves, within = in(vreg) within,

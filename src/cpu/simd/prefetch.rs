@@ -4,7 +4,8 @@
 /// The bytes of a line of a cache.
 pub const LINE: usize = 64;
 
-/// Asks the processor to load a slice into the second cache of a core. It has no other effect, and none on processors other than x86.
+/// Asks the processor to load a slice into the second cache of a core. It has no other effect, and none on processors
+/// other than x86.
 ///
 /// What a group of instances reads does not fit the first cache.
 #[inline(always)]

@@ -1,5 +1,5 @@
-//! The parts that AVX2 and AVX-512 share, which differ only in the names of the intrinsics, and the stores past the caches, which portable
-//! registers use, too.
+//! The parts that AVX2 and AVX-512 share, which differ only in the names of the intrinsics, and the stores past the
+//! caches, which portable registers use, too.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -42,7 +42,8 @@ macro_rules! stream_methods {
 }
 pub(super) use stream_methods;
 
-/// Writes the methods of [`Lanes`](super::Lanes) that differ between AVX2 and AVX-512 only in the names of the intrinsics.
+/// Writes the methods of [`Lanes`](super::Lanes) that differ between AVX2 and AVX-512 only in the names of the
+/// intrinsics.
 macro_rules! register_methods {
     (
         load $load:ident, store $store:ident, splat $splat:ident, multiply_add $multiply_add:ident,
@@ -127,8 +128,8 @@ pub(super) use register_methods;
 #[inline(always)]
 pub fn stream_rows(rows: [__m128; 3], to: &mut AlignedRows) {
     let to = &mut to.0;
-    // SAFETY: every machine of this architecture has SSE2; each row has 4 numbers of `to`, at a multiple of 16 bytes, as its type
-    // ensures.
+    // SAFETY: every machine of this architecture has SSE2; each row has 4 numbers of `to`, at a multiple of 16 bytes,
+    // as its type ensures.
     unsafe {
         _mm_stream_ps(to.as_mut_ptr(), rows[0]);
         _mm_stream_ps(to[4..].as_mut_ptr(), rows[1]);

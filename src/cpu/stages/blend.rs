@@ -12,7 +12,7 @@ use crate::pack::record::{
 
 /// The share of a layer in one value that its clip animates.
 #[derive(Clone, Copy)]
-pub struct Share {
+pub struct LayerShare {
     /// Layer weight x ramp x mask, more than 0.
     pub weight: f32,
     /// The mode: one of `LAYER_BLEND`, `LAYER_OVERRIDE`, `LAYER_ADD_FIRST`, `LAYER_ADD_REST`.
@@ -23,8 +23,8 @@ pub struct Share {
     pub reference: Vec4,
 }
 
-/// Applies a layer of a mode to the number or numbers `below`: with its weight, its value, and the one that an additive layer is compared
-/// with.
+/// Applies a layer of a mode to the number or numbers `below`: with its weight, its value, and the one that an additive
+/// layer is compared with.
 #[inline]
 pub fn over<T>(below: T, mode: u32, weight: f32, value: T, reference: T) -> T
 where
@@ -37,7 +37,8 @@ where
     }
 }
 
-/// The mean of blended layers, by the sums of their weights and of their weighted values. `rest` fills up a small sum of weights.
+/// The mean of blended layers, by the sums of their weights and of their weighted values. `rest` fills up a small sum
+/// of weights.
 #[inline]
 pub fn mean<T>(rest: T, weights: f32, values: T) -> T
 where
@@ -52,7 +53,7 @@ where
 }
 
 /// Applies a layer to the rotation of the layers below.
-fn over_rotation(below: Vec4, share: &Share) -> Vec4 {
+fn over_rotation(below: Vec4, share: &LayerShare) -> Vec4 {
     if share.mode == LAYER_OVERRIDE {
         return nlerp(below, share.value, share.weight.min(1.0));
     }
@@ -61,7 +62,7 @@ fn over_rotation(below: Vec4, share: &Share) -> Vec4 {
 }
 
 /// Mixes the numbers of all layers, each number by itself.
-pub fn numbers(rest: Vec4, shares: &[Share]) -> Vec4 {
+pub fn numbers(rest: Vec4, shares: &[LayerShare]) -> Vec4 {
     let blended = || shares.iter().filter(|share| share.mode == LAYER_BLEND);
     let sum: f32 = blended().map(|share| share.weight).sum();
     let mixed: Vec4 = blended().map(|share| share.weight * share.value).sum();
@@ -72,7 +73,7 @@ pub fn numbers(rest: Vec4, shares: &[Share]) -> Vec4 {
 }
 
 /// Mixes the rotations of all layers. All have unit length, the result too.
-pub fn rotation(rest: Vec4, shares: &[Share]) -> Vec4 {
+pub fn rotation(rest: Vec4, shares: &[LayerShare]) -> Vec4 {
     let blended = || shares.iter().filter(|share| share.mode == LAYER_BLEND);
     let mut mean = rest;
     if let Some(first) = blended().next().map(|share| share.value) {

@@ -99,8 +99,8 @@ impl<'a> Displaced<'a> {
         }
     }
 
-    /// Displaces morph weights and numbers of properties, from the one with the index `first` on. `kinds` has the kind of each, and
-    /// `joints` is the number of joints.
+    /// Displaces morph weights and numbers of properties, from the one with the index `first` on. `kinds` has the kind
+    /// of each, and `joints` is the number of joints.
     pub fn values(&self, joints: usize, first: usize, kinds: &[u32], to: &mut [f32]) {
         let skipped = joints * DISPLACED_JOINT as usize + first * DISPLACED_NUMBER as usize;
         let numbers = &self.numbers[skipped..];
@@ -122,5 +122,29 @@ impl<'a> Displaced<'a> {
                 }
             }
         }
+    }
+}
+
+/// The transitions of the instances of a chunk.
+#[derive(Clone, Copy)]
+pub struct Displacements<'a> {
+    /// The index of the displacement of each instance, or `NONE`; empty if there is none.
+    pub indices: &'a [u32],
+    /// All displacements of the crowd.
+    pub all: &'a [PackedDisplacement],
+}
+
+impl<'a> Displacements<'a> {
+    /// Those of some of the instances.
+    pub fn part(self, instances: std::ops::Range<usize>) -> Self {
+        let count = self.indices.len();
+        Self { indices: &self.indices[instances.start.min(count)..instances.end.min(count)], ..self }
+    }
+
+    /// Those that are on their way at a tick, with the index of the instance.
+    pub fn at(self, now: i64) -> impl Iterator<Item = (usize, Displaced<'a>)> {
+        let displacement = move |&index: &u32| self.all.get(index as usize);
+        let found = self.indices.iter().enumerate();
+        found.filter_map(move |(instance, index)| Some((instance, Displaced::new(displacement(index)?, now)?)))
     }
 }

@@ -10,66 +10,60 @@ use crate::pack::record::{
     DRIVE_SEAM_BITS, DRIVE_SYNCED, DriveRecord, KnotRecord, LayerRecord, NONE, SpaceRecord, SyncMark, TriangleRecord,
 };
 
-/// The clock and the parameters of an instance in a step.
-#[derive(Clone, Copy)]
-pub struct Moment<'a> {
-    pub arrays: &'a Arrays,
-    pub step: Step,
-    /// The values of the parameters at the beginning of the step.
-    pub before: &'a [f32],
-    /// The values of the parameters at its end.
-    pub now: &'a [f32],
+/// Sets the times and the weights of the layers of an instance that have a driver. `before` has the values of the
+/// parameters at the beginning of the step, and `now` those at its end.
+pub fn drive(
+    arrays: &Arrays,
+    step: Step,
+    before: &[f32],
+    now: &[f32],
+    drives: &[DriveRecord],
+    layers: &mut [LayerRecord],
+) {
+    for (index, drive) in drives.iter().enumerate().filter(|(_, drive)| drive.kind != 0) {
+        let mut layer = layers[index];
+        let clip: ClipRecord = arrays.record(layer.clip);
+        if drive.kind & DRIVE_PHASE != 0 {
+            let source = cycles(drive);
+            let mark = |values: &[f32]| phase::mark_of_cycles(&source, value(values, drive.source));
+            layer = phase::with_marks(&layer, &clip, [mark(before), mark(now)]);
+        } else if drive.kind & DRIVE_SYNCED != 0 {
+            let marks = leader_marks(arrays, step, &layers[drive.source as usize], drive);
+            let follow = |mark: Mark| SyncSpan::follower(&arrays.words, drive, mark);
+            layer = phase::with_marks(&layer, &clip, marks.map(follow));
+        }
+        if drive.kind & (DRIVE_KNOTS | DRIVE_POINT) != 0 {
+            layer.weight = drive.weight * weight_factor(arrays, now, drive);
+        }
+        layers[index] = layer;
+    }
 }
 
-impl Moment<'_> {
-    /// Sets the times and the weights of the layers of an instance that have a driver.
-    pub fn drive(&self, drives: &[DriveRecord], layers: &mut [LayerRecord]) {
-        for (index, drive) in drives.iter().enumerate().filter(|(_, drive)| drive.kind != 0) {
-            let mut layer = layers[index];
-            let clip: ClipRecord = self.arrays.record(layer.clip);
-            if drive.kind & DRIVE_PHASE != 0 {
-                let source = cycles(drive);
-                let mark = |values: &[f32]| phase::mark_of_cycles(&source, value(values, drive.source));
-                layer = phase::with_marks(&layer, &clip, [mark(self.before), mark(self.now)]);
-            } else if drive.kind & DRIVE_SYNCED != 0 {
-                let marks = self.marks(&layers[drive.source as usize], drive);
-                let follow = |mark: Mark| Span::follower(&self.arrays.words, drive, mark);
-                layer = phase::with_marks(&layer, &clip, marks.map(follow));
-            }
-            if drive.kind & (DRIVE_KNOTS | DRIVE_POINT) != 0 {
-                layer.weight = drive.weight * self.factor(drive);
-            }
-            layers[index] = layer;
-        }
+/// The positions of a leader at both ends of a step.
+fn leader_marks(arrays: &Arrays, step: Step, leader: &LayerRecord, drive: &DriveRecord) -> [Mark; 2] {
+    if leader.clock & CLOCK_DRIVEN != 0 {
+        return phase::driven_marks(leader);
     }
+    if leader.clock & CLOCK_PLAYS != 0 {
+        return [step.from, step.to].map(|tick| phase::mark(leader, tick.0));
+    }
+    let clip: ClipRecord = arrays.record(leader.clip);
+    let seconds = f64::from(leader.time_high) + f64::from(leader.time_low);
+    let (position, end) = ((seconds / f64::from(clip.time_unit) * 2.0_f64.powi(32)) as u64, length(&drive.lead));
+    // A time at the end has 48 bits, the end has 64.
+    let is_end = end.saturating_sub(position) >> DRIVE_SEAM_BITS == 0;
+    [Mark { position: if is_end { end } else { position }, laps: 0 }; 2]
+}
 
-    /// The positions of a leader at both ends of the step.
-    fn marks(&self, leader: &LayerRecord, drive: &DriveRecord) -> [Mark; 2] {
-        if leader.clock & CLOCK_DRIVEN != 0 {
-            return phase::driven_marks(leader);
-        }
-        if leader.clock & CLOCK_PLAYS != 0 {
-            return [self.step.from, self.step.to].map(|tick| phase::mark(leader, tick.0));
-        }
-        let clip: ClipRecord = self.arrays.record(leader.clip);
-        let seconds = f64::from(leader.time_high) + f64::from(leader.time_low);
-        let (position, end) = ((seconds / f64::from(clip.time_unit) * 2.0_f64.powi(32)) as u64, length(&drive.lead));
-        // A time at the end has 48 bits, the end has 64.
-        let is_end = end.saturating_sub(position) >> DRIVE_SEAM_BITS == 0;
-        [Mark { position: if is_end { end } else { position }, laps: 0 }; 2]
+/// The factor of a weight at the values of the parameters.
+fn weight_factor(arrays: &Arrays, values: &[f32], drive: &DriveRecord) -> f32 {
+    let x = value(values, drive.parameter_x);
+    if drive.kind & DRIVE_KNOTS != 0 {
+        let count = arrays.words[drive.table as usize] as usize;
+        return knots_at(records(arrays, drive.table + 1, count), x);
     }
-
-    /// The factor of a weight.
-    fn factor(&self, drive: &DriveRecord) -> f32 {
-        let x = value(self.now, drive.parameter_x);
-        if drive.kind & DRIVE_KNOTS != 0 {
-            let count = self.arrays.words[drive.table as usize] as usize;
-            return knots_at(records(self.arrays, drive.table + 1, count), x);
-        }
-        let position =
-            [x, value(self.now, drive.parameter_y)].map(|number| number.clamp(-DRIVE_FARTHEST, DRIVE_FARTHEST));
-        Space::new(self.arrays, drive.table).share(drive.point, position)
-    }
+    let position = [x, value(values, drive.parameter_y)].map(|number| number.clamp(-DRIVE_FARTHEST, DRIVE_FARTHEST));
+    Space::new(arrays, drive.table).share(drive.point, position)
 }
 
 /// The value of a parameter. One that the instance does not have is 0, and so is NaN.
@@ -102,7 +96,7 @@ pub fn leader_position(words: &[u32], drive: &DriveRecord, position: u64) -> u64
         own_marks: drive.lead_marks,
         ..*drive
     };
-    Span::follower(words, &swapped, Mark { position, laps: 0 }).position
+    SyncSpan::follower(words, &swapped, Mark { position, laps: 0 }).position
 }
 
 /// The start of a sync mark.
@@ -116,12 +110,12 @@ fn length(mark: &SyncMark) -> u64 {
 }
 
 /// The spans of two clips that belong to each other.
-struct Span {
+struct SyncSpan {
     lead: SyncMark,
     own: SyncMark,
 }
 
-impl Span {
+impl SyncSpan {
     /// The spans of an index.
     fn new(words: &[u32], drive: &DriveRecord, index: u32) -> Self {
         let mark = |marks: u32, whole: SyncMark| match marks {
@@ -274,8 +268,8 @@ struct Nearest {
     ends: [u32; 2],
     /// The position on the side, from 0 to 1.
     along: f32,
-    /// A number that grows with the distance: its square, less the square of the distance from a point that is the same for all
-    /// triangles. Far away, both squares would hide the difference between two sides.
+    /// A number that grows with the distance: its square, less the square of the distance from a point that is the same
+    /// for all triangles. Far away, both squares would hide the difference between two sides.
     distance: f32,
 }
 
@@ -283,8 +277,8 @@ impl Nearest {
     /// No point yet.
     const NONE: Self = Self { ends: [NONE; 2], along: 0.0, distance: f32::INFINITY };
 
-    /// The nearest one of this point and those of the sides of a triangle. `corner` is the first corner, relative to the common point,
-    /// and `way` leads from it to the position.
+    /// The nearest one of this point and those of the sides of a triangle. `corner` is the first corner, relative to
+    /// the common point, and `way` leads from it to the position.
     fn or_on(self, triangle: &TriangleRecord, corner: [f32; 2], way: [f32; 2]) -> Self {
         let corners = [[0.0, 0.0], [triangle.side_1_x, triangle.side_1_y], [triangle.side_2_x, triangle.side_2_y]];
         let points = [triangle.corner_0, triangle.corner_1, triangle.corner_2];
@@ -310,8 +304,8 @@ impl Nearest {
 
     /// True if this point is nearer than another one.
     ///
-    /// A point between the corners of a side is nearer than they are. A little before a corner, the rounding of `distance` hides that, and
-    /// the next side, which has the same corner, would move the point there.
+    /// A point between the corners of a side is nearer than they are. A little before a corner, the rounding of
+    /// `distance` hides that, and the next side, which has the same corner, would move the point there.
     fn is_nearer_than(&self, other: &Self) -> bool {
         let is_between = self.ends[0] != self.ends[1];
         let other_is_between = other.ends[0] != other.ends[1];

@@ -8,7 +8,8 @@ use crate::pack::record::{
     EASING_IN_OUT, EASING_LINEAR, EASING_OUT, EASING_QUAD, EASING_QUART, EASING_QUINT, EASING_SINE, EASING_SMOOTH,
 };
 
-/// Eases the fraction after a key. `easing` is the offset in the words of the number of codes, which precedes the codes.
+/// Eases the fraction after a key. `easing` is the offset in the words of the number of codes, which precedes the
+/// codes.
 pub fn fraction(words: &[u32], values: &[Vec4], easing: u32, key: u32, fraction: f32) -> f32 {
     let codes = &words[easing as usize + 1..];
     let code = codes[key.min(words[easing as usize] - 1) as usize];
@@ -100,14 +101,15 @@ pub fn sine(quarters: f32) -> f32 {
     polynomial(quarters * quarters, &EASE_SINE) * quarters
 }
 
-/// Two to a power, -126 to 127. The whole part becomes the exponent, and a series gives the rest. The relative error is at most
-/// 2e-7.
+/// Two to a power, -126 to 127. The whole part becomes the exponent, and a series gives the rest. The relative error is
+/// at most 2e-7.
 fn exp2(power: f32) -> f32 {
     let whole = (power + 0.5).floor();
     polynomial(power - whole, &EASE_EXP2) * f32::from_bits(((whole as i32 + 127) as u32) << 23)
 }
 
-/// The y of a Bezier curve at the largest parameter whose x is `k`. `folds` holds the parameter and the x of both folds.
+/// The y of a Bezier curve at the largest parameter whose x is `k`. `folds` holds the parameter and the x of both
+/// folds.
 fn bezier(points: Vec4, folds: Vec4, k: f32) -> f32 {
     let (low, high) = match k {
         k if k >= folds.w => (folds.z, 1.0),
@@ -119,10 +121,12 @@ fn bezier(points: Vec4, folds: Vec4, k: f32) -> f32 {
     3.0 * u * t * (u * points.y + t * points.w) + t * t * t
 }
 
-/// The parameter at which the x of a Bezier curve is `k`. Between `low` and `high`, x rises from below `k` to above `k`.
+/// The parameter at which the x of a Bezier curve is `k`. Between `low` and `high`, x rises from below `k` to above
+/// `k`.
 ///
-/// A step of Newton's method that leaves the bracket, as it does where the curve is steep, is replaced by a bisection. The
-/// difference from `k` is the sum of the differences of the control points, so that no precision is lost near either end.
+/// A step of Newton's method that leaves the bracket, as it does where the curve is steep, is replaced by a bisection.
+/// The difference from `k` is the sum of the differences of the control points, so that no precision is lost near
+/// either end.
 fn parameter(x1: f32, x2: f32, k: f32, mut low: f32, mut high: f32) -> f32 {
     let mut t = low + (high - low) * k;
     for _ in 0..EASE_BEZIER_STEPS {

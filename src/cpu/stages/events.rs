@@ -13,8 +13,8 @@ use crate::pack::record::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Progress {
     pass: i64,
-    /// Events at a distance below this from the start of the pass are reached, in the units of the clip. All events of earlier
-    /// passes are reached.
+    /// Events at a distance below this from the start of the pass are reached, in the units of the clip. All events of
+    /// earlier passes are reached.
     reach: u64,
 }
 
@@ -56,7 +56,8 @@ struct PlayedPart<'a> {
     offset: usize,
 }
 
-/// Appends the events that a layer reaches in a step, up to `capacity` events in the list. The events beyond are counted.
+/// Appends the events that a layer reaches in a step, up to `capacity` events in the list. The events beyond are
+/// counted.
 pub fn append(words: &[u32], played: InstanceLayer, step: Step, capacity: usize, list: &mut EventList) {
     let InstanceLayer { record: layer, clip, instance, index } = played;
     let Some(part) = PlayedPart::new(words, clip, layer) else { return };
@@ -94,8 +95,8 @@ pub fn append(words: &[u32], played: InstanceLayer, step: Step, capacity: usize,
     list.missed = list.missed.saturating_add(left);
 }
 
-/// Appends the events that a synchronised layer reaches, as [`append`]: each when its leader is at the time of the leader's clip that
-/// belongs to the event.
+/// Appends the events that a synchronised layer reaches, as [`append`]: each when its leader is at the time of the
+/// leader's clip that belongs to the event.
 pub fn append_follower(words: &[u32], follower: Follower, step: Step, capacity: usize, list: &mut EventList) {
     let Follower { layer: played, leader, drive } = follower;
     let events = played.clip.events;
@@ -253,7 +254,8 @@ impl<'a> PlayedPart<'a> {
         if self.is_upward(pass) { self.at_start } else { self.at_end }
     }
 
-    /// The number of events at the start of a pass that it leaves out, because the pass before it reached them when it turned.
+    /// The number of events at the start of a pass that it leaves out, because the pass before it reached them when it
+    /// turned.
     fn skipped(&self, pass: i64) -> usize {
         if self.layer.clock & CLOCK_PING_PONG != 0 && pass != 0 { self.at_turn(pass) } else { 0 }
     }
@@ -267,8 +269,8 @@ impl<'a> PlayedPart<'a> {
         reached.max(self.skipped(progress.pass))
     }
 
-    /// The number of events reached since the start tick. Before it, the number is negative, in two's complement. `rank` is that of this
-    /// pass.
+    /// The number of events reached since the start tick. Before it, the number is negative, in two's complement.
+    /// `rank` is that of this pass.
     fn reached(&self, pass: i64, rank: usize) -> u64 {
         let mut count = (pass as u64).wrapping_mul(self.count() as u64);
         if self.layer.clock & CLOCK_PING_PONG != 0 {

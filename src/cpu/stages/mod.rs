@@ -1,5 +1,5 @@
-//! The scalar stages. Each computes the same as a shader file, in the same order. Most have the name of that file; `sampler` is
-//! `pose_part.wgsl`, and `quantized` a part of `sample.wgsl`.
+//! The scalar stages. Each computes the same as a shader file, in the same order. Most have the name of that file;
+//! `sampler` is `pose_part.wgsl`, and `quantized` a part of `sample.wgsl`.
 
 pub mod blend;
 pub mod decay;
@@ -9,10 +9,8 @@ pub mod events;
 pub mod phase;
 pub mod quantized;
 pub mod quat;
-pub mod resolve_goals;
 pub mod root_joint;
 pub mod root_motion;
-pub mod sample;
 pub mod sampler;
 pub mod search;
 

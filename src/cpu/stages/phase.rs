@@ -51,12 +51,13 @@ pub fn mark(layer: &LayerRecord, now: i64) -> Mark {
 }
 
 /// The largest number of cycles, which all are whole ones.
-const MOST_CYCLES: f32 = (1_u64 << 62) as f32;
+const MAX_CYCLES: f32 = (1_u64 << 62) as f32;
 
-/// The position of a layer whose time is a number of cycles. A layer that waits takes a negative number as 0; NaN counts as 0.
+/// The position of a layer whose time is a number of cycles. A layer that waits takes a negative number as 0; NaN
+/// counts as 0.
 pub fn mark_of_cycles(layer: &LayerRecord, cycles: f32) -> Mark {
     let least = if layer.clock & CLOCK_WAITS != 0 { 0.0 } else { f32::NEG_INFINITY };
-    let cycles = if cycles.is_nan() { 0.0 } else { cycles.max(least).clamp(-MOST_CYCLES, MOST_CYCLES) };
+    let cycles = if cycles.is_nan() { 0.0 } else { cycles.max(least).clamp(-MAX_CYCLES, MAX_CYCLES) };
     let size = f64::from(cycles.abs());
     let mut passes = Passes { whole: size as u128, fraction: (size.fract() * 2.0_f64.powi(64)) as u64 };
     if size > 0.0 && passes.whole == 0 {
@@ -123,8 +124,8 @@ fn settle(layer: &LayerRecord, passes: Passes) -> Passes {
 
 /// The position after a number of passes: the mapping of accumulated time in Cocos Creator.
 ///
-/// After a whole number of passes, the layer is at the end of the last pass, not at the start of the next one. Backwards, it is at
-/// the start.
+/// After a whole number of passes, the layer is at the end of the last pass, not at the start of the next one.
+/// Backwards, it is at the start.
 fn mark_after(layer: &LayerRecord, mut passes: Passes, mut backwards: bool) -> Mark {
     let repeats = Passes { whole: u128::from(layer.repeat_count), fraction: join(layer.repeat_low, layer.repeat_high) };
     let mut at_end = passes.fraction == 0 && passes.whole > 0;

@@ -12,8 +12,8 @@ use crate::pack::record::{
     QUANTIZED_STEP_LOW, QUANTIZED_UNIT, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
 };
 
-/// Words beyond the end of the library that are read but not used: by registers from the last key, and the records of a block that is not
-/// full.
+/// Words beyond the end of the library that are read but not used: by registers from the last key, and the records of a
+/// block that is not full.
 pub const WORDS_BEYOND: usize = {
     let records = LARGEST_BLOCK * QUANTIZED_WIDE_COLUMN_WORDS as usize;
     if records > BLOCK_WINDOW / 4 { records } else { BLOCK_WINDOW / 4 }
@@ -27,7 +27,7 @@ const INVERSE_POWERS: [f32; 8] = [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.0156
 ///
 /// A number is `base + scale * code`. The code stays at its bit within its bytes; the scale makes up for this shift.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Column {
+pub struct DecodedColumn {
     /// The byte of a row in which the first code begins.
     pub first: usize,
     /// For each number the four bytes, counted from `first`, that hold its code.
@@ -53,7 +53,7 @@ enum Form {
     Unit,
 }
 
-impl Column {
+impl DecodedColumn {
     /// Decodes the record at an offset in the words.
     pub fn new(words: &[u32], offset: u32) -> Self {
         let (record, rest) = words[offset as usize..].split_at(QuantizedColumn::WORDS);
@@ -102,7 +102,8 @@ impl Column {
         }
     }
 
-    /// Returns `true` if such columns decode in a block: rotations that drop a number, translations and scales that drop none.
+    /// Returns `true` if such columns decode in a block: rotations that drop a number, translations and scales that
+    /// drop none.
     pub fn decodes_in_block(&self, part: TransformPart) -> bool {
         self.form == if part == TransformPart::Rotation { Form::Dropped } else { Form::Numbers }
     }
@@ -117,7 +118,8 @@ impl Column {
         self.masks.w == 0 && (self.form == Form::Dropped || self.base.w == 0.0)
     }
 
-    /// Returns `true` if each code fits two words of 16 bits within [`HALF_WINDOW`] bytes that begin at the byte `first`.
+    /// Returns `true` if each code fits two words of 16 bits within [`HALF_WINDOW`] bytes that begin at the byte
+    /// `first`.
     pub fn fits_words(&self, first: usize) -> bool {
         let Some(shift) = self.first.checked_sub(first) else { return false };
         (0..3).all(|number| {
@@ -127,7 +129,8 @@ impl Column {
         })
     }
 
-    /// The bytes of the codes, counted from the byte `first`. `None` if a window that begins there does not hold all codes.
+    /// The bytes of the codes, counted from the byte `first`. `None` if a window that begins there does not hold all
+    /// codes.
     pub fn bytes_from(&self, first: usize) -> Option<[u8; WINDOW]> {
         let shift = self.first.checked_sub(first)?;
         let end = |number: usize| match u32::BITS - self.masks[number].leading_zeros() {
@@ -153,8 +156,8 @@ impl Column {
     }
 }
 
-/// One element of a key: the in-tangent, value or out-tangent of a spline, or the value of another key. `column` is the offset
-/// of the record of the first element, and `row` that of the row of the key.
+/// One element of a key: the in-tangent, value or out-tangent of a spline, or the value of another key. `column` is the
+/// offset of the record of the first element, and `row` that of the row of the key.
 pub fn key(words: &[u32], column: u32, row: u32, element: u32) -> Vec4 {
-    Column::new(words, column + element * column_words(words, column)).key(words, row)
+    DecodedColumn::new(words, column + element * column_words(words, column)).key(words, row)
 }

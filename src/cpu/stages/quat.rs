@@ -5,7 +5,8 @@ use glam::Vec4;
 use crate::cpu::stages::ease::sine;
 use crate::pack::record::{QUAT_LEAST_ARC, QUAT_LEAST_NUMBER, QUAT_MOST_ARCS, QUAT_SINE_DIVISORS, QUAT_SINE_SQUARES};
 
-/// The terms of the series of `sin(t a) / sin(a)` after the first: each is the term before times `(t t - square) * factor`.
+/// The terms of the series of `sin(t a) / sin(a)` after the first: each is the term before times `(t t - square) *
+/// factor`.
 pub const SINE_RATIO: [(f32, f32); 8] = {
     let mut terms = [(0.0, 0.0); 8];
     let mut term = 0;
@@ -18,9 +19,9 @@ pub const SINE_RATIO: [(f32, f32); 8] = {
 
 /// Interpolates two rotations spherically. The result has unit length.
 ///
-/// The quaternions are at most a right angle apart in their space, and have unit length up to the rounding of a file. The arc is
-/// halved, then a series gives the weights (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011). An eased
-/// fraction may be below 0 or above 1: the weights then advance by whole arcs, step by step.
+/// The quaternions are at most a right angle apart in their space, and have unit length up to the rounding of a file.
+/// The arc is halved, then a series gives the weights (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP",
+/// 2011). An eased fraction may be below 0 or above 1: the weights then advance by whole arcs, step by step.
 pub fn slerp(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
     let (start_weight, end_weight) = slerp_weights(start.dot(end).min(1.0), fraction);
     let sum = start * start_weight + end * end_weight;
@@ -117,8 +118,8 @@ fn sine_ratio(t: f32, cosine: f32) -> f32 {
     t + t * (s - square) * (x * factor) * sum
 }
 
-/// Normalises a quaternion of any length. If it is too short, the fallback is normalised; if that is too short, the result is the
-/// identity.
+/// Normalises a quaternion of any length. If it is too short, the fallback is normalised; if that is too short, the
+/// result is the identity.
 pub fn normalize(q: Vec4, fallback: Vec4) -> Vec4 {
     let has_length = |q: &Vec4| q.abs().max_element() > QUAT_LEAST_NUMBER;
     let Some(usable) = [q, fallback].into_iter().find(has_length) else { return Vec4::W };

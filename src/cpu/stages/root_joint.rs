@@ -48,7 +48,8 @@ impl Root {
         quat::normalize((rotation.xyz().dot(self.up) * self.up).extend(rotation.w), Vec4::W)
     }
 
-    /// The rest of a part of the transform, without the root motion. `rotation` returns the whole rotation of the joint.
+    /// The rest of a part of the transform, without the root motion. `rotation` returns the whole rotation of the
+    /// joint.
     pub fn take_out(&self, part: TransformPart, sampled: Vec4, rotation: impl Fn() -> Vec4) -> Vec4 {
         match part {
             TransformPart::Translation => {
@@ -89,8 +90,8 @@ impl Rigid {
         Self { translation: quat::rotate(rotation, -self.translation), rotation }
     }
 
-    /// The movement from this one to another: `self^-1 other`. Translations are subtracted first, so that no precision is lost far
-    /// from the origin.
+    /// The movement from this one to another: `self^-1 other`. Translations are subtracted first, so that no precision
+    /// is lost far from the origin.
     pub fn to(self, other: Self) -> Self {
         let back = quat::conjugate(self.rotation);
         Self {

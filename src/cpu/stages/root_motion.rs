@@ -2,26 +2,35 @@
 
 use glam::Vec4;
 
-use crate::cpu::source::Source;
-use crate::cpu::stages::blend::{self, Share};
+use crate::cpu::stages::blend::{self, LayerShare};
 use crate::cpu::stages::phase::{self, Time};
 use crate::cpu::stages::root_joint::Rigid;
-use crate::cpu::stages::search::Span;
+use crate::cpu::stages::sampler::Sampler;
+use crate::cpu::stages::search::{self, KeySpan};
 use crate::model::Step;
-use crate::pack::MOTION_NUMBERS;
-use crate::pack::record::{CLOCK_DRIVEN, CLOCK_PLAYS, ClipRecord, LAYER_MODE, LAYER_OVERRIDE, LayerRecord, NONE};
+use crate::pack::record::{
+    CLOCK_DRIVEN, CLOCK_PLAYS, ClipRecord, LAYER_MODE, LAYER_OVERRIDE, LayerRecord, NONE, SkeletonRecord,
+};
+use crate::pack::{MOTION_NUMBERS, PackedLibrary};
 
 /// Writes the root motion of an instance. Does nothing if it is not requested: `to` is then empty.
-pub fn write(source: Source, layers: &[LayerRecord], step: Step, spans: &mut Vec<Span>, to: &mut [f32]) {
+pub fn write(
+    library: &PackedLibrary,
+    skeleton: &SkeletonRecord,
+    layers: &[LayerRecord],
+    step: Step,
+    spans: &mut Vec<KeySpan>,
+    to: &mut [f32],
+) {
     if to.len() != MOTION_NUMBERS {
         return;
     }
-    let words = &source.library.arrays.words;
+    let words = &library.arrays.words;
     let mut moves = 0.0;
-    let mut translations: Vec<Share> = Vec::new();
-    let mut rotations: Vec<Share> = Vec::new();
+    let mut translations: Vec<LayerShare> = Vec::new();
+    let mut rotations: Vec<LayerShare> = Vec::new();
     for layer in layers {
-        let clip: ClipRecord = source.library.arrays.record(layer.clip);
+        let clip: ClipRecord = library.arrays.record(layer.clip);
         if clip.root == NONE {
             continue;
         }
@@ -30,9 +39,9 @@ pub fn write(source: Source, layers: &[LayerRecord], step: Step, spans: &mut Vec
         let mask = if layer.mask == NONE { 1.0 } else { f32::from_bits(words[layer.mask as usize + joint]) };
         let (weight, mode) = (blend::weight(layer, step.to.0) * mask, layer.mode & LAYER_MODE);
         if weight > 0.0 && mode <= LAYER_OVERRIDE {
-            let Rigid { translation, rotation } = layer_motion(source, layer, &clip, step, spans);
-            translations.push(Share { weight, mode, value: translation, reference: Vec4::ZERO });
-            rotations.push(Share { weight, mode, value: rotation, reference: Vec4::W });
+            let Rigid { translation, rotation } = layer_motion(library, skeleton, layer, &clip, step, spans);
+            translations.push(LayerShare { weight, mode, value: translation, reference: Vec4::ZERO });
+            rotations.push(LayerShare { weight, mode, value: rotation, reference: Vec4::W });
         }
     }
     let translation = blend::numbers(Vec4::ZERO, &translations).truncate().extend(moves);
@@ -42,16 +51,23 @@ pub fn write(source: Source, layers: &[LayerRecord], step: Step, spans: &mut Vec
 
 /// The root motion of a layer in a step: `G(a)^-1 W^n G(b)`.
 ///
-/// `G` is the part of the root joint that moves the instance, at the times `a` and `b` of the step. `W` is the movement from the
-/// start to the end of the played part, and `n` the number of jumps from the end back to the start.
-fn layer_motion(source: Source, layer: &LayerRecord, clip: &ClipRecord, step: Step, spans: &mut Vec<Span>) -> Rigid {
+/// `G` is the part of the root joint that moves the instance, at the times `a` and `b` of the step. `W` is the movement
+/// from the start to the end of the played part, and `n` the number of jumps from the end back to the start.
+fn layer_motion(
+    library: &PackedLibrary,
+    skeleton: &SkeletonRecord,
+    layer: &LayerRecord,
+    clip: &ClipRecord,
+    step: Step,
+    spans: &mut Vec<KeySpan>,
+) -> Rigid {
     if layer.clock & (CLOCK_PLAYS | CLOCK_DRIVEN) == 0 {
         return Rigid::IDENTITY;
     }
     let mut part = |time: Time| {
         spans.clear();
-        source.search_all(clip, time, spans);
-        source.sampler(clip, spans).root_part().unwrap_or(Rigid::IDENTITY)
+        search::all(&library.arrays, clip, time, spans);
+        Sampler::new(library, skeleton, clip, spans).root_part().unwrap_or(Rigid::IDENTITY)
     };
     let [from, to] = match layer.clock & CLOCK_DRIVEN {
         0 => [step.from, step.to].map(|tick| phase::mark(layer, tick.0)),

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use glam::Vec4;
 
 use crate::cpu::stages::root_joint::{Rigid, Root};
-use crate::cpu::stages::sample::Keys;
-use crate::cpu::stages::search::Span;
-use crate::cpu::stages::{TransformPart, quat};
+use crate::cpu::stages::search::KeySpan;
+use crate::cpu::stages::{TransformPart, quantized, quat};
 use crate::model::Interpolator;
 use crate::pack::record::{
-    Channel, ClipRecord, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_QUANTIZED, MODE_REST, MODE_SPLIT, SHAPE_REST,
-    SHAPE_ROTATION, SkeletonRecord, ValueChannel, mode_of, timeline_of,
+    Channel, ClipRecord, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_SLERP,
+    MODE_SPLIT, MODE_STEP, SHAPE_REST, SHAPE_ROTATION, SkeletonRecord, ValueChannel, mode_of, timeline_of,
 };
 use crate::pack::{JointChannels, PackedLibrary};
 
@@ -26,14 +25,14 @@ pub struct Sampler<'a> {
     channels: JointChannels<'a>,
     value_channels: &'a [ValueChannel],
     value_count: usize,
-    spans: &'a [Span],
+    spans: &'a [KeySpan],
     root: Option<Root>,
     rest: u32,
 }
 
 impl<'a> Sampler<'a> {
     /// The sampler of a clip. `spans` has the span of each timeline of the clip.
-    pub fn new(library: &'a PackedLibrary, skeleton: &SkeletonRecord, clip: &ClipRecord, spans: &'a [Span]) -> Self {
+    pub fn new(library: &'a PackedLibrary, skeleton: &SkeletonRecord, clip: &ClipRecord, spans: &'a [KeySpan]) -> Self {
         let (words, values) = (&library.arrays.words, &library.arrays.values);
         let joints = skeleton.joint_count as usize;
         let slice = |first: u32, count: usize| &words[first as usize..first as usize + count];
@@ -56,7 +55,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// The same clip at another time.
-    pub fn at(&self, spans: &'a [Span]) -> Self {
+    pub fn at(&self, spans: &'a [KeySpan]) -> Self {
         Self { spans, ..*self }
     }
 
@@ -128,8 +127,8 @@ impl<'a> Sampler<'a> {
 
     /// The keys of a channel. `mode` is without `MODE_EULER`.
     #[inline(always)]
-    fn keys(&self, channel: Channel, mode: u32) -> Keys<'a> {
-        Keys { words: self.words, values: self.values, offset: channel.values, mode }
+    fn keys(&self, channel: Channel, mode: u32) -> ChannelKeys<'a> {
+        ChannelKeys { words: self.words, values: self.values, offset: channel.values, mode }
     }
 
     /// All words of the library.
@@ -143,7 +142,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// The span of a timeline, by its index in the clip.
-    pub fn span(&self, timeline: usize) -> &'a Span {
+    pub fn span(&self, timeline: usize) -> &'a KeySpan {
         &self.spans[timeline]
     }
 
@@ -158,9 +157,9 @@ impl<'a> Sampler<'a> {
         if mode == MODE_CUSTOM {
             return self.custom(channel, to);
         }
-        let constant = Span::default();
+        let constant = KeySpan::default();
         let span = if mode == MODE_CONSTANT { &constant } else { self.span_of(channel.sampler) };
-        let keys = Keys { words: self.words, values: self.values, offset: channel.values, mode };
+        let keys = ChannelKeys { words: self.words, values: self.values, offset: channel.values, mode };
         let sampled = if channel.shape & SHAPE_ROTATION != 0 { keys.rotation(span) } else { keys.numbers(span) };
         let count = (channel.shape & (SHAPE_ROTATION - 1)) as usize;
         to[..count].copy_from_slice(&sampled.to_array()[..count]);
@@ -198,7 +197,68 @@ impl<'a> Sampler<'a> {
     }
 
     /// The span of the timeline of a channel.
-    fn span_of(&self, sampler: u32) -> &'a Span {
+    fn span_of(&self, sampler: u32) -> &'a KeySpan {
         self.span(timeline_of(sampler))
+    }
+}
+
+/// The keys of a channel in the arrays of a library.
+#[derive(Clone, Copy)]
+pub struct ChannelKeys<'a> {
+    pub words: &'a [u32],
+    pub values: &'a [Vec4],
+    /// The offset of the first key in the values; of quantized keys, the offset of their column in the words.
+    pub offset: u32,
+    /// The mode of the channel, without `MODE_EULER`.
+    pub mode: u32,
+}
+
+impl ChannelKeys<'_> {
+    /// One element of the key in a row: the in-tangent, value or out-tangent of a spline.
+    fn key(&self, row: u32, element: u32) -> Vec4 {
+        if self.mode & MODE_QUANTIZED != 0 {
+            return quantized::key(self.words, self.offset, row, element);
+        }
+        self.values[(self.offset + row + element) as usize]
+    }
+
+    /// Interpolates linearly between a key and the next.
+    fn line(&self, span: &KeySpan, element: u32) -> Vec4 {
+        let value = self.key(span.row, element);
+        value + (self.key(span.row + span.next, element) - value) * span.fraction
+    }
+
+    /// Samples up to four numbers, each by itself, or a quaternion of any length.
+    pub fn numbers(&self, span: &KeySpan) -> Vec4 {
+        let straight = span.interval < 0.0;
+        match self.mode & !MODE_QUANTIZED {
+            MODE_CONSTANT => self.values[self.offset as usize],
+            MODE_STEP if !straight => self.key(span.row, 0),
+            MODE_LINEAR | MODE_STEP => self.line(span, 0),
+            MODE_SLERP => quat::slerp_as_is(self.key(span.row, 0), self.key(span.row, 1), span.fraction),
+            _ if straight => self.line(span, 1),
+            _ => self.cubic(span),
+        }
+    }
+
+    /// Samples a rotation. The result has unit length.
+    pub fn rotation(&self, span: &KeySpan) -> Vec4 {
+        match self.mode & !MODE_QUANTIZED {
+            MODE_CONSTANT => self.values[self.offset as usize],
+            MODE_STEP => self.key(span.row, 0),
+            MODE_LINEAR => quat::slerp(self.key(span.row, 0), self.key(span.row + span.next, 0), span.fraction),
+            _ => quat::normalize(self.cubic(span), self.key(span.row, 1)),
+        }
+    }
+
+    /// Interpolates by a cubic Hermite spline. A key is in-tangent, value, out-tangent.
+    fn cubic(&self, span: &KeySpan) -> Vec4 {
+        let next = span.row + span.next;
+        let (start, end) = (self.key(span.row, 1), self.key(next, 1));
+        let t = span.fraction;
+        let u = 1.0 - t;
+        let leaving = self.key(span.row, 2) * (span.interval * t * u * u);
+        let arriving = self.key(next, 0) * (span.interval * t * t * u);
+        start + (end - start) * (t * t * (3.0 - 2.0 * t)) + leaving - arriving
     }
 }

@@ -1,28 +1,30 @@
-//! Time to key interval, as in `shaders/shared/search.wgsl`: once per timeline of an instance and per easing of it, however many
-//! channels share the timeline.
+//! Time to key interval, as in `shaders/shared/search.wgsl`: once per timeline of an instance and per easing of it,
+//! however many channels share the timeline.
 
 use glam::Vec4;
 
 use crate::cpu::stages::ease;
 use crate::cpu::stages::phase::Time;
-use crate::pack::record::{MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping, NONE, TIMES_EVEN, TimelineRecord};
+use crate::pack::Arrays;
+use crate::pack::record::{ClipRecord, MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping, NONE, TIMES_EVEN, TimelineRecord};
 
 /// The result of a search: the key interval of a time, and the fraction within it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Span {
-    /// Values from the first key to the key that is hit, otherwise to the last key before the time. Of quantized keys, the offset
-    /// of its row in the words.
+pub struct KeySpan {
+    /// Values from the first key to the key that is hit, otherwise to the last key before the time. Of quantized keys,
+    /// the offset of its row in the words.
     pub row: u32,
     /// Values from there to the next key. 0: a key is hit.
     pub next: u32,
-    /// The fraction between the keys: 0 to 1, unless it was eased or lies on a straight line beyond the keys. 0: a key is hit.
+    /// The fraction between the keys: 0 to 1, unless it was eased or lies on a straight line beyond the keys. 0: a key
+    /// is hit.
     pub fraction: f32,
-    /// Seconds from key to key. 0 if a key is hit, before the first key and after the last. Negative if the curve goes on as a
-    /// straight line, whatever its interpolation.
+    /// Seconds from key to key. 0 if a key is hit, before the first key and after the last. Negative if the curve goes
+    /// on as a straight line, whatever its interpolation.
     pub interval: f32,
 }
 
-impl Span {
+impl KeySpan {
     /// The span of a key that is hit.
     pub fn on(key: u32, timeline: &TimelineRecord) -> Self {
         Self { row: timeline.keys + key * timeline.row, ..Self::default() }
@@ -50,7 +52,8 @@ fn mapping(words: &[u32], timeline: &TimelineRecord, key: u32) -> Mapping {
     *bytemuck::from_bytes(bytemuck::cast_slice(&words[offset..offset + Mapping::WORDS]))
 }
 
-/// An upper bound of the rows that a search returns, at most one more than there are. A curve that repeats has more key times than rows.
+/// An upper bound of the rows that a search returns, at most one more than there are. A curve that repeats has more key
+/// times than rows.
 pub fn row_count(words: &[u32], timeline: &TimelineRecord) -> u32 {
     if timeline.map == NONE {
         return timeline.key_count;
@@ -62,12 +65,12 @@ pub fn row_count(words: &[u32], timeline: &TimelineRecord) -> u32 {
     (0..timeline.key_count).map(last_row).max().map_or(0, |row| row + 1)
 }
 
-/// Finds the keys around a time. A multiplication guesses the key, the guess gives two bounds, and bisection finds the key between
-/// them.
-pub fn timeline(words: &[u32], values: &[Vec4], timeline: &TimelineRecord, time: Time) -> Span {
+/// Finds the keys around a time. A multiplication guesses the key, the guess gives two bounds, and bisection finds the
+/// key between them.
+pub fn timeline(words: &[u32], values: &[Vec4], timeline: &TimelineRecord, time: Time) -> KeySpan {
     let passed = time.since(key_time(words, timeline, 0));
     if passed < -timeline.window {
-        return Span::on(0, timeline);
+        return KeySpan::on(0, timeline);
     }
     let guess = passed * timeline.cells_per_second;
     let cell = guess.clamp(0.0, timeline.cell_count as f32) as u32;
@@ -93,19 +96,19 @@ pub fn timeline(words: &[u32], values: &[Vec4], timeline: &TimelineRecord, time:
     let key = key_time(words, timeline, low);
     let since = time.since(key);
     if since <= window {
-        return Span::on(hit, timeline);
+        return KeySpan::on(hit, timeline);
     }
     let source = mapped & MAP_KEY;
     if low + 1 >= timeline.key_count {
-        return Span::on(source, timeline);
+        return KeySpan::on(source, timeline);
     }
     let next = key_time(words, timeline, low + 1);
     let left = next.since(time);
     if left <= window {
-        return Span::on(mapping(words, timeline, low + 1).hit, timeline);
+        return KeySpan::on(mapping(words, timeline, low + 1).hit, timeline);
     }
     let interval = next.since(key);
-    let mut span = Span { row: timeline.keys + source * timeline.row, next: timeline.row, fraction: 0.0, interval };
+    let mut span = KeySpan { row: timeline.keys + source * timeline.row, next: timeline.row, fraction: 0.0, interval };
     let elapsed = if mapped & MAP_BACK != 0 { left } else { since };
     span.fraction = offset + scale * (elapsed / interval).clamp(0.0, 1.0);
     if straight {
@@ -116,12 +119,23 @@ pub fn timeline(words: &[u32], values: &[Vec4], timeline: &TimelineRecord, time:
     span
 }
 
+/// The timelines of a clip.
+pub fn timelines<'a>(arrays: &'a Arrays, clip: &ClipRecord) -> &'a [TimelineRecord] {
+    let first = clip.timelines as usize;
+    bytemuck::cast_slice(&arrays.words[first..first + TimelineRecord::WORDS * clip.timeline_count as usize])
+}
+
+/// Finds the keys of all timelines of a clip and appends their spans.
+pub fn all(arrays: &Arrays, clip: &ClipRecord, time: Time, spans: &mut Vec<KeySpan>) {
+    spans.extend(timelines(arrays, clip).iter().map(|own| timeline(&arrays.words, &arrays.values, own, time)));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::Timeline;
+    use crate::pack::PackedTimeline;
     use crate::pack::record::split;
-    use crate::pack::{Arrays, PackedTimeline};
 
     #[test]
     fn even_keys_are_found_without_stored_times() {

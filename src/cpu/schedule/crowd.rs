@@ -1,16 +1,17 @@
 //! A crowd of the CPU engine, and its batches of poses.
 
-use crate::cpu::cut::Cuts;
-use crate::cpu::stages::drive::Moment;
+use crate::cpu::schedule::Schedule;
+use crate::cpu::stages::drive;
 use crate::model::{Crowd, SkeletonId, Step};
 use crate::pack::record::{DriveRecord, GoalRecord, LayerRecord};
 use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd};
 
-/// Size in bytes of the transforms and matrices of all batches above which they are written past the caches. The caches would not keep them
-/// until they are read.
+/// Size in bytes of the transforms and matrices of all batches above which they are written past the caches. The caches
+/// would not keep them until they are read.
 const LARGER_THAN_CACHES: usize = 6 << 20;
 
-/// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame.
+/// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and
+/// [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame.
 ///
 /// # Examples
 /// ```
@@ -34,24 +35,24 @@ const LARGER_THAN_CACHES: usize = 6 << 20;
 /// ```
 #[derive(Debug, Default)]
 pub struct CpuCrowd {
-    pub(super) packed: PackedCrowd,
-    pub(super) batches: Vec<CpuBatch>,
+    pub(in crate::cpu) packed: PackedCrowd,
+    pub(in crate::cpu) batches: Vec<CpuBatch>,
     /// For each instance of the crowd its batch and its slot in the batch.
-    pub(super) slots: Vec<(usize, usize)>,
+    pub(in crate::cpu) slots: Vec<(usize, usize)>,
     /// If set, keys are loaded into the caches ahead of time.
-    pub(super) prefetches: bool,
+    pub(in crate::cpu) prefetches: bool,
     /// The number of libraries that the engine had replaced when `prefetches` was found.
-    pub(super) replacements: u64,
+    pub(in crate::cpu) replacements: u64,
     /// If set, transforms and matrices are written past the caches.
-    pub(super) past_caches: bool,
-    /// The work of the crowd, and the batches that threads take together.
-    pub(super) cuts: Cuts,
-    pub(super) parameters: Parameters,
+    pub(in crate::cpu) past_caches: bool,
+    /// How the crowd is divided between threads.
+    pub(in crate::cpu) schedule: Schedule,
+    pub(in crate::cpu) parameters: Parameters,
 }
 
 /// The values of the parameters of all instances, in the packed order.
 #[derive(Debug, Default)]
-pub(super) struct Parameters {
+pub(in crate::cpu) struct Parameters {
     /// The number of values per instance.
     pub count: usize,
     /// The values of the frame before.
@@ -87,7 +88,8 @@ pub(super) struct Parameters {
 pub struct CpuBatch {
     /// The skeleton of all instances of the batch.
     pub skeleton: SkeletonId,
-    /// The index in the crowd of each instance, in the order of the slots. Instances that play the same clip have neighbouring slots.
+    /// The index in the crowd of each instance, in the order of the slots. Instances that play the same clip have
+    /// neighbouring slots.
     pub instances: Vec<usize>,
     /// The number of numbers per instance in each array.
     pub layout: OutputLayout,
@@ -108,14 +110,14 @@ impl Parameters {
 
 impl CpuCrowd {
     /// Returns `true` if the transforms and matrices of all batches are larger than the caches.
-    pub(super) fn exceeds_caches(batches: &[CpuBatch]) -> bool {
+    pub(in crate::cpu) fn exceeds_caches(batches: &[CpuBatch]) -> bool {
         let numbers = batches.iter().map(|batch| &batch.numbers);
         let arrays = numbers.flat_map(|numbers| [&numbers.local, &numbers.model, &numbers.skin]);
         arrays.map(|array| size_of_val(&**array)).sum::<usize>() > LARGER_THAN_CACHES
     }
 
     /// Sets the parameters of all instances to their values at both ends of a step.
-    pub(super) fn set_all_parameters(&mut self, crowd: &Crowd, step: Step) {
+    pub(in crate::cpu) fn set_all_parameters(&mut self, crowd: &Crowd, step: Step) {
         if self.parameters.count == 0 {
             return;
         }
@@ -129,7 +131,7 @@ impl CpuCrowd {
     }
 
     /// The layers of an instance with their drivers at work; `None` if none is driven.
-    pub(super) fn drive(
+    pub(in crate::cpu) fn drive(
         &self,
         arrays: &Arrays,
         batch: &PackedBatch,
@@ -144,7 +146,7 @@ impl CpuCrowd {
         let own = (batch.instances.start + slot) * count..(batch.instances.start + slot + 1) * count;
         let [before, now] = [&self.parameters.before[own.clone()], &self.parameters.now[own]];
         let mut layers = self.packed.layers_of(batch, slot).to_vec();
-        Moment { arrays, step, before, now }.drive(drives, &mut layers);
+        drive::drive(arrays, step, before, now, drives, &mut layers);
         Some(layers)
     }
 

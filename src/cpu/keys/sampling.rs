@@ -1,22 +1,198 @@
-//! Joints with quantized keys, sampled in blocks from decoded rows.
+//! The joints of instances of one clip, sampled in blocks, run by run of the clip's [`plan`](crate::cpu::keys::plan).
+
+use std::ops::Range;
 
 use glam::Vec4;
 
-use crate::cpu::block::joints::{copy, lerp, slerp, stays};
-use crate::cpu::block::sampling::Sampling;
-use crate::cpu::block::slerp::Weights;
-use crate::cpu::decoded::DecodedColumns;
-use crate::cpu::plan::Keys;
-use crate::cpu::simd::Lanes;
+use crate::cpu::block::JointParts;
+use crate::cpu::block::slerp::{Arcs, Weights, copy, lerp, slerp};
+use crate::cpu::keys::decoded::DecodedClip;
+use crate::cpu::keys::plan::{JointRun, KeyRun, RunKind};
+use crate::cpu::keys::source::{ClipSource, Sampling};
+use crate::cpu::simd::{Kernel, Lanes};
 use crate::cpu::stages::TransformPart;
+use crate::cpu::stages::sampler::Sampler;
+use crate::cpu::stages::search::KeySpan;
+
+/// The sampling of all runs of a clip.
+///
+/// A block that reaches beyond its run writes to joints of the next run, which overwrites them, or to the room after
+/// the joints of the instance.
+pub struct RunSampling<'a> {
+    pub sampling: &'a Sampling<'a>,
+    /// The columns of quantized keys.
+    pub decoded: &'a mut DecodedClip,
+    /// Gets rotations with separate keys.
+    pub scattered: &'a mut Arcs,
+    pub to: &'a mut JointParts,
+}
+
+impl Kernel for RunSampling<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { sampling, decoded, scattered, to } = self;
+        decoded.decode_rows::<L>(sampling);
+        for part in TransformPart::ALL {
+            for run in sampling.clip.plan.runs(part) {
+                sample_run::<L>(sampling, decoded, run, part, scattered, &mut to.0[part as usize]);
+            }
+        }
+    }
+}
+
+/// Samples the root joint again if the clip has root motion, which blocks do not separate from it.
+#[inline(always)]
+pub fn sample_root(sampler: &Sampler, spans: &[KeySpan], rest: &[&[Vec4]; 3], first: usize, to: &mut JointParts) {
+    if let Some(root) = sampler.root_joint() {
+        let sampler = sampler.at(spans);
+        for part in TransformPart::ALL {
+            let sampled = sampler.part(part, root).unwrap_or(rest[part as usize][root]);
+            to.0[part as usize][first + root] = sampled;
+        }
+    }
+}
+
+/// Samples one part of a run of joints of all instances.
+#[inline(always)]
+fn sample_run<L: Lanes>(
+    sampling: &Sampling,
+    decoded: &DecodedClip,
+    run: &JointRun,
+    part: TransformPart,
+    scattered: &mut Arcs,
+    to: &mut [Vec4],
+) {
+    let Sampling { clip: ClipSource { plan, sampler, .. }, rest, .. } = *sampling;
+    let (joints, values) = (run.joints(), sampler.values());
+    let room = joints.len().next_multiple_of(L::BLOCK);
+    match run.kind {
+        RunKind::Rest => {
+            for (_, place) in sampling.places() {
+                copy::<L>(&rest[part as usize][joints.start..], &mut to[place + joints.start..][..room]);
+            }
+        }
+        RunKind::Constant(first_value) => {
+            for (_, place) in sampling.places() {
+                copy::<L>(&values[first_value as usize..], &mut to[place + joints.start..][..room]);
+            }
+        }
+        RunKind::Gathered(first_offset) => {
+            for (_, place) in sampling.places() {
+                let to = &mut to[place + joints.start..][..joints.len()];
+                for (to, &offset) in to.iter_mut().zip(&plan.gathered[first_offset as usize..]) {
+                    *to = values[offset as usize];
+                }
+            }
+        }
+        RunKind::Keys(keys) => {
+            for (instance, place) in sampling.places() {
+                let span = sampling.span(instance, keys);
+                if !can_block(keys, span, part) {
+                    sample_each(sampling, instance, joints.clone(), part, &mut to[place..]);
+                    continue;
+                }
+                let to = &mut to[place + joints.start..][..room];
+                if keys.is_quantized() {
+                    sample_decoded::<L>(sampling, decoded, instance, keys, part, to);
+                } else {
+                    let start = &values[keys.first as usize + span.row as usize..];
+                    sample_keys::<L>(sampling, instance, keys, part, start, to);
+                }
+            }
+        }
+        RunKind::Scattered(first_keys) if part == TransformPart::Rotation => {
+            for (joint, keys) in joints.zip(&plan.scattered[first_keys as usize..]) {
+                for (instance, place) in sampling.places() {
+                    let span = sampling.span(instance, *keys);
+                    if can_block(*keys, span, part) {
+                        scattered.push::<L>(keys_around(sampling, decoded, instance, keys), place + joint, to);
+                    } else {
+                        sample_each(sampling, instance, joint..joint + 1, part, &mut to[place..]);
+                    }
+                }
+            }
+        }
+        RunKind::Scattered(first_keys) => {
+            for (joint, keys) in joints.zip(&plan.scattered[first_keys as usize..]) {
+                for (instance, place) in sampling.places() {
+                    let (start, end, fraction) = keys_around(sampling, decoded, instance, keys);
+                    to[place + joint] = start + (end - start) * fraction;
+                }
+            }
+        }
+        RunKind::Single => {
+            for (instance, place) in sampling.places() {
+                sample_each(sampling, instance, joints.clone(), part, &mut to[place..]);
+            }
+        }
+    }
+}
+
+/// Samples joints of an instance one by one.
+#[inline(always)]
+fn sample_each(sampling: &Sampling, instance: usize, joints: Range<usize>, part: TransformPart, to: &mut [Vec4]) {
+    let sampler = sampling.clip.sampler.at(&sampling.spans[sampling.first_spans[instance]..]);
+    for joint in joints {
+        to[joint] = sampler.part(part, joint).unwrap_or(sampling.rest[part as usize][joint]);
+    }
+}
+
+/// Returns `true` if the keys can be sampled as a block. An easing can lead rotations beyond their arc; then they
+/// cannot.
+#[inline(always)]
+fn can_block(keys: KeyRun, span: &KeySpan, part: TransformPart) -> bool {
+    part != TransformPart::Rotation || keys.step || (0.0..1.0).contains(&span.fraction)
+}
+
+/// Returns `true` if the key before the time holds. Beyond the keys, a straight line extends numbers but not rotations.
+#[inline(always)]
+pub fn stays(keys: KeyRun, part: TransformPart, span: &KeySpan) -> bool {
+    keys.step && (part == TransformPart::Rotation || span.interval >= 0.0)
+}
+
+/// Samples a run of joints of an instance with keys in rows. `start` begins with the first key before the time.
+#[inline(always)]
+fn sample_keys<L: Lanes>(
+    sampling: &Sampling,
+    instance: usize,
+    keys: KeyRun,
+    part: TransformPart,
+    start: &[Vec4],
+    to: &mut [Vec4],
+) {
+    let span = sampling.span(instance, keys);
+    let end = &start[span.next as usize..];
+    if stays(keys, part, span) {
+        copy::<L>(start, to);
+    } else if part == TransformPart::Rotation {
+        // Also if a key is hit: the keys of a file have unit length only up to its rounding.
+        slerp::<L, false>([start, end], &sampling.weights(instance, keys, span.fraction), to);
+    } else {
+        lerp::<L>(start, end, span.fraction, to);
+    }
+}
+
+/// The keys before and after the time of an instance, and the fraction between them.
+#[inline(always)]
+fn keys_around(sampling: &Sampling, decoded: &DecodedClip, instance: usize, keys: &KeyRun) -> (Vec4, Vec4, f32) {
+    let span = sampling.span(instance, *keys);
+    if keys.is_quantized() {
+        let [start, end] = decoded.around_joint(sampling, instance, keys);
+        return (start, end, span.fraction);
+    }
+    let (start, values) = (keys.first as usize + span.row as usize, sampling.clip.sampler.values());
+    (values[start], values[start + span.next as usize], span.fraction)
+}
 
 /// Samples a run of joints of an instance with quantized keys, whole blocks of them.
 #[inline(always)]
-pub fn sample<L: Lanes>(
+fn sample_decoded<L: Lanes>(
     sampling: &Sampling,
-    decoded: &DecodedColumns,
+    decoded: &DecodedClip,
     instance: usize,
-    keys: Keys,
+    keys: KeyRun,
     part: TransformPart,
     to: &mut [Vec4],
 ) {
@@ -39,12 +215,10 @@ pub fn sample<L: Lanes>(
 mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
-    use crate::cpu::block::decode;
-    use crate::cpu::block::key_row::{self, Row, RunColumns};
-    use crate::cpu::decoded::nearness;
-    use crate::cpu::plan::Nearness;
-    use crate::cpu::simd::{ExactKernel, Kernel};
-    use crate::cpu::stages::quantized::{Column, WORDS_BEYOND};
+    use crate::cpu::keys::records::{self, Nearness, nearness};
+    use crate::cpu::keys::rows::{self, KeyRow, RunColumns};
+    use crate::cpu::simd::ExactKernel;
+    use crate::cpu::stages::quantized::{DecodedColumn, WORDS_BEYOND};
     use crate::pack::record::{
         QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS, QUANTIZED_STEP_HIGH,
         QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS,
@@ -149,9 +323,9 @@ mod tests {
             &self.words[2 * self.row..]
         }
 
-        fn columns(&self) -> Vec<Column> {
+        fn columns(&self) -> Vec<DecodedColumn> {
             let record = |joint: usize| (2 * self.row + self.stride() * joint) as u32;
-            (0..JOINTS).map(|joint| Column::new(&self.words, record(joint))).collect()
+            (0..JOINTS).map(|joint| DecodedColumn::new(&self.words, record(joint))).collect()
         }
 
         fn part(&self) -> TransformPart {
@@ -172,10 +346,11 @@ mod tests {
         }
     }
 
-    /// Decodes two rows and interpolates between them at a fraction: joints one by one or in pairs, and, if `blocks` is set, block by block.
+    /// Decodes two rows and interpolates between them at a fraction: joints one by one or in pairs, and, if `blocks` is
+    /// set, block by block.
     struct Sample<'a> {
         keys: &'a TestKeys,
-        decoded: &'a DecodedColumns,
+        decoded: &'a DecodedClip,
         nearness: Nearness,
         fraction: f32,
         blocks: bool,
@@ -191,8 +366,8 @@ mod tests {
                 let stride = self.keys.stride();
                 joints = JOINTS.next_multiple_of(L::BLOCK);
                 for first in (0..joints).step_by(L::BLOCK) {
-                    let block = decode::columns::<L>(&self.keys.records()[stride * first..], stride);
-                    blocks.push(if self.keys.missing.is_some() { block } else { decode::by_joint::<L>(&block) });
+                    let block = records::columns::<L>(&self.keys.records()[stride * first..], stride);
+                    blocks.push(if self.keys.missing.is_some() { block } else { records::by_joint::<L>(&block) });
                 }
             }
             let columns = match self.nearness {
@@ -201,9 +376,9 @@ mod tests {
                 _ => RunColumns::Paired(four),
             };
             let part = self.keys.part();
-            let rows = [Row { from: 0, to: 0 }, Row { from: 4 * self.keys.row, to: joints }];
+            let rows = [KeyRow { from: 0, to: 0 }, KeyRow { from: 4 * self.keys.row, to: joints }];
             let mut ends = vec![Vec4::NAN; 2 * joints];
-            key_row::decode::<L>(columns, joints, part, &rows, bytemuck::cast_slice(&self.keys.words), &mut ends);
+            rows::decode::<L>(columns, joints, part, &rows, bytemuck::cast_slice(&self.keys.words), &mut ends);
             let (start, end) = ends.split_at(joints);
             let mut to = vec![Vec4::ZERO; joints];
             match part {
@@ -217,11 +392,12 @@ mod tests {
         }
     }
 
-    /// Samples keys in each instruction set and each way that can read them. The results of one instruction set have the same bits.
+    /// Samples keys in each instruction set and each way that can read them. The results of one instruction set have
+    /// the same bits.
     fn sample_in_all_ways(keys: &TestKeys, fraction: f32) -> Vec<(String, Vec<Vec4>)> {
         let columns = keys.columns();
         let nearness = keys.nearness();
-        let mut decoded = DecodedColumns::default();
+        let mut decoded = DecodedClip::default();
         decoded.push_columns(columns.into_iter(), nearness != Nearness::Apart);
         let bits = |values: &[Vec4]| -> Vec<[u32; 4]> {
             // Zeros of either sign are equal.

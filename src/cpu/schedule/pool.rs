@@ -18,12 +18,13 @@ use rayon_core::{ThreadPool, ThreadPoolBuilder};
 #[cfg(not(target_arch = "wasm32"))]
 const STACK: usize = 8 << 20;
 
-/// The longest time that a thread without work waits for the others before it may sleep. Waking it takes tens of microseconds.
+/// The longest time that a thread without work waits for the others before it may sleep. Waking it takes tens of
+/// microseconds.
 #[cfg(not(target_arch = "wasm32"))]
-const LONGEST_WAIT: Duration = Duration::from_micros(100);
+const MAX_WAIT: Duration = Duration::from_micros(100);
 
-/// A number of threads: the calling one, and others that start with the first work that needs them. On the web, the calling
-/// thread does all work.
+/// A number of threads: the calling one, and others that start with the first work that needs them. On the web, the
+/// calling thread does all work.
 #[derive(Debug)]
 pub struct Pool {
     threads: usize,
@@ -49,8 +50,8 @@ impl Pool {
 
     /// Runs `work` on up to `threads` threads at the same time, of which the calling thread is one.
     ///
-    /// A thread that has ended its work waits up to 0.1 ms for the others, so that it is awake for the next call. It yields meanwhile: the time
-    /// counts as used, but other programs can take it.
+    /// A thread that has ended its work waits up to 0.1 ms for the others, so that it is awake for the next call. It
+    /// yields meanwhile: the time counts as used, but other programs can take it.
     ///
     /// # Panics
     /// If `work` panics on any thread.
@@ -69,15 +70,16 @@ impl Pool {
                             let leaves = Leaves(&at_work);
                             work();
                             drop(leaves);
-                            yield_until_zero(&at_work, Instant::now() + LONGEST_WAIT);
+                            yield_until_zero(&at_work, Instant::now() + MAX_WAIT);
                         });
                     }
                     let leaves = Leaves(&at_work);
                     work();
                     drop(leaves);
-                    // Without this, the scope sleeps until the others have returned. A thread of another pool has other work meanwhile.
+                    // Without this, the scope sleeps until the others have returned. A thread of another pool has other
+                    // work meanwhile.
                     if rayon_core::current_thread_index().is_none() {
-                        yield_until_zero(&unreturned, Instant::now() + LONGEST_WAIT);
+                        yield_until_zero(&unreturned, Instant::now() + MAX_WAIT);
                     }
                 });
             }

@@ -1,11 +1,15 @@
-//! Passes over the joints of an instance that mix layers, by the rules of `shaders/shared/blend.wgsl`.
+//! Passes over the joints of an instance that mix its layers, by the rules of `shaders/shared/blend.wgsl`.
+//!
+//! Layers with the same joints and one weight for all of them, as most have, are added with that weight
+//! ([`Mixer::add`]). Otherwise, each joint has weights of its own: sums of values and of weights first
+//! ([`Mixer::add_weighed`]), then their means ([`Mixer::mean`]).
 
 use glam::Vec4;
 
-use crate::cpu::block::joints::Parts;
+use crate::cpu::block::JointParts;
 use crate::cpu::block::quat::{product, scaled, unit};
 use crate::cpu::block::slerp::dot;
-use crate::cpu::plan::{Kind, Plan};
+use crate::cpu::keys::plan::{Plan, RunKind};
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::{TransformPart, quat};
 use crate::pack::record::BLEND_LEAST;
@@ -20,29 +24,20 @@ const SCALE: usize = TransformPart::Scale as usize;
 /// The square of a length below which a block of rotations is normalised one by one, because they almost cancel out.
 const SHORT_SQUARE: f32 = 1e-12;
 
-/// A larger weight turns a rotation no farther within the precision of `f32`. Up to this one, `1 - weight` is exact, so that the chord to
-/// the identity itself never has the length 0.
-const LARGEST_WEIGHT: f32 = 16_777_216.0;
+/// A larger weight turns a rotation no farther within the precision of `f32`. Up to this one, `1 - weight` is exact, so
+/// that the chord to the identity itself never has the length 0.
+const MAX_WEIGHT: f32 = 16_777_216.0;
 
 /// Memory of the passes.
 #[derive(Debug, Clone, Default)]
 pub struct Mixer {
-    /// The first rotation with a weight, into whose hemisphere the other rotations are brought. For [`add`](Self::add), block by block and number
-    /// by number.
+    /// The first rotation with a weight, into whose hemisphere the other rotations are brought. For [`add`](Self::add),
+    /// block by block and number by number.
     first: Vec<Vec4>,
     /// The weights of the layer at work, each in all four numbers. They are 0 where the clip does not animate a part.
-    weights: Parts,
+    weights: JointParts,
     /// The sums of the weights.
-    sums: Parts,
-}
-
-/// The joints of an instance in the parts of a group.
-#[derive(Clone, Copy)]
-pub struct JointRange {
-    /// The first joint.
-    pub first: usize,
-    /// The number of joints.
-    pub joints: usize,
+    sums: JointParts,
 }
 
 /// The weights of a layer that is added to the layers below, and its place above them.
@@ -66,11 +61,17 @@ impl Mixer {
         self.sums.resize(joints);
     }
 
-    /// Adds a layer with one weight for all joints to the layers below, which have one weight, too. With the last layer, rotations are
-    /// normalised. The room after the joints of both is overwritten.
+    /// Adds a layer with one weight for all joints to the layers below, which have one weight, too. With the last
+    /// layer, rotations are normalised. The room after the joints of both is overwritten.
     #[inline(always)]
-    pub fn add<L: Lanes>(&mut self, range: JointRange, adding: Adding, layer: &mut Parts, to: &mut Parts) {
-        let JointRange { first, joints } = range;
+    pub fn add<L: Lanes>(
+        &mut self,
+        first: usize,
+        joints: usize,
+        adding: Adding,
+        layer: &mut JointParts,
+        to: &mut JointParts,
+    ) {
         let (below, weight) = (L::splat(adding.below), L::splat(adding.weight));
         for part in [TRANSLATION, SCALE] {
             let (layer, to) = (&layer.0[part], &mut to.0[part][first..]);
@@ -101,7 +102,7 @@ impl Mixer {
     }
 
     /// Removes all layers of an instance.
-    pub fn clear(&mut self, JointRange { first, joints }: JointRange, to: &mut Parts) {
+    pub fn clear(&mut self, first: usize, joints: usize, to: &mut JointParts) {
         to.0.iter_mut().for_each(|part| part[first..first + joints].fill(Vec4::ZERO));
         self.sums.0.iter_mut().for_each(|sums| sums[..joints].fill(Vec4::ZERO));
     }
@@ -112,7 +113,7 @@ impl Mixer {
         for (part, weights) in TransformPart::ALL.into_iter().zip(&mut self.weights.0) {
             for run in plan.runs(part) {
                 let weights = &mut weights[run.joints()];
-                if run.kind == Kind::Rest {
+                if run.kind == RunKind::Rest {
                     weights.fill(Vec4::ZERO);
                 } else if mask.is_empty() {
                     weights.fill(Vec4::splat(weight));
@@ -127,11 +128,11 @@ impl Mixer {
 
     /// Adds a layer with a weight per joint.
     #[inline(always)]
-    pub fn add_weighed<L: Lanes>(&mut self, range: JointRange, layer: &Parts, to: &mut Parts) {
+    pub fn add_weighed<L: Lanes>(&mut self, first: usize, joints: usize, layer: &JointParts, to: &mut JointParts) {
         for part in 0..3 {
-            let (layer, to) = (&layer.0[part], &mut to.0[part][range.first..]);
+            let (layer, to) = (&layer.0[part], &mut to.0[part][first..]);
             let (weights, sums) = (&self.weights.0[part], &mut self.sums.0[part]);
-            for joint in (0..range.joints).step_by(L::BLOCK / 4) {
+            for joint in (0..joints).step_by(L::BLOCK / 4) {
                 let (weight, sum) = (L::load(&weights[joint..]), L::load(&sums[joint..]));
                 let mut value = L::load(&layer[joint..]);
                 if part == ROTATION {
@@ -146,15 +147,15 @@ impl Mixer {
         }
     }
 
-    /// Divides the sums of [`add_weighed`](Self::add_weighed) by the weights. If the weights of a joint sum to less than
-    /// [`BLEND_LEAST`], the rest pose adds the difference.
+    /// Divides the sums of [`add_weighed`](Self::add_weighed) by the weights. If the weights of a joint sum to less
+    /// than [`BLEND_LEAST`], the rest pose adds the difference.
     #[inline(always)]
-    pub fn mean<L: Lanes>(&mut self, range: JointRange, rest: &[&[Vec4]; 3], to: &mut Parts) {
+    pub fn mean<L: Lanes>(&mut self, first: usize, joints: usize, rest: &[&[Vec4]; 3], to: &mut JointParts) {
         let least = L::splat(BLEND_LEAST);
         let zero = L::splat(0.0);
         for part in 0..3 {
-            let (to, sums) = (&mut to.0[part][range.first..], &self.sums.0[part]);
-            for joint in (0..range.joints).step_by(L::BLOCK / 4) {
+            let (to, sums) = (&mut to.0[part][first..], &self.sums.0[part]);
+            for joint in (0..joints).step_by(L::BLOCK / 4) {
                 let (sum, rest) = (L::load(&sums[joint..]), L::load(&rest[part][joint..]));
                 let near = if part == ROTATION { rest.toward(L::load(&self.first[joint..])) } else { rest };
                 let to = &mut to[joint..];
@@ -162,9 +163,9 @@ impl Mixer {
                 (filled / sum.max(least)).replace_where_zero(sum, rest).store(to);
             }
         }
-        let rotations = &mut to.0[ROTATION][range.first..];
-        fill_beyond::<L>(range.joints, rotations);
-        for joint in (0..range.joints).step_by(L::BLOCK) {
+        let rotations = &mut to.0[ROTATION][first..];
+        fill_beyond::<L>(joints, rotations);
+        for joint in (0..joints).step_by(L::BLOCK) {
             let first = L::transpose(L::load_block(&self.first[joint..]));
             let to = &mut rotations[joint..];
             store_unit(L::transpose(L::load_block(to)), first, to);
@@ -173,26 +174,27 @@ impl Mixer {
 
     /// Applies a layer that overrides, with the weights that [`set_weights`](Self::set_weights) set.
     #[inline(always)]
-    pub fn override_with<L: Lanes>(&self, range: JointRange, layer: &Parts, to: &mut Parts) {
+    pub fn override_with<L: Lanes>(&self, first: usize, joints: usize, layer: &JointParts, to: &mut JointParts) {
         let one = L::splat(1.0);
         for part in 0..3 {
             let (layer, weights) = (&layer.0[part], &self.weights.0[part]);
-            let to = &mut to.0[part][range.first..];
+            let to = &mut to.0[part][first..];
             if part == ROTATION {
-                for joint in (0..range.joints).step_by(L::BLOCK) {
+                for joint in (0..joints).step_by(L::BLOCK) {
                     let [weight, ..] = L::transpose(L::load_block(&weights[joint..]));
                     let weight = weight.min(one);
                     let to = &mut to[joint..];
                     let below = L::transpose(L::load_block(to));
                     let above = L::transpose(L::load_block(&layer[joint..]));
-                    // The weight of the layer has the sign that brings its rotation into the hemisphere of the one below.
+                    // The weight of the layer has the sign that brings its rotation into the hemisphere of the one
+                    // below.
                     let signed = weight.with_sign_of(dot(below, above));
                     let mixed = weighted_sum(below, one - weight, above, signed);
                     L::store_block(L::transpose(unit(mixed)), to);
                 }
                 continue;
             }
-            for joint in (0..range.joints).step_by(L::BLOCK / 4) {
+            for joint in (0..joints).step_by(L::BLOCK / 4) {
                 let weight = L::load(&weights[joint..]).min(one);
                 let to = &mut to[joint..];
                 let below = L::load(to);
@@ -201,18 +203,25 @@ impl Mixer {
         }
     }
 
-    /// Adds the difference of a layer from its reference, with the weights that [`set_weights`](Self::set_weights) set. In the reference, scales
-    /// are inverse; 0 stands for scales too small to divide by.
+    /// Adds the difference of a layer from its reference, with the weights that [`set_weights`](Self::set_weights) set.
+    /// In the reference, scales are inverse; 0 stands for scales too small to divide by.
     #[inline(always)]
-    pub fn add_difference<L: Lanes>(&self, range: JointRange, layer: &Parts, reference: &Parts, to: &mut Parts) {
+    pub fn add_difference<L: Lanes>(
+        &self,
+        first: usize,
+        joints: usize,
+        layer: &JointParts,
+        reference: &JointParts,
+        to: &mut JointParts,
+    ) {
         let one = L::splat(1.0);
         for part in 0..3 {
             let (layer, reference, weights) = (&layer.0[part], &reference.0[part], &self.weights.0[part]);
-            let to = &mut to.0[part][range.first..];
+            let to = &mut to.0[part][first..];
             if part == ROTATION {
-                for joint in (0..range.joints).step_by(L::BLOCK) {
+                for joint in (0..joints).step_by(L::BLOCK) {
                     let [weight, ..] = L::transpose(L::load_block(&weights[joint..]));
-                    let weight = weight.min(L::splat(LARGEST_WEIGHT));
+                    let weight = weight.min(L::splat(MAX_WEIGHT));
                     let to = &mut to[joint..];
                     let below = L::transpose(L::load_block(to));
                     let from = L::transpose(L::load_block(&reference[joint..]));
@@ -224,7 +233,7 @@ impl Mixer {
                 }
                 continue;
             }
-            for joint in (0..range.joints).step_by(L::BLOCK / 4) {
+            for joint in (0..joints).step_by(L::BLOCK / 4) {
                 let (weight, reference) = (L::load(&weights[joint..]), L::load(&reference[joint..]));
                 let (value, to) = (L::load(&layer[joint..]), &mut to[joint..]);
                 let below = L::load(to);
@@ -240,14 +249,15 @@ impl Mixer {
     }
 }
 
-/// Sets the rotations after the last joint, up to the end of its block, to the identity: a short one would decide on the rounding of the
-/// others in [`store_unit`].
+/// Sets the rotations after the last joint, up to the end of its block, to the identity: a short one would decide on
+/// the rounding of the others in [`store_unit`].
 #[inline(always)]
 fn fill_beyond<L: Lanes>(joints: usize, rotations: &mut [Vec4]) {
     rotations[joints..joints.next_multiple_of(L::BLOCK)].fill(Vec4::W);
 }
 
-/// Stores a block of rotations at unit length. `first` has those of the first layer, for rotations that almost cancel out.
+/// Stores a block of rotations at unit length. `first` has those of the first layer, for rotations that almost cancel
+/// out.
 #[inline(always)]
 fn store_unit<L: Lanes>(rotations: [L; 4], first: [L; 4], to: &mut [Vec4]) {
     let square = dot(rotations, rotations);

@@ -1,101 +1,33 @@
-//! Rows of quantized keys, decoded: instances that read the same key share the work.
+//! Decoded rows: quantized keys as values, which instances of a clip share.
 //!
-//! Many instances of a clip read the same few keys: 10,000 instances of 100 clips read 200 rows per clip, of which at
-//! most 60 differ. A row is decoded when a thread first reads it, and kept as long as the columns of the clip, up to a
-//! limit of bytes per clip. Rows of longer clips are decoded once per group of instances.
-//! `docs/decisions/compressed-keys.md` has the trials.
-
-use std::collections::BTreeMap;
+//! A row has the values of all joints with quantized keys at the keys of one index. An instance reads two rows, the
+//! keys before and after its time, and interpolates between them as between keys of `f32`. Instances that play one clip
+//! mostly read the same rows. So rows are decoded once and kept, as long as those of a clip fit the cache of a core. Of
+//! longer clips, there are only the rows of the instances that are sampled together, two each; neighbours in the order
+//! of their times share them ([`RowPlaces`](crate::cpu::keys::plan::RowPlaces)).
+//!
+//! Instances first name the rows that they need, and missing rows are queued ([`DecodedRows::require`]). Then
+//! [`decode`] decodes the queued rows of a run, block by block: the columns of a block stay in registers while one row
+//! after the other is read. Rotations are stored number by number, which spares slerp a transposition; translations and
+//! scales are stored joint by joint.
 
 use glam::Vec4;
 
-use crate::cpu::block::key_row::Row;
-use crate::cpu::plan::Keys;
-use crate::cpu::simd::LARGEST_BLOCK;
-use crate::cpu::stages::search::Span;
+use crate::cpu::block::slerp::blocks;
+use crate::cpu::keys::plan::{KeyRun, RowPlaces, TimelineRows};
+use crate::cpu::simd::{BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
+use crate::cpu::stages::TransformPart;
+use crate::cpu::stages::search::KeySpan;
 use crate::pack::Aligned;
 use crate::pack::record::TimelineRecord;
-
-/// The most bytes of the rows that are kept of a clip. More would not stay in the cache of a core.
-const MOST_BYTES: u64 = 512 << 10;
-
-/// The most rows of a timeline that instances read together: two each.
-const MOST_OF_GROUP: u32 = 2 * LARGEST_BLOCK as u32;
-
-/// The places of the decoded rows of a clip. A row has the joints of all runs with quantized keys side by side, in the order of their
-/// columns, each run padded to whole blocks, then those of kind [`Kind::Scattered`](crate::cpu::plan::Kind::Scattered). The keys of a timeline
-/// fill their own places of a row, so that timelines share rows.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct RowPlaces {
-    /// The timelines of these joints.
-    pub timelines: Box<[TimelineRows]>,
-    /// The columns of all runs, in fours.
-    of_runs: u32,
-    /// The columns of a row, in fours.
-    fours: u32,
-    /// The number of rows.
-    count: u32,
-    /// If set, each key is decoded once, and kept for all instances that read it. Otherwise all rows together are too large, and there are
-    /// those of the instances that are sampled together.
-    are_kept: bool,
-    /// If set, rows have the scattered joints. Otherwise their many keys would keep those of the runs from being kept.
-    have_scattered: bool,
-}
-
-/// The keys of a timeline among those of the clip.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TimelineRows {
-    /// The index of the timeline in the clip.
-    pub timeline: u32,
-    /// The number of keys of the timelines before.
-    first_key: u32,
-}
-
-impl RowPlaces {
-    /// Places for the rows of runs and of scattered joints: their columns in fours, and each timeline with the number of its keys.
-    pub fn new(of_runs: (u32, &[(u32, u32)]), scattered: (u32, &[(u32, u32)])) -> Self {
-        let fours = of_runs.0.saturating_add(scattered.0);
-        let runs: BTreeMap<u32, u32> = of_runs.1.iter().copied().collect();
-        let mut all = runs.clone();
-        all.extend(scattered.1.iter().copied());
-        let most = |counts: &BTreeMap<u32, u32>| counts.values().copied().max().unwrap_or(0);
-        let fits = |fours: u32, counts: &BTreeMap<u32, u32>| {
-            let bytes = size_of::<[Vec4; 4]>() as u64 * u64::from(fours);
-            bytes.saturating_mul(most(counts).into()) <= MOST_BYTES
-        };
-        let (all_fit, runs_fit) = (fits(fours, &all), of_runs.0 > 0 && fits(of_runs.0, &runs));
-        let (are_kept, have_scattered) = (all_fit || runs_fit, all_fit || !runs_fit);
-        let counts = if have_scattered { all } else { runs };
-        let count = if are_kept { most(&counts) } else { MOST_OF_GROUP };
-        let mut keys = 0;
-        let place = |(timeline, count): (u32, u32)| {
-            let first_key = keys;
-            keys += if are_kept { count } else { 0 };
-            TimelineRows { timeline, first_key }
-        };
-        Self {
-            timelines: counts.into_iter().map(place).collect(),
-            of_runs: of_runs.0,
-            fours: if have_scattered { fours } else { of_runs.0 },
-            count,
-            are_kept,
-            have_scattered,
-        }
-    }
-
-    /// The number of keys of all timelines, at most.
-    fn keys(&self) -> u32 {
-        self.timelines.last().map_or(0, |last| last.first_key + self.count)
-    }
-}
 
 /// The decoded rows of a clip.
 #[derive(Debug, Default)]
 pub struct DecodedRows {
     /// The values of the joints of all rows.
     pub values: Aligned<Vec4>,
-    /// The rows of keys that are decoded next, timeline by timeline.
-    pub absent: Vec<Row>,
+    /// The rows that are queued for decoding, timeline by timeline.
+    pub absent: Vec<KeyRow>,
     /// A bit per key of each timeline: it is decoded.
     present: Vec<u64>,
     /// The columns of all runs, in fours.
@@ -127,16 +59,17 @@ impl DecodedRows {
         }
     }
 
-    /// Begins with the rows of a timeline, which up to [`LARGEST_BLOCK`] instances read. Returns the number of absent rows so far.
+    /// Begins with the rows of a timeline, which up to [`LARGEST_BLOCK`] instances read. Returns the number of absent
+    /// rows so far.
     #[inline(always)]
     pub fn begin(&mut self) -> usize {
         (self.before, self.absent_before) = (Default::default(), self.absent.len());
         self.absent_before
     }
 
-    /// The rows of the keys of a timeline before and after a time. Adds those that are not decoded to those that are decoded next.
+    /// The rows of the keys of a timeline before and after a time. Missing rows are queued for decoding.
     #[inline(always)]
-    pub fn require(&mut self, place: TimelineRows, timeline: &TimelineRecord, span: &Span) -> [u32; 2] {
+    pub fn require(&mut self, place: TimelineRows, timeline: &TimelineRecord, span: &KeySpan) -> [u32; 2] {
         let offsets = [span.row, span.row + span.next];
         if self.are_kept {
             let start = (span.row - timeline.keys) / timeline.row.max(1);
@@ -171,29 +104,189 @@ impl DecodedRows {
         row
     }
 
-    /// Adds a row to those that are decoded next. `offset` is that of its codes in the words of the library.
+    /// Queues a row for decoding. `offset` is that of its codes in the words of the library.
     #[inline(always)]
     fn add(&mut self, row: u32, offset: u32) {
-        self.absent.push(Row { from: size_of::<u32>() * offset as usize, to: 4 * self.fours * row as usize });
+        self.absent.push(KeyRow { from: size_of::<u32>() * offset as usize, to: 4 * self.fours * row as usize });
     }
 
     /// The values of a run in a row that was decoded.
     #[inline(always)]
-    pub fn run(&self, row: u32, keys: Keys, joints: usize) -> &[Vec4] {
+    pub fn run(&self, row: u32, keys: KeyRun, joints: usize) -> &[Vec4] {
         &self.values[4 * (row as usize * self.fours + keys.columns())..][..joints]
     }
 
     /// The place of a scattered joint in the first row.
     #[inline(always)]
-    pub fn scattered_place(&self, keys: &Keys) -> usize {
+    pub fn scattered_place(&self, keys: &KeyRun) -> usize {
         4 * self.of_runs + keys.columns()
     }
 
     /// The value of a scattered joint in a row that was decoded.
     #[inline(always)]
-    pub fn scattered(&self, row: u32, keys: &Keys) -> Vec4 {
+    pub fn scattered(&self, row: u32, keys: &KeyRun) -> Vec4 {
         self.values[4 * row as usize * self.fours + self.scattered_place(keys)]
     }
+}
+
+/// The columns of neighbouring joints, in the form in which registers read them.
+#[derive(Clone, Copy)]
+pub enum RunColumns<'a> {
+    /// The codes of each joint have a window of their own.
+    Apart(&'a [FourColumns]),
+    /// Each two joints share a window.
+    Paired(&'a [FourColumns]),
+    /// The joints of a block share a window, or those of each half. The columns of rotations are by number, those of
+    /// other parts by joint.
+    Blocks(&'a [BlockColumns]),
+}
+
+/// A row that is decoded.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyRow {
+    /// The place of its first code among all codes, in bytes.
+    pub from: usize,
+    /// The place of its first value among all values.
+    pub to: usize,
+}
+
+impl KeyRow {
+    /// The word that has its first code.
+    pub fn first_word(self) -> u32 {
+        (self.from / size_of::<u32>()) as u32
+    }
+}
+
+/// Decodes whole blocks of joints of each row, block by block: the columns of a block stay in registers. Rotations
+/// become quaternions number by number; other parts become values joint by joint.
+#[inline(always)]
+pub fn decode<L: Lanes>(
+    columns: RunColumns,
+    joints: usize,
+    part: TransformPart,
+    rows: &[KeyRow],
+    codes: &[u8],
+    values: &mut [Vec4],
+) {
+    let turns = part == TransformPart::Rotation;
+    match columns {
+        RunColumns::Apart(columns) => fours::<L, false>(columns, joints, turns, rows, codes, values),
+        RunColumns::Paired(columns) => fours::<L, true>(columns, joints, turns, rows, codes, values),
+        RunColumns::Blocks(columns) if turns => rotations::<L>(columns, joints, rows, codes, values),
+        RunColumns::Blocks(columns) => vectors::<L>(columns, joints, rows, codes, values),
+    }
+}
+
+/// Replaces the rotation of a joint in a row of blocks by number, by the place of the joint.
+#[inline(always)]
+pub fn replace<L: Lanes>(rotation: Vec4, row: &mut [Vec4], place: usize) {
+    let block = &mut row[place / L::BLOCK * L::BLOCK..][..L::BLOCK];
+    let mut joints = [Vec4::ZERO; LARGEST_BLOCK];
+    L::store_block(L::transpose(L::load_block(block)), &mut joints);
+    joints[place % L::BLOCK] = rotation;
+    L::store_block(L::transpose(L::load_block(&joints)), block);
+}
+
+/// Decodes whole blocks of rotations, whose columns are by number.
+#[inline(always)]
+fn rotations<L: Lanes>(columns: &[BlockColumns], joints: usize, rows: &[KeyRow], codes: &[u8], values: &mut [Vec4]) {
+    for (columns, block) in columns.iter().zip(blocks::<L>(joints)) {
+        let columns = *columns;
+        let missing = L::load(&columns.missing);
+        for row in rows {
+            let [a, b, c] = L::block_codes(&columns, &codes[row.from..]);
+            let stored = [numbers(&columns, 0, a), numbers(&columns, 1, b), numbers(&columns, 2, c)];
+            L::store_block(with_missing(stored, missing), &mut values[row.to + block.start..]);
+        }
+    }
+}
+
+/// Decodes whole blocks of translations or scales, whose columns are by joint.
+#[inline(always)]
+fn vectors<L: Lanes>(columns: &[BlockColumns], joints: usize, rows: &[KeyRow], codes: &[u8], values: &mut [Vec4]) {
+    for (columns, block) in columns.iter().zip(blocks::<L>(joints)) {
+        let columns = *columns;
+        for row in rows {
+            let [a, b, c, d] = L::joint_codes(&columns, &codes[row.from..]);
+            let decoded =
+                [numbers(&columns, 0, a), numbers(&columns, 1, b), numbers(&columns, 2, c), numbers(&columns, 3, d)];
+            L::store_block(decoded, &mut values[row.to + block.start..]);
+        }
+    }
+}
+
+/// Decodes whole blocks, four joints by four. If `turns` is set, they are quaternions.
+#[inline(always)]
+fn fours<L: Lanes, const PAIRED: bool>(
+    columns: &[FourColumns],
+    joints: usize,
+    turns: bool,
+    rows: &[KeyRow],
+    codes: &[u8],
+    values: &mut [Vec4],
+) {
+    for block in blocks::<L>(joints) {
+        let missing = if turns { missing_of_block(columns, block.start) } else { L::splat(0.0) };
+        for row in rows {
+            let mut decoded = numbers_of_block::<L, PAIRED>(columns, &codes[row.from..], block.start);
+            if turns {
+                let [a, b, c, _] = L::transpose(decoded);
+                decoded = with_missing([a, b, c], missing);
+            }
+            L::store_block(decoded, &mut values[row.to + block.start..]);
+        }
+    }
+}
+
+/// The stored numbers of a block that begins with a joint.
+#[inline(always)]
+fn numbers_of_block<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8], first: usize) -> [L; 4] {
+    let columns = &columns[first / 4..(first + L::BLOCK) / 4];
+    let joints = L::BLOCK / 4;
+    let mut block = [L::splat(1.0); 4];
+    for (register, numbers) in block.iter_mut().enumerate() {
+        let (four, first) = (&columns[register * joints / 4], register * joints % 4);
+        let codes = L::codes::<PAIRED>(four, first, row);
+        *numbers = codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..]));
+    }
+    block
+}
+
+/// For each joint of a block, in the order of a transposed block, the index of the number that is not stored. `first`
+/// is the first joint.
+#[inline(always)]
+fn missing_of_block<L: Lanes>(columns: &[FourColumns], first: usize) -> L {
+    let columns = &columns[first / 4..(first + L::BLOCK) / 4];
+    let mut joints = [Vec4::ZERO; LARGEST_BLOCK];
+    for (columns, joints) in columns.iter().zip(joints.as_chunks_mut::<4>().0) {
+        let [a, b, c, d] = columns.missing.to_array();
+        *joints = [Vec4::splat(a), Vec4::splat(b), Vec4::splat(c), Vec4::splat(d)];
+    }
+    let [missing, ..] = L::transpose(L::load_block(&joints));
+    missing
+}
+
+/// The stored numbers of a register of a block.
+#[inline(always)]
+fn numbers<L: Lanes>(columns: &BlockColumns, register: usize, codes: L) -> L {
+    codes.multiply_add(L::load(&columns.scales[register]), L::load(&columns.bases[register]))
+}
+
+/// Unit quaternions by the three numbers that are stored, in order. `missing` has the index of the number that is not
+/// stored. It follows from the length 1.
+#[inline(always)]
+fn with_missing<L: Lanes>([a, b, c]: [L; 3], missing: L) -> [L; 4] {
+    let one = L::splat(1.0);
+    let square = one - a.multiply_add(a, b.multiply_add(b, c * c));
+    let inserted = square.max(L::splat(0.0)).square_root();
+    // Each is 0 where that number is missing.
+    let (x, y, z, w) = (missing, missing - one, missing - L::splat(2.0), missing - L::splat(3.0));
+    [
+        a.replace_where_zero(x, inserted),
+        b.replace_where_zero(y, inserted).replace_where_zero(x, a),
+        c.replace_where_zero(z, inserted).replace_where_zero(x * y, b),
+        c.replace_where_zero(w, inserted),
+    ]
 }
 
 #[cfg(test)]
@@ -204,15 +297,15 @@ mod tests {
 
     use super::*;
     use crate::compress::CompressedLibrary;
-    use crate::cpu::block::sampling::Sampling;
-    use crate::cpu::decoded::DecodedClips;
-    use crate::cpu::plan::{KeyStorage, Kind, Nearness, Plan, Run};
-    use crate::cpu::simd::{Kernel, Lanes};
-    use crate::cpu::source::ClipSource;
+    use crate::cpu::keys::decoded::DecodedClips;
+    use crate::cpu::keys::plan::{JointRun, KeyStorage, MAX_GROUP_ROWS, MAX_KEPT_BYTES, Plan, RunKind};
+    use crate::cpu::keys::records::Nearness;
+    use crate::cpu::keys::source::{ClipSource, Sampling};
+    use crate::cpu::simd::Kernel;
     use crate::cpu::stages::phase::Time;
-    use crate::cpu::stages::quantized::Column;
+    use crate::cpu::stages::quantized::DecodedColumn;
     use crate::cpu::stages::sampler::Sampler;
-    use crate::cpu::stages::{TransformPart, search};
+    use crate::cpu::stages::search;
     use crate::cpu::{CpuEngine, InstructionSet};
     use crate::demo;
     use crate::evaluator::Evaluator;
@@ -224,8 +317,8 @@ mod tests {
     use crate::pack::record::ClipRecord;
     use crate::reference::Reference;
 
-    /// A clip of 27 joints: the first 9 turn with 40 keys, 6 with 17 keys, 7 with steps at the 40 keys, and 5 with 7 keys that repeat. The
-    /// first 12 move with the 17 keys.
+    /// A clip of 27 joints: the first 9 turn with 40 keys, 6 with 17 keys, 7 with steps at the 40 keys, and 5 with 7
+    /// keys that repeat. The first 12 move with the 17 keys.
     fn add_mixed_clip(library: &mut Library) -> ClipId {
         let joint = |index: usize| Joint { parent: index.checked_sub(1), ..Joint::default() };
         let skeleton = Skeleton::new(None, (0..27).map(joint).collect(), vec![]).unwrap();
@@ -268,9 +361,10 @@ mod tests {
     /// The joints of an uneven clip.
     const UNEVEN: usize = 21;
 
-    /// A clip of 21 joints in a row, whose joints are compressed in different ways. All turn. Each number of the rotations of some joints,
-    /// `whole`, is once almost 0, so that none can be left out; those of the first of them have a length of 1.05. Nine joints move; two of them
-    /// are far away, so that their columns have long records. Two joints between others change their scales.
+    /// A clip of 21 joints in a row, whose joints are compressed in different ways. All turn. Each number of the
+    /// rotations of some joints, `whole`, is once almost 0, so that none can be left out; those of the first of them
+    /// have a length of 1.05. Nine joints move; two of them are far away, so that their columns have long records. Two
+    /// joints between others change their scales.
     fn add_uneven_clip(library: &mut Library, whole: &[usize], interpolation: Interpolation) -> ClipId {
         let joint = |index: usize| Joint { parent: index.checked_sub(1), ..Joint::default() };
         let skeleton = Skeleton::new(None, (0..UNEVEN).map(joint).collect(), vec![]).unwrap();
@@ -311,8 +405,8 @@ mod tests {
         CompressedLibrary::with_width(&library, width).unwrap()
     }
 
-    /// Reads keys of all clips in turn, again and again, for several instances at different times. Results are those of rows before and after
-    /// the times, joint by joint.
+    /// Reads keys of all clips in turn, again and again, for several instances at different times. Results are those of
+    /// rows before and after the times, joint by joint.
     struct ReadInTurn<'a> {
         packed: &'a PackedLibrary,
         plans: &'a [ClipPlan],
@@ -345,7 +439,7 @@ mod tests {
                     bytemuck::cast_slice(&words[first..][..TimelineRecord::WORDS * record.timeline_count as usize]);
                 let time =
                     |instance: usize| Time { high: (0.31 * (round + instance * instance) as f32) % 4.5, low: 0.0 };
-                let spans: Vec<Span> = (0..INSTANCES)
+                let spans: Vec<KeySpan> = (0..INSTANCES)
                     .flat_map(|instance| {
                         timelines.iter().map(move |timeline| search::timeline(words, values, timeline, time(instance)))
                     })
@@ -366,7 +460,7 @@ mod tests {
                 decoded.decode_rows::<L>(&sampling);
                 for (instance, part) in (0..INSTANCES).flat_map(|i| TransformPart::ALL.map(|part| (i, part))) {
                     for run in plan.runs(part) {
-                        let Kind::Keys(keys) = run.kind else { continue };
+                        let RunKind::Keys(keys) = run.kind else { continue };
                         let joints = run.joints().len().next_multiple_of(L::BLOCK);
                         let span = sampling.span(instance, keys);
                         let rows = decoded.around(&sampling, instance, keys, joints);
@@ -387,7 +481,7 @@ mod tests {
                 }
                 for (instance, keys) in (0..INSTANCES).flat_map(|i| plan.scattered.iter().map(move |keys| (i, keys))) {
                     let span = sampling.span(instance, *keys);
-                    let column = Column::new(words, keys.first);
+                    let column = DecodedColumn::new(words, keys.first);
                     let values = decoded.around_joint(&sampling, instance, keys);
                     for (value, offset) in values.into_iter().zip([span.row, span.row + span.next]) {
                         assert_eq!(value, column.key(words, offset), "round {round}");
@@ -413,18 +507,18 @@ mod tests {
             };
             let kept = plans();
             assert_eq!(kept.len(), Crowd::MAX_LAYERS + 3);
-            let runs = |plan: &Plan| -> Vec<Keys> {
+            let runs = |plan: &Plan| -> Vec<KeyRun> {
                 runs_of(plan, TransformPart::Rotation).into_iter().filter_map(|(_, keys)| keys).collect()
             };
             assert_eq!(kept.iter().map(|ClipPlan { plan, .. }| runs(plan).len()).max(), Some(4));
             let mut all = kept.iter().flat_map(|ClipPlan { plan, .. }| runs(plan));
             assert!(all.any(|keys| keys.nearness == nearness), "{width}");
-            let without_keeping = |clip: ClipPlan| {
+            let without_keeping = |mut clip: ClipPlan| {
                 let counts: Vec<_> = clip.plan.rows.timelines.iter().map(|rows| (rows.timeline, u32::MAX)).collect();
                 let RowPlaces { of_runs, fours, .. } = clip.plan.rows;
-                let rows = RowPlaces::new((of_runs, &counts), (fours - of_runs, &counts));
-                assert!(!rows.are_kept && rows.have_scattered);
-                ClipPlan { plan: Plan { rows, ..clip.plan }, ..clip }
+                clip.plan.rows = RowPlaces::new((of_runs, &counts), (fours - of_runs, &counts));
+                assert!(!clip.plan.rows.are_kept && clip.plan.rows.have_scattered);
+                clip
             };
             let anew: Vec<_> = plans().into_iter().map(without_keeping).collect();
             for set in InstructionSet::ALL {
@@ -435,8 +529,8 @@ mod tests {
     }
 
     /// The counts and keys of the runs of a part.
-    fn runs_of(plan: &Plan, part: TransformPart) -> Vec<(usize, Option<Keys>)> {
-        let keys = |run: &Run| if let Kind::Keys(keys) = run.kind { Some(keys) } else { None };
+    fn runs_of(plan: &Plan, part: TransformPart) -> Vec<(usize, Option<KeyRun>)> {
+        let keys = |run: &JointRun| if let RunKind::Keys(keys) = run.kind { Some(keys) } else { None };
         plan.runs(part).iter().map(|run| (run.joints().len(), keys(run))).collect()
     }
 
@@ -569,17 +663,17 @@ mod tests {
     #[test]
     fn rows_of_many_keys_are_not_kept_and_repeated_keys_count_once() {
         // 64 bytes per four joints.
-        let most = (MOST_BYTES / 64 / 16) as u32;
+        let most = (MAX_KEPT_BYTES / 64 / 16) as u32;
         let kept = |fours, counts: &[(u32, u32)]| {
             let places = RowPlaces::new((fours, counts), (0, &[]));
             (places.are_kept, places.count)
         };
         assert_eq!(kept(16, &[(0, most)]), (true, most));
-        assert_eq!(kept(16, &[(0, most + 1)]), (false, MOST_OF_GROUP));
+        assert_eq!(kept(16, &[(0, most + 1)]), (false, MAX_GROUP_ROWS));
         // Timelines share rows.
         assert_eq!(kept(16, &[(1, 7), (4, most), (5, most)]), (true, most));
-        assert_eq!(kept(16, &[(1, 7), (4, most + 1)]), (false, MOST_OF_GROUP));
-        assert_eq!(kept(u32::MAX, &[(0, u32::MAX), (1, u32::MAX)]), (false, MOST_OF_GROUP));
+        assert_eq!(kept(16, &[(1, 7), (4, most + 1)]), (false, MAX_GROUP_ROWS));
+        assert_eq!(kept(u32::MAX, &[(0, u32::MAX), (1, u32::MAX)]), (false, MAX_GROUP_ROWS));
         assert_eq!(kept(0, &[]), (true, 0));
         // Scattered joints count, unless the rows of the runs could be kept without them.
         let with_scattered = |of_runs, scattered| {
@@ -590,9 +684,9 @@ mod tests {
         assert_eq!(with_scattered((15, counts), (1, counts)), (true, true, 16, most, 1));
         assert_eq!(with_scattered((15, counts), (2, counts)), (true, false, 15, most, 1));
         assert_eq!(with_scattered((1, &[(3, 60)]), (1, &[(0, 5000)])), (true, false, 1, 60, 1));
-        assert_eq!(with_scattered((17, counts), (1, &[(2, 9)])), (false, true, 18, MOST_OF_GROUP, 2));
+        assert_eq!(with_scattered((17, counts), (1, &[(2, 9)])), (false, true, 18, MAX_GROUP_ROWS, 2));
         assert_eq!(with_scattered((0, &[]), (1, &[(0, 8000)])), (true, true, 1, 8000, 1));
-        assert_eq!(with_scattered((0, &[]), (1, &[(0, 9000)])), (false, true, 1, MOST_OF_GROUP, 1));
+        assert_eq!(with_scattered((0, &[]), (1, &[(0, 9000)])), (false, true, 1, MAX_GROUP_ROWS, 1));
         let mut library = Library::new();
         let clip = add_mixed_clip(&mut library);
         let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();

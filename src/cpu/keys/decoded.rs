@@ -1,23 +1,26 @@
-//! Columns and rows of quantized keys, for registers: a thread keeps those of several clips.
+//! What a thread decoded of clips with quantized keys: columns for registers, and rows of values.
+//!
+//! Both are decoded when the first instance of a chunk needs them. A thread keeps as many clips as an instance has
+//! layers ([`DecodedClips`]), from frame to frame, so that a crowd of few clips decodes each key once.
 
 use std::ops::Range;
 
 use glam::Vec4;
 
-use crate::cpu::block::decode::{self, WideRecords};
-use crate::cpu::block::key_row::{self, RunColumns};
-use crate::cpu::block::sampling::Sampling;
-use crate::cpu::decoded_rows::DecodedRows;
-use crate::cpu::plan::{Keys, Kind, Nearness, Plan};
+use crate::cpu::keys::plan::{KeyRun, Plan, RunKind};
+use crate::cpu::keys::records::{self, Nearness, WideRecords};
+use crate::cpu::keys::rows::{self, DecodedRows, RunColumns};
+use crate::cpu::keys::source::Sampling;
 use crate::cpu::simd::{BlockColumns, FourColumns, Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
-use crate::cpu::stages::quantized::Column;
+use crate::cpu::stages::quantized::DecodedColumn;
 use crate::model::Crowd;
 
 /// The clips whose columns a thread keeps: as many as an instance has layers.
 const CLIPS: usize = Crowd::MAX_LAYERS;
 
-/// The number of displacements before other places are taken. Without that, clips that are not read any more would be kept for ever.
+/// The number of displacements before other places are taken. Without that, clips that are not read any more would be
+/// kept for ever.
 const DISPLACEMENTS_PER_PLACE: usize = 64;
 
 /// The columns of a block, in fours.
@@ -27,28 +30,30 @@ const COLUMNS_PER_BLOCK: usize = LARGEST_BLOCK / 4;
 #[derive(Debug, Default)]
 pub struct DecodedClips {
     /// What is kept of each clip, with the offset of its record in the words of the library.
-    clips: [(Option<u32>, DecodedColumns); CLIPS],
+    clips: [(Option<u32>, DecodedClip); CLIPS],
     /// The number of clips that were decoded while no place was free.
     displacements: usize,
 }
 
 /// The decoded columns of a clip, and its rows.
 #[derive(Debug, Default)]
-pub struct DecodedColumns {
-    /// The columns of its runs. Those of each run are padded to whole blocks. Those of [`blocks`](Self::blocks) have no meaning here.
+pub struct DecodedClip {
+    /// The columns of its runs. Those of each run are padded to whole blocks. Those of [`blocks`](Self::blocks) have no
+    /// meaning here.
     pub columns: Vec<FourColumns>,
-    /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Those of other runs have no meaning here.
+    /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Those of other runs
+    /// have no meaning here.
     pub blocks: Vec<BlockColumns>,
-    /// The columns of joints of kind [`Kind::Scattered`].
-    pub scattered: Vec<Column>,
+    /// The columns of joints of kind [`RunKind::Scattered`].
+    pub scattered: Vec<DecodedColumn>,
     /// The rotations of runs that store all four numbers, in the order of their places.
     whole: Vec<WholeRotation>,
     /// The rows that were decoded with these columns.
     rows: DecodedRows,
-    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Those of timelines without rows have
-    /// no meaning.
+    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Those of
+    /// timelines without rows have no meaning.
     around: Vec<[u32; 2]>,
-    /// For each timeline its rows among those that are decoded next.
+    /// For each timeline its rows among the queued ones.
     absent: Vec<Range<usize>>,
 }
 
@@ -57,12 +62,12 @@ pub struct DecodedColumns {
 struct WholeRotation {
     /// Its place in the first row.
     place: usize,
-    column: Column,
+    column: DecodedColumn,
 }
 
 /// The decoding of the columns of a clip.
 struct ColumnDecoding<'a> {
-    columns: &'a mut DecodedColumns,
+    columns: &'a mut DecodedClip,
     words: &'a [u32],
     plan: &'a Plan,
 }
@@ -78,7 +83,7 @@ impl Kernel for ColumnDecoding<'_> {
 
 /// The decoding of rows that instances of a clip with quantized keys read.
 struct RowDecoding<'a, 'b> {
-    decoded: &'a mut DecodedColumns,
+    decoded: &'a mut DecodedClip,
     sampling: &'a Sampling<'b>,
 }
 
@@ -92,7 +97,8 @@ impl Kernel for RowDecoding<'_, '_> {
 }
 
 impl DecodedClips {
-    /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are kept. All calls must be with the same registers. Those of a clip without quantized keys have no meaning.
+    /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are
+    /// kept. All calls must be with the same registers. Those of a clip without quantized keys have no meaning.
     #[inline(always)]
     pub fn of<L: Lanes>(
         &mut self,
@@ -100,7 +106,7 @@ impl DecodedClips {
         clip: u32,
         plan: &Plan,
         clips_per_instance: usize,
-    ) -> &mut DecodedColumns {
+    ) -> &mut DecodedClip {
         if !plan.quantized {
             return &mut self.clips[0].1;
         }
@@ -128,8 +134,9 @@ impl DecodedClips {
         self.clips.iter().position(|(kept, _)| *kept == Some(clip))
     }
 
-    /// The place for the next clip. Where there are more clips than places, those that are read one after the other displace each other in as
-    /// many places as an instance needs: the memory of these stays in the caches of a core, and other clips are kept until the next frame.
+    /// The place for the next clip. Where there are more clips than places, those that are read one after the other
+    /// displace each other in as many places as an instance needs: the memory of these stays in the caches of a core,
+    /// and other clips are kept until the next frame.
     fn place(&mut self, clips_per_instance: usize) -> usize {
         if let Some(free) = self.clips.iter().position(|(kept, _)| kept.is_none()) {
             return free;
@@ -140,7 +147,7 @@ impl DecodedClips {
     }
 }
 
-impl DecodedColumns {
+impl DecodedClip {
     /// Decodes the columns of all runs.
     #[inline(always)]
     fn decode<L: Lanes>(&mut self, words: &[u32], plan: &Plan) {
@@ -150,7 +157,7 @@ impl DecodedColumns {
         self.rows.clear(&plan.rows);
         for part in TransformPart::ALL {
             for run in plan.runs(part) {
-                let Kind::Keys(keys) = run.kind else { continue };
+                let RunKind::Keys(keys) = run.kind else { continue };
                 if L::READS_BLOCKS && keys.nearness == Nearness::Blocks {
                     self.push_blocks::<L>(words, keys, run.joints().len(), part);
                 } else if keys.is_quantized() {
@@ -205,7 +212,7 @@ impl DecodedColumns {
         let codes: &[u8] = bytemuck::cast_slice(words);
         for part in TransformPart::ALL {
             for run in plan.runs(part) {
-                let Kind::Keys(keys) = run.kind else { continue };
+                let RunKind::Keys(keys) = run.kind else { continue };
                 if !keys.is_quantized() {
                     continue;
                 }
@@ -220,14 +227,14 @@ impl DecodedColumns {
                 let joints = run.joints().len().next_multiple_of(L::BLOCK);
                 let DecodedRows { values, absent, .. } = &mut self.rows;
                 let rows = &absent[self.absent[keys.timeline()].clone()];
-                key_row::decode::<L>(columns, joints, part, rows, codes, &mut values[4 * first..]);
+                rows::decode::<L>(columns, joints, part, rows, codes, &mut values[4 * first..]);
                 if keys.have_whole_rotations() {
                     let [start, end] =
                         [4 * first, 4 * first + joints].map(|end| self.whole.partition_point(|own| own.place < end));
                     for WholeRotation { place, column } in &self.whole[start..end] {
                         for row in rows {
                             let value = column.key(words, row.first_word());
-                            key_row::replace::<L>(value, &mut values[row.to..], *place);
+                            rows::replace::<L>(value, &mut values[row.to..], *place);
                         }
                     }
                 }
@@ -238,7 +245,7 @@ impl DecodedColumns {
         }
     }
 
-    /// Decodes the absent rows of joints of kind [`Kind::Scattered`].
+    /// Decodes the absent rows of joints of kind [`RunKind::Scattered`].
     #[inline(never)]
     fn decode_scattered_rows(&mut self, plan: &Plan, words: &[u32]) {
         for keys in plan.scattered.iter().filter(|keys| keys.is_quantized()) {
@@ -251,16 +258,16 @@ impl DecodedColumns {
     }
 
     /// The values of a run of `joints` joints at the keys before and after the time of an instance, in whole blocks, as
-    /// [`key_row::decode`] writes them.
+    /// [`rows::decode`] writes them.
     #[inline(always)]
-    pub fn around(&self, sampling: &Sampling, instance: usize, keys: Keys, joints: usize) -> [&[Vec4]; 2] {
+    pub fn around(&self, sampling: &Sampling, instance: usize, keys: KeyRun, joints: usize) -> [&[Vec4]; 2] {
         let [start, end] = self.around[instance * sampling.clip.timelines.len() + keys.timeline()];
         [self.rows.run(start, keys, joints), self.rows.run(end, keys, joints)]
     }
 
-    /// The values of a joint of kind [`Kind::Scattered`] at the keys before and after the time of an instance.
+    /// The values of a joint of kind [`RunKind::Scattered`] at the keys before and after the time of an instance.
     #[inline(always)]
-    pub fn around_joint(&self, sampling: &Sampling, instance: usize, keys: &Keys) -> [Vec4; 2] {
+    pub fn around_joint(&self, sampling: &Sampling, instance: usize, keys: &KeyRun) -> [Vec4; 2] {
         if !self.rows.have_scattered {
             return self.decode_around_joint(sampling, instance, keys);
         }
@@ -270,12 +277,12 @@ impl DecodedColumns {
 
     /// The same, decoded for this instance alone.
     #[inline(never)]
-    fn decode_around_joint(&self, sampling: &Sampling, instance: usize, keys: &Keys) -> [Vec4; 2] {
+    fn decode_around_joint(&self, sampling: &Sampling, instance: usize, keys: &KeyRun) -> [Vec4; 2] {
         let (span, column) = (sampling.span(instance, *keys), &self.scattered[keys.columns()]);
         [span.row, span.row + span.next].map(|row| column.key(sampling.clip.sampler.words(), row))
     }
 
-    /// Decodes the columns of joints of kind [`Kind::Scattered`].
+    /// Decodes the columns of joints of kind [`RunKind::Scattered`].
     #[inline(never)]
     fn decode_scattered_columns(&mut self, words: &[u32], plan: &Plan) {
         let quantized = plan.scattered.iter().filter(|keys| keys.is_quantized());
@@ -284,7 +291,7 @@ impl DecodedColumns {
 
     /// Appends the columns of a run of `joints` joints, block by block.
     #[inline(always)]
-    fn push_blocks<L: Lanes>(&mut self, words: &[u32], keys: Keys, joints: usize, part: TransformPart) {
+    fn push_blocks<L: Lanes>(&mut self, words: &[u32], keys: KeyRun, joints: usize, part: TransformPart) {
         const { assert!(!L::READS_BLOCKS || L::BLOCK == LARGEST_BLOCK) };
         self.blocks.resize(keys.columns() / COLUMNS_PER_BLOCK, BlockColumns::default());
         let mut widened = WideRecords::default();
@@ -298,18 +305,18 @@ impl DecodedColumns {
                     (widened.words(), WideRecords::STRIDE, read)
                 }
             };
-            let by_number = decode::columns::<L>(block, stride);
+            let by_number = records::columns::<L>(block, stride);
             records = &records[read..];
             self.blocks.push(match part {
                 TransformPart::Rotation => by_number,
-                _ => decode::by_joint::<L>(&by_number),
+                _ => records::by_joint::<L>(&by_number),
             });
         }
     }
 
     /// Appends the rotations of a run of `joints` joints that store all four numbers.
     #[inline(never)]
-    fn push_whole(&mut self, words: &[u32], keys: Keys, joints: usize) {
+    fn push_whole(&mut self, words: &[u32], keys: KeyRun, joints: usize) {
         let first = 4 * keys.columns();
         for (joint, column) in keys.decode(words).take(joints).enumerate() {
             if !column.decodes_in_block(TransformPart::Rotation) {
@@ -320,17 +327,17 @@ impl DecodedColumns {
 
     /// Appends the columns of a run of `joints` joints, four by four.
     #[inline(never)]
-    fn push_run(&mut self, words: &[u32], keys: Keys, joints: usize) {
+    fn push_run(&mut self, words: &[u32], keys: KeyRun, joints: usize) {
         self.columns.resize(keys.columns(), FourColumns::default());
         self.push_columns(keys.decode(words).take(joints), keys.nearness != Nearness::Apart);
     }
 
-    /// Appends columns four by four, padded to whole blocks with columns whose numbers are not used. If `paired` is set, the codes of each two
-    /// joints lie in one window.
-    pub fn push_columns(&mut self, columns: impl Iterator<Item = Column>, paired: bool) {
+    /// Appends columns four by four, padded to whole blocks with columns whose numbers are not used. If `paired` is
+    /// set, the codes of each two joints lie in one window.
+    pub fn push_columns(&mut self, columns: impl Iterator<Item = DecodedColumn>, paired: bool) {
         let first = self.columns.len();
         let mut count = 0;
-        let mut even = Column::default();
+        let mut even = DecodedColumn::default();
         for mut column in columns {
             if count % 4 == 0 {
                 self.columns.push(FourColumns::default());
@@ -349,21 +356,8 @@ impl DecodedColumns {
     }
 }
 
-/// The distance of the codes of the columns of a run. The second column of a pair is ignored if it does not decode in a block; the first still
-/// sets the window.
-pub fn nearness(columns: &[Column], part: TransformPart) -> Nearness {
-    let pairs = columns.as_chunks::<2>().0;
-    if !pairs.iter().all(|[a, b]| !b.decodes_in_block(part) || b.bytes_from(a.first).is_some()) {
-        Nearness::Apart
-    } else if decode::can_decode(columns, part) {
-        Nearness::Blocks
-    } else {
-        Nearness::Paired
-    }
-}
-
 /// Sets one of four columns.
-fn set_column(four: &mut FourColumns, index: usize, column: &Column) {
+fn set_column(four: &mut FourColumns, index: usize, column: &DecodedColumn) {
     four.bytes[index] = column.bytes;
     four.masks[index] = column.masks;
     four.scales[index] = column.scale;
@@ -395,7 +389,7 @@ mod tests {
             let Self { words, plans } = self;
             let mut kept = DecodedClips::default();
             for (clip, plan) in plans.iter().chain(plans.iter().rev()).chain(plans.iter().flat_map(|plan| [plan; 2])) {
-                let mut expected = DecodedColumns::default();
+                let mut expected = DecodedClip::default();
                 expected.decode::<L>(words, plan);
                 assert_eq!(expected.blocks.is_empty(), !L::READS_BLOCKS);
                 assert_eq!(expected.columns.is_empty(), L::READS_BLOCKS);

@@ -1,36 +1,46 @@
-//! Finds the key intervals of a group of instances at once, with the numbers of [`stages::search`](crate::cpu::stages::search).
+//! Finds the key intervals of a group of instances at once, with the numbers of
+//! [`stages::search`](crate::cpu::stages::search).
+//!
+//! Where keys are evenly spaced, a multiplication guesses the key of each instance. The guess is off by at most one, so
+//! that four neighbouring keys are compared in all lanes, without branches. Other timelines, and groups of few
+//! instances, are searched one by one. The weights of rotations follow for all instances at once ([`GroupWeights`]).
+//!
+//! [`GroupSpans`] has the results of instances of one layer each, and [`GroupLayers`] those of instances whose layers
+//! are mixed: all lowest layers are searched together, then all second ones, and so on.
 
 use std::ops::Range;
 
 use crate::cpu::block::slerp::GroupWeights;
-use crate::cpu::plan::Plan;
+use crate::cpu::keys::plan::Plan;
+use crate::cpu::keys::source::Source;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
-use crate::cpu::source::Source;
+use crate::cpu::stages::blend;
 use crate::cpu::stages::phase::{self, Time};
-use crate::cpu::stages::search::{self, Span};
+use crate::cpu::stages::search::{self, KeySpan};
 use crate::pack::Arrays;
 use crate::pack::record::{ClipRecord, LayerRecord, NONE, TIMES_EVEN, TimelineRecord};
 
 /// A number of each instance.
 type PerInstance = [f32; LARGEST_BLOCK];
 
-/// Neighbouring keys that are looked at: a guess is off by at most one, and the key after the one that is found is among them.
+/// Neighbouring keys that are looked at: a guess is off by at most one, and the key after the one that is found is
+/// among them.
 const KEYS: usize = 4;
 
 /// The least number of instances for which a common search is faster.
-const LEAST_TOGETHER: usize = 4;
+const MIN_TOGETHER: usize = 4;
 
 /// The most keys whose indices an `f32` holds exactly.
-const MOST_KEYS: u32 = 1 << 24;
+const MAX_KEYS: u32 = 1 << 24;
 
 /// The spans of a group of instances of one layer each, and the weights of their rotations.
 #[derive(Debug, Default)]
 pub struct GroupSpans {
     /// The spans of all timelines of an instance lie side by side.
-    pub spans: Vec<Span>,
+    pub spans: Vec<KeySpan>,
     /// The index of the first span of each instance.
     pub firsts: [usize; LARGEST_BLOCK],
-    /// The weights of rotations at the timelines [`Plan::turning`](crate::cpu::plan::Plan::turning) of the clip of each instance.
+    /// The weights of rotations at the timelines [`Plan::turning`] of the clip of each instance.
     pub slerp_weights: Vec<GroupWeights>,
 }
 
@@ -65,7 +75,7 @@ impl GroupSpans {
         let mut count = 0;
         for same in layers.chunk_by(have_one_clip) {
             let clip: ClipRecord = arrays.record(same[0].clip);
-            let timelines = source.timelines(&clip);
+            let timelines = search::timelines(arrays, &clip);
             let mut times = Times { high: [0.0; LARGEST_BLOCK], low: [0.0; LARGEST_BLOCK] };
             for (instance, layer) in same.iter().enumerate() {
                 times.set(instance, phase::of_layer(layer, &clip, now));
@@ -76,11 +86,11 @@ impl GroupSpans {
                 count += timelines.len();
             }
             if self.spans.len() < count {
-                self.spans.resize(count, Span::default());
+                self.spans.resize(count, KeySpan::default());
             }
             for (index, timeline) in timelines.iter().enumerate() {
                 let to = self.spans[first + index..].iter_mut().step_by(timelines.len()).take(same.len());
-                find_in_timeline::<L>(arrays, timeline, &times, same.len() >= LEAST_TOGETHER, to);
+                find_in_timeline::<L>(arrays, timeline, &times, same.len() >= MIN_TOGETHER, to);
             }
         }
     }
@@ -111,18 +121,19 @@ impl Times {
     }
 }
 
-/// Finds the keys around the times of instances in a timeline: if `together` is set, for all at once, where the timeline allows it.
+/// Finds the keys around the times of instances in a timeline: if `together` is set, for all at once, where the
+/// timeline allows it.
 #[inline(always)]
 fn find_in_timeline<'a, L: Lanes>(
     arrays: &Arrays,
     timeline: &TimelineRecord,
     times: &Times,
     together: bool,
-    to: impl Iterator<Item = &'a mut Span>,
+    to: impl Iterator<Item = &'a mut KeySpan>,
 ) {
     let is_even = timeline.table == NONE || timeline.table == TIMES_EVEN;
     let is_plain = timeline.map == NONE && timeline.easing == NONE;
-    if together && is_even && is_plain && (KEYS as u32..MOST_KEYS).contains(&timeline.key_count) {
+    if together && is_even && is_plain && (KEYS as u32..MAX_KEYS).contains(&timeline.key_count) {
         let around = Around::find::<L>(&arrays.words, timeline, times);
         for (instance, to) in to.enumerate() {
             *to = around.span(timeline, instance % LARGEST_BLOCK);
@@ -195,19 +206,19 @@ impl Around {
 
     /// The span of an instance.
     #[inline(always)]
-    fn span(&self, timeline: &TimelineRecord, instance: usize) -> Span {
+    fn span(&self, timeline: &TimelineRecord, instance: usize) -> KeySpan {
         let window = timeline.window;
         let key = self.key[instance] as i32 as u32;
         if self.passed[instance] < -window {
-            return Span::on(0, timeline);
+            return KeySpan::on(0, timeline);
         }
         if self.since[instance] <= window || key + 1 >= timeline.key_count {
-            return Span::on(key, timeline);
+            return KeySpan::on(key, timeline);
         }
         if self.left[instance] <= window {
-            return Span::on(key + 1, timeline);
+            return KeySpan::on(key + 1, timeline);
         }
-        Span {
+        KeySpan {
             row: timeline.keys + key * timeline.row,
             next: timeline.row,
             fraction: self.fraction[instance],
@@ -247,6 +258,97 @@ fn key_times<L: Lanes>(
     (high, low)
 }
 
+/// The weights and spans of the layers of a group of instances at a tick.
+#[derive(Debug, Default)]
+pub struct GroupLayers {
+    /// The number of layers per instance.
+    count: usize,
+    /// The weight of each layer, instance after instance.
+    weights: Vec<f32>,
+    /// For each layer with a weight above 0 its index in the group that its spans were found with, instance after
+    /// instance.
+    lanes: Vec<usize>,
+    /// The spans of the lowest layers of all instances, then those of the second ones, and so on.
+    found: Vec<GroupSpans>,
+    /// Layers whose spans are found together.
+    together: Vec<LayerRecord>,
+}
+
+/// The layers of an instance of a group.
+#[derive(Clone, Copy)]
+pub struct InstanceLayers<'a> {
+    weights: &'a [f32],
+    lanes: &'a [usize],
+    found: &'a [GroupSpans],
+}
+
+impl GroupLayers {
+    /// Finds the weights of all layers, and the spans of those with a weight above 0. Each instance has `count` layers.
+    #[inline(always)]
+    pub fn find<L: Lanes>(&mut self, source: Source, layers: &[LayerRecord], count: usize, now: i64) {
+        self.count = count;
+        self.weights.clear();
+        self.weights.extend(layers.iter().map(|layer| blend::weight(layer, now)));
+        self.lanes.resize(layers.len(), 0);
+        if self.found.len() < count {
+            self.found.resize_with(count, GroupSpans::default);
+        }
+        for (index, found) in self.found.iter_mut().take(count).enumerate() {
+            self.together.clear();
+            for place in (index..layers.len()).step_by(count) {
+                if self.weights[place] > 0.0 {
+                    self.lanes[place] = self.together.len();
+                    self.together.push(layers[place]);
+                }
+            }
+            found.find::<L>(source, &self.together, now);
+            let (mut first, mut turning) = (0, 0);
+            for same in self.together.chunk_by(have_one_clip) {
+                let plan = source.plan(same[0].clip);
+                found.set_fractions(plan, first..first + same.len());
+                first += same.len();
+                turning = turning.max(plan.turning.len());
+            }
+            found.weigh::<L>(turning);
+        }
+    }
+
+    /// The layers of an instance.
+    #[inline(always)]
+    pub fn instance(&self, instance: usize) -> InstanceLayers<'_> {
+        let own = instance * self.count..(instance + 1) * self.count;
+        InstanceLayers { weights: &self.weights[own.clone()], lanes: &self.lanes[own], found: &self.found }
+    }
+}
+
+impl<'a> InstanceLayers<'a> {
+    /// The indices of the layers with a weight above 0.
+    #[inline(always)]
+    pub fn active(self) -> impl Iterator<Item = usize> + Clone + use<'a> {
+        (0..self.weights.len()).filter(move |&index| self.weights[index] > 0.0)
+    }
+
+    /// The weight of a layer.
+    #[inline(always)]
+    pub fn weight(self, index: usize) -> f32 {
+        self.weights[index]
+    }
+
+    /// The spans of a layer with a weight above 0.
+    #[inline(always)]
+    pub fn spans(self, index: usize) -> &'a [KeySpan] {
+        let found = &self.found[index];
+        &found.spans[found.firsts[self.lanes[index]]..]
+    }
+
+    /// The weights of rotations of a layer with a weight above 0: those of a group, and the index of the instance in
+    /// it.
+    #[inline(always)]
+    pub fn slerp_weights(self, index: usize) -> (&'a [GroupWeights], usize) {
+        (&self.found[index].slerp_weights, self.lanes[index])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,10 +364,10 @@ mod tests {
     }
 
     impl Kernel for Find<'_> {
-        type Output = Vec<Span>;
+        type Output = Vec<KeySpan>;
 
-        fn run<L: Lanes>(self) -> Vec<Span> {
-            let mut spans = vec![Span::default(); self.times.len()];
+        fn run<L: Lanes>(self) -> Vec<KeySpan> {
+            let mut spans = vec![KeySpan::default(); self.times.len()];
             for (times, to) in self.times.chunks(L::BLOCK).zip(spans.chunks_mut(L::BLOCK)) {
                 let mut group = Times { high: [0.0; LARGEST_BLOCK], low: [0.0; LARGEST_BLOCK] };
                 times.iter().enumerate().for_each(|(instance, &time)| group.set(instance, time));
@@ -275,7 +377,7 @@ mod tests {
         }
     }
 
-    fn bits(span: &Span) -> [u32; 4] {
+    fn bits(span: &KeySpan) -> [u32; 4] {
         [span.row, span.next, span.fraction.to_bits(), span.interval.to_bits()]
     }
 

@@ -1,23 +1,54 @@
 //! Records of quantized keys, decoded for a block of joints at once.
+//!
+//! A column of keys has a record: the place and the width of its codes in a row, their least values, and the size of a
+//! step. Registers need the same numbers in another form: for each code the words that hold it, a mask, a factor and an
+//! addend. This file makes that form of sixteen neighbouring records at once, in plain loops over their fields, and
+//! says which columns can have it ([`Nearness`]). [`DecodedColumn`] is the same for one column.
 
 use glam::Vec4;
 
 use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, HALF_WINDOW, LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::TransformPart;
-use crate::cpu::stages::quantized::Column;
+use crate::cpu::stages::quantized::DecodedColumn;
 use crate::pack::column_words;
 use crate::pack::record::{
     QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH,
     QUANTIZED_STEP_LOW, QUANTIZED_WIDE_COLUMN_WORDS,
 };
 
+/// The distance of the codes of quantized keys of neighbouring joints. Rotations that store all four numbers do not
+/// count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Nearness {
+    /// The codes of each joint have a window of their own.
+    Apart,
+    /// The codes of each two joints lie in one window.
+    Paired,
+    /// The codes of each two joints lie in one window, and those of each half of a block of joints in one for halves.
+    Blocks,
+}
+
+/// The distance of the codes of the columns of a run. The second column of a pair is ignored if it does not decode in a
+/// block; the first still sets the window.
+pub fn nearness(columns: &[DecodedColumn], part: TransformPart) -> Nearness {
+    let pairs = columns.as_chunks::<2>().0;
+    if !pairs.iter().all(|[a, b]| !b.decodes_in_block(part) || b.bytes_from(a.first).is_some()) {
+        Nearness::Apart
+    } else if can_decode(columns, part) {
+        Nearness::Blocks
+    } else {
+        Nearness::Paired
+    }
+}
+
 /// A field of the records of a block, for each joint.
 type Field = [u32; LARGEST_BLOCK];
 
-/// Returns `true` if the records of neighbouring columns can be decoded by [`columns`], block after block: their codes fit the
-/// windows of blocks of [`LARGEST_BLOCK`] joints, and none stores a fourth number. Those that do not decode in a block are ignored, except that
-/// the first column of a half sets its window: they are decoded to numbers without meaning, and replaced.
-pub fn can_decode(columns: &[Column], part: TransformPart) -> bool {
+/// Returns `true` if the records of neighbouring columns can be decoded by [`columns`], block after block: their codes
+/// fit the windows of blocks of [`LARGEST_BLOCK`] joints, and none stores a fourth number. Those that do not decode in
+/// a block are ignored, except that the first column of a half sets its window: they are decoded to numbers without
+/// meaning, and replaced.
+pub fn can_decode(columns: &[DecodedColumn], part: TransformPart) -> bool {
     const HALF: usize = LARGEST_BLOCK / 2;
     columns.chunks(LARGEST_BLOCK).all(|block| {
         let first = first_of(block[0].first);
@@ -67,13 +98,14 @@ impl WideRecords {
     }
 }
 
-/// The columns of a block of neighbouring joints by number, decoded from their records. `words` begins with the first record, and each takes
-/// `stride` words. What follows the last one is decoded, too, to numbers without meaning.
+/// The columns of a block of neighbouring joints by number, decoded from their records. `words` begins with the first
+/// record, and each takes `stride` words. What follows the last one is decoded, too, to numbers without meaning.
 #[inline(always)]
 pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> BlockColumns {
     let Records { heads, formats, places, leasts } = Records::new::<L>(words, stride);
     let first = first_of(places[0] as usize / 8);
-    // The third place of a transposed block is that of the first joint of its second half. If the run ends before, it has no meaning.
+    // The third place of a transposed block is that of the first joint of its second half. If the run ends before, it
+    // has no meaning.
     let second = first_of(places[2] as usize / 8).clamp(first, first + HALF_WINDOW);
     let mut columns = BlockColumns { firsts: [first, second], ..BlockColumns::default() };
     // Plain loops over arrays: the compiler turns each into a few instructions on registers.
