@@ -1,6 +1,6 @@
 //! Layers at the tick of the frame: their clip times, and where a clip has one timeline its search result. One invocation per layer.
 //!
-//! The kernel runs before kernels that pose in the parallel form. There, each wave of an instance would compute the same.
+//! The kernel runs before those that pose, where each wave of an instance would compute the same.
 
 /// Indices, key times and records of the library. This kernel reads clips, timelines, key times and easings.
 @group(0) @binding(0) var<storage, read> words: array<u32>;

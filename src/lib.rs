@@ -26,7 +26,7 @@
 //! # Features
 //!
 //! * `gpu` (default): the items with `Gpu` in their names, [`AdapterDescription`], [`AdapterKind`], [`CrowdOptions`],
-//!   [`KernelForm`], [`LayersOutcome`], [`Shortfall`], `measure::gpu` and the re-export of `wgpu`.
+//!   [`LayersOutcome`], [`Shortfall`], `measure::gpu` and the re-export of `wgpu`.
 //! * `render`: the module `render`. It includes `gpu` and `gltf`.
 //! * `gltf`: `import::gltf::from_document` and the re-export of the crate `gltf`.
 //! * `cli` (default): the command `posse`. It includes `render` and adds no items to the library.
@@ -113,7 +113,7 @@ pub use wgpu;
 #[doc(inline)]
 pub use self::gpu::{
     AdapterDescription, AdapterKind, CrowdOptions, DeviceAndQueue, GpuBatch, GpuContext, GpuCrowd, GpuEngine,
-    GpuEvents, GpuLibrary, KernelForm, LayersOutcome, Shortfall,
+    GpuEvents, GpuLibrary, LayersOutcome, Shortfall,
 };
 
 // `inline` lists the items with their summaries.

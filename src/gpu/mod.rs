@@ -50,7 +50,6 @@ pub use kernel_text::KernelText;
 pub use kernels::kernel_limits;
 pub use library::GpuLibrary;
 pub use options::{CrowdOptions, LayersOutcome};
-pub use plan::KernelForm;
 pub use stopwatch::Stopwatch;
 
 pub(crate) use allocation::{create_buffer, create_encoder, fault_point};

@@ -1,4 +1,4 @@
-//! Local transforms to model matrices, as in `shaders/shared/hierarchy_serial.wgsl`.
+//! Local transforms to model matrices, joint after joint, parents before children.
 
 use glam::Vec4;
 
