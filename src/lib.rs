@@ -25,7 +25,7 @@
 //! # Features
 //!
 //! * `gpu` (default): the items with `Gpu` in their names, [`AdapterDescription`], [`AdapterKind`], [`CrowdOptions`],
-//!   [`KernelForm`], [`LayersOutcome`], [`Shortfall`], `measure::gpu` and the re-export of `wgpu`.
+//!   [`LayersOutcome`], [`Shortfall`], `measure::gpu` and the re-export of `wgpu`.
 //! * `gltf`: `import::gltf::from_document` and the re-export of the crate `gltf`.
 //!
 //! All other items need no feature. The pages at docs.rs show all items, each with its feature. The crate `posse-render` draws crowds
@@ -107,7 +107,7 @@ pub use wgpu;
 #[doc(inline)]
 pub use self::gpu::{
     AdapterDescription, AdapterKind, CrowdOptions, DeviceAndQueue, GpuBatch, GpuContext, GpuCrowd, GpuEngine,
-    GpuEvents, GpuLibrary, KernelForm, LayersOutcome, Shortfall,
+    GpuEvents, GpuLibrary, LayersOutcome, Shortfall,
 };
 
 // `inline` lists the items with their summaries.

@@ -8,7 +8,7 @@ use crate::cpu::CpuEngine;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 #[cfg(feature = "gpu")]
-use crate::gpu::{GpuCrowd, GpuEngine, KernelForm, Stopwatch, create_encoder, submit};
+use crate::gpu::{GpuCrowd, GpuEngine, Stopwatch, create_encoder, submit};
 use crate::model::{Crowd, Library, Outputs, Pose, Poses, Ticks};
 use crate::reference::Reference;
 
@@ -60,9 +60,6 @@ pub struct Measurement {
     pub wall: Statistics,
     /// Seconds per frame by the clock of the GPU, if it has one.
     pub device: Option<Statistics>,
-    /// Instances per frame that the GPU poses with kernels of the serial form. The parallel form poses the others. `None` for
-    /// other engines.
-    pub serial: Option<usize>,
     /// Bytes of poses written per frame.
     pub bytes: u64,
     /// The comparison with the reference; `None` for the reference itself.
@@ -133,7 +130,6 @@ impl Workload<'_> {
             joints: self.joints(),
             wall,
             device,
-            serial: None,
             bytes,
             check,
         }
@@ -221,9 +217,7 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
     };
     let device = stopwatch.as_ref().map(clock).transpose()?;
     let bytes = crowd.batches().iter().map(|batch| batch.layout().bytes() * batch.instances().len() as u64).sum();
-    let serial = crowd.batches().iter().filter(|batch| batch.form() == KernelForm::Serial);
-    let serial = serial.map(|batch| batch.instances().len()).sum();
-    Ok(Measurement { serial: Some(serial), ..workload.measurement(engine, wall, device, bytes, Some(check)) })
+    Ok(workload.measurement(engine, wall, device, bytes, Some(check)))
 }
 
 /// Measures the reference for about the time `budget`. It poses at most 64 instances of the crowd, and counts only those.

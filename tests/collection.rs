@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 use posse::import::gltf::{self, Asset};
 use posse::{
-    CompressedLibrary, Crowd, ErrorBound, Evaluator, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Pose, Poses, Reference, Ticks, Transform, contract,
+    CompressedLibrary, Crowd, ErrorBound, Evaluator, Layer, LayerTime, Library, Outputs, PackedLibrary, Pose, Poses,
+    Reference, Ticks, Transform, contract,
 };
 use serde_json::Value;
 
@@ -59,13 +59,11 @@ fn check(expected: &Value) {
         assert!(report.is_within(), "{name}, {clip:?}, {}: {:?}", engine.engine(), report.quantities());
     };
     check(&library, &expected, &mut reference);
-    fast_engines(&KernelForm::ALL, &|| PackedLibrary::new(&library).unwrap(), &mut |engine| {
-        check(&library, &expected, engine)
-    });
+    fast_engines(&|| PackedLibrary::new(&library).unwrap(), &mut |engine| check(&library, &expected, engine));
     // The engines are compared with the reference on the compressed library, and the compressed library with the original.
     let compressed = CompressedLibrary::new(&library, ErrorBound::default()).unwrap();
     let decoded = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
-    compressed_engines(&[KernelForm::Parallel], &compressed, |engine| check(compressed.library(), &decoded, engine));
+    compressed_engines(&compressed, |engine| check(compressed.library(), &decoded, engine));
     assert_within(&library, &compressed, ErrorBound::default(), name);
 }
 

@@ -7,8 +7,8 @@ use glam::{DQuat, DVec3};
 use posse::import::gltf;
 use posse::{
     Clip, ClipId, CompressedLibrary, CpuEngine, Curve, CurveEasing, Easing, Error, ErrorBound, Extrapolation,
-    Interpolation, Joint, KernelForm, Length, Library, PackedLibrary, Reference, RootMotion, RootRotation, Target,
-    Timeline, Track, demo,
+    Interpolation, Joint, Length, Library, PackedLibrary, Reference, RootMotion, RootRotation, Target, Timeline, Track,
+    demo,
 };
 
 use crate::support::assert_close::assert_vector;
@@ -103,7 +103,7 @@ fn numbers_of_few_digits_survive_24_bits_exactly() {
     let compressed = CompressedLibrary::with_width(&made, 24).unwrap();
     assert_eq!(compressed.library().clip(id).tracks[0].curve.values(), values);
     assert_eq!(compressed.reports()[0].error, 0.0);
-    compressed_engines(&[KernelForm::Parallel], &compressed, |engine| {
+    compressed_engines(&compressed, |engine| {
         let found = pose_at(engine, &made, id, 0.5).local[0].translation;
         assert_vector(found, [0.125, 4.25, -32.5], engine.engine());
     });
@@ -117,7 +117,7 @@ fn keys_of_constant_easing_are_hit_at_their_times() {
     let eased = eased.with_easing(CurveEasing::One(Easing::Constant)).unwrap();
     let (made, id) = one_track(Target::Translation(0), eased);
     let compressed = CompressedLibrary::with_width(&made, 24).unwrap();
-    compressed_engines(&[KernelForm::Parallel], &compressed, |engine| {
+    compressed_engines(&compressed, |engine| {
         for (&time, value) in times.iter().zip(values.chunks(3)) {
             let found = pose_at(engine, &made, id, time).local[0].translation;
             assert_vector(found, [value[0], value[1], value[2]], &format!("{} at {time}", engine.engine()));
@@ -266,7 +266,7 @@ fn rotations_of_every_kind_are_within_the_bound() {
             let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
             assert_within(&made, &compressed, ErrorBound::default(), what);
             let truth = Reference::new(compressed.library());
-            compressed_engines(&[KernelForm::Parallel], &compressed, |engine| {
+            compressed_engines(&compressed, |engine| {
                 for seconds in [0.0, 0.25, 10.5, 20.75, 39.0] {
                     let wanted = pose_at(&mut truth.clone(), &made, id, seconds).local[0].rotation;
                     let found = pose_at(engine, &made, id, seconds).local[0].rotation;

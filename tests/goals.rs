@@ -5,8 +5,8 @@ mod on_gpu;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
     Chain, ChainId, ChainKind, Clip, ClipId, Crowd, Curve, Evaluator, Goal, GoalTarget, GoalWeight, Interpolation,
-    Joint, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary, Parameter, Poses, Reference, Skeleton,
-    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, contract, glam,
+    Joint, Layer, LayerTime, Library, Outputs, PackedLibrary, Parameter, Poses, Reference, Skeleton, SkeletonId, Skin,
+    Target, Ticks, Timeline, Track, Transform, contract, glam,
 };
 
 use crate::support::each_engine::fast_engines;
@@ -166,7 +166,7 @@ fn goals_are_those_of_the_reference_on_rigs_of_all_sizes() {
         let rig = rig(&mut numbers, joints, scales);
         let crowd = crowd(&mut numbers, &rig, 21);
         let packed = || PackedLibrary::new(&rig.library).unwrap();
-        fast_engines(&KernelForm::ALL, &packed, &mut |engine| {
+        fast_engines(&packed, &mut |engine| {
             let what = format!("{} joints, {scales:?}, {}, {}", joints, engine.engine(), engine.adapter());
             // Without local transforms in the output, too.
             for outputs in [Outputs::ALL, Outputs { local: false, ..Outputs::ALL }] {

@@ -3,8 +3,8 @@
 use glam::{DQuat, DVec3};
 use posse::{
     AdditiveReference, Clip, ClipId, CpuEngine, Crowd, Curve, Error, Evaluator, Fade, FadeShape, Interpolation, Joint,
-    KernelForm, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, PackedLibrary, Playback, Pose, Property,
-    Skeleton, SkeletonId, Target, Ticks, Track, Transform, WrapMode,
+    Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, PackedLibrary, Playback, Pose, Property, Skeleton,
+    SkeletonId, Target, Ticks, Track, Transform, WrapMode,
 };
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
@@ -349,7 +349,7 @@ fn additions_to_a_library_need_a_new_engine() {
     for (skeleton, layers, what) in instances {
         let mut crowd = Crowd::new();
         crowd.push(skeleton, &layers).unwrap();
-        fast_engines(&[KernelForm::Parallel], &|| packing.clone(), &mut |engine| {
+        fast_engines(&|| packing.clone(), &mut |engine| {
             let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
             let expected = format!("instance 0: there is no {what}, numbered from 0; {advice}");
             assert_eq!(error, expected, "{}", engine.engine());

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use posse::{
     ChainKind, Clip, CompressedLibrary, CpuEngine, Crowd, ErrorBound, Evaluator, Fade, Goal, GoalTarget, GoalWeight,
-    KernelForm, Layer, LayerMode, LayerTime, Library, Outputs, PackedLibrary, Poses, Reference, Target, Ticks, Track,
+    Layer, LayerMode, LayerTime, Library, Outputs, PackedLibrary, Poses, Reference, Target, Ticks, Track,
     TransitionKind, WeightDriver, contract,
 };
 use proptest::prelude::*;
@@ -19,18 +19,12 @@ use crate::support::scenes::{Scene, SceneSpec, scenes};
 fn check(spec: &SceneSpec) {
     let scene = spec.scene();
     let packing = || PackedLibrary::new(&scene.library).unwrap();
-    // Each kernel form runs half of the scenes, and compressed keys run with the other form.
-    let other = (spec.seed / 4 % 2) as usize;
-    fast_engines(&[KernelForm::ALL[1 - other]], &packing, &mut |engine| {
-        check_engine(spec, &scene, &scene.library, engine)
-    });
+    fast_engines(&packing, &mut |engine| check_engine(spec, &scene, &scene.library, engine));
     // Compressed keys are compared with the reference on the same compressed library. Only a quarter of the scenes run them, since
     // a software GPU takes longer to compile kernels than to run them, and the collected files run them too.
     if spec.is_one_in(4) {
         let compressed = CompressedLibrary::new(&scene.library, ErrorBound::default()).unwrap();
-        compressed_engines(&[KernelForm::ALL[other]], &compressed, |engine| {
-            check_engine(spec, &scene, compressed.library(), engine)
-        });
+        compressed_engines(&compressed, |engine| check_engine(spec, &scene, compressed.library(), engine));
     }
 }
 
@@ -296,16 +290,14 @@ fn other_large_scenes() {
     check_scenes(scenes(700, 5000), 5, 2027);
 }
 
-/// Checks random scenes with what glTF has, whose kernels in the parallel form load keys in another order than those of other scenes.
+/// Checks random scenes with what glTF has, whose kernels load keys in another order than those of other scenes.
 fn check_gltf_scenes(most_joints: usize, count: u32, seed: u64) {
     check_each(scenes(most_joints, 40).prop_map(SceneSpec::into_gltf), count, seed, |spec| {
         let scene = spec.scene();
         let packing = || PackedLibrary::new(&scene.library).unwrap();
         let is_whole = |track: &Track| track.component.is_none() && !matches!(track.target, Target::EulerAngles(_));
         assert!(scene.library.clips().iter().all(|clip| clip.tracks.iter().all(is_whole)), "{spec:#?}");
-        fast_engines(&[KernelForm::Parallel], &packing, &mut |engine| {
-            check_engine(spec, &scene, &scene.library, engine)
-        });
+        fast_engines(&packing, &mut |engine| check_engine(spec, &scene, &scene.library, engine));
     });
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use posse::{
     Clip, ClipId, CompressedLibrary, Curve, CurveEasing, Easing, ErrorBound, Extrapolation, Interpolation, Joint,
-    KernelForm, Length, Library, Reference, Target, Timeline, Track,
+    Length, Library, Reference, Target, Timeline, Track,
 };
 use proptest::prelude::*;
 
@@ -44,7 +44,7 @@ fn a_piecewise_linear_track_needs_only_its_ends_and_bends() {
     // Four times of 8 bytes and five cells of the search table, a record of at most 12 words, a row of at most 8 bytes per key, and
     // a column record of at most 7 words.
     assert!(report.compressed_bytes <= 4 * 8 + 5 * 4 + 12 * 4 + 4 * 8 + 7 * 4, "{report:?}");
-    compressed_engines(&KernelForm::ALL, &compressed, |engine| {
+    compressed_engines(&compressed, |engine| {
         for (seconds, way) in [(0.5, 0.0), (1.5, 0.25), (2.05, 0.525), (3.0, 1.0), (9.99, 1.0)] {
             let found = pose_at(engine, &made, id, seconds).local[0].translation;
             let off = found.distance(DVec3::new(2.0, -1.0, 4.0) * way);
@@ -79,7 +79,7 @@ fn steps_need_the_keys_that_change_something() {
     // The last key stays, since the duration of a clip is that of its tracks.
     assert_eq!(compressed_key_times(&made, id, "steps"), [0.0, 1.0, 2.0, 3.0, 3.9]);
     let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
-    compressed_engines(&KernelForm::ALL, &compressed, |engine| {
+    compressed_engines(&compressed, |engine| {
         for (seconds, wanted) in [(0.0, 0.0), (0.999, 0.0), (1.0, 1.0), (2.5, 2.0), (3.9, 3.0)] {
             let found = pose_at(engine, &made, id, seconds).local[0].translation;
             assert!(found.distance(DVec3::X * wanted) < 1e-4, "{} at {seconds}: {found}", engine.engine());
@@ -122,7 +122,7 @@ fn a_track_with_fewer_keys_gets_the_timeline_of_another() {
     assert_eq!(compressed.reports()[0].compressed_key_times, 101);
     // At a time without a key of the second track, its value is halfway between those of its neighbours.
     let [before, after] = [0.4, 0.6].map(|time: f64| DVec3::new((5.0 * time).sin(), (5.0 * time).cos(), 0.0));
-    compressed_engines(&KernelForm::ALL, &compressed, |engine| {
+    compressed_engines(&compressed, |engine| {
         let found = pose_at(engine, &made, id, 0.5).local[1].translation;
         let wanted = 0.5 * (before + after);
         assert!(found.distance(wanted) < 1e-4, "{}: {found}, not {wanted}", engine.engine());

@@ -7,8 +7,8 @@ mod uniform_scale;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::low_level::skin_format;
 use posse::{
-    CpuEngine, Crowd, Evaluator, GpuCrowd, InstructionSet, Joint, KernelForm, Library, Outputs, PackedLibrary,
-    Reference, Skeleton, Skin, SkinFormat, Ticks, Transform, contract,
+    CpuEngine, Crowd, Evaluator, GpuCrowd, InstructionSet, Joint, Library, Outputs, PackedLibrary, Reference, Skeleton,
+    Skin, SkinFormat, Ticks, Transform, contract,
 };
 use proptest::prelude::*;
 
@@ -182,7 +182,7 @@ fn check(scene: &Scene, format: SkinFormat) {
     let Scene { library, crowd, step } = scene;
     let outputs = Outputs::ALL.with_skin_format(format);
     let expected = Reference::new(library).evaluate_step(crowd, *step, outputs).unwrap();
-    fast_engines(&KernelForm::ALL, &|| PackedLibrary::new(library).unwrap(), &mut |engine| {
+    fast_engines(&|| PackedLibrary::new(library).unwrap(), &mut |engine| {
         let actual = engine.evaluate_step(crowd, *step, outputs).unwrap();
         let report = contract::compare_as(format, library, crowd, *step, &expected, &actual);
         assert!(report.is_within(), "{} {format:?}: {:?}", engine.engine(), report.quantities());

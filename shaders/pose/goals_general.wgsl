@@ -3,7 +3,7 @@
 
 /// The goals of the instance of a lane act on its local rotations. All lanes of the workgroup must call it.
 fn goals_reach(share: Share) {
-    instance_storage_barrier();
+    storageBarrier();
     for (var index = 0u; index < batch.goal_count; index += 1u) {
         var turns = REACH_NOTHING;
         var chain: ChainRecord;
@@ -14,8 +14,8 @@ fn goals_reach(share: Share) {
                 turns = goals_turns(share, chain, goals_joints(share, chain), goal);
             }
         }
-        instance_matrix_barrier();
-        instance_storage_barrier();
+        joint_matrix_barrier();
+        storageBarrier();
         if turns.acts && share.lane == 0u {
             // The local rotations of all follow from the model rotations before the turns.
             let parents = goals_parents(share, chain);
@@ -27,11 +27,9 @@ fn goals_reach(share: Share) {
                 goals_turn(share, chain.joint_2, parents.third, turns.third);
             }
         }
-        instance_storage_barrier();
+        storageBarrier();
         if turns.acts {
-            let start = select(chain.joint_0, share.lane, HIERARCHY_IS_WHOLE);
-            let end = select(chain.joint_end, batch.skeleton.joint_count, HIERARCHY_IS_WHOLE);
-            for (var joint = start; joint < end; joint += pose_lane_count()) {
+            for (var joint = share.lane; joint < batch.skeleton.joint_count; joint += pose_lane_count()) {
                 let at = 3u * (share.instance * batch.skeleton.joint_count + joint);
                 pose_add(joint, share, local_out[at], local_out[at + 1u], local_out[at + 2u]);
             }

@@ -5,7 +5,7 @@
 fn goals_reach(share: Share) {
     let writes_local = (batch.outputs & OUTPUT_LOCAL) != 0u;
     if writes_local {
-        instance_storage_barrier();
+        storageBarrier();
     }
     for (var index = 0u; index < batch.goal_count; index += 1u) {
         var turns = REACH_NOTHING;
@@ -29,11 +29,11 @@ fn goals_reach(share: Share) {
                 goals_turn(share, chain.joint_2, chain.parent_2, turns.third);
             }
         }
-        instance_matrix_barrier();
+        joint_matrix_barrier();
         if turns.acts {
             goals_move(share, chain, motions);
         }
-        instance_matrix_barrier();
+        joint_matrix_barrier();
     }
 }
 

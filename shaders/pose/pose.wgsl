@@ -1,6 +1,6 @@
 //! The pose pass for instances of one layer that needs no mixing: from ticks to skin matrices.
 //!
-//! Its stages: phase, search, sample, hierarchy, skin. In the parallel form, `play.wgsl` does the phase, and the search of clips with one
+//! Its stages: phase, search, sample, hierarchy, skin. `play.wgsl` does the phase, and the search of clips with one
 //! timeline.
 
 /// Poses an instance by its lanes.
@@ -14,10 +14,7 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let clip = clip_load(layer.clip);
         sampler.clip = layer.clip;
         let span_count = min(clip.timeline_count, batch.span_count);
-        // Lanes with no timeline skip the phase, unless the record of a played layer has the time.
-        if !SPANS_FIT || LAYERS_ARE_PLAYED || share.lane < span_count {
-            sampler.time = pose_time(layer, clip);
-        }
+        sampler.time = pose_time(layer);
         if SPANS_IN_LAYERS {
             sampler.span = pose_span_of_layer(layer);
         } else {
@@ -25,7 +22,7 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
     }
     if !SPANS_IN_LAYERS {
-        instance_barrier();
+        workgroupBarrier();
     }
 
     if share.present {

@@ -1,7 +1,7 @@
 //! The common part of the kernels of the pose pass: outputs, the share of a lane, and the stages after the sampling.
 //!
-//! A workgroup poses one instance or several, each with `lane_count` lanes: in the parallel form about one per joint, in the
-//! serial form one. Binding 7, the skin matrices, is declared by the file of their format.
+//! A workgroup poses one instance or several, each with `lane_count` lanes, about one per joint. Binding 7, the skin matrices, is
+//! declared by the file of their format.
 
 /// Translation, rotation and scale of each joint.
 @group(0) @binding(5) var<storage, read_write> local_out: array<vec4<f32>>;
@@ -75,12 +75,9 @@ fn pose_joint(index: u32, share: Share) -> u32 {
     return words[batch.skeleton.levels + index];
 }
 
-/// The clip time of a layer: from its record, if `play.wgsl` has written it there.
-fn pose_time(layer: LayerRecord, clip: ClipRecord) -> Time {
-    if LAYERS_ARE_PLAYED {
-        return Time(layer.time_high, layer.time_low);
-    }
-    return phase_of_layer(layer, clip, frame);
+/// The clip time of a layer, from its record, where `play.wgsl` has written it.
+fn pose_time(layer: LayerRecord) -> Time {
+    return Time(layer.time_high, layer.time_low);
 }
 
 /// The search result of a layer whose clip has one timeline, from its record, where `play.wgsl` has written it.
@@ -165,7 +162,7 @@ fn pose_finish_lane(share: Share) {
 }
 
 /// Writes skin matrices, in the format of the file that defines `skin_write` and `skin_write_row`. Each lane writes `SKIN_ROWS` rows
-/// at a time: one if lanes share an instance, so that neighbouring lanes write neighbouring addresses, otherwise all three.
+/// at a time: one, so that neighbouring lanes write neighbouring addresses, or all three if the format needs them.
 fn pose_skin(share: Share) {
     let rows = 3u * batch.skeleton.skin_joint_count;
     for (var first = SKIN_ROWS * share.lane; first < rows; first += SKIN_ROWS * pose_lane_count()) {

@@ -6,8 +6,8 @@
 
 /// True if the keys of all parts of a joint are loaded before any part is computed, without a branch. A compiler does not move loads out of
 /// a branch, so that a GPU would wait for those of each part in turn. The other kernels have more to load than keys: codes, single
-/// numbers, or search results that found no room. A software renderer skips the loads of parts at rest.
-const KEYS_FIRST: bool = PARALLEL && SPANS_FIT && !HAS_BEYOND_GLTF && !HAS_QUANTIZED;
+/// numbers, or search results that found no room.
+const KEYS_FIRST: bool = SPANS_FIT && !HAS_BEYOND_GLTF && !HAS_QUANTIZED;
 
 /// The translation, rotation and scale of a joint. A flag for each is true if it comes from a curve, not from the rest pose.
 struct Local {

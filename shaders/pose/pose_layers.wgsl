@@ -1,6 +1,6 @@
 //! The pose pass for instances of several layers, or of one layer that needs mixing.
 //!
-//! Its stages: phase, search, sample, blend, hierarchy, skin. In the parallel form, `play.wgsl` does the phase, and where layers only blend
+//! Its stages: phase, search, sample, blend, hierarchy, skin. `play.wgsl` does the phase, and where layers only blend
 //! the search of clips with one timeline.
 
 /// A layer at a tick.
@@ -41,7 +41,7 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         displace_begin(share);
         for (var index = share.lane; index < batch.layer_count; index += pose_lane_count()) {
             let layer = layers[share.instance * batch.layer_count + index];
-            let time = pose_time(layer, clip_load(layer.clip));
+            let time = pose_time(layer);
             let weight = layer.weight * blend_ramp(layer, frame);
             played[first_layer + index] = Played(layer.clip, weight, layer.mode & LAYER_MODE, layer.mask, time);
             if SPANS_IN_LAYERS {
@@ -49,12 +49,12 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             }
         }
     }
-    instance_barrier();
+    workgroupBarrier();
     if !SPANS_IN_LAYERS {
         if share.present {
             layers_search(first_layer, share.lane);
         }
-        instance_barrier();
+        workgroupBarrier();
     }
 
     if share.present {

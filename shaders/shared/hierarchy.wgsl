@@ -1,29 +1,9 @@
 //! Local matrices to model matrices, in place.
 //!
-//! The parallel form: the lanes of an instance share its joints. `hierarchy_serial.wgsl` is the alternative.
-//!
-//! In each round, the matrix of a joint is multiplied by the matrix of its ancestor 1, 2, 4, ... levels up, which already
-//! covers that many levels. The number of rounds is the number of bits of the depth; after them, each matrix reaches the root.
+//! The lanes of an instance share its joints. In each round, the matrix of a joint is multiplied by the matrix of its ancestor
+//! 1, 2, 4, ... levels up, which already covers that many levels. The number of rounds is the number of bits of the depth; after them, each matrix reaches the root.
 //! Strips of joints are processed from the last to the first. An ancestor comes before its descendants, so that it still has the
 //! matrix of the previous round when it is read. If each joint has a lane, there is one strip, and a lane keeps its matrix.
-
-/// True if all joints are walked at once: a part of them has no walk of its own.
-const HIERARCHY_IS_WHOLE: bool = true;
-
-/// Makes the workgroup memory written so far visible to all lanes.
-fn instance_barrier() {
-    workgroupBarrier();
-}
-
-/// Makes the joint matrices written so far visible to all lanes.
-fn instance_matrix_barrier() {
-    joint_matrix_barrier();
-}
-
-/// Makes the storage written so far visible to all lanes.
-fn instance_storage_barrier() {
-    storageBarrier();
-}
 
 /// Stores the local matrix of a joint. If each joint has a lane, the lane keeps it, too.
 fn hierarchy_add(base: u32, joint: u32, local: Rows) {

@@ -1,4 +1,4 @@
-//! Joint matrices in the storage of the model output: for rigs that are too large for workgroup memory, and for the serial form.
+//! Joint matrices in the storage of the model output: for rigs that are too large for workgroup memory.
 //! `joints_in_workgroup.wgsl` is the alternative.
 
 /// The index of the first matrix of an instance.

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::error::Error;
 use crate::gpu::environment::Environment;
 use crate::gpu::kernels::kernel_limits;
-use crate::gpu::{AdapterKind, GpuContext, KernelForm};
+use crate::gpu::{AdapterKind, GpuContext};
 
 /// An adapter of the machine, and its use for posse.
 #[derive(Debug, Clone)]
@@ -18,8 +18,6 @@ pub struct AdapterDescription {
     pub info: wgpu::AdapterInfo,
     /// The limits of the adapter.
     pub limits: wgpu::Limits,
-    /// The form of the kernels on this adapter.
-    pub form: KernelForm,
     /// True if the adapter has a clock, by which posse measures kernels.
     pub has_clock: bool,
     /// The missing features and limits. Without any, the adapter is enough for posse.
@@ -60,7 +58,6 @@ impl AdapterDescription {
         let (info, limits) = (adapter.get_info(), adapter.limits());
         Self {
             index,
-            form: KernelForm::for_adapter(&info),
             has_clock: adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY),
             shortfalls: shortfalls(&limits, adapter.get_downlevel_capabilities().flags),
             adapter,
@@ -109,7 +106,7 @@ impl GpuContext {
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// for adapter in GpuContext::adapters()? {
-    ///     println!("{} {}: {} kernels", adapter.index, adapter.info.name, adapter.form.name());
+    ///     println!("{} {}", adapter.index, adapter.info.name);
     ///     adapter.shortfalls.iter().for_each(|shortfall| println!("  not enough: {shortfall}"));
     /// }
     /// # Ok(())

@@ -6,7 +6,7 @@ use crate::demo;
 use crate::evaluator::Evaluator;
 use crate::gpu::allocation::faults::{context, each_fault, with_fault_after, with_features};
 use crate::gpu::{
-    Bandwidth, CrowdOptions, DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Stopwatch, submit,
+    Bandwidth, CrowdOptions, DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, Stopwatch, submit,
 };
 use crate::model::{
     Chain, ChainKind, Crowd, Event, Goal, GoalTarget, GoalWeight, Layer, LayerTime, Library, Mixing, Outputs, Playback,
@@ -49,17 +49,15 @@ const ROOM: CrowdOptions = CrowdOptions {
 fn a_library_without_memory_is_refused() {
     let gpu = context();
     let packed = || PackedLibrary::new(&scene().0).unwrap();
-    for form in KernelForm::ALL {
-        let places = each_fault("a library", packed, |packed| GpuLibrary::with_form(form, &gpu, packed.clone()));
-        // Two buffers with their uploads, a layout; a module, a layout and a pipeline; the probe.
-        assert!(places >= 9, "{places}");
-    }
+    let places = each_fault("a library", packed, |packed| GpuLibrary::new(&gpu, packed.clone()));
+    // Two buffers with their uploads, a layout; a module, a layout and a pipeline; the probe.
+    assert!(places >= 9, "{places}");
 }
 
 #[test]
 fn a_kernel_without_memory_is_refused() {
     let gpu = context();
-    let make = || GpuLibrary::with_form(KernelForm::Serial, &gpu, PackedLibrary::new(&scene().0).unwrap()).unwrap();
+    let make = || GpuLibrary::new(&gpu, PackedLibrary::new(&scene().0).unwrap()).unwrap();
     each_fault("lists", make, |library| pollster::block_on(library.visible_kernels()).map(drop));
     each_fault("root motion", make, |library| pollster::block_on(library.root_motion_kernel()).map(drop));
     each_fault("played layers", make, |library| pollster::block_on(library.play_kernel()).map(drop));

@@ -1,11 +1,11 @@
 //! A batch on the GPU: instances of one skeleton that need the same mixing, with the buffers of their poses.
 
+use crate::gpu::LayersOutcome;
 use crate::gpu::drive::{Drivers, Parameters, needed_parameters};
 use crate::gpu::goals::{self, Goals};
 use crate::gpu::kernels::{Dispatch, SidePass};
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
-use crate::gpu::{KernelForm, LayersOutcome};
 use crate::model::{Goal, Layer, Mixing, SkeletonId};
 use crate::pack::OutputLayout;
 
@@ -34,14 +34,13 @@ pub struct GpuBatch {
     pub(super) parameters: Option<Parameters>,
     /// The drivers of the layers, with the pass that drives them.
     pub(super) drivers: Option<(Drivers, SidePass)>,
-    /// The pass that plays the layers, if the kernel that poses needs it.
-    pub(super) play: Option<SidePass>,
+    /// The pass that plays the layers.
+    pub(super) play: SidePass,
     /// The goals of the instances, with the pass that reads their parameters.
     pub(super) goals: Option<Goals>,
     pub(super) transitions: Option<TransitionRoom>,
     /// The lists of instances that are due, of displacements and of goals, if there are any.
     pub(super) lists: Option<wgpu::Buffer>,
-    pub(super) form: KernelForm,
 }
 
 /// The buffers of a batch, of the outputs that were requested.
@@ -109,11 +108,9 @@ impl GpuBatch {
         }
     }
 
-    /// Records the play of the layers, if the kernel that poses needs it, and that the parameters of goals are read.
+    /// Records the play of the layers, and that the parameters of goals are read.
     pub(super) fn play(&self, pass: &mut wgpu::ComputePass) {
-        if let Some(play) = &self.play {
-            play.record(pass);
-        }
+        self.play.record(pass);
         if let Some(goals) = &self.goals {
             goals.pass.record(pass);
         }
@@ -121,8 +118,7 @@ impl GpuBatch {
 
     /// The buffers that the kernels before the poses write, and those of the poses read.
     pub(super) fn prepared(&self) -> impl Iterator<Item = &wgpu::Buffer> {
-        let has_layers = self.play.is_some() || self.drivers.is_some();
-        has_layers.then_some(&self.layers).into_iter().chain(&self.lists)
+        [&self.layers].into_iter().chain(&self.lists)
     }
 
     /// Records the poses of all instances, or of those that are due.
@@ -146,12 +142,6 @@ impl GpuBatch {
     /// The index in the crowd of each instance, in the order of the buffers.
     pub fn instances(&self) -> &[usize] {
         &self.instances
-    }
-
-    /// The form of the kernel that poses the batch. It differs from the form of the library if the work is too much for one
-    /// lane.
-    pub fn form(&self) -> KernelForm {
-        self.form
     }
 
     /// The number of values per instance in each buffer.

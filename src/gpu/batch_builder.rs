@@ -42,8 +42,8 @@ pub(super) struct SharedParts<'a> {
     visible: Option<&'a VisibleKernels>,
     /// The kernel of root motion, if it is an output.
     root_motion: Option<&'a SideKernel>,
-    /// The kernel that plays layers, if the kernel that poses needs it.
-    play: Option<&'a SideKernel>,
+    /// The kernel that plays layers.
+    play: &'a SideKernel,
     /// The kernel that drives layers, if some are driven.
     drive: Option<&'a SideKernel>,
     /// The kernel that reads the parameters of goals, if there are any.
@@ -86,12 +86,11 @@ impl<'a> SharedParts<'a> {
         let layout = OutputLayout::new(skeleton, outputs);
         // Without skin matrices, the format has no effect: use the kernel that exists already.
         let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
-        let form = library.form().for_goals(packed, skeleton);
-        let plan = Plan::new(form, packed.mixing, skeleton, packed.layer_count as u32);
+        let plan = Plan::new(packed.mixing, skeleton, packed.layer_count as u32);
         let beginning = packed.displaced.iter().filter(|&&displaced| displaced != NONE).count();
         let transitions = options.transitions.min(packed.instances.len()).max(beginning);
         let goal_turns = GoalTurns::new(packed, packed_skeleton);
-        goal_turns.check(library.form(), packed.goal_count, packed_skeleton.reach.links.len())?;
+        goal_turns.check(&library.gpu().device.adapter_info(), packed.goal_count, packed_skeleton.reach.links.len())?;
         let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0).with_goals(goal_turns);
         let all = OutputLayout::new(skeleton, Outputs::ALL);
         let model_stride = plan.kernel.workgroup.joint_capacity.map_or(all.model, |_| layout.model);
@@ -99,8 +98,7 @@ impl<'a> SharedParts<'a> {
         let pipeline = library.pose_pipeline(&plan.kernel).await?;
         let visible = if options.visible { Some(library.visible_kernels().await?) } else { None };
         let root_motion = if layout.root_motion > 0 { Some(library.root_motion_kernel().await?) } else { None };
-        let plays = plan.kernel.workgroup.needs_played_layers();
-        let play = if plays { Some(library.play_kernel().await?) } else { None };
+        let play = library.play_kernel().await?;
         let drive = if packed.first_drive.is_some() { Some(library.drive_kernel().await?) } else { None };
         let goals = if packed.goal_count > 0 { Some(library.goals_kernel().await?) } else { None };
         Ok(Self {
@@ -163,12 +161,10 @@ impl BatchBuilder<'_> {
             return Err(Error::Limit { what, needed: largest, allowed });
         }
         let most_groups = u64::from(device.limits().max_compute_workgroups_per_dimension).pow(2);
-        let mut least_per_group = plan.instances_per_group;
+        let played_per_group = (PLAY_WORKGROUP_SIZE / packed.layer_count as u32).max(1);
+        let mut least_per_group = plan.instances_per_group.min(played_per_group);
         if layout.root_motion > 0 {
             least_per_group = least_per_group.min(ROOT_MOTION_WORKGROUP_SIZE);
-        }
-        if shared.play.is_some() {
-            least_per_group = least_per_group.min((PLAY_WORKGROUP_SIZE / packed.layer_count as u32).max(1));
         }
         if shared.drive.is_some() {
             least_per_group = least_per_group.min(DRIVE_WORKGROUP_SIZE);
@@ -212,10 +208,9 @@ impl BatchBuilder<'_> {
             let pass = drivers.pass(library, kernel, Some(parameters), &layers, frame);
             (drivers, pass)
         });
-        let play = shared.play.map(|kernel| {
-            let bound = [&library.words, &library.values, frame, &record, &layers];
-            kernel.pass(device, &bound, (count * packed.layer_count as u32).div_ceil(PLAY_WORKGROUP_SIZE))
-        });
+        let played = [&library.words, &library.values, frame, &record, &layers];
+        let play_groups = (count * packed.layer_count as u32).div_ceil(PLAY_WORKGROUP_SIZE);
+        let play = shared.play.pass(device, &played, play_groups);
         let goals = shared.goals.zip(lists.as_ref()).map(|(kernel, lists)| {
             let parameters = parameters.as_ref();
             let first = packed.first_goal + (instances.start - packed.instances.start) * packed.goal_count;
@@ -251,7 +246,6 @@ impl BatchBuilder<'_> {
             goals,
             transitions,
             lists,
-            form: plan.kernel.workgroup.form,
         })
     }
 

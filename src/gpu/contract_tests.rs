@@ -4,6 +4,8 @@
 use wgpu::naga;
 
 use crate::demo;
+use crate::gpu::GpuLibrary;
+use crate::gpu::GpuLibrary;
 use crate::gpu::kernels::{
     Binding, DRIVE_BINDINGS, EVENTS_BINDINGS, PLAY_BINDINGS, POSE_BINDINGS, RESOLVE_GOALS_BINDINGS,
     ROOT_MOTION_BINDINGS, VISIBLE_BINDINGS,
@@ -15,7 +17,6 @@ use crate::gpu::shader::{
     VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
 };
 use crate::gpu::wgsl_faults::wgsl_faults;
-use crate::gpu::{GpuLibrary, KernelForm};
 use crate::model::{Mixing, Outputs, SkinFormat};
 use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
 use crate::pack::{Features, OutputLayout, PackedCrowd, PackedLibrary};
@@ -34,7 +35,7 @@ fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
             for (span_room, skin_format) in in_full.into_iter().chain(packed) {
-                if span_room == SpanRoom::InLayers && !workgroup.takes_spans_from_layers(mixing) {
+                if span_room == SpanRoom::InLayers && mixing == Mixing::Any {
                     continue;
                 }
                 let (joints_in_lanes, displaces, goals) = (false, false, GoalTurns::None);
@@ -244,7 +245,7 @@ fn a_joint_costs_the_bytes_that_the_results_derive_from() {
     assert_eq!((skeleton.timeline_count, skeleton.round_count), (1, 4));
     // Workgroup memory, which limits the number of workgroups that run at a time.
     let bytes = |mixing, layers| {
-        let plan = Plan::new(KernelForm::Parallel, mixing, skeleton, layers);
+        let plan = Plan::new(mixing, skeleton, layers);
         let module = parse(&plan.kernel);
         assert_eq!(plan.instances_per_group, 1);
         assert_kernel(&module, POSE_ENTRY, 64, &POSE_BINDINGS)

@@ -6,8 +6,7 @@ use crate::error::Error;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::evaluator::Evaluator;
 use crate::gpu::{
-    GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm, create_encoder, read_buffers, submit,
-    wait_for_device,
+    GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, create_encoder, read_buffers, submit, wait_for_device,
 };
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, Step};
 use crate::pack::{Aligned, OutputNumbers, PackedLibrary};
@@ -51,24 +50,7 @@ impl GpuEngine {
     /// # Errors
     /// Those of `new`.
     pub async fn new_async(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        Self::with_form_async(KernelForm::for_device(&gpu.device), library, gpu).await
-    }
-
-    /// As `new`, with kernels in a given form.
-    ///
-    /// # Errors
-    /// Those of `new`.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn with_form(form: KernelForm, library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        pollster::block_on(Self::with_form_async(form, library, gpu))
-    }
-
-    /// As `with_form`, for a browser.
-    ///
-    /// # Errors
-    /// Those of `new`.
-    pub async fn with_form_async(form: KernelForm, library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        let library = GpuLibrary::with_form_async(form, &gpu, PackedLibrary::new(library)?).await?;
+        let library = GpuLibrary::new_async(&gpu, PackedLibrary::new(library)?).await?;
         Self::with_library(gpu, library)
     }
 

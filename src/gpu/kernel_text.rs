@@ -1,6 +1,5 @@
 //! The WGSL of single kernels, for compilers that are not behind a device: `benches/isa` compiles them for GPUs that are not there.
 
-use crate::gpu::KernelForm;
 use crate::gpu::plan::{GoalTurns, Plan};
 use crate::gpu::shader::{
     Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
@@ -25,19 +24,18 @@ impl KernelText {
     pub fn pose(
         packed: &PackedLibrary,
         skeleton: SkeletonId,
-        form: KernelForm,
         mixing: Mixing,
         layers: u32,
         skin_format: SkinFormat,
     ) -> Self {
-        let plan = Plan::new(form, mixing, &packed.skeletons[skeleton.index()].record, layers);
+        let plan = Plan::new(mixing, &packed.skeletons[skeleton.index()].record, layers);
         Self::of_plan(packed, plan.with_skin_format(skin_format))
     }
 
     /// The kernel that poses instances of a skeleton with one layer each and goals; if `rigid` is set, of joints with a fixed uniform
     /// scale.
-    pub fn goals(packed: &PackedLibrary, skeleton: SkeletonId, form: KernelForm, rigid: bool) -> Self {
-        let plan = Plan::new(form, Mixing::None, &packed.skeletons[skeleton.index()].record, 1);
+    pub fn goals(packed: &PackedLibrary, skeleton: SkeletonId, rigid: bool) -> Self {
+        let plan = Plan::new(Mixing::None, &packed.skeletons[skeleton.index()].record, 1);
         Self::of_plan(packed, plan.with_goals(if rigid { GoalTurns::Rigid } else { GoalTurns::General }))
     }
 

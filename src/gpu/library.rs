@@ -13,7 +13,7 @@ use crate::gpu::plan::{Plan, PoseKernel};
 use crate::gpu::shader::{
     Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
 };
-use crate::gpu::{DeviceAndQueue, GpuBatch, KernelForm, Scopes, check_device, largest_binding};
+use crate::gpu::{DeviceAndQueue, GpuBatch, Scopes, check_device, largest_binding};
 use crate::model::{Mixing, Outputs, Pose};
 use crate::pack::{OutputNumbers, PackedLibrary};
 
@@ -37,7 +37,7 @@ use crate::pack::{OutputNumbers, PackedLibrary};
 /// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&demo::library()?)?)?;
 /// // Another library on the same device compiles only the kernels that differ.
 /// let rigs = library.repacked(PackedLibrary::new(&demo::rig(8, 10, 2)?)?)?;
-/// assert_eq!(rigs.form(), library.form());
+/// assert_eq!(rigs.packed().skeletons.len(), 1);
 /// # Ok(())
 /// # }
 /// ```
@@ -49,7 +49,6 @@ pub struct GpuLibrary {
     pub(super) words: wgpu::Buffer,
     pub(super) values: wgpu::Buffer,
     pub(super) layout: wgpu::BindGroupLayout,
-    form: KernelForm,
     /// The pipelines of the pose pass, each compiled at the first request.
     pose_pipelines: Mutex<HashMap<PoseKernel, wgpu::ComputePipeline>>,
     /// All pipelines of this library and of those that share them, by source.
@@ -72,7 +71,7 @@ impl GpuLibrary {
         kernel_limits(others.clone()).or_better_values_from(&others)
     }
 
-    /// Uploads a packed library and creates its pipelines in the form that suits the device. Nothing is submitted.
+    /// Uploads a packed library and creates its pipelines. Nothing is submitted.
     ///
     /// # Errors
     /// * [`Error::Limit`] if the device allows less than [`required_limits`](Self::required_limits), or if the packed library
@@ -88,36 +87,10 @@ impl GpuLibrary {
     /// # Errors
     /// Those of `new`.
     pub async fn new_async<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
-        let gpu = gpu.into();
-        Self::with_form_async(KernelForm::for_device(gpu.device), gpu, packed).await
+        Self::with_cache(Arc::default(), gpu.into(), packed).await
     }
 
-    /// As `new`, in a given form.
-    ///
-    /// # Errors
-    /// Those of `new`.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn with_form<'a>(
-        form: KernelForm,
-        gpu: impl Into<DeviceAndQueue<'a>>,
-        packed: PackedLibrary,
-    ) -> Result<Self, Error> {
-        pollster::block_on(Self::with_form_async(form, gpu, packed))
-    }
-
-    /// As `with_form`, for a browser.
-    ///
-    /// # Errors
-    /// Those of `new`.
-    pub async fn with_form_async<'a>(
-        form: KernelForm,
-        gpu: impl Into<DeviceAndQueue<'a>>,
-        packed: PackedLibrary,
-    ) -> Result<Self, Error> {
-        Self::with_cache(Arc::default(), form, gpu.into(), packed).await
-    }
-
-    /// Uploads another packed library to the same device, in the same form. Both libraries share their pipelines: only the
+    /// Uploads another packed library to the same device. Both libraries share their pipelines: only the
     /// missing ones are compiled, often none.
     ///
     /// # Errors
@@ -132,12 +105,11 @@ impl GpuLibrary {
     /// # Errors
     /// Those of `new`.
     pub async fn repacked_async(&self, packed: PackedLibrary) -> Result<Self, Error> {
-        Self::with_cache(self.cache.clone(), self.form, self.gpu(), packed).await
+        Self::with_cache(self.cache.clone(), self.gpu(), packed).await
     }
 
     async fn with_cache(
         cache: Arc<PipelineCache>,
-        form: KernelForm,
         gpu: DeviceAndQueue<'_>,
         packed: PackedLibrary,
     ) -> Result<Self, Error> {
@@ -159,7 +131,6 @@ impl GpuLibrary {
             words,
             values,
             layout,
-            form,
             pose_pipelines: Mutex::default(),
             cache,
             visible_kernels: OnceLock::new(),
@@ -171,7 +142,7 @@ impl GpuLibrary {
         };
         // Kernels that mix, and those of other skin formats, are compiled for the first crowd that needs them.
         for skeleton in &library.packed.skeletons {
-            library.pose_pipeline(&Plan::new(form, Mixing::None, &skeleton.record, 1).kernel).await?;
+            library.pose_pipeline(&Plan::new(Mixing::None, &skeleton.record, 1).kernel).await?;
         }
         Ok(library)
     }
@@ -196,12 +167,6 @@ impl GpuLibrary {
     /// The number of bytes of the library's buffers on the device.
     pub fn size(&self) -> u64 {
         self.words.size() + self.values.size()
-    }
-
-    /// The form of the kernels that pose. Work that is too much for one lane is done in the parallel form;
-    /// [`GpuBatch::form`](crate::gpu::GpuBatch::form) returns the form of each batch.
-    pub fn form(&self) -> KernelForm {
-        self.form
     }
 
     /// The device and the queue of the library.

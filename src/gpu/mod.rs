@@ -52,7 +52,6 @@ pub use kernel_text::KernelText;
 pub use kernels::kernel_limits;
 pub use library::GpuLibrary;
 pub use options::{CrowdOptions, LayersOutcome};
-pub use plan::KernelForm;
 pub use stopwatch::Stopwatch;
 
 #[cfg(any(test, feature = "test_support"))]

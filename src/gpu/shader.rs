@@ -15,13 +15,13 @@ use crate::gpu::shader_branches::remove_dead_branches;
 use crate::gpu::shader_constants::{feature_constants, pose_constants};
 use crate::gpu::shader_files::{
     DISPLACE, DISPLACE_NOTHING, DRIVE, EASE, EVENTS, GOALS, GOALS_GENERAL, GOALS_NOTHING, GOALS_RIGID, HIERARCHY,
-    HIERARCHY_SERIAL, INVERSE_KINEMATICS, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, PLAY, POSE,
-    POSE_COMMON, POSE_JOINT, POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SEARCH, SHARED, SYNC, ShaderFile,
-    VISIBLE, generated, skin_writer,
+    INVERSE_KINEMATICS, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, PLAY, POSE, POSE_COMMON, POSE_JOINT,
+    POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SEARCH, SHARED, SYNC, ShaderFile, VISIBLE, generated,
+    skin_writer,
 };
 use crate::gpu::shader_functions::remove_unused_functions;
 use crate::gpu::shader_tokens::Tokens;
-use crate::gpu::{KernelForm, Scopes, fault_point, interpolators};
+use crate::gpu::{Scopes, fault_point, interpolators};
 use crate::model::{EventList, Interpolator, Mixing};
 use crate::pack::Features;
 
@@ -92,10 +92,6 @@ impl Composed {
         interpolators: &[Arc<dyn Interpolator>],
         caller: Option<ShaderFile>,
     ) -> Self {
-        let hierarchy = match kernel.workgroup.form {
-            KernelForm::Parallel => HIERARCHY,
-            KernelForm::Serial => HIERARCHY_SERIAL,
-        };
         let joints = match kernel.workgroup.joint_capacity {
             Some(_) => JOINTS_IN_WORKGROUP,
             None => JOINTS_IN_STORAGE,
@@ -118,7 +114,7 @@ impl Composed {
             GoalTurns::General => &[INVERSE_KINEMATICS, GOALS, GOALS_GENERAL],
         };
         let files =
-            [MATRIX, hierarchy, joints, POSE_PART, POSE_JOINT, POSE_COMMON, displace, skin_writer(kernel.skin_format)];
+            [MATRIX, HIERARCHY, joints, POSE_PART, POSE_JOINT, POSE_COMMON, displace, skin_writer(kernel.skin_format)];
         let files = generated()
             .chain(SHARED)
             .chain(files)

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use crate::gpu::KernelForm;
 use crate::gpu::plan::{PoseKernel, SpanRoom};
 use crate::model::{Mixing, SkinFormat};
 use crate::pack::Features;
@@ -21,26 +20,22 @@ pub(super) fn feature_constants(features: Features) -> String {
 /// Constants of a kernel that poses.
 pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
     let &PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, .. } = kernel;
-    let whole_matrices = workgroup.form == KernelForm::Serial || skin_format == SkinFormat::DualQuaternion;
     let mut code = String::new();
     for (name, value) in [
         ("WORKGROUP_SIZE", workgroup.size),
         ("SPAN_CAPACITY", workgroup.span_capacity(mixing, span_room)),
         ("PLAYED_CAPACITY", workgroup.played_capacity()),
         ("JOINT_CAPACITY", workgroup.joint_capacity.unwrap_or(0)),
-        ("SKIN_ROWS", if whole_matrices { 3 } else { 1 }),
+        ("SKIN_ROWS", if skin_format == SkinFormat::DualQuaternion { 3 } else { 1 }),
     ] {
         // A write to a string does not fail.
         let _ = writeln!(code, "const {name}: u32 = {value}u;");
     }
     for (name, value) in [
-        ("PARALLEL", workgroup.form == KernelForm::Parallel),
-        // Software renderers execute both sides of a branch.
-        ("HAS_SHORT_ARCS", workgroup.form == KernelForm::Parallel),
+        ("HAS_SHORT_ARCS", true),
         ("ONE_INSTANCE", workgroup.one_instance),
         ("LANE_PER_JOINT", workgroup.has_lane_per_joint()),
         ("JOINTS_IN_LANES", joints_in_lanes),
-        ("LAYERS_ARE_PLAYED", workgroup.needs_played_layers()),
         ("SPANS_IN_LAYERS", span_room == SpanRoom::InLayers),
         ("SPANS_FIT", span_room != SpanRoom::TooMany),
         ("LAYERS_OVER", mixing == Mixing::Any),

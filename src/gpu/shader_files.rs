@@ -55,7 +55,6 @@ pub(super) const SHARED: [ShaderFile; 7] = [
 pub(super) const SYNC: ShaderFile = file!("shared/sync.wgsl");
 pub(super) const MATRIX: ShaderFile = file!("shared/matrix.wgsl");
 pub(super) const HIERARCHY: ShaderFile = file!("shared/hierarchy.wgsl");
-pub(super) const HIERARCHY_SERIAL: ShaderFile = file!("shared/hierarchy_serial.wgsl");
 pub(super) const JOINTS_IN_WORKGROUP: ShaderFile = file!("shared/joints_in_workgroup.wgsl");
 pub(super) const JOINTS_IN_STORAGE: ShaderFile = file!("shared/joints_in_storage.wgsl");
 pub(super) const POSE_PART: ShaderFile = file!("pose/pose_part.wgsl");

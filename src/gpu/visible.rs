@@ -77,7 +77,6 @@ impl VisibleList {
 mod tests {
     use super::*;
     use crate::demo;
-    use crate::gpu::KernelForm::{Parallel, Serial};
     use crate::gpu::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, read_buffers};
     use crate::model::{Outputs, Ticks};
     use crate::pack::PackedLibrary;
@@ -90,27 +89,27 @@ mod tests {
         let entry = |slot, update_interval| VisibleInstance { slot, joints: 9, update_interval };
         let each: Vec<VisibleInstance> = (0..40).map(|slot| entry(slot, 1)).collect();
         let half: Vec<VisibleInstance> = (0..40).map(|slot| entry(slot, 2)).collect();
-        // One instance per workgroup for 64 joints, 16 for 4 joints; in the serial form always 8.
-        for (form, joints, entries, expected) in [
-            (Parallel, 64, &each[..], [8, 5, 1]),
-            (Parallel, 64, &each[..8], [8, 1, 1]),
-            (Parallel, 64, &each[..9], [8, 2, 1]),
-            (Parallel, 64, &half[..], [8, 3, 1]),
-            (Parallel, 64, &[], [0, 0, 1]),
-            (Parallel, 64, &[entry(3, 1); 40], [1, 1, 1]),
-            (Parallel, 64, &[entry(3, 1), entry(4, 1), entry(3, 1)], [2, 1, 1]),
-            (Parallel, 64, &[entry(40, 1); 40], [0, 0, 1]),
-            (Parallel, 4, &each[..], [3, 1, 1]),
-            (Parallel, 4, &each[..17], [2, 1, 1]),
-            (Parallel, 4, &half[..], [2, 1, 1]),
-            (Serial, 64, &each[..], [5, 1, 1]),
-            (Serial, 64, &half[..], [3, 1, 1]),
-            (Serial, 4, &each[..9], [2, 1, 1]),
-            (Serial, 4, &[], [0, 0, 1]),
+        // One instance per workgroup for 64 joints, 16 for 4 joints, 8 for 8.
+        for (joints, entries, expected) in [
+            (64, &each[..], [8, 5, 1]),
+            (64, &each[..8], [8, 1, 1]),
+            (64, &each[..9], [8, 2, 1]),
+            (64, &half[..], [8, 3, 1]),
+            (64, &[], [0, 0, 1]),
+            (64, &[entry(3, 1); 40], [1, 1, 1]),
+            (64, &[entry(3, 1), entry(4, 1), entry(3, 1)], [2, 1, 1]),
+            (64, &[entry(40, 1); 40], [0, 0, 1]),
+            (4, &each[..], [3, 1, 1]),
+            (4, &each[..17], [2, 1, 1]),
+            (4, &half[..], [2, 1, 1]),
+            (8, &each[..], [5, 1, 1]),
+            (8, &half[..], [3, 1, 1]),
+            (8, &each[..9], [2, 1, 1]),
+            (8, &[], [0, 0, 1]),
         ] {
             let library = demo::rig(joints, 2, 2).unwrap();
             let crowd = demo::crowd(&library, 40).unwrap();
-            let library = GpuLibrary::with_form(form, &gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+            let library = GpuLibrary::new(&gpu, PackedLibrary::new(&library).unwrap()).unwrap();
             let options = CrowdOptions { visible: true, ..CrowdOptions::default() };
             let crowd = GpuCrowd::with_options(&library, &crowd, Outputs::SKIN, options).unwrap();
             let visible = crowd.batches()[0].visible.as_ref().unwrap();
@@ -122,7 +121,7 @@ mod tests {
                 .unwrap()
                 .remove(0);
             let found: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
-            assert_eq!(found, expected, "{form:?}, {joints} joints, {entries:?}");
+            assert_eq!(found, expected, "{joints} joints, {entries:?}");
         }
     }
 }

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use serde_json::json;
 use wgpu::naga;
 
-use crate::gpu::KernelForm;
 use crate::gpu::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
     Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
@@ -121,7 +120,7 @@ fn pose_kernels(displaces: bool, goals: GoalTurns, lanes: bool) -> Vec<PoseKerne
     let mut found = HashSet::new();
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
-            let in_layers = workgroup.takes_spans_from_layers(mixing);
+            let in_layers = mixing != Mixing::Any;
             let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
             for span_room in rooms.into_iter().chain(in_layers.then_some(SpanRoom::InLayers)) {
                 let joints_in_lanes = lanes && workgroup.has_lane_per_joint();
@@ -221,10 +220,10 @@ fn sorted_texts() -> (Vec<Text>, Vec<Text>) {
 #[test]
 fn each_kernel_comes_with_every_set_of_features() {
     let (pose, others) = sorted_texts();
-    // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 7 workgroups;
-    // with either mixing four, but three in the largest workgroup that holds joints; and search results in layers in 6 workgroups,
-    // without mixing and with the mixing that only blends.
-    let expected = (3 * 7 + 2 * (4 * 7 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
+    // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 6 workgroups;
+    // with either mixing four, but three in the largest workgroup that holds joints; and search results in layers, without mixing
+    // and with the mixing that only blends.
+    let expected = (3 * 6 + 2 * (4 * 6 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
     // The same in the four workgroups with a lane per joint, which keep no matrices.
     let expected = expected + (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
     assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 6));
@@ -260,7 +259,7 @@ fn naga_accepts_the_texts_and_each_function_is_in_a_kernel() {
 
 #[test]
 fn a_kernel_has_no_code_for_features_that_its_library_lacks() {
-    let plan = Plan::new(KernelForm::Parallel, Mixing::None, &SkeletonRecord::default(), 1);
+    let plan = Plan::new(Mixing::None, &SkeletonRecord::default(), 1);
     let composed = Composed::pose(&plan.kernel, Features { floats: true, ..Features::default() }, &[]);
     let module = naga::front::wgsl::parse_str(&composed.code).unwrap();
     let names: Vec<_> = module.functions.iter().filter_map(|(_, function)| function.name.as_deref()).collect();

@@ -1,17 +1,17 @@
 //! Goals on the GPU: parameters in a buffer, goals that are replaced, refusals, and levels of detail.
 
 use posse::{
-    Crowd, CrowdOptions, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, KernelForm, LayersOutcome, Outputs,
-    PackedLibrary, Parameter, Poses, Ticks, VisibleInstance,
+    Crowd, CrowdOptions, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, LayersOutcome, Outputs, PackedLibrary,
+    Parameter, Poses, Ticks, VisibleInstance,
 };
 
 use super::{Rig, Scales, assert_right, crowd, rig};
 use crate::support::gpu_library::gpu_engine_for;
 use crate::support::scenes::Numbers;
 
-fn engine(form: KernelForm, rig: &Rig) -> GpuEngine {
+fn engine(rig: &Rig) -> GpuEngine {
     let packed = PackedLibrary::new(&rig.library).unwrap();
-    gpu_engine_for(form, packed).unwrap()
+    gpu_engine_for(packed).unwrap()
 }
 
 /// Poses all instances, or the visible ones, and reads every instance.
@@ -37,27 +37,25 @@ fn by_parameters(rig: &Rig, chain: usize) -> Goal {
 fn goals_and_parameters_are_replaced() {
     let mut numbers = Numbers::new(11);
     let rig = rig(&mut numbers, 20, Scales::Even);
-    for form in KernelForm::ALL {
-        let engine = engine(form, &rig);
-        let mut crowd = crowd(&mut numbers, &rig, 5);
-        let options = CrowdOptions { goals: 6, parameters: 8, ..CrowdOptions::NONE };
-        let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
-        // An instance without goals gets two, which follow parameters.
-        let goals = [by_parameters(&rig, 1), by_parameters(&rig, 2)];
-        assert!(on_gpu.set_goals(engine.library(), 4, &goals).unwrap().is_replaced());
-        crowd.set_goals(4, goals.to_vec()).unwrap();
-        for values in [[0.5, -0.3, 0.9, 1.0], [1.5, 0.3, -0.2, 0.4], [1.5, 0.3, -0.2, 0.0]] {
-            assert!(on_gpu.set_parameters(4, &values).unwrap().is_replaced());
-            let parameters = values.map(|value| Parameter::constant(f64::from(value)).unwrap());
-            crowd.set_parameters(4, parameters.to_vec()).unwrap();
-            assert_right(form.name(), &rig, &crowd, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
-        }
-        // All goals at once.
-        let mut others = super::crowd(&mut numbers, &rig, 5);
-        (0..5).for_each(|instance| others.set_parameters(instance, crowd.parameters(instance)).unwrap());
-        assert!(on_gpu.set_layers(engine.library(), &others).unwrap().is_replaced());
-        assert_right(form.name(), &rig, &others, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
+    let engine = engine(&rig);
+    let mut crowd = crowd(&mut numbers, &rig, 5);
+    let options = CrowdOptions { goals: 6, parameters: 8, ..CrowdOptions::NONE };
+    let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
+    // An instance without goals gets two, which follow parameters.
+    let goals = [by_parameters(&rig, 1), by_parameters(&rig, 2)];
+    assert!(on_gpu.set_goals(engine.library(), 4, &goals).unwrap().is_replaced());
+    crowd.set_goals(4, goals.to_vec()).unwrap();
+    for values in [[0.5, -0.3, 0.9, 1.0], [1.5, 0.3, -0.2, 0.4], [1.5, 0.3, -0.2, 0.0]] {
+        assert!(on_gpu.set_parameters(4, &values).unwrap().is_replaced());
+        let parameters = values.map(|value| Parameter::constant(f64::from(value)).unwrap());
+        crowd.set_parameters(4, parameters.to_vec()).unwrap();
+        assert_right("gpu", &rig, &crowd, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
     }
+    // All goals at once.
+    let mut others = super::crowd(&mut numbers, &rig, 5);
+    (0..5).for_each(|instance| others.set_parameters(instance, crowd.parameters(instance)).unwrap());
+    assert!(on_gpu.set_layers(engine.library(), &others).unwrap().is_replaced());
+    assert_right("gpu", &rig, &others, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
 }
 
 #[test]
@@ -66,24 +64,22 @@ fn parameters_that_are_no_numbers_have_a_meaning() {
     let rig = rig(&mut numbers, 20, Scales::Even);
     let mut crowd = crowd(&mut numbers, &rig, 5);
     crowd.set_goals(4, [by_parameters(&rig, 1), by_parameters(&rig, 2)].to_vec()).unwrap();
-    for form in KernelForm::ALL {
-        let engine = engine(form, &rig);
-        let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
-        let (infinity, most) = (f32::INFINITY, f32::MAX);
-        for (written, meant) in [
-            ([f32::NAN, 0.5, -0.3, 1.0], [0.0, 0.5, -0.3, 1.0]),
-            ([infinity, 0.5, -0.3, 1.0], [most, 0.5, -0.3, 1.0]),
-            ([infinity, -infinity, infinity, 1.0], [most, -most, most, 1.0]),
-            ([0.9, 0.5, -0.3, infinity], [0.9, 0.5, -0.3, 1.0]),
-            ([0.9, 0.5, -0.3, -infinity], [0.9, 0.5, -0.3, 0.0]),
-            ([0.9, 0.5, -0.3, f32::NAN], [0.9, 0.5, -0.3, 0.0]),
-        ] {
-            assert!(on_gpu.set_parameters(4, &written).unwrap().is_replaced());
-            let parameters = meant.map(|value| Parameter::constant(f64::from(value)).unwrap());
-            crowd.set_parameters(4, parameters.to_vec()).unwrap();
-            let what = format!("{} {written:?}", form.name());
-            assert_right(&what, &rig, &crowd, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
-        }
+    let engine = engine(&rig);
+    let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
+    let (infinity, most) = (f32::INFINITY, f32::MAX);
+    for (written, meant) in [
+        ([f32::NAN, 0.5, -0.3, 1.0], [0.0, 0.5, -0.3, 1.0]),
+        ([infinity, 0.5, -0.3, 1.0], [most, 0.5, -0.3, 1.0]),
+        ([infinity, -infinity, infinity, 1.0], [most, -most, most, 1.0]),
+        ([0.9, 0.5, -0.3, infinity], [0.9, 0.5, -0.3, 1.0]),
+        ([0.9, 0.5, -0.3, -infinity], [0.9, 0.5, -0.3, 0.0]),
+        ([0.9, 0.5, -0.3, f32::NAN], [0.9, 0.5, -0.3, 0.0]),
+    ] {
+        assert!(on_gpu.set_parameters(4, &written).unwrap().is_replaced());
+        let parameters = meant.map(|value| Parameter::constant(f64::from(value)).unwrap());
+        crowd.set_parameters(4, parameters.to_vec()).unwrap();
+        let what = format!("{written:?}");
+        assert_right(&what, &rig, &crowd, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
     }
 }
 
@@ -91,7 +87,7 @@ fn parameters_that_are_no_numbers_have_a_meaning() {
 fn goals_without_room_are_refused() {
     let mut numbers = Numbers::new(12);
     let rig = rig(&mut numbers, 20, Scales::Even);
-    let engine = engine(KernelForm::Parallel, &rig);
+    let engine = engine(&rig);
     let mut crowd = Crowd::new();
     crowd.push(rig.skeleton, &[]).unwrap();
     crowd.push(rig.skeleton, &[]).unwrap();
@@ -127,25 +123,23 @@ fn goals_are_reached_at_all_levels_of_detail() {
         let mut numbers = Numbers::new(seed);
         let rig = rig(&mut numbers, 20, scales);
         let crowd = crowd(&mut numbers, &rig, 6);
-        for form in KernelForm::ALL {
-            let engine = engine(form, &rig);
-            let options = CrowdOptions { visible: true, ..CrowdOptions::NONE };
-            let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
-            // All joints of the first three instances, and none of the others, which stand at rest but for their goals.
-            for batch in on_gpu.batches() {
-                let entry = |(slot, &instance): (usize, &usize)| VisibleInstance {
-                    slot: slot as u32,
-                    joints: if instance < 3 { u32::MAX } else { 0 },
-                    update_interval: 1,
-                };
-                let entries: Vec<VisibleInstance> = batch.instances().iter().enumerate().map(entry).collect();
-                let list = batch.visible().unwrap();
-                engine.gpu().queue.write_buffer(list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
-                engine.gpu().queue.write_buffer(list, 4, bytemuck::cast_slice(&entries));
-            }
-            let mut at_rest = crowd.clone();
-            (3..6).for_each(|instance| at_rest.set(instance, rig.skeleton, &[]).unwrap());
-            assert_right(form.name(), &rig, &at_rest, Outputs::ALL, &play(&engine, &on_gpu, 6, true));
+        let engine = engine(&rig);
+        let options = CrowdOptions { visible: true, ..CrowdOptions::NONE };
+        let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
+        // All joints of the first three instances, and none of the others, which stand at rest but for their goals.
+        for batch in on_gpu.batches() {
+            let entry = |(slot, &instance): (usize, &usize)| VisibleInstance {
+                slot: slot as u32,
+                joints: if instance < 3 { u32::MAX } else { 0 },
+                update_interval: 1,
+            };
+            let entries: Vec<VisibleInstance> = batch.instances().iter().enumerate().map(entry).collect();
+            let list = batch.visible().unwrap();
+            engine.gpu().queue.write_buffer(list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
+            engine.gpu().queue.write_buffer(list, 4, bytemuck::cast_slice(&entries));
         }
+        let mut at_rest = crowd.clone();
+        (3..6).for_each(|instance| at_rest.set(instance, rig.skeleton, &[]).unwrap());
+        assert_right("gpu", &rig, &at_rest, Outputs::ALL, &play(&engine, &on_gpu, 6, true));
     }
 }

@@ -1,6 +1,6 @@
 use posse::{
-    AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Fade, FadeShape, GpuCrowd, GpuEngine, KernelForm, Layer,
-    LayerMode, LayerTime, LayersOutcome, Library, Mixing, Outputs, Poses, SkeletonId, Ticks, VisibleInstance, demo,
+    AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Fade, FadeShape, GpuCrowd, GpuEngine, Layer, LayerMode,
+    LayerTime, LayersOutcome, Library, Mixing, Outputs, Poses, SkeletonId, Ticks, VisibleInstance, demo,
 };
 
 use super::{NOW, assert_right, engine, play};
@@ -34,7 +34,7 @@ fn assert_poses(engine: &GpuEngine, library: &Library, on_gpu: &GpuCrowd, crowd:
 #[test]
 fn layers_are_replaced_in_place_or_all_are_refused() {
     let (library, skeleton, clip) = rig();
-    let engine = engine(KernelForm::Parallel, &library);
+    let engine = engine(&library);
     let gpu_crowd = |crowd: &Crowd| GpuCrowd::new(engine.library(), crowd, Outputs::ALL).unwrap();
     let set = |on_gpu: &GpuCrowd, crowd: &Crowd| on_gpu.set_layers(engine.library(), crowd).unwrap();
     let crowd = |instances, layers: &dyn Fn(usize) -> Vec<Layer>| crowd_of(skeleton, instances, layers);
@@ -87,25 +87,23 @@ fn instances_with_different_mixing_are_in_different_batches() {
     });
     // The batches by kernel: plain, blended, all others.
     let expected = [vec![2, 3, 4, 7, 8, 9], vec![0, 5], vec![1, 6]];
-    for form in KernelForm::ALL {
-        let engine = engine(form, &library);
-        let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
-        assert!(on_gpu.batches().iter().map(|batch| batch.instances()).eq(expected.iter().map(Vec::as_slice)));
-        assert_poses(&engine, &library, &on_gpu, &crowd);
-        // Each instance has the room of its batch.
-        let two = [at(clip, 0.3, 0.5), at(clip, 0.6, 0.5)];
-        let set = |on_gpu: &GpuCrowd, instance| on_gpu.set_instance(engine.library(), instance, &two).unwrap();
-        assert_eq!(set(&on_gpu, 3), LayersOutcome::MoreLayers { instance: 3, needed: 2, room: 1 });
-        assert_eq!([0, 1].map(|instance| set(&on_gpu, instance)), [LayersOutcome::Replaced; 2]);
-        // With room for all layers and modes, all instances are in one batch.
-        let options = CrowdOptions { layers: 2, mixing: Mixing::Any, ..CrowdOptions::default() };
-        let with_room = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
-        assert_eq!(with_room.batches().len(), 1);
-        assert_eq!(set(&with_room, 3), LayersOutcome::Replaced);
-        let mut changed = crowd.clone();
-        changed.set(3, skeleton, &two).unwrap();
-        assert_poses(&engine, &library, &with_room, &changed);
-    }
+    let engine = engine(&library);
+    let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
+    assert!(on_gpu.batches().iter().map(|batch| batch.instances()).eq(expected.iter().map(Vec::as_slice)));
+    assert_poses(&engine, &library, &on_gpu, &crowd);
+    // Each instance has the room of its batch.
+    let two = [at(clip, 0.3, 0.5), at(clip, 0.6, 0.5)];
+    let set = |on_gpu: &GpuCrowd, instance| on_gpu.set_instance(engine.library(), instance, &two).unwrap();
+    assert_eq!(set(&on_gpu, 3), LayersOutcome::MoreLayers { instance: 3, needed: 2, room: 1 });
+    assert_eq!([0, 1].map(|instance| set(&on_gpu, instance)), [LayersOutcome::Replaced; 2]);
+    // With room for all layers and modes, all instances are in one batch.
+    let options = CrowdOptions { layers: 2, mixing: Mixing::Any, ..CrowdOptions::default() };
+    let with_room = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
+    assert_eq!(with_room.batches().len(), 1);
+    assert_eq!(set(&with_room, 3), LayersOutcome::Replaced);
+    let mut changed = crowd.clone();
+    changed.set(3, skeleton, &two).unwrap();
+    assert_poses(&engine, &library, &with_room, &changed);
 }
 
 #[test]
@@ -124,24 +122,22 @@ fn a_crowd_of_single_layers_with_room_accepts_more_layers() {
     let four = crowd_of(skeleton, 9, &|_| vec![at(0.1, 1.0); 4]);
     let refuse = |room| Some(LayersOutcome::MoreLayers { instance: 0, needed: 4, room });
     let more_mixing = Some(LayersOutcome::MoreMixing { instance: 0, needed: Mixing::Any, room: Mixing::Blend });
-    for form in KernelForm::ALL {
-        let engine = engine(form, &library);
-        for (layers, mixing, mixed, too_many) in [
-            (3, Mixing::None, more_mixing, refuse(3)),
-            (3, Mixing::Any, None, refuse(3)),
-            (4, Mixing::Any, None, None),
-            // No instance can have more than eight layers.
-            (99, Mixing::Blend, more_mixing, None),
-        ] {
-            let options = CrowdOptions { layers, mixing, ..CrowdOptions::default() };
-            let on_gpu = GpuCrowd::with_options(engine.library(), &plain, Outputs::ALL, options).unwrap();
-            assert_poses(&engine, &library, &on_gpu, &plain);
-            for (crowd, refusal) in [(&faded, None), (&over, mixed), (&four, too_many), (&plain, None)] {
-                let outcome = on_gpu.set_layers(engine.library(), crowd).unwrap();
-                assert_eq!(outcome, refusal.unwrap_or(LayersOutcome::Replaced), "{options:?}");
-                if outcome.is_replaced() {
-                    assert_poses(&engine, &library, &on_gpu, crowd);
-                }
+    let engine = engine(&library);
+    for (layers, mixing, mixed, too_many) in [
+        (3, Mixing::None, more_mixing, refuse(3)),
+        (3, Mixing::Any, None, refuse(3)),
+        (4, Mixing::Any, None, None),
+        // No instance can have more than eight layers.
+        (99, Mixing::Blend, more_mixing, None),
+    ] {
+        let options = CrowdOptions { layers, mixing, ..CrowdOptions::default() };
+        let on_gpu = GpuCrowd::with_options(engine.library(), &plain, Outputs::ALL, options).unwrap();
+        assert_poses(&engine, &library, &on_gpu, &plain);
+        for (crowd, refusal) in [(&faded, None), (&over, mixed), (&four, too_many), (&plain, None)] {
+            let outcome = on_gpu.set_layers(engine.library(), crowd).unwrap();
+            assert_eq!(outcome, refusal.unwrap_or(LayersOutcome::Replaced), "{options:?}");
+            if outcome.is_replaced() {
+                assert_poses(&engine, &library, &on_gpu, crowd);
             }
         }
     }
@@ -159,46 +155,44 @@ fn one_instance_gets_other_layers_and_the_others_keep_theirs() {
     for instance in 0..11 {
         crowd.push(skeletons[instance % 2], &[at(clips[instance % 2], 0.1 * instance as f64, 1.0)]).unwrap();
     }
-    for form in KernelForm::ALL {
-        let engine = engine(form, &library);
-        let mut crowd = crowd.clone();
-        let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
-        let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
-        let set = |instance: usize, layers: &[Layer]| on_gpu.set_instance(engine.library(), instance, layers);
-        for instance in [7, 2, 10, 0, 7] {
-            let clip = clips[instance % 2];
-            // No layer, one, two or three layers.
-            let layers = &[at(clip, 0.7, 0.5), at(clip, 0.2, 1.0), at(clip, 0.4, 2.0)][..instance % 4];
-            assert_eq!(set(instance, layers).unwrap(), LayersOutcome::Replaced);
-            crowd.set(instance, skeletons[instance % 2], layers).unwrap();
-            assert_poses(&engine, &library, &on_gpu, &crowd);
-        }
-        // Layers that do not fit, that the library does not have, or that no crowd accepts, change nothing.
-        let before = play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL);
-        let over = Layer { mode: LayerMode::Override, ..at(clips[1], 0.5, 1.0) };
-        let more_mixing = LayersOutcome::MoreMixing { instance: 3, needed: Mixing::Any, room: Mixing::Blend };
-        assert_eq!(set(3, &[at(clips[1], 0.5, 1.0), over]).unwrap(), more_mixing);
-        let four = [at(clips[1], 0.5, 1.0); 4];
-        assert_eq!(set(3, &four).unwrap(), LayersOutcome::MoreLayers { instance: 3, needed: 4, room: 3 });
-        for (instance, layer, reason) in [
-            (11, at(clips[1], 0.5, 1.0), "there is no instance 11; the crowd has 11"),
-            (3, at(clips[0], 0.5, 1.0), "but the instance uses skeleton"),
-            (3, at(clips[1], f64::NAN, 1.0), "finite"),
-        ] {
-            let error = set(instance, &[layer]).unwrap_err();
-            assert!(matches!(&error, Error::Instance { instance: found, .. } if *found == instance), "{error}");
-            assert!(error.to_string().contains(reason), "{error}");
-        }
-        assert!(matches!(set(3, &[at(clips[1], 0.5, 1.0); 9]), Err(Error::Limit { needed: 9, .. })));
-        assert_eq!(play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL), before);
+    let engine = engine(&library);
+    let mut crowd = crowd.clone();
+    let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
+    let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
+    let set = |instance: usize, layers: &[Layer]| on_gpu.set_instance(engine.library(), instance, layers);
+    for instance in [7, 2, 10, 0, 7] {
+        let clip = clips[instance % 2];
+        // No layer, one, two or three layers.
+        let layers = &[at(clip, 0.7, 0.5), at(clip, 0.2, 1.0), at(clip, 0.4, 2.0)][..instance % 4];
+        assert_eq!(set(instance, layers).unwrap(), LayersOutcome::Replaced);
+        crowd.set(instance, skeletons[instance % 2], layers).unwrap();
+        assert_poses(&engine, &library, &on_gpu, &crowd);
     }
+    // Layers that do not fit, that the library does not have, or that no crowd accepts, change nothing.
+    let before = play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL);
+    let over = Layer { mode: LayerMode::Override, ..at(clips[1], 0.5, 1.0) };
+    let more_mixing = LayersOutcome::MoreMixing { instance: 3, needed: Mixing::Any, room: Mixing::Blend };
+    assert_eq!(set(3, &[at(clips[1], 0.5, 1.0), over]).unwrap(), more_mixing);
+    let four = [at(clips[1], 0.5, 1.0); 4];
+    assert_eq!(set(3, &four).unwrap(), LayersOutcome::MoreLayers { instance: 3, needed: 4, room: 3 });
+    for (instance, layer, reason) in [
+        (11, at(clips[1], 0.5, 1.0), "there is no instance 11; the crowd has 11"),
+        (3, at(clips[0], 0.5, 1.0), "but the instance uses skeleton"),
+        (3, at(clips[1], f64::NAN, 1.0), "finite"),
+    ] {
+        let error = set(instance, &[layer]).unwrap_err();
+        assert!(matches!(&error, Error::Instance { instance: found, .. } if *found == instance), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+    assert!(matches!(set(3, &[at(clips[1], 0.5, 1.0); 9]), Err(Error::Limit { needed: 9, .. })));
+    assert_eq!(play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL), before);
 }
 
 #[test]
 fn an_instance_missing_from_the_lists_is_not_posed_until_its_slot_is_used_again() {
     let (library, skeleton, clip) = rig();
     let crowd = crowd_of(skeleton, 5, &|instance| vec![at(clip, 0.1 * instance as f64, 1.0)]);
-    let engine = engine(KernelForm::Parallel, &library);
+    let engine = engine(&library);
     let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
     let options = CrowdOptions { visible: true, ..CrowdOptions::default() };
     let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();

@@ -1,7 +1,7 @@
 use posse::low_level::record::{EventCount, Frame};
 use posse::{
-    Clip, CpuEngine, Crowd, Error, Evaluator, Event, EventList, GpuContext, GpuCrowd, GpuEvents, Joint, KernelForm,
-    Layer, LayerTime, Library, Occurrence, Outputs, PackedLibrary, Playback, Skeleton, Step, Ticks, WrapMode,
+    Clip, CpuEngine, Crowd, Error, Evaluator, Event, EventList, GpuContext, GpuCrowd, GpuEvents, Joint, Layer,
+    LayerTime, Library, Occurrence, Outputs, PackedLibrary, Playback, Skeleton, Step, Ticks, WrapMode,
 };
 
 use super::{NOW, gpu_with_limits};
@@ -38,7 +38,7 @@ fn make_list(
     crowd: &Crowd,
     capacity: usize,
 ) -> Result<(GpuCrowd, GpuEvents), Error> {
-    let library = gpu_library_on(gpu, KernelForm::for_device(&gpu.device), PackedLibrary::new(library)?)?;
+    let library = gpu_library_on(gpu, PackedLibrary::new(library)?)?;
     let crowd = GpuCrowd::new(&library, crowd, Outputs::NONE)?;
     let events = GpuEvents::new(&library, &crowd, capacity)?;
     Ok((crowd, events))

@@ -1,4 +1,4 @@
-use posse::{GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
+use posse::{GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, Outputs, PackedLibrary, demo};
 
 use super::{assert_device_error, only_clip, own_gpu};
 
@@ -21,7 +21,7 @@ fn objects_of_two_devices_are_refused_before_wgpu_panics() {
 fn reading_beyond_a_batch_fails() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
-    let engine = super::engine(KernelForm::Serial, &library);
+    let engine = super::engine(&library);
     let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
     let batch = &on_gpu.batches()[0];
     assert_device_error(engine.read(batch, 3..5), "reading beyond the end");

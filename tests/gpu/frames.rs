@@ -1,7 +1,7 @@
 use posse::low_level::record::Frame;
 use posse::{
-    Crowd, GpuBatch, GpuCrowd, GpuEngine, GpuLibrary, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Playback, Poses, Ticks, WrapMode, demo,
+    Crowd, GpuBatch, GpuCrowd, GpuEngine, GpuLibrary, Layer, LayerTime, Library, Outputs, PackedLibrary, Playback,
+    Poses, Ticks, WrapMode, demo,
 };
 
 use super::{NOW, assert_right, engine, only_clip, play};
@@ -30,150 +30,138 @@ fn mappable_buffer(device: &wgpu::Device, buffer: &wgpu::Buffer) -> wgpu::Buffer
 
 #[test]
 fn a_playing_crowd_needs_only_its_clock() {
-    for form in KernelForm::ALL {
-        // The crowd is not changed between the frames. The only input of a frame is its tick.
-        let library = demo::rig(20, 30, 4).unwrap();
-        let crowd = only_clip(&library, 9);
-        let engine = engine(form, &library);
-        let on_gpu = gpu_crowd(&engine, &crowd);
-        let frames = [NOW, LATER, NOW].map(|now| {
-            let poses = play(&engine, &on_gpu, crowd.len(), now, Outputs::ALL);
-            assert_right(&library, &crowd, now, Outputs::ALL, &poses);
-            poses
-        });
-        assert_ne!(frames[0], frames[1]);
-        assert_eq!(frames[0], frames[2], "a frame does not depend on earlier frames");
-    }
+    // The crowd is not changed between the frames. The only input of a frame is its tick.
+    let library = demo::rig(20, 30, 4).unwrap();
+    let crowd = only_clip(&library, 9);
+    let engine = engine(&library);
+    let on_gpu = gpu_crowd(&engine, &crowd);
+    let frames = [NOW, LATER, NOW].map(|now| {
+        let poses = play(&engine, &on_gpu, crowd.len(), now, Outputs::ALL);
+        assert_right(&library, &crowd, now, Outputs::ALL, &poses);
+        poses
+    });
+    assert_ne!(frames[0], frames[1]);
+    assert_eq!(frames[0], frames[2], "a frame does not depend on earlier frames");
 }
 
 #[test]
 fn two_frames_in_one_submission_do_not_disturb_each_other() {
-    for form in KernelForm::ALL {
-        let library = demo::rig(20, 30, 4).unwrap();
-        let crowd = only_clip(&library, 9);
-        let engine = engine(form, &library);
-        let on_gpu = gpu_crowd(&engine, &crowd);
-        let device = &engine.gpu().device;
-        let model = on_gpu.batches()[0].model().unwrap();
-        let copy = mappable_buffer(device, model);
-        let mut encoder = device.create_command_encoder(&Default::default());
-        on_gpu.encode(&mut encoder, NOW);
-        encoder.copy_buffer_to_buffer(model, 0, &copy, 0, model.size());
-        on_gpu.encode(&mut encoder, LATER);
-        engine.gpu().queue.submit([encoder.finish()]);
+    let library = demo::rig(20, 30, 4).unwrap();
+    let crowd = only_clip(&library, 9);
+    let engine = engine(&library);
+    let on_gpu = gpu_crowd(&engine, &crowd);
+    let device = &engine.gpu().device;
+    let model = on_gpu.batches()[0].model().unwrap();
+    let copy = mappable_buffer(device, model);
+    let mut encoder = device.create_command_encoder(&Default::default());
+    on_gpu.encode(&mut encoder, NOW);
+    encoder.copy_buffer_to_buffer(model, 0, &copy, 0, model.size());
+    on_gpu.encode(&mut encoder, LATER);
+    engine.gpu().queue.submit([encoder.finish()]);
 
-        let first: Vec<f32> = bytemuck::pod_collect_to_vec(&read_mapped(device, &copy));
-        let numbers = |poses: &Poses| -> Vec<f32> {
-            let matrices = poses.instances.iter().flat_map(|pose| &pose.model);
-            let rows = matrices.flat_map(|matrix| {
-                let (m, t) = (matrix.matrix3.transpose(), matrix.translation);
-                [m.x_axis.extend(t.x), m.y_axis.extend(t.y), m.z_axis.extend(t.z)]
-            });
-            rows.flat_map(|row| row.as_vec4().to_array()).collect()
-        };
-        let second = read(&engine, &on_gpu, &crowd);
-        assert_right(&library, &crowd, LATER, Outputs::ALL, &second);
-        assert_eq!(first, numbers(&play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL)));
-        assert_ne!(first, numbers(&second));
-    }
+    let first: Vec<f32> = bytemuck::pod_collect_to_vec(&read_mapped(device, &copy));
+    let numbers = |poses: &Poses| -> Vec<f32> {
+        let matrices = poses.instances.iter().flat_map(|pose| &pose.model);
+        let rows = matrices.flat_map(|matrix| {
+            let (m, t) = (matrix.matrix3.transpose(), matrix.translation);
+            [m.x_axis.extend(t.x), m.y_axis.extend(t.y), m.z_axis.extend(t.z)]
+        });
+        rows.flat_map(|row| row.as_vec4().to_array()).collect()
+    };
+    let second = read(&engine, &on_gpu, &crowd);
+    assert_right(&library, &crowd, LATER, Outputs::ALL, &second);
+    assert_eq!(first, numbers(&play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL)));
+    assert_ne!(first, numbers(&second));
 }
 
 #[test]
 fn frames_of_a_crowd_in_all_modes_upload_only_the_clock() {
-    for form in KernelForm::ALL {
-        // `encode` gets no queue, so everything that reaches the device is in the encoder: the record of the frame, and nothing per
-        // instance.
-        assert_eq!(size_of::<Frame>(), 32);
-        let library = demo::rig(20, 30, 4).unwrap();
-        let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
-        let mut crowd = Crowd::new();
-        for (wrap, index) in WrapMode::ALL.into_iter().cycle().zip(0..70) {
-            let playback = Playback::new(wrap, Ticks(NOW.0 + index * 54_321), 0.04 * (index - 35) as f64);
-            crowd.push(skeleton, &[Layer::new(clip, LayerTime::Playing(playback))]).unwrap();
+    // `encode` gets no queue, so everything that reaches the device is in the encoder: the record of the frame, and nothing per
+    // instance.
+    assert_eq!(size_of::<Frame>(), 32);
+    let library = demo::rig(20, 30, 4).unwrap();
+    let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
+    let mut crowd = Crowd::new();
+    for (wrap, index) in WrapMode::ALL.into_iter().cycle().zip(0..70) {
+        let playback = Playback::new(wrap, Ticks(NOW.0 + index * 54_321), 0.04 * (index - 35) as f64);
+        crowd.push(skeleton, &[Layer::new(clip, LayerTime::Playing(playback))]).unwrap();
+    }
+    let engine = engine(&library);
+    let on_gpu = gpu_crowd(&engine, &crowd);
+    let device = &engine.gpu().device;
+    let month = Ticks(NOW.0 + 30 * 86_400 * Ticks::PER_SECOND);
+    let frames = [LATER, month, NOW];
+    let buffers =
+        |batch: &GpuBatch| [batch.local(), batch.model(), batch.skin(), batch.values()].map(Option::<&_>::cloned);
+    let outputs: Vec<wgpu::Buffer> = on_gpu.batches().iter().flat_map(buffers).flatten().collect();
+    let copies: Vec<Vec<wgpu::Buffer>> =
+        frames.map(|_| outputs.iter().map(|output| mappable_buffer(device, output)).collect()).into();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    for (now, copies) in frames.into_iter().zip(&copies) {
+        on_gpu.encode(&mut encoder, now);
+        for (output, copy) in outputs.iter().zip(copies) {
+            encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
         }
-        let engine = engine(form, &library);
-        let on_gpu = gpu_crowd(&engine, &crowd);
-        let device = &engine.gpu().device;
-        let month = Ticks(NOW.0 + 30 * 86_400 * Ticks::PER_SECOND);
-        let frames = [LATER, month, NOW];
-        let buffers =
-            |batch: &GpuBatch| [batch.local(), batch.model(), batch.skin(), batch.values()].map(Option::<&_>::cloned);
-        let outputs: Vec<wgpu::Buffer> = on_gpu.batches().iter().flat_map(buffers).flatten().collect();
-        let copies: Vec<Vec<wgpu::Buffer>> =
-            frames.map(|_| outputs.iter().map(|output| mappable_buffer(device, output)).collect()).into();
+    }
+    engine.gpu().queue.submit([encoder.finish()]);
+
+    for (now, copies) in frames.into_iter().zip(&copies) {
+        let poses = play(&engine, &on_gpu, crowd.len(), now, Outputs::ALL);
+        assert_right(&library, &crowd, now, Outputs::ALL, &poses);
+        // A frame that is alone in its submission gives the same bytes.
         let mut encoder = device.create_command_encoder(&Default::default());
-        for (now, copies) in frames.into_iter().zip(&copies) {
-            on_gpu.encode(&mut encoder, now);
-            for (output, copy) in outputs.iter().zip(copies) {
-                encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
-            }
+        let alone: Vec<wgpu::Buffer> = outputs.iter().map(|output| mappable_buffer(device, output)).collect();
+        for (output, copy) in outputs.iter().zip(&alone) {
+            encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
         }
         engine.gpu().queue.submit([encoder.finish()]);
-
-        for (now, copies) in frames.into_iter().zip(&copies) {
-            let poses = play(&engine, &on_gpu, crowd.len(), now, Outputs::ALL);
-            assert_right(&library, &crowd, now, Outputs::ALL, &poses);
-            // A frame that is alone in its submission gives the same bytes.
-            let mut encoder = device.create_command_encoder(&Default::default());
-            let alone: Vec<wgpu::Buffer> = outputs.iter().map(|output| mappable_buffer(device, output)).collect();
-            for (output, copy) in outputs.iter().zip(&alone) {
-                encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
-            }
-            engine.gpu().queue.submit([encoder.finish()]);
-            for (together, alone) in copies.iter().zip(&alone) {
-                assert_eq!(read_mapped(device, together), read_mapped(device, alone), "at {now:?}");
-            }
+        for (together, alone) in copies.iter().zip(&alone) {
+            assert_eq!(read_mapped(device, together), read_mapped(device, alone), "at {now:?}");
         }
     }
 }
 
 #[test]
 fn two_crowds_of_one_library_share_a_submission() {
-    for form in KernelForm::ALL {
-        let library = demo::rig(20, 30, 4).unwrap();
-        let crowds = [only_clip(&library, 9), only_clip(&library, 70)];
-        let engine = engine(form, &library);
-        let on_gpu = crowds.each_ref().map(|crowd| gpu_crowd(&engine, crowd));
-        let device = &engine.gpu().device;
-        let mut encoder = device.create_command_encoder(&Default::default());
-        on_gpu[0].encode(&mut encoder, NOW);
-        on_gpu[1].encode(&mut encoder, LATER);
-        engine.gpu().queue.submit([encoder.finish()]);
-        for ((crowd, on_gpu), now) in crowds.iter().zip(&on_gpu).zip([NOW, LATER]) {
-            assert_right(&library, crowd, now, Outputs::ALL, &read(&engine, on_gpu, crowd));
-        }
+    let library = demo::rig(20, 30, 4).unwrap();
+    let crowds = [only_clip(&library, 9), only_clip(&library, 70)];
+    let engine = engine(&library);
+    let on_gpu = crowds.each_ref().map(|crowd| gpu_crowd(&engine, crowd));
+    let device = &engine.gpu().device;
+    let mut encoder = device.create_command_encoder(&Default::default());
+    on_gpu[0].encode(&mut encoder, NOW);
+    on_gpu[1].encode(&mut encoder, LATER);
+    engine.gpu().queue.submit([encoder.finish()]);
+    for ((crowd, on_gpu), now) in crowds.iter().zip(&on_gpu).zip([NOW, LATER]) {
+        assert_right(&library, crowd, now, Outputs::ALL, &read(&engine, on_gpu, crowd));
     }
 }
 
 #[test]
 fn two_libraries_share_a_device() {
-    for form in KernelForm::ALL {
-        let libraries: [Library; 2] = [demo::rig(20, 30, 4).unwrap(), demo::rig(300, 7, 9).unwrap()];
-        // Both engines use the same device.
-        let engines = libraries.each_ref().map(|library| engine(form, library));
-        assert_eq!(engines[0].gpu().device, engines[1].gpu().device);
-        let crowds = libraries.each_ref().map(|library| only_clip(library, 5));
-        let on_gpu = [0, 1].map(|at: usize| gpu_crowd(&engines[at], &crowds[at]));
-        let device = &engines[0].gpu().device;
-        let mut encoder = device.create_command_encoder(&Default::default());
-        on_gpu.iter().for_each(|crowd| crowd.encode(&mut encoder, NOW));
-        engines[0].gpu().queue.submit([encoder.finish()]);
-        for at in [0, 1] {
-            assert_right(&libraries[at], &crowds[at], NOW, Outputs::ALL, &read(&engines[at], &on_gpu[at], &crowds[at]));
-        }
+    let libraries: [Library; 2] = [demo::rig(20, 30, 4).unwrap(), demo::rig(300, 7, 9).unwrap()];
+    // Both engines use the same device.
+    let engines = libraries.each_ref().map(|library| engine(library));
+    assert_eq!(engines[0].gpu().device, engines[1].gpu().device);
+    let crowds = libraries.each_ref().map(|library| only_clip(library, 5));
+    let on_gpu = [0, 1].map(|at: usize| gpu_crowd(&engines[at], &crowds[at]));
+    let device = &engines[0].gpu().device;
+    let mut encoder = device.create_command_encoder(&Default::default());
+    on_gpu.iter().for_each(|crowd| crowd.encode(&mut encoder, NOW));
+    engines[0].gpu().queue.submit([encoder.finish()]);
+    for at in [0, 1] {
+        assert_right(&libraries[at], &crowds[at], NOW, Outputs::ALL, &read(&engines[at], &on_gpu[at], &crowds[at]));
     }
 }
 
 #[test]
 fn a_crowd_outlives_the_handle_of_its_library() {
-    for form in KernelForm::ALL {
-        // As in a renderer, there is no engine: the crowd keeps everything that it needs.
-        let library = demo::rig(5, 3, 2).unwrap();
-        let crowd = only_clip(&library, 4);
-        let engine = engine(form, &library);
-        let uploaded = GpuLibrary::new(engine.gpu(), PackedLibrary::new(&library).unwrap()).unwrap();
-        let on_gpu = GpuCrowd::new(&uploaded, &crowd, Outputs::ALL).unwrap();
-        drop(uploaded);
-        assert_right(&library, &crowd, NOW, Outputs::ALL, &play(&engine, &on_gpu, 4, NOW, Outputs::ALL));
-    }
+    // As in a renderer, there is no engine: the crowd keeps everything that it needs.
+    let library = demo::rig(5, 3, 2).unwrap();
+    let crowd = only_clip(&library, 4);
+    let engine = engine(&library);
+    let uploaded = GpuLibrary::new(engine.gpu(), PackedLibrary::new(&library).unwrap()).unwrap();
+    let on_gpu = GpuCrowd::new(&uploaded, &crowd, Outputs::ALL).unwrap();
+    drop(uploaded);
+    assert_right(&library, &crowd, NOW, Outputs::ALL, &play(&engine, &on_gpu, 4, NOW, Outputs::ALL));
 }

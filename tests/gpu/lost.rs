@@ -3,7 +3,7 @@
 use posse::low_level::Bandwidth;
 use posse::{
     Chain, ChainKind, Crowd, CrowdOptions, Evaluator, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, GpuEvents,
-    GpuLibrary, KernelForm, Layer, LayerTime, NewTransition, Outputs, PackedLibrary, Playback, Step, Ticks, demo,
+    GpuLibrary, Layer, LayerTime, NewTransition, Outputs, PackedLibrary, Playback, Step, Ticks, demo,
 };
 
 use super::{NOW, assert_device_error, only_clip, own_gpu};
@@ -33,9 +33,7 @@ fn evaluation_reads_and_waits_fail_and_so_does_what_is_made() {
     let packed = || PackedLibrary::new(&library).unwrap();
     assert_device_error(GpuCrowd::new(engine.library(), &crowd, Outputs::ALL), "a new crowd");
     assert_device_error(GpuEvents::new(engine.library(), &on_gpu, 10), "a new list of events");
-    for form in KernelForm::ALL {
-        assert_device_error(GpuLibrary::with_form(form, engine.gpu(), packed()), form.name());
-    }
+    assert_device_error(GpuLibrary::new(engine.gpu(), packed()), "a library");
     assert_device_error(engine.library().repacked(packed()), "a library that shares kernels");
     assert_device_error(Bandwidth::measure(engine.gpu()), "the bandwidth");
 }

@@ -24,8 +24,8 @@ mod visible;
 use std::sync::{Mutex, PoisonError};
 
 use posse::{
-    AdapterKind, ClipId, Crowd, Error, Evaluator, GpuContext, GpuCrowd, GpuEngine, KernelForm, Layer, LayerTime,
-    Library, Outputs, PackedLibrary, Playback, Poses, Reference, SkeletonId, Ticks, contract,
+    AdapterKind, ClipId, Crowd, Error, Evaluator, GpuContext, GpuCrowd, GpuEngine, Layer, LayerTime, Library, Outputs,
+    PackedLibrary, Playback, Poses, Reference, SkeletonId, Ticks, contract,
 };
 
 use crate::support::gpu_library::{gpu_engine_for, gpu_library_on};
@@ -61,14 +61,14 @@ fn assert_device_error<T>(result: Result<T, Error>, what: &str) {
     }
 }
 
-/// An engine on the device of the tests for this kernel form.
-fn engine(form: KernelForm, library: &Library) -> GpuEngine {
-    gpu_engine_for(form, PackedLibrary::new(library).unwrap()).unwrap()
+/// An engine on the device of the tests.
+fn engine(library: &Library) -> GpuEngine {
+    gpu_engine_for(PackedLibrary::new(library).unwrap()).unwrap()
 }
 
-/// An engine on a device that tests share, with this kernel form.
-fn engine_on(gpu: GpuContext, form: KernelForm, library: &Library) -> GpuEngine {
-    let on_gpu = gpu_library_on(&gpu, form, PackedLibrary::new(library).unwrap()).unwrap();
+/// An engine on a device that tests share.
+fn engine_on(gpu: GpuContext, library: &Library) -> GpuEngine {
+    let on_gpu = gpu_library_on(&gpu, PackedLibrary::new(library).unwrap()).unwrap();
     GpuEngine::with_library(gpu, on_gpu).unwrap()
 }
 

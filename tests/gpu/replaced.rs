@@ -1,8 +1,8 @@
 //! Libraries that take the place of one another under a crowd: parts of a long clip, compressed or not.
 
 use posse::{
-    CompressedLibrary, Crowd, Error, GpuCrowd, GpuEngine, GpuEvents, KernelForm, Layer, LayerTime, Library, Outputs,
-    PackedLibrary, Playback, Ticks, demo,
+    CompressedLibrary, Crowd, Error, GpuCrowd, GpuEngine, GpuEvents, Layer, LayerTime, Library, Outputs, PackedLibrary,
+    Playback, Ticks, demo,
 };
 use proptest::prelude::*;
 
@@ -44,27 +44,25 @@ fn a_crowd_plays_on_while_parts_replace_one_another() {
     let compressed = CompressedLibrary::with_width(&parts[1], 20).unwrap();
     let packed =
         [PackedLibrary::new(&parts[0]).unwrap(), compressed.pack().unwrap(), PackedLibrary::new(&parts[2]).unwrap()];
-    for form in KernelForm::ALL {
-        let mut first = packed[0].clone();
-        packed[1..].iter().for_each(|other| first.make_room_for(other).unwrap());
-        let mut engine = gpu_engine_for(form, first).unwrap();
-        let size = engine.library().size();
-        let on_gpu = GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
-        for (index, start) in [(0, 0.0), (1, 0.3), (2, 0.6), (0, 0.0)] {
-            engine.replace_library(packed[index].clone()).unwrap();
-            let library = if index == 1 { compressed.library() } else { &whole };
-            for seconds in [start, start + 0.2, start + 0.34] {
-                let now = Ticks::from_seconds(seconds);
-                let poses = play(&engine, &on_gpu, crowd.len(), now, outputs);
-                assert_right(library, &crowd, now, outputs, &poses);
-            }
+    let mut first = packed[0].clone();
+    packed[1..].iter().for_each(|other| first.make_room_for(other).unwrap());
+    let mut engine = gpu_engine_for(first).unwrap();
+    let size = engine.library().size();
+    let on_gpu = GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
+    for (index, start) in [(0, 0.0), (1, 0.3), (2, 0.6), (0, 0.0)] {
+        engine.replace_library(packed[index].clone()).unwrap();
+        let library = if index == 1 { compressed.library() } else { &whole };
+        for seconds in [start, start + 0.2, start + 0.34] {
+            let now = Ticks::from_seconds(seconds);
+            let poses = play(&engine, &on_gpu, crowd.len(), now, outputs);
+            assert_right(library, &crowd, now, outputs, &poses);
         }
-        assert_eq!(engine.library().size(), size);
-        // A crowd that is made now fits, too.
-        let late = GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
-        let now = Ticks::from_seconds(0.1);
-        assert_right(&whole, &crowd, now, outputs, &play(&engine, &late, crowd.len(), now, outputs));
     }
+    assert_eq!(engine.library().size(), size);
+    // A crowd that is made now fits, too.
+    let late = GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
+    let now = Ticks::from_seconds(0.1);
+    assert_right(&whole, &crowd, now, outputs, &play(&engine, &late, crowd.len(), now, outputs));
 }
 
 #[test]
@@ -72,8 +70,7 @@ fn poses_and_events_are_those_of_an_engine_of_the_new_library() {
     proptest!(cases(8, 0x3e5b), |(spec in scenes(8, 20))| {
         let Scene { library, crowd, step } = spec.with_goals(spec.moving_scene());
         let [first, second] = two_parts(&spec, &library);
-        let form = KernelForm::ALL[usize::from(spec.is_one_in(2))];
-        let mut engines = [first, second.clone()].map(|packed| gpu_engine_for(form, packed).unwrap());
+        let mut engines = [first, second.clone()].map(|packed| gpu_engine_for(packed).unwrap());
         let made = engines.each_ref().map(|engine| {
             let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
             let events = GpuEvents::new(engine.library(), &on_gpu, 1000).unwrap();
@@ -99,7 +96,7 @@ fn poses_and_events_are_those_of_an_engine_of_the_new_library() {
 fn a_library_that_does_not_fit_is_refused_and_the_old_one_stays() {
     let (first, other) = (part([0.0, 0.2]), part([0.0, 1.0]));
     let crowd = walkers(&first);
-    let mut engine = gpu_engine_for(KernelForm::Parallel, PackedLibrary::new(&first).unwrap()).unwrap();
+    let mut engine = gpu_engine_for(PackedLibrary::new(&first).unwrap()).unwrap();
     let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
     match engine.replace_library(PackedLibrary::new(&other).unwrap()) {
         Err(Error::Limit { what, needed, allowed }) => {

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DVec3};
 use posse::{
-    Clip, Crowd, Curve, Interpolation, Joint, KernelForm, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin,
-    SkinFormat, Target, Timeline, Track, demo,
+    Clip, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin, SkinFormat,
+    Target, Timeline, Track, demo,
 };
 
 use super::{NOW, assert_evaluates, engine, only_clip};
@@ -26,24 +26,21 @@ fn each_alone() -> [Outputs; 7] {
 
 #[test]
 fn rigs_at_the_sizes_where_kernels_change_are_posed() {
-    for form in KernelForm::ALL {
-        for joints in [1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513] {
-            let library = demo::rig(joints, 9, joints.min(12)).unwrap();
-            let mut engine = engine(form, &library);
-            // More instances of the smallest rigs than a workgroup holds, and not a multiple of that number.
-            let instances = if joints < 17 { 70 } else { 5 };
-            let crowd = only_clip(&library, instances);
-            for outputs in [Outputs::ALL, Outputs::SKIN] {
-                assert_evaluates(&mut engine, &library, &crowd, outputs);
-            }
+    for joints in [1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513] {
+        let library = demo::rig(joints, 9, joints.min(12)).unwrap();
+        let mut engine = engine(&library);
+        // More instances of the smallest rigs than a workgroup holds, and not a multiple of that number.
+        let instances = if joints < 17 { 70 } else { 5 };
+        let crowd = only_clip(&library, instances);
+        for outputs in [Outputs::ALL, Outputs::SKIN] {
+            assert_evaluates(&mut engine, &library, &crowd, outputs);
         }
     }
 }
 
-/// A thousand joints, or a hundred with eight layers, are too many for one lane, so the kernels depend on the crowd.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
-fn a_measurement_counts_the_instances_of_the_serial_kernels() {
+fn a_measurement_covers_rigs_of_all_sizes() {
     use posse::measure::{self, Workload};
 
     let mut library = Library::new();
@@ -57,33 +54,27 @@ fn a_measurement_counts_the_instances_of_the_serial_kernels() {
         }
         crowd
     };
-    for (form, layers, serial) in
-        [(KernelForm::Serial, 1, 3 + 4), (KernelForm::Serial, 8, 3), (KernelForm::Parallel, 1, 0)]
-    {
+    for layers in [1, 8] {
         let subject = Workload { library: &library, crowd: &crowd(layers), outputs: Outputs::SKIN };
-        let measured = measure::gpu(&engine(form, &library), &subject, std::time::Duration::ZERO).unwrap();
-        assert_eq!((measured.serial, measured.instances), (Some(serial), 12), "{}, layers {layers}", form.name());
-        assert!(measured.check.unwrap().is_within(), "{}, layers {layers}", form.name());
+        let measured = measure::gpu(&engine(&library), &subject, std::time::Duration::ZERO).unwrap();
+        assert_eq!(measured.instances, 12, "layers {layers}");
+        assert!(measured.check.unwrap().is_within(), "layers {layers}");
     }
 }
 
 #[test]
 fn a_chain_of_500_joints_is_posed() {
-    for form in KernelForm::ALL {
-        let library = demo::rig(500, 9, 500).unwrap();
-        assert_evaluates(&mut engine(form, &library), &library, &only_clip(&library, 3), Outputs::ALL);
-    }
+    let library = demo::rig(500, 9, 500).unwrap();
+    assert_evaluates(&mut engine(&library), &library, &only_clip(&library, 3), Outputs::ALL);
 }
 
 #[test]
 fn a_rig_of_3000_joints_is_posed() {
-    for form in KernelForm::ALL {
-        for depth in [10, 3000] {
-            let library = demo::rig(3000, 4, depth).unwrap();
-            let mut engine = engine(form, &library);
-            for outputs in [Outputs::ALL, Outputs::SKIN] {
-                assert_evaluates(&mut engine, &library, &only_clip(&library, 3), outputs);
-            }
+    for depth in [10, 3000] {
+        let library = demo::rig(3000, 4, depth).unwrap();
+        let mut engine = engine(&library);
+        for outputs in [Outputs::ALL, Outputs::SKIN] {
+            assert_evaluates(&mut engine, &library, &only_clip(&library, 3), outputs);
         }
     }
 }
@@ -103,11 +94,9 @@ fn skins_of_some_joints_are_posed_at_the_sizes_where_kernels_change() {
                 library.add_skin(Skin { name: None, skeleton, joints, inverse_bind }).unwrap();
             }
             let crowd = only_clip(&library, 3);
-            for form in KernelForm::ALL {
-                let mut engine = engine(form, &library);
-                for outputs in [Outputs::ALL, Outputs::SKIN, Outputs::SKIN.with_skin_format(SkinFormat::HalfMatrix)] {
-                    assert_evaluates(&mut engine, &library, &crowd, outputs);
-                }
+            let mut engine = engine(&library);
+            for outputs in [Outputs::ALL, Outputs::SKIN, Outputs::SKIN.with_skin_format(SkinFormat::HalfMatrix)] {
+                assert_evaluates(&mut engine, &library, &crowd, outputs);
             }
         }
     }
@@ -118,9 +107,7 @@ fn skins_of_some_joints_are_posed_at_the_sizes_where_kernels_change() {
 fn rigs_of_roots_are_posed() {
     for joints in [5, 40, 200] {
         let library = demo::rig(joints, 9, 1).unwrap();
-        for form in KernelForm::ALL {
-            assert_evaluates(&mut engine(form, &library), &library, &only_clip(&library, 3), Outputs::ALL);
-        }
+        assert_evaluates(&mut engine(&library), &library, &only_clip(&library, 3), Outputs::ALL);
     }
 }
 
@@ -143,13 +130,11 @@ fn own_timelines(joints: usize) -> Library {
 
 #[test]
 fn more_timelines_than_workgroup_memory_holds_are_searched() {
-    for form in KernelForm::ALL {
-        // There are twice as many timelines as joints. Workgroup memory has room for 64, 128, 192, 256 and 512 timelines; for small
-        // rigs, the instances of a workgroup share it.
-        for joints in [5, 16, 32, 33, 64, 128, 256, 400] {
-            let library = own_timelines(joints);
-            assert_evaluates(&mut engine(form, &library), &library, &only_clip(&library, 9), Outputs::ALL);
-        }
+    // There are twice as many timelines as joints. Workgroup memory has room for 64, 128, 192, 256 and 512 timelines; for small
+    // rigs, the instances of a workgroup share it.
+    for joints in [5, 16, 32, 33, 64, 128, 256, 400] {
+        let library = own_timelines(joints);
+        assert_evaluates(&mut engine(&library), &library, &only_clip(&library, 9), Outputs::ALL);
     }
 }
 
@@ -198,52 +183,46 @@ fn mixed() -> Library {
 
 #[test]
 fn a_crowd_mixes_skeletons_and_gives_each_output_alone() {
-    for form in KernelForm::ALL {
-        let library = mixed();
-        let clips: Vec<_> = library.clip_ids().collect();
-        let skeletons: Vec<_> = library.skeleton_ids().collect();
-        let mut numbers = Numbers::new(7);
-        let mut crowd = Crowd::new();
-        for _ in 0..90 {
-            let time = LayerTime::At(numbers.within(-0.2, 1.2));
-            match numbers.below(7) {
-                0..3 => crowd.push(skeletons[numbers.below(3)], &[]).unwrap(),
-                _ => {
-                    let clip = clips[numbers.below(clips.len())];
-                    crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)]).unwrap()
-                }
-            };
-        }
-        let mut engine = engine(form, &library);
-        for outputs in each_alone() {
-            assert_evaluates(&mut engine, &library, &crowd, outputs);
-        }
+    let library = mixed();
+    let clips: Vec<_> = library.clip_ids().collect();
+    let skeletons: Vec<_> = library.skeleton_ids().collect();
+    let mut numbers = Numbers::new(7);
+    let mut crowd = Crowd::new();
+    for _ in 0..90 {
+        let time = LayerTime::At(numbers.within(-0.2, 1.2));
+        match numbers.below(7) {
+            0..3 => crowd.push(skeletons[numbers.below(3)], &[]).unwrap(),
+            _ => {
+                let clip = clips[numbers.below(clips.len())];
+                crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)]).unwrap()
+            }
+        };
+    }
+    let mut engine = engine(&library);
+    for outputs in each_alone() {
+        assert_evaluates(&mut engine, &library, &crowd, outputs);
     }
 }
 
 #[test]
 fn an_empty_crowd_is_posed() {
-    for form in KernelForm::ALL {
-        let empty = Library::new();
-        assert_evaluates(&mut engine(form, &empty), &empty, &Crowd::new(), Outputs::ALL);
-        let library = mixed();
-        assert_evaluates(&mut engine(form, &library), &library, &Crowd::new(), Outputs::ALL);
-    }
+    let empty = Library::new();
+    assert_evaluates(&mut engine(&empty), &empty, &Crowd::new(), Outputs::ALL);
+    let library = mixed();
+    assert_evaluates(&mut engine(&library), &library, &Crowd::new(), Outputs::ALL);
 }
 
 #[test]
 fn outputs_that_are_not_requested_have_no_buffer() {
-    for form in KernelForm::ALL {
-        let library = demo::rig(300, 4, 5).unwrap();
-        let engine = engine(form, &library);
-        let crowd = only_clip(&library, 3);
-        for outputs in each_alone() {
-            let gpu_crowd = posse::GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
-            let batch = &gpu_crowd.batches()[0];
-            let found = [batch.local(), batch.model(), batch.skin()].map(|buffer| buffer.is_some());
-            assert_eq!(found, [outputs.local, outputs.model, outputs.skin]);
-            assert!(batch.values().is_none(), "the rig has neither weights nor properties");
-            super::play(&engine, &gpu_crowd, 3, NOW, outputs);
-        }
+    let library = demo::rig(300, 4, 5).unwrap();
+    let engine = engine(&library);
+    let crowd = only_clip(&library, 3);
+    for outputs in each_alone() {
+        let gpu_crowd = posse::GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
+        let batch = &gpu_crowd.batches()[0];
+        let found = [batch.local(), batch.model(), batch.skin()].map(|buffer| buffer.is_some());
+        assert_eq!(found, [outputs.local, outputs.model, outputs.skin]);
+        assert!(batch.values().is_none(), "the rig has neither weights nor properties");
+        super::play(&engine, &gpu_crowd, 3, NOW, outputs);
     }
 }

@@ -1,14 +1,14 @@
 use posse::{
-    BlendSpace, Crowd, CrowdOptions, Evaluator, GpuCrowd, GpuEngine, KernelForm, Layer, LayerTime, LayersOutcome,
-    Library, Mixing, NewTransition, Outputs, PackedLibrary, Playback, Poses, Reference, SkeletonId, Step, Ticks,
-    VisibleInstance, WeightDriver, WrapMode, contract,
+    BlendSpace, Crowd, CrowdOptions, Evaluator, GpuCrowd, GpuEngine, Layer, LayerTime, LayersOutcome, Library, Mixing,
+    NewTransition, Outputs, PackedLibrary, Playback, Poses, Reference, SkeletonId, Step, Ticks, VisibleInstance,
+    WeightDriver, WrapMode, contract,
 };
 
 use super::{add_clip, constant, follower, rig, step, ticks};
 use crate::support::gpu_library::gpu_engine_for;
 
-fn engine(form: KernelForm, library: &Library) -> GpuEngine {
-    gpu_engine_for(form, PackedLibrary::new(library).unwrap()).unwrap()
+fn engine(library: &Library) -> GpuEngine {
+    gpu_engine_for(PackedLibrary::new(library).unwrap()).unwrap()
 }
 
 /// Records a step, runs it and reads every instance.
@@ -62,31 +62,29 @@ fn set_values(crowd: &mut Crowd, frame: usize, step: Step) {
 #[test]
 fn parameters_go_from_the_last_frame_to_this_one() {
     let (library, _, mut crowd) = driven(9);
-    for form in KernelForm::ALL {
-        let engine = engine(form, &library);
-        let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
-        assert_eq!((on_gpu.parameter_count(), on_gpu.batches()[0].parameter_count()), (3, 3));
-        assert_eq!(on_gpu.batches()[0].parameters().unwrap().size(), 9 * 3 * 4);
-        let mut all: Vec<f32> = (0..9).flat_map(|instance| values(instance, 0)).collect();
+    let engine = engine(&library);
+    let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
+    assert_eq!((on_gpu.parameter_count(), on_gpu.batches()[0].parameter_count()), (3, 3));
+    assert_eq!(on_gpu.batches()[0].parameters().unwrap().size(), 9 * 3 * 4);
+    let mut all: Vec<f32> = (0..9).flat_map(|instance| values(instance, 0)).collect();
+    on_gpu.set_all_parameters(&all).unwrap();
+    play(&engine, &on_gpu, 9, Step { from: Ticks(0), to: Ticks(0) });
+    for frame in 1..4 {
+        let step = step(0.1 * (frame - 1) as f64, 0.1 * frame as f64);
+        all = (0..9).flat_map(|instance| values(instance, frame)).collect();
         on_gpu.set_all_parameters(&all).unwrap();
-        play(&engine, &on_gpu, 9, Step { from: Ticks(0), to: Ticks(0) });
-        for frame in 1..4 {
-            let step = step(0.1 * (frame - 1) as f64, 0.1 * frame as f64);
-            all = (0..9).flat_map(|instance| values(instance, frame)).collect();
-            on_gpu.set_all_parameters(&all).unwrap();
-            // One instance by itself.
-            assert!(on_gpu.set_parameters(4, &values(4, frame)).unwrap().is_replaced());
-            let found = play(&engine, &on_gpu, 9, step);
-            set_values(&mut crowd, frame, step);
-            assert_right(&library, &crowd, step, &found);
-        }
-        assert_eq!(
-            on_gpu.set_parameters(2, &[0.0; 4]).unwrap(),
-            LayersOutcome::MoreParameters { instance: 2, needed: 4, room: 3 }
-        );
-        assert!(on_gpu.set_parameters(9, &[0.0]).is_err());
-        assert!(on_gpu.set_all_parameters(&all[1..]).is_err());
+        // One instance by itself.
+        assert!(on_gpu.set_parameters(4, &values(4, frame)).unwrap().is_replaced());
+        let found = play(&engine, &on_gpu, 9, step);
+        set_values(&mut crowd, frame, step);
+        assert_right(&library, &crowd, step, &found);
     }
+    assert_eq!(
+        on_gpu.set_parameters(2, &[0.0; 4]).unwrap(),
+        LayersOutcome::MoreParameters { instance: 2, needed: 4, room: 3 }
+    );
+    assert!(on_gpu.set_parameters(9, &[0.0]).is_err());
+    assert!(on_gpu.set_all_parameters(&all[1..]).is_err());
 }
 
 /// A kernel of a caller that writes parameters.
@@ -124,7 +122,7 @@ pub(super) fn record_writer(device: &wgpu::Device, encoder: &mut wgpu::CommandEn
 #[test]
 fn a_kernel_of_the_caller_writes_parameters() {
     let (library, _, mut crowd) = driven(5);
-    let engine = engine(KernelForm::Serial, &library);
+    let engine = engine(&library);
     let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
     let device = &engine.gpu().device;
     let mut encoder = device.create_command_encoder(&Default::default());
@@ -146,7 +144,7 @@ fn drivers_and_parameters_without_room_are_refused() {
     for _ in 0..4 {
         plain.push(skeleton, &[Layer::new(library.clip_ids().next().unwrap(), LayerTime::At(0.0))]).unwrap();
     }
-    let engine = engine(KernelForm::Serial, &library);
+    let engine = engine(&library);
     let with = |options| GpuCrowd::with_options(engine.library(), &plain, Outputs::ALL, options).unwrap();
     let room = CrowdOptions { layers: 3, mixing: Mixing::Any, ..CrowdOptions::NONE };
     let without = with(room);
@@ -179,57 +177,55 @@ fn transitions_find_room_are_interrupted_and_end() {
     let (mut library, skeleton) = rig();
     let clips = [1, 2, 3].map(|seed| add_clip(&mut library, skeleton, 1.0, &[], seed));
     let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(ticks(0.1), 1.0)))];
-    for form in KernelForm::ALL {
-        let engine = engine(form, &library);
-        let mut crowd = Crowd::new();
-        for _ in 0..6 {
-            crowd.push(skeleton, &playing(clips[0])).unwrap();
-        }
-        let options = CrowdOptions { transitions: 2, ..CrowdOptions::NONE };
-        let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
-        let check = |crowd: &Crowd, now: f64| {
-            let step = step(now, now);
-            assert_right(&library, crowd, step, &play(&engine, &on_gpu, 6, step));
-        };
-        let begin = |crowd: &mut Crowd, instance: usize, clip: usize, now: f64| {
-            let layers = playing(clips[clip]);
-            let new = NewTransition::new(instance, &layers, ticks(now));
-            on_gpu.transition(engine.library(), &library, crowd, &new).unwrap()
-        };
-        assert!(begin(&mut crowd, 4, 1, 1.0).is_replaced());
-        check(&crowd, 1.0);
-        check(&crowd, 1.05);
-        assert!(begin(&mut crowd, 1, 2, 1.1).is_replaced());
-        // The second one of an instance interrupts its first one, in the same place.
-        assert!(begin(&mut crowd, 4, 2, 1.15).is_replaced());
-        check(&crowd, 1.15);
-        check(&crowd, 1.2);
-        let unchanged = crowd.clone();
-        assert_eq!(begin(&mut crowd, 0, 1, 1.2), LayersOutcome::MoreTransitions { instance: 0, room: 2 });
-        assert_eq!(crowd, unchanged);
-        // After 16 half-lives, at 2.7 s, the transition of instance 1 is over, and its place is free.
-        assert!(begin(&mut crowd, 0, 1, 2.72).is_replaced());
-        check(&crowd, 2.72);
-        check(&crowd, 2.8);
-        check(&crowd, 9.0);
-        // New layers end a transition.
-        assert!(on_gpu.set_instance(engine.library(), 0, &playing(clips[2])).unwrap().is_replaced());
-        crowd.set(0, skeleton, &playing(clips[2])).unwrap();
-        check(&crowd, 2.8);
-        // All layers are replaced, with the transitions of the crowd.
-        let new = playing(clips[0]);
-        crowd.begin_transition(&library, &NewTransition::new(5, &new, ticks(3.0))).unwrap();
-        crowd.set(4, skeleton, &playing(clips[1])).unwrap();
-        assert!(on_gpu.set_layers(engine.library(), &crowd).unwrap().is_replaced());
-        check(&crowd, 3.05);
+    let engine = engine(&library);
+    let mut crowd = Crowd::new();
+    for _ in 0..6 {
+        crowd.push(skeleton, &playing(clips[0])).unwrap();
     }
+    let options = CrowdOptions { transitions: 2, ..CrowdOptions::NONE };
+    let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
+    let check = |crowd: &Crowd, now: f64| {
+        let step = step(now, now);
+        assert_right(&library, crowd, step, &play(&engine, &on_gpu, 6, step));
+    };
+    let begin = |crowd: &mut Crowd, instance: usize, clip: usize, now: f64| {
+        let layers = playing(clips[clip]);
+        let new = NewTransition::new(instance, &layers, ticks(now));
+        on_gpu.transition(engine.library(), &library, crowd, &new).unwrap()
+    };
+    assert!(begin(&mut crowd, 4, 1, 1.0).is_replaced());
+    check(&crowd, 1.0);
+    check(&crowd, 1.05);
+    assert!(begin(&mut crowd, 1, 2, 1.1).is_replaced());
+    // The second one of an instance interrupts its first one, in the same place.
+    assert!(begin(&mut crowd, 4, 2, 1.15).is_replaced());
+    check(&crowd, 1.15);
+    check(&crowd, 1.2);
+    let unchanged = crowd.clone();
+    assert_eq!(begin(&mut crowd, 0, 1, 1.2), LayersOutcome::MoreTransitions { instance: 0, room: 2 });
+    assert_eq!(crowd, unchanged);
+    // After 16 half-lives, at 2.7 s, the transition of instance 1 is over, and its place is free.
+    assert!(begin(&mut crowd, 0, 1, 2.72).is_replaced());
+    check(&crowd, 2.72);
+    check(&crowd, 2.8);
+    check(&crowd, 9.0);
+    // New layers end a transition.
+    assert!(on_gpu.set_instance(engine.library(), 0, &playing(clips[2])).unwrap().is_replaced());
+    crowd.set(0, skeleton, &playing(clips[2])).unwrap();
+    check(&crowd, 2.8);
+    // All layers are replaced, with the transitions of the crowd.
+    let new = playing(clips[0]);
+    crowd.begin_transition(&library, &NewTransition::new(5, &new, ticks(3.0))).unwrap();
+    crowd.set(4, skeleton, &playing(clips[1])).unwrap();
+    assert!(on_gpu.set_layers(engine.library(), &crowd).unwrap().is_replaced());
+    check(&crowd, 3.05);
 }
 
 #[test]
 fn crowds_without_room_refuse_transitions() {
     let (mut library, skeleton) = rig();
     let clip = add_clip(&mut library, skeleton, 1.0, &[], 1);
-    let engine = engine(KernelForm::Serial, &library);
+    let engine = engine(&library);
     let mut crowd = Crowd::new();
     let layers = [Layer::new(clip, LayerTime::At(0.5))];
     crowd.push(skeleton, &layers).unwrap();
@@ -245,35 +241,33 @@ fn visible_lists_and_transitions_share_a_buffer() {
     let (mut library, skeleton) = rig();
     let clips = [1, 2].map(|seed| add_clip(&mut library, skeleton, 1.0, &[], seed));
     let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(ticks(0.1), 1.0)))];
-    for form in KernelForm::ALL {
-        let engine = engine(form, &library);
-        let mut crowd = Crowd::new();
-        for _ in 0..20 {
-            crowd.push(skeleton, &playing(clips[0])).unwrap();
-        }
-        let options = CrowdOptions { visible: true, transitions: 20, ..CrowdOptions::NONE };
-        let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
-        let batch = &on_gpu.batches()[0];
-        let queue = &engine.gpu().queue;
-        for instance in (0..20).step_by(3) {
-            let layers = playing(clips[1]);
-            let new = NewTransition::new(instance, &layers, ticks(1.0));
-            assert!(on_gpu.transition(engine.library(), &library, &mut crowd, &new).unwrap().is_replaced());
-        }
-        let entries: Vec<VisibleInstance> =
-            (0..20).step_by(2).map(|slot| VisibleInstance { slot, joints: u32::MAX, update_interval: 1 }).collect();
-        queue.write_buffer(batch.visible().unwrap(), 0, bytemuck::bytes_of(&(entries.len() as u32)));
-        queue.write_buffer(batch.visible().unwrap(), 4, bytemuck::cast_slice(&entries));
-        let mut encoder = engine.gpu().device.create_command_encoder(&Default::default());
-        let step = step(1.1, 1.1);
-        on_gpu.encode_visible(&mut encoder, step, 0);
-        queue.submit([encoder.finish()]);
-        let (mut listed, mut found) = (Crowd::new(), Vec::new());
-        for instance in (0..20).step_by(2) {
-            let index = listed.push(skeleton, crowd.layers(instance)).unwrap();
-            listed.set_transition(&library, index, crowd.transition(instance).cloned()).unwrap();
-            found.push(engine.read_instance(&on_gpu, instance, Outputs::ALL).unwrap());
-        }
-        assert_right(&library, &listed, step, &Poses { instances: found });
+    let engine = engine(&library);
+    let mut crowd = Crowd::new();
+    for _ in 0..20 {
+        crowd.push(skeleton, &playing(clips[0])).unwrap();
     }
+    let options = CrowdOptions { visible: true, transitions: 20, ..CrowdOptions::NONE };
+    let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
+    let batch = &on_gpu.batches()[0];
+    let queue = &engine.gpu().queue;
+    for instance in (0..20).step_by(3) {
+        let layers = playing(clips[1]);
+        let new = NewTransition::new(instance, &layers, ticks(1.0));
+        assert!(on_gpu.transition(engine.library(), &library, &mut crowd, &new).unwrap().is_replaced());
+    }
+    let entries: Vec<VisibleInstance> =
+        (0..20).step_by(2).map(|slot| VisibleInstance { slot, joints: u32::MAX, update_interval: 1 }).collect();
+    queue.write_buffer(batch.visible().unwrap(), 0, bytemuck::bytes_of(&(entries.len() as u32)));
+    queue.write_buffer(batch.visible().unwrap(), 4, bytemuck::cast_slice(&entries));
+    let mut encoder = engine.gpu().device.create_command_encoder(&Default::default());
+    let step = step(1.1, 1.1);
+    on_gpu.encode_visible(&mut encoder, step, 0);
+    queue.submit([encoder.finish()]);
+    let (mut listed, mut found) = (Crowd::new(), Vec::new());
+    for instance in (0..20).step_by(2) {
+        let index = listed.push(skeleton, crowd.layers(instance)).unwrap();
+        listed.set_transition(&library, index, crowd.transition(instance).cloned()).unwrap();
+        found.push(engine.read_instance(&on_gpu, instance, Outputs::ALL).unwrap());
+    }
+    assert_right(&library, &listed, step, &Poses { instances: found });
 }

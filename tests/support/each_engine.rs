@@ -3,39 +3,36 @@
 use std::sync::{Once, OnceLock};
 
 use posse::{
-    AdapterKind, CompressedLibrary, CpuEngine, Evaluator, GpuContext, InstructionSet, KernelForm, Library,
-    PackedLibrary, Reference,
+    AdapterKind, CompressedLibrary, CpuEngine, Evaluator, GpuContext, InstructionSet, Library, PackedLibrary, Reference,
 };
 
 use crate::support::gpu_library::gpu_engine_for;
 use crate::support::skip::report_skipped;
 
 /// Runs a check with each engine of a library: the reference, the CPU engine with each available instruction set, and the GPU
-/// engine with each kernel form. The fast engines run it again on the compressed library, with the finest keys; on the GPU only
-/// with the form that hardware uses.
+/// engine. The fast engines run it again on the compressed library, with the finest keys.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
     check(&mut Reference::new(library));
-    fast_engines(&KernelForm::ALL, &|| PackedLibrary::new(library).expect("a packed library"), &mut check);
+    fast_engines(&|| PackedLibrary::new(library).expect("a packed library"), &mut check);
     let compressed = CompressedLibrary::with_width(library, 24).expect("a valid width");
-    compressed_engines(&[KernelForm::Parallel], &compressed, check);
+    compressed_engines(&compressed, check);
 }
 
 /// Runs a check with each fast engine on a compressed library.
-pub fn compressed_engines(
-    forms: &[KernelForm],
-    compressed: &CompressedLibrary,
-    mut check: impl FnMut(&mut dyn Evaluator),
-) {
-    fast_engines(forms, &|| compressed.pack().expect("a packed compressed library"), &mut check);
+pub fn compressed_engines(compressed: &CompressedLibrary, mut check: impl FnMut(&mut dyn Evaluator)) {
+    fast_engines(&|| compressed.pack().expect("a packed compressed library"), &mut check);
 }
 
-/// Runs a check with each fast engine on a packed library. The GPU engine runs only these kernel forms, since a software
-/// renderer takes longer to compile kernels than to run most tests.
-pub fn fast_engines(
-    forms: &[KernelForm],
-    packed: &dyn Fn() -> PackedLibrary,
-    check: &mut dyn FnMut(&mut dyn Evaluator),
-) {
+/// Runs a check with each fast engine on a packed library.
+pub fn fast_engines(packed: &dyn Fn() -> PackedLibrary, check: &mut dyn FnMut(&mut dyn Evaluator)) {
+    cpu_engines(packed, check);
+    if gpu_unless_left_out().is_some() {
+        check(&mut gpu_engine_for(packed()).expect("an engine on the GPU"));
+    }
+}
+
+/// Runs a check with the CPU engine with each available instruction set on a packed library.
+pub fn cpu_engines(packed: &dyn Fn() -> PackedLibrary, check: &mut dyn FnMut(&mut dyn Evaluator)) {
     for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
         // Some instruction sets run with one thread, the others with all threads.
         let threads = match instructions {
@@ -43,12 +40,6 @@ pub fn fast_engines(
             _ => std::thread::available_parallelism().map_or(1, usize::from),
         };
         check(&mut CpuEngine::from_packed(packed(), threads).with_instructions(instructions));
-    }
-    if gpu_unless_left_out().is_none() {
-        return;
-    }
-    for &form in forms {
-        check(&mut gpu_engine_for(form, packed()).expect("an engine on the GPU"));
     }
 }
 
@@ -77,17 +68,5 @@ pub fn gpu_unless_left_out() -> Option<GpuContext> {
 /// that names the package to install.
 pub fn gpu() -> GpuContext {
     static GPU: OnceLock<GpuContext> = OnceLock::new();
-    GPU.get_or_init(open_gpu).clone()
-}
-
-/// The GPU of the tests for a kernel form. The form that does not suit [`gpu`] has a device of its own: a software renderer compiles the
-/// kernels of a device one after the other, those of two devices side by side.
-pub fn gpu_for(form: KernelForm) -> GpuContext {
-    static OTHER: OnceLock<GpuContext> = OnceLock::new();
-    let gpu = gpu();
-    if form == KernelForm::for_device(&gpu.device) { gpu } else { OTHER.get_or_init(open_gpu).clone() }
-}
-
-fn open_gpu() -> GpuContext {
-    GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))
+    GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
 }

@@ -1,9 +1,7 @@
 //! The measurement of one crowd.
 
 use posse::low_level::Stopwatch;
-use posse::{
-    Crowd, Error, Evaluator, GpuCrowd, GpuEngine, KernelForm, Library, Outputs, Poses, Reference, Ticks, contract, demo,
-};
+use posse::{Crowd, Error, Evaluator, GpuCrowd, GpuEngine, Library, Outputs, Poses, Reference, Ticks, contract, demo};
 
 use crate::check::worst_share;
 use crate::clock::milliseconds;
@@ -120,13 +118,11 @@ impl MeasuredSize {
     pub fn case(&mut self) -> Case {
         let batches = self.crowd.batches();
         let bytes = batches.iter().map(|batch| batch.layout().bytes() * batch.instances().len() as u64).sum();
-        let serial = batches.iter().filter(|batch| batch.form() == KernelForm::Serial);
-        let serial = serial.map(|batch| batch.instances().len()).sum();
         // Clocks that a browser has made coarse can report that a pass takes no time.
         let gpu = Times::new(&mut self.gpu).filter(|times| times.median > 0.0);
         let (instances, joints, worst) = (self.instances, self.joints, self.worst);
         let wall = Times::new(&mut self.wall).unwrap_or_default();
-        Case { instances, joints, wall, gpu, serial, bytes, worst }
+        Case { instances, joints, wall, gpu, bytes, worst }
     }
 }
 

@@ -38,8 +38,6 @@ pub struct Case {
     pub joints: usize,
     pub wall: Times,
     pub gpu: Option<Times>,
-    /// The instances that kernels of the serial form pose.
-    pub serial: usize,
     /// Bytes of poses per frame.
     pub bytes: u64,
     pub worst: f64,
@@ -149,7 +147,6 @@ impl Run {
             "depth": self.rig.depth,
             "outputs": ["skin"],
             "skin_format": "matrix",
-            "kernels": { "serial": case.serial, "parallel": case.instances - case.serial },
             "instances_posed": case.instances,
             "joints_posed": case.joints,
             "joints_per_second": row.joints_per_second,

@@ -71,7 +71,6 @@ struct Row {
     driver_version: String,
     vendor_id: u32,
     device_id: u32,
-    kernels: &'static str,
     /// True if the adapter has a clock for measurements.
     clock: bool,
     /// True if `--engine gpu` uses the adapter without `--adapter`.
@@ -105,7 +104,6 @@ impl Row {
             driver_version: info.driver_info.clone(),
             vendor_id: info.vendor,
             device_id: info.device,
-            kernels: adapter.form.name(),
             clock: adapter.has_clock,
             default: default == Some(*index),
             sufficient: adapter.is_sufficient(),
@@ -115,7 +113,7 @@ impl Row {
     }
 
     /// The cells of the table.
-    fn cells(&self) -> [String; 8] {
+    fn cells(&self) -> [String; 7] {
         let used = match (self.sufficient, self.default) {
             (false, _) => "no, see below",
             (true, true) => "by default",
@@ -130,7 +128,6 @@ impl Row {
             self.backend.into(),
             self.kind.into(),
             printable_line(driver.trim()).into_owned(),
-            self.kernels.into(),
             clock.into(),
             used.into(),
         ]
@@ -186,7 +183,7 @@ fn type_name(kind: wgpu::DeviceType) -> &'static str {
 /// Writes a table of the adapters, a table of their limits, and the reasons why some are not enough.
 fn write_text(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
     let Some(first) = rows.first() else { return writeln!(out, "no adapters") };
-    let head = ["index", "name", "backend", "type", "driver", "kernels", "clock", "used"].map(String::from);
+    let head = ["index", "name", "backend", "type", "driver", "clock", "used"].map(String::from);
     let table: Vec<_> = [head.to_vec()].into_iter().chain(rows.iter().map(|row| row.cells().to_vec())).collect();
     write_table(out, &table)?;
     writeln!(out)?;
@@ -258,7 +255,6 @@ mod tests {
             driver_version: "1.2".into(),
             vendor_id: 1,
             device_id: 2,
-            kernels: "parallel",
             clock: true,
             default: index == 0,
             sufficient: shortfalls.is_empty(),
@@ -270,8 +266,8 @@ mod tests {
         write_text(&mut text, &rows).unwrap();
         let text = String::from_utf8(text).unwrap();
         for part in [
-            "0      name 0  vulkan   discrete  driver 1.2  parallel  yes    by default\n",
-            "1      name 1  vulkan   discrete  driver 1.2  parallel  yes    no, see below\n",
+            "0      name 0  vulkan   discrete  driver 1.2  yes    by default\n",
+            "1      name 1  vulkan   discrete  driver 1.2  yes    no, see below\n",
             "adapter 1 is not enough for posse:\n  max_storage_buffers_per_shader_stage: 8 needed, 4 allowed\n  the feature",
         ] {
             assert!(text.contains(part), "{text}");

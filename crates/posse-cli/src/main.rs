@@ -83,7 +83,7 @@ enum Command {
     /// Opens a window with a live crowd, in builds with `--features view`.
     #[cfg(not(feature = "view"))]
     View(AnyArgs),
-    /// Lists the adapters of this machine: driver, limits, kernels, and the reasons why one is not enough for posse.
+    /// Lists the adapters of this machine: driver, limits, and the reasons why one is not enough for posse.
     #[command(after_help = adapters::HELP)]
     Adapters(adapters::Args),
     /// Measures the engines over crowds of many sizes, or over a crowd file. Each case is compared with the reference first.

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use posse::{AdapterKind, GpuContext};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -67,29 +66,6 @@ fn a_benchmark_checks_every_case_that_it_times() {
             assert_eq!(case["bandwidth_share"].is_f64(), engine == "gpu", "{case}");
             assert!(["table", "baseline_ratio"].iter().all(|name| case.get(name).is_none()), "{case}");
         }
-    }
-}
-
-/// A rig of 1100 joints is too large for the serial kernels, which use one lane per instance.
-#[test]
-fn a_benchmark_reports_the_kernels_of_each_case() {
-    let arguments = ["bench", "--instances", "2", "--joints", "8,1100", "--keys", "2", "--seconds", "0"];
-    let arguments = [&arguments[..], &["--engine", "gpu,cpu"]].concat();
-    let report: Value = serde_json::from_slice(&posse(&[&arguments[..], &["--json"]].concat()).stdout).unwrap();
-    let kernels: Vec<&Value> = report["cases"].as_array().unwrap().iter().map(|case| &case["kernels"]).collect();
-    let is_hardware = GpuContext::new(AdapterKind::Any).unwrap().is_hardware();
-    let small = if is_hardware { 0 } else { 2 };
-    let expected = [json!({ "serial": small, "parallel": 2 - small }), json!({ "serial": 0, "parallel": 2 })];
-    assert_eq!(kernels, [&expected[0], &expected[1], &Value::Null, &Value::Null]);
-    let text = String::from_utf8(posse(&arguments).stdout).unwrap();
-    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-    let headings = rows.iter().find(|row| row.starts_with(&["engine", "instances"])).expect(&text);
-    let column = headings.iter().position(|heading| *heading == "kernels");
-    assert_eq!(column.is_some(), !is_hardware, "{text}");
-    if let Some(column) = column {
-        let kernels_of_rig =
-            |joints| rows.iter().find(|row| row.starts_with(&["gpu", "2", joints])).expect(&text)[column];
-        assert_eq!(["8", "1100"].map(kernels_of_rig), ["serial", "parallel"], "{text}");
     }
 }
 

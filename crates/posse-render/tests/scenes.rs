@@ -3,8 +3,7 @@
 use glam::{Affine3A, Quat, Vec3};
 
 use posse::{
-    Crowd, Error, GpuContext, GpuCrowd, KernelForm, Layer, LayerTime, Library, PackedLibrary, SkeletonId, SkinFormat,
-    Ticks, demo,
+    Crowd, Error, GpuContext, GpuCrowd, Layer, LayerTime, Library, PackedLibrary, SkeletonId, SkinFormat, Ticks, demo,
 };
 use posse_render::probe::vertex_positions;
 use posse_render::{
@@ -52,8 +51,7 @@ impl Shot {
     }
 
     fn scene(&self, gpu: &GpuContext, renderer: &Renderer, with: impl FnOnce(&Scene, wgpu::CommandEncoder)) {
-        let library =
-            gpu_library(KernelForm::for_device(&gpu.device), PackedLibrary::new(&self.library).unwrap()).unwrap();
+        let library = gpu_library(PackedLibrary::new(&self.library).unwrap()).unwrap();
         let outputs = needed_outputs(&self.figures, self.bones != Bones::Hidden);
         let crowd = GpuCrowd::new(&library, &self.crowd, outputs).unwrap();
         let poses = crowd.batches().iter().map(PoseBuffers::from);
@@ -106,7 +104,7 @@ fn half_precision_skin_matrices_are_refused() {
     let shot = Shot::people(&[0.0]);
     let GpuContext { device, queue, .. } = &gpu();
     let renderer = Renderer::new(device, queue, Target::default()).unwrap();
-    let library = gpu_library(KernelForm::for_device(device), PackedLibrary::new(&shot.library).unwrap()).unwrap();
+    let library = gpu_library(PackedLibrary::new(&shot.library).unwrap()).unwrap();
     let outputs = needed_outputs(&shot.figures, false).with_skin_format(SkinFormat::HalfMatrix);
     let crowd = GpuCrowd::new(&library, &shot.crowd, outputs).unwrap();
     let poses = crowd.batches().iter().map(PoseBuffers::from);

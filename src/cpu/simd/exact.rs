@@ -1,17 +1,11 @@
 //! Registers whose results do not depend on the processor.
 //!
-<<<<<<< HEAD
-//! The estimate of `1 / sqrt(x)` differs between AVX2 and AVX-512, and between makers of processors. Square roots and divisions are
-//! rounded correctly by every machine, so that kernels in these registers give the same bits on each machine with fused
-//! multiplication and addition.
-//!
-//! Baked motion uses these registers, because its files must not depend on the machine of a cluster that wrote them.
-//! Crowds keep the estimate, which is faster.
-=======
 //! The estimate of `1 / sqrt(x)` differs between AVX2 and AVX-512, and between makers of processors. Square roots and
 //! divisions are rounded correctly by every machine, so that kernels in these registers give the same bits on each
 //! machine with fused multiplication and addition.
->>>>>>> cpu
+//!
+//! Baked motion uses these registers, because its files must not depend on the machine of a cluster that wrote them.
+//! Crowds keep the estimate, which is faster.
 
 use std::ops::{Add, Div, Mul, Sub};
 

@@ -5,19 +5,13 @@
 //! the packed library. [`Exact`](exact::Exact) registers give the same bits on machines that differ. `unsafe` code of
 //! the crate exists only in this folder.
 //!
-<<<<<<< HEAD
-//! No type of a register is visible outside this folder. A kernel is generic in its registers. Only the function `run` of an instruction
-//! set names the type, after it has asserted that the machine has the instructions, and [`Lanes::call`], from the code of a kernel.
-//! Code of a kernel therefore runs only on such a machine, and a value of the type exists only there: comments on safety refer to this.
-//!
-//! A stage is written once for all instruction sets, generic over [`Lanes`]. Slerp in AVX-512 is `block/slerp.rs`
-//! compiled with the operations of `avx512.rs`.
-=======
 //! No type of a register is visible outside this folder. A kernel is generic in its registers. Only the function `run`
 //! of an instruction set names the type, after it has asserted that the machine has the instructions, and
 //! [`Lanes::call`], from the code of a kernel. Code of a kernel therefore runs only on such a machine, and a value of
 //! the type exists only there: comments on safety refer to this.
->>>>>>> cpu
+//!
+//! A stage is written once for all instruction sets, generic over [`Lanes`]. Slerp in AVX-512 is `block/slerp.rs`
+//! compiled with the operations of `avx512.rs`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

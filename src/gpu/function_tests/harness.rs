@@ -6,7 +6,7 @@ use crate::gpu::kernels::{POSE_BINDINGS, bind_group_layout};
 use crate::gpu::plan::Plan;
 use crate::gpu::shader::Composed;
 use crate::gpu::shader_files::ShaderFile;
-use crate::gpu::{AdapterKind, GpuContext, KernelForm, Scopes, read_buffers, upload};
+use crate::gpu::{AdapterKind, GpuContext, Scopes, read_buffers, upload};
 use crate::model::{Mixing, SkinFormat};
 use crate::pack::Features;
 use crate::pack::record::SkeletonRecord;
@@ -18,21 +18,9 @@ pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<
 
 /// As [`run`], with the functions of a skin format: those that write, and those that read.
 pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
-    run_in(KernelForm::Parallel, format, count, body, words, values)
-}
-
-/// As [`run_with`], with the functions of a form.
-pub fn run_in(
-    form: KernelForm,
-    format: SkinFormat,
-    count: usize,
-    body: &str,
-    words: &[u32],
-    values: &[[f32; 4]],
-) -> Vec<DVec4> {
     let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
     let device = &gpu.device;
-    let plan = Plan::new(form, Mixing::None, &SkeletonRecord::default(), 1).with_skin_format(format);
+    let plan = Plan::new(Mixing::None, &SkeletonRecord::default(), 1).with_skin_format(format);
     let caller = format!(
         "{}fn test_case(i: u32) -> vec4<f32> {{ {body} }}
         @compute @workgroup_size(64) fn test(@builtin(global_invocation_id) id: vec3<u32>) {{

@@ -1,6 +1,6 @@
 use posse::{
-    Clip, Crowd, CrowdOptions, Error, GpuBatch, GpuCrowd, GpuEngine, Interpolation, KernelForm, Layer, LayerTime,
-    Library, Outputs, Playback, Poses, Property, Skeleton, Target, Ticks, Track, VisibleInstance, demo,
+    Clip, Crowd, CrowdOptions, Error, GpuBatch, GpuCrowd, GpuEngine, Interpolation, Layer, LayerTime, Library, Outputs,
+    Playback, Poses, Property, Skeleton, Target, Ticks, Track, VisibleInstance, demo,
 };
 
 use super::{ALL, Stage, VISIBLE, add, branches};
@@ -33,7 +33,7 @@ fn is_near(instance: usize, camera: i32) -> bool {
     (position(instance) - camera).abs() < 300
 }
 
-/// A crowd of skeletons for all kernel forms. One skeleton has no joints; instances of two have several layers.
+/// A crowd of skeletons for several kernels. One skeleton has no joints; instances of two have several layers.
 fn mixed_crowd() -> (Library, Crowd) {
     let mut library = Library::new();
     let mut clips: Vec<_> =
@@ -85,75 +85,69 @@ fn encode_culling(stage: &Stage, encoder: &mut wgpu::CommandEncoder, camera: i32
 
 #[test]
 fn a_culling_pass_on_the_gpu_chooses_the_posed_instances() {
-    for form in KernelForm::ALL {
-        let (library, crowd) = mixed_crowd();
-        let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
-        stage.write_sentinel();
-        let mut encoder = stage.device().create_command_encoder(&Default::default());
-        encode_culling(&stage, &mut encoder, 200);
-        stage.on_gpu.encode_visible(&mut encoder, NOW, 0);
-        stage.queue().submit([encoder.finish()]);
-        stage.assert_holds(|instance| is_near(instance, 200).then_some(NOW));
-    }
+    let (library, crowd) = mixed_crowd();
+    let stage = Stage::new(library, crowd, Outputs::ALL, VISIBLE);
+    stage.write_sentinel();
+    let mut encoder = stage.device().create_command_encoder(&Default::default());
+    encode_culling(&stage, &mut encoder, 200);
+    stage.on_gpu.encode_visible(&mut encoder, NOW, 0);
+    stage.queue().submit([encoder.finish()]);
+    stage.assert_holds(|instance| is_near(instance, 200).then_some(NOW));
 }
 
 #[test]
 fn two_culled_frames_share_a_submission() {
-    for form in KernelForm::ALL {
-        let (library, crowd) = mixed_crowd();
-        let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
-        stage.write_sentinel();
-        let mut encoder = stage.device().create_command_encoder(&Default::default());
-        for (number, (now, camera)) in (0..).zip([(NOW, 100), (LATER, 500)]) {
-            encode_culling(&stage, &mut encoder, camera);
-            stage.on_gpu.encode_visible(&mut encoder, now, number);
-        }
-        stage.queue().submit([encoder.finish()]);
-        let tick = |instance| match (is_near(instance, 100), is_near(instance, 500)) {
-            (_, true) => Some(LATER),
-            (true, false) => Some(NOW),
-            (false, false) => None,
-        };
-        stage.assert_holds(tick);
+    let (library, crowd) = mixed_crowd();
+    let stage = Stage::new(library, crowd, Outputs::ALL, VISIBLE);
+    stage.write_sentinel();
+    let mut encoder = stage.device().create_command_encoder(&Default::default());
+    for (number, (now, camera)) in (0..).zip([(NOW, 100), (LATER, 500)]) {
+        encode_culling(&stage, &mut encoder, camera);
+        stage.on_gpu.encode_visible(&mut encoder, now, number);
     }
+    stage.queue().submit([encoder.finish()]);
+    let tick = |instance| match (is_near(instance, 100), is_near(instance, 500)) {
+        (_, true) => Some(LATER),
+        (true, false) => Some(NOW),
+        (false, false) => None,
+    };
+    stage.assert_holds(tick);
 }
 
 #[test]
 fn lists_with_faults_do_no_harm() {
-    for form in KernelForm::ALL {
-        // A workgroup holds 48 instances of the small rig, or one of the large rig, whose matrices are computed in the output
-        // buffer.
-        for (joints, instances) in [(2, 48), (300, 5)] {
-            let library = branches(joints, 10);
-            let crowd = only_clip(&library, instances);
-            for outputs in [Outputs::ALL, Outputs::SKIN] {
-                let stage = Stage::new(form, library.clone(), crowd.clone(), outputs, VISIBLE);
-                let batch = &stage.on_gpu.batches()[0];
-                let all = instances as u32;
-                let entry = |slot: u32| VisibleInstance { slot, joints: ALL, update_interval: 0 };
-                let every_entry: Vec<VisibleInstance> = (0..all).map(entry).collect();
-                // Entries that an earlier list has left are beyond the count.
-                let cases: [(&str, u32, Vec<VisibleInstance>, Vec<usize>); 7] = [
-                    ("all", all, every_entry.clone(), (0..instances).collect()),
-                    ("none, although entries are there", 0, every_entry.clone(), vec![]),
-                    ("the first two", 2, every_entry.clone(), vec![0, 1]),
-                    (
-                        "a count beyond the list",
-                        u32::MAX,
-                        every_entry.iter().rev().copied().collect(),
-                        (0..instances).collect(),
-                    ),
-                    ("one beyond", all + 1, every_entry, (0..instances).collect()),
-                    ("slots beyond the batch", 4, [all, u32::MAX, 3, 1 << 31].map(entry).into(), vec![3]),
-                    ("one slot again and again", u32::MAX, vec![entry(4); instances], vec![4]),
-                ];
-                for (what, count, entries, posed) in cases {
-                    stage.write_sentinel();
-                    stage.list(batch, count, &entries);
-                    stage.run_frame(NOW, 7);
-                    println!("{what}, {joints} joints");
-                    stage.assert_holds(|instance| posed.contains(&instance).then_some(NOW));
-                }
+    // A workgroup holds 48 instances of the small rig, or one of the large rig, whose matrices are computed in the output
+    // buffer.
+    for (joints, instances) in [(2, 48), (300, 5)] {
+        let library = branches(joints, 10);
+        let crowd = only_clip(&library, instances);
+        for outputs in [Outputs::ALL, Outputs::SKIN] {
+            let stage = Stage::new(library.clone(), crowd.clone(), outputs, VISIBLE);
+            let batch = &stage.on_gpu.batches()[0];
+            let all = instances as u32;
+            let entry = |slot: u32| VisibleInstance { slot, joints: ALL, update_interval: 0 };
+            let every_entry: Vec<VisibleInstance> = (0..all).map(entry).collect();
+            // Entries that an earlier list has left are beyond the count.
+            let cases: [(&str, u32, Vec<VisibleInstance>, Vec<usize>); 7] = [
+                ("all", all, every_entry.clone(), (0..instances).collect()),
+                ("none, although entries are there", 0, every_entry.clone(), vec![]),
+                ("the first two", 2, every_entry.clone(), vec![0, 1]),
+                (
+                    "a count beyond the list",
+                    u32::MAX,
+                    every_entry.iter().rev().copied().collect(),
+                    (0..instances).collect(),
+                ),
+                ("one beyond", all + 1, every_entry, (0..instances).collect()),
+                ("slots beyond the batch", 4, [all, u32::MAX, 3, 1 << 31].map(entry).into(), vec![3]),
+                ("one slot again and again", u32::MAX, vec![entry(4); instances], vec![4]),
+            ];
+            for (what, count, entries, posed) in cases {
+                stage.write_sentinel();
+                stage.list(batch, count, &entries);
+                stage.run_frame(NOW, 7);
+                println!("{what}, {joints} joints");
+                stage.assert_holds(|instance| posed.contains(&instance).then_some(NOW));
             }
         }
     }
@@ -161,78 +155,63 @@ fn lists_with_faults_do_no_harm() {
 
 #[test]
 fn an_instance_listed_often_is_posed_once() {
-    for form in KernelForm::ALL {
-        // The matrices are computed in the output buffer, where two workgroups at once would multiply twice.
-        let library = branches(300, 31);
-        let crowd = only_clip(&library, 120);
-        let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
-        stage.list(
-            &stage.on_gpu.batches()[0],
-            120,
-            &[VisibleInstance { slot: 7, joints: ALL, update_interval: 1 }; 120],
-        );
-        for number in 0..5 {
-            stage.write_sentinel();
-            stage.run_frame(NOW, number);
-            stage.assert_holds(|instance| (instance == 7).then_some(NOW));
-        }
+    // The matrices are computed in the output buffer, where two workgroups at once would multiply twice.
+    let library = branches(300, 31);
+    let crowd = only_clip(&library, 120);
+    let stage = Stage::new(library, crowd, Outputs::ALL, VISIBLE);
+    stage.list(&stage.on_gpu.batches()[0], 120, &[VisibleInstance { slot: 7, joints: ALL, update_interval: 1 }; 120]);
+    for number in 0..5 {
+        stage.write_sentinel();
+        stage.run_frame(NOW, number);
+        stage.assert_holds(|instance| (instance == 7).then_some(NOW));
     }
 }
 
 #[test]
 fn a_list_begins_empty_and_is_kept_between_frames() {
-    for form in KernelForm::ALL {
-        let library = branches(40, 7);
-        let crowd = only_clip(&library, 20);
-        let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
-        stage.write_sentinel();
-        stage.run_frame(NOW, 0);
-        stage.assert_holds(|_| None);
-        stage.list_instances(|instance| (instance % 3 == 1).then_some((ALL, 1)));
-        for (number, now) in [(1, NOW), (2, LATER)] {
-            stage.run_frame(now, number);
-            stage.assert_holds(|instance| (instance % 3 == 1).then_some(now));
-        }
-        // A frame that does not use the list poses all instances.
-        let poses = play(&stage.engine, &stage.on_gpu, 20, NOW, Outputs::ALL);
-        assert_right(&stage.library, &stage.crowd, NOW, Outputs::ALL, &poses);
+    let library = branches(40, 7);
+    let crowd = only_clip(&library, 20);
+    let stage = Stage::new(library, crowd, Outputs::ALL, VISIBLE);
+    stage.write_sentinel();
+    stage.run_frame(NOW, 0);
+    stage.assert_holds(|_| None);
+    stage.list_instances(|instance| (instance % 3 == 1).then_some((ALL, 1)));
+    for (number, now) in [(1, NOW), (2, LATER)] {
+        stage.run_frame(now, number);
+        stage.assert_holds(|instance| (instance % 3 == 1).then_some(now));
     }
+    // A frame that does not use the list poses all instances.
+    let poses = play(&stage.engine, &stage.on_gpu, 20, NOW, Outputs::ALL);
+    assert_right(&stage.library, &stage.crowd, NOW, Outputs::ALL, &poses);
 }
 
 #[test]
 fn a_crowd_without_lists_poses_all_instances() {
-    for form in KernelForm::ALL {
-        let library = branches(40, 7);
-        let crowd = only_clip(&library, 20);
-        let stage = Stage::new(form, library, crowd, Outputs::ALL, CrowdOptions::default());
-        let batch = &stage.on_gpu.batches()[0];
-        assert!(batch.visible().is_none() && batch.previous_skin().is_none());
-        stage.write_sentinel();
-        stage.run_frame(NOW, 3);
-        stage.assert_holds(|_| Some(NOW));
-    }
+    let library = branches(40, 7);
+    let crowd = only_clip(&library, 20);
+    let stage = Stage::new(library, crowd, Outputs::ALL, CrowdOptions::default());
+    let batch = &stage.on_gpu.batches()[0];
+    assert!(batch.visible().is_none() && batch.previous_skin().is_none());
+    stage.write_sentinel();
+    stage.run_frame(NOW, 3);
+    stage.assert_holds(|_| Some(NOW));
 }
 
 #[test]
 fn each_batch_has_a_list() {
-    for form in KernelForm::ALL {
-        let library = demo::library().unwrap();
-        let crowd = demo::crowd(&library, 1000).unwrap();
-        let limits = wgpu::Limits {
-            max_buffer_size: 1 << 20,
-            max_storage_buffer_binding_size: 1 << 20,
-            ..wgpu::Limits::default()
-        };
-        let stage = Stage::on(form, gpu_with_limits(limits), library, crowd, Outputs::ALL, VISIBLE);
-        assert_eq!(stage.on_gpu.batches().len(), 3);
-        let room = |batch: &GpuBatch| batch.visible().unwrap().size() as usize;
-        assert!(stage.on_gpu.batches().iter().all(|batch| room(batch) == 4 + 12 * batch.instances().len()));
-        stage.write_sentinel();
-        let visible = |instance: usize| instance % 10 == 3;
-        stage.list_instances(|instance| visible(instance).then_some((ALL, 1)));
-        stage.run_frame(NOW, 0);
-        stage.assert_holds(|instance| visible(instance).then_some(NOW));
-    }
+    let library = demo::library().unwrap();
+    let crowd = demo::crowd(&library, 1000).unwrap();
+    let limits =
+        wgpu::Limits { max_buffer_size: 1 << 20, max_storage_buffer_binding_size: 1 << 20, ..wgpu::Limits::default() };
+    let stage = Stage::on(gpu_with_limits(limits), library, crowd, Outputs::ALL, VISIBLE);
+    assert_eq!(stage.on_gpu.batches().len(), 3);
+    let room = |batch: &GpuBatch| batch.visible().unwrap().size() as usize;
+    assert!(stage.on_gpu.batches().iter().all(|batch| room(batch) == 4 + 12 * batch.instances().len()));
+    stage.write_sentinel();
+    let visible = |instance: usize| instance % 10 == 3;
+    stage.list_instances(|instance| visible(instance).then_some((ALL, 1)));
+    stage.run_frame(NOW, 0);
+    stage.assert_holds(|instance| visible(instance).then_some(NOW));
 }
 
 #[test]
@@ -241,15 +220,15 @@ fn a_dispatch_of_visible_instances_can_have_several_rows() {
     let gpu = gpu_with_limits(limits);
     // One workgroup per instance; then 64 instances per workgroup, with more entries than a row of the first kernel has
     // invocations; then 8 instances per workgroup.
-    for (form, joints, instances, listed) in [
-        (KernelForm::Parallel, 33, 60, vec![0, 1, 7, 8, 9, 16, 17, 59]),
-        (KernelForm::Parallel, 1, 3000, vec![0, 64, 513, 2999]),
-        (KernelForm::Serial, 33, 300, vec![0, 1, 8, 9, 64, 65, 128, 299]),
+    for (joints, instances, listed) in [
+        (33, 60, vec![0, 1, 7, 8, 9, 16, 17, 59]),
+        (1, 3000, vec![0, 64, 513, 2999]),
+        (8, 300, vec![0, 1, 8, 9, 64, 65, 128, 299]),
     ] {
         let library = branches(joints, 7);
         let crowd = only_clip(&library, instances);
         let outputs = Outputs { local: true, ..Outputs::NONE };
-        let stage = Stage::on(form, gpu.clone(), library, crowd, outputs, VISIBLE);
+        let stage = Stage::on(gpu.clone(), library, crowd, outputs, VISIBLE);
         assert_eq!(stage.on_gpu.batches().len(), 1);
         for count in listed {
             stage.write_sentinel();
@@ -274,7 +253,7 @@ fn more_visible_workgroups_than_a_dimension_allows_are_run() {
     let instances = 66_000;
     let crowd = only_clip(&library, instances);
     let outputs = Outputs { local: true, ..Outputs::NONE };
-    let stage = Stage::new(KernelForm::Parallel, library, crowd, outputs, VISIBLE);
+    let stage = Stage::new(library, crowd, outputs, VISIBLE);
     assert_eq!(stage.on_gpu.batches().len(), 1);
     stage.write_sentinel();
     let is_hidden = |instance: usize| instance == 100 || instance == instances - 2;

@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use glam::DAffine3;
 use posse::{
-    Clip, ClipId, Crowd, CrowdOptions, Curve, GpuBatch, GpuContext, GpuCrowd, GpuEngine, Interpolation, Joint,
-    KernelForm, Library, OutputNumbers as Read, Outputs, Pose, Poses, Skeleton, SkeletonId, Skin, Step, Target, Ticks,
-    Timeline, Track, VisibleInstance,
+    Clip, ClipId, Crowd, CrowdOptions, Curve, GpuBatch, GpuContext, GpuCrowd, GpuEngine, Interpolation, Joint, Library,
+    OutputNumbers as Read, Outputs, Pose, Poses, Skeleton, SkeletonId, Skin, Step, Target, Ticks, Timeline, Track,
+    VisibleInstance,
 };
 
 use super::{assert_right, engine_on, gpu_with_limits};
@@ -38,19 +38,12 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(form: KernelForm, library: Library, crowd: Crowd, outputs: Outputs, options: CrowdOptions) -> Self {
-        Self::on(form, gpu_with_limits(wgpu::Limits::default()), library, crowd, outputs, options)
+    fn new(library: Library, crowd: Crowd, outputs: Outputs, options: CrowdOptions) -> Self {
+        Self::on(gpu_with_limits(wgpu::Limits::default()), library, crowd, outputs, options)
     }
 
-    fn on(
-        form: KernelForm,
-        gpu: GpuContext,
-        library: Library,
-        crowd: Crowd,
-        outputs: Outputs,
-        options: CrowdOptions,
-    ) -> Self {
-        let engine = engine_on(gpu, form, &library);
+    fn on(gpu: GpuContext, library: Library, crowd: Crowd, outputs: Outputs, options: CrowdOptions) -> Self {
+        let engine = engine_on(gpu, &library);
         let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, outputs, options).unwrap();
         Self { library, crowd, engine, on_gpu, outputs }
     }

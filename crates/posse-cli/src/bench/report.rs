@@ -201,9 +201,6 @@ impl Report {
             "depth": size.depth,
             "outputs": ["skin"],
             "skin_format": size.skin_format.name(),
-            "kernels": measured.serial.map(|serial| {
-                json!({ "serial": serial, "parallel": measured.instances - serial })
-            }),
             "instances_posed": measured.instances,
             "joints_posed": measured.joints,
             "joints_per_second": measured.joints_per_second(),

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use posse::SkinFormat;
 use posse::low_level::Bandwidth;
 use posse::measure::Measurement;
-use posse::{KernelForm, SkinFormat};
 
 use super::cost::Table;
 use super::report::{Case, Report};
@@ -84,16 +84,6 @@ impl Report {
         self.cases.iter().any(|case| case.size.skin_format != SkinFormat::Matrix)
     }
 
-    /// The form of the kernels of a case, if serial kernels posed any case.
-    fn kernels(&self, case: &Case) -> Option<String> {
-        self.cases.iter().find(|case| case.measured.serial.is_some_and(|serial| serial > 0))?;
-        Some(match (case.measured.serial?, case.measured.instances) {
-            (0, _) => KernelForm::Parallel.name().into(),
-            (serial, all) if serial == all => KernelForm::Serial.name().into(),
-            (serial, all) => format!("{} {serial} of {all}", KernelForm::Serial.name()),
-        })
-    }
-
     fn cells(&self, case: &Case) -> Vec<Cell> {
         let (size, measured) = (&case.size, &case.measured);
         let time = measured.device.unwrap_or(measured.wall);
@@ -118,7 +108,6 @@ impl Report {
             ("clips", table(Table::Clips).then(|| size.clips.unwrap_or(0).to_string())),
             ("layers", Some(size.layers.to_string())),
             ("additive", table(Table::Additive).then(|| size.additive.to_string())),
-            ("kernels", self.kernels(case)),
             ("skin", self.is_packed().then(|| size.skin_format.name().into())),
             ("library MB", case.library_bytes.map(|bytes| format!("{:.3}", bytes as f64 / 1e6))),
             ("Mjoints/s", Some(format!("{:.2}", measured.joints_per_second() / 1e6))),

@@ -7,8 +7,8 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use posse::low_level::Bandwidth;
 use posse::{
-    AdapterKind, Crowd, CrowdOptions, Error, EventList, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm,
-    Outputs, PackedLibrary,
+    AdapterKind, Crowd, CrowdOptions, Error, EventList, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, Outputs,
+    PackedLibrary,
 };
 
 use crate::page;
@@ -54,17 +54,12 @@ impl BlockingContext for GpuContext {
 /// Libraries on a device.
 pub trait BlockingLibrary: Sized {
     fn new(gpu: &GpuContext, packed: PackedLibrary) -> Result<Self, Error>;
-    fn with_form(form: KernelForm, gpu: &GpuContext, packed: PackedLibrary) -> Result<Self, Error>;
     fn repacked(&self, packed: PackedLibrary) -> Result<Self, Error>;
 }
 
 impl BlockingLibrary for GpuLibrary {
     fn new(gpu: &GpuContext, packed: PackedLibrary) -> Result<Self, Error> {
         block_on(Self::new_async(gpu, packed))
-    }
-
-    fn with_form(form: KernelForm, gpu: &GpuContext, packed: PackedLibrary) -> Result<Self, Error> {
-        block_on(Self::with_form_async(form, gpu, packed))
     }
 
     fn repacked(&self, packed: PackedLibrary) -> Result<Self, Error> {

@@ -27,11 +27,7 @@ impl DerefMut for GpuEngine {
 
 impl GpuEngine {
     pub fn new(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        Self::with_form(KernelForm::for_device(&gpu.device), library, gpu)
-    }
-
-    pub fn with_form(form: KernelForm, library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        let library = block_on(GpuLibrary::with_form_async(form, &gpu, PackedLibrary::new(library)?))?;
+        let library = block_on(GpuLibrary::new_async(&gpu, PackedLibrary::new(library)?))?;
         Self::with_library(gpu, library)
     }
 

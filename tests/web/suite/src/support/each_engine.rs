@@ -1,9 +1,8 @@
 //! The same checks on every engine of a page: the reference, the CPU engine as WebAssembly, and the GPU engine. What the GPU engine
 //! answers is also compared with the reference.
 //!
-//! A software renderer takes seconds to compile a kernel. By default, each check runs with one kernel form, on a library that is
-//! extended to use all features, so that most tests share kernels; with `POSSE_ALL_TESTS=1` with the forms and the kernels of the
-//! native tests.
+//! A software renderer takes seconds to compile a kernel. By default, each check runs on a library that is extended to
+//! use all features, so that most tests share kernels; with `POSSE_ALL_TESTS=1` with the kernels of the native tests.
 
 use std::sync::OnceLock;
 
@@ -11,7 +10,7 @@ use futures_channel::oneshot;
 use glam::DAffine3;
 use posse::{
     AdapterKind, Clip, CompressedLibrary, CpuEngine, Crowd, Curve, CurveEasing, Easing, Error, Evaluator, EventList,
-    GpuContext, GpuEngine, Interpolation, Joint, KernelForm, Library, Outputs, PackedLibrary, Poses,
+    GpuContext, GpuEngine, Interpolation, Joint, Library, Outputs, PackedLibrary, Poses,
     Reference, RootMotion, Skeleton, Step, Target, Timeline, Track, contract,
 };
 
@@ -23,9 +22,9 @@ pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator))
     check(&mut Reference::new(library));
     let extended = if all_run() { library.clone() } else { with_all_features(library) };
     let packed = || PackedLibrary::new(&extended).expect("a packed library");
-    run(&KernelForm::ALL, &packed, Some(&extended), &mut check);
+    run(&packed, Some(&extended), &mut check);
     let compressed = CompressedLibrary::with_width(&extended, 24).expect("a valid width");
-    compressed_engines(&[if all_run() { KernelForm::Parallel } else { KernelForm::Serial }], &compressed, check);
+    compressed_engines(&compressed, check);
 }
 
 /// A library with one more skeleton and clip, which use every feature that kernels are compiled for.
@@ -49,36 +48,25 @@ fn with_all_features(library: &Library) -> Library {
 }
 
 /// Runs a check with each fast engine on a compressed library.
-pub fn compressed_engines(
-    forms: &[KernelForm],
-    compressed: &CompressedLibrary,
-    mut check: impl FnMut(&mut dyn Evaluator),
-) {
+pub fn compressed_engines(compressed: &CompressedLibrary, mut check: impl FnMut(&mut dyn Evaluator)) {
     let packed = || compressed.pack().expect("a packed compressed library");
-    run(forms, &packed, Some(compressed.library()), &mut check);
+    run(&packed, Some(compressed.library()), &mut check);
 }
 
-/// Runs a check with each fast engine on a packed library, the GPU engine with these kernel forms.
-pub fn fast_engines(
-    forms: &[KernelForm],
-    packed: &dyn Fn() -> PackedLibrary,
-    check: &mut dyn FnMut(&mut dyn Evaluator),
-) {
-    run(forms, packed, None, check);
+/// Runs a check with each fast engine on a packed library.
+pub fn fast_engines(packed: &dyn Fn() -> PackedLibrary, check: &mut dyn FnMut(&mut dyn Evaluator)) {
+    run(packed, None, check);
 }
 
-fn run(
-    forms: &[KernelForm],
-    packed: &dyn Fn() -> PackedLibrary,
-    library: Option<&Library>,
-    check: &mut dyn FnMut(&mut dyn Evaluator),
-) {
+/// Runs a check with the CPU engine on a packed library.
+pub fn cpu_engines(packed: &dyn Fn() -> PackedLibrary, check: &mut dyn FnMut(&mut dyn Evaluator)) {
     check(&mut CpuEngine::from_packed(packed(), 1));
-    let forms = if all_run() { forms } else { &forms[..forms.len().min(1)] };
-    for &form in forms {
-        let engine = gpu_engine_for(form, packed()).expect("an engine on the GPU");
-        check(&mut Compared { engine, library });
-    }
+}
+
+fn run(packed: &dyn Fn() -> PackedLibrary, library: Option<&Library>, check: &mut dyn FnMut(&mut dyn Evaluator)) {
+    cpu_engines(packed, check);
+    let engine = gpu_engine_for(packed()).expect("an engine on the GPU");
+    check(&mut Compared { engine, library });
 }
 
 /// The GPU engine, whose poses are compared with the reference.
@@ -121,11 +109,6 @@ pub fn gpu_unless_left_out() -> Option<GpuContext> {
 pub fn gpu() -> GpuContext {
     static GPU: OnceLock<GpuContext> = OnceLock::new();
     GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
-}
-
-/// The GPU of the tests for a kernel form. In a page, it is the same for both.
-pub fn gpu_for(_: KernelForm) -> GpuContext {
-    gpu()
 }
 
 /// The bytes of a mappable buffer, after all submitted work is done.
