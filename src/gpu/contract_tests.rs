@@ -5,7 +5,6 @@ use wgpu::naga;
 
 use crate::demo;
 use crate::gpu::GpuLibrary;
-use crate::gpu::GpuLibrary;
 use crate::gpu::kernels::{
     Binding, DRIVE_BINDINGS, EVENTS_BINDINGS, PLAY_BINDINGS, POSE_BINDINGS, RESOLVE_GOALS_BINDINGS,
     ROOT_MOTION_BINDINGS, VISIBLE_BINDINGS,
