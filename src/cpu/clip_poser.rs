@@ -38,7 +38,7 @@ impl<'a> ClipPoser<'a> {
     pub fn new(engine: &'a CpuEngine, skeleton: SkeletonId, outputs: Outputs) -> Result<Self, Error> {
         let source = engine.source(skeleton)?;
         let layout = OutputLayout::new(&source.skeleton.record, outputs);
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::new();
         scratch.resize(source.skeleton.record.joint_count as usize, LARGEST_BLOCK);
         Ok(Self { engine, source, layout, records: Vec::new(), numbers: OutputNumbers::default(), scratch })
     }

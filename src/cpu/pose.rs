@@ -76,6 +76,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Memory for no joints.
+    #[inline(never)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     /// Makes room for groups of `instances` instances with `joints` joints.
     pub fn resize(&mut self, joints: usize, instances: usize) {
         self.parts.resize(instances * soa::stride(joints));
@@ -304,6 +310,7 @@ enum Blend {
 
 impl Blend {
     /// The way for layers whose weights have this sum.
+    #[inline]
     fn choose<'a>(source: Source, mut layers: impl Iterator<Item = &'a LayerRecord>, sum: f32) -> Self {
         let Some(lowest) = layers.next() else { return Self::PerJoint };
         let animated = |layer: &LayerRecord| &source.plan(layer.clip).animated;

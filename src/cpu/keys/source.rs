@@ -4,7 +4,6 @@ use glam::Vec4;
 
 use crate::cpu::block::slerp::{GroupWeights, Weights};
 use crate::cpu::keys::plan::{KeyRun, Plan};
-use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::{self, KeySpan};
 use crate::pack::record::{ClipRecord, LayerRecord, NONE, TimelineRecord};
@@ -68,9 +67,10 @@ impl<'a> Source<'a> {
 
     /// Translations, rotations and scales of the rest pose. At least one block of numbers follows the joints of each.
     pub fn rest(&self) -> [&'a [Vec4]; 3] {
+        // Not by `map`, which would be a call.
         let skeleton = &self.skeleton.record;
-        let joints = skeleton.joint_count as usize;
-        TransformPart::ALL.map(|part| &self.library.arrays.values[skeleton.rest as usize + part as usize * joints..])
+        let (rest, joints) = (&self.library.arrays.values[skeleton.rest as usize..], skeleton.joint_count as usize);
+        [rest, &rest[joints..], &rest[2 * joints..]]
     }
 }
 

@@ -211,7 +211,7 @@ struct ThreadChunks<'a, 'b> {
 }
 
 impl<'a, 'b> ThreadChunks<'a, 'b> {
-    /// Portions that no other thread takes.
+    /// Chunks that no other thread takes.
     fn new(all: &'b ChunkQueue<'a>) -> Self {
         Self { all, own: BatchQueue::default() }
     }
@@ -297,7 +297,7 @@ impl Kernel for PoseChunks<'_, '_> {
     fn run<L: Lanes>(self) {
         let Self { queue, step, scratch: idle } = self;
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
-        let mut scratch = taken.unwrap_or_default();
+        let mut scratch = taken.unwrap_or_else(Scratch::new);
         let mut chunks = ThreadChunks::new(queue);
         let mut next = chunks.next();
         let mut first_is_found = false;

@@ -32,6 +32,7 @@ pub struct Sampler<'a> {
 
 impl<'a> Sampler<'a> {
     /// The sampler of a clip. `spans` has the span of each timeline of the clip.
+    #[inline]
     pub fn new(library: &'a PackedLibrary, skeleton: &SkeletonRecord, clip: &ClipRecord, spans: &'a [KeySpan]) -> Self {
         let (words, values) = (&library.arrays.words, &library.arrays.values);
         let joints = skeleton.joint_count as usize;
