@@ -4,7 +4,7 @@ use crate::model::id::ChainId;
 use crate::model::parameter::no_parameter;
 use crate::model::{ParameterValues, Skeleton, SkeletonId, is_usable, no_such};
 
-/// Joints of a skeleton that inverse kinematics turns towards a target. Instances refer to them by a [`Goal`](crate::Goal).
+/// Joints of a skeleton that inverse kinematics turns towards a target. Instances refer to them by a [`Goal`].
 ///
 /// # Examples
 /// ```

@@ -332,7 +332,7 @@ pub enum Extrapolation {
 ///
 /// The value of a key has [`width`](Self::width) numbers, a result has [`result_width`](Self::result_width).
 /// [`Library::add_interpolator`](crate::Library::add_interpolator) adds it to a library. Curves then refer to it by
-/// [`Interpolation::Custom`](crate::Interpolation::Custom), and drive a property as wide as the result.
+/// [`Interpolation::Custom`], and drive a property as wide as the result.
 /// [`contract::compare`](crate::contract::compare) tests if both give the same poses.
 pub trait Interpolator: Debug + Send + Sync {
     /// The name: a WGSL identifier of letters, digits and `_` that begins with a letter. It is unique in the library. In clip files

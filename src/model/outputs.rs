@@ -73,7 +73,7 @@ impl Outputs {
     }
 }
 
-/// The pose of one instance. Parts that [`Outputs`](crate::Outputs) did not select are empty.
+/// The pose of one instance. Parts that [`Outputs`] did not select are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pose {
     /// Local transform of each joint of the skeleton, with rotations of unit length. A joint given by a matrix has its rest

@@ -141,7 +141,7 @@ fn two_crowds_of_one_library_share_a_submission() {
 fn two_libraries_share_a_device() {
     let libraries: [Library; 2] = [demo::rig(20, 30, 4).unwrap(), demo::rig(300, 7, 9).unwrap()];
     // Both engines use the same device.
-    let engines = libraries.each_ref().map(|library| engine(library));
+    let engines = libraries.each_ref().map(engine);
     assert_eq!(engines[0].gpu().device, engines[1].gpu().device);
     let crowds = libraries.each_ref().map(|library| only_clip(library, 5));
     let on_gpu = [0, 1].map(|at: usize| gpu_crowd(&engines[at], &crowds[at]));

@@ -283,7 +283,7 @@ pub const MAX_KEPT_BYTES: u64 = 512 << 10;
 pub const MAX_GROUP_ROWS: u32 = 2 * LARGEST_BLOCK as u32;
 
 /// The places of the decoded rows of a clip. A row has the joints of all runs with quantized keys side by side, in the
-/// order of their columns, each run padded to whole blocks, then those of kind [`RunKind::Scattered`](Kind::Scattered).
+/// order of their columns, each run padded to whole blocks, then those of kind [`RunKind::Scattered`].
 /// The keys of a timeline fill their own places of a row, so that timelines share rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowPlaces {

@@ -4,7 +4,7 @@
 //! keys before and after its time, and interpolates between them as between keys of `f32`. Instances that play one clip
 //! mostly read the same rows. So rows are decoded once and kept, as long as those of a clip fit the cache of a core. Of
 //! longer clips, there are only the rows of the instances that are sampled together, two each; neighbours in the order
-//! of their times share them ([`RowPlaces`](crate::cpu::keys::plan::RowPlaces)).
+//! of their times share them ([`RowPlaces`]).
 //!
 //! Instances first name the rows that they need, and missing rows are queued ([`DecodedRows::require`]). Then
 //! [`decode`] decodes the queued rows of a run, block by block: the columns of a block stay in registers while one row

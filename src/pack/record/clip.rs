@@ -124,7 +124,7 @@ constants! {
     /// Mode of three channels, one per number. The channel's values are the offset of their records in the words.
     pub const MODE_SPLIT: u32 = 7;
     /// Bit of a mode: the keys are quantized. The channel's values are the offset of a
-    /// [`QuantizedColumn`](super::quantized_column::QuantizedColumn) in the words.
+    /// [`QuantizedColumn`] in the words.
     pub const MODE_QUANTIZED: u32 = 64;
     /// Bit of a mode: the numbers are the angles of a rotation in degrees, about x, z and y.
     pub const MODE_EULER: u32 = 128;
@@ -358,7 +358,7 @@ record! {
         /// The number of timelines.
         timeline_count: u32,
         /// The offset of the channels in the words: all joints' translations, then rotations, then scales. If `compact` is set,
-        /// the offset of [`CompactChannels`](super::channel::CompactChannels) with the same channels.
+        /// the offset of [`CompactChannels`] with the same channels.
         channels: u32,
         /// The offset of the value channels in the words: those of morph weights, then those of properties.
         value_channels: u32,

@@ -12,10 +12,10 @@ use crate::placement::chance;
 use crate::{Figure, Material, Mesh, Mover, Part, Vertex, VertexColours};
 
 /// The figure of the human of [`posse::demo::library`]. The dyes of an instance colour its clothes. `side` is the
-/// approximate length of a triangle's side in metres, as in [`body`].
+/// approximate length of a triangle's side in metres, as in [`body`](fn@body).
 ///
 /// # Errors
-/// Those of [`body`].
+/// Those of [`body`](fn@body).
 pub fn figure(library: &Library, skeleton: SkeletonId, side: f64) -> Result<Figure, Error> {
     let body = body(library.skeleton(skeleton), side)?;
     let vertices = body.vertices.iter().map(vertex).collect();
