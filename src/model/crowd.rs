@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::check_instance::{check_goals, check_instance};
+use crate::model::parameter::MAX_PARAMETERS;
 use crate::model::{
     Goal, Layer, LayerTime, Library, Parameter, ParameterValues, RunningTransition, SkeletonId, StartPoses, Ticks,
     Transition, no_such,
@@ -66,7 +67,7 @@ impl Crowd {
     /// The most layers of an instance.
     pub const MAX_LAYERS: usize = 8;
     /// The most parameters of an instance.
-    pub const MAX_PARAMETERS: usize = 16;
+    pub const MAX_PARAMETERS: usize = MAX_PARAMETERS;
     /// The most goals of an instance.
     pub const MAX_GOALS: usize = 32;
 

@@ -38,13 +38,13 @@ pub(crate) use blend_space::{check_points, check_triangle, delaunay, no_triangle
 pub use chain::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
 pub(crate) use check_instance::{ClipContents, Contents, check_goals, check_instance};
 pub(crate) use clip::markers_fault;
-pub use clip::{Clip, Event, EventList, Occurrence, Target, Track};
+pub use clip::{Clip, Event, EventList, Occurrence};
 pub use crowd::Crowd;
 #[cfg(feature = "gpu")]
 pub(crate) use crowd::check_goal_numbers;
 pub(crate) use crowd::{check_layers, check_transition};
 pub(crate) use curve::NumberRange;
-pub use curve::{Curve, Extrapolation, Interpolation, Interpolator};
+pub use curve::{Curve, Extrapolation, Interpolation, Interpolator, Target, Track};
 pub use easing::{CurveEasing, Easing};
 pub use id::{BlendSpaceId, ChainId, ClipId, InterpolatorId, KnotsId, MaskId, SkeletonId, SkinId};
 pub use layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime, Mixing};

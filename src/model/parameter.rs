@@ -2,7 +2,10 @@
 
 use crate::error::Error;
 use crate::model::id::{BlendSpaceId, KnotsId};
-use crate::model::{Crowd, Ticks, is_usable, is_weight};
+use crate::model::{Ticks, is_usable, is_weight};
+
+/// The most parameters of an instance.
+pub(super) const MAX_PARAMETERS: usize = 16;
 
 /// A number of an instance that drives times and weights of its layers: constant, or piecewise linear on the crowd clock.
 ///
@@ -81,10 +84,10 @@ impl Parameter {
 
 /// The values of the parameters of an instance at a moment. Those that it does not have are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct ParameterValues(pub [f32; Crowd::MAX_PARAMETERS]);
+pub struct ParameterValues(pub [f32; MAX_PARAMETERS]);
 
 impl ParameterValues {
-    /// The values of parameters at a tick of the crowd clock; the first [`Crowd::MAX_PARAMETERS`] of them.
+    /// The values of parameters at a tick of the crowd clock; the first [`Crowd::MAX_PARAMETERS`](crate::Crowd::MAX_PARAMETERS) of them.
     pub fn new(parameters: &[Parameter], now: Ticks) -> Self {
         let mut values = Self::default();
         for (value, parameter) in values.0.iter_mut().zip(parameters) {
@@ -121,7 +124,7 @@ pub enum WeightDriver {
 }
 
 impl WeightDriver {
-    /// The first parameter beyond [`Crowd::MAX_PARAMETERS`], as a message.
+    /// The first parameter beyond [`Crowd::MAX_PARAMETERS`](crate::Crowd::MAX_PARAMETERS), as a message.
     pub(crate) fn fault(&self) -> Option<String> {
         match *self {
             Self::Knots { parameter, .. } => no_parameter(parameter),
@@ -132,7 +135,7 @@ impl WeightDriver {
 
 /// The message for a parameter that no instance can have.
 pub(crate) fn no_parameter(parameter: usize) -> Option<String> {
-    let most = Crowd::MAX_PARAMETERS;
+    let most = MAX_PARAMETERS;
     (parameter >= most)
         .then(|| format!("there is no parameter {parameter}; an instance has at most {most}, numbered from 0"))
 }

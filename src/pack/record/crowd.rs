@@ -1,7 +1,8 @@
 //! Constants and records of a packed crowd and of a frame: layers, drivers, goals, displacements, batches and events.
 
 use crate::model::{Step, Ticks};
-use crate::pack::record::{SkeletonRecord, constants, record};
+use crate::pack::record::clip::SkeletonRecord;
+use crate::pack::record::{constants, record};
 
 constants! {
     /// Bit of [`BatchRecord::outputs`]: local transforms.
