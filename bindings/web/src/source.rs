@@ -5,7 +5,7 @@ use std::path::Path;
 
 use posse::import::{bvh, cocos, gltf};
 use posse::{Library, Mask, PropertyTracks, Skeleton, SkeletonId};
-use posse_render::{self, Figure};
+use posse_render::Figure;
 use wasm_bindgen::prelude::*;
 
 use crate::joints;
@@ -48,7 +48,7 @@ impl Source {
         let find = |path: &str| find(files, path);
         let mut library = Library::new();
         let asset = gltf::from_slice_with(&mut library, file, bytes, &find)?;
-        let (figure, drawing) = render::gltf::from_slice_with(&asset, bytes, &find)?;
+        let (figure, drawing) = posse_render::gltf::from_slice_with(&asset, bytes, &find)?;
         let warnings = asset.warnings.iter().chain(&drawing).map(ToString::to_string).collect();
         let (nodes, figures) = (vec![asset.joints], vec![figure]);
         Ok(Self { name: name.into(), library, nodes, figures, warnings })
