@@ -36,8 +36,7 @@ use crate::pack::{OutputNumbers, PackedLibrary};
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
 /// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&demo::library()?)?)?;
 /// // Another library on the same device compiles only the kernels that differ.
-/// let rigs = library.repacked(PackedLibrary::new(&demo::rig(8, 10, 2)?)?)?;
-/// assert_eq!(rigs.packed().skeletons.len(), 1);
+/// let _rigs = library.repacked(PackedLibrary::new(&demo::rig(8, 10, 2)?)?)?;
 /// # Ok(())
 /// # }
 /// ```
