@@ -22,15 +22,6 @@ pub mod retargeted_poses;
 pub mod retargets;
 pub mod scenes;
 mod seeds;
-pub mod written;
-
-/// The modules of the command line that its readers need, under their own paths.
-mod cli {
-    pub(crate) use crate::written::npy;
-    pub mod bake {
-        pub(crate) use crate::written::{facts, stored};
-    }
-}
 
 /// Writes the seeds of a target into the folder that `POSSE_FUZZ_SEEDS` names, and ends the process. Without the variable, it
 /// does nothing. Targets call it before the first input.

@@ -1,13 +1,7 @@
 //! The first inputs of each target. They are made here, so that none of them is stored.
 
-use std::io::{Cursor, Write};
-
 use serde_json::{Value, json};
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
 
-use crate::cli::bake::stored::usda;
-use crate::cli::npy;
 use crate::cocos_examples;
 use crate::figure;
 use crate::gltf_builder::{GltfBuilder, bytes, something_of_everything};
@@ -22,9 +16,6 @@ pub fn of_target(target: &str) -> Vec<Vec<u8>> {
         "cocos" => cocos_examples::all().iter().map(json_bytes).collect(),
         "crowd" => crowds().iter().map(json_bytes).collect(),
         "document" | "compress" | "retarget" => (0..24).map(|seed| noise(seed, 32 << (seed % 5))).collect(),
-        "written" => vec![npz(), written_glb()],
-        "usda" => usda().into(),
-        "parquet" => vec![parquet()],
         _ => Vec::new(),
     }
 }
@@ -126,82 +117,4 @@ fn crowds() -> [Value; 3] {
         "markers": [{ "clip": "walk", "times": [0.1, 0.45] }, { "clip": "run", "times": [0.0, 0.5] }],
     });
     [standing, plain, motion]
-}
-
-/// The facts of an output of `posse bake`.
-fn facts() -> Value {
-    json!({
-        "clip": "walk", "source": { "path": "a/walk.bvh", "sha256": "00ff", "buffers": [{ "path": "b.bin", "sha256": "12" }] },
-        "options": "{}", "posse_version": "0.1.0",
-    })
-}
-
-/// An npz file with the facts of an output, and an array.
-fn npz() -> Vec<u8> {
-    let facts = facts();
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let mut members = vec![("positions".to_owned(), npy::header("<f4", &[1, 2]).expect("a short header"))];
-    members[0].1.extend(bytes(&[1.0, 2.0]));
-    for (name, value) in facts.as_object().expect("the facts are an object") {
-        members.push((name.clone(), npy::texts(&[], &[&text(value)]).expect("a short text")));
-    }
-    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, member) in members {
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        zip.start_file(format!("{name}.npy"), options).expect("a new member");
-        zip.write_all(&member).expect("memory takes all bytes");
-    }
-    let file = zip.finish().expect("memory takes all bytes").into_inner();
-    [vec![0], file].concat()
-}
-
-/// A glb file with the facts of an output.
-fn written_glb() -> Vec<u8> {
-    let mut file = GltfBuilder::new();
-    file.json["asset"]["extras"] = facts();
-    [vec![1], file.glb()].concat()
-}
-
-/// A USD file with the facts of an output, and one of a crowd, which has none.
-fn usda() -> [Vec<u8>; 2] {
-    let quoted = facts().to_string().replace('\\', "\\\\").replace('"', "\\\"");
-    let head = format!("#usda 1.0\n(\n    customLayerData = {{\n        {}\"{quoted}\"\n    }}\n)\n", usda::FACTS);
-    [&head, "#usda 1.0\n(\n)\n"].map(|text| format!("{text}def \"Root\"\n{{\n}}\n")).map(|text| {
-        let end = format!("{}{}\n", usda::END, text.len());
-        (text + &end).into_bytes()
-    })
-}
-
-/// A Parquet file with the facts of an output. Its footer has a schema of one column, and a group of rows.
-fn parquet() -> Vec<u8> {
-    let facts = facts().to_string();
-    let binary = |text: &str| [length(text.len()).as_slice(), text.as_bytes()].concat();
-    let mut footer = vec![0x15, 4, 0x19, 0x2c];
-    // The root with one child, and a column of 64-bit integers.
-    footer.extend(
-        [[0x48].as_slice(), &binary("schema"), &[0x15, 2, 0], &[0x15, 4, 0x25, 0, 0x18], &binary("frame"), &[0]]
-            .concat(),
-    );
-    // One row, in one group; its column has 8 bytes from the place 4 on.
-    footer.extend([0x16, 2, 0x19, 0x1c, 0x19, 0x1c, 0x26, 0, 0x1c, 0x76, 16, 0x26, 8, 0, 0, 0x16, 16, 0x16, 2, 0]);
-    // Two pairs of keys and values, of which the last has no value.
-    footer.extend([0x19, 0x2c]);
-    footer.extend(
-        [[0x18].as_slice(), &binary("walk"), &[0x18], &binary(&facts), &[0, 0x18], &binary("ARROW:schema"), &[0]]
-            .concat(),
-    );
-    footer.extend([[0x18].as_slice(), &binary("posse"), &[0]].concat());
-    let bytes = u32::try_from(footer.len()).expect("a short footer").to_le_bytes();
-    [b"PAR1".as_slice(), &[0; 8], &footer, &bytes, b"PAR1"].concat()
-}
-
-/// A length in Thrift's compact protocol.
-fn length(mut number: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-    bytes
 }

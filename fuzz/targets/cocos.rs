@@ -11,7 +11,7 @@ use posse_fuzz::{cocos_check, engines, promise, write_seeds_if_asked};
 fuzz_target!(init: write_seeds_if_asked("cocos"), |data: &[u8]| {
     let library = Library::new();
     let read = || import::cocos::from_slice(&library, Path::new("fuzz.anim"), data);
-    if let Ok(file) = promise::keep(data.len(), promise::OTHERS, read)
+    if let Ok(file) = promise::keep(data.len(), promise::COCOS, read)
         && engines::is_small_clip(&file.clip)
     {
         promise::in_time(data.len(), || cocos_check::check(&library, data));

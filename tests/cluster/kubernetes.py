@@ -104,6 +104,9 @@ def test_kills(manifest, posse, folder):
     assert sum(job.kills.values()) >= 8, job.kills
     assert outputs(baked) == outputs(folder / "local") and len(outputs(baked)) == 41
     assert not leftovers(baked), leftovers(baked)
+    # Each index has a manifest, and together they list all outputs.
+    assert len(list(baked.glob("manifest-*.jsonl"))) == job.spec["completions"]
+    subprocess.run([posse, "bake", "--check", baked, motions, "--fps", "30"], check=True, capture_output=True)
     return job
 
 

@@ -224,6 +224,9 @@ def test_killed_task(cluster, local):
     tasks = states(cluster.wait(array))
     assert tasks == {0: ("COMPLETED", "0:0", 1), 1: DONE, 2: DONE, 3: DONE}, tasks
     assert outputs(cluster.folder / "killed") == local
+    # The line of the README.
+    command = [cluster.posse, "bake", "--check", cluster.folder / "killed", cluster.folder / "library", *OPTIONS]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def test_limits(cluster):

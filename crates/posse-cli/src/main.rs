@@ -2,8 +2,8 @@
 //!
 //! Code that several commands share stands in this folder directly: `arguments` and `engine` (options), `source` (files
 //! with clips: here a format is recognised), `retargeting` (their clips on another rig), `evaluation` (poses in
-//! blocks), `drawn_crowd` and `view_args` (drawing), `output`. `unfinished` lists the files under temporary names,
-//! which `signals` removes when a signal ends the process; `write_error` adds hints to errors of outputs.
+//! blocks), `drawn_crowd` and `view_args` (drawing), `output`. `draft` writes every file under
+//! another name first, which `signals` removes when a signal ends the process; `write_error` adds hints to errors of outputs.
 
 mod adapters;
 mod arguments;
@@ -12,13 +12,13 @@ mod bench;
 #[cfg(test)]
 mod crowd_fixture;
 mod demo;
-mod desktop;
+mod draft;
 mod drawn_crowd;
 mod engine;
 mod eval;
 mod evaluation;
 mod inspect;
-mod npy;
+mod npz;
 mod output;
 mod progress;
 mod render;
@@ -28,7 +28,6 @@ mod signals;
 mod source;
 mod start_up;
 mod threads;
-mod unfinished;
 mod verify;
 #[cfg(feature = "view")]
 mod view;
@@ -90,17 +89,6 @@ enum Command {
     Bench(bench::args::Args),
 }
 
-impl Command {
-    /// Returns true for a command that can list the adapters of the system.
-    fn can_list_adapters(&self) -> bool {
-        match self {
-            Self::Inspect(_) | Self::Retarget(_) => false,
-            Self::Bake(args) => args.uses_gpu(),
-            _ => true,
-        }
-    }
-}
-
 /// Any arguments. A build without windows answers all of them with the same error.
 #[cfg(not(feature = "view"))]
 #[derive(Debug, clap::Args)]
@@ -152,9 +140,6 @@ fn definition() -> clap::Command {
 
 /// Runs a command.
 fn run(cli: Cli) -> Result<Outcome, Error> {
-    if cli.command.can_list_adapters() {
-        desktop::suppress_wayland_errors();
-    }
     signals::install();
     match cli.command {
         Command::Demo(args) => demo::run(&args),

@@ -1,13 +1,13 @@
 //! Output: results to files or stdout, notes to stderr.
 
 use std::borrow::Cow;
-use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Seek, SeekFrom, Write};
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use posse::Error;
 
-use crate::unfinished::Unfinished;
+use crate::draft::Draft;
 use crate::write_error::with_remedy;
 
 /// Prints a line to stderr.
@@ -49,14 +49,38 @@ pub fn check_folder(file: &Path) -> Result<(), Error> {
     }
 }
 
-/// A buffered writer to a file or to stdout.
-pub type Writer = BufWriter<Box<dyn Write>>;
+/// A buffered writer: to the draft of a file, or to stdout, a pipe or a device.
+pub enum Writer {
+    Draft(Draft),
+    Direct(BufWriter<Box<dyn Write>>),
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Draft(draft) => draft.write(bytes),
+            Self::Direct(writer) => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Draft(draft) => draft.flush(),
+            Self::Direct(writer) => writer.flush(),
+        }
+    }
+}
 
 /// The name of an output, for error messages.
 #[derive(Clone, Copy)]
 pub struct OutputName<'a>(&'a Path);
 
-impl OutputName<'_> {
+impl<'a> OutputName<'a> {
+    /// The name as a path.
+    pub fn path(self) -> &'a Path {
+        self.0
+    }
+
     /// Creates an error with this name, and with a remedy if there is one.
     pub fn error(self, error: impl Into<io::Error>) -> Error {
         Error::Io { file: self.0.to_path_buf(), source: with_remedy(error.into()) }
@@ -72,76 +96,21 @@ pub fn print<E: Into<io::Error>>(write: impl FnOnce(&mut Writer) -> Result<(), E
     }
 }
 
-/// An output that takes nothing more after its first error. `ZipWriter` goes on writing when it is dropped, and would print a second
-/// error.
-pub struct UntilError<W> {
-    output: W,
-    has_failed: bool,
-    /// The place of the next byte, also after an error.
-    place: u64,
-}
-
-impl<W> UntilError<W> {
-    /// Wraps an output that is at its beginning.
-    pub fn new(output: W) -> Self {
-        Self { output, has_failed: false, place: 0 }
-    }
-
-    /// Calls a function of the output; after an error, returns `instead`.
-    fn call<T>(&mut self, instead: T, call: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
-        if self.has_failed {
-            return Ok(instead);
-        }
-        let result = call(&mut self.output);
-        // Callers write again after an interruption.
-        self.has_failed = result.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted);
-        result
-    }
-}
-
-impl<W: Write> Write for UntilError<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.call(bytes.len(), |output| output.write(bytes))?;
-        self.place += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.call((), Write::flush)
-    }
-}
-
-impl<W: Seek> Seek for UntilError<W> {
-    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
-        let instead = match position {
-            SeekFrom::Start(place) => place,
-            SeekFrom::Current(distance) | SeekFrom::End(distance) => self.place.saturating_add_signed(distance),
-        };
-        self.place = self.call(instead, |output| output.seek(position))?;
-        Ok(self.place)
-    }
-}
-
-/// A file or stdout. Its errors contain its name.
-///
-/// A file is written under a temporary name in the same folder. It gets its name when it is complete, and is removed if that
-/// fails or if a signal ends the process.
+/// A file or stdout. Its errors contain its name. A file is a [`Draft`] until it is complete.
 pub struct Output {
     name: PathBuf,
     writer: Writer,
-    draft: Option<Draft>,
 }
 
 impl Output {
     /// Opens a file, or stdout without one.
     pub fn create(file: Option<&Path>) -> Result<Self, Error> {
         let name = file.map_or_else(|| "standard output".into(), Path::to_path_buf);
-        let created = match file {
-            None => Ok((Box::new(io::stdout().lock()) as Box<dyn Write>, None)),
-            Some(file) => create(file),
+        let writer = match file {
+            None => direct(io::stdout().lock()),
+            Some(file) => create(file)?,
         };
-        let (writer, draft) = created.map_err(|error| OutputName(&name).error(error))?;
-        Ok(Self { name, writer: BufWriter::with_capacity(1 << 16, writer), draft })
+        Ok(Self { name, writer })
     }
 
     /// Calls a function that writes. Its error gets the name of the output.
@@ -159,42 +128,33 @@ impl Output {
     }
 
     /// Flushes the buffer, and gives the file its name. Without this call, the file is removed.
-    pub fn finish(mut self) -> Result<(), Error> {
-        self.write(|writer| writer.flush())?;
-        let Self { name, writer, draft } = self;
-        // Some systems cannot rename an open file.
-        drop(writer);
-        draft.map_or(Ok(()), Draft::keep).map_err(|error| OutputName(&name).error(error))
+    pub fn finish(self) -> Result<(), Error> {
+        match self.writer {
+            Writer::Draft(draft) => draft.keep().map(drop),
+            Writer::Direct(mut writer) => writer.flush().map_err(|error| OutputName(&self.name).error(error)),
+        }
     }
 }
 
+fn direct(writer: impl Write + 'static) -> Writer {
+    Writer::Direct(BufWriter::with_capacity(1 << 16, Box::new(writer)))
+}
+
 /// Opens a draft of a file. A pipe or a device is opened directly.
-fn create(file: &Path) -> io::Result<(Box<dyn Write>, Option<Draft>)> {
-    let target = match OpenOptions::new().write(true).open(file) {
-        Ok(open) if !open.metadata()?.is_file() => return Ok((Box::new(open), None)),
+fn create(file: &Path) -> Result<Writer, Error> {
+    let target = || match OpenOptions::new().write(true).open(file) {
+        Ok(open) if !open.metadata()?.is_file() => Ok(Err(open)),
         // A link stays a link: its target is replaced.
-        Ok(_) => file.canonicalize()?,
-        Err(error) if error.kind() == ErrorKind::NotFound => file.to_path_buf(),
-        Err(error) => return Err(error),
-    };
-    target.file_name().ok_or(ErrorKind::InvalidFilename)?;
-    let (unfinished, open) = Unfinished::create_beside(&target)?;
-    Ok((Box::new(open), Some(Draft { unfinished, target })))
-}
-
-/// A file under its temporary name. It is removed on drop unless it was kept.
-struct Draft {
-    unfinished: Unfinished,
-    target: PathBuf,
-}
-
-impl Draft {
-    /// Renames the draft to its target, with the permissions of the file that it replaces.
-    fn keep(self) -> io::Result<()> {
-        if let Ok(replaced) = fs::metadata(&self.target) {
-            fs::set_permissions(self.unfinished.path(), replaced.permissions())?;
+        Ok(_) => file.canonicalize().map(Ok),
+        Err(error) if error.kind() == ErrorKind::NotFound && file.file_name().is_none() => {
+            Err(ErrorKind::InvalidFilename.into())
         }
-        self.unfinished.rename(&self.target)
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ok(file.to_path_buf())),
+        Err(error) => Err(error),
+    };
+    match target().map_err(|error| OutputName(file).error(error))? {
+        Ok(target) => Ok(Writer::Draft(Draft::create(&target)?.with_permissions_of_replaced())),
+        Err(open) => Ok(direct(open)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Signals that end the command. Its unfinished files are removed first, and its progress bars.
+//! Signals that end the command. Its drafts are removed first, and its progress bars.
 
 /// The longest time that the clean-up takes.
 #[cfg(unix)]
@@ -16,7 +16,7 @@ pub fn install() {
     use signal_hook::iterator::Signals;
     use signal_hook::{flag, low_level};
 
-    use crate::{progress, unfinished};
+    use crate::{draft, progress};
 
     // Without handlers, the defaults of the system hold: the process ends at once.
     let _ = flag::register(SIGXFSZ, Arc::default());
@@ -35,7 +35,7 @@ pub fn install() {
         });
         // Without this thread, the clean-up takes its time.
         drop(at_last);
-        unfinished::remove_all();
+        draft::remove_all();
         // A terminal that takes no more text holds this back.
         progress::clear_all();
         end();

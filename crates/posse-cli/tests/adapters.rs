@@ -56,7 +56,8 @@ impl Machine {
     /// Runs `posse` in the folder, with variables.
     fn posse(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_posse"));
-        command.current_dir(self.folder.path()).args(arguments);
+        // Without this variable, libwayland writes an error to stderr.
+        command.current_dir(self.folder.path()).args(arguments).env("XDG_RUNTIME_DIR", self.folder.path());
         for name in VARIABLES {
             command.env_remove(name);
         }

@@ -103,9 +103,10 @@ impl Folder {
     }
 }
 
-/// The files below a folder, with their bytes.
+/// The files below a folder, with their bytes; without manifests, whose lines have times.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_none_or(|extension| extension != "jsonl"));
     files.sort();
     files.iter().map(|file| (file.strip_prefix(folder).unwrap().to_path_buf(), fs::read(file).unwrap())).collect()
 }

@@ -27,7 +27,8 @@ impl Scene {
 
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(self.folder.path());
+        // Without this variable, libwayland writes an error to stderr.
+        command.args(arguments).current_dir(self.folder.path()).env("XDG_RUNTIME_DIR", self.folder.path());
         command
     }
 

@@ -110,13 +110,6 @@ pub struct Args {
     pub json: bool,
 }
 
-impl Args {
-    /// Returns true if the poses are evaluated on the GPU.
-    pub fn uses_gpu(&self) -> bool {
-        self.engine == EngineName::Gpu
-    }
-}
-
 /// An axis, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum UpName {

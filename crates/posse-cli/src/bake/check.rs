@@ -1,24 +1,23 @@
 //! `posse bake --check`, and the parts of `--resume` that it shares.
 
-use std::collections::HashMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use posse::Error;
 
 use crate::Outcome;
 use crate::bake::args::Args;
-use crate::bake::draft::DraftTag;
-use crate::bake::facts::{SourceFacts, StoredFacts};
-use crate::bake::format::PartPlace;
-use crate::bake::inputs::{ClipFile, Inputs, own_files};
+use crate::bake::facts::SourceFacts;
+use crate::bake::inputs::{ClipFile, Inputs, own_files, stem};
 use crate::bake::job::Job;
+use crate::bake::manifest::{ListedOutputs, ListedSource, UNLISTED};
 use crate::bake::options::Options;
 use crate::bake::progress::ClipLine;
 use crate::bake::shards_file::ShardsFile;
 use crate::bake::share::Share;
-use crate::bake::stored::usda::check_crowd;
-use crate::bake::{crowd, source_facts, workers};
+use crate::bake::{crowd, format, source_facts, workers};
 use crate::output::{self, note};
 
 /// Lists the clips whose outputs are missing, or are not those that a bake would make.
@@ -31,7 +30,9 @@ pub fn run(
 ) -> Result<Outcome, Error> {
     let Some(out) = &args.check else { return Ok(Outcome::Passed) };
     let files = own_files(&inputs.files, share);
-    let outputs = Outputs::find(options, out, share);
+    let listed = ListedOutputs::read(out, options);
+    listed.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
+    let outputs = Outputs::new(options, &listed, out, share);
     let missing: Vec<Missing> =
         workers::map(threads, &files, |file| outputs.missing(file)).into_iter().flatten().collect();
     let clips: usize = files.iter().map(|file| file.clips().len()).sum();
@@ -72,30 +73,39 @@ impl Missing {
     }
 }
 
-/// The outputs of a bake.
+/// The outputs of a bake that the manifests list.
 struct Outputs<'a> {
     options: &'a Options,
-    out: &'a Path,
-    /// The facts of all clips of formats with a file per share.
-    parts: HashMap<String, StoredFacts>,
-    /// The fault of the first such file that is unreadable. The clips of the file are not known.
-    fault: Option<Error>,
+    listed: &'a ListedOutputs,
+    /// The clips in the files of the shares, of formats with a file per share.
+    clips: HashMap<&'a str, PartClip<'a>>,
+    /// The files of the shares that are there. Each has its fault, if it is not as it should be.
+    parts: BTreeMap<String, Option<String>>,
+}
+
+/// A clip in a file of a share.
+struct PartClip<'a> {
+    part: &'a str,
+    listed: &'a ListedSource,
 }
 
 impl<'a> Outputs<'a> {
-    /// Finds the outputs in a folder.
-    fn find(options: &'a Options, out: &'a Path, share: Option<Share>) -> Self {
-        let is_per_share = options.format.is_per_share();
-        // In a folder that cannot be read, all outputs are missing.
-        let files = if is_per_share { part_files(options, out, share).unwrap_or_default() } else { Vec::new() };
-        let (mut parts, mut fault) = (HashMap::new(), None);
-        for file in &files {
-            match options.format.read_facts(file) {
-                Ok(facts) => parts.extend(facts.into_iter().map(|facts| (facts.clip.clone(), facts))),
-                Err(error) => fault = fault.or(Some(error)),
-            }
+    /// The outputs of a share in a folder, or of all shares.
+    fn new(options: &'a Options, listed: &'a ListedOutputs, out: &Path, share: Option<Share>) -> Self {
+        let (mut clips, mut parts) = (HashMap::new(), BTreeMap::new());
+        if options.format.is_per_share() {
+            // In a folder that cannot be read, all outputs are missing.
+            let names = shares(out, share).flat_map(|share| format::part_names(out, share).unwrap_or_default());
+            parts.extend(names.map(|name| (name.clone(), listed.fault_of_output(&name))));
+            let mut outputs: Vec<_> = listed.outputs().filter(|(output, _)| parts.contains_key(*output)).collect();
+            // Of a clip in several files, the one in a file that is as it should be counts.
+            outputs.sort_by_key(|(output, _)| (parts[*output].is_none(), *output));
+            let of_part = |(part, clips): (&'a str, &'a [ListedSource])| {
+                clips.iter().map(move |listed| (listed.clip.as_str(), PartClip { part, listed }))
+            };
+            clips.extend(outputs.into_iter().flat_map(of_part));
         }
-        Self { options, out, parts, fault }
+        Self { options, listed, clips, parts }
     }
 
     /// The clips of a file whose outputs are missing.
@@ -105,74 +115,65 @@ impl<'a> Outputs<'a> {
             Ok(contents) => contents.kind,
             Err(reason) => return vec![Missing { clip: None, path, reason: reason.clone() }],
         };
-        let mut missing = Vec::new();
-        if let Some(place) = crowd::reference_file(self.options, self.out, file) {
-            let fault = match check_crowd(&place) {
-                _ if !place.exists() => Some(format!("{} is missing", place.display())),
-                result => result.err().map(|error| format!("unreadable: {error}")),
-            };
-            missing.extend(fault.map(|reason| Missing { clip: None, path: path.clone(), reason }));
-        }
         // The file is hashed for the first output that is otherwise as it should be.
-        let mut source: Option<Result<SourceFacts, Error>> = None;
+        let hashed: OnceCell<Result<SourceFacts, String>> = OnceCell::new();
+        let source = || {
+            let hashed = hashed.get_or_init(|| source_facts::of_file(file, kind).map_err(|error| error.to_string()));
+            hashed.clone().map_err(Error::Usage)
+        };
+        let mut missing = Vec::new();
+        if let Some(output) = crowd::reference_output(self.options, file) {
+            let fault = self.listed.fault(&output, stem(&file.below), source);
+            let reason = fault.map(|fault| format!("{output}: {fault}"));
+            missing.extend(reason.map(|reason| Missing { clip: None, path: path.clone(), reason }));
+        }
         for clip in file.clips() {
-            let reason = match self.stored(&clip.name) {
-                Err(reason) => Some(reason),
-                Ok(stored) => self.options.difference(&stored, &stored.source).or_else(|| {
-                    match source.get_or_insert_with(|| source_facts::of_file(file, kind)) {
-                        Ok(source) => self.options.difference(&stored, source),
-                        Err(error) => Some(error.to_string()),
-                    }
-                }),
-            };
+            let reason = self.fault(&clip.name, source);
             missing.extend(reason.map(|reason| Missing { clip: Some(clip.name.clone()), path: path.clone(), reason }));
         }
         missing
     }
 
-    /// The facts of the output of a clip, or the reason that there are none.
-    fn stored(&self, clip: &str) -> Result<StoredFacts, String> {
-        let missing = || {
-            let fault = self.fault.as_ref().map(|error| format!("; unreadable: {error}"));
-            format!("missing{}", fault.unwrap_or_default())
+    /// The reason that the output of a clip is missing; `None` if it is there.
+    fn fault(&self, clip: &str, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
+        if !self.options.format.is_per_share() {
+            return self.listed.fault(&self.options.format.output(clip), clip, source);
+        }
+        let Some(PartClip { part, listed }) = self.clips.get(clip) else {
+            let unlisted = self.unlisted_part().map(|name| format!("; {name} is {UNLISTED}"));
+            return Some(format!("missing{}", unlisted.unwrap_or_default()));
         };
-        if self.options.format.is_per_share() {
-            return self.parts.get(clip).cloned().ok_or_else(missing);
+        match &self.parts[*part] {
+            Some(fault) => Some(format!("{part}: {fault}")),
+            None => listed.fault(source),
         }
-        let place = self.out.join(format!("{clip}.{}", self.options.format.extension()));
-        if !place.exists() {
-            return Err(missing());
-        }
-        let stored = self.options.format.read_facts(&place).map_err(|error| format!("unreadable: {error}"))?;
-        stored.into_iter().find(|facts| facts.clip == clip).ok_or_else(|| "made for another clip".to_owned())
+    }
+
+    /// A file of a share that no manifest lists.
+    fn unlisted_part(&self) -> Option<&String> {
+        self.parts.keys().find(|name| !self.listed.contains(name))
     }
 }
 
-/// The files of a share, or of all shares, of a format with a file per share.
-fn part_files(options: &Options, out: &Path, share: Option<Share>) -> Result<Vec<PathBuf>, Error> {
-    let shares = match share {
-        Some(share) => vec![share],
-        None => {
-            let count = ShardsFile::count(out).unwrap_or(1);
-            (0..count).map(|index| Share { index, count }).collect()
-        }
-    };
-    let tag = DraftTag::new(None);
-    let mut files = Vec::new();
-    for Share { index: share, count: shares } in shares {
-        files.extend(options.format.part_files(&PartPlace { folder: out, share, shares, tag: &tag })?);
-    }
-    Ok(files)
+/// A share, or all shares of a folder.
+fn shares(out: &Path, share: Option<Share>) -> impl Iterator<Item = Share> {
+    let count = share.map_or_else(|| ShardsFile::count(out).unwrap_or(1), |share| share.count);
+    let indexes = share.map_or(0..count, |share| share.index..share.index + 1);
+    indexes.map(move |index| Share { index, count })
 }
 
 /// Returns true if the files of a share hold all its clips and no others, as they would be made. Counts the clips then.
 ///
-/// A file without clips does not tell by which options it was made. It is made anew.
+/// A share without clips is made anew: its file has the columns of a clip of another share.
 pub fn keep_part(job: &Job, files: &[&ClipFile], share: Share) -> bool {
-    let outputs = Outputs::find(job.options, job.out, Some(share));
+    let outputs = Outputs::new(job.options, &job.manifest.listed, job.out, Some(share));
+    if outputs.unlisted_part().is_some() {
+        job.warn_of_unlisted();
+        return false;
+    }
     let clips: usize = files.iter().map(|file| file.clips().len()).sum();
     let is_complete = || files.iter().all(|file| outputs.missing(file).is_empty());
-    if clips == 0 || outputs.parts.len() != clips || !is_complete() {
+    if clips == 0 || outputs.clips.len() != clips || !is_complete() {
         return false;
     }
     for file in files {

@@ -3,12 +3,12 @@
 use posse::bake::{ArrayLayout, ArrayRequest, DEFAULT_FPS, FrameGrid, find_joints};
 use posse::{Error, Library, SkeletonId};
 
-use crate::bake::draft::Draft;
 use crate::bake::facts::{Facts, SourceFacts};
 use crate::bake::fault::Fault;
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::inputs::ClipFile;
 use crate::bake::job::Job;
+use crate::bake::manifest::ListedSource;
 use crate::bake::options::{Options, VERSION};
 use crate::bake::part::{PartClip, Turn};
 use crate::bake::sampler::{Block, Motion, Sampler};
@@ -64,10 +64,18 @@ impl<'a> Rig<'a> {
         match turn {
             Some(turn) => Ok(Box::new(PartClip::new(job, turn, head, job.out))),
             None => {
-                let draft = Draft::create(&job.place(name), job.tag).map_err(Fault::Output)?;
+                let draft = job.tag.create(&job.out.join(job.output(name))).map_err(Fault::Output)?;
                 job.options.format.begin(head, draft).map_err(Fault::of_writer)
             }
         }
+    }
+
+    /// Completes the output of a clip, and lists it in the manifest.
+    pub fn finish(&self, job: &Job, writer: Box<dyn ClipWriter + '_>, facts: &Facts) -> Result<(), Fault> {
+        let Some(draft) = writer.finish(facts).map_err(Fault::of_writer)? else { return Ok(()) };
+        let (clip, source) = (facts.clip.clone(), facts.source.clone());
+        let output = job.output(&clip);
+        job.manifest.keep(draft, &output, vec![ListedSource { clip, source }]).map_err(Fault::Output)
     }
 
     /// The facts of a clip.
@@ -118,7 +126,7 @@ impl ClipBake<'_, '_> {
             return Ok(());
         }
         let facts = rig.facts(job.options, name, grid.fps(), self.source.clone(), sampler.name());
-        writer.finish(&facts).map_err(Fault::of_writer)?;
+        rig.finish(job, writer, &facts)?;
         job.count_baked(file, name, grid.len());
         Ok(())
     }

@@ -1,30 +1,28 @@
 //! A crowd file: an output per instance, and for usda a file that refers to all of them.
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-
 use posse::import::crowd::{self, CrowdFile};
 use posse::{Crowd, Error, Layer, LayerTime, Library};
+use std::collections::HashSet;
 
 use crate::bake::clip::{ClipBake, Rig, grid};
-use crate::bake::draft::Draft;
 use crate::bake::fault::Fault;
 use crate::bake::format::{Character, Format, write_crowd};
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
 use crate::bake::job::Job;
+use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
 use crate::bake::part::Turn;
 use crate::bake::sampler::Motion;
 use crate::bake::source_facts;
-use crate::bake::stored::usda::check_crowd;
 
 /// Bakes the instances of a crowd file.
 pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
     let source = source_facts::of_file(file, Kind::Crowd)?;
-    let reference = reference_file(job.options, job.out, file);
-    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, &source);
+    let reference = reference_output(job.options, file);
+    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, || Ok(source.clone()));
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
-    if clips.is_empty() && reference.as_ref().is_none_or(|reference| check_crowd(reference).is_ok()) {
+    let has_reference = |reference: &String| job.has(reference, stem(&file.below), || Ok(source.clone()));
+    if clips.is_empty() && reference.as_ref().is_none_or(has_reference) {
         return Ok(());
     }
     let mut library = Library::new();
@@ -58,24 +56,26 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     let there = contents.clips.iter().filter(|clip| !failed.contains(&clip.index));
     let characters: Vec<Character> = there.map(|clip| character(job, clip, grid.len())).collect();
     match reference {
-        Some(place) if !job.is_stopped() && !characters.is_empty() => {
-            let draft = Draft::create(&place, job.tag).map_err(Fault::Output)?;
-            write_crowd(draft, &characters, grid.fps(), job.options.up.name()).map_err(Fault::of_writer)
+        Some(output) if !job.is_stopped() && !characters.is_empty() => {
+            let draft = job.tag.create(&job.out.join(&output)).map_err(Fault::Output)?;
+            let draft = write_crowd(draft, &characters, grid.fps(), job.options.up.name()).map_err(Fault::of_writer)?;
+            let clips = vec![ListedSource { clip: stem(&file.below).into(), source }];
+            job.manifest.keep(draft, &output, clips).map_err(Fault::Output)
         }
         _ => Ok(()),
     }
 }
 
-/// The place of the file that refers to the outputs of all instances; `None` if the format has none.
-pub fn reference_file(options: &Options, out: &Path, file: &ClipFile) -> Option<PathBuf> {
+/// The output that refers to those of all instances; `None` if the format has none.
+pub fn reference_output(options: &Options, file: &ClipFile) -> Option<String> {
     let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
-    (is_crowd && options.format == Format::Usda).then(|| out.join(format!("{}.usda", stem(&file.below))))
+    (is_crowd && options.format == Format::Usda).then(|| options.format.output(stem(&file.below)))
 }
 
 /// An instance in the file that refers to all of them. It stands in the same folder.
 fn character(job: &Job, clip: &ListedClip, frames: u64) -> Character {
     let name = clip.name.rsplit('/').next().unwrap_or(&clip.name);
-    Character { name: name.to_owned(), path: format!("{name}.{}", job.options.format.extension()), frames }
+    Character { name: name.to_owned(), path: job.output(name), frames }
 }
 
 /// The end of the longest first pass of a layer on the crowd clock, in seconds. A pass that began before 0 counts from 0.

@@ -1,24 +1,21 @@
-//! Drafts: files under temporary names, which get their names when they are complete.
+//! The drafts of outputs, and their names.
 //!
 //! A draft has the host, the process and the share in its name. A process number says nothing on another host, so that
 //! a draft from elsewhere is removed only after an hour, and only by its own share.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::fs;
+use std::io;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use posse::Error;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System};
 
-use crate::unfinished::{Unfinished, without_signals};
-use crate::write_error::with_remedy;
+use crate::draft::{Draft, SUFFIX};
 
 /// The age from which a draft of a share counts as left behind, whichever host it is from.
 const OLD: Duration = Duration::from_secs(60 * 60);
 const PREFIX: &str = ".bake-";
-const SUFFIX: &str = ".part";
 /// The largest number of letters of a host in the name of a draft. Names of files have at most 255 bytes.
 const HOST_LETTERS: usize = 64;
 
@@ -28,7 +25,6 @@ pub struct DraftTag {
     host: String,
     process: u32,
     share: String,
-    count: AtomicU64,
 }
 
 impl DraftTag {
@@ -40,14 +36,17 @@ impl DraftTag {
             host: host.chars().map(letter).take(HOST_LETTERS).collect(),
             process: std::process::id(),
             share: share.map_or("all".into(), |share| format!("{share:05}")),
-            count: AtomicU64::new(0),
         }
     }
 
-    /// A name that no other draft has.
-    fn next_name(&self) -> String {
-        let (Self { host, process, share, .. }, count) = (self, self.count.fetch_add(1, Ordering::Relaxed));
-        format!("{PREFIX}{share}-{process}-{count}-{host}{SUFFIX}")
+    /// Creates a draft beside its place, with the folders above it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the place.
+    pub fn create(&self, place: &Path) -> Result<Draft, Error> {
+        let Self { host, process, share } = self;
+        create_folder(place.parent().unwrap_or(Path::new("")))?;
+        Draft::with_name(place, &format!("{PREFIX}{share}-{process}-"), &format!("-{host}{SUFFIX}"))
     }
 
     /// Removes the drafts of this share that are older than an hour, or whose process is gone on this host, from a folder and
@@ -71,8 +70,7 @@ impl DraftTag {
         let parts = || {
             let mut parts = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.splitn(4, '-');
             let (share, process) = (parts.next()?, parts.next()?.parse().ok()?);
-            parts.next()?.parse::<u64>().ok()?;
-            Some((share, process, parts.next()?))
+            Some((share, process, parts.nth(1)?))
         };
         let Some((share, process, host)) = parts() else { return false };
         let age = || SystemTime::now().duration_since(entry.metadata().ok()?.modified().ok()?).ok();
@@ -101,98 +99,4 @@ pub fn create_folder(folder: &Path) -> Result<(), Error> {
         io::Error::new(error.kind(), reason)
     });
     created.map_err(|source| Error::Io { file: folder.to_path_buf(), source })
-}
-
-/// A file that gets its name when it is complete. It is removed on drop, or by a signal that ends the process, unless it was kept.
-pub struct Draft {
-    /// `None` after the file was closed.
-    file: Option<BufWriter<File>>,
-    unfinished: Unfinished,
-    place: PathBuf,
-}
-
-impl Draft {
-    /// Creates a draft beside its place, with the folders above it.
-    ///
-    /// # Errors
-    /// [`Error::Io`] with the place.
-    pub fn create(place: &Path, tag: &DraftTag) -> Result<Self, Error> {
-        let failed = |source| Error::Io { file: place.to_path_buf(), source: with_remedy(source) };
-        if let Some(folder) = place.parent() {
-            create_folder(folder)?;
-        }
-        let (unfinished, file) = Unfinished::create(place.with_file_name(tag.next_name())).map_err(failed)?;
-        Ok(Self { file: Some(BufWriter::with_capacity(1 << 16, file)), unfinished, place: place.to_path_buf() })
-    }
-
-    /// The path that the file gets.
-    pub fn place(&self) -> &Path {
-        &self.place
-    }
-
-    /// The folder of the draft and of its place.
-    pub fn folder(&self) -> &Path {
-        self.unfinished.path().parent().unwrap_or(Path::new(""))
-    }
-
-    /// The error of an output, with the place of this draft.
-    pub fn error(&self, source: impl Into<io::Error>) -> Error {
-        Error::Io { file: self.place.clone(), source: with_remedy(source.into()) }
-    }
-
-    /// Writes the file to the disk, and gives it its name. It replaces an older file of that name.
-    ///
-    /// # Errors
-    /// [`Error::Io`] with the place. The draft is then removed.
-    pub fn keep(mut self) -> Result<(), Error> {
-        self.complete().map_err(|error| self.error(error))?;
-        let Self { unfinished, place, .. } = self;
-        unfinished.rename(&place).map_err(|error| Error::Io { file: place, source: with_remedy(error) })
-    }
-
-    /// Writes the file to the disk, and gives it its name if there is no file of that name. Returns false if there is one.
-    ///
-    /// # Errors
-    /// [`Error::Io`] with the place. The draft is then removed.
-    pub fn keep_if_new(mut self) -> Result<bool, Error> {
-        self.complete().map_err(|error| self.error(error))?;
-        match without_signals(|| fs::hard_link(self.unfinished.path(), &self.place)) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            // Some file systems have no links. The one that renames last decides for both.
-            Err(_) if !self.place.exists() => {
-                let Self { unfinished, place, .. } = self;
-                let renamed = unfinished.rename(&place).map(|()| true);
-                renamed.map_err(|error| Error::Io { file: place, source: with_remedy(error) })
-            }
-            Err(_) => Ok(false),
-        }
-    }
-
-    fn complete(&mut self) -> io::Result<()> {
-        let Some(mut file) = self.file.take() else { return Ok(()) };
-        file.flush()?;
-        // Some systems cannot rename an open file: it is closed here.
-        file.get_ref().sync_all()
-    }
-
-    fn open(&mut self) -> io::Result<&mut BufWriter<File>> {
-        self.file.as_mut().ok_or_else(|| io::Error::other("the draft is closed"))
-    }
-}
-
-impl Write for Draft {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.open()?.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.open()?.flush()
-    }
-}
-
-impl Seek for Draft {
-    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
-        self.open()?.seek(position)
-    }
 }

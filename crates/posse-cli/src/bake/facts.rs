@@ -50,16 +50,3 @@ pub struct BufferFacts {
     /// The SHA-256 of the file, in hexadecimal digits.
     pub sha256: String,
 }
-
-/// The facts of an output that tell if it would be made again as it is.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct StoredFacts {
-    /// See [`Facts::clip`].
-    pub clip: String,
-    /// See [`Facts::source`].
-    pub source: SourceFacts,
-    /// See [`Facts::options`].
-    pub options: String,
-    /// See [`Facts::posse_version`].
-    pub posse_version: String,
-}

@@ -7,7 +7,7 @@ use std::path::Path;
 use posse::Error;
 use serde::Serialize;
 
-use crate::bake::draft::{Draft, DraftTag};
+use crate::bake::draft::DraftTag;
 
 /// An input that could not be baked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -29,10 +29,10 @@ pub fn write(out: &Path, share: u32, failures: &[Failure], tag: &DraftTag) -> Re
             _ => Ok(()),
         };
     }
-    let mut draft = Draft::create(&place, tag)?;
+    let mut draft = tag.create(&place)?;
     for failure in failures {
         let line = serde_json::to_string(failure).map_err(|error| draft.error(error))?;
         writeln!(draft, "{line}").map_err(|error| draft.error(error))?;
     }
-    draft.keep()
+    draft.keep().map(drop)
 }

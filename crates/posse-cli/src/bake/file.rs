@@ -68,7 +68,7 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault>
 fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
     let bytes = regular_file::read(&file.path)?;
     let source = source_facts::of_bytes(file, contents.kind, &bytes)?;
-    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, &source);
+    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, || Ok(source.clone()));
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
     if clips.is_empty() {
         return Ok(());

@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use posse::Error;
 
 use crate::bake::draft::DraftTag;
-use crate::bake::facts::{SourceFacts, StoredFacts};
+use crate::bake::facts::SourceFacts;
 use crate::bake::failures::Failure;
 use crate::bake::fault::Fault;
 use crate::bake::inputs::ClipFile;
+use crate::bake::manifest::{Manifest, UNLISTED};
 use crate::bake::options::Options;
 use crate::bake::progress::{ClipLine, Progress};
 use crate::bake::sampler::Engines;
@@ -23,6 +24,8 @@ pub struct Job<'a> {
     pub out: &'a Path,
     /// The tag of the drafts.
     pub tag: &'a DraftTag,
+    /// The manifest of the share.
+    pub manifest: Manifest<'a>,
     /// The engines of the workers.
     pub engines: Engines<'a>,
     /// True if outputs are kept that are as they would be made.
@@ -45,23 +48,36 @@ impl Job<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// The path of the output of a clip.
-    pub fn place(&self, clip: &str) -> PathBuf {
-        self.out.join(format!("{clip}.{}", self.options.format.extension()))
+    /// The output of a clip: its path below OUT.
+    pub fn output(&self, clip: &str) -> String {
+        self.options.format.output(clip)
     }
 
-    /// The facts of the output of a clip, if it is there and was made by this version with these options.
-    pub fn stored(&self, clip: &str) -> Option<StoredFacts> {
-        let place = self.place(clip);
-        let stored = place.exists().then(|| self.options.format.read_facts(&place).ok()).flatten()?;
-        let own = stored.into_iter().find(|facts| facts.clip == clip)?;
-        let source = own.source.clone();
-        self.options.difference(&own, &source).is_none().then_some(own)
+    /// Returns true for an output that is kept: it was made of the same source, with the same options, by the same version. The
+    /// function hashes the source.
+    pub fn has(&self, output: &str, clip: &str, source: impl FnOnce() -> Result<SourceFacts, Error>) -> bool {
+        if !self.resume {
+            return false;
+        }
+        let fault = self.manifest.listed.fault(output, clip, source);
+        if fault.as_deref() == Some(UNLISTED) {
+            self.warn_of_unlisted();
+        }
+        fault.is_none()
     }
 
-    /// Returns true for a clip that is kept, and counts it.
-    pub fn keeps(&self, file: &ClipFile, clip: &str, source: &SourceFacts) -> bool {
-        let is_kept = self.resume && self.stored(clip).is_some_and(|stored| stored.source == *source);
+    /// Prints the warning that outputs are in no manifest, once.
+    pub fn warn_of_unlisted(&self) {
+        self.progress.note_once(&format!(
+            "warning: {}: outputs are there that no manifest lists: an earlier posse made them, or a task that was killed. They are made \
+             anew",
+            self.out.display()
+        ));
+    }
+
+    /// The same for the output of a clip, which is counted.
+    pub fn keeps(&self, file: &ClipFile, clip: &str, source: impl FnOnce() -> Result<SourceFacts, Error>) -> bool {
+        let is_kept = self.has(&self.output(clip), clip, source);
         if is_kept {
             self.count_kept(file, clip);
         }

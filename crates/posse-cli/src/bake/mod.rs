@@ -3,7 +3,7 @@
 //! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `places` checks that
 //! the outputs can be written and replace no input. `share` and `shards_file` select the files of a task. `workers` bake file by
 //! file: `file` and `stream` import, `sampler` poses, the formats write. `draft` gives outputs their names when they are complete.
-//! `stored` reads the facts of outputs that are there, and `check` compares them with the inputs.
+//! `manifest` lists the outputs that are there, and `check` compares them with the inputs.
 
 mod args;
 mod check;
@@ -19,6 +19,7 @@ mod format;
 mod hash;
 mod inputs;
 mod job;
+mod manifest;
 mod options;
 mod part;
 mod places;
@@ -29,7 +30,6 @@ mod shards_file;
 mod share;
 mod source_facts;
 mod spool;
-mod stored;
 mod stream;
 mod workers;
 
@@ -45,6 +45,7 @@ use self::fault::Fault;
 use self::format::PartPlace;
 use self::inputs::{ClipFile, Inputs, own_files};
 use self::job::Job;
+use self::manifest::Manifest;
 use self::options::Options;
 use self::part::Part;
 use self::progress::Progress;
@@ -93,13 +94,14 @@ fn bake(
     let tag = DraftTag::new(share.map(|share| share.index));
     tag.remove_dead(out);
     if let Some(share) = share {
-        ShardsFile::new(share.count, &inputs.files, &options.text_of_all).agree(out, &tag)?;
+        ShardsFile::new(share.count, &inputs.files, options.value_of_all()).agree(out, &tag)?;
     }
     let files = own_files(&inputs.files, share);
     let job = Job {
         options,
         out,
         tag: &tag,
+        manifest: Manifest::new(out, share.map_or(0, |share| share.index), options),
         engines: Engines::new(EngineSelection { choice: options.engine, adapter: &args.adapter }),
         resume: args.resume,
         strict: args.strict,
@@ -108,7 +110,8 @@ fn bake(
         output_error: Mutex::default(),
         stopped: false.into(),
     };
-    inputs.warnings.iter().for_each(|warning| job.progress.note(&format!("warning: {warning}")));
+    let warnings = inputs.warnings.iter().chain(&job.manifest.listed.warnings);
+    warnings.for_each(|warning| job.progress.note(&format!("warning: {warning}")));
     inputs.failures.into_iter().for_each(|failure| job.fail_input(failure));
     // A GPU is shared by all workers: one file at a time keeps it busy.
     let threads = if options.engine == EngineChoice::Gpu { 1 } else { threads };
@@ -142,7 +145,7 @@ fn bake_files(
     if job.resume && check::keep_part(job, &files, share) {
         return Ok(());
     }
-    let place = PartPlace { folder: job.out, share: share.index, shares: share.count, tag: job.tag };
+    let place = PartPlace { folder: job.out, share, tag: job.tag, manifest: &job.manifest };
     let mut part = Part::new(job.options.format.begin_part(place)?);
     if files.iter().all(|file| file.clips().is_empty()) {
         declare(job, all, &mut part)?;

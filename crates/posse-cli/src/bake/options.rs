@@ -8,7 +8,6 @@ use posse::{Error, Library, import};
 use serde::Serialize;
 
 use crate::bake::args::Args;
-use crate::bake::facts::{SourceFacts, StoredFacts};
 use crate::bake::format::{Format, NpzLayout};
 use crate::bake::{hash, regular_file};
 use crate::engine::EngineChoice;
@@ -43,8 +42,8 @@ pub struct Options {
     pub engine: EngineChoice,
     /// The options that change an output, as JSON. Equal options have equal texts.
     pub text: String,
-    /// The same with the options that select clips.
-    pub text_of_all: serde_json::Value,
+    /// The same as a value.
+    pub value: serde_json::Value,
 }
 
 /// A file that a bake reads. No output may replace it.
@@ -103,14 +102,20 @@ impl Options {
             format,
             engine: args.engine.into(),
             text: String::new(),
-            text_of_all: serde_json::Value::Null,
+            value: serde_json::Value::Null,
         };
         let value =
             serde_json::to_value(options.normalised(rig_facts)).map_err(|error| Error::Usage(error.to_string()))?;
         options.text = value.to_string();
-        options.text_of_all = value;
-        options.text_of_all["clip"] = options.clips.as_slice().into();
+        options.value = value;
         Ok(options)
+    }
+
+    /// The options that change an output, and those that select clips.
+    pub fn value_of_all(&self) -> serde_json::Value {
+        let mut value = self.value.clone();
+        value["clip"] = self.clips.as_slice().into();
+        value
     }
 
     fn normalised(&self, rig: Option<RigFacts>) -> Normalised<'_> {
@@ -135,23 +140,12 @@ impl Options {
             },
         }
     }
-
-    /// The reason that an output is not the one that these options make of a source; `None` if it is.
-    pub fn difference(&self, stored: &StoredFacts, source: &SourceFacts) -> Option<String> {
-        if stored.posse_version != VERSION {
-            return Some(format!("made by posse {}, but this is {VERSION}", stored.posse_version));
-        }
-        if stored.options != self.text {
-            return Some(format!("made with other options: {}", different_fields(&stored.options, &self.text)));
-        }
-        (stored.source != *source).then(|| "made from another file, or from an older version of it".into())
-    }
 }
 
 /// The fields in which two JSON objects differ, with both values.
-pub fn different_fields(found: &str, expected: &str) -> String {
-    let parse = |text: &str| serde_json::from_str::<serde_json::Map<_, _>>(text).unwrap_or_default();
-    let (found, expected) = (parse(found), parse(expected));
+pub fn different_fields(found: &serde_json::Value, expected: &serde_json::Value) -> String {
+    let fields = |value: &serde_json::Value| value.as_object().cloned().unwrap_or_default();
+    let (found, expected) = (fields(found), fields(expected));
     let mut names: Vec<&String> = expected.keys().chain(found.keys()).collect();
     names.sort();
     names.dedup();

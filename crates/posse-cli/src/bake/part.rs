@@ -14,6 +14,7 @@ use crate::bake::facts::Facts;
 use crate::bake::format::{ClipHead, ClipWriter, PartWriter};
 use crate::bake::job::Job;
 use crate::bake::spool::Spool;
+use crate::draft::Draft;
 
 /// The time after which a waiting worker looks if the bake has stopped.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -117,10 +118,10 @@ impl ClipWriter for PartClip<'_, '_> {
         self.spool.append(times, arrays)
     }
 
-    fn finish(mut self: Box<Self>, facts: &Facts) -> Result<(), Error> {
+    fn finish(mut self: Box<Self>, facts: &Facts) -> Result<Option<Draft>, Error> {
         self.spool.rewind()?;
         self.turn.wait(self.job)?;
         let mut writer = self.turn.part.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.add(&self.head, &mut self.spool, facts)
+        writer.add(&self.head, &mut self.spool, facts).map(|()| None)
     }
 }

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use posse::Error;
 
-use crate::bake::crowd;
+use crate::bake::format::part_name;
 use crate::bake::inputs::{ClipFile, Inputs, resolve};
 use crate::bake::options::{Options, ReadFile};
 use crate::bake::share::Share;
 use crate::bake::workers::map;
+use crate::bake::{crowd, manifest};
 
 /// A file that a bake writes.
 struct Output<'a> {
@@ -87,20 +88,18 @@ pub fn check(
 fn outputs<'a>(files: &'a [ClipFile], options: &Options, share: Option<Share>) -> Vec<Output<'a>> {
     let of_bake = |below: String| Output { below, source: None };
     let Share { index, count } = share.unwrap_or(Share { index: 0, count: 1 });
-    let mut outputs = vec![of_bake(format!("failed-{index:05}.jsonl"))];
+    let mut outputs = vec![of_bake(format!("failed-{index:05}.jsonl")), of_bake(manifest::name(index))];
     if share.is_some() {
         outputs.push(of_bake("shards.json".into()));
     }
-    let extension = options.format.extension();
     if options.format.is_per_share() {
-        outputs.push(of_bake(format!("part-{index:05}-of-{count:05}.{extension}")));
+        outputs.push(of_bake(part_name(Share { index, count }, 0)));
         return outputs;
     }
     for file in files {
         let source = Some(file.path.as_path());
-        let clips = file.clips().iter().map(|clip| format!("{}.{extension}", clip.name));
-        let reference = crowd::reference_file(options, Path::new(""), file);
-        let reference = reference.map(|path| path.to_string_lossy().into_owned());
+        let clips = file.clips().iter().map(|clip| options.format.output(&clip.name));
+        let reference = crowd::reference_output(options, file);
         outputs.extend(clips.chain(reference).map(|below| Output { below, source }));
     }
     outputs
@@ -127,7 +126,7 @@ fn is_reserved(name: &str, options: &Options) -> bool {
         let name = name.strip_prefix("part-").and_then(|name| name.strip_suffix(".parquet"));
         name.and_then(|name| name.split_once("-of-")).is_some_and(|(share, _)| is_number(share))
     };
-    name == "shards.json" || is_failures || options.format.is_per_share() && is_part()
+    name == "shards.json" || is_failures || manifest::is_manifest(name) || options.format.is_per_share() && is_part()
 }
 
 /// Fails if OUT, or the lowest folder above it that is there, is a file.

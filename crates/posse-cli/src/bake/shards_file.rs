@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::bake::draft::{Draft, DraftTag};
+use crate::bake::draft::DraftTag;
 use crate::bake::fault::Fault;
 use crate::bake::inputs::ClipFile;
 use crate::bake::options::{VERSION, different_fields};
@@ -31,7 +31,7 @@ pub struct ShardsFile {
 
 impl ShardsFile {
     /// The file of a list.
-    pub fn new(shards: u32, files: &[ClipFile], options: &Value) -> Self {
+    pub fn new(shards: u32, files: &[ClipFile], options: Value) -> Self {
         let mut hash = Sha256::new();
         for file in files {
             hash.update(file.below.as_bytes());
@@ -45,7 +45,7 @@ impl ShardsFile {
             files: files.len() as u64,
             bytes: files.iter().fold(0, |bytes, file| bytes.saturating_add(file.size)),
             list_sha256: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
-            options: options.clone(),
+            options,
         }
     }
 
@@ -60,7 +60,7 @@ impl ShardsFile {
         let place = out.join(NAME);
         let text = serde_json::to_string_pretty(self).map_err(|error| Fault::Input(Error::Usage(error.to_string())))?;
         if !place.exists() {
-            let mut draft = Draft::create(&place, tag).map_err(Fault::Output)?;
+            let mut draft = tag.create(&place).map_err(Fault::Output)?;
             let written = writeln!(draft, "{text}");
             written.map_err(|error| Fault::Output(draft.error(error)))?;
             draft.keep_if_new().map_err(Fault::Output)?;
@@ -102,7 +102,7 @@ impl ShardsFile {
             texts.push(format!("names or sizes among the {} inputs differ", self.files));
         }
         if found.options != self.options {
-            texts.push(different_fields(&found.options.to_string(), &self.options.to_string()));
+            texts.push(different_fields(&found.options, &self.options));
         }
         texts.join("; ")
     }

@@ -11,12 +11,12 @@ use posse::{ClipId, Error, Library, SkeletonId};
 use crate::bake::clip::{Rig, UNBOUND, bvh_fps, grid};
 use crate::bake::facts::SourceFacts;
 use crate::bake::fault::Fault;
-use crate::bake::hash::{self, HashingReader};
-use crate::bake::inputs::ClipFile;
+use crate::bake::hash::HashingReader;
+use crate::bake::inputs::{ClipFile, Kind};
 use crate::bake::job::Job;
 use crate::bake::part::Turn;
-use crate::bake::regular_file;
 use crate::bake::sampler::{Block, Motion};
+use crate::bake::{regular_file, source_facts};
 use crate::source::add_rig;
 
 /// The bytes of the keys of a window.
@@ -35,7 +35,7 @@ const BUFFER: usize = 1 << 20;
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault> {
     let [listed] = file.clips() else { return Ok(()) };
     let name = listed.name.as_str();
-    if turn.is_none() && job.resume && is_kept(job, file, name)? {
+    if turn.is_none() && job.resume && job.keeps(file, name, || source_facts::of_file(file, Kind::Bvh)) {
         return Ok(());
     }
     let input = HashingReader::new(regular_file::open(&file.path)?);
@@ -80,19 +80,9 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     }
     window.read_rest()?;
     let source = SourceFacts { path: file.below.clone(), sha256: sha256.digits(), buffers: Vec::new() };
-    writer.finish(&rig.facts(job.options, name, grid.fps(), source, engine)).map_err(Fault::of_writer)?;
+    rig.finish(job, writer, &rig.facts(job.options, name, grid.fps(), source, engine))?;
     job.count_baked(file, name, grid.len());
     Ok(())
-}
-
-/// Returns true for a clip whose output is kept, and counts it. The file is read only if there is an output of these options.
-fn is_kept(job: &Job, file: &ClipFile, name: &str) -> Result<bool, Error> {
-    let Some(stored) = job.stored(name).filter(|stored| stored.source.path == file.below) else { return Ok(false) };
-    let is_kept = stored.source.sha256 == hash::of_file(&file.path)?;
-    if is_kept {
-        job.count_kept(file, name);
-    }
-    Ok(is_kept)
 }
 
 /// The keys of a file around the frames that are posed.

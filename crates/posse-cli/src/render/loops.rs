@@ -7,11 +7,11 @@ use posse_render::encode::{Film, GifAnimation, Palette, PngAnimation};
 use posse_render::{Picture, View};
 
 use crate::arguments::check_limit;
+use crate::draft::Draft;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::frame_renderer::FrameRenderer;
 use crate::render::{ClockRange, Format};
-use crate::unfinished::Unfinished;
 
 /// The largest number of pictures in a loop.
 const MAX_FRAMES: u64 = 20_000;
@@ -59,10 +59,12 @@ pub fn write(file: &Path, format: Format, renderer: &FrameRenderer, view: &View,
         })
     };
     if format == Format::Film {
-        let start = || Film::new(file, renderer.size(), frames.rate);
-        let (mut film, _unfinished) = Unfinished::of_program(start, |film| (film.draft().to_path_buf(), film.stop()))?;
+        let mut draft = Draft::create(file)?;
+        let start = |draft: &Path| Film::new(file, draft, renderer.size(), frames.rate);
+        let mut film = draft.write_by(start, Film::stop)?;
         draw_all(&mut |picture| film.add(&picture))?;
-        return film.finish();
+        film.finish()?;
+        return draft.keep().map(drop);
     }
     let mut output = Output::create(Some(file))?;
     let (out, destination) = output.split();

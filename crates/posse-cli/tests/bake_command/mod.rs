@@ -8,6 +8,8 @@ mod faults;
 mod inputs;
 /// Long and many inputs.
 mod long;
+/// The lists of outputs, complete and damaged.
+mod manifest;
 /// Frames, joints, axes and units, with hand-worked numbers.
 mod options;
 /// The same bytes in any order.
@@ -85,9 +87,16 @@ impl Bench {
     }
 
     /// The files of a folder with their bytes, by their path below it.
-    fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+    fn all_files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         collect(&self.path(folder), "", &mut files);
+        files
+    }
+
+    /// The same without manifests, whose lines have times and the order in which outputs were made.
+    fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+        let mut files = self.all_files(folder);
+        files.retain(|name, _| !name.starts_with("manifest-"));
         files
     }
 

@@ -2,6 +2,8 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
+#[cfg(feature = "parquet")]
+use super::manifest::lines as manifest_lines;
 use super::*;
 
 /// The statuses of the clips of a run with `--json`, by clip.
@@ -13,14 +15,14 @@ fn statuses(bench: &Bench, arguments: &[&str]) -> BTreeMap<String, String> {
 }
 
 /// The clips that a run with `--resume` makes anew.
-fn baked_again(bench: &Bench, arguments: &[&str]) -> Vec<String> {
+pub fn baked_again(bench: &Bench, arguments: &[&str]) -> Vec<String> {
     let statuses = statuses(bench, arguments).into_iter();
     statuses.filter(|(_, status)| status == "baked").map(|(clip, _)| clip).collect()
 }
 
 /// The lines of `--check`.
 #[track_caller]
-fn check(bench: &Bench, arguments: &[&str], code: i32) -> Vec<String> {
+pub fn check(bench: &Bench, arguments: &[&str], code: i32) -> Vec<String> {
     let output = bench.bake(&[&["--check", "baked", "clips"], arguments].concat());
     assert_code(&output, code);
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
@@ -43,7 +45,8 @@ fn outputs_of_the_same_source_options_and_version_are_kept() {
     bench.write("baked/2.npz", "PK");
     let lines = check(&bench, &[], 1);
     assert_eq!(lines.len(), 4, "{lines:?}");
-    let starts = ["1: missing", "2: unreadable", "3: made from another file", "side: made from another file"];
+    let starts =
+        ["1: missing", "2: damaged: it has 2 bytes", "3: made from another file", "side: made from another file"];
     assert!(lines.iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{lines:?}");
     assert_eq!(baked_again(&bench, &[]), ["1", "2", "3", "side"]);
     assert!(check(&bench, &[], 0).is_empty());
@@ -98,11 +101,25 @@ fn a_part_is_kept_or_made_anew_as_a_whole() {
     assert!(before.keys().all(|name| name.starts_with("part-00000-of-00001") && name.ends_with(".parquet")));
     assert_eq!(baked_again(&bench, &parquet), [""; 0]);
     assert!(check(&bench, &parquet, 0).is_empty());
+    // A line per file: that of the BVH files, and that of the other rig.
+    let lines = manifest_lines(&bench, "baked/manifest-00000.jsonl");
+    let clips = |line: &Value| line["clips"].as_array().unwrap().len();
+    assert_eq!(lines.iter().map(clips).collect::<Vec<_>>(), [5, 2]);
+    // Of two files of a share, a missing one makes both anew.
+    fs::remove_file(bench.path("baked/part-00000-of-00001-01.parquet")).unwrap();
+    assert_eq!(check(&bench, &parquet, 1), ["more/lift#fall: missing", "more/lift#rise: missing"]);
+    assert_eq!(baked_again(&bench, &parquet).len(), 7);
+    assert!(bench.files("baked") == before);
     bench.write("clips/3.bvh", bvh(60, 0.25));
     let lines = check(&bench, &parquet, 1);
     assert!(lines.len() == 1 && lines[0].starts_with("3: made from another file"), "{lines:?}");
     assert_eq!(baked_again(&bench, &parquet).len(), 7);
     assert!(bench.files("baked") != before);
+    // Without a manifest, nothing is known of the files.
+    fs::remove_file(bench.path("baked/manifest-00000.jsonl")).unwrap();
+    let lines = check(&bench, &parquet, 1);
+    assert!(lines.len() == 7 && lines.iter().all(|line| line.contains(": missing; part-00000-of-00001")), "{lines:?}");
+    assert_eq!(baked_again(&bench, &parquet).len(), 7);
     // A clip that is gone from the inputs goes from the part.
     fs::remove_file(bench.path("clips/3.bvh")).unwrap();
     assert_eq!(baked_again(&bench, &parquet).len(), 6);
@@ -179,6 +196,8 @@ fn a_killed_run_that_is_resumed_has_the_bytes_of_one_that_was_not() {
         let output = bench.bake(&[&arguments, ["--resume"].as_slice()].concat());
         assert_code(&output, 0);
         assert!(bench.files(&out) == expected, "{:?}", bench.names(&out));
+        // Whatever moment the kill came at, the manifest now lists all outputs.
+        assert_code(&bench.bake(&["--check", &out, "clips", "--arrays", arguments[4]]), 0);
         fs::remove_dir_all(bench.path(&out)).unwrap();
     }
     assert!(

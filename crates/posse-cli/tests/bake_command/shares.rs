@@ -41,10 +41,10 @@ fn the_largest_file_goes_to_the_share_with_the_least() {
 fn another_list_or_other_options_stop_a_task() {
     let bench = Bench::with_clips();
     bench.baked(&["clips", "-o", "baked", "--shard", "0/2"]);
-    let before = bench.files("baked");
+    let before = bench.all_files("baked");
     let refused = |arguments: &[&str], texts: &[&str]| {
         assert_refused(&bench.bake(&[&["clips", "-o", "baked"], arguments].concat()), texts);
-        assert_eq!(bench.files("baked"), before);
+        assert_eq!(bench.all_files("baked"), before);
     };
     refused(&["--shard", "1/2", "--fps", "25"], &["shards.json", "fps was the file's own, is 25.0"]);
     refused(&["--shard", "1/2", "--clip", "rise"], &["clip was [], is [\"rise\"]"]);

@@ -1,11 +1,9 @@
 //! Films, encoded by the program `ffmpeg`.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -13,31 +11,26 @@ use std::time::Duration;
 use crate::Picture;
 use posse::Error;
 
-/// The number of the next temporary file.
-static NEXT: AtomicU64 = AtomicU64::new(0);
-/// The largest number of temporary names that are tried.
-const ATTEMPTS: u64 = 1000;
 /// The time between two looks at `ffmpeg`.
 const POLL: Duration = Duration::from_millis(5);
 
-/// A film that is being written. The file gets its name when the film is [finished](Self::finish); a film that is dropped before
-/// leaves no file.
+/// A film that is being written. The file is complete when the film is [finished](Self::finish).
 #[derive(Debug)]
 pub struct Film {
     child: Arc<Mutex<Child>>,
     stdin: Option<ChildStdin>,
     stderr: Option<ChildStderr>,
-    draft: PathBuf,
     file: PathBuf,
 }
 
 impl Film {
-    /// Begins an `.mp4` (H.264) or `.webm` (VP9) file. `size` is the width and height of the pictures in pixels, of which an odd
+    /// Begins an `.mp4` (H.264) or `.webm` (VP9) file, by the extension of `file`, which also names it in errors. Its bytes go to
+    /// `draft`, which is there or not. `size` is the width and height of the pictures in pixels, of which an odd
     /// last column or row is cut; `rate` is the number of pictures per second.
     ///
     /// # Errors
     /// [`Error::Usage`] if `ffmpeg` is not installed or the file has another extension; [`Error::Io`] if `ffmpeg` does not start.
-    pub fn new(file: &Path, size: [u32; 2], rate: f64) -> Result<Self, Error> {
+    pub fn new(file: &Path, draft: &Path, size: [u32; 2], rate: f64) -> Result<Self, Error> {
         let [width, height] = size;
         let extension = file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let codec: &[&str] = match extension.as_str() {
@@ -45,40 +38,30 @@ impl Film {
             "webm" => &["-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-row-mt", "1", "-f", "webm"],
             _ => return Err(Error::Usage(format!("{}: a film must be an .mp4 or a .webm file", file.display()))),
         };
-        let draft = create_draft(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
         let spawned = Command::new("ffmpeg")
             .args(["-loglevel", "error", "-nostdin", "-y", "-f", "rawvideo", "-pixel_format", "rgba"])
             .args(["-video_size", &format!("{width}x{height}"), "-framerate", &rate.to_string(), "-i", "-"])
             .args(["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p"])
             .args(codec)
             // With a prefix, a name that begins with a dash is not read as an option.
-            .arg(file_argument(&draft))
+            .arg(file_argument(draft))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn();
-        let mut child = spawned.map_err(|error| {
-            // Nothing can be done about a file that cannot be removed.
-            let _ = std::fs::remove_file(&draft);
-            match error.kind() {
-                ErrorKind::NotFound => Error::Usage(format!(
-                    "{}: ffmpeg, which writes films, is not installed. Install it (Debian and Ubuntu: apt-get install ffmpeg; \
-                     macOS: brew install ffmpeg; Windows: winget install ffmpeg), or write a .gif or .apng file",
-                    file.display()
-                )),
-                _ => Error::Io { file: "ffmpeg".into(), source: error },
-            }
+        let mut child = spawned.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Error::Usage(format!(
+                "{}: ffmpeg, which writes films, is not installed. Install it (Debian and Ubuntu: apt-get install ffmpeg; \
+                 macOS: brew install ffmpeg; Windows: winget install ffmpeg), or write a .gif or .apng file",
+                file.display()
+            )),
+            _ => Error::Io { file: "ffmpeg".into(), source: error },
         })?;
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
-        Ok(Self { child: Arc::new(Mutex::new(child)), stdin, stderr, draft, file: file.to_path_buf() })
+        Ok(Self { child: Arc::new(Mutex::new(child)), stdin, stderr, file: file.to_path_buf() })
     }
 
-    /// The temporary file that `ffmpeg` writes, in the folder of the film.
-    pub fn draft(&self) -> &Path {
-        &self.draft
-    }
-
-    /// A function that ends `ffmpeg`, for programs that end before the film does. The temporary file remains.
+    /// A function that ends `ffmpeg`, for programs that end before the film does. The file remains.
     pub fn stop(&self) -> impl Fn() + Send + use<> {
         let child = Arc::clone(&self.child);
         move || {
@@ -101,16 +84,14 @@ impl Film {
         }
     }
 
-    /// Waits until the file is complete, then renames it to its final name.
+    /// Waits until the file is complete.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the message of `ffmpeg` if it failed; [`Error::Io`] if the file cannot be renamed.
+    /// [`Error::Usage`] with the message of `ffmpeg` if it failed.
     pub fn finish(mut self) -> Result<(), Error> {
         drop(self.stdin.take());
         match self.wait() {
-            Ok(status) if status.success() => {
-                std::fs::rename(&self.draft, &self.file).map_err(|source| Error::Io { file: self.file.clone(), source })
-            }
+            Ok(status) if status.success() => Ok(()),
             _ => Err(self.failure()),
         }
     }
@@ -143,22 +124,6 @@ fn lock(child: &Mutex<Child>) -> MutexGuard<'_, Child> {
 }
 
 /// The argument that names a file for `ffmpeg`.
-/// Creates the temporary file of a film, in its folder. The name is short, so that it is valid wherever the name of the film is.
-fn create_draft(film: &Path) -> io::Result<PathBuf> {
-    let mut last = ErrorKind::AlreadyExists.into();
-    for _ in 0..ATTEMPTS {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let draft = film.with_file_name(format!(".posse-{}-film-{number}.part", std::process::id()));
-        // A process with the same number, on another machine, may write into the same folder.
-        match OpenOptions::new().write(true).create_new(true).open(&draft) {
-            Ok(_) => return Ok(draft),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
-            Err(error) => return Err(error),
-        }
-    }
-    Err(last)
-}
-
 fn file_argument(file: &Path) -> OsString {
     let mut name = OsString::from("file:");
     name.push(file);
@@ -168,8 +133,7 @@ fn file_argument(file: &Path) -> OsString {
 impl Drop for Film {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        // After `finish`, the draft has been renamed and the process has ended.
+        // After `finish`, the process has ended.
         self.stop()();
-        let _ = std::fs::remove_file(&self.draft);
     }
 }

@@ -9,15 +9,19 @@ mod usda;
 
 pub use self::usda::{Character, write_crowd};
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::Path;
 
 use posse::bake::{ArrayKind, ArrayLayout, QuaternionOrder};
 use posse::{Error, Library, SkeletonId};
 
-use crate::bake::draft::{Draft, DraftTag};
-use crate::bake::facts::{Facts, StoredFacts};
+use crate::bake::draft::DraftTag;
+use crate::bake::facts::Facts;
+use crate::bake::manifest::Manifest;
+use crate::bake::share::Share;
 use crate::bake::spool::Spool;
-use crate::bake::stored;
+use crate::draft::Draft;
 
 /// A format, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -69,8 +73,8 @@ pub trait ClipWriter {
     /// Appends consecutive frames. `arrays` has the numbers of each array of the layout, frame after frame.
     fn append(&mut self, times: &[f64], arrays: &[Vec<f32>]) -> Result<(), Error>;
 
-    /// Completes the file, and gives it its name.
-    fn finish(self: Box<Self>, facts: &Facts) -> Result<(), Error>;
+    /// Completes the file. Returns the draft, which gets its name next; `None` for a clip in the files of its share.
+    fn finish(self: Box<Self>, facts: &Facts) -> Result<Option<Draft>, Error>;
 }
 
 /// The files of a share.
@@ -78,12 +82,47 @@ pub trait ClipWriter {
 pub struct PartPlace<'a> {
     /// The folder OUT.
     pub folder: &'a Path,
-    /// The index of the share; 0 without shares.
-    pub share: u32,
-    /// The number of shares; 1 without shares.
-    pub shares: u32,
+    /// The share; the only one without shares.
+    pub share: Share,
     /// The tag of the drafts.
     pub tag: &'a DraftTag,
+    /// The manifest of the share.
+    pub manifest: &'a Manifest<'a>,
+}
+
+/// The name of a file of a share. `rig` counts the files of the share, one per rig.
+pub fn part_name(share: Share, rig: usize) -> String {
+    let suffix = if rig == 0 { String::new() } else { format!("-{rig:02}") };
+    format!("{}{suffix}.parquet", part_stem(share))
+}
+
+fn part_stem(Share { index, count }: Share) -> String {
+    format!("part-{index:05}-of-{count:05}")
+}
+
+/// Returns true for the name of a file of a share.
+pub fn is_part(name: &str, share: Share) -> bool {
+    let suffix = name.strip_prefix(&part_stem(share)).and_then(|name| name.strip_suffix(".parquet"));
+    suffix.is_some_and(|suffix| {
+        let digits = suffix.strip_prefix('-').unwrap_or("");
+        suffix.is_empty() || digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// The names of the files of a share that are there, in order.
+///
+/// # Errors
+/// [`Error::Io`] if the folder cannot be read. A folder that is missing has no files.
+pub fn part_names(folder: &Path, share: Share) -> Result<Vec<String>, Error> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
+    };
+    let entries = entries.map_err(|source| Error::Io { file: folder.to_path_buf(), source })?;
+    let names = entries.into_iter().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| is_part(name, share)).collect();
+    names.sort();
+    Ok(names)
 }
 
 /// A writer of all clips of a share.
@@ -97,7 +136,7 @@ pub trait PartWriter: Send {
     /// the files of all shares can be read together.
     fn declare(&mut self, head: &ClipHead) -> Result<(), Error>;
 
-    /// Completes the files of the share, and gives them their names. A share without clips gets an empty file. Older files of the
+    /// Completes the files of the share, gives them their names, and lists them in the manifest. A share without clips gets an empty file. Older files of the
     /// share that this writer has not written are removed.
     fn finish(self: Box<Self>) -> Result<(), Error>;
 }
@@ -133,6 +172,11 @@ impl Format {
             Self::Glb => "glb",
             Self::Usda => "usda",
         }
+    }
+
+    /// The output of a clip: its path below OUT.
+    pub fn output(self, clip: &str) -> String {
+        format!("{clip}.{}", self.extension())
     }
 
     /// True if all clips of a share stand in one file.
@@ -200,38 +244,6 @@ impl Format {
                 let _ = place;
                 Err(Error::Usage(format!("there is no {} file per share", self.extension())))
             }
-        }
-    }
-
-    /// The files of a share that are there, in order of their names.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the folder cannot be read. A folder that is missing has no files.
-    pub fn part_files(self, place: &PartPlace) -> Result<Vec<PathBuf>, Error> {
-        match self {
-            #[cfg(feature = "parquet")]
-            Self::Parquet => parquet::part_files(place),
-            _ => {
-                let _ = place;
-                Ok(Vec::new())
-            }
-        }
-    }
-
-    /// The facts of the clips of an output. The sizes of its parts are checked, so that a file that has lost bytes is refused; the
-    /// numbers of its arrays are not read.
-    ///
-    /// # Errors
-    /// [`Error::Io`] or [`Error::Import`] if the file cannot be read, is not whole, or was not written by `posse bake`.
-    pub fn read_facts(self, file: &Path) -> Result<Vec<StoredFacts>, Error> {
-        match self {
-            Self::Npz(_) => stored::npz::read_facts(file).map(|facts| vec![facts]),
-            #[cfg(feature = "parquet")]
-            Self::Parquet => stored::parquet::read_facts(file),
-            #[cfg(not(feature = "parquet"))]
-            Self::Parquet => Ok(Vec::new()),
-            Self::Glb => stored::glb::read_facts(file).map(|facts| vec![facts]),
-            Self::Usda => stored::usda::read_facts(file).map(|facts| vec![facts]),
         }
     }
 }

@@ -2,21 +2,18 @@
 
 mod array;
 
-use std::io::Write;
 use std::ops::Range;
 use std::sync::mpsc;
 use std::thread;
 
 use posse::{CpuCrowd, CpuEngine, Error, Evaluator, Library, Outputs, SkeletonId};
-use zip::write::{SimpleFileOptions, StreamWriter};
-use zip::{CompressionMethod, ZipWriter};
 
 use crate::engine::Engine;
 use crate::eval::npz::array::Array;
 use crate::eval::numbers::{Number, Precision};
 use crate::evaluation::Evaluation;
-use crate::npy;
-use crate::output::{Output, OutputName, UntilError, Writer};
+use crate::npz::{Kind, StreamedNpzFile};
+use crate::output::{Output, Writer};
 use crate::progress::Progress;
 
 /// Bytes of an array that are evaluated at a time: few enough for the caches to keep them until they are written.
@@ -38,38 +35,38 @@ pub struct PoseTable<'a> {
     pub threads: usize,
 }
 
-/// The zip file that is written.
-struct ArrayFile<'a> {
-    zip: ZipWriter<StreamWriter<UntilError<&'a mut Writer>>>,
-    name: OutputName<'a>,
-}
+/// The file that is written. It may be a pipe.
+type ArrayFile<'a> = StreamedNpzFile<&'a mut Writer>;
 
 /// Evaluates the poses, and writes one array after the other. Each array evaluates the poses again, so that memory stays bounded.
 pub fn write(table: &PoseTable, engine: &mut Engine, mut output: Output) -> Result<(), Error> {
     let (out, name) = output.split();
-    write_arrays(table, engine, ArrayFile { zip: ZipWriter::new_stream(UntilError::new(out)), name })?;
+    write_arrays(table, engine, StreamedNpzFile::new_stream(name.path(), out))?;
     output.finish()
 }
 
 fn write_arrays(table: &PoseTable, engine: &mut Engine, mut file: ArrayFile) -> Result<(), Error> {
     let evaluation = table.evaluation;
-    file.begin("times", Precision::Double, &[evaluation.times().len()])?;
+    file.begin("times", Kind::Double, &[evaluation.times().len()])?;
     for time in evaluation.times() {
         file.write(&time.to_le_bytes())?;
     }
     let arrays = Array::list(table.library, table.skeleton, table.joints, table.outputs);
     let progress = Progress::new(arrays.len() * evaluation.poses(), "poses");
     for array in &arrays {
-        let precision = Precision::of_engine(engine.evaluator().engine());
+        let kind = match Precision::of_engine(engine.evaluator().engine()) {
+            Precision::Single => Kind::Single,
+            Precision::Double => Kind::Double,
+        };
         let shape = [&[evaluation.times().len(), evaluation.instances()], array.shape.as_slice()].concat();
-        file.begin(&array.name, precision, &shape)?;
+        file.begin(&array.name, kind, &shape)?;
         if let Engine::Cpu(engine) = engine {
             table.write_singles(array, engine, &mut file, &progress)?;
         } else {
             table.write_poses(array, engine.evaluator(), &mut file, &progress)?;
         }
     }
-    file.zip.finish().map(|_| ()).map_err(|error| file.name.error(error))
+    file.finish()
 }
 
 impl PoseTable<'_> {
@@ -108,7 +105,7 @@ impl PoseTable<'_> {
     ) -> Result<(), Error> {
         let mut write = |numbers: Vec<f32>| {
             progress.add(numbers.len() / array.width());
-            npy::write_singles(&mut file.zip, &numbers).map_err(|error| file.name.error(error))
+            file.write_singles(&numbers)
         };
         if array.width() == 0 {
             return Ok(());
@@ -166,26 +163,4 @@ fn check_finite(array: &Array, numbers: &[f32], poses: &Range<usize>) -> Result<
         Precision::Single.number(f64::from(number), || array.name_in_pose(poses.start + index / array.width()))?;
     }
     Ok(())
-}
-
-impl ArrayFile<'_> {
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.zip.write_all(bytes).map_err(|error| self.name.error(error))
-    }
-
-    /// Begins a file in the zip file, and writes the header of an array.
-    fn begin(&mut self, name: &str, precision: Precision, shape: &[usize]) -> Result<(), Error> {
-        let (kind, width) = match precision {
-            Precision::Single => ("<f4", 4),
-            Precision::Double => ("<f8", 8),
-        };
-        let bytes = width * shape.iter().map(|&length| length as u64).product::<u64>();
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        // Files of 4 GiB or more need the large size fields of the zip format. 4096 bytes are reserved for the header.
-        let large = bytes > u64::from(u32::MAX) - 4096;
-        let begun = self.zip.start_file(format!("{name}.npy"), options.large_file(large));
-        begun.map_err(|error| self.name.error(error))?;
-        let header = npy::header(kind, shape).map_err(|error| self.name.error(error))?;
-        self.write(&header)
-    }
 }

@@ -10,15 +10,18 @@ use posse::Error;
 
 use self::document::Document;
 use self::motion::{Channel, Motion};
-use crate::bake::draft::Draft;
 use crate::bake::facts::Facts;
 use crate::bake::format::rest::Space;
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::spool::Spool;
-use crate::bake::stored::glb::{JSON, MAGIC};
-use crate::npy;
+use crate::draft::Draft;
+use crate::npz;
 use crate::output::note;
 
+/// The first words of a file: the name of the format, and its version.
+const MAGIC: [u32; 2] = [u32::from_le_bytes(*b"glTF"), 2];
+/// The types of the chunks.
+const JSON: u32 = u32::from_le_bytes(*b"JSON");
 const BIN: u32 = u32::from_le_bytes(*b"BIN\0");
 
 /// The bytes of the columns that are gathered in one pass over an array.
@@ -57,7 +60,7 @@ impl ClipWriter for GlbWriter<'_> {
         self.spool.append(times, arrays)
     }
 
-    fn finish(self: Box<Self>, facts: &Facts) -> Result<(), Error> {
+    fn finish(self: Box<Self>, facts: &Facts) -> Result<Option<Draft>, Error> {
         let Self { head, mut draft, mut spool, motion } = *self;
         let space = Space::new(facts);
         let channels = motion.channels(&head, space);
@@ -72,7 +75,7 @@ impl ClipWriter for GlbWriter<'_> {
             write_times(&mut draft, &mut spool)?;
             write_channels(&mut draft, &mut spool, &channels)?;
         }
-        draft.keep()
+        Ok(Some(draft))
     }
 }
 
@@ -94,7 +97,7 @@ fn write_head(draft: &mut Draft, json: &[u8], bytes: u64, name: &str) -> Result<
 }
 
 fn write_numbers(draft: &mut Draft, numbers: &[f32]) -> Result<(), Error> {
-    npy::write_singles(draft, numbers).map_err(|error| draft.error(error))
+    npz::write_singles(draft, numbers).map_err(|error| draft.error(error))
 }
 
 fn write_times(draft: &mut Draft, spool: &mut Spool) -> Result<(), Error> {

@@ -4,17 +4,13 @@
 
 mod part;
 
-use std::ffi::OsStr;
 use std::fs;
-use std::io;
-use std::path::PathBuf;
 
 use posse::Error;
 
 use self::part::{Column, Part, columns};
-use crate::bake::draft::Draft;
 use crate::bake::facts::Facts;
-use crate::bake::format::{ClipHead, PartPlace, PartWriter};
+use crate::bake::format::{ClipHead, PartPlace, PartWriter, part_name, part_names};
 use crate::bake::spool::Spool;
 
 /// Begins the files of a share.
@@ -49,12 +45,14 @@ impl PartWriter for ParquetWriter<'_> {
         if self.parts.is_empty() {
             self.begin_part(Vec::new())?;
         }
-        let written: Vec<PathBuf> = self.parts.iter().map(|part| part.file().to_path_buf()).collect();
-        for part in self.parts {
-            part.finish()?;
+        let PartPlace { folder, share, manifest, .. } = self.place;
+        let written: Vec<String> = (0..self.parts.len()).map(|rig| part_name(share, rig)).collect();
+        for (part, name) in self.parts.into_iter().zip(&written) {
+            let (draft, clips) = part.finish()?;
+            manifest.keep(draft, name, clips)?;
         }
-        let old = part_files(&self.place)?.into_iter().filter(|file| !written.contains(file));
-        for file in old {
+        for old in part_names(folder, share)?.iter().filter(|name| !written.contains(name)) {
+            let file = folder.join(old);
             fs::remove_file(&file).map_err(|source| Error::Io { file, source })?;
         }
         Ok(())
@@ -63,45 +61,9 @@ impl PartWriter for ParquetWriter<'_> {
 
 impl ParquetWriter<'_> {
     fn begin_part(&mut self, columns: Vec<Column>) -> Result<(), Error> {
-        let suffix = match self.parts.len() {
-            0 => String::new(),
-            rig => format!("-{rig:02}"),
-        };
-        let file = self.place.folder.join(format!("{}{suffix}.parquet", stem(&self.place)));
-        let draft = Draft::create(&file, self.place.tag)?;
+        let file = self.place.folder.join(part_name(self.place.share, self.parts.len()));
+        let draft = self.place.tag.create(&file)?;
         self.parts.push(Part::new(draft, columns)?);
         Ok(())
-    }
-}
-
-/// The name of the first file of a share, without extension.
-fn stem(place: &PartPlace) -> String {
-    format!("part-{:05}-of-{:05}", place.share, place.shares)
-}
-
-/// The files of a share that are there, in order of their names.
-pub fn part_files(place: &PartPlace) -> Result<Vec<PathBuf>, Error> {
-    let stem = stem(place);
-    let is_part = |name: &OsStr| {
-        let suffix = name.to_str().and_then(|name| name.strip_prefix(&stem)?.strip_suffix(".parquet"));
-        suffix.is_some_and(|suffix| {
-            let digits = suffix.strip_prefix('-').unwrap_or("");
-            suffix.is_empty() || digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit())
-        })
-    };
-    let list = || -> io::Result<Vec<PathBuf>> {
-        let mut files = Vec::new();
-        for entry in fs::read_dir(place.folder)? {
-            let entry = entry?;
-            if is_part(&entry.file_name()) {
-                files.push(entry.path());
-            }
-        }
-        files.sort();
-        Ok(files)
-    };
-    match list() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        result => result.map_err(|source| Error::Io { file: place.folder.to_path_buf(), source }),
     }
 }

@@ -19,9 +19,10 @@ use parquet::schema::types::ColumnPath;
 use posse::Error;
 use posse::bake::ArrayLayout;
 
-use crate::bake::draft::Draft;
 use crate::bake::facts::Facts;
+use crate::bake::manifest::ListedSource;
 use crate::bake::spool::Spool;
+use crate::draft::Draft;
 use crate::write_error::with_remedy;
 
 /// The most rows of a row group.
@@ -104,6 +105,8 @@ pub struct Part {
     groups: usize,
     /// The rows of the row group that is being written.
     rows: usize,
+    /// The clips, for the manifest.
+    clips: Vec<ListedSource>,
 }
 
 impl Part {
@@ -113,12 +116,7 @@ impl Part {
         let schema = Arc::new(schema(&file, &columns)?);
         let writer = ArrowWriter::try_new(draft, schema.clone(), Some(properties()))
             .map_err(|error| Error::Io { file: file.clone(), source: with_remedy(io_error(error)) })?;
-        Ok(Self { file, columns, schema, writer, groups: 0, rows: 0 })
-    }
-
-    /// The place of the file.
-    pub fn file(&self) -> &Path {
-        &self.file
+        Ok(Self { file, columns, schema, writer, groups: 0, rows: 0, clips: Vec::new() })
     }
 
     /// The columns of lists.
@@ -136,6 +134,7 @@ impl Part {
     pub fn add(&mut self, clip: &mut Spool, facts: &Facts) -> Result<(), Error> {
         let json = serde_json::to_string(facts).map_err(|error| self.error(error))?;
         self.writer.append_key_value_metadata(KeyValue::new(facts.clip.clone(), json));
+        self.clips.push(ListedSource { clip: facts.clip.clone(), source: facts.source.clone() });
         let ([group, batch], mut frame) = (self.limits(), 0);
         clip.rewind()?;
         loop {
@@ -186,12 +185,12 @@ impl Part {
         Ok(())
     }
 
-    /// Completes the file, and gives it its name.
-    pub fn finish(mut self) -> Result<(), Error> {
+    /// Completes the file. Returns its draft, and its clips.
+    pub fn finish(mut self) -> Result<(Draft, Vec<ListedSource>), Error> {
         self.end_group()?;
-        let Self { file, writer, .. } = self;
+        let Self { file, writer, clips, .. } = self;
         let draft = writer.into_inner().map_err(|error| Error::Io { file, source: with_remedy(io_error(error)) })?;
-        draft.keep()
+        Ok((draft, clips))
     }
 
     fn error(&self, source: impl Into<io::Error>) -> Error {

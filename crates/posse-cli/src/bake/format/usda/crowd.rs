@@ -6,7 +6,7 @@ use posse::Error;
 
 use super::names::{UniqueNames, prim_name};
 use super::stage::{Stage, write_end};
-use crate::bake::draft::Draft;
+use crate::draft::Draft;
 
 /// A character of a crowd.
 pub struct Character {
@@ -19,7 +19,7 @@ pub struct Character {
 }
 
 /// Writes a file that refers to the file of each character, in their order. All of them have the same rate and up axis.
-pub fn write_crowd(mut draft: Draft, characters: &[Character], fps: f64, up: &str) -> Result<(), Error> {
+pub fn write_crowd(mut draft: Draft, characters: &[Character], fps: f64, up: &str) -> Result<Draft, Error> {
     let frames = characters.iter().map(|character| character.frames).max().unwrap_or(0);
     Stage { facts: None, root: "Crowd", fps, frames, up }.write(&mut draft)?;
     let mut text = String::from("def Xform \"Crowd\" (\n    kind = \"assembly\"\n)\n{\n");
@@ -35,5 +35,5 @@ pub fn write_crowd(mut draft: Draft, characters: &[Character], fps: f64, up: &st
     text.push_str("}\n");
     draft.write_all(text.as_bytes()).map_err(|error| draft.error(error))?;
     write_end(&mut draft)?;
-    draft.keep()
+    Ok(draft)
 }

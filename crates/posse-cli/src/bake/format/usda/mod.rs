@@ -16,11 +16,11 @@ pub use self::crowd::{Character, write_crowd};
 use self::names::{UniqueNames, joint_paths, prim_name};
 use self::stage::{Stage, write_end};
 use self::text::{List, Matrix, Quoted, Tuple};
-use crate::bake::draft::Draft;
 use crate::bake::facts::Facts;
 use crate::bake::format::rest::Space;
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::spool::Spool;
+use crate::draft::Draft;
 
 /// Begins the file of a clip. Its arrays are the local translations, rotations with w first and scales, and the morph weights.
 pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter + 'a>, Error> {
@@ -55,7 +55,7 @@ impl ClipWriter for UsdaWriter<'_> {
         self.spool.append(times, arrays)
     }
 
-    fn finish(mut self: Box<Self>, facts: &Facts) -> Result<(), Error> {
+    fn finish(mut self: Box<Self>, facts: &Facts) -> Result<Option<Draft>, Error> {
         let name = prim_name(self.head.name.rsplit('/').next().unwrap_or_default());
         let paths = joint_paths(self.head.library.skeleton(self.head.skeleton).joints())?;
         let json = serde_json::to_string(facts).map_err(|error| self.draft.error(error))?;
@@ -67,7 +67,7 @@ impl ClipWriter for UsdaWriter<'_> {
         self.write_animation(&paths)?;
         self.line(format_args!("}}"))?;
         write_end(&mut self.draft)?;
-        self.draft.keep()
+        Ok(Some(self.draft))
     }
 }
 

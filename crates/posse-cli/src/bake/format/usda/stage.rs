@@ -5,8 +5,7 @@ use std::io::{Seek, Write};
 use posse::Error;
 
 use super::text::Quoted;
-use crate::bake::draft::Draft;
-use crate::bake::stored::usda::{END, FACTS};
+use crate::draft::Draft;
 
 /// The head of a file.
 pub struct Stage<'a> {
@@ -24,8 +23,9 @@ impl Stage<'_> {
     /// Writes the head, up to the first prim.
     pub fn write(&self, draft: &mut Draft) -> Result<(), Error> {
         let Self { root, fps, up, .. } = self;
-        let facts =
-            self.facts.map(|facts| format!("    customLayerData = {{\n        {FACTS}{}\n    }}\n", Quoted(facts)));
+        let facts = self
+            .facts
+            .map(|facts| format!("    customLayerData = {{\n        string posse = {}\n    }}\n", Quoted(facts)));
         let (facts, last, up) = (facts.unwrap_or_default(), self.frames.saturating_sub(1), up.to_uppercase());
         let head = format!(
             "#usda 1.0\n(\n{facts}    defaultPrim = \"{root}\"\n    endTimeCode = {last}\n    framesPerSecond = {fps}\n    \
@@ -35,8 +35,8 @@ impl Stage<'_> {
     }
 }
 
-/// Writes the last line, by which a reader knows that the file is whole.
+/// Writes the last line, which states the number of bytes before it. A reader finds with it that a file has lost its end.
 pub fn write_end(draft: &mut Draft) -> Result<(), Error> {
-    let written = draft.stream_position().and_then(|bytes| writeln!(draft, "{END}{bytes}"));
+    let written = draft.stream_position().and_then(|bytes| writeln!(draft, "# bytes before this line: {bytes}"));
     written.map_err(|error| draft.error(error))
 }

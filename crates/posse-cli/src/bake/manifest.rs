@@ -1,0 +1,266 @@
+//! Manifests: a line of JSON per output, by which `--resume` and `--check` know which outputs are there.
+//!
+//! `OUT/manifest-IIIII.jsonl` belongs to share IIIII, as the tasks of other shares append to files of their own. A line is
+//! appended after its output has got its name. A task that is killed between the two leaves an output without a line,
+//! which is made anew. Lines are never changed: of several lines of one output, the last one of a file holds, and of
+//! several files the one with the latest time. The outputs themselves are not opened, only their sizes are compared.
+//!
+//! An output that replaces another one has two lines: before it gets its name, one without a size. It ends the validity
+//! of earlier lines, which would describe the new content wrongly if the task were killed before the second line.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use posse::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::bake::facts::SourceFacts;
+use crate::bake::options::{Options, VERSION, different_fields};
+use crate::bake::regular_file;
+use crate::draft::Draft;
+use crate::write_error::with_remedy;
+
+/// The reason that an output without a line is made anew.
+pub const UNLISTED: &str = "in no manifest: an earlier posse made it, or a task that was killed";
+
+/// A clip in an output, with the file that it comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedSource {
+    /// The name of the clip.
+    pub clip: String,
+    pub source: SourceFacts,
+}
+
+impl ListedSource {
+    /// The difference from the source that a function hashes.
+    pub fn fault(&self, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
+        match source() {
+            Ok(source) if source == self.source => None,
+            Ok(_) => Some("made from another file, or from an older version of it".into()),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+}
+
+/// A line of a manifest.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    /// The path of the output below OUT, with `/` between folders.
+    output: String,
+    /// The size of the output; `None` in the line before an output is replaced.
+    bytes: Option<u64>,
+    clips: Vec<ListedSource>,
+    /// The options that change an output.
+    options: Value,
+    posse_version: String,
+    /// The time of the line, in milliseconds since 1970. It orders the lines of different manifests.
+    written: u64,
+}
+
+/// An output that a manifest lists.
+struct Entry {
+    bytes: Option<u64>,
+    clips: Vec<ListedSource>,
+    /// The difference of its options or its version from those of this bake, as a text.
+    difference: Option<String>,
+    written: u64,
+}
+
+/// The outputs that the manifests of all shares list.
+pub struct ListedOutputs {
+    out: PathBuf,
+    entries: HashMap<String, Entry>,
+    /// Lines and files that cannot be used.
+    pub warnings: Vec<String>,
+}
+
+impl ListedOutputs {
+    /// Reads the manifests of a folder. A folder that cannot be read lists nothing.
+    pub fn read(out: &Path, options: &Options) -> Self {
+        let mut listed = Self { out: out.to_path_buf(), entries: HashMap::new(), warnings: Vec::new() };
+        let names = fs::read_dir(out).into_iter().flatten().flatten();
+        let mut names: Vec<_> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        for name in names.iter().filter(|name| is_manifest(name)) {
+            if let Err(error) = listed.add(&out.join(name), options) {
+                listed.warnings.push(format!("{error}; the outputs that it lists are made anew"));
+            }
+        }
+        listed
+    }
+
+    /// Adds the lines of a manifest. A last line that a killed task has not completed is left out.
+    fn add(&mut self, manifest: &Path, options: &Options) -> Result<(), Error> {
+        let mut file = BufReader::new(regular_file::open(manifest)?);
+        let (mut entries, mut text, mut number, mut broken) = (HashMap::new(), Vec::new(), 0_u64, None);
+        loop {
+            text.clear();
+            let read = file.read_until(b'\n', &mut text);
+            if read.map_err(|source| Error::Io { file: manifest.to_path_buf(), source })? == 0 {
+                break;
+            }
+            number += 1;
+            match serde_json::from_slice::<Line>(&text) {
+                Ok(line) => {
+                    let Line { output, bytes, clips, written, .. } = line;
+                    let difference = difference(&line.posse_version, &line.options, options);
+                    entries.insert(output, Entry { bytes, clips, difference, written });
+                }
+                Err(error) if text.ends_with(b"\n") && !text.trim_ascii().is_empty() => {
+                    let (_, _, count) = broken.get_or_insert((number, error, 0_u64));
+                    *count += 1;
+                }
+                Err(_) => {}
+            }
+        }
+        for (output, entry) in entries {
+            match self.entries.get(&output) {
+                Some(other) if other.written > entry.written => {}
+                _ => drop(self.entries.insert(output, entry)),
+            }
+        }
+        if let Some((number, error, count)) = broken {
+            let error = error.to_string().replace(" at line 1 column ", ", column ");
+            let more = if count > 1 { format!("; so are {} lines after it", count - 1) } else { String::new() };
+            let manifest = manifest.display();
+            self.warnings.push(format!("{manifest}: line {number} is broken ({error}), and is ignored{more}"));
+        }
+        Ok(())
+    }
+
+    /// True if there is a line of an output.
+    pub fn contains(&self, output: &str) -> bool {
+        self.entries.contains_key(output)
+    }
+
+    /// The outputs, each with its clips.
+    pub fn outputs(&self) -> impl Iterator<Item = (&str, &[ListedSource])> {
+        self.entries.iter().map(|(output, entry)| (output.as_str(), entry.clips.as_slice()))
+    }
+
+    /// The reason that an output, whatever its clips, is not the one that this bake makes; `None` if it is.
+    pub fn fault_of_output(&self, output: &str) -> Option<String> {
+        let found = fs::metadata(self.out.join(output)).ok().filter(fs::Metadata::is_file);
+        let Some(found) = found.map(|file| file.len()) else { return Some("missing".into()) };
+        let Some(entry) = self.entries.get(output) else { return Some(UNLISTED.into()) };
+        match entry.bytes {
+            None => Some("replaced by a task that was killed".into()),
+            Some(bytes) if bytes != found => {
+                Some(format!("damaged: it has {found} bytes; its manifest states {bytes}"))
+            }
+            Some(_) => entry.difference.clone(),
+        }
+    }
+
+    /// The reason that a clip in an output is not the one that this bake makes; `None` if it is. The function hashes the source
+    /// of the clip. It is called if all else is as it should be.
+    pub fn fault(
+        &self,
+        output: &str,
+        clip: &str,
+        source: impl FnOnce() -> Result<SourceFacts, Error>,
+    ) -> Option<String> {
+        if let Some(fault) = self.fault_of_output(output) {
+            return Some(fault);
+        }
+        let mut clips = self.entries.get(output).into_iter().flat_map(|entry| &entry.clips);
+        let Some(listed) = clips.find(|listed| listed.clip == clip) else {
+            return Some("made for another clip".into());
+        };
+        listed.fault(source)
+    }
+}
+
+/// The difference of the version and the options of an output from those of this bake.
+fn difference(version: &str, found: &Value, options: &Options) -> Option<String> {
+    if version != VERSION {
+        return Some(format!("made by posse {version}, but this is {VERSION}"));
+    }
+    (*found != options.value).then(|| format!("made with other options: {}", different_fields(found, &options.value)))
+}
+
+/// The name of the manifest of a share.
+pub fn name(share: u32) -> String {
+    format!("manifest-{share:05}.jsonl")
+}
+
+/// Returns true for the name of the manifest of any share.
+pub fn is_manifest(name: &str) -> bool {
+    let digits = name.strip_prefix("manifest-").and_then(|name| name.strip_suffix(".jsonl"));
+    digits.is_some_and(|digits| digits.len() >= 5 && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The manifest of the share that is baked.
+pub struct Manifest<'a> {
+    path: PathBuf,
+    /// The file, and true if its last line is complete; `None` before the first line.
+    file: Mutex<Option<(File, bool)>>,
+    options: &'a Options,
+    /// The outputs that were listed before.
+    pub listed: ListedOutputs,
+}
+
+impl<'a> Manifest<'a> {
+    /// The manifest of a share in a folder. Nothing is written.
+    pub fn new(out: &Path, share: u32, options: &'a Options) -> Self {
+        let listed = ListedOutputs::read(out, options);
+        Self { path: out.join(name(share)), file: Mutex::default(), options, listed }
+    }
+
+    /// Gives a complete output its name, and appends its line.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the output or the manifest. An output without a line is made anew by the next run.
+    pub fn keep(&self, draft: Draft, output: &str, clips: Vec<ListedSource>) -> Result<(), Error> {
+        let (options, posse_version) = (self.options.value.clone(), VERSION.into());
+        let mut line = Line { output: output.into(), bytes: None, clips, options, posse_version, written: now() };
+        if self.listed.contains(output) {
+            self.append(&line)?;
+        }
+        line.bytes = Some(draft.keep()?);
+        line.written = now();
+        self.append(&line)
+    }
+
+    /// Appends a line, by one write. A line that a killed task has not completed is ended first.
+    fn append(&self, line: &Line) -> Result<(), Error> {
+        let append = || -> io::Result<()> {
+            let mut text = serde_json::to_vec(line)?;
+            text.push(b'\n');
+            let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            let (file, is_complete) = match &mut *open {
+                Some(open) => open,
+                none => none.insert(open_at_end(&self.path)?),
+            };
+            if !*is_complete {
+                text.insert(0, b'\n');
+            }
+            *is_complete = false;
+            file.write_all(&text)?;
+            *is_complete = true;
+            Ok(())
+        };
+        append().map_err(|source| Error::Io { file: self.path.clone(), source: with_remedy(source) })
+    }
+}
+
+/// Opens a manifest to append to it, and looks if its last line is complete.
+fn open_at_end(path: &Path) -> io::Result<(File, bool)> {
+    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    Ok((file, last == [b'\n']))
+}
+
+/// The time in milliseconds since 1970; 0 for a clock before that.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
+}
