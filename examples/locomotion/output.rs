@@ -33,7 +33,7 @@ impl Output {
         Ok(match file.extension().and_then(|extension| extension.to_str()) {
             Some("png") => Self::Png(file.into()),
             Some("apng") => Self::Animation(file.into(), (frames / EVERY) as u32, None),
-            Some("mp4" | "webm") => Self::Film(Film::new(file, Self::FILM, RATE as f64 / EVERY as f64)?),
+            Some("mp4" | "webm") => Self::Film(Film::new(file, file, Self::FILM, RATE as f64 / EVERY as f64)?),
             _ => {
                 return Err(format!("{}: the name does not end with .png, .apng, .mp4 or .webm", file.display()).into());
             }
