@@ -2,8 +2,6 @@
 //!
 //! In the pose pass, every wave of an instance would compute 64-bit products and the search; on an NVIDIA H200 that
 //! took a third of the pass. The additional dispatch costs 3 us (`docs/decisions/gpu-pose-kernel.md`).
-//!
-//! The kernel runs before those that pose, where each wave of an instance would compute the same.
 
 /// Indices, key times and records of the library. This kernel reads clips, timelines, key times and easings.
 @group(0) @binding(0) var<storage, read> words: array<u32>;

@@ -35,7 +35,7 @@ const COMPARED = /, expected |: Report \{|`left == right`/;
 /// The sources of the WebAssembly, below the root of the repository. The tests are the `.rs` files of `tests`.
 const SOURCES = [
   "Cargo.toml", "src", "shaders", "tests", "tests/web/suite/src", "tests/web/suite/build.rs", "tests/web/suite/Cargo.toml",
-  "tests/web/suite/Cargo.lock", "tests/web/suite/left_out.txt",
+  "Cargo.lock", "tests/web/suite/left_out.txt",
 ];
 const BUILT = join(FOLDER, "pkg/posse_bg.wasm");
 
