@@ -9,7 +9,7 @@
 //! # Examples
 //! ```
 //! use std::path::Path;
-//! use posse::{Library, import, render};
+//! use posse::{Library, import};
 //!
 //! # fn main() -> Result<(), posse::Error> {
 //! let file = br#"{
@@ -22,7 +22,7 @@
 //! }"#;
 //! let mut library = Library::new();
 //! let asset = import::gltf::from_slice(&mut library, Path::new("triangle.gltf"), file, None)?;
-//! let (figure, warnings) = render::gltf::from_slice(&asset, file, None)?;
+//! let (figure, warnings) = posse_render::gltf::from_slice(&asset, file, None)?;
 //! assert!(warnings.is_empty());
 //! assert_eq!(figure.meshes[0].vertices[1].position, [1.0, 0.0, 0.0]);
 //! # Ok(())
