@@ -1,14 +1,12 @@
-//! The record of a long run: a line per minute, and its two halves side by side.
+//! The record of a soak: a line per minute, its two halves side by side, and the clocks and counters behind it.
 
-use std::time::Duration;
+use std::fmt;
+use std::time::{Duration, Instant};
 
 use posse::Error;
 use posse::contract::Report;
 use serde::Serialize;
-
-use super::changing::Changes;
-use super::frame_time::FrameTime;
-use super::resources::Process;
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 /// The greatest growth of memory, as a share of that in the first half.
 const MEMORY_GROWTH: f64 = 0.02;
@@ -58,12 +56,76 @@ pub struct Record {
     pub minutes: Vec<Minute>,
 }
 
+/// The numbers of changes so far.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Changes {
+    /// Squads that left, each with one that joined.
+    pub squads: u64,
+    /// Instances that got other layers.
+    pub layers: u64,
+    /// Transitions that began.
+    pub transitions: u64,
+    /// Transitions that were refused because the capacity for them was used up.
+    pub refused: u64,
+    /// Instances that got other parameters.
+    pub parameters: u64,
+    /// Devices that were lost and made anew.
+    pub devices: u64,
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let Self { squads, layers, transitions, refused, parameters, devices } = self;
+        write!(
+            out,
+            "{squads} squads left and joined, {layers} other layers, {transitions} transitions ({refused} beyond the \
+             capacity), {parameters} other parameters, {devices} devices lost"
+        )
+    }
+}
+
+impl fmt::Display for Minute {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let (median, memory) = (self.frame_ms[1], self.memory as f64 / 1e6);
+        write!(out, "{:.1} min: {} frames of {median:.2} ms, {memory:.1} MB", self.at, self.frames)?;
+        if let Some([_, ratio, _]) = self.processor_ratio.or(self.frame_ratio) {
+            write!(out, ", {ratio:.3} of the time in a new process")?;
+        }
+        self.files.map_or(Ok(()), |files| write!(out, ", {files} open files"))
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(out, "{}", self.adapter)?;
+        writeln!(out, "{} frames of {} instances; {}", self.frames(), self.instances, self.changes)?;
+        let (verdict, share) = (if self.is_within() { "within" } else { "BEYOND" }, 100.0 * self.worst_share);
+        let checked = self.checked;
+        writeln!(
+            out,
+            "{checked} frames compared with the reference: {verdict} the contract, at most {share:.3} % of a bound"
+        )?;
+        for (name, unit, halves) in self.quantities() {
+            let Halves { first, second } = halves;
+            let growth = 100.0 * halves.growth();
+            writeln!(
+                out,
+                "{name:<26} first half {first:>8.3} {unit:<3} second half {second:>8.3} {unit:<3} {growth:+.1} %"
+            )?;
+        }
+        if !self.is_flat() {
+            writeln!(out, "the time of a frame, memory or open files GROW from the first to the second half")?;
+        }
+        Ok(())
+    }
+}
+
 /// A quantity in the two halves of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Halves {
     /// The median of the minutes of the first half.
     pub first: f64,
-    /// That of the second half.
+    /// The median of the minutes of the second half.
     pub second: f64,
 }
 
@@ -75,17 +137,22 @@ impl Halves {
 }
 
 impl Record {
+    /// The number of frames.
+    pub fn frames(&self) -> usize {
+        self.minutes.iter().map(|minute| minute.frames).sum()
+    }
+
     /// Adds a checked frame.
     pub fn add_check(&mut self, report: &Report) {
         let shares = report.quantities().into_iter().filter_map(|(_, worst)| worst).map(|worst| worst.share());
-        // A share that is no number is a failure.
+        // A share that is not a number is a failure.
         let share = shares.fold(0.0, |most: f64, share| if share <= most { most } else { share });
         self.checked += 1;
         self.worst_share = if share <= self.worst_share { self.worst_share } else { share };
     }
 
-    /// The halves of a quantity, without the first sixth of the run, in which caches fill, and without minutes that do not have it; `None`
-    /// if a half has none.
+    /// The halves of a quantity, without the first sixth of the run, in which caches fill, and without minutes that do
+    /// not have it; `None` if a half has none.
     pub fn halves(&self, quantity: impl Fn(&Minute) -> Option<f64>) -> Option<Halves> {
         let rest = &self.minutes[self.minutes.len().div_ceil(6)..];
         let [first, second] = [&rest[..rest.len() / 2], &rest[rest.len() / 2..]].map(|half| {
@@ -112,8 +179,8 @@ impl Record {
         quantities
     }
 
-    /// The ratio of the time of a frame to that of the same frame in a new process, in a minute: of processor times, if most minutes have
-    /// it. A short last minute may have none.
+    /// The ratio of the time of a frame to that of the same frame in a new process, in a minute: of processor times, if
+    /// most minutes have it. A short last minute may have none.
     fn time_ratio(&self) -> Option<fn(&Minute) -> Option<f64>> {
         let ratios: [fn(&Minute) -> Option<f64>; 2] = [
             |minute| minute.processor_ratio.map(|[_, median, _]| median),
@@ -142,7 +209,7 @@ impl Record {
     }
 }
 
-/// Measures the minute that is on its way.
+/// Measures the current minute.
 pub struct Meter {
     process: Process,
     processor: Duration,
@@ -201,6 +268,102 @@ fn quantiles(mut numbers: Vec<f64>, parts: [f64; 3]) -> Option<[f64; 3]> {
     numbers.sort_by(f64::total_cmp);
     let last = numbers.len().checked_sub(1)?;
     Some(parts.map(|part| numbers[(part * last as f64).round() as usize]))
+}
+
+/// The time of a frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrameTime {
+    /// The time from its begin to its end.
+    pub wall: Duration,
+    /// The processor time of all threads of the process; `None` if the system does not tell.
+    pub processor: Option<Duration>,
+}
+
+/// Measures a frame from its begin on.
+pub struct Clock {
+    wall: Instant,
+    processor: Option<Duration>,
+}
+
+impl Clock {
+    /// Begins a frame.
+    pub fn start() -> Self {
+        Self { wall: Instant::now(), processor: processor_time() }
+    }
+
+    /// The time since the begin.
+    pub fn elapsed(&self) -> FrameTime {
+        let processor = self.processor.zip(processor_time());
+        let processor = processor.map(|(before, after)| after.saturating_sub(before));
+        FrameTime { wall: self.wall.elapsed(), processor }
+    }
+}
+
+/// The processor time of this process so far.
+#[cfg(unix)]
+fn processor_time() -> Option<Duration> {
+    rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime).try_into().ok()
+}
+
+/// `None`: such a clock is one of Unix.
+#[cfg(not(unix))]
+fn processor_time() -> Option<Duration> {
+    None
+}
+
+impl FrameTime {
+    /// The time as a line of text: nanoseconds of both clocks.
+    pub fn to_line(self) -> String {
+        let processor = self.processor.map_or("-".into(), |time| time.as_nanos().to_string());
+        format!("{} {processor}", self.wall.as_nanos())
+    }
+
+    /// Reads a line of `to_line`; `None` for any other text.
+    pub fn from_line(line: &str) -> Option<Self> {
+        let (wall, processor) = line.trim().split_once(' ')?;
+        let time = |text: &str| text.parse().ok().map(Duration::from_nanos);
+        let processor = if processor == "-" { None } else { Some(time(processor)?) };
+        Some(Self { wall: time(wall)?, processor })
+    }
+}
+
+/// The resources of this process at a moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Resources {
+    /// Resident memory in bytes. It holds the memory of a software device, too.
+    pub memory: u64,
+    /// Open files, with those of drivers; `None` if the system does not list them.
+    pub files: Option<u64>,
+    /// The processor time of all threads so far.
+    pub processor: Duration,
+}
+
+/// This process, as the system sees it.
+pub struct Process {
+    system: System,
+    id: Pid,
+}
+
+impl Process {
+    /// This process.
+    pub fn current() -> Self {
+        Self { system: System::new(), id: Pid::from_u32(std::process::id()) }
+    }
+
+    /// Its resources now.
+    pub fn resources(&mut self) -> Result<Resources, Error> {
+        let kind = ProcessRefreshKind::nothing().with_memory().with_cpu();
+        self.system.refresh_processes_specifics(ProcessesToUpdate::Some(&[self.id]), true, kind);
+        let process = self.system.process(self.id);
+        let process = process.ok_or_else(|| {
+            Error::Usage("the system tells nothing of this process, so that there is nothing to measure".into())
+        })?;
+        Ok(Resources {
+            memory: process.memory(),
+            files: process.open_files().map(|count| count as u64),
+            processor: Duration::from_millis(process.accumulated_cpu_time()),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -276,5 +439,43 @@ mod tests {
         for worst_share in [1.1, f64::INFINITY, f64::NAN] {
             assert!(!Record { worst_share, ..record(|_| 1, 6) }.is_within());
         }
+    }
+
+    #[test]
+    fn a_line_holds_a_time() {
+        let wall = Duration::from_nanos(12_345_678);
+        for processor in [None, Some(Duration::from_nanos(9))] {
+            let time = FrameTime { wall, processor };
+            assert_eq!(FrameTime::from_line(&time.to_line()), Some(time));
+        }
+        for other in ["", "1", "1 x", "x 1", "-1 1", "error: no adapter"] {
+            assert_eq!(FrameTime::from_line(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_processor_time_is_that_of_work() {
+        let clock = Clock::start();
+        while clock.elapsed().processor.unwrap() < Duration::from_millis(5) {
+            std::hint::black_box(0);
+        }
+        // Other tests of the process work meanwhile, on all processors.
+        assert!(clock.elapsed().wall > Duration::from_micros(1));
+    }
+
+    /// Other tests of the process may free memory and close files meanwhile, but not as much.
+    #[test]
+    fn memory_and_files_are_counted() {
+        let mut process = Process::current();
+        let before = process.resources().unwrap();
+        let block = vec![1_u8; 256 << 20];
+        let files: Vec<_> = (0..200).map(|_| std::fs::File::open(std::env::current_exe().unwrap()).unwrap()).collect();
+        let after = process.resources().unwrap();
+        assert!(after.memory > before.memory + (128 << 20), "{before:?} {after:?}");
+        if let (Some(before), Some(after)) = (before.files, after.files) {
+            assert!(after > before + 100, "{before} {after}");
+        }
+        drop((block, files));
     }
 }
