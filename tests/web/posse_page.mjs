@@ -12,7 +12,8 @@ import { withPage } from "./browser.mjs";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 export const PACKAGE = process.env.POSSE_WEB_PACKAGE ?? join(ROOT, "bindings/web/pkg");
-const FOLDERS = { "/": join(ROOT, "web"), "/pkg/": PACKAGE };
+const CHART = join(ROOT, "crates/posse-cli/src/bench/page/chart.js");
+const FOLDERS = { "/": join(ROOT, "web"), "/pkg/": PACKAGE, "/page/chart.js": CHART };
 /// Rounding of f32 over a few joints of a few metres.
 const BOUND = 1e-5;
 /// Milliseconds of a test that neither checks nor measures. A software renderer takes seconds per frame of a large crowd.

@@ -18,14 +18,6 @@ export function formatNanoseconds(nanoseconds) {
   return `${milliseconds < 10 ? milliseconds.toFixed(2) : milliseconds.toFixed(1)} ms`;
 }
 
-/// A number of two or three digits: `0.034`, `17.2`, `184 k`, `32 M`, `1.5 G`.
-export function formatRate(number) {
-  for (const [unit, name] of [[1e9, " G"], [1e6, " M"], [1e3, " k"]]) {
-    if (number >= unit) return `${Number((number / unit).toPrecision(3))}${name}`;
-  }
-  return String(Number(number.toPrecision(3)));
-}
-
 /// The error as a share of its bound, in two digits: `0.034`.
 export function formatBoundShare(share) {
   return String(Number(share.toPrecision(2)));

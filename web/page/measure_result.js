@@ -1,7 +1,7 @@
 // The result of a measurement.
 
-import { chart } from "./chart.js";
-import { formatBoundShare, formatCount, formatRate, formatShare } from "./format.js";
+import { chart, formatRate } from "./chart.js";
+import { formatBoundShare, formatCount, formatShare } from "./format.js";
 import { table } from "./table.js";
 
 const summary = document.getElementById("measure-summary");
@@ -20,7 +20,9 @@ export function clearMeasurement() {
 export function showMeasurement({ json, rows }) {
   if (rows.length === 0) return showMeasurementFailure("Nothing was measured: this GPU has too little memory for the smallest crowd.");
   summary.textContent = `Up to ${formatRate(Math.max(...rows.map((row) => row.jointsPerSecond)))} joints per second`;
-  const points = rows.map((row) => [row.instances, row.jointsPerSecond]).filter(([, rate]) => rate > 0);
+  const point = ({ instances, jointsPerSecond: rate }) => ({ x: instances, y: rate, low: rate, high: rate });
+  const points = rows.map(point).filter(({ y }) => y > 0);
+  const figure = { across: "characters", up: "joints per second", series: [{ label: "", tone: 0, points }] };
   const clock = rows.every((row) => row.gpuClock) ? "clock of the GPU" : "clock of the browser: the GPU has none";
   const save = document.createElement("a");
   address = URL.createObjectURL(new Blob([json], { type: "application/json" }));
@@ -39,7 +41,7 @@ export function showMeasurement({ json, rows }) {
     formatRate(row.jointsPerSecond),
     row.bandwidthShare === null ? "–" : formatShare(row.bandwidthShare),
   ]);
-  result.replaceChildren(...(points.length > 0 ? [chart(points)] : []), table(`Crowds by size, timed by the ${clock}`, headings, cells), error, line);
+  result.replaceChildren(...(points.length > 0 ? [chart(figure)] : []), table(`Crowds by size, timed by the ${clock}`, headings, cells), error, line);
 }
 
 /// Shows that a measurement could not be done.

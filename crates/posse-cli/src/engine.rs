@@ -63,11 +63,6 @@ impl AdapterArgs {
         found.map_err(|error| Error::Usage(format!("--adapter: {error}")))
     }
 
-    /// The option as arguments of a command.
-    pub fn arguments(&self) -> impl Iterator<Item = String> {
-        self.adapter.iter().map(|adapter| format!("--adapter={adapter}"))
-    }
-
     /// Opens the adapter that the option names, or the best one of a kind.
     pub fn open(&self, kind: AdapterKind) -> Result<GpuContext, Error> {
         match self.find()? {

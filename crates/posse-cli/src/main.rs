@@ -9,8 +9,6 @@ mod adapters;
 mod arguments;
 mod bake;
 mod bench;
-#[cfg(test)]
-mod crowd_fixture;
 mod demo;
 mod draft;
 mod drawn_crowd;

@@ -8,8 +8,8 @@ use crate::drawn_crowd::DrawnCrowd;
 /// The options of a view.
 #[derive(Debug, clap::Args)]
 pub struct ViewArgs {
-    /// The camera: its azimuth and elevation about the target in degrees, its distance from the target, and the target. Default
-    /// distance and target: those that show the whole crowd over the whole clip.
+    /// The camera: its azimuth and elevation about the target in degrees, its distance from the target, and the target.
+    /// Default distance and target: those that show the whole crowd over the whole clip.
     #[arg(
         long,
         value_name = "AZIMUTH,ELEVATION[,DISTANCE[,X,Y,Z]]",
@@ -61,7 +61,8 @@ impl ViewArgs {
         self.camera.is_none_or(|given| given.distance.is_none())
     }
 
-    /// The drawing of bones: hidden if there are meshes, over the meshes with `--skeleton`, solid if there are no meshes.
+    /// The drawing of bones: hidden if there are meshes, over the meshes with `--skeleton`, solid if there are no
+    /// meshes.
     pub fn bones(&self, drawn: &DrawnCrowd) -> Bones {
         let meshes = drawn.figures.iter().any(|figure| !figure.parts.is_empty());
         match (meshes, self.skeleton) {
@@ -72,7 +73,8 @@ impl ViewArgs {
     }
 }
 
-/// Moves a camera, without turning it, until it shows the whole crowd in pictures with an aspect ratio of width to height.
+/// Moves a camera, without turning it, until it shows the whole crowd in pictures with an aspect ratio of width to
+/// height.
 pub fn fit_camera(camera: Camera, drawn: &DrawnCrowd, aspect: f32) -> Camera {
     camera.fitted(&drawn.corners, aspect, 0.04)
 }

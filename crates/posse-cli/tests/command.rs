@@ -57,8 +57,6 @@ mod sharing_command_line;
 /// Commands on a machine whose stacks are small.
 #[cfg(target_os = "linux")]
 mod small_stack;
-/// `posse bench --soak`: a crowd that changes all the time, on devices that are lost.
-mod soak;
 /// `posse view` on a virtual display: pictures, keys, and errors.
 #[cfg(all(feature = "view", target_os = "linux"))]
 mod view;

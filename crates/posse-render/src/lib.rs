@@ -19,8 +19,6 @@ pub mod encode;
 mod figure;
 pub mod gltf;
 mod image;
-mod material;
-mod mesh;
 mod picture;
 mod pipelines;
 mod placement;
@@ -29,7 +27,6 @@ pub mod probe;
 mod record;
 mod scene;
 mod textures;
-mod upload;
 mod view;
 
 pub use self::{
@@ -38,13 +35,10 @@ pub use self::{
     camera::Camera,
     canvas::{Canvas, Target},
     draw::Renderer,
-    figure::{Figure, Mover, Part},
+    figure::{Alpha, Figure, Material, Mesh, MorphTarget, Mover, Part, Texture, Vertex, VertexColours, Wrap},
     image::Image,
-    material::{Alpha, Material, Texture, VertexColours, Wrap},
-    mesh::{Mesh, MorphTarget, Vertex},
     picture::Picture,
     placement::{Placement, sunflower, tint},
-    scene::{PoseBuffers, Scene, needed_outputs},
-    upload::UploadedPoses,
+    scene::{PoseBuffers, Scene, UploadedPoses, needed_outputs},
     view::{Background, Bones, Stage, View},
 };

@@ -4,16 +4,15 @@ use std::path::PathBuf;
 
 use clap::ArgGroup;
 use clap::builder::ArgPredicate;
-use posse::{Crowd, SkinFormat};
+use posse::{AdapterKind, Crowd, SkinFormat};
 
-use super::cost::Table;
+use super::case::Table;
 use crate::arguments::{CompressArgs, SkinFormatChoice};
 use crate::engine::{AdapterArgs, EngineChoice};
 
 /// The default of `--table`: all cost tables with `--report`, unless an option is present that selects other cases.
-const DEFAULT_TABLES: [(&str, ArgPredicate, Option<&str>); 10] = [
+const DEFAULT_TABLES: [(&str, ArgPredicate, Option<&str>); 9] = [
     ("from", ArgPredicate::IsPresent, None),
-    ("soak", ArgPredicate::IsPresent, None),
     ("file", ArgPredicate::IsPresent, None),
     ("crowd", ArgPredicate::IsPresent, None),
     ("instances", ArgPredicate::IsPresent, None),
@@ -23,6 +22,11 @@ const DEFAULT_TABLES: [(&str, ArgPredicate, Option<&str>); 10] = [
     ("layers", ArgPredicate::IsPresent, None),
     ("report", ArgPredicate::IsPresent, Some("instances,layers,keys,depth,joints,skeletons,clips,additive")),
 ];
+
+/// The number of joints of each case of a cost table.
+const TABLE_JOINTS: u32 = 640_000;
+/// The number of joints of each case of a cost table, if a page shows a software adapter.
+const TABLE_JOINTS_IN_SOFTWARE: u32 = 64_000;
 
 /// Arguments of `posse bench`.
 #[derive(Debug, clap::Args)]
@@ -48,15 +52,15 @@ pub struct Args {
         hide_default_value = true
     )]
     pub table: Vec<Table>,
-    /// Joints of each case of a cost table, over all instances; not for table `instances` [default: 640000; of --report with a
-    /// software adapter 64000].
+    /// Joints of each case of a cost table, over all instances; not for table `instances` [default: 640000; of --report
+    /// with a software adapter 64000].
     #[arg(long, value_name = "N", requires = "tables", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
     pub table_joints: Option<u32>,
     /// The largest estimated memory of a case of a cost table in gigabytes. Larger cases are left out.
     #[arg(long, value_name = "GB", default_value_t = 2.0, requires = "tables", value_parser = parse_gigabytes)]
     pub memory: f64,
-    /// The numbers of instances; of --soak one [default: 100,1000,10000; of --soak 256].
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], default_value_if("soak", ArgPredicate::IsPresent, "256"), hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
+    /// The numbers of instances.
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = clap::value_parser!(u32).range(1..))]
     pub instances: Vec<u32>,
     /// The numbers of joints of the generated rigs.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [16, 64, 256], conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..))]
@@ -73,7 +77,8 @@ pub struct Args {
     /// The formats of skin matrices. With dual-quaternion, the generated rigs have uniform scales.
     #[arg(long, value_enum, value_name = "FORMAT,FORMAT", value_delimiter = ',', default_values_t = [SkinFormatChoice::Matrix])]
     pub skin_format: Vec<SkinFormatChoice>,
-    /// The engines. `gpu` uses a software adapter if there is no hardware GPU [default: gpu,cpu,reference; of tables gpu,cpu].
+    /// The engines. `gpu` uses a software adapter if there is no hardware GPU [default: gpu,cpu,reference; of tables
+    /// gpu,cpu].
     #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',')]
     pub engines: Vec<EngineChoice>,
     #[command(flatten)]
@@ -90,23 +95,6 @@ pub struct Args {
         value_parser = parse_seconds
     )]
     pub seconds: f64,
-    /// Poses one crowd of the built-in rig for this many minutes on the GPU engine, while it changes all the time: instances join, leave,
-    /// get other layers, parameters and transitions, and once a minute the device is lost and made anew. Every thousandth frame is
-    /// compared with the reference. From 6 minutes on, memory that grows by more than 2 %, more than two further open files, and frames whose
-    /// processor time grows by more than 2 % beside that of the same frames in a new process are a failure.
-    #[arg(
-        long,
-        value_name = "MINUTES",
-        value_parser = parse_minutes,
-        conflicts_with_all = [
-            "file", "crowd", "table", "joints", "keys", "depth", "layers", "skin_format", "engines", "threads", "seconds",
-            "baseline", "compress"
-        ]
-    )]
-    pub soak: Option<f64>,
-    /// Poses a frame of the crowd of --soak per line of stdin, and prints its time. --soak starts such processes.
-    #[arg(long, hide = true)]
-    pub soak_control: bool,
     #[command(flatten)]
     pub compress: CompressArgs,
     /// The JSON of an earlier run. Each case is compared with the same case of that run, by the ratio of throughputs.
@@ -115,8 +103,8 @@ pub struct Args {
     /// Prints JSON.
     #[arg(long)]
     pub json: bool,
-    /// Also writes a page of plots and tables, an .html file without scripts; as an .svg file, its first plot only. Without sizes,
-    /// the page has all cost tables, which takes a minute or two.
+    /// Also writes a page of plots and tables, an .html file that draws its own JSON. Without sizes, the page has all
+    /// cost tables, which takes a minute or two.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// The JSON of an earlier run. The page shows that run, and nothing is measured.
@@ -126,7 +114,7 @@ pub struct Args {
         requires = "report",
         conflicts_with_all = [
             "file", "crowd", "table", "table_joints", "memory", "instances", "joints", "keys", "depth", "layers",
-            "skin_format", "engines", "adapter", "threads", "seconds", "baseline", "json", "soak"
+            "skin_format", "engines", "adapter", "threads", "seconds", "baseline", "json"
         ]
     )]
     pub from: Option<PathBuf>,
@@ -153,19 +141,21 @@ impl Args {
             engines => engines,
         }
     }
+
+    /// The number of joints of each case of a cost table. The cases of all engines on a page have the same size, so a
+    /// software adapter makes all of them smaller.
+    pub fn joints_per_table_case(&self) -> u32 {
+        let page_has_gpu = self.report.is_some() && self.engines().contains(&EngineChoice::Gpu);
+        let in_software = || self.adapter.open(AdapterKind::Any).is_ok_and(|gpu| !gpu.is_hardware());
+        self.table_joints
+            .unwrap_or_else(|| if page_has_gpu && in_software() { TABLE_JOINTS_IN_SOFTWARE } else { TABLE_JOINTS })
+    }
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=600.0).contains(&seconds) => Ok(seconds),
         _ => Err("a number of seconds from 0 to 600 is needed".into()),
-    }
-}
-
-fn parse_minutes(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(minutes) if (0.0..=1e5).contains(&minutes) => Ok(minutes),
-        _ => Err("a number of minutes from 0 to 100000 is needed".into()),
     }
 }
 

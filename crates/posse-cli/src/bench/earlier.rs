@@ -1,11 +1,17 @@
-//! Reads the JSON of an earlier `posse bench --json`.
+//! The JSON of earlier runs: for `--baseline`, a comparison, and for `--from`, a page.
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::{fmt, fs};
 
 use posse::Error;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use super::case::Size;
+use crate::arguments::SkinFormatChoice;
+use crate::output::file_name;
 
 /// The version of the JSON. It changes when the meaning of a field changes.
 pub const FORMAT: u64 = 1;
@@ -15,6 +21,19 @@ pub const FORMAT: u64 = 1;
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::Import`] if it is not the JSON of this version of `posse bench`.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    read_by(path, parse)
+}
+
+/// Reads the whole JSON of a run, which has what a page needs.
+///
+/// # Errors
+/// The errors of [`read`].
+pub fn read_run(path: &Path) -> Result<Value, Error> {
+    read_by(path, |bytes| parse::<PageRun>(bytes).and_then(|_| parse(bytes)))
+}
+
+/// Reads a file by a function from its bytes. An error of the function is the JSON path of a value, and the reason.
+fn read_by<T>(path: &Path, parse: impl FnOnce(&[u8]) -> Result<T, (String, String)>) -> Result<T, Error> {
     let bytes = fs::read(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
     parse(&bytes).map_err(|(place, reason)| Error::Import { file: path.to_path_buf(), path: place, reason })
 }
@@ -40,12 +59,213 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, (String, String)> {
     })
 }
 
+/// The fields of the JSON of a run that a page cannot do without. They are read to be checked.
+#[derive(Debug, Deserialize)]
+#[allow(dead_code, reason = "the page reads the JSON itself")]
+struct PageRun {
+    posse: String,
+    start_up_ms: BTreeMap<String, BTreeMap<String, f64>>,
+    skipped: Vec<String>,
+    cases: Vec<PageCase>,
+}
+
+#[derive(Debug, Deserialize)]
+#[allow(dead_code, reason = "the page reads the JSON itself")]
+struct PageCase {
+    engine: String,
+    adapter: String,
+    instances: u64,
+    skeletons: u64,
+    joints: u64,
+    layers: u64,
+    joints_posed: u64,
+    wall_ms: PageTimes,
+    gpu_ms: Option<PageTimes>,
+}
+
+#[derive(Debug, Deserialize)]
+#[allow(dead_code, reason = "the page reads the JSON itself")]
+struct PageTimes {
+    median: f64,
+    p5: f64,
+    p95: f64,
+    frames: u64,
+}
+
+/// The fields of the JSON of an earlier run that a comparison needs.
+#[derive(Debug, Deserialize)]
+pub struct Baseline {
+    /// The name of the JSON file, without its folder.
+    #[serde(skip)]
+    pub name: String,
+    file: Option<String>,
+    crowd: Option<String>,
+    /// The cases.
+    pub cases: Vec<EarlierCase>,
+}
+
+/// A case of an earlier run.
+#[derive(Debug, Deserialize)]
+pub struct EarlierCase {
+    engine: String,
+    /// The adapter or the threads of the engine.
+    pub adapter: String,
+    instances: usize,
+    skeletons: u32,
+    joints: usize,
+    keys: Option<u32>,
+    depth: Option<u32>,
+    /// `None` for rigs of files, and for runs of versions without this field, whose rigs had one clip.
+    clips: Option<u32>,
+    layers: u32,
+    /// 0 for runs of versions without additive layers.
+    #[serde(default)]
+    additive: u32,
+    /// Matrices for runs of versions without skin formats.
+    #[serde(default)]
+    skin_format: SkinFormatChoice,
+    /// Joints per second.
+    pub joints_per_second: f64,
+}
+
+/// The identity of a case within its run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Key<'a> {
+    /// The engine's name.
+    pub engine: &'a str,
+    /// The file of the rig, if there is one.
+    pub file: Option<&'a str>,
+    /// The crowd file, if there is one.
+    pub crowd: Option<&'a str>,
+    /// The sizes.
+    pub size: Size,
+}
+
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.engine, self.size)?;
+        self.file.or(self.crowd).map_or(Ok(()), |file| write!(f, " of {file}"))
+    }
+}
+
+impl Baseline {
+    /// Reads a run.
+    ///
+    /// # Errors
+    /// The errors of [`read`], and [`Error::Import`] if a throughput is not a positive finite number.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let mut baseline: Self = read(path)?;
+        baseline.check().map_err(|(place, reason)| Error::Import { file: path.to_path_buf(), path: place, reason })?;
+        baseline.name = file_name(path);
+        Ok(baseline)
+    }
+
+    /// Checks the throughputs. An error is the JSON path of a value, and the reason.
+    fn check(&self) -> Result<(), (String, String)> {
+        for (index, case) in self.cases.iter().enumerate() {
+            // JSON has no infinity, but a number can be too large for an `f64`.
+            if !(case.joints_per_second > 0.0 && case.joints_per_second.is_finite()) {
+                let reason =
+                    format!("{} is not a throughput; expected a finite number above 0", case.joints_per_second);
+                return Err((format!("cases[{index}].joints_per_second"), reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The identity of a case.
+    pub fn key<'a>(&'a self, case: &'a EarlierCase) -> Key<'a> {
+        let EarlierCase { instances, skeletons, joints, keys, depth, layers, additive, skin_format, .. } = *case;
+        let (clips, skin_format) = (case.clips.or(keys.map(|_| 1)), skin_format.into());
+        Key {
+            engine: &case.engine,
+            file: self.file.as_deref(),
+            crowd: self.crowd.as_deref(),
+            size: Size { instances, skeletons, joints, keys, depth, clips, layers, additive, skin_format },
+        }
+    }
+
+    /// Finds the case with the same identity. Of several, returns that with the same adapter, otherwise the first.
+    pub fn find(&self, key: &Key, adapter: &str) -> Option<&EarlierCase> {
+        let same = || self.cases.iter().filter(|case| self.key(case) == *key);
+        same().find(|case| case.adapter == adapter).or_else(|| same().next())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
+    use posse::SkinFormat;
     use serde_json::json;
 
     use super::*;
+
+    fn run() -> Value {
+        let case = json!({
+            "engine": "cpu", "adapter": "2 threads", "instances": 10, "skeletons": 1, "joints": 5, "keys": 60, "depth": 5,
+            "layers": 1, "joints_per_second": 2e6
+        });
+        json!({ "format": 1, "posse": "0.1.0", "file": null, "crowd": null, "cases": [case] })
+    }
+
+    fn baseline(run: Value) -> Baseline {
+        serde_json::from_value(run).unwrap()
+    }
+
+    #[test]
+    fn a_case_is_found_by_its_whole_identity() {
+        let baseline = baseline(run());
+        let size = Size {
+            instances: 10,
+            skeletons: 1,
+            joints: 5,
+            keys: Some(60),
+            depth: Some(5),
+            clips: Some(1),
+            layers: 1,
+            additive: 0,
+            skin_format: SkinFormat::Matrix,
+        };
+        let key = Key { engine: "cpu", file: None, crowd: None, size };
+        assert_eq!(baseline.find(&key, "2 threads").unwrap().joints_per_second, 2e6);
+        let others = [
+            Key { engine: "gpu", ..key },
+            Key { file: Some("fox.glb"), ..key },
+            Key { crowd: Some("crowd.json"), ..key },
+            Key { size: Size { instances: 11, ..size }, ..key },
+            Key { size: Size { skeletons: 2, ..size }, ..key },
+            Key { size: Size { joints: 6, ..size }, ..key },
+            Key { size: Size { keys: None, ..size }, ..key },
+            Key { size: Size { depth: Some(4), ..size }, ..key },
+            Key { size: Size { clips: Some(2), ..size }, ..key },
+            Key { size: Size { layers: 2, ..size }, ..key },
+            Key { size: Size { additive: 1, ..size }, ..key },
+            Key { size: Size { skin_format: SkinFormat::HalfMatrix, ..size }, ..key },
+        ];
+        assert!(others.iter().all(|key| baseline.find(key, "2 threads").is_none()));
+        assert_eq!(key.to_string(), "cpu: 10 instances of 5 joints, layers 1, keys 60, depth 5");
+    }
+
+    #[test]
+    fn the_case_with_the_same_number_of_threads_is_found() {
+        let mut run = run();
+        let mut other = run["cases"][0].clone();
+        (other["adapter"], other["joints_per_second"]) = (json!("1 thread"), json!(1e6));
+        run["cases"].as_array_mut().unwrap().push(other);
+        let baseline = baseline(run);
+        let key = baseline.key(&baseline.cases[0]);
+        let found = |adapter| baseline.find(&key, adapter).unwrap().joints_per_second;
+        assert_eq!(["1 thread", "2 threads", "3 threads"].map(found), [1e6, 2e6, 2e6]);
+    }
+
+    #[test]
+    fn an_error_names_the_path_of_a_wrong_throughput() {
+        assert!(baseline(run()).check().is_ok());
+        for throughput in [0.0, -1.0] {
+            let mut run = run();
+            run["cases"][0]["joints_per_second"] = json!(throughput);
+            assert_eq!(baseline(run).check().unwrap_err().0, "cases[0].joints_per_second");
+        }
+    }
 
     #[derive(Debug, Deserialize)]
     struct Run {

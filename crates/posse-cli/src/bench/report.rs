@@ -1,20 +1,20 @@
 //! The results of `posse bench`, and their JSON.
 
+use std::env;
 use std::io::{self, Write};
+use std::path::Path;
+use std::time::SystemTime;
 
 use posse::Length;
 use posse::low_level::Bandwidth;
 use posse::measure::{Measurement, Statistics};
-use serde::Deserialize;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
+use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
-use super::baseline::{Baseline, EarlierCase, Key};
-use super::cost::{Step, Table};
-use super::earlier::FORMAT;
-use super::page::run::Run;
-use super::run_environment::RunEnvironment;
-use super::size::Size;
-use crate::output::note;
+use super::case::{Size, Step, Table};
+use super::earlier::{Baseline, EarlierCase, FORMAT, Key};
+use crate::output::{file_name, note};
 use crate::start_up::StartUp;
 
 /// The results of a run.
@@ -81,8 +81,8 @@ impl Report {
         self.cases.iter().all(Case::is_within)
     }
 
-    /// The cost per joint of a case of a cost table, relative to the cost at the base of the table: of the medians, and of the 5th
-    /// percentiles, which other work on the machine disturbs least.
+    /// The cost per joint of a case of a cost table, relative to the cost at the base of the table: of the medians, and
+    /// of the 5th percentiles, which other work on the machine disturbs least.
     pub fn relative_cost(&self, case: &Case) -> Option<[f64; 2]> {
         self.cost_relative_to(case.step?.table.base(), case)
     }
@@ -156,12 +156,8 @@ impl Report {
         writeln!(out)
     }
 
-    /// The run as a reader of the JSON gets it, for the page.
-    pub fn run(&self) -> Result<Run, io::Error> {
-        Ok(Run::deserialize(self.json())?)
-    }
-
-    fn json(&self) -> Value {
+    /// The results as JSON.
+    pub fn json(&self) -> Value {
         let start_ups = self.start_ups.iter().map(|(engine, start_up)| (engine.to_string(), start_up_json(start_up)));
         json!({
             "format": FORMAT,
@@ -248,4 +244,93 @@ fn milliseconds(statistics: &Statistics) -> Value {
 fn start_up_json(start_up: &StartUp) -> Value {
     let steps = start_up.steps.iter().map(|(name, seconds)| (name.replace(' ', "_"), json!(1e3 * seconds)));
     steps.chain([("total".to_owned(), json!(1e3 * start_up.seconds()))]).collect::<Map<_, _>>().into()
+}
+
+/// The environment of a benchmark.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct RunEnvironment {
+    /// The command, quoted for a shell.
+    pub command: String,
+    /// The start time in UTC: `2026-11-21T16:00:00Z`.
+    pub began: String,
+    /// The machine.
+    pub machine: Machine,
+}
+
+/// A machine. Values that the system does not report are `None`.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Machine {
+    /// The name of the processor.
+    processor: Option<String>,
+    /// The number of physical cores.
+    cores: Option<usize>,
+    /// The number of threads that can run at once, within the limits of the process.
+    threads: Option<usize>,
+    /// Bytes of memory.
+    memory: Option<u64>,
+    /// The operating system and its version.
+    system: Option<String>,
+    /// The instruction set: `x86_64`.
+    architecture: String,
+}
+
+impl RunEnvironment {
+    /// The environment of this process.
+    pub fn current() -> Self {
+        let began = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        let arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        Self { command: command(arguments), began, machine: Machine::current() }
+    }
+}
+
+impl Machine {
+    /// This machine.
+    fn current() -> Self {
+        let wanted = RefreshKind::nothing()
+            .with_cpu(CpuRefreshKind::nothing())
+            .with_memory(MemoryRefreshKind::nothing().with_ram());
+        let system = System::new_with_specifics(wanted);
+        let processor = system.cpus().first().map(|cpu| cpu.brand().trim().to_owned());
+        Self {
+            processor: processor.filter(|name| !name.is_empty()),
+            cores: System::physical_core_count(),
+            threads: std::thread::available_parallelism().ok().map(Into::into),
+            memory: Some(system.total_memory()).filter(|&bytes| bytes > 0),
+            system: System::long_os_version(),
+            architecture: env::consts::ARCH.into(),
+        }
+    }
+}
+
+/// The command that runs the program again in a shell. The program has no folder, and arguments are quoted if
+/// necessary.
+fn command(mut arguments: impl Iterator<Item = String>) -> String {
+    let program = arguments.next().map(|program| file_name(Path::new(&program)));
+    program.into_iter().chain(arguments).map(quote).collect::<Vec<_>>().join(" ")
+}
+
+fn quote(argument: String) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument;
+    }
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_quoted_for_a_shell() {
+        let arguments = ["/opt/bin/posse", "bench", "--report", "it's here.html", "--joints=1,2", ""];
+        let expected = r"posse bench --report 'it'\''s here.html' --joints=1,2 ''";
+        assert_eq!(command(arguments.iter().map(|argument| argument.to_string())), expected);
+    }
+
+    #[test]
+    fn times_are_in_utc() {
+        let began = RunEnvironment::current().began;
+        assert_eq!((began.len(), began.ends_with('Z')), ("2026-11-21T16:00:00Z".len(), true), "{began}");
+    }
 }

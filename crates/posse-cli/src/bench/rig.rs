@@ -5,12 +5,9 @@ use posse::{
     Ticks,
 };
 
-use super::MAX_JOINTS;
 use super::args::Args;
-use super::cost::PlannedCase;
-use super::random::Random;
+use super::case::{CrowdShape, MAX_JOINTS, PlannedCase, Size};
 use super::report::Report;
-use super::size::Size;
 use crate::arguments::check_limit;
 use crate::output::file_name;
 use crate::source::Source;
@@ -100,16 +97,6 @@ fn check_joints(cases: &[PlannedCase]) -> Result<(), Error> {
     check_limit("instances x joints of a case", cases.iter().map(joints).max().unwrap_or(0), MAX_JOINTS)
 }
 
-/// The number of instances of a crowd, and their layers.
-#[derive(Debug, Clone, Copy)]
-pub struct CrowdShape {
-    pub instances: usize,
-    /// The layers of each instance.
-    pub layers: u32,
-    /// The number of layers that are additive: the last ones.
-    pub additive: u32,
-}
-
 /// A crowd that plays all clips in turn. Each layer is at a random time of its clip.
 pub fn crowd(library: &Library, shape: CrowdShape) -> Result<Crowd, Error> {
     let CrowdShape { instances, layers, additive } = shape;
@@ -123,9 +110,9 @@ pub fn crowd(library: &Library, shape: CrowdShape) -> Result<Crowd, Error> {
         let own = &by_skeleton[skeleton.index()];
         let layer = |layer: u32| {
             let clip = own[(instance + layer as usize) % own.len()];
-            // Multiples of the golden ratio would spread more evenly, but every n-th of them, which are the instances of one of n
-            // clips, need not: every 500th begins within a third of the clip.
-            let part = Random::at((instance as u64) << 32 | u64::from(layer)).within(0.0..1.0);
+            // Multiples of the golden ratio would spread more evenly, but every n-th of them, which are the instances
+            // of one of n clips, need not: every 500th begins within a third of the clip.
+            let part = random_share((instance as u64) << 32 | u64::from(layer));
             let start = Ticks::from_seconds(-part * library.clip(clip).duration());
             let mode = if layer < layers - additive {
                 LayerMode::Blend
@@ -139,10 +126,25 @@ pub fn crowd(library: &Library, shape: CrowdShape) -> Result<Crowd, Error> {
     Ok(crowd)
 }
 
+/// Number `index` of SplitMix64 from the seed 0 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014), as a number from 0 to 1.
+fn random_share(index: u64) -> f64 {
+    (mixed(index) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// The 64 bits of number `index` of SplitMix64 from the seed 0.
+fn mixed(index: u64) -> u64 {
+    // 2^64 divided by the golden ratio.
+    let bits = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^ (bits >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::size::tests::SIZE;
+    use crate::bench::case::tests::SIZE;
 
     #[test]
     fn mixed_crowds_take_their_skeletons_in_turn() {
@@ -182,5 +184,12 @@ mod tests {
             // A binomial count of 500 has a standard deviation of 21.
             assert!(tenths.iter().all(|count| (410..590).contains(count)), "{size}: {tenths:?}");
         }
+    }
+
+    #[test]
+    fn starts_are_random_numbers_from_0_to_1() {
+        assert!((0..1000).all(|index| (0.0..1.0).contains(&random_share(index))));
+        // The first numbers of the generator's published test, from the seed 0.
+        assert_eq!([0, 1, 2].map(mixed), [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F]);
     }
 }

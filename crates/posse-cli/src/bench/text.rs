@@ -6,7 +6,7 @@ use posse::SkinFormat;
 use posse::low_level::Bandwidth;
 use posse::measure::Measurement;
 
-use super::cost::Table;
+use super::case::Table;
 use super::report::{Case, Report};
 
 /// The name of a column, and the text of a case in it. A column without any text is left out.

@@ -1,20 +1,18 @@
-//! `posse verify`: compares an engine with the reference.
+//! `posse verify`: compares an engine with the reference, over every clip of files, or over a crowd file.
 
-mod compressed;
 mod crowd;
-mod report;
-mod worst_error;
+mod errors;
 
-use std::io::Write;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use posse::contract::{Report, compare_as};
-use posse::low_level::check_times;
-use posse::{ClipId, Error, Evaluator, Library, Outputs, Reference, SkeletonId, Ticks};
+use posse::{ClipId, Error, Evaluator, Library, Outputs, Reference, Ticks};
 use serde::Serialize;
 
-use self::report::FileReport;
-use self::worst_error::WorstError;
+use self::crowd::CrowdCheck;
+use self::errors::{COMPRESSED, WorstError, clip_evaluation, worst_displacement};
 use crate::Outcome;
 use crate::arguments::{CompressArgs, SkinFormatChoice, parse_seconds};
 use crate::engine::{self, EngineArgs, EngineLibrary};
@@ -29,12 +27,12 @@ pub struct Args {
     /// .glb, .gltf or .bvh files, or Cocos clips (.json, .anim).
     #[arg(required_unless_present = "crowd")]
     files: Vec<PathBuf>,
-    /// A crowd file instead of FILES. All its instances are checked; of a very large crowd, an even sample. `posse eval --help`
-    /// describes crowd files.
+    /// A crowd file instead of FILES. All its instances are checked; of a very large crowd, an even sample. `posse eval
+    /// --help` describes crowd files.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples"])]
     crowd: Option<PathBuf>,
-    /// With --crowd: the times that are checked, in seconds of the crowd clock. Default: 16 times over its longest play, and
-    /// moments around starts of transitions and sync markers.
+    /// With --crowd: the times that are checked, in seconds of the crowd clock. Default: 16 times over its longest
+    /// play, and moments around starts of transitions and sync markers.
     #[arg(long, value_name = "A,B,C", conflicts_with = "files", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
     times: Vec<f64>,
     /// The largest number of times per clip.
@@ -65,7 +63,14 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     // A wrong engine is the fault of no file.
     args.engine.selection()?;
     if let Some(file) = &args.crowd {
-        let report = crowd::verify(file, args, outputs)?;
+        let check = CrowdCheck {
+            times: &args.times,
+            samples: args.samples as usize,
+            engine: args.engine.selection()?,
+            compress: args.compress,
+            outputs,
+        };
+        let report = crowd::verify(file, check)?;
         output::print(|out| if args.json { report.write_json(out) } else { report.print(out) })?;
         return Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed });
     }
@@ -121,23 +126,14 @@ fn verify_file(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport,
             }
         })?;
         if compressed.is_some() {
-            report.add(
-                compressed::QUANTITY,
-                compressed::worst_displacement(&original, library, evaluation, args.compress)?,
-            );
+            report.add(COMPRESSED, worst_displacement(&original, library, evaluation, args.compress)?);
         }
     }
     Ok(report)
 }
 
-/// The evaluation of a clip, or of the rest pose, at no more than `samples` times.
-fn clip_evaluation(library: &Library, skeleton: SkeletonId, clip: Option<ClipId>, samples: usize) -> ClipEvaluation {
-    let times = clip.map_or_else(|| vec![0.0], |clip| check_times(library.clip(clip), samples));
-    ClipEvaluation { skeleton, clip, times, instances: 1, phase: 0.0, playback: None }
-}
-
-/// Evaluates the poses with an engine and with the reference. Calls a function with the report on each block of poses, and the
-/// number of its first pose.
+/// Evaluates the poses with an engine and with the reference. Calls a function with the report on each block of poses,
+/// and the number of its first pose.
 fn compare(
     library: &Library,
     engine: &mut dyn Evaluator,
@@ -155,4 +151,92 @@ fn compare(
         progress.add(block.len());
     }
     Ok(())
+}
+
+/// The worst errors of a file, or the reason that it could not be checked.
+#[derive(Debug, Serialize)]
+struct FileReport {
+    file: String,
+    within: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    engine: Option<&'static str>,
+    adapter: Option<String>,
+    joints: usize,
+    clips: usize,
+    poses: usize,
+    /// The worst error of each quantity; null if there was nothing to compare.
+    quantities: BTreeMap<&'static str, Option<WorstError>>,
+}
+
+impl FileReport {
+    /// A report without errors.
+    fn new(file: &Path, engine: &dyn Evaluator, library: &Library, evaluations: &[ClipEvaluation]) -> Self {
+        Self {
+            file: file.display().to_string(),
+            within: true,
+            error: None,
+            engine: Some(engine.engine()),
+            adapter: Some(engine.adapter()),
+            joints: library.skeletons().iter().map(|skeleton| skeleton.joints().len()).sum(),
+            clips: evaluations.iter().filter(|evaluation| evaluation.clip.is_some()).count(),
+            poses: evaluations.iter().map(ClipEvaluation::poses).sum(),
+            quantities: Report::default().quantities().map(|(name, _)| (name, None)).into(),
+        }
+    }
+
+    /// The report of a file that could not be checked.
+    fn unusable(file: &Path, error: &Error) -> Self {
+        Self {
+            file: file.display().to_string(),
+            within: false,
+            error: Some(error.to_string()),
+            engine: None,
+            adapter: None,
+            joints: 0,
+            clips: 0,
+            poses: 0,
+            quantities: BTreeMap::new(),
+        }
+    }
+
+    /// Adds an error. The worst error of each quantity is kept.
+    fn add(&mut self, quantity: &'static str, new: WorstError) {
+        self.within &= new.is_within();
+        let worst = self.quantities.entry(quantity).or_default();
+        if worst.as_ref().is_none_or(|worst| new.share > worst.share) {
+            *worst = Some(new);
+        }
+    }
+
+    /// Returns true if the file was checked and is within the contract.
+    fn is_within(&self) -> bool {
+        self.within
+    }
+
+    /// Returns true if the file could not be checked.
+    fn is_unusable(&self) -> bool {
+        self.error.is_some()
+    }
+
+    /// Prints a line for the file, and a line per quantity.
+    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        if let Some(error) = &self.error {
+            // Most errors begin with the name of the file.
+            let error = error.strip_prefix(&format!("{}: ", self.file)).unwrap_or(error);
+            return writeln!(out, "{}: not checked: {error}", self.file);
+        }
+        let verdict = if self.within { "within the contract" } else { "BEYOND THE CONTRACT" };
+        let (engine, adapter) = (self.engine.unwrap_or_default(), self.adapter.as_deref().unwrap_or_default());
+        let Self { file, joints, clips, poses, .. } = self;
+        writeln!(out, "{file}: {verdict}: {engine} ({adapter}), {joints} joints, {clips} clips, {poses} poses")?;
+        let quantities = Report::default().quantities().map(|(quantity, _)| quantity);
+        for quantity in quantities.into_iter().chain([COMPRESSED]) {
+            if let Some(worst) = self.quantities.get(quantity).and_then(Option::as_ref) {
+                worst.write(quantity, out)?;
+                writeln!(out)?;
+            }
+        }
+        Ok(())
+    }
 }

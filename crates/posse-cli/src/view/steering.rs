@@ -10,11 +10,10 @@ use posse::{
     Outputs, Parameter, Reference, SkeletonId, Ticks, WeightDriver,
 };
 
-use crate::drawn_crowd::DrawnCrowd;
-use crate::drawn_crowd::crowd_source::{CrowdSource, clip_name};
-use crate::view::extent::Extent;
+use crate::drawn_crowd::{CrowdSource, DrawnCrowd, clip_name};
 
-/// The value that the user has set for each parameter of [`Steering::parameters`]; `None` where it follows the file, and beyond the end.
+/// The value that the user has set for each parameter of [`Steering::parameters`]; `None` where it follows the file,
+/// and beyond the end.
 pub type SetValues = Vec<Option<f32>>;
 
 /// The parameters and the blend spaces of a crowd file.
@@ -31,10 +30,10 @@ pub struct Steering {
 
 /// A parameter of a name, of all groups that declare it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SteeredParameter {
-    pub name: String,
+struct SteeredParameter {
+    name: String,
     /// The values that a slider offers.
-    pub range: [f64; 2],
+    range: [f64; 2],
     /// The parameter of the first group that declares it.
     in_file: Parameter,
 }
@@ -118,8 +117,8 @@ impl Steering {
         set_value(set, parameter).unwrap_or_else(|| self.parameters[parameter].in_file.at(now))
     }
 
-    /// Gives the instances of a crowd, which repeats those of the file, the values that the user has set, and otherwise the parameters
-    /// of the file.
+    /// Gives the instances of a crowd, which repeats those of the file, the values that the user has set, and otherwise
+    /// the parameters of the file.
     pub fn steer(&self, crowd: &mut Crowd, set: &SetValues) -> Result<(), Error> {
         let groups: Vec<Arc<[Parameter]>> =
             self.groups.iter().map(|group| group.parameters(set)).collect::<Result<_, _>>()?;
@@ -152,7 +151,8 @@ pub fn set_value(set: &SetValues, parameter: usize) -> Option<f32> {
     set.get(parameter).copied().flatten()
 }
 
-/// Calls a function with the values at which the effect of a parameter on a layer changes. The parameters are those of the instance.
+/// Calls a function with the values at which the effect of a parameter on a layer changes. The parameters are those of
+/// the instance.
 fn add_values(library: &Library, layer: &Layer, add: &mut impl FnMut(usize, f64)) {
     if let LayerTime::Phase { parameter, .. } = layer.time {
         // One pass of the clip.
@@ -171,8 +171,8 @@ fn add_values(library: &Library, layer: &Layer, add: &mut impl FnMut(usize, f64)
     }
 }
 
-/// Calls a function with the ends of the values of the parameters that a goal uses: coordinates of a target within `reach` of the
-/// origin, and weights.
+/// Calls a function with the ends of the values of the parameters that a goal uses: coordinates of a target within
+/// `reach` of the origin, and weights.
 fn add_goal(goal: &Goal, reach: f64, add: &mut impl FnMut(usize, f64)) {
     if let GoalTarget::Parameters(coordinates) = goal.target {
         for parameter in coordinates {
@@ -227,12 +227,46 @@ fn spaces(library: &Library, file: &CrowdFile, users: &[UsedPoint]) -> Vec<Steer
     file.blend_spaces.iter().filter_map(used).collect()
 }
 
+/// The least and the greatest of some values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Extent {
+    least: f64,
+    greatest: f64,
+}
+
+impl Extent {
+    /// The extent of no value.
+    const EMPTY: Self = Self { least: f64::INFINITY, greatest: f64::NEG_INFINITY };
+    /// The margin on either side, as a part of the extent.
+    const MARGIN: f64 = 0.125;
+
+    /// Adds a value.
+    fn add(&mut self, value: f64) {
+        self.least = self.least.min(value);
+        self.greatest = self.greatest.max(value);
+    }
+
+    /// The extent with a margin on either side. Of no value it is 0 to 1; of values that are nearly one it contains 0,
+    /// 1 and them.
+    fn with_margin(self) -> [f64; 2] {
+        let Self { least, greatest } = self;
+        let size = greatest - least;
+        let least_size = 1e-6 * least.abs().max(greatest.abs());
+        if size.is_finite() && size > least_size {
+            return [least - Self::MARGIN * size, greatest + Self::MARGIN * size];
+        }
+        [least.min(0.0), greatest.max(1.0)]
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::crowd_fixture::crowd_file;
+    use crate::source::tests::crowd_file;
 
-    /// Four groups: two have `speed`, the third has `turn` in another place, and uses the space in a transition. The last has a goal.
+    use super::*;
+
+    /// Four groups: two have `speed`, the third has `turn` in another place, and uses the space in a transition. The
+    /// last has a goal.
     const CROWD: &str = r#"{"files":["a.gltf"],
         "blend_spaces":{"unused":{"x":"p","y":"q","points":[[0,0],[1,0],[0,1]]},
             "steer":{"x":"turn","y":"speed","points":[[-1,0],[1,0],[0,4]]}},
@@ -288,5 +322,19 @@ mod tests {
         steering.steer(&mut crowd, &vec![None; 3]).unwrap();
         assert_eq!(values(&crowd), in_file);
         assert!(crowd.transition(3).is_some());
+    }
+
+    #[test]
+    fn a_margin_is_an_eighth_and_a_single_value_is_shown_with_0_and_1() {
+        let extent = |values: &[f64]| {
+            let mut extent = Extent::EMPTY;
+            values.iter().for_each(|&value| extent.add(value));
+            extent.with_margin()
+        };
+        assert_eq!(extent(&[]), [0.0, 1.0]);
+        assert_eq!(extent(&[3.0, -1.0, 7.0]), [-2.0, 8.0]);
+        assert_eq!(extent(&[0.5]), [0.0, 1.0]);
+        assert_eq!(extent(&[-4.0, -4.0]), [-4.0, 1.0]);
+        assert_eq!(extent(&[7.0]), [0.0, 7.0]);
     }
 }

@@ -1,12 +1,14 @@
-//! The state of a window, and the actions that change it. This file uses neither windows nor devices.
+//! The state of a window: its camera, and the actions of keys, mouse and controls that change it. Tests need neither a
+//! window nor a device.
 
+use glam::Vec3;
 use posse_render::Camera;
+use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
+use winit::keyboard::{Key, NamedKey};
 
-use crate::drawn_crowd::crowd_source::CrowdSettings;
-use crate::view::clock::{Clock, Direction};
-use crate::view::orbit::{self, DistanceRange, Drag};
-use crate::view::steering::SetValues;
-use crate::view::timeline::Timeline;
+use super::clock::{Clock, Direction, Timeline};
+use super::steering::SetValues;
+use crate::drawn_crowd::CrowdSettings;
 
 /// The largest number of instances that an action selects.
 pub const MAX_INSTANCES: usize = 100_000;
@@ -120,15 +122,15 @@ impl WindowState {
             Action::StepInstances(direction) => settings.instances = step_instances(settings.instances, direction),
             Action::Turn(drag) => {
                 self.fitted = false;
-                orbit::turn(camera, drag);
+                turn(camera, drag);
             }
             Action::Pan(drag) => {
                 self.fitted = false;
-                orbit::pan(camera, drag);
+                pan(camera, drag);
             }
             Action::Zoom(steps) => {
                 self.fitted = false;
-                orbit::zoom(camera, steps, limits.distances);
+                zoom(camera, steps, limits.distances);
             }
             Action::Fit => self.fitted = true,
             Action::ToggleControls => self.controls ^= true,
@@ -167,8 +169,8 @@ impl WindowState {
     }
 }
 
-/// The next or the previous of `count` clips; the ends of the list are joined. If `allow_none` is true, `None` lies between the
-/// last clip and the first.
+/// The next or the previous of `count` clips; the ends of the list are joined. If `allow_none` is true, `None` lies
+/// between the last clip and the first.
 fn step_clip(clip: Option<usize>, direction: Direction, count: usize, allow_none: bool) -> Option<usize> {
     if count == 0 {
         return clip;
@@ -193,10 +195,147 @@ fn step_instances(instances: usize, direction: Direction) -> usize {
     stepped.copied().unwrap_or(instances)
 }
 
+/// The end of `posse view --help`.
+pub const HELP: &str = "\
+Mouse: drag turns the camera, the wheel zooms, drag with the right or the middle button moves it.
+Keys:  Space       plays and pauses         [ ]    previous and next clip
+       Left Right  one frame back, forward  , .    second clip, which is blended in
+       Down Up     slower, faster           - +    smaller and larger crowd
+       Home        to the start             F      shows the whole crowd
+       H           hides the controls       Q Esc  closes the window
+
+The parameters of a crowd file have sliders. A click or a drag in the plot of a blend space sets its two parameters. The button
+`file` lets a parameter follow the crowd file again.
+
+  posse view demo --instances 1000
+  posse view Fox.glb --instances 200
+  posse view --crowd crowd.json";
+
+/// The step of an arrow key in seconds of the crowd clock.
+const FRAME_SECONDS: f64 = 1.0 / 30.0;
+/// The pixels on a touchpad that count as one step of a wheel.
+const PIXELS_PER_STEP: f64 = 40.0;
+
+/// The action of a key; `None` if it has none.
+pub fn key_action(key: &Key) -> Option<Action> {
+    match key {
+        Key::Named(NamedKey::Space) => Some(Action::TogglePlay),
+        Key::Named(NamedKey::ArrowLeft) => Some(Action::Skip(-FRAME_SECONDS)),
+        Key::Named(NamedKey::ArrowRight) => Some(Action::Skip(FRAME_SECONDS)),
+        Key::Named(NamedKey::ArrowDown) => Some(Action::StepSpeed(Direction::Previous)),
+        Key::Named(NamedKey::ArrowUp) => Some(Action::StepSpeed(Direction::Next)),
+        Key::Named(NamedKey::Home) => Some(Action::Seek(0.0)),
+        Key::Named(NamedKey::Escape) => Some(Action::Close),
+        Key::Character(text) => match text.to_lowercase().as_str() {
+            "[" => Some(Action::StepClip(Direction::Previous)),
+            "]" => Some(Action::StepClip(Direction::Next)),
+            "," => Some(Action::StepSecondClip(Direction::Previous)),
+            "." => Some(Action::StepSecondClip(Direction::Next)),
+            "-" | "_" => Some(Action::StepInstances(Direction::Previous)),
+            "+" | "=" => Some(Action::StepInstances(Direction::Next)),
+            "f" => Some(Action::Fit),
+            "h" => Some(Action::ToggleControls),
+            "q" => Some(Action::Close),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The position of a mouse, and its pressed button.
+#[derive(Debug, Default)]
+pub struct Mouse {
+    /// Pixels; `None` before the first movement.
+    position: Option<[f64; 2]>,
+    pressed: Option<MouseButton>,
+}
+
+impl Mouse {
+    /// The action of an event in a window of a height in pixels. An event that a control consumed has no action, and
+    /// ends a drag if it is a button.
+    pub fn action(&mut self, event: &WindowEvent, consumed: bool, height: f64) -> Option<Action> {
+        match *event {
+            WindowEvent::MouseInput { state, button, .. } => {
+                self.pressed = (state == ElementState::Pressed && !consumed).then_some(button);
+                None
+            }
+            WindowEvent::CursorMoved { position, .. } => {
+                let [x, y] = self.position.replace([position.x, position.y])?;
+                let heights = |pixels: f64| (pixels / height.max(1.0)) as f32;
+                let drag = Drag { right: heights(position.x - x), down: heights(position.y - y) };
+                match self.pressed? {
+                    MouseButton::Left => Some(Action::Turn(drag)),
+                    MouseButton::Right | MouseButton::Middle => Some(Action::Pan(drag)),
+                    _ => None,
+                }
+            }
+            WindowEvent::MouseWheel { delta, .. } if !consumed => Some(Action::Zoom(match delta {
+                MouseScrollDelta::LineDelta(_, steps) => steps,
+                MouseScrollDelta::PixelDelta(pixels) => (pixels.y / PIXELS_PER_STEP) as f32,
+            })),
+            _ => None,
+        }
+    }
+}
+
+/// The largest elevation of the camera in radians, above and below.
+const MAX_ELEVATION: f32 = 1.5;
+/// The factor of the distance for one step of the wheel.
+const ZOOM_FACTOR: f32 = 0.88;
+
+/// A movement of the mouse with a pressed button, in heights of the window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Drag {
+    right: f32,
+    down: f32,
+}
+
+/// The range of the camera's distance from its target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DistanceRange {
+    pub nearest: f32,
+    pub farthest: f32,
+}
+
+impl DistanceRange {
+    /// The range for a scene of an extent, with figures of a size.
+    pub fn new(extent: Vec3, figure_size: f32) -> Self {
+        let nearest = 0.02 * figure_size;
+        Self { nearest, farthest: (20.0 * extent.length()).max(100.0 * nearest) }
+    }
+}
+
+/// Turns a camera about its target. A drag by the height of the window is half a turn. The elevation is clamped.
+pub fn turn(camera: &mut Camera, drag: Drag) {
+    let half = std::f32::consts::PI;
+    camera.azimuth = (camera.azimuth - half * drag.right).rem_euclid(2.0 * half);
+    camera.elevation = (camera.elevation + half * drag.down).clamp(-MAX_ELEVATION, MAX_ELEVATION);
+}
+
+/// Moves a camera and its target so that the scene at the target follows the mouse.
+fn pan(camera: &mut Camera, drag: Drag) {
+    let [across, up, _] = camera.axes();
+    let height = 2.0 * camera.distance * (0.5 * camera.field_of_view).tan();
+    let target = camera.target + height * (drag.down * up - drag.right * across);
+    if target.is_finite() {
+        camera.target = target;
+    }
+}
+
+/// Moves a camera towards its target by steps of a wheel, or away from it if they are negative. The distance is clamped
+/// to a range.
+fn zoom(camera: &mut Camera, steps: f32, range: DistanceRange) {
+    let distance = camera.distance * ZOOM_FACTOR.powf(steps.clamp(-20.0, 20.0));
+    camera.distance = distance.clamp(range.nearest, range.farthest);
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::f32::consts::{FRAC_PI_2, PI};
+
     use posse::Ticks;
+
+    use super::*;
 
     const LIMITS: Limits = Limits {
         clips: 3,
@@ -298,5 +437,45 @@ mod tests {
         let state = state_after(&[Action::Seek(3.0), Action::Skip(-0.5)], &LIMITS);
         assert_eq!((state.clock.now, state.clock.running), (Ticks::from_seconds(2.5), false));
         assert!(state_after(&[Action::TogglePlay, Action::TogglePlay], &LIMITS).clock.running);
+    }
+
+    const RANGE: DistanceRange = DistanceRange { nearest: 0.1, farthest: 100.0 };
+
+    fn camera() -> Camera {
+        Camera { target: Vec3::ZERO, azimuth: 0.0, elevation: 0.0, distance: 10.0, field_of_view: FRAC_PI_2 }
+    }
+
+    #[test]
+    fn a_drag_to_the_left_moves_the_camera_to_the_right() {
+        let mut camera = camera();
+        turn(&mut camera, Drag { right: -0.5, down: 0.0 });
+        assert!(camera.eye().abs_diff_eq(Vec3::new(10.0, 0.0, 0.0), 1e-4), "{}", camera.eye());
+        turn(&mut camera, Drag { right: 0.0, down: 100.0 });
+        assert_eq!(camera.elevation, MAX_ELEVATION);
+        turn(&mut camera, Drag { right: -1.5, down: 0.0 });
+        assert!(camera.azimuth.abs() < 1e-4 || (camera.azimuth - 2.0 * PI).abs() < 1e-4, "{}", camera.azimuth);
+    }
+
+    #[test]
+    fn the_scene_at_the_target_follows_the_mouse() {
+        let mut camera = camera();
+        // A field of view of a quarter turn is 20 high at a distance of 10.
+        pan(&mut camera, Drag { right: 0.5, down: 0.25 });
+        assert!(camera.target.abs_diff_eq(Vec3::new(-10.0, 5.0, 0.0), 1e-4), "{}", camera.target);
+        let projected = camera.clip_from_world(1.0).project_point3(Vec3::ZERO);
+        assert!((projected.x - 1.0).abs() < 1e-5 && (projected.y + 0.5).abs() < 1e-5, "{projected}");
+    }
+
+    #[test]
+    fn the_wheel_zooms_in_and_out_within_the_range() {
+        let mut camera = camera();
+        zoom(&mut camera, 3.0, RANGE);
+        assert!((camera.distance - 10.0 * 0.88_f32.powi(3)).abs() < 1e-4);
+        zoom(&mut camera, -3.0, RANGE);
+        assert!((camera.distance - 10.0).abs() < 1e-4);
+        (0..10).for_each(|_| zoom(&mut camera, 1e9, RANGE));
+        assert_eq!(camera.distance, 0.1);
+        (0..10).for_each(|_| zoom(&mut camera, -1e9, RANGE));
+        assert_eq!(camera.distance, 100.0);
     }
 }

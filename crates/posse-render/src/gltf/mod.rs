@@ -1,10 +1,10 @@
 //! Meshes, materials and textures of glTF files, as a [`Figure`].
 //!
-//! A mesh, material or image that is broken or not supported is left out with a [`Warning`]: a picture without a texture is still
-//! useful.
+//! A mesh, material or image that is broken or not supported is left out with a [`Warning`]: a picture without a
+//! texture is still useful.
 //!
-//! The `gltf` crate parses the document, and its readers read the meshes. They panic on some broken files; therefore the reader of
-//! the importer, which loads and decompresses buffers, checks all accessors first.
+//! The `gltf` crate parses the document, and its readers read the meshes. They panic on some broken files; therefore
+//! the reader of the importer, which loads and decompresses buffers, checks all accessors first.
 //!
 //! # Examples
 //! ```
@@ -29,23 +29,29 @@
 //! # }
 //! ```
 
-mod buffers;
 mod document;
-mod materials;
-mod meshes;
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use ::gltf::Document;
-
-use self::buffers::Buffers;
-use self::materials::Materials;
-use crate::{Figure, Mover, Part};
+use ::gltf::json::accessor::Accessor;
+use ::gltf::json::material::{AlphaMode, Material as FileMaterial};
+use ::gltf::json::mesh::Primitive as FilePrimitive;
+use ::gltf::json::texture::{Info, MagFilter, WrappingMode};
+use ::gltf::json::validation::Checked;
+use ::gltf::json::{Index, Root};
+use ::gltf::mesh::{Mode, Semantic};
+use ::gltf::{Document, Primitive};
+use glam::{Affine2, Mat2, Vec2};
 use posse::Error;
 use posse::import::Warning;
 use posse::import::gltf::Asset;
-use posse::low_level::file::{Document as FileDocument, Files, FilesByName, Reader, open_container, trim};
-use posse::low_level::file::{Fault, JsonPath};
+use posse::low_level::file::{
+    Component, Document as FileDocument, Fault, Files, FilesByName, JsonPath, Reader, open_container, trim,
+};
+
+use self::document::{Buffers, NO_IMAGE};
+use crate::{Alpha, Figure, Image, Material, Mesh, MorphTarget, Mover, Part, Texture, Vertex, Wrap};
 
 /// Reads the figure of an asset from the file that the asset was loaded from, and from external buffers and images.
 ///
@@ -57,8 +63,8 @@ pub fn load(asset: &Asset) -> Result<(Figure, Vec<Warning>), Error> {
     from_slice(asset, &bytes, Some(file.parent().unwrap_or(Path::new(""))))
 }
 
-/// Reads the figure of an asset from the bytes that the asset was read from. `folder` holds external buffers and images; with
-/// `None`, a file that has some gets warnings.
+/// Reads the figure of an asset from the bytes that the asset was read from. `folder` holds external buffers and
+/// images; with `None`, a file that has some gets warnings.
 ///
 /// # Errors
 /// [`Error::Import`] with a JSON path if the bytes are not a glTF document. Faults of single meshes, materials and images are
@@ -115,7 +121,7 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
                 let material_index = json.material.map(|material| material.value());
                 let material = materials.read(reader, material_index, &path, &mut figure);
                 let texture_set = materials.texture_set(material_index);
-                match meshes::read(reader, &mut buffers, &primitive, json, texture_set, &path) {
+                match read_mesh(reader, &mut buffers, &primitive, json, texture_set, &path) {
                     Ok(mesh) => {
                         found.push((figure.meshes.len(), material));
                         figure.meshes.push(mesh);
@@ -170,4 +176,340 @@ fn check_skins(reader: &mut Reader, figure: &mut Figure, asset: &Asset) {
             figure.meshes.push(own);
         }
     }
+}
+
+/// The component types that the readers of the crate support for colours and weights.
+const FRACTIONS: &[Component] = &[Component::U8, Component::U16, Component::F32];
+/// The component types that they support for joints.
+const JOINTS: &[Component] = &[Component::U8, Component::U16];
+/// The component types that they support for indices.
+const INDICES: &[Component] = &[Component::U8, Component::U16, Component::U32];
+
+/// A primitive, with everything that its accessors are read from.
+struct Source<'s, 'a, 'b, 'r> {
+    reader: &'s mut Reader<'b>,
+    buffers: &'s mut Buffers<'a, 'b>,
+    primitive: &'s Primitive<'r>,
+    /// The primitive as parsed from JSON. The methods of [`Primitive`] panic if an index in it is out of range.
+    json: &'s FilePrimitive,
+}
+
+impl Source<'_, '_, '_, '_> {
+    fn attribute(&self, semantic: Semantic) -> Option<Index<Accessor>> {
+        self.json.attributes.get(&Checked::Valid(semantic)).copied()
+    }
+
+    /// Reads elements of three numbers. With `count`, there must be as many elements as vertices.
+    fn read_vec3(
+        &mut self,
+        accessor: Option<Index<Accessor>>,
+        count: Option<usize>,
+        path: &JsonPath,
+    ) -> Result<Option<Vec<[f32; 3]>>, Fault> {
+        let Some(accessor) = accessor else { return Ok(None) };
+        let checked = self.buffers.check(self.reader, accessor, &[3], count, path)?;
+        self.buffers.vectors(&checked).map(Some)
+    }
+}
+
+/// Reads the mesh of a primitive, as triangles (glTF 2.0, section 3.7.2). `texture_set` is the set of texture
+/// coordinates that its material uses.
+fn read_mesh<'b>(
+    reader: &mut Reader<'b>,
+    buffers: &mut Buffers<'_, 'b>,
+    primitive: &Primitive,
+    json: &FilePrimitive,
+    texture_set: u32,
+    path: &JsonPath,
+) -> Result<Mesh, Fault> {
+    let mode = match json.mode {
+        Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => mode,
+        _ => {
+            return Err(Fault::new(
+                path.field("mode"),
+                "points and lines are not supported, only triangles, strips and fans",
+            ));
+        }
+    };
+    if primitive.extension_value("KHR_draco_mesh_compression").is_some() {
+        return Err(Fault::new(path.field("extensions"), "KHR_draco_mesh_compression is not supported"));
+    }
+    let mut source = Source { reader, buffers, primitive, json };
+    let attributes = path.field("attributes");
+    let Some(positions) = source.read_vec3(source.attribute(Semantic::Positions), None, &attributes)? else {
+        return Err(Fault::new(attributes, "there is no POSITION"));
+    };
+    let count = positions.len();
+    source.reader.charge(&attributes, count as u64, size_of::<Vertex>() as u64)?;
+    let mut vertices = vec![Vertex::default(); count];
+    vertices.iter_mut().zip(positions).for_each(|(vertex, position)| vertex.position = position);
+    let normals = source.read_vec3(source.attribute(Semantic::Normals), Some(count), &attributes)?;
+    let is_flat = normals.is_none();
+    vertices.iter_mut().zip(normals.into_iter().flatten()).for_each(|(vertex, normal)| vertex.normal = normal);
+    if let Some(accessor) = source.attribute(Semantic::TexCoords(texture_set)) {
+        let checked = source.buffers.check(source.reader, accessor, &[2], Some(count), &attributes)?;
+        let coordinates = source.buffers.vectors(&checked)?;
+        vertices.iter_mut().zip(coordinates).for_each(|(vertex, texture)| vertex.texture = texture);
+    }
+    read_colours(&mut source, &mut vertices, &attributes)?;
+    read_influences(&mut source, &mut vertices, &attributes)?;
+    let mut targets = Vec::new();
+    for (index, target) in json.targets.iter().flatten().enumerate() {
+        let target_path = path.element("targets", index);
+        let mut deltas = |accessor| {
+            Ok(source.read_vec3(accessor, Some(count), &target_path)?.unwrap_or_default()) as Result<_, Fault>
+        };
+        targets.push(MorphTarget { positions: deltas(target.positions)?, normals: deltas(target.normals)? });
+    }
+    let indices = triangles(mode, &read_indices(&mut source, count, path)?);
+    let mesh = Mesh { vertices, indices, targets };
+    if !is_flat {
+        return Ok(mesh);
+    }
+    let corner = size_of::<Vertex>() + 24 * mesh.targets.len();
+    source.reader.charge(&attributes, mesh.indices.len() as u64, corner as u64)?;
+    Ok(mesh.flat())
+}
+
+/// Reads the colours of the first set. Colours without alpha are opaque.
+fn read_colours(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), Fault> {
+    let Some(accessor) = source.attribute(Semantic::Colors(0)) else { return Ok(()) };
+    let checked = source.buffers.check(source.reader, accessor, &[3, 4], Some(vertices.len()), path)?;
+    checked.check_component(FRACTIONS, path)?;
+    let crate_reader = source.primitive.reader(|buffer| source.buffers.bytes(&buffer));
+    let colours = checked.floats(|| Some(crate_reader.read_colors(0)?.into_rgba_f32()))?;
+    for (vertex, colour) in vertices.iter_mut().zip(colours) {
+        vertex.colour = colour.map(|value| (65535.0 * value).round().clamp(0.0, 65535.0) as u16);
+    }
+    Ok(())
+}
+
+/// Reads the joints and weights of all sets. Each vertex keeps the eight joints of the largest weights; its weights are
+/// scaled to a sum of 1.
+fn read_influences(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), Fault> {
+    let mut sets = Vec::new();
+    for set in 0.. {
+        let both = [source.attribute(Semantic::Joints(set)), source.attribute(Semantic::Weights(set))];
+        let [Some(joints), Some(weights)] = both else { break };
+        let mut check = |accessor| source.buffers.check(source.reader, accessor, &[4], Some(vertices.len()), path);
+        let (joints, weights) = (check(joints)?, check(weights)?);
+        joints.check_component(JOINTS, path)?;
+        weights.check_component(FRACTIONS, path)?;
+        let crate_reader = source.primitive.reader(|buffer| source.buffers.bytes(&buffer));
+        sets.push((
+            joints.elements(|| Some(crate_reader.read_joints(set)?.into_u16())),
+            weights.floats(|| Some(crate_reader.read_weights(set)?.into_f32()))?,
+        ));
+    }
+    if sets.is_empty() {
+        return Ok(());
+    }
+    for (index, vertex) in vertices.iter_mut().enumerate() {
+        let set_influences = |(joints, weights): &(Vec<[u16; 4]>, Vec<[f32; 4]>)| -> [(u16, f32); 4] {
+            std::array::from_fn(|number| (joints[index][number], weights[index][number].max(0.0)))
+        };
+        let mut all: Vec<(u16, f32)> =
+            sets.iter().flat_map(set_influences).filter(|&(_, weight)| weight > 0.0).collect();
+        if all.len() > 4 {
+            all.sort_by(|a, b| b.1.total_cmp(&a.1));
+            all.truncate(Vertex::INFLUENCES);
+        }
+        let sum: f32 = all.iter().map(|(_, weight)| weight).sum();
+        // A vertex without weights moves with its first joint, as in common viewers.
+        if all.is_empty() {
+            all.push((sets[0].0[index][0], 1.0));
+        }
+        for (number, (joint, weight)) in all.into_iter().enumerate() {
+            vertex.joints.as_flattened_mut()[number] = joint;
+            vertex.weights.as_flattened_mut()[number] = if sum > 0.0 { weight / sum } else { weight };
+        }
+    }
+    Ok(())
+}
+
+/// Reads the indices of the corners of a primitive. Without indices, they are 0, 1, 2, ...
+fn read_indices(source: &mut Source, count: usize, path: &JsonPath) -> Result<Vec<u32>, Fault> {
+    let path = path.field("indices");
+    let Some(accessor) = source.json.indices else { return Ok((0..count as u32).collect()) };
+    let checked = source.buffers.check(source.reader, accessor, &[1], None, &path)?;
+    checked.check_component(INDICES, &path)?;
+    let crate_reader = source.primitive.reader(|buffer| source.buffers.bytes(&buffer));
+    let indices = checked.elements(|| Some(crate_reader.read_indices()?.into_u32()));
+    match indices.iter().all(|&index| (index as usize) < count) {
+        true => Ok(indices),
+        false => Err(Fault::new(path, format!("an index is beyond the {count} vertices"))),
+    }
+}
+
+/// The corners as a list of triangles, three indices per triangle.
+fn triangles(mode: Mode, corners: &[u32]) -> Vec<u32> {
+    match mode {
+        Mode::TriangleStrip => {
+            // Every other triangle is reversed, so that all face the same way.
+            let orient = |(number, corner): (usize, &[u32])| match number % 2 {
+                0 => [corner[0], corner[1], corner[2]],
+                _ => [corner[0], corner[2], corner[1]],
+            };
+            corners.windows(3).enumerate().flat_map(orient).collect()
+        }
+        Mode::TriangleFan => {
+            corners.get(1..).unwrap_or_default().windows(2).flat_map(|two| [two[0], two[1], corners[0]]).collect()
+        }
+        _ => corners[..corners.len() - corners.len() % 3].to_vec(),
+    }
+}
+
+/// Reads materials and their textures, each once, when a primitive first uses it (glTF 2.0, sections 3.8 and 3.9).
+///
+/// It uses the structs that the crate parses from JSON. The crate's wrappers around them panic if an index is out of
+/// range.
+struct Materials<'a> {
+    root: &'a Root,
+    /// The index in the figure of each material of the file that has been read. `None` is the default material.
+    read: HashMap<Option<usize>, usize>,
+    /// The index in the figure of each image of the file that has been read; `None` if it is broken.
+    images: HashMap<usize, Option<usize>>,
+}
+
+impl<'a> Materials<'a> {
+    fn new(root: &'a Root) -> Self {
+        Self { root, read: HashMap::new(), images: HashMap::new() }
+    }
+
+    /// The set of texture coordinates that the texture of a material uses.
+    fn texture_set(&self, index: Option<usize>) -> u32 {
+        let info = index.and_then(|index| self.root.materials.get(index)).and_then(texture);
+        info.map_or(0, |info| {
+            let transform = info.extensions.as_ref().and_then(|extensions| extensions.texture_transform.as_ref());
+            transform.and_then(|transform| transform.tex_coord).unwrap_or(info.tex_coord)
+        })
+    }
+
+    /// Reads a material of the file and returns its index in the figure. Without an index, it is the default material.
+    /// `path` is the path of the primitive.
+    fn read(&mut self, reader: &mut Reader, index: Option<usize>, path: &JsonPath, figure: &mut Figure) -> usize {
+        if let Some(&known) = self.read.get(&index) {
+            return known;
+        }
+        let material = match index.map(|index| (index, self.root.materials.get(index))) {
+            None => Material::default(),
+            Some((index, Some(material))) => self.material(reader, index, material, figure),
+            Some((index, None)) => {
+                reader.warn(path.field("material"), format!("there is no materials[{index}]; white is used"));
+                Material::default()
+            }
+        };
+        figure.materials.push(material);
+        self.read.insert(index, figure.materials.len() - 1);
+        figure.materials.len() - 1
+    }
+
+    fn material(&mut self, reader: &mut Reader, index: usize, file: &FileMaterial, figure: &mut Figure) -> Material {
+        let glossy = file.extensions.as_ref().and_then(|extensions| extensions.pbr_specular_glossiness.as_ref());
+        let plain = file.pbr_metallic_roughness.base_color_factor.0;
+        let texture = texture(file).and_then(|info| self.texture(reader, index, info, figure));
+        Material {
+            base_colour: repair(glossy.map_or(plain, |glossy| glossy.diffuse_factor.0)),
+            texture,
+            emissive: repair(file.emissive_factor.0),
+            alpha: match file.alpha_mode {
+                Checked::Valid(AlphaMode::Opaque) => Alpha::Opaque,
+                Checked::Valid(AlphaMode::Mask) => Alpha::Mask(file.alpha_cutoff.unwrap_or_default().0),
+                Checked::Valid(AlphaMode::Blend) => Alpha::Blend,
+                Checked::Invalid => {
+                    reader.warn(
+                        JsonPath::top("materials", index).field("alphaMode"),
+                        "the mode is not OPAQUE, MASK or BLEND; OPAQUE is used",
+                    );
+                    Alpha::Opaque
+                }
+            },
+            double_sided: file.double_sided,
+            unlit: file.extensions.as_ref().is_some_and(|extensions| extensions.unlit.is_some()),
+            ..Material::default()
+        }
+    }
+
+    fn texture(&mut self, reader: &mut Reader, material: usize, info: &Info, figure: &mut Figure) -> Option<Texture> {
+        let root = self.root;
+        let material_path = JsonPath::top("materials", material);
+        let index = info.index.value();
+        let Some(texture) = root.textures.get(index) else {
+            let message = format!("there is no textures[{index}]; a plain colour is used");
+            reader.warn(material_path.field("pbrMetallicRoughness").field("baseColorTexture"), message);
+            return None;
+        };
+        let texture_path = JsonPath::top("textures", index);
+        if texture.source == Index::new(NO_IMAGE) {
+            let names: Vec<&str> =
+                texture.extensions.iter().flat_map(|extensions| extensions.others.keys()).map(String::as_str).collect();
+            let message =
+                format!("its image is only in {}, which is not supported; a plain colour is used", names.join(", "));
+            reader.warn(texture_path.field("source"), message);
+            return None;
+        }
+        let source = texture.source.value();
+        let image =
+            *self.images.entry(source).or_insert_with(|| match read_image(reader, root, source, &texture_path) {
+                Ok(image) => {
+                    figure.images.push(image);
+                    Some(figure.images.len() - 1)
+                }
+                Err(fault) => {
+                    reader.warn(fault.path, format!("{}; a plain colour is used", fault.reason));
+                    None
+                }
+            });
+        let sampler = texture.sampler.and_then(|sampler| root.samplers.get(sampler.value()));
+        let wrap = |mode: Option<Checked<WrappingMode>>| match mode {
+            Some(Checked::Valid(WrappingMode::ClampToEdge)) => Wrap::Clamp,
+            Some(Checked::Valid(WrappingMode::MirroredRepeat)) => Wrap::Mirror,
+            _ => Wrap::Repeat,
+        };
+        let nearest = Some(Checked::Valid(MagFilter::Nearest));
+        Some(Texture {
+            image: image?,
+            wrap: [sampler.map(|sampler| sampler.wrap_s), sampler.map(|sampler| sampler.wrap_t)].map(wrap),
+            nearest: sampler.is_some_and(|sampler| sampler.mag_filter == nearest),
+            transform: transform(info),
+        })
+    }
+}
+
+/// The texture of the base colour of a material.
+fn texture(material: &FileMaterial) -> Option<&Info> {
+    let glossy = material.extensions.as_ref().and_then(|extensions| extensions.pbr_specular_glossiness.as_ref());
+    glossy.map_or(&material.pbr_metallic_roughness.base_color_texture, |glossy| &glossy.diffuse_texture).as_ref()
+}
+
+/// Offset x rotation x scale, as `KHR_texture_transform` defines. A transform that is not finite becomes the identity.
+fn transform(info: &Info) -> Affine2 {
+    let transform = info.extensions.as_ref().and_then(|extensions| extensions.texture_transform.as_ref());
+    let Some(transform) = transform else { return Affine2::IDENTITY };
+    let (sin, cos) = transform.rotation.0.sin_cos();
+    let rotation = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
+    let scale = Mat2::from_diagonal(Vec2::from(transform.scale.0));
+    let matrix = Affine2 { matrix2: rotation * scale, translation: Vec2::from(transform.offset.0) };
+    if matrix.is_finite() { matrix } else { Affine2::IDENTITY }
+}
+
+/// Factors with negative numbers replaced by 0, and numbers that are not finite by 1.
+fn repair<const N: usize>(factors: [f32; N]) -> [f32; N] {
+    factors.map(|factor| if factor.is_finite() { factor.max(0.0) } else { 1.0 })
+}
+
+/// Reads an image: a file beside the document, a data URI, or a buffer view. `path` is the path of the texture.
+fn read_image(reader: &mut Reader, root: &Root, index: usize, path: &JsonPath) -> Result<Image, Fault> {
+    let count = root.images.len();
+    let image = root.images.get(index).ok_or_else(|| Fault::index(path.field("source"), index, "images", count))?;
+    let image_path = JsonPath::top("images", index);
+    let decoded = match (&image.uri, image.buffer_view) {
+        (Some(uri), _) => Image::decode(&reader.resource(uri, &image_path.field("uri"))?),
+        (None, Some(view)) => Image::decode(reader.view(view.value(), &image_path.field("bufferView"))?.bytes()),
+        (None, None) => Err("the image has neither a uri nor a bufferView".into()),
+    };
+    let image = decoded.map_err(|reason| Fault::new(&image_path, reason))?;
+    // Twice, for the mip levels.
+    reader.charge(&image_path, image.pixels.len() as u64, 2)?;
+    Ok(image)
 }

@@ -1,0 +1,273 @@
+//! `posse retarget`: clips of a file on the skeleton of another one, as a glTF file.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use posse::export::gltf::Document;
+use posse::{
+    ClipId, DropReason, DroppedTrack, Error, Library, LostRootMotion, RetargetedClip, RetargetedTrack, Retargeting,
+    Skeleton, Target, TrackMethod,
+};
+use serde::Serialize;
+
+use crate::output::{self, Output, check_folder, note};
+use crate::retargeting::{MapArgs, Retargeted, is_demo};
+use crate::source::{Source, find_clip};
+
+/// The length of the sides of the triangles of the built-in figure, in metres.
+const BODY_SIDE: f64 = 0.025;
+
+/// The arguments of `posse retarget`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A .glb, .gltf, .vrm, .vrma or .bvh file with clips.
+    file: PathBuf,
+    /// A .glb, .gltf, .vrm or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
+    #[arg(long, value_name = "TARGET")]
+    onto: PathBuf,
+    /// A clip, by name or by index. Can be given several times. Default: all clips.
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Vec<String>,
+    #[command(flatten)]
+    map: MapArgs,
+    /// Keeps the animations of TARGET, before the new ones. By default, they are replaced.
+    #[arg(long)]
+    keep: bool,
+    /// Prints the report as JSON.
+    #[arg(long)]
+    json: bool,
+    /// The output file, .glb: the nodes, skins, meshes and materials of TARGET with the new clips.
+    #[arg(short, long, value_name = "OUT.glb")]
+    output: PathBuf,
+}
+
+/// Runs `posse retarget`.
+pub fn run(args: &Args) -> Result<(), Error> {
+    if !args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("glb")) {
+        let file = args.output.display();
+        return Err(Error::Usage(format!("{file}: the name of the output must end with .glb")));
+    }
+    check_folder(&args.output)?;
+    let source = Source::load_nodes(&args.file)?;
+    let clips = selected_clips(&source, &args.clip)?;
+    if clips.is_empty() {
+        return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));
+    }
+    let Retargeted { source, retargeting, bytes } = Retargeted::new(source, &args.file, &args.onto, &clips, &args.map)?;
+    let library = &source.library;
+    let mut document = match &bytes {
+        // A glTF file.
+        Some(bytes) if source.asset.is_some() => Document::from_slice(&args.onto, bytes, args.onto.parent())?,
+        _ => Document::of_skeleton(library, source.skeleton)?,
+    };
+    if is_demo(&args.onto) {
+        document.add_body(&posse_render::demo::body(library.skeleton(source.skeleton), BODY_SIDE)?);
+    }
+    for warning in document.warnings() {
+        note(&format!("warning: {}: {warning}", args.onto.display()));
+    }
+    if !args.keep {
+        document.remove_animations();
+    }
+    for clip in &retargeting.clips {
+        document.add_clip(library, clip.clip)?.iter().for_each(|text| note(&format!("note: {text}")));
+    }
+    let glb = document.to_glb()?;
+    let mut file = Output::create(Some(&args.output))?;
+    file.write(|out| out.write_all(&glb))?;
+    file.finish()?;
+    let report = Report::new(library, &retargeting);
+    output::print(|out| {
+        if args.json {
+            serde_json::to_writer_pretty(&mut *out, &report)?;
+            return writeln!(out);
+        }
+        report.print(out)
+    })
+}
+
+/// The clips that the options name, each once; all clips without options.
+fn selected_clips(source: &Source, names: &[String]) -> Result<Vec<ClipId>, Error> {
+    let mut clips = Vec::new();
+    for name in names {
+        clips.extend(find_clip(source, Some(name))?.filter(|clip| !clips.contains(clip)));
+    }
+    Ok(if names.is_empty() { source.clips.clone() } else { clips })
+}
+
+/// The report as JSON.
+#[derive(Serialize)]
+pub struct Report {
+    /// The pairs, with the reason for each.
+    joints: Vec<Pair>,
+    /// The joint of the source whose movement the target takes over.
+    root: Option<String>,
+    /// The factor of that movement; 0 if the target does not move.
+    scale: f64,
+    /// The joints that were left out because they are ambiguous or cannot be animated, and why.
+    left_out: Vec<String>,
+    /// Names of nodes without a partner.
+    source_without_partner: Vec<String>,
+    target_without_partner: Vec<String>,
+    clips: Vec<ClipReport>,
+}
+
+#[derive(Serialize)]
+struct Pair {
+    source: String,
+    target: String,
+    by: String,
+}
+
+#[derive(Serialize)]
+struct ClipReport {
+    name: Option<String>,
+    /// Tracks whose keys were transformed.
+    exact: Vec<String>,
+    /// Tracks of a single key.
+    constant: Vec<String>,
+    resampled: Vec<ResampledTrack>,
+    dropped: Vec<Dropped>,
+    /// The root joint of the clip whose root motion is lost, and why.
+    lost_root_motion: Option<LostMotion>,
+}
+
+#[derive(Serialize)]
+struct LostMotion {
+    joint: String,
+    reason: String,
+}
+
+#[derive(Serialize)]
+struct ResampledTrack {
+    track: String,
+    keys: usize,
+    /// In radians for a rotation, as a share of the rig's size for a translation.
+    error: f64,
+}
+
+#[derive(Serialize)]
+struct Dropped {
+    track: String,
+    reason: String,
+}
+
+impl Report {
+    /// The report of a retargeting.
+    pub fn new(library: &Library, retargeting: &Retargeting) -> Self {
+        let map = &retargeting.map;
+        let [source, target] = [map.source, map.target].map(|id| library.skeleton(id));
+        let names = |skeleton: &Skeleton, is_paired: &dyn Fn(usize) -> bool| -> Vec<String> {
+            (0..skeleton.joints().len())
+                .filter(|&joint| !is_paired(joint))
+                .map(|joint| skeleton.joint_name(joint))
+                .collect()
+        };
+        let pair = |pair: &posse::JointPair| {
+            let [source, target] = map.names(library, *pair);
+            Pair { source, target, by: pair.by.to_string() }
+        };
+        Self {
+            joints: map.pairs.iter().map(pair).collect(),
+            root: map.root.map(|root| source.joint_name(root)),
+            scale: retargeting.scale,
+            left_out: map.remarks.iter().map(|remark| map.describe(library, remark)).collect(),
+            source_without_partner: names(source, &|joint| map.target_of(joint).is_some()),
+            target_without_partner: names(target, &|joint| map.pairs.iter().any(|pair| pair.target == joint)),
+            clips: retargeting.clips.iter().map(|clip| ClipReport::new(library, clip)).collect(),
+        }
+    }
+
+    /// Prints the report as text.
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let root = match &self.root {
+            Some(root) if self.scale != 0.0 => format!("root {root}, moved by {:.4} of its movement", self.scale),
+            _ => "the root does not move".into(),
+        };
+        writeln!(out, "{} pairs of joints; {root}", self.joints.len())?;
+        for Pair { source, target, by } in &self.joints {
+            writeln!(out, "  {source} -> {target} (by {by})")?;
+        }
+        for (side, names) in [("source", &self.source_without_partner), ("target", &self.target_without_partner)] {
+            if !names.is_empty() {
+                writeln!(out, "without a partner, {side}: {}", names.join(", "))?;
+            }
+        }
+        for remark in &self.left_out {
+            writeln!(out, "left out: {remark}")?;
+        }
+        self.clips.iter().try_for_each(|clip| clip.print(out))
+    }
+}
+
+impl ClipReport {
+    fn new(library: &Library, clip: &RetargetedClip) -> Self {
+        let (made, source) = (library.clip(clip.clip), library.clip(clip.source));
+        let target_skeleton = library.skeleton(made.skeleton);
+        let skeleton = library.skeleton(source.skeleton);
+        let lost = |lost: LostRootMotion| LostMotion {
+            joint: skeleton.joint_name(lost.joint),
+            reason: lost.reason.to_string(),
+        };
+        let mut report = Self {
+            name: made.name.clone(),
+            exact: Vec::new(),
+            constant: Vec::new(),
+            resampled: Vec::new(),
+            dropped: Vec::new(),
+            lost_root_motion: clip.lost_root_motion.map(lost),
+        };
+        for RetargetedTrack { target, method } in &clip.tracks {
+            let track = track_name(target_skeleton, *target);
+            match *method {
+                TrackMethod::Exact => report.exact.push(track),
+                TrackMethod::Constant => report.constant.push(track),
+                TrackMethod::Resampled { keys, error } => report.resampled.push(ResampledTrack { track, keys, error }),
+            }
+        }
+        let dropped = |dropped: &DroppedTrack| {
+            let DroppedTrack { target, reason, .. } = *dropped;
+            Dropped { track: track_name(skeleton, target), reason: DropReason::to_string(&reason) }
+        };
+        report.dropped = clip.dropped.iter().map(dropped).collect();
+        report
+    }
+
+    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self { exact, constant, resampled, dropped, .. } = self;
+        writeln!(
+            out,
+            "clip {}: {} exact, {} constant, {} resampled, {} dropped",
+            self.name.as_deref().unwrap_or("unnamed"),
+            exact.len(),
+            constant.len(),
+            resampled.len(),
+            dropped.len()
+        )?;
+        for ResampledTrack { track, keys, error } in resampled {
+            let unit = if track.starts_with("rotation") { "rad" } else { "of the rig's size" };
+            writeln!(out, "  {track}: resampled at {keys} keys, off by up to {error:.2e} {unit}")?;
+        }
+        let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        dropped.iter().for_each(|dropped| by_reason.entry(&dropped.reason).or_default().push(&dropped.track));
+        for (reason, tracks) in by_reason {
+            writeln!(out, "  dropped, because {reason}: {}", tracks.join(", "))?;
+        }
+        if let Some(LostMotion { joint, reason }) = &self.lost_root_motion {
+            writeln!(out, "  lost root motion of {joint}, because {reason}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The name of a target: the part, and the name of its joint or property.
+fn track_name(skeleton: &Skeleton, target: Target) -> String {
+    match target {
+        Target::Translation(joint) => format!("translation of {}", skeleton.joint_name(joint)),
+        Target::Rotation(joint) | Target::EulerAngles(joint) => format!("rotation of {}", skeleton.joint_name(joint)),
+        Target::Scale(joint) => format!("scale of {}", skeleton.joint_name(joint)),
+        Target::Weights(joint) => format!("weights of {}", skeleton.joint_name(joint)),
+        Target::Property(property) => format!("property {}", skeleton.properties()[property].name),
+    }
+}
