@@ -198,7 +198,7 @@ async fn open(
         .await;
     let info = adapter.get_info();
     let (device, queue) = device.map_err(|error| {
-        Error::Device(format!("{} cannot be opened: {error}; --adapter of the command, or the environment variable WGPU_ADAPTER_NAME, selects another adapter", info.name))
+        Error::Device(format!("{} cannot be opened: {error}; select another adapter of `GpuContext::adapters`, for example by the environment variable WGPU_ADAPTER_NAME", info.name))
     })?;
     Ok(GpuContext { device, queue, info })
 }
