@@ -1,3 +1,4 @@
+// Needs: phase, search
 //! Layers at the tick of the frame: their clip times, and where a clip has one timeline its search result. One invocation per layer.
 //!
 //! The kernel runs before those that pose, where each wave of an instance would compute the same.

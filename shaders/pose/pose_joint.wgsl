@@ -1,3 +1,4 @@
+// Needs: pose_part, root_joint, sample, search
 //! The local transform of a joint by a clip, for the kernels that pose.
 
 /// True if the keys of all parts of a joint are loaded before any part is computed, without a branch. A compiler does not move loads out of

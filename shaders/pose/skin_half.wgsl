@@ -1,3 +1,4 @@
+// Needs: matrix
 //! Skin matrices as `f16`: three rows of four per joint.
 
 /// The rows of the skin matrix of each joint of each skin. The first word of a row holds x and y, the second z and w.

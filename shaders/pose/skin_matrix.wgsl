@@ -1,3 +1,4 @@
+// Needs: matrix
 //! Skin matrices in full: three rows of four `f32` per joint.
 
 /// The rows of the skin matrix of each joint of each skin.
