@@ -1,3 +1,4 @@
+// Needs: nothing
 //! Kernels that only write memory, or only copy it: the upper bound of an adapter.
 
 @group(0) @binding(0) var<storage, read_write> memory: array<vec4<f32>>;

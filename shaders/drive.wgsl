@@ -1,3 +1,4 @@
+// Needs: phase, sync
 //! Drivers: from parameters and leaders to the times and weights of layers, one invocation per instance.
 //!
 //! The kernel runs before the pose pass and writes the layer records that the other kernels read.

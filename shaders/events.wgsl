@@ -1,3 +1,4 @@
+// Needs: phase, sync
 //! The events that layers reach in a step of the clock, one invocation per layer.
 //!
 //! Integer arithmetic, so that every adapter lists the same events. Signed numbers of 64 and 128 bits are in two's complement,

@@ -1,3 +1,4 @@
+// Needs: phase, search
 //! Layers at the tick of the frame: their clip times, and where a clip has one timeline its search result. One invocation per layer.
 //!
 //! In the pose pass, every wave of an instance would compute 64-bit products and the search; on an NVIDIA H200 that

@@ -1,3 +1,4 @@
+// Needs: nothing
 //! Goals: from parameters to targets and weights, one invocation per goal.
 //!
 //! The kernel runs before the pose pass, and writes the goals behind the lists that the kernels that pose read.

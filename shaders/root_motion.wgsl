@@ -1,3 +1,4 @@
+// Needs: blend, phase, pose_part, root_joint, sample, search
 //! Root motion: the movement of instances from one tick to another, one invocation per instance.
 //!
 //! The clip of a layer moves its instance by `G(a)^-1 W^n G(b)`. `G` is the part of the root joint's transform that moves the

@@ -1,3 +1,4 @@
+// Needs: nothing
 //! Visible lists: the listed instances that are due, and the size of the dispatch that poses them.
 //!
 //! There are two kernels, one after the other. Before them, the host clears the count of those due and the joints of all

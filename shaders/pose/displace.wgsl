@@ -1,3 +1,4 @@
+// Needs: blend, phase, pose_common, pose_joint, quat
 //! Transitions: the pose of the layers, displaced by what is left of the pose before.
 //!
 //! `lists` holds, behind the lists of the instances that are due, the offset of a `DisplacementRecord` for each instance, or 0, and

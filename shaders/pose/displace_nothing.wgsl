@@ -1,3 +1,4 @@
+// Needs: pose_common, pose_joint
 //! The functions of `displace.wgsl` for batches without transitions.
 
 fn displace_begin(share: Share) {}

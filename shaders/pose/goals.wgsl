@@ -1,3 +1,4 @@
+// Needs: goals_rigid | goals_general, inverse_kinematics, joints_in_workgroup | joints_in_storage, pose_common, quat
 //! Goals: chains of joints turn to targets, after the hierarchy. The common part of `goals_rigid.wgsl` and `goals_general.wgsl`.
 //!
 //! All lanes of an instance compute the same turns, so that none waits for another's. Joints beyond the level of detail of a visible

@@ -1,3 +1,4 @@
+// Needs: goals, hierarchy, inverse_kinematics, joints_in_workgroup | joints_in_storage, pose_common, quat
 //! Goals of all other skeletons: their turns change local rotations, from which the hierarchy makes all matrices anew. The local
 //! transforms are in their output, requested or not.
 

@@ -1,3 +1,4 @@
+// Needs: goals, inverse_kinematics, joints_in_workgroup | joints_in_storage, matrix, pose_common, quat
 //! Goals of skeletons whose joints that lead to a chain keep a uniform scale: a turn in model space moves all below a joint as a rigid
 //! body. Each joint has one motion, by the number of joints of the chain that turn it.
 

@@ -1,3 +1,4 @@
+// Needs: displace | displace_nothing, phase, pose_common, pose_joint, pose_part, sample, search
 //! The pose pass for instances of one layer that needs no mixing: from ticks to skin matrices.
 //!
 //! Its stages: phase, search, sample, hierarchy, skin. `play.wgsl` does the phase, and the search of clips with one

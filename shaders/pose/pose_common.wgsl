@@ -1,3 +1,5 @@
+// Needs: goals_rigid | goals_general | goals_nothing, hierarchy, joints_in_workgroup | joints_in_storage, matrix
+// Needs: phase, pose_joint, pose_part, sample, search, skin_matrix | skin_half | skin_dual_quaternion
 //! The common part of the kernels of the pose pass: outputs, the share of a lane, and the stages after the sampling.
 //!
 //! A workgroup poses one instance or several, each with `lane_count` lanes, about one per joint. Binding 7, the skin matrices, is
@@ -12,6 +14,10 @@
 /// The lists of the instances that are due, written by `visible.wgsl` and used only if not all instances are posed. The
 /// displacements of instances in a transition and the goals follow them.
 @group(0) @binding(9) var<storage, read> lists: array<u32>;
+
+/// The rows of a skin matrix that a lane writes at a time: one, so that neighbouring lanes write neighbouring addresses, or all three if
+/// the format needs them.
+const SKIN_ROWS: u32 = select(3u, 1u, SKIN_BY_ROW);
 
 /// Search results, `span_count` per instance and sample of a layer.
 var<workgroup> spans: array<Span, SPAN_CAPACITY>;
@@ -162,7 +168,7 @@ fn pose_finish_lane(share: Share) {
 }
 
 /// Writes skin matrices, in the format of the file that defines `skin_write` and `skin_write_row`. Each lane writes `SKIN_ROWS` rows
-/// at a time: one, so that neighbouring lanes write neighbouring addresses, or all three if the format needs them.
+/// at a time.
 fn pose_skin(share: Share) {
     let rows = 3u * batch.skeleton.skin_joint_count;
     for (var first = SKIN_ROWS * share.lane; first < rows; first += SKIN_ROWS * pose_lane_count()) {
@@ -170,7 +176,7 @@ fn pose_skin(share: Share) {
         let joint = share.base + words[batch.skeleton.skin_joints + matrix];
         let inverse_bind = matrix_load(batch.skeleton.inverse_binds + 3u * matrix);
         let at = share.instance * rows + first;
-        if SKIN_ROWS == 1u {
+        if SKIN_BY_ROW {
             skin_write_row(at, matrix_row(joint_matrix_row(joint, first % 3u), inverse_bind));
         } else {
             skin_write(at, matrix_multiply(joint_matrix_load(joint), inverse_bind));

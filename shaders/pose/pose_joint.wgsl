@@ -1,3 +1,4 @@
+// Needs: pose_part, root_joint, sample, search
 //! The local transform of a joint by a clip, for the kernels that pose.
 //!
 //! Where keys are glTF's and not compressed, the keys of translation, rotation and scale are loaded before any of them

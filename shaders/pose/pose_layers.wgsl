@@ -1,3 +1,4 @@
+// Needs: blend, displace | displace_nothing, phase, pose_common, pose_joint, pose_part, sample, search
 //! The pose pass for instances of several layers, or of one layer that needs mixing.
 //!
 //! Its stages: phase, search, sample, blend, hierarchy, skin. `play.wgsl` does the phase, and where layers only blend

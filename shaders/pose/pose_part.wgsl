@@ -1,3 +1,4 @@
+// Needs: phase, quat, sample, search
 //! The inputs of the kernels that sample joints, and one part of a joint by a clip: its translation, rotation or scale. The kernels that
 //! pose and the kernel of root motion each define a `pose_span`, which returns search results.
 

@@ -1,3 +1,4 @@
+// Needs: matrix
 //! Skin matrices as rotation, translation and uniform scale, from which a vertex shader makes dual quaternions: three pairs of
 //! words per joint, which one lane writes.
 //!

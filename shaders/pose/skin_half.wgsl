@@ -1,3 +1,4 @@
+// Needs: matrix
 //! Skin matrices as `f16`: three rows of four per joint.
 //!
 //! Each skin format is a file of its own kernel, not a branch, so that full matrices cost nothing extra. An `f16` is

@@ -1,3 +1,4 @@
+// Needs: matrix
 //! Skin matrices in full: three rows of four `f32` per joint.
 //!
 //! A lane keeps the matrix of its joint, from the hierarchy to the skin matrix, and writes it whole; matrices in

@@ -1,3 +1,4 @@
+// Needs: phase, quat
 //! Rules of mixing: first all layers that blend, by weighted means, then the other layers in order.
 
 /// The weighted sum of the layers that blend.

@@ -1,3 +1,4 @@
+// Needs: nothing
 //! Fraction to eased fraction, by multiplications, additions and roots: the accuracy that WGSL promises for `sin` and `exp2` is
 //! too low for an easing.
 

@@ -1,3 +1,4 @@
+// Needs: joints_in_workgroup | joints_in_storage, matrix, pose_common
 //! Local matrices to model matrices, in place.
 //!
 //! The lanes of an instance share its joints. In each round, the matrix of a joint is multiplied by the matrix of its ancestor

@@ -1,3 +1,4 @@
+// Needs: quat
 //! Inverse kinematics: the turns in model space by which joints reach a target.
 //!
 //! Angles have no part in it: a turn is made of the cosine and the sine of half its angle, which vectors give without inverse

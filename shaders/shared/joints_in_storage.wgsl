@@ -1,3 +1,4 @@
+// Needs: matrix
 //! Joint matrices in the storage of the model output: for rigs that are too large for workgroup memory.
 //! `joints_in_workgroup.wgsl` is the alternative.
 

@@ -1,3 +1,4 @@
+// Needs: matrix, pose_common
 //! Joint matrices in workgroup memory: for rigs that fit. `joints_in_storage.wgsl` is the alternative.
 
 /// Three rows per joint. A device checks the index of a joint once for all of its rows.

@@ -1,3 +1,4 @@
+// Needs: nothing
 //! Affine matrices as three rows of four numbers: the linear part, and the translation in the last column.
 
 /// An affine matrix.

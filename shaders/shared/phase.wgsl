@@ -1,3 +1,4 @@
+// Needs: nothing
 //! Ticks to clip time.
 //!
 //! Integer arithmetic, so that a month of playing is as exact as a second, on every adapter. A pass is one way through the part

@@ -1,3 +1,4 @@
+// Needs: ease
 //! Quaternions xyzw, by multiplications and additions: the accuracy that WGSL promises for `sin` and `acos` is too low for a
 //! pose.
 //!

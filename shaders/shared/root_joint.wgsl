@@ -1,3 +1,4 @@
+// Needs: quat
 //! The parts of a clip's root joint that move its instance, and arithmetic of rigid movements.
 
 /// A rigid movement: a rotation, then a translation. The fourth number of the translation is 0.

@@ -1,3 +1,4 @@
+// Needs: quat, search
 //! Span to value: keys and fraction to a value (glTF 2.0, appendix C).
 
 /// The mode of a sampler.

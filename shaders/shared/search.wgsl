@@ -1,3 +1,4 @@
+// Needs: ease, phase
 //! Clip time to key interval: once per timeline of an instance and per easing of the timeline, for any number of channels that
 //! share it.
 //!

@@ -1,11 +1,9 @@
-//! Buffers with contents, and the uniform that changes with each frame.
+//! Buffers with contents.
 
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::frame_uploads::FrameUploads;
 use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
-use crate::pack::record::Frame;
 
 /// The largest binding of storage that a device allows, in bytes. It is at most `u32::MAX`: kernels address with 32 bits.
 pub fn largest_binding(device: &wgpu::Device) -> u64 {
@@ -51,56 +49,4 @@ pub(super) fn write(gpu: DeviceAndQueue, buffer: &wgpu::Buffer, offset: u64, con
     fault_point(gpu.device);
     gpu.queue.write_buffer(buffer, offset, contents);
     scopes.pop_for_memory()
-}
-
-/// A [`Frame`] on the GPU.
-#[derive(Debug)]
-pub(super) struct FrameBuffer {
-    frame: wgpu::Buffer,
-    uploads: FrameUploads,
-}
-
-impl FrameBuffer {
-    /// Destroys the buffers.
-    pub fn destroy(&self) {
-        self.frame.destroy();
-        self.uploads.destroy();
-    }
-
-    /// Creates the buffer without contents.
-    pub fn new(gpu: DeviceAndQueue) -> Self {
-        let size = size_of::<Frame>() as u64;
-        let descriptor = wgpu::BufferDescriptor {
-            label: Some("posse frame"),
-            size,
-            usage: Usages::UNIFORM | Usages::COPY_DST,
-            mapped_at_creation: false,
-        };
-        let frame = create_buffer(gpu.device, &descriptor);
-        Self { frame, uploads: FrameUploads::new(gpu, "posse frame upload", size, Usages::COPY_SRC) }
-    }
-
-    /// The buffer, for bind groups.
-    pub fn buffer(&self) -> &wgpu::Buffer {
-        &self.frame
-    }
-
-    /// The device and the queue of the buffer.
-    pub fn gpu(&self) -> DeviceAndQueue<'_> {
-        self.uploads.gpu()
-    }
-
-    /// Fails if there was no memory for a frame that was recorded since the last call.
-    ///
-    /// # Errors
-    /// [`Error::Device`] for want of memory.
-    pub fn check(&self) -> Result<(), Error> {
-        self.uploads.check()
-    }
-
-    /// Records a write of the frame. Two frames in one submission do not disturb each other.
-    pub fn write(&self, encoder: &mut wgpu::CommandEncoder, frame: &Frame) {
-        let upload = self.uploads.write(encoder, bytemuck::bytes_of(frame));
-        encoder.copy_buffer_to_buffer(&upload, 0, &self.frame, 0, self.frame.size());
-    }
 }

@@ -199,7 +199,8 @@ async fn open(
     let info = adapter.get_info();
     let (device, queue) = device.map_err(|error| {
         Error::Device(format!(
-            "{} cannot be opened: {error}; the environment variable WGPU_ADAPTER_NAME selects another adapter",
+            "{} cannot be opened: {error}; select another adapter of `GpuContext::adapters`, for example by the environment \
+             variable WGPU_ADAPTER_NAME",
             info.name
         ))
     })?;

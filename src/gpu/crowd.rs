@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::gpu::batch_builder::{BatchBuilder, SharedParts};
-use crate::gpu::buffers::{FrameBuffer, write};
+use crate::gpu::buffers::write;
 use crate::gpu::drive::needed_parameters;
+use crate::gpu::frame_uploads::FrameBuffer;
 use crate::gpu::goals;
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;

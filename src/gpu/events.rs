@@ -3,8 +3,8 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::buffers::FrameBuffer;
 use crate::gpu::drive::Drivers;
+use crate::gpu::frame_uploads::FrameBuffer;
 use crate::gpu::kernels::{SideKernel, SidePass};
 use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::gpu::{

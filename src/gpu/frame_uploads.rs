@@ -1,4 +1,4 @@
-//! Small uploads that change with each recorded frame.
+//! Small uploads that change with each recorded frame, and the uniform of the frame.
 //!
 //! Each recorded frame has an upload buffer of its own: a write by the queue holds for a whole submission, and a
 //! submission may hold several frames. A buffer that is mapped when it is created would do, but in a browser it panics
@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::gpu::buffers::write;
 use crate::gpu::scopes::without_memory;
 use crate::gpu::{DeviceAndQueue, Scopes, create_buffer};
+use crate::pack::record::Frame;
 
 /// Buffers of one size, each written for one recorded frame and free again when that frame has run.
 ///
@@ -116,6 +117,58 @@ impl FrameUploads {
         let buffer = create_buffer(&self.device, &descriptor);
         let created = scopes.pop_for_memory();
         (Slot { buffer, is_used: Arc::default() }, created)
+    }
+}
+
+/// A [`Frame`] on the GPU.
+#[derive(Debug)]
+pub(super) struct FrameBuffer {
+    frame: wgpu::Buffer,
+    uploads: FrameUploads,
+}
+
+impl FrameBuffer {
+    /// Destroys the buffers.
+    pub fn destroy(&self) {
+        self.frame.destroy();
+        self.uploads.destroy();
+    }
+
+    /// Creates the buffer without contents.
+    pub fn new(gpu: DeviceAndQueue) -> Self {
+        let size = size_of::<Frame>() as u64;
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some("posse frame"),
+            size,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        };
+        let frame = create_buffer(gpu.device, &descriptor);
+        Self { frame, uploads: FrameUploads::new(gpu, "posse frame upload", size, wgpu::BufferUsages::COPY_SRC) }
+    }
+
+    /// The buffer, for bind groups.
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        &self.frame
+    }
+
+    /// The device and the queue of the buffer.
+    pub fn gpu(&self) -> DeviceAndQueue<'_> {
+        self.uploads.gpu()
+    }
+
+    /// Fails if there was no memory for a frame that was recorded since the last call.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for want of memory.
+    pub fn check(&self) -> Result<(), Error> {
+        self.uploads.check()
+    }
+
+    /// Records a write of the frame. Two frames in one submission do not disturb each other.
+    pub fn write(&self, encoder: &mut wgpu::CommandEncoder, frame: &Frame) {
+        let upload = self.uploads.write(encoder, bytemuck::bytes_of(frame));
+        encoder.copy_buffer_to_buffer(&upload, 0, &self.frame, 0, self.frame.size());
     }
 }
 

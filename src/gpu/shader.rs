@@ -7,23 +7,16 @@
 //! point.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::gpu::plan::{GoalTurns, PoseKernel};
-use crate::gpu::shader_branches::remove_dead_branches;
-use crate::gpu::shader_constants::{feature_constants, pose_constants};
-use crate::gpu::shader_files::{
-    DISPLACE, DISPLACE_NOTHING, DRIVE, EASE, EVENTS, GOALS, GOALS_GENERAL, GOALS_NOTHING, GOALS_RIGID, HIERARCHY,
-    INVERSE_KINEMATICS, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, PLAY, POSE, POSE_COMMON, POSE_JOINT,
-    POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SEARCH, SHARED, SYNC, ShaderFile, VISIBLE, generated,
-    skin_writer,
-};
-use crate::gpu::shader_functions::remove_unused_functions;
-use crate::gpu::shader_tokens::Tokens;
+use crate::gpu::plan::{GoalTurns, Plan, PoseKernel, SpanRoom};
+use crate::gpu::shader_files::{ShaderFile, generated, with_needs};
+use crate::gpu::shader_pruning::{Line, prune};
 use crate::gpu::{Scopes, fault_point, interpolators};
-use crate::model::{EventList, Interpolator, Mixing};
-use crate::pack::Features;
+use crate::model::{EventList, Interpolator, Mixing, SkeletonId, SkinFormat};
+use crate::pack::{Features, PackedLibrary};
 
 /// Name of the entry point of the pose pass.
 pub(super) const POSE_ENTRY: &str = "pose";
@@ -92,14 +85,21 @@ impl Composed {
         interpolators: &[Arc<dyn Interpolator>],
         caller: Option<ShaderFile>,
     ) -> Self {
-        let joints = match kernel.workgroup.joint_capacity {
-            Some(_) => JOINTS_IN_WORKGROUP,
-            None => JOINTS_IN_STORAGE,
-        };
-        let entry = match kernel.mixing {
-            Mixing::None => POSE,
-            Mixing::Blend | Mixing::Any => POSE_LAYERS,
-        };
+        let chosen = [
+            kernel.workgroup.joint_capacity.map_or("joints_in_storage", |_| "joints_in_workgroup"),
+            if kernel.displaces { "displace" } else { "displace_nothing" },
+            match kernel.goals {
+                GoalTurns::None => "goals_nothing",
+                GoalTurns::Rigid => "goals_rigid",
+                GoalTurns::General => "goals_general",
+            },
+            match kernel.skin_format {
+                SkinFormat::Matrix => "skin_matrix",
+                SkinFormat::HalfMatrix => "skin_half",
+                SkinFormat::DualQuaternion => "skin_dual_quaternion",
+            },
+        ];
+        let entry = if kernel.mixing == Mixing::None { "pose" } else { "pose_layers" };
         let custom = interpolators.iter().enumerate().flat_map(|(index, interpolator)| {
             let name = interpolators::text_name(&**interpolator);
             let own = ShaderFile::new(name.clone(), interpolator.wgsl().to_owned());
@@ -107,22 +107,8 @@ impl Composed {
             [own, ShaderFile { calls: Some(interpolator.clone()), ..call }]
         });
         let choice = ShaderFile::new("choice of an interpolator", interpolators::generate_choice(interpolators));
-        let displace = if kernel.displaces { DISPLACE } else { DISPLACE_NOTHING };
-        let goals: &[ShaderFile] = match kernel.goals {
-            GoalTurns::None => &[GOALS_NOTHING],
-            GoalTurns::Rigid => &[INVERSE_KINEMATICS, GOALS, GOALS_RIGID],
-            GoalTurns::General => &[INVERSE_KINEMATICS, GOALS, GOALS_GENERAL],
-        };
-        let files =
-            [MATRIX, HIERARCHY, joints, POSE_PART, POSE_JOINT, POSE_COMMON, displace, skin_writer(kernel.skin_format)];
-        let files = generated()
-            .chain(SHARED)
-            .chain(files)
-            .chain(goals.iter().cloned())
-            .chain(custom)
-            .chain([choice])
-            .chain(caller);
-        Self::new(pose_constants(kernel) + &feature_constants(features), files, entry)
+        let others = custom.chain([choice]).chain(caller);
+        Self::new(pose_constants(kernel) + &feature_constants(features), others.chain(with_needs(entry, &chosen)))
     }
 
     /// The kernel of root motion, for a library with these features.
@@ -130,32 +116,31 @@ impl Composed {
         let constants = format!(
             "const WORKGROUP_SIZE: u32 = {ROOT_MOTION_WORKGROUP_SIZE}u;\nconst HAS_SHORT_ARCS: bool = false;\n"
         );
-        let files = generated().chain(SHARED).chain([POSE_PART]);
-        Self::new(constants + &feature_constants(features), files, ROOT_MOTION)
+        Self::new(constants + &feature_constants(features), with_needs("root_motion", &[]))
     }
 
     /// The kernels that run before the pose pass if only visible instances are posed.
     pub fn visible() -> Self {
         let constants = format!("const VISIBLE_WORKGROUP_SIZE: u32 = {VISIBLE_WORKGROUP_SIZE}u;\n");
-        Self::new(constants, generated(), VISIBLE)
+        Self::new(constants, with_needs("visible", &[]))
     }
 
     /// The kernel that plays layers, for a library with these features.
     pub fn play(features: Features) -> Self {
         let constants = format!("const WORKGROUP_SIZE: u32 = {PLAY_WORKGROUP_SIZE}u;\n");
-        Self::new(constants + &feature_constants(features), generated().chain([PHASE, SEARCH, EASE]), PLAY)
+        Self::new(constants + &feature_constants(features), with_needs("play", &[]))
     }
 
     /// The kernel that drives layers.
     pub fn drive() -> Self {
         let constants = format!("const WORKGROUP_SIZE: u32 = {DRIVE_WORKGROUP_SIZE}u;\n");
-        Self::new(constants, generated().chain([PHASE, SYNC]), DRIVE)
+        Self::new(constants, with_needs("drive", &[]))
     }
 
     /// The kernel that reads the parameters of goals.
     pub fn resolve_goals() -> Self {
         let constants = format!("const WORKGROUP_SIZE: u32 = {RESOLVE_GOALS_WORKGROUP_SIZE}u;\n");
-        Self::new(constants, generated(), RESOLVE_GOALS)
+        Self::new(constants, with_needs("resolve_goals", &[]))
     }
 
     /// The kernel that lists events; `follows` is true if layers may be synchronised.
@@ -165,29 +150,20 @@ impl Composed {
             "const WORKGROUP_SIZE: u32 = {EVENTS_WORKGROUP_SIZE}u;\nconst LAYER_CAPACITY: u32 = {layer_capacity}u;\n\
              const FOLLOWS: bool = {follows};\n"
         );
-        Self::new(constants, generated().chain([PHASE, SYNC]), EVENTS)
+        Self::new(constants, with_needs("events", &[]))
     }
 
-    fn new(constants: String, files: impl Iterator<Item = ShaderFile>, entry: ShaderFile) -> Self {
-        let constants_start = Start { name: "generated constants".into(), lines_before: 0, calls: None };
-        let mut lines_before = constants.lines().count() as u32;
-        let constants_range = 0..constants.len();
-        let mut own = vec![constants_range];
-        let mut composed = Self { file: entry.name.clone(), starts: vec![constants_start], code: constants };
-        for ShaderFile { name, text, calls, is_own } in files.chain([entry]) {
-            composed.starts.push(Start { name, lines_before, calls });
-            lines_before += text.lines().count() as u32;
-            own.extend(is_own.then_some(composed.code.len()..composed.code.len() + text.len()));
-            composed.code.push_str(&text);
-            if !text.is_empty() && !text.ends_with('\n') {
-                composed.code.push('\n');
-            }
+    /// Constants, the declarations of Rust, then files. The last file has the entry point.
+    fn new(constants: String, files: impl IntoIterator<Item = ShaderFile>) -> Self {
+        let constants = ShaderFile { is_own: true, ..ShaderFile::new("generated constants", constants) };
+        let files: Vec<_> = [constants].into_iter().chain(generated()).chain(files).collect();
+        let (mut starts, mut lines) = (Vec::new(), Vec::new());
+        for ShaderFile { name, text, calls, is_own } in &files {
+            starts.push(Start { name: name.clone(), lines_before: lines.len() as u32, calls: calls.clone() });
+            lines.extend(text.lines().map(|text| Line { text: text.into(), is_own: *is_own }));
         }
-        let mut tokens = Tokens::new(&composed.code);
-        remove_dead_branches(&mut tokens, &own);
-        remove_unused_functions(&mut tokens, &own);
-        composed.code = tokens.remaining_text();
-        composed
+        let file = files.last().map_or(Cow::Borrowed(""), |entry| entry.name.clone());
+        Self { file, starts, code: prune(lines) }
     }
 
     /// The text in parts: the constants, then the files.
@@ -241,6 +217,101 @@ impl Composed {
     }
 }
 
+/// Constants for the features that a library uses. They are known when its kernels are compiled, so that unused code is removed:
+/// a branch that is never taken costs registers, and a software renderer executes both sides of it.
+fn feature_constants(features: Features) -> String {
+    let Features { splines, beyond_gltf, matrices, roots, floats, quantized } = features;
+    format!(
+        "const HAS_SPLINES: bool = {splines};\nconst HAS_BEYOND_GLTF: bool = {beyond_gltf};\n\
+         const HAS_MATRICES: bool = {matrices};\nconst HAS_ROOTS: bool = {roots};\n\
+         const HAS_FLOATS: bool = {floats};\nconst HAS_QUANTIZED: bool = {quantized};\n"
+    )
+}
+
+/// Constants of a kernel that poses.
+pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
+    let &PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, .. } = kernel;
+    let mut code = String::new();
+    for (name, value) in [
+        ("WORKGROUP_SIZE", workgroup.size),
+        ("SPAN_CAPACITY", workgroup.span_capacity(mixing, span_room)),
+        ("PLAYED_CAPACITY", workgroup.played_capacity()),
+        ("JOINT_CAPACITY", workgroup.joint_capacity.unwrap_or(0)),
+    ] {
+        // A write to a string does not fail.
+        let _ = writeln!(code, "const {name}: u32 = {value}u;");
+    }
+    for (name, value) in [
+        ("HAS_SHORT_ARCS", true),
+        ("ONE_INSTANCE", workgroup.one_instance),
+        ("LANE_PER_JOINT", workgroup.has_lane_per_joint()),
+        ("JOINTS_IN_LANES", joints_in_lanes),
+        ("SPANS_IN_LAYERS", span_room == SpanRoom::InLayers),
+        ("SPANS_FIT", span_room != SpanRoom::TooMany),
+        ("LAYERS_OVER", mixing == Mixing::Any),
+        ("SKIN_BY_ROW", skin_format != SkinFormat::DualQuaternion),
+    ] {
+        let _ = writeln!(code, "const {name}: bool = {value};");
+    }
+    code
+}
+
+/// A kernel as WGSL, for compilers that are not behind a device: `benches/isa` compiles it for GPUs that are not there.
+#[derive(Debug, Clone)]
+pub struct KernelText {
+    /// The text.
+    pub wgsl: String,
+    /// The name of the entry point.
+    pub entry_point: &'static str,
+    /// The instances that a workgroup poses; `None` for kernels that do not pose.
+    pub instances_per_group: Option<u32>,
+}
+
+impl KernelText {
+    /// The kernel that poses instances of a skeleton with `layers` layers each that need a mixing.
+    pub fn pose(
+        packed: &PackedLibrary,
+        skeleton: SkeletonId,
+        mixing: Mixing,
+        layers: u32,
+        skin_format: SkinFormat,
+    ) -> Self {
+        let plan = Plan::new(mixing, &packed.skeletons[skeleton.index()].record, layers);
+        Self::of_plan(packed, plan.with_skin_format(skin_format))
+    }
+
+    /// The kernel that poses instances of a skeleton with one layer each and goals; if `rigid` is set, of joints with a fixed uniform
+    /// scale.
+    pub fn goals(packed: &PackedLibrary, skeleton: SkeletonId, rigid: bool) -> Self {
+        let plan = Plan::new(Mixing::None, &packed.skeletons[skeleton.index()].record, 1);
+        Self::of_plan(packed, plan.with_goals(if rigid { GoalTurns::Rigid } else { GoalTurns::General }))
+    }
+
+    fn of_plan(packed: &PackedLibrary, plan: Plan) -> Self {
+        let composed = Composed::pose(&plan.kernel, packed.features, &packed.interpolators);
+        Self { instances_per_group: Some(plan.instances_per_group), ..Self::new(composed, POSE_ENTRY) }
+    }
+
+    /// The kernels beside those that pose: root motion, events without and with synchronised layers, played layers, drivers, goals, and
+    /// the two of visible lists.
+    pub fn others(packed: &PackedLibrary) -> [Self; 8] {
+        [
+            Self::new(Composed::root_motion(packed.features), ROOT_MOTION_ENTRY),
+            Self::new(Composed::events(false), EVENTS_ENTRY),
+            Self::new(Composed::events(true), EVENTS_ENTRY),
+            Self::new(Composed::play(packed.features), PLAY_ENTRY),
+            Self::new(Composed::drive(), DRIVE_ENTRY),
+            Self::new(Composed::resolve_goals(), RESOLVE_GOALS_ENTRY),
+            Self::new(Composed::visible(), VISIBLE_COLLECT_ENTRY),
+            Self::new(Composed::visible(), VISIBLE_MEASURE_ENTRY),
+        ]
+    }
+
+    fn new(composed: Composed, entry_point: &'static str) -> Self {
+        Self { wgsl: composed.code, entry_point, instances_per_group: None }
+    }
+}
+
 /// The message of a compiler in one line, without the excerpt of the text, whose line numbers are those of the whole.
 fn in_one_line(message: &str) -> String {
     let parts = message.lines().filter_map(|line| {
@@ -270,7 +341,7 @@ mod tests {
         let good = ShaderFile::new("good.wgsl", "fn good() -> f32 {\n    return 1.0;\n}\n");
         let bad = ShaderFile::new("bad.wgsl", "// A comment.\n\nfn bad() -> f32 {\n    return nothing;\n}");
         let empty = ShaderFile::new("empty.wgsl", "");
-        let composed = Composed::new("const A: u32 = 1u;\n".into(), [good, empty].into_iter(), bad);
+        let composed = Composed::new("const A: u32 = 1u;\n".into(), [good, empty, bad]);
         match pollster::block_on(composed.compile(&device)) {
             Err(Error::Shader { file, line, message }) => {
                 assert_eq!((file.as_str(), line), ("bad.wgsl", 4));
@@ -297,7 +368,7 @@ mod tests {
     fn an_error_in_generated_text_names_the_rust_file_and_the_line_in_its_wgsl() {
         let words = "@group(0) @binding(0) var<storage, read> words: array<u32>;\nfn bad() { nothing(); }\n";
         let bad = ShaderFile::new("bad.wgsl", words);
-        let composed = Composed::new("const A: u32 = 1u;\n".into(), generated(), bad);
+        let composed = Composed::new("const A: u32 = 1u;\n".into(), [bad]);
         let line = |text: &str| composed.code.lines().position(|line| line == text).unwrap() as u32 + 1;
         let location = |text: &str| match composed.error(line(text), String::new()) {
             Error::Shader { file, line, .. } => (file, line),

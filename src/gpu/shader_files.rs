@@ -1,9 +1,11 @@
 //! The WGSL files of `shaders/`, and the WGSL that is generated from Rust.
+//!
+//! The first lines of a file, `// Needs: ...`, name the files of whose functions, structures and constants it makes use. Those of Rust are
+//! in each kernel. The file with the entry point, or the one that it needs first, declares the bindings.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::gpu::shader_text::shader_text;
 use crate::model::{Interpolator, SkinFormat};
 use crate::pack::record;
 
@@ -26,6 +28,61 @@ impl ShaderFile {
     pub fn new(name: impl Into<Cow<'static, str>>, text: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into(), text: text.into(), calls: None, is_own: false }
     }
+
+    /// The name without folder and extension.
+    pub fn stem(&self) -> &str {
+        let name = self.name.rsplit('/').next().unwrap_or_default();
+        name.strip_suffix(".wgsl").unwrap_or(name)
+    }
+
+    /// The stems of the files that the first lines name: each list has alternatives, of which a kernel has one.
+    pub fn needs(&self) -> impl Iterator<Item = Vec<&str>> {
+        let lines = self.text.lines().map_while(|line| line.strip_prefix("// Needs: "));
+        let needs = lines.flat_map(|line| line.split(", ")).filter(|need| *need != "nothing");
+        needs.map(|need| need.split(" | ").collect())
+    }
+}
+
+/// Copies WGSL without comments, except those of its first lines, to the beginning of some bytes, as far as there is room. Returns the
+/// length of the text without comments.
+///
+/// All lines stay, so that messages of compilers name the lines of the file.
+const fn copy_code(text: &[u8], to: &mut [u8]) -> usize {
+    let (mut from, mut length) = (0, 0);
+    let (mut is_head, mut is_comment) = (true, false);
+    while from < text.len() {
+        let starts_comment = text[from] == b'/' && from + 1 < text.len() && text[from + 1] == b'/';
+        if from == 0 || text[from - 1] == b'\n' {
+            is_head = is_head && starts_comment && from + 2 < text.len() && text[from + 2] == b' ';
+        }
+        is_comment = (is_comment || starts_comment && !is_head) && text[from] != b'\n';
+        if !is_comment {
+            if length < to.len() {
+                to[length] = text[from];
+            }
+            length += 1;
+        }
+        from += 1;
+    }
+    length
+}
+
+/// The text of a WGSL file; on the web, where every byte is downloaded, without comments.
+macro_rules! shader_text {
+    ($path:expr) => {{
+        const TEXT: &str = include_str!($path);
+        const LENGTH: usize = copy_code(TEXT.as_bytes(), &mut []);
+        const BYTES: [u8; LENGTH] = {
+            let mut bytes = [0; LENGTH];
+            copy_code(TEXT.as_bytes(), &mut bytes);
+            bytes
+        };
+        const CODE: &str = match std::str::from_utf8(&BYTES) {
+            Ok(code) => code,
+            Err(_) => TEXT,
+        };
+        if cfg!(target_arch = "wasm32") { CODE } else { TEXT }
+    }};
 }
 
 macro_rules! file {
@@ -39,51 +96,63 @@ macro_rules! file {
     };
 }
 
-pub(super) const PHASE: ShaderFile = file!("shared/phase.wgsl");
-pub(super) const SEARCH: ShaderFile = file!("shared/search.wgsl");
-pub(super) const EASE: ShaderFile = file!("shared/ease.wgsl");
-/// The files of kernels that sample, in the order of the stages.
-pub(super) const SHARED: [ShaderFile; 7] = [
-    PHASE,
-    SEARCH,
-    EASE,
-    file!("shared/quat.wgsl"),
-    file!("shared/sample.wgsl"),
-    file!("shared/blend.wgsl"),
-    file!("shared/root_joint.wgsl"),
-];
-pub(super) const SYNC: ShaderFile = file!("shared/sync.wgsl");
-pub(super) const MATRIX: ShaderFile = file!("shared/matrix.wgsl");
-pub(super) const HIERARCHY: ShaderFile = file!("shared/hierarchy.wgsl");
-pub(super) const JOINTS_IN_WORKGROUP: ShaderFile = file!("shared/joints_in_workgroup.wgsl");
-pub(super) const JOINTS_IN_STORAGE: ShaderFile = file!("shared/joints_in_storage.wgsl");
-pub(super) const POSE_PART: ShaderFile = file!("pose/pose_part.wgsl");
-pub(super) const POSE_JOINT: ShaderFile = file!("pose/pose_joint.wgsl");
-pub(super) const POSE_COMMON: ShaderFile = file!("pose/pose_common.wgsl");
-pub(super) const POSE: ShaderFile = file!("pose/pose.wgsl");
-pub(super) const POSE_LAYERS: ShaderFile = file!("pose/pose_layers.wgsl");
-pub(super) const DISPLACE: ShaderFile = file!("pose/displace.wgsl");
-pub(super) const DISPLACE_NOTHING: ShaderFile = file!("pose/displace_nothing.wgsl");
-pub(super) const INVERSE_KINEMATICS: ShaderFile = file!("shared/inverse_kinematics.wgsl");
-pub(super) const GOALS: ShaderFile = file!("pose/goals.wgsl");
-pub(super) const GOALS_RIGID: ShaderFile = file!("pose/goals_rigid.wgsl");
-pub(super) const GOALS_GENERAL: ShaderFile = file!("pose/goals_general.wgsl");
-pub(super) const GOALS_NOTHING: ShaderFile = file!("pose/goals_nothing.wgsl");
-pub(super) const RESOLVE_GOALS: ShaderFile = file!("resolve_goals.wgsl");
-pub(super) const PLAY: ShaderFile = file!("play.wgsl");
-pub(super) const DRIVE: ShaderFile = file!("drive.wgsl");
-pub(super) const ROOT_MOTION: ShaderFile = file!("root_motion.wgsl");
-pub(super) const VISIBLE: ShaderFile = file!("visible.wgsl");
-pub(super) const EVENTS: ShaderFile = file!("events.wgsl");
+/// The kernels that measure the bandwidth.
 pub(super) const BANDWIDTH: ShaderFile = file!("bandwidth.wgsl");
 
-/// The file that writes skin matrices in a format.
-pub(super) const fn skin_writer(format: SkinFormat) -> ShaderFile {
-    match format {
-        SkinFormat::Matrix => file!("pose/skin_matrix.wgsl"),
-        SkinFormat::HalfMatrix => file!("pose/skin_half.wgsl"),
-        SkinFormat::DualQuaternion => file!("pose/skin_dual_quaternion.wgsl"),
+/// The files of all kernels.
+pub(super) static FILES: [ShaderFile; 34] = [
+    BANDWIDTH,
+    file!("drive.wgsl"),
+    file!("events.wgsl"),
+    file!("play.wgsl"),
+    file!("resolve_goals.wgsl"),
+    file!("root_motion.wgsl"),
+    file!("visible.wgsl"),
+    file!("pose/displace.wgsl"),
+    file!("pose/displace_nothing.wgsl"),
+    file!("pose/goals.wgsl"),
+    file!("pose/goals_general.wgsl"),
+    file!("pose/goals_nothing.wgsl"),
+    file!("pose/goals_rigid.wgsl"),
+    file!("pose/pose.wgsl"),
+    file!("pose/pose_common.wgsl"),
+    file!("pose/pose_joint.wgsl"),
+    file!("pose/pose_layers.wgsl"),
+    file!("pose/pose_part.wgsl"),
+    file!("pose/skin_dual_quaternion.wgsl"),
+    file!("pose/skin_half.wgsl"),
+    file!("pose/skin_matrix.wgsl"),
+    file!("shared/blend.wgsl"),
+    file!("shared/ease.wgsl"),
+    file!("shared/hierarchy.wgsl"),
+    file!("shared/inverse_kinematics.wgsl"),
+    file!("shared/joints_in_storage.wgsl"),
+    file!("shared/joints_in_workgroup.wgsl"),
+    file!("shared/matrix.wgsl"),
+    file!("shared/phase.wgsl"),
+    file!("shared/quat.wgsl"),
+    file!("shared/root_joint.wgsl"),
+    file!("shared/sample.wgsl"),
+    file!("shared/search.wgsl"),
+    file!("shared/sync.wgsl"),
+];
+
+/// A file with all that it needs, directly or not. It comes last. Where a file needs one of several, it is the one that is `chosen`.
+pub(super) fn with_needs(entry: &str, chosen: &[&str]) -> Vec<ShaderFile> {
+    let mut names = vec![entry];
+    let mut files = Vec::new();
+    while let Some(name) = names.get(files.len()) {
+        let Some(file) = FILES.iter().find(|file| file.stem() == *name) else { break };
+        for alternatives in file.needs() {
+            let need = alternatives.iter().find(|name| chosen.contains(*name)).unwrap_or(&alternatives[0]);
+            if !names.contains(need) {
+                names.push(*need);
+            }
+        }
+        files.push(file.clone());
     }
+    files.reverse();
+    files
 }
 
 impl SkinFormat {
@@ -113,4 +182,93 @@ pub(super) fn generated() -> impl Iterator<Item = ShaderFile> {
         let file = ShaderFile::new(format!("{} (generated)", shared.file), shared.wgsl());
         ShaderFile { is_own: true, ..file }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    #[test]
+    fn code_has_the_lines_of_the_text() {
+        let text = "// Needs: a\n//! A file. // Here.\n\nlet a = 1.0 / 2.0; // half\n    // indented\n}\n/";
+        let mut bytes = [b'?'; 64];
+        let length = copy_code(text.as_bytes(), &mut bytes);
+        assert_eq!(&bytes[..length], b"// Needs: a\n\n\nlet a = 1.0 / 2.0; \n    \n}\n/");
+        assert_eq!(copy_code(text.as_bytes(), &mut []), length);
+    }
+
+    /// All files of `shaders/`, also those of other shaders than kernels.
+    fn files_on_disk() -> Vec<ShaderFile> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+        let folders =
+            ["", "pose", "read", "render", "shared"].map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
+        let paths = folders.into_iter().flatten().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        let file = |path: PathBuf| {
+            let name = format!("shaders/{}", path.strip_prefix(&root).unwrap().to_str().unwrap());
+            ShaderFile::new(name, std::fs::read_to_string(&path).unwrap())
+        };
+        paths.map(file).collect()
+    }
+
+    /// The lines of a file, without comments.
+    fn code(file: &ShaderFile) -> impl Iterator<Item = &str> {
+        file.text.lines().map(|line| line.split("//").next().unwrap_or_default())
+    }
+
+    fn words(code: &str) -> impl DoubleEndedIterator<Item = &str> {
+        code.split(|character: char| !character.is_alphanumeric() && character != '_').filter(|word| !word.is_empty())
+    }
+
+    /// The functions, structures and constants that a file defines.
+    fn definitions(file: &ShaderFile) -> impl Iterator<Item = &str> {
+        let keywords = ["fn ", "struct ", "const "];
+        code(file)
+            .filter(move |line| keywords.iter().any(|word| line.starts_with(word)))
+            .filter_map(|line| words(line).nth(1))
+    }
+
+    /// The names that a file gives to variables, parameters and fields.
+    fn variables(file: &ShaderFile) -> impl Iterator<Item = &str> {
+        let typed = code(file).flat_map(|line| line.split(':').filter_map(|part| words(part).next_back()));
+        let inferred = code(file).filter_map(|line| line.trim_start().strip_prefix("let "));
+        typed.chain(inferred.filter_map(|rest| words(rest).next()))
+    }
+
+    #[test]
+    fn each_file_names_what_it_needs_and_nothing_else() {
+        let all = files_on_disk();
+        let mut files_of = HashMap::<&str, HashSet<&str>>::new();
+        for file in &all {
+            for name in definitions(file) {
+                files_of.entry(name).or_default().insert(file.stem());
+            }
+        }
+        // The kernel defines it, for the files that it needs.
+        files_of.remove("pose_span");
+        for file in &all {
+            assert!(file.text.starts_with("// Needs: "), "{}", file.name);
+            let used: HashSet<_> = code(file).flat_map(words).collect();
+            for needs in file.needs() {
+                let found = |files: &HashSet<&str>| needs.iter().any(|need| files.contains(need));
+                let is_used = used.iter().filter_map(|word| files_of.get(word)).any(found);
+                assert!(is_used, "{} needs nothing of {needs:?}", file.name);
+            }
+            let own: HashSet<_> = definitions(file).chain(variables(file)).collect();
+            for word in used.difference(&own) {
+                let Some(files) = files_of.get(word) else { continue };
+                let is_named = file.needs().any(|needs| needs.iter().all(|need| files.contains(need)));
+                assert!(is_named, "{} needs one of {files:?} for {word}", file.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_files_of_kernels_are_all_but_those_of_other_shaders() {
+        let is_of_kernel = |file: &ShaderFile| !["/read/", "/render/"].iter().any(|folder| file.name.contains(folder));
+        let on_disk = files_on_disk().into_iter().filter(is_of_kernel).map(|file| file.name).collect::<HashSet<_>>();
+        assert_eq!(on_disk, FILES.iter().map(|file| file.name.clone()).collect());
+    }
 }

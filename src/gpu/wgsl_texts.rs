@@ -13,9 +13,8 @@ use wgpu::naga;
 use crate::gpu::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
     Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
-    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
+    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, pose_constants,
 };
-use crate::gpu::shader_constants::pose_constants;
 use crate::gpu::shader_files::BANDWIDTH;
 use crate::model::{Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;

@@ -1,4 +1,5 @@
-// Skeletons: an octahedron for each bone, and one at each joint. This file follows view.wgsl.
+// Needs: view
+// Skeletons: an octahedron for each bone, and one at each joint.
 
 @group(1) @binding(0) var<storage, read> matrices: array<vec4f>;
 @group(1) @binding(2) var<storage, read> instances: array<InstanceRecord>;

@@ -1,4 +1,5 @@
-// Figures, moved by the buffers that the pose kernel writes. This file follows view.wgsl and full_matrix.wgsl.
+// Needs: full_matrix, view
+// Figures, moved by the buffers that the pose kernel writes.
 
 /// A vertex of a mesh, in the bind pose.
 struct Vertex {

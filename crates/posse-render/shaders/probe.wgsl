@@ -1,4 +1,5 @@
-// Positions of vertices in the world, written to one pixel per vertex. This file follows figure.wgsl.
+// Needs: figure
+// Positions of vertices in the world, written to one pixel per vertex.
 
 /// The width and height of the target, in pixels.
 override probe_width: u32 = 1u;

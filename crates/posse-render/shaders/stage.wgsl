@@ -1,4 +1,5 @@
-// The ground and the sky. This file follows view.wgsl.
+// Needs: view
+// The ground and the sky.
 
 struct VertexOutput {
     @builtin(position) clip: vec4f,

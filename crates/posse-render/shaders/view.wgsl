@@ -1,3 +1,4 @@
+// Needs: nothing
 // The camera, the light and the shadow map of a pass. This file follows the records of crates/posse-render/src/record.rs and precedes
 // figure.wgsl, bones.wgsl and stage.wgsl.
 
