@@ -10,15 +10,16 @@ use posse::Error;
 use crate::Outcome;
 use crate::bake::args::Args;
 use crate::bake::facts::SourceFacts;
-use crate::bake::inputs::{ClipFile, Inputs, own_files, stem};
+use crate::bake::inputs::{ClipFile, Inputs, stem};
 use crate::bake::job::Job;
 use crate::bake::manifest::{ListedOutputs, ListedSource, UNLISTED};
 use crate::bake::options::Options;
 use crate::bake::progress::ClipLine;
-use crate::bake::shards_file::ShardsFile;
+use crate::bake::shards_file::{ShardsFile, own_files};
 use crate::bake::share::Share;
-use crate::bake::{crowd, format, source_facts, workers};
+use crate::bake::{crowd, format};
 use crate::output::{self, note};
+use crate::threads;
 
 /// Lists the clips whose outputs are missing, or are not those that a bake would make.
 pub fn run(
@@ -30,11 +31,11 @@ pub fn run(
 ) -> Result<Outcome, Error> {
     let Some(out) = &args.check else { return Ok(Outcome::Passed) };
     let files = own_files(&inputs.files, share);
-    let listed = ListedOutputs::read(out, options);
+    let listed = ListedOutputs::read(out, &options.value);
     listed.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
     let outputs = Outputs::new(options, &listed, out, share);
     let missing: Vec<Missing> =
-        workers::map(threads, &files, |file| outputs.missing(file)).into_iter().flatten().collect();
+        threads::map(threads, &files, |file| outputs.missing(file)).into_iter().flatten().collect();
     let clips: usize = files.iter().map(|file| file.clips().len()).sum();
     let folders = inputs.failures.iter().map(|failure| Missing {
         clip: None,
@@ -118,7 +119,7 @@ impl<'a> Outputs<'a> {
         // The file is hashed for the first output that is otherwise as it should be.
         let hashed: OnceCell<Result<SourceFacts, String>> = OnceCell::new();
         let source = || {
-            let hashed = hashed.get_or_init(|| source_facts::of_file(file, kind).map_err(|error| error.to_string()));
+            let hashed = hashed.get_or_init(|| file.source(kind).map_err(|error| error.to_string()));
             hashed.clone().map_err(Error::Usage)
         };
         let mut missing = Vec::new();

@@ -3,13 +3,12 @@
 use posse::bake::{ArrayLayout, ArrayRequest, DEFAULT_FPS, FrameGrid, find_joints};
 use posse::{Error, Library, SkeletonId};
 
-use crate::bake::facts::{Facts, SourceFacts};
-use crate::bake::fault::Fault;
+use crate::bake::facts::{Facts, SourceFacts, VERSION};
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::inputs::ClipFile;
-use crate::bake::job::Job;
+use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
-use crate::bake::options::{Options, VERSION};
+use crate::bake::options::Options;
 use crate::bake::part::{PartClip, Turn};
 use crate::bake::sampler::{Block, Motion, Sampler};
 

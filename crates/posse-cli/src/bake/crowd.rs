@@ -5,19 +5,17 @@ use posse::{Crowd, Error, Layer, LayerTime, Library};
 use std::collections::HashSet;
 
 use crate::bake::clip::{ClipBake, Rig, grid};
-use crate::bake::fault::Fault;
 use crate::bake::format::{Character, Format, write_crowd};
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
-use crate::bake::job::Job;
+use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
 use crate::bake::part::Turn;
 use crate::bake::sampler::Motion;
-use crate::bake::source_facts;
 
 /// Bakes the instances of a crowd file.
 pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
-    let source = source_facts::of_file(file, Kind::Crowd)?;
+    let source = file.source(Kind::Crowd)?;
     let reference = reference_output(job.options, file);
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, || Ok(source.clone()));
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();

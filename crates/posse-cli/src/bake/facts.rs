@@ -1,6 +1,18 @@
-//! The facts that an output states about itself.
+//! The facts that an output states about itself, and the hashes of the files that it comes from.
 
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use posse::Error;
+use posse::import::gltf;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The version that outputs state.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// All that an output states about itself, besides its arrays.
 ///
@@ -49,4 +61,129 @@ pub struct BufferFacts {
     pub path: String,
     /// The SHA-256 of the file, in hexadecimal digits.
     pub sha256: String,
+}
+
+/// The paths of the glTF files of a crowd file, and of the buffers beside them, relative to the folder of the crowd file.
+pub fn files_of_crowd(path: &Path, bytes: &[u8]) -> Result<Vec<String>, Error> {
+    let document: serde_json::Value = serde_json::from_slice(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes))
+        .map_err(|error| Error::Import { file: path.to_path_buf(), path: "JSON".into(), reason: error.to_string() })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let names = document["files"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+    let mut paths: Vec<String> = Vec::new();
+    for name in names {
+        let outline = gltf::Outline::read(folder.join(name)).unwrap_or_default();
+        let below = |buffer: &String| Path::new(name).with_file_name(buffer).to_string_lossy().into_owned();
+        paths.push(name.to_owned());
+        paths.extend(outline.buffers.iter().map(below));
+    }
+    let mut known = HashSet::new();
+    paths.retain(|path| known.insert(path.clone()));
+    Ok(paths)
+}
+
+const BLOCK: usize = 1 << 18;
+
+/// The SHA-256 of bytes, in hexadecimal digits.
+pub fn sha256_of_bytes(bytes: &[u8]) -> String {
+    digits(Sha256::new_with_prefix(bytes))
+}
+
+/// The SHA-256 of a regular file, in hexadecimal digits.
+pub fn sha256_of_file(file: &Path) -> Result<String, Error> {
+    let mut input = HashingReader::new(open_regular(file)?);
+    input.read_to_end_of_file().map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
+    Ok(input.hash().digits())
+}
+
+/// The facts of the files beside a file. Those that do not exist are left out: importers refuse a file only if it needs them.
+pub fn facts_of_buffers(file: &Path, buffers: &[String]) -> Result<Vec<BufferFacts>, Error> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let existing = buffers.iter().map(|path| (path, folder.join(path))).filter(|(_, place)| place.is_file());
+    existing.map(|(path, place)| Ok(BufferFacts { path: path.clone(), sha256: sha256_of_file(&place)? })).collect()
+}
+
+/// A reader that hashes all that is read.
+pub struct HashingReader<R> {
+    input: R,
+    hash: RunningHash,
+}
+
+/// The hash of the bytes that a [`HashingReader`] has read. Its copies share it.
+#[derive(Clone)]
+pub struct RunningHash(Arc<Mutex<Sha256>>);
+
+impl RunningHash {
+    /// The hash up to here, in hexadecimal digits.
+    pub fn digits(&self) -> String {
+        digits(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+}
+
+impl<R: Read> HashingReader<R> {
+    /// A reader at the beginning of an input.
+    pub fn new(input: R) -> Self {
+        Self { input, hash: RunningHash(Arc::new(Mutex::new(Sha256::new()))) }
+    }
+
+    /// The hash of the bytes that will have been read.
+    pub fn hash(&self) -> RunningHash {
+        self.hash.clone()
+    }
+
+    /// Reads the rest.
+    pub fn read_to_end_of_file(&mut self) -> io::Result<()> {
+        let mut block = vec![0; BLOCK];
+        while self.read(&mut block)? > 0 {}
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for HashingReader<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(bytes)?;
+        self.hash.0.lock().unwrap_or_else(PoisonError::into_inner).update(&bytes[..count]);
+        Ok(count)
+    }
+}
+
+fn digits(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Opens a file. Fails for anything but a regular file.
+pub fn open_regular(path: &Path) -> Result<File, Error> {
+    let failed = |source| Error::Io { file: path.to_path_buf(), source };
+    let metadata = fs::metadata(path).map_err(failed)?;
+    if metadata.is_file() {
+        return File::open(path).map_err(failed);
+    }
+    let what = if metadata.is_dir() { "it is a folder" } else { "it is not a regular file" };
+    Err(failed(io::Error::other(format!("{what}; expected a file with clips"))))
+}
+
+/// Reads a file. Fails for anything but a regular file.
+pub fn read_regular(path: &Path) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let read = open_regular(path)?.read_to_end(&mut bytes);
+    read.map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
+    Ok(bytes)
+}
+
+/// The fields in which two JSON objects differ, with both values.
+pub fn different_fields(found: &serde_json::Value, expected: &serde_json::Value) -> String {
+    let fields = |value: &serde_json::Value| value.as_object().cloned().unwrap_or_default();
+    let (found, expected) = (fields(found), fields(expected));
+    let mut names: Vec<&String> = expected.keys().chain(found.keys()).collect();
+    names.sort();
+    names.dedup();
+    let show = |name: &str, value: Option<&serde_json::Value>| match (name, value) {
+        ("fps", Some(serde_json::Value::Null)) => "the file's own".into(),
+        ("joints", Some(serde_json::Value::Null)) => "all".into(),
+        (_, None | Some(serde_json::Value::Null)) => "nothing".into(),
+        (_, Some(value)) => value.to_string(),
+    };
+    let differences = names.into_iter().filter(|name| found.get(*name) != expected.get(*name));
+    let lines = differences
+        .map(|name| format!("{name} was {}, is {}", show(name, found.get(name)), show(name, expected.get(name))));
+    lines.collect::<Vec<_>>().join("; ")
 }

@@ -5,13 +5,12 @@ use posse::import::bvh;
 use posse::{ClipId, Error, Library, SkeletonId};
 
 use crate::bake::clip::{ClipBake, Rig, UNBOUND, bvh_fps, grid};
-use crate::bake::fault::Fault;
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
-use crate::bake::job::Job;
+use crate::bake::job::{Fault, Job};
 use crate::bake::part::{Part, Turn};
 use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
-use crate::bake::{crowd, regular_file, source_facts, stream};
+use crate::bake::{crowd, facts, stream};
 use crate::source::{Source, add_rig};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
@@ -58,7 +57,7 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault>
             let nodes = (0..reader.skeleton().joints().len()).collect();
             Loaded { library, skeleton, nodes, clips: Vec::new(), unbound: Vec::new(), fps: None }
         }
-        (None, _) => Loaded::new(job, file, &regular_file::read(&file.path)?)?,
+        (None, _) => Loaded::new(job, file, &facts::read_regular(&file.path)?)?,
     };
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     part.declare(&rig.head(&file.clips()[0].name)).map_err(Fault::of_writer)
@@ -66,8 +65,8 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault>
 
 /// Bakes the clips of a file that fits into memory.
 fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
-    let bytes = regular_file::read(&file.path)?;
-    let source = source_facts::of_bytes(file, contents.kind, &bytes)?;
+    let bytes = facts::read_regular(&file.path)?;
+    let source = file.source_of_bytes(contents.kind, &bytes)?;
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, || Ok(source.clone()));
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
     if clips.is_empty() {

@@ -1,5 +1,7 @@
-//! The state of a bake that all workers share.
+//! The state of a bake that all workers share: its options, its progress, and the faults so far.
 
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,9 +10,7 @@ use posse::Error;
 
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::SourceFacts;
-use crate::bake::failures::Failure;
-use crate::bake::fault::Fault;
-use crate::bake::inputs::ClipFile;
+use crate::bake::inputs::{ClipFile, Failure};
 use crate::bake::manifest::{Manifest, UNLISTED};
 use crate::bake::options::Options;
 use crate::bake::progress::{ClipLine, Progress};
@@ -148,4 +148,43 @@ impl Job<'_> {
             self.stopped.store(true, Ordering::Relaxed);
         }
     }
+}
+
+/// A fault of a bake. It decides the exit code, and if it makes sense to try again.
+pub enum Fault {
+    /// The usage or an input is wrong.
+    Input(Error),
+    /// An output cannot be written.
+    Output(Error),
+}
+
+impl Fault {
+    /// The fault of a writer: only a failure to write is that of the output.
+    pub fn of_writer(error: Error) -> Self {
+        if matches!(error, Error::Io { .. }) { Self::Output(error) } else { Self::Input(error) }
+    }
+}
+
+/// An error of reading or posing an input. A lost device is no fault of the input.
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        if matches!(error, Error::Device(_)) { Self::Output(error) } else { Self::Input(error) }
+    }
+}
+
+/// Writes the failures of a share, one JSON object per line. Without failures, removes the file of an earlier run.
+pub fn write_failures(out: &Path, share: u32, failures: &[Failure], tag: &DraftTag) -> Result<(), Error> {
+    let place = out.join(format!("failed-{share:05}.jsonl"));
+    if failures.is_empty() {
+        return match fs::remove_file(&place) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io { file: place, source }),
+            _ => Ok(()),
+        };
+    }
+    let mut draft = tag.create(&place)?;
+    for failure in failures {
+        let line = serde_json::to_string(failure).map_err(|error| draft.error(error))?;
+        writeln!(draft, "{line}").map_err(|error| draft.error(error))?;
+    }
+    draft.keep().map(drop)
 }

@@ -19,9 +19,7 @@ use posse::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bake::facts::SourceFacts;
-use crate::bake::options::{Options, VERSION, different_fields};
-use crate::bake::regular_file;
+use crate::bake::facts::{SourceFacts, VERSION, different_fields, open_regular};
 use crate::draft::Draft;
 use crate::write_error::with_remedy;
 
@@ -81,7 +79,7 @@ pub struct ListedOutputs {
 
 impl ListedOutputs {
     /// Reads the manifests of a folder. A folder that cannot be read lists nothing.
-    pub fn read(out: &Path, options: &Options) -> Self {
+    pub fn read(out: &Path, options: &Value) -> Self {
         let mut listed = Self { out: out.to_path_buf(), entries: HashMap::new(), warnings: Vec::new() };
         let names = fs::read_dir(out).into_iter().flatten().flatten();
         let mut names: Vec<_> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -95,8 +93,8 @@ impl ListedOutputs {
     }
 
     /// Adds the lines of a manifest. A last line that a killed task has not completed is left out.
-    fn add(&mut self, manifest: &Path, options: &Options) -> Result<(), Error> {
-        let mut file = BufReader::new(regular_file::open(manifest)?);
+    fn add(&mut self, manifest: &Path, options: &Value) -> Result<(), Error> {
+        let mut file = BufReader::new(open_regular(manifest)?);
         let (mut entries, mut text, mut number, mut broken) = (HashMap::new(), Vec::new(), 0_u64, None);
         loop {
             text.clear();
@@ -177,11 +175,11 @@ impl ListedOutputs {
 }
 
 /// The difference of the version and the options of an output from those of this bake.
-fn difference(version: &str, found: &Value, options: &Options) -> Option<String> {
+fn difference(version: &str, found: &Value, options: &Value) -> Option<String> {
     if version != VERSION {
         return Some(format!("made by posse {version}, but this is {VERSION}"));
     }
-    (*found != options.value).then(|| format!("made with other options: {}", different_fields(found, &options.value)))
+    (found != options).then(|| format!("made with other options: {}", different_fields(found, options)))
 }
 
 /// The name of the manifest of a share.
@@ -200,14 +198,14 @@ pub struct Manifest<'a> {
     path: PathBuf,
     /// The file, and true if its last line is complete; `None` before the first line.
     file: Mutex<Option<(File, bool)>>,
-    options: &'a Options,
+    options: &'a Value,
     /// The outputs that were listed before.
     pub listed: ListedOutputs,
 }
 
 impl<'a> Manifest<'a> {
     /// The manifest of a share in a folder. Nothing is written.
-    pub fn new(out: &Path, share: u32, options: &'a Options) -> Self {
+    pub fn new(out: &Path, share: u32, options: &'a Value) -> Self {
         let listed = ListedOutputs::read(out, options);
         Self { path: out.join(name(share)), file: Mutex::default(), options, listed }
     }
@@ -217,7 +215,7 @@ impl<'a> Manifest<'a> {
     /// # Errors
     /// [`Error::Io`] with the output or the manifest. An output without a line is made anew by the next run.
     pub fn keep(&self, draft: Draft, output: &str, clips: Vec<ListedSource>) -> Result<(), Error> {
-        let (options, posse_version) = (self.options.value.clone(), VERSION.into());
+        let (options, posse_version) = (self.options.clone(), VERSION.into());
         let mut line = Line { output: output.into(), bytes: None, clips, options, posse_version, written: now() };
         if self.listed.contains(output) {
             self.append(&line)?;

@@ -1,7 +1,7 @@
 //! `posse bake`: clips of many files as arrays or animation files, on one machine or many.
 //!
 //! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `places` checks that
-//! the outputs can be written and replace no input. `share` and `shards_file` select the files of a task. `workers` bake file by
+//! the outputs can be written and replace no input. `share` and `shards_file` select the files of a task, which are baked file by
 //! file: `file` and `stream` import, `sampler` poses, the formats write. `draft` gives outputs their names when they are complete.
 //! `manifest` lists the outputs that are there, and `check` compares them with the inputs.
 
@@ -9,14 +9,10 @@ mod args;
 mod check;
 mod clip;
 mod crowd;
-mod crowd_files;
 mod draft;
 mod facts;
-mod failures;
-mod fault;
 mod file;
 mod format;
-mod hash;
 mod inputs;
 mod job;
 mod manifest;
@@ -24,14 +20,11 @@ mod options;
 mod part;
 mod places;
 mod progress;
-mod regular_file;
 mod sampler;
 mod shards_file;
 mod share;
-mod source_facts;
 mod spool;
 mod stream;
-mod workers;
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -41,20 +34,20 @@ use posse::Error;
 
 pub use self::args::{Args, EXAMPLES};
 use self::draft::DraftTag;
-use self::fault::Fault;
 use self::format::PartPlace;
-use self::inputs::{ClipFile, Inputs, own_files};
-use self::job::Job;
+use self::inputs::{ClipFile, Inputs};
+use self::job::{Fault, Job};
 use self::manifest::Manifest;
 use self::options::Options;
 use self::part::Part;
 use self::progress::Progress;
 use self::sampler::Engines;
-use self::shards_file::ShardsFile;
+use self::shards_file::{ShardsFile, own_files};
 use self::share::Share;
 use crate::Outcome;
 use crate::engine::{EngineChoice, EngineSelection};
 use crate::output::note;
+use crate::threads;
 
 /// Runs `posse bake`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
@@ -101,7 +94,7 @@ fn bake(
         options,
         out,
         tag: &tag,
-        manifest: Manifest::new(out, share.map_or(0, |share| share.index), options),
+        manifest: Manifest::new(out, share.map_or(0, |share| share.index), &options.value),
         engines: Engines::new(EngineSelection { choice: options.engine, adapter: &args.adapter }),
         resume: args.resume,
         strict: args.strict,
@@ -132,7 +125,7 @@ fn bake_files(
     if !job.options.format.is_per_share() {
         // The largest files first, so that no worker begins one when the others are done.
         files.sort_by_key(|file| Reverse(file.size));
-        workers::for_each(threads, files.len(), |index| {
+        threads::for_each(threads, files.len(), |index| {
             if !job.is_stopped() {
                 file::bake(job, files[index], None);
             }
@@ -150,7 +143,7 @@ fn bake_files(
     if files.iter().all(|file| file.clips().is_empty()) {
         declare(job, all, &mut part)?;
     }
-    workers::for_each(threads, files.len(), |index| {
+    threads::for_each(threads, files.len(), |index| {
         let turn = part.turn(index);
         if !job.is_stopped() {
             file::bake(job, files[index], Some(&turn));
@@ -180,7 +173,7 @@ fn finish(job: Job, share: Option<Share>) -> Result<Outcome, Fault> {
     failures.sort_by(|a, b| (&a.path, &a.clip).cmp(&(&b.path, &b.clip)));
     let output_error = job.output_error.into_inner().unwrap_or_else(PoisonError::into_inner);
     let output_error = output_error.or_else(|| job.progress.take_error());
-    let written = failures::write(job.out, share.map_or(0, |share| share.index), &failures, job.tag);
+    let written = job::write_failures(job.out, share.map_or(0, |share| share.index), &failures, job.tag);
     let summary = job.progress.summary();
     drop(job.progress);
     match (output_error, written) {

@@ -8,13 +8,10 @@ use posse::{Error, Library, import};
 use serde::Serialize;
 
 use crate::bake::args::Args;
+use crate::bake::facts;
 use crate::bake::format::{Format, NpzLayout};
-use crate::bake::{hash, regular_file};
 use crate::engine::EngineChoice;
 use crate::source::add_rig_from_slice;
-
-/// The version that outputs state.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The options of a bake.
 pub struct Options {
@@ -142,25 +139,6 @@ impl Options {
     }
 }
 
-/// The fields in which two JSON objects differ, with both values.
-pub fn different_fields(found: &serde_json::Value, expected: &serde_json::Value) -> String {
-    let fields = |value: &serde_json::Value| value.as_object().cloned().unwrap_or_default();
-    let (found, expected) = (fields(found), fields(expected));
-    let mut names: Vec<&String> = expected.keys().chain(found.keys()).collect();
-    names.sort();
-    names.dedup();
-    let show = |name: &str, value: Option<&serde_json::Value>| match (name, value) {
-        ("fps", Some(serde_json::Value::Null)) => "the file's own".into(),
-        ("joints", Some(serde_json::Value::Null)) => "all".into(),
-        (_, None | Some(serde_json::Value::Null)) => "nothing".into(),
-        (_, Some(value)) => value.to_string(),
-    };
-    let differences = names.into_iter().filter(|name| found.get(*name) != expected.get(*name));
-    let lines = differences
-        .map(|name| format!("{name} was {}, is {}", show(name, found.get(name)), show(name, expected.get(name))));
-    lines.collect::<Vec<_>>().join("; ")
-}
-
 /// Fails if an array is listed twice.
 fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
     match kinds.iter().enumerate().find(|(index, kind)| kinds[..*index].contains(kind)) {
@@ -228,7 +206,7 @@ struct RigFiles {
 impl RigFiles {
     /// Reads a rig to identify it. Fails if it cannot be used, because then no clip can be baked.
     fn read(rig: &Path) -> Result<Self, Error> {
-        let bytes = regular_file::read(rig)?;
+        let bytes = facts::read_regular(rig)?;
         let mut library = Library::new();
         // The warnings come with the files that are baked.
         let (skeleton, _) = add_rig_from_slice(&mut library, rig, &bytes, &mut |_| ())?;
@@ -240,8 +218,8 @@ impl RigFiles {
         let outline = import::gltf::Outline::from_slice(rig, &bytes).unwrap_or_default();
         let folder = rig.parent().unwrap_or(Path::new(""));
         let beside = outline.buffers.iter().map(|buffer| folder.join(buffer)).collect();
-        let buffers = hash::facts_of_buffers(rig, &outline.buffers)?;
+        let buffers = facts::facts_of_buffers(rig, &outline.buffers)?;
         let buffers = buffers.into_iter().map(|buffer| buffer.sha256).collect();
-        Ok(Self { facts: RigFacts { sha256: hash::of_bytes(&bytes), buffers }, beside })
+        Ok(Self { facts: RigFacts { sha256: facts::sha256_of_bytes(&bytes), buffers }, beside })
     }
 }

@@ -10,8 +10,8 @@ use crate::bake::format::part_name;
 use crate::bake::inputs::{ClipFile, Inputs, resolve};
 use crate::bake::options::{Options, ReadFile};
 use crate::bake::share::Share;
-use crate::bake::workers::map;
 use crate::bake::{crowd, manifest};
+use crate::threads::map;
 
 /// A file that a bake writes.
 struct Output<'a> {

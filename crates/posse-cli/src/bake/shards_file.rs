@@ -1,4 +1,4 @@
-//! `shards.json`: the list that all tasks of a sharded bake agree on.
+//! The files of a share, and `shards.json`: the list that all tasks of a sharded bake agree on.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,9 +10,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::bake::draft::DraftTag;
-use crate::bake::fault::Fault;
+use crate::bake::facts::{VERSION, different_fields};
 use crate::bake::inputs::ClipFile;
-use crate::bake::options::{VERSION, different_fields};
+use crate::bake::job::Fault;
 use crate::bake::share::Share;
 
 const NAME: &str = "shards.json";
@@ -105,5 +105,16 @@ impl ShardsFile {
             texts.push(different_fields(&found.options, &self.options));
         }
         texts.join("; ")
+    }
+}
+
+/// The files of a share, in the order of the list; all without shares.
+pub fn own_files(files: &[ClipFile], share: Option<Share>) -> Vec<&ClipFile> {
+    match share {
+        Some(share) => {
+            let sizes: Vec<u64> = files.iter().map(|file| file.size).collect();
+            share.deal(&sizes).into_iter().map(|file| &files[file]).collect()
+        }
+        None => files.iter().collect(),
     }
 }

@@ -9,14 +9,11 @@ use posse::import::bvh::{Keys, Reader};
 use posse::{ClipId, Error, Library, SkeletonId};
 
 use crate::bake::clip::{Rig, UNBOUND, bvh_fps, grid};
-use crate::bake::facts::SourceFacts;
-use crate::bake::fault::Fault;
-use crate::bake::hash::HashingReader;
+use crate::bake::facts::{HashingReader, SourceFacts, open_regular};
 use crate::bake::inputs::{ClipFile, Kind};
-use crate::bake::job::Job;
+use crate::bake::job::{Fault, Job};
 use crate::bake::part::Turn;
 use crate::bake::sampler::{Block, Motion};
-use crate::bake::{regular_file, source_facts};
 use crate::source::add_rig;
 
 /// The bytes of the keys of a window.
@@ -35,10 +32,10 @@ const BUFFER: usize = 1 << 20;
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault> {
     let [listed] = file.clips() else { return Ok(()) };
     let name = listed.name.as_str();
-    if turn.is_none() && job.resume && job.keeps(file, name, || source_facts::of_file(file, Kind::Bvh)) {
+    if turn.is_none() && job.resume && job.keeps(file, name, || file.source(Kind::Bvh)) {
         return Ok(());
     }
-    let input = HashingReader::new(regular_file::open(&file.path)?);
+    let input = HashingReader::new(open_regular(&file.path)?);
     let sha256 = input.hash();
     let reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
     for warning in reader.warnings() {

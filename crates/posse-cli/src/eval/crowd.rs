@@ -8,10 +8,9 @@ use posse::{Error, Evaluator, Layer, Library, Motion, Outputs};
 use serde::Serialize;
 
 use crate::engine::{self, Engine, EngineLibrary, EngineSelection};
-use crate::eval::json::Seconds;
+use crate::eval::json::{Instance, Seconds, Shape};
 use crate::eval::npz::{self, PoseTable};
 use crate::eval::numbers::{Number, Precision};
-use crate::eval::shape::{Instance, Shape};
 use crate::eval::{Args, Format, outputs};
 use crate::evaluation::{CrowdEvaluation, Evaluation};
 use crate::output::Output;

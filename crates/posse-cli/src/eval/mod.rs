@@ -4,19 +4,16 @@ mod crowd;
 mod json;
 mod npz;
 mod numbers;
-mod playback;
-mod shape;
-mod targets;
-mod times;
 
 use std::path::{Path, PathBuf};
 
-use posse::{Error, Outputs};
+use posse::bake::last_frame;
+use posse::{Clip, Error, Outputs, Playback, Ticks, WrapMode};
 
-use crate::arguments::{CompressArgs, SkinFormatChoice, parse_seconds};
+use crate::arguments::{CompressArgs, SkinFormatChoice, check_limit, parse_seconds};
 use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
-use crate::evaluation::ClipEvaluation;
+use crate::evaluation::{ClipEvaluation, ClipPlayback};
 use crate::output::{self, Output};
 use crate::retargeting::{MapArgs, Retargeted};
 use crate::source::{Source, find_clip};
@@ -87,9 +84,9 @@ pub struct Args {
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
     #[command(flatten)]
-    times: times::TimeArgs,
+    times: TimeArgs,
     #[command(flatten)]
-    playback: playback::PlaybackArgs,
+    playback: PlaybackArgs,
     /// The number of instances at each time.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     instances: u32,
@@ -210,5 +207,127 @@ fn outputs(parts: &[Part], skin_format: SkinFormatChoice) -> Outputs {
         weights: wanted(Part::Weights),
         properties: wanted(Part::Properties),
         root_motion: false,
+    }
+}
+
+/// The largest number of times of a frame rate.
+const MAX_TIMES: u64 = 1 << 24;
+
+/// A list of times, or a frame rate.
+#[derive(Debug, clap::Args)]
+pub struct TimeArgs {
+    /// Times in seconds of the clip, clamped to its keys; with --wrap since the play began; with --crowd of the crowd clock.
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
+    times: Vec<f64>,
+    /// Evenly spaced times, this many per second. The last one may be a little after the end, because files round key times; it is
+    /// then the end.
+    #[arg(long, value_name = "F", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
+    fps: Option<f64>,
+    /// The first of the evenly spaced times. Default: 0.
+    #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
+    from: Option<f64>,
+    /// The end of the evenly spaced times. Default: the duration of the clip. A crowd has no default.
+    #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
+    to: Option<f64>,
+}
+
+impl TimeArgs {
+    /// The times for a crowd. Its clock has no end, so `--fps` needs `--to`.
+    pub fn on_clock(&self) -> Result<Vec<f64>, Error> {
+        match (self.fps, self.to) {
+            (None, _) if self.times.is_empty() => {
+                Err(Error::Usage("no times given; give --times A,B,C, or --fps F with --to SECONDS".into()))
+            }
+            (Some(_), None) => {
+                Err(Error::Usage("--fps needs an end: a crowd clock has none; give --to SECONDS".into()))
+            }
+            _ => self.times(None),
+        }
+    }
+
+    /// The times for a clip, or for a rest pose.
+    pub fn times(&self, clip: Option<&Clip>) -> Result<Vec<f64>, Error> {
+        let Some(fps) = self.fps else {
+            return match (self.times.is_empty(), clip) {
+                (false, _) => Ok(self.times.clone()),
+                (true, None) => Ok(vec![0.0]),
+                (true, Some(_)) => Err(Error::Usage("no times given; give --times A,B,C or --fps F".into())),
+            };
+        };
+        let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or_else(|| clip.map_or(0.0, Clip::duration)));
+        if fps <= 0.0 || from > to {
+            return Err(Error::Usage(format!(
+                "no times: from {from} s to {to} s at {fps} per second; give a positive --fps, and --to after --from"
+            )));
+        }
+        let frames = last_frame(from, to, fps);
+        check_limit("samples, by --fps, --from and --to", frames as u64, MAX_TIMES)?;
+        Ok((0..=frames as u64).map(|frame| (from + frame as f64 / fps).min(to)).collect())
+    }
+}
+
+/// The options of a playback.
+#[derive(Debug, clap::Args)]
+pub struct PlaybackArgs {
+    /// Plays the clip. Times are then seconds since the play began, and each sample also has the time of the clip.
+    ///
+    /// The modes are default (the mode of the clip), normal, loop, pingpong, reverse, loopreverse and pingpongreverse; case, `-` and
+    /// `_` do not matter.
+    #[arg(long, value_name = "MODE", value_parser = parse_mode)]
+    wrap: Option<WrapMode>,
+    /// The number of passes until the play stops, with or without a fraction, or `inf`. Default: that of the mode, 1 or `inf`.
+    #[arg(long, value_name = "R", requires = "wrap", allow_hyphen_values = true, value_parser = parse_count)]
+    repeat_count: Option<f64>,
+    /// Seconds of the clip per second of play; negative plays backwards. Default: 1. The speed that the clip stores is ignored.
+    #[arg(long, value_name = "S", requires = "wrap", allow_hyphen_values = true, value_parser = parse_speed)]
+    speed: Option<f64>,
+    /// The part of the clip that plays, in seconds from A to B. Default: the whole clip.
+    #[arg(long, value_name = "A,B", requires = "wrap", allow_hyphen_values = true, value_parser = parse_range)]
+    range: Option<[f64; 2]>,
+}
+
+impl PlaybackArgs {
+    /// The playback of a clip; `None` without `--wrap`. Fails if there is no clip.
+    pub fn playback(&self, clip: Option<&Clip>) -> Result<Option<ClipPlayback>, Error> {
+        let Some(wrap) = self.wrap else { return Ok(None) };
+        let Some(clip) = clip else {
+            return Err(Error::Usage("--wrap plays a clip, and the file has none".into()));
+        };
+        let playback = Playback {
+            repeat_count: self.repeat_count,
+            range: self.range,
+            ..Playback::new(wrap, Ticks::default(), self.speed.unwrap_or(1.0))
+        };
+        Ok(Some(ClipPlayback { playback: playback.resolve_wrap(clip.wrap), duration: clip.duration() }))
+    }
+}
+
+fn parse_mode(text: &str) -> Result<WrapMode, String> {
+    WrapMode::from_name(text).ok_or_else(|| {
+        let names: Vec<_> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
+        format!("an unknown mode; expected one of {}", names.join(", "))
+    })
+}
+
+fn parse_count(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(count) if count >= 0.0 => Ok(count),
+        Ok(_) => Err("a number of 0 or more is needed".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn parse_speed(text: &str) -> Result<f64, String> {
+    match parse_seconds(text)? {
+        speed if speed.abs() <= 1e4 => Ok(speed),
+        _ => Err("a speed from -1e4 to 1e4 is needed".into()),
+    }
+}
+
+fn parse_range(text: &str) -> Result<[f64; 2], String> {
+    let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
+    match [parse_seconds(start)?, parse_seconds(end)?] {
+        [start, end] if start <= end => Ok([start, end]),
+        [start, end] => Err(format!("the range ends at {end} s, before it starts at {start} s")),
     }
 }

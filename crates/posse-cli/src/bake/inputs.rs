@@ -1,0 +1,556 @@
+//! The inputs of a bake: the search for files, the clips in them, and the names of the outputs.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use posse::import::{bvh, cocos, crowd, gltf};
+use posse::{Error, Library};
+use serde::Serialize;
+use walkdir::{DirEntry, WalkDir};
+
+use crate::bake::facts::{self, SourceFacts};
+use crate::bake::options::Options;
+use crate::output::file_name;
+use crate::threads::map;
+
+/// The largest number of names that a message proposes.
+const MOST_PROPOSED: usize = 5;
+
+/// A file with clips, as it was listed.
+pub struct ClipFile {
+    /// The path to open.
+    pub path: PathBuf,
+    /// The path below the INPUT, with `/` between folders.
+    pub below: String,
+    /// The size in bytes; 0 if the file cannot be read.
+    pub size: u64,
+    /// The clips that are wanted, or the reason that they cannot be listed.
+    pub contents: Result<Contents, String>,
+}
+
+/// An input that could not be baked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The path of the file or folder.
+    pub path: String,
+    /// The name of the clip; `None` if the whole file failed.
+    pub clip: Option<String>,
+    /// The fault.
+    pub message: String,
+}
+
+/// All inputs, in the order of the paths.
+pub struct Inputs {
+    /// The files.
+    pub files: Vec<ClipFile>,
+    /// The folders that cannot be searched.
+    pub failures: Vec<Failure>,
+    /// The files of `@LIST`.
+    pub lists: Vec<PathBuf>,
+    /// Remarks on the search and on `--clip`.
+    pub warnings: Vec<String>,
+}
+
+impl Inputs {
+    /// Searches the inputs and lists the clips of each file. `out` is left out of folders and globs.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, a crowd file has a rig, or two
+    /// clips have one name.
+    pub fn list(inputs: &[PathBuf], out: &Path, options: &Options, threads: usize) -> Result<Self, Error> {
+        let mut search = Search::new(out);
+        for input in inputs {
+            search.add(input)?;
+        }
+        let Search { mut found, lists, failures, mut warnings, .. } = search;
+        found.sort_by(|a, b| {
+            fn bytes(path: &Path) -> &[u8] {
+                path.as_os_str().as_encoded_bytes()
+            }
+            bytes(&a.path).cmp(bytes(&b.path)).then_with(|| a.below.cmp(&b.below))
+        });
+        remove_repeats(&mut found);
+        if found.is_empty() && failures.is_empty() {
+            let names = inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
+            return Err(Error::Usage(format!("there is no .glb, .gltf or .bvh file in {names}, outside of OUT")));
+        }
+        let files = map(threads, &found, |found| {
+            let (size, contents) = match read_contents(found, options) {
+                Ok((size, contents)) => (size, Ok(contents)),
+                Err(error) => (std::fs::metadata(&found.path).map_or(0, |file| file.len()), Err(error.to_string())),
+            };
+            ClipFile { path: found.path.clone(), below: found.below.clone(), size, contents }
+        });
+        check_rig(&files, options)?;
+        check_selection(&files, options, &mut warnings)?;
+        check_names(&files)?;
+        Ok(Self { files, failures, lists, warnings })
+    }
+}
+
+impl ClipFile {
+    /// The clips that are wanted; none if they cannot be listed.
+    pub fn clips(&self) -> &[ListedClip] {
+        self.contents.as_ref().map_or(&[], |contents| &contents.clips)
+    }
+
+    /// The facts of the file, whose bytes have been read.
+    pub fn source_of_bytes(&self, kind: Kind, bytes: &[u8]) -> Result<SourceFacts, Error> {
+        let buffers = match kind {
+            Kind::Gltf => gltf::Outline::from_slice(&self.path, bytes)?.buffers,
+            Kind::Crowd => facts::files_of_crowd(&self.path, bytes)?,
+            Kind::Bvh | Kind::Cocos => Vec::new(),
+        };
+        let buffers = facts::facts_of_buffers(&self.path, &buffers)?;
+        Ok(SourceFacts { path: self.below.clone(), sha256: facts::sha256_of_bytes(bytes), buffers })
+    }
+
+    /// The facts of the file, which is read. A BVH file is not read at once, because it may be long.
+    pub fn source(&self, kind: Kind) -> Result<SourceFacts, Error> {
+        if kind == Kind::Bvh {
+            let sha256 = facts::sha256_of_file(&self.path)?;
+            return Ok(SourceFacts { path: self.below.clone(), sha256, buffers: Vec::new() });
+        }
+        self.source_of_bytes(kind, &facts::read_regular(&self.path)?)
+    }
+}
+
+/// A path of a file below its INPUT without the extension of the file.
+pub fn stem(below: &str) -> &str {
+    let name = below.rfind('/').map_or(0, |slash| slash + 1);
+    match below[name..].rfind('.') {
+        Some(dot) if dot > 0 => &below[..name + dot],
+        _ => below,
+    }
+}
+
+/// Removes files that were found twice at one path below an INPUT, for example as `a` and `./a`.
+fn remove_repeats(found: &mut Vec<Found>) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    found.iter().for_each(|file| *counts.entry(file.below.clone()).or_default() += 1);
+    let mut known = HashSet::new();
+    found.retain(|file| {
+        let canonical = || file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
+        counts[&file.below] == 1 || known.insert((file.below.clone(), canonical()))
+    });
+}
+
+/// Fails if there is a rig beside a crowd file, whose instances have skeletons of their own.
+fn check_rig(files: &[ClipFile], options: &Options) -> Result<(), Error> {
+    let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
+    match files.iter().find(is_crowd) {
+        Some(file) if options.rig.is_some() => Err(Error::Usage(format!(
+            "{}: --rig is not for crowd files, which name the files of their instances; leave out --rig, or bake the file apart",
+            file.path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Fails for a `--clip` that selects no clip of any file. It is a warning if the clip may be in a file that cannot be read.
+fn check_selection(files: &[ClipFile], options: &Options, warnings: &mut Vec<String>) -> Result<(), Error> {
+    let listed: Vec<&Contents> = files.iter().filter_map(|file| file.contents.as_ref().ok()).collect();
+    if listed.iter().all(|contents| contents.count == 0) {
+        return Ok(());
+    }
+    let is_unknown = |wanted: &usize| listed.iter().all(|contents| contents.selected[*wanted].is_none());
+    let unknown: Vec<&str> =
+        (0..options.clips.len()).filter(is_unknown).map(|wanted| options.clips[wanted].as_str()).collect();
+    let Some(first) = unknown.first() else { return Ok(()) };
+    let (names, clips) = (unknown.join(", "), listed.iter().flat_map(|contents| &contents.names));
+    let message = format!("no file has a clip {names}; {}", known_clips(first, clips));
+    if listed.len() == files.len() || unknown.len() == options.clips.len() {
+        return Err(Error::Usage(message));
+    }
+    warnings.push(message);
+    Ok(())
+}
+
+/// The names of clips for a message, those that resemble a wanted name first.
+fn known_clips<'a>(wanted: &str, names: impl Iterator<Item = &'a String>) -> String {
+    let wanted = wanted.to_lowercase();
+    let mut names: Vec<&str> = names.map(String::as_str).filter(|name| !name.is_empty()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.sort_by_cached_key(|name| {
+        let name = name.to_lowercase();
+        !(name.contains(&wanted) || wanted.contains(&name))
+    });
+    let more = match names.len().saturating_sub(MOST_PROPOSED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names.truncate(MOST_PROPOSED);
+    match names.as_slice() {
+        [] => "the clips have no names, only indexes from 0".into(),
+        [name] => format!("the only name of a clip is {name}"),
+        names => format!("the names are {}{more}", names.join(", ")),
+    }
+}
+
+/// Fails if two clips have one name.
+fn check_names(files: &[ClipFile]) -> Result<(), Error> {
+    let mut known: HashMap<&str, &Path> = HashMap::new();
+    for file in files {
+        // A crowd file may have an output of its own besides those of its instances.
+        let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
+        let own = is_crowd.then(|| stem(&file.below));
+        for name in file.clips().iter().map(|clip| clip.name.as_str()).chain(own) {
+            if let Some(other) = known.insert(name, &file.path) {
+                let (one, other) = (file.path.display(), other.display());
+                return Err(Error::Usage(format!(
+                    "{other} and {one} both have a clip of the name {name}, and with it one output; rename a file, or give the \
+                     folder above both as INPUT"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The extensions of the files that a folder is searched for.
+const EXTENSIONS: [&str; 3] = ["glb", "gltf", "bvh"];
+
+/// A file that was found.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The path to open.
+    pub path: PathBuf,
+    /// The path below the INPUT, with `/` between folders.
+    pub below: String,
+}
+
+/// The files that were found so far.
+pub struct Search {
+    pub found: Vec<Found>,
+    /// The files of `@LIST`.
+    pub lists: Vec<PathBuf>,
+    /// The folders that could not be read.
+    pub failures: Vec<Failure>,
+    /// Links that lead back to a folder above them.
+    pub warnings: Vec<String>,
+    /// The canonical path of the folder of the outputs.
+    out: Option<PathBuf>,
+}
+
+impl Search {
+    /// A search that leaves out a folder.
+    pub fn new(out: &Path) -> Self {
+        Self { found: Vec::new(), lists: Vec::new(), failures: Vec::new(), warnings: Vec::new(), out: resolve(out) }
+    }
+
+    /// Adds the files of an INPUT.
+    pub fn add(&mut self, input: &Path) -> Result<(), Error> {
+        let text = input.to_string_lossy();
+        if let Some(list) = text.strip_prefix('@') {
+            return self.add_list(Path::new(list));
+        }
+        match fs::metadata(input) {
+            Ok(metadata) if metadata.is_dir() => self.add_folder(input),
+            Ok(_) => {
+                self.add_file(input);
+                Ok(())
+            }
+            Err(_) if text.contains(['*', '?', '[']) => self.add_glob(&text),
+            Err(source) => Err(Error::Io { file: input.to_path_buf(), source }),
+        }
+    }
+
+    fn add_file(&mut self, path: &Path) {
+        self.found.push(Found { path: path.to_path_buf(), below: file_name(path) });
+    }
+
+    /// Adds the paths of a list, one per line. A path that cannot be used is found when it is read.
+    fn add_list(&mut self, list: &Path) -> Result<(), Error> {
+        if list.as_os_str().is_empty() {
+            return Err(Error::Usage(
+                "@: the name of the list is missing; give @LIST, a file with a path per line".into(),
+            ));
+        }
+        let text = fs::read_to_string(list).map_err(|source| Error::Io { file: list.to_path_buf(), source })?;
+        let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
+        let before = self.found.len();
+        lines.for_each(|line| self.add_file(Path::new(line)));
+        if self.found.len() == before {
+            return Err(Error::Usage(format!("{}: the list is empty; write a path per line", list.display())));
+        }
+        self.lists.push(list.to_path_buf());
+        Ok(())
+    }
+
+    /// Adds the files that a glob matches. Folders among them are passed over.
+    fn add_glob(&mut self, pattern: &str) -> Result<(), Error> {
+        let paths = glob::glob(pattern).map_err(|error| Error::Usage(format!("{pattern}: {error}")))?;
+        let (before, mut outputs) = (self.found.len(), 0);
+        for path in paths {
+            match path {
+                Ok(path) if path.is_file() && self.is_output(&path) => outputs += 1,
+                Ok(path) if path.is_file() => self.add_file(&path),
+                Ok(_) => {}
+                Err(error) => self.fail(error.path(), error.error()),
+            }
+        }
+        match (self.found.len() - before, outputs) {
+            (0, 0) => Err(Error::Usage(format!("{pattern}: no file matches; check the path"))),
+            (0, _) => Err(Error::Usage(format!(
+                "{pattern}: all files that match lie in OUT ({outputs}), and a glob leaves them out; give another OUT"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds the files of a folder and of all folders below it.
+    fn add_folder(&mut self, folder: &Path) -> Result<(), Error> {
+        if self.is_output(folder) {
+            let folder = folder.display();
+            return Err(Error::Usage(format!(
+                "{folder} is OUT or lies in it, and OUT is never searched; give another OUT"
+            )));
+        }
+        let out = self.out.clone();
+        let is_input =
+            |entry: &DirEntry| !entry.file_type().is_dir() || out.is_none() || canonical(entry.path()) != out;
+        for entry in WalkDir::new(folder).follow_links(true).into_iter().filter_entry(is_input) {
+            match entry {
+                Ok(entry) if entry.file_type().is_file() && has_clips(entry.path()) => {
+                    let below = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+                    self.found.push(Found { path: entry.path().to_path_buf(), below: join_names(below) });
+                }
+                Ok(_) => {}
+                Err(error) => self.add_fault(folder, &error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Records a fault of a search: a loop of links, a broken link, or a folder that cannot be read.
+    fn add_fault(&mut self, folder: &Path, error: &walkdir::Error) {
+        let path = error.path().unwrap_or(folder);
+        if let Some(above) = error.loop_ancestor() {
+            let (link, above) = (path.display(), above.display());
+            self.warnings.push(format!("{link} leads back to {above}, and is passed over"));
+        } else if has_clips(path) {
+            // A broken link to a file. It is reported when it is read.
+            let below = path.strip_prefix(folder).unwrap_or(path);
+            self.found.push(Found { path: path.to_path_buf(), below: join_names(below) });
+        } else if let Some(source) = error.io_error() {
+            // A broken link to anything else is no input.
+            if source.kind() != io::ErrorKind::NotFound {
+                self.fail(path, source);
+            }
+        }
+    }
+
+    fn fail(&mut self, path: &Path, error: &io::Error) {
+        let message = format!("the folder cannot be searched: {error}");
+        self.failures.push(Failure { path: path.display().to_string(), clip: None, message });
+    }
+
+    /// Returns true for OUT and all below it.
+    fn is_output(&self, path: &Path) -> bool {
+        let Some(out) = &self.out else { return false };
+        canonical(path).is_some_and(|path| path.starts_with(out))
+    }
+}
+
+/// The canonical path that a folder has, or gets when it is made with the missing folders above it: `new/../e` is `e`.
+pub fn resolve(folder: &Path) -> Option<PathBuf> {
+    let mut place = Path::new(".").canonicalize().ok()?;
+    for part in folder.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                place.pop();
+            }
+            part => place.push(part),
+        }
+        // A link leads elsewhere, and the folder above its target is another one.
+        place = place.canonicalize().unwrap_or(place);
+    }
+    Some(place)
+}
+
+fn canonical(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
+
+/// Returns true for the extensions of files with clips.
+fn has_clips(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// A relative path with `/` between its folders, on every system.
+fn join_names(path: &Path) -> String {
+    let names = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_string_lossy()),
+        _ => None,
+    });
+    names.collect::<Vec<_>>().join("/")
+}
+
+/// The bytes from which the kind of most files is known.
+const HEAD: u64 = 4096;
+/// The largest name of a file, in bytes.
+const MOST_NAME_BYTES: usize = 255;
+/// The largest number of instances of a crowd file.
+const MOST_INSTANCES: usize = 1 << 16;
+
+/// The kind of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Gltf,
+    Bvh,
+    Cocos,
+    Crowd,
+}
+
+/// The clips of a file.
+#[derive(Debug)]
+pub struct Contents {
+    pub kind: Kind,
+    /// The number of all clips of the file; of a crowd file that of its instances.
+    pub count: usize,
+    /// The clips that are wanted.
+    pub clips: Vec<ListedClip>,
+    /// The files that it names: buffers, and the files of a crowd file with theirs.
+    pub beside: Vec<PathBuf>,
+    /// The index of the clip that each `--clip` selects.
+    pub selected: Vec<Option<usize>>,
+    /// The names of all clips, for messages about `--clip`; empty without it.
+    pub names: Vec<String>,
+}
+
+/// A clip of a file.
+#[derive(Debug)]
+pub struct ListedClip {
+    /// The index in the file.
+    pub index: usize,
+    /// The name: the path of the output below OUT, without extension.
+    pub name: String,
+}
+
+/// Reads the size and the clips of a file.
+fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Error> {
+    let path = &found.path;
+    let failed = |source| Error::Io { file: path.clone(), source };
+    let mut file = facts::open_regular(path)?;
+    let size = file.metadata().map_err(failed)?.len();
+    let mut head = Vec::new();
+    (&mut file).take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    let Outline { kind, names, beside } = Outline::read(path, file, head).map_err(|error| match error {
+        Trouble::Read(source) => failed(source),
+        Trouble::Content(error) => error,
+    })?;
+    if kind == Kind::Cocos && options.rig.is_none() {
+        let path = path.display();
+        return Err(Error::Usage(format!("{path} is a Cocos clip, which has no joints; name a glTF file with --rig")));
+    }
+    let selected: Vec<Option<usize>> = options.clips.iter().map(|wanted| selection(wanted, &names)).collect();
+    let is_wanted = |index: usize| selected.is_empty() || selected.contains(&Some(index));
+    let output_names = output_names(stem(&found.below), kind, &names);
+    let clips = output_names.into_iter().enumerate().filter(|(index, _)| is_wanted(*index));
+    let clips: Vec<ListedClip> = clips.map(|(index, name)| ListedClip { index, name }).collect();
+    check_lengths(&clips, options.format.extension())?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let beside = beside.iter().map(|below| folder.join(below)).collect();
+    let count = names.len();
+    let names = if selected.is_empty() { Vec::new() } else { names.into_iter().flatten().collect() };
+    Ok((size, Contents { kind, count, clips, beside, selected, names }))
+}
+
+/// A failure to read, or content that cannot be used.
+enum Trouble {
+    Read(io::Error),
+    Content(Error),
+}
+
+/// The parts of a file that are known without its keys.
+struct Outline {
+    kind: Kind,
+    /// The names of the clips.
+    names: Vec<Option<String>>,
+    /// The files that it names, relative to its folder.
+    beside: Vec<String>,
+}
+
+impl Outline {
+    /// Reads the outline of a file. `head` has been read from `file`.
+    fn read(path: &Path, mut file: File, head: Vec<u8>) -> Result<Self, Trouble> {
+        let of_gltf = |outline: gltf::Outline| Self { kind: Kind::Gltf, names: outline.clips, beside: outline.buffers };
+        if bvh::is_bvh(path, &head) {
+            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            return Ok(Self { kind: Kind::Bvh, names: vec![name], beside: Vec::new() });
+        }
+        if head.starts_with(b"glTF") {
+            return gltf::Outline::read(path).map(of_gltf).map_err(Trouble::Content);
+        }
+        let mut bytes = head;
+        file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
+        if crowd::is_crowd(&bytes) {
+            return Self::of_crowd(path, &bytes).map_err(Trouble::Content);
+        }
+        if cocos::is_clip(path, &bytes) {
+            return Ok(Self { kind: Kind::Cocos, names: vec![None], beside: Vec::new() });
+        }
+        gltf::Outline::from_slice(path, &bytes).map(of_gltf).map_err(Trouble::Content)
+    }
+
+    /// The outline of a crowd file, which is loaded for the number of its instances.
+    fn of_crowd(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let count = crowd::load(&mut Library::new(), path)?.len();
+        if count > MOST_INSTANCES {
+            let what = "instances of a crowd file; split it into several".into();
+            let (needed, allowed) = (count as u64, MOST_INSTANCES as u64);
+            return Err(Error::Limit { what, needed, allowed });
+        }
+        Ok(Self { kind: Kind::Crowd, names: vec![None; count], beside: facts::files_of_crowd(path, bytes)? })
+    }
+}
+
+/// The index of the clip that a `--clip` selects, by name, otherwise by index.
+fn selection(wanted: &str, names: &[Option<String>]) -> Option<usize> {
+    let by_name = names.iter().position(|name| name.as_deref() == Some(wanted));
+    by_name.or_else(|| wanted.parse().ok().filter(|index| *index < names.len()))
+}
+
+/// The names of all clips of a file. `file` is the name of the file.
+fn output_names(file: &str, kind: Kind, names: &[Option<String>]) -> Vec<String> {
+    if names.len() == 1 && kind != Kind::Crowd {
+        return vec![file.to_owned()];
+    }
+    // A name becomes a part of a path.
+    let clean = |name: &String| name.replace(['/', '\0'], "_");
+    let names: Vec<String> = names.iter().map(|name| name.as_ref().map(clean).unwrap_or_default()).collect();
+    let mut counts = HashMap::new();
+    names.iter().for_each(|name| *counts.entry(name.as_str()).or_insert(0) += 1);
+    let is_own = |name: &str| !name.is_empty() && counts[name] == 1;
+    let owned = names.iter().enumerate().filter(|clip| is_own(clip.1));
+    let mut owners: HashMap<&str, usize> = owned.map(|(index, name)| (name.as_str(), index)).collect();
+    let mut indexed: Vec<usize> = (0..names.len()).filter(|&index| !is_own(&names[index])).collect();
+    // A clip whose name is the index of such a clip gets its index too.
+    while let Some(index) = indexed.pop() {
+        indexed.extend(owners.remove(index.to_string().as_str()));
+    }
+    let own = |index: usize| match owners.get(names[index].as_str()) {
+        Some(owner) if *owner == index => format!("{file}#{}", names[index]),
+        _ => format!("{file}#{index}"),
+    };
+    (0..names.len()).map(own).collect()
+}
+
+/// Fails if the name of an output is longer than that of a file may be.
+fn check_lengths(clips: &[ListedClip], extension: &str) -> Result<(), Error> {
+    let length =
+        |clip: &ListedClip| clip.name.len() - clip.name.rfind('/').map_or(0, |slash| slash + 1) + 1 + extension.len();
+    match clips.iter().find(|clip| length(clip) > MOST_NAME_BYTES) {
+        Some(clip) => Err(Error::Usage(format!(
+            "clip {}: the name of its output has {} bytes, but that of a file may have {MOST_NAME_BYTES}; rename the clip",
+            clip.index,
+            length(clip)
+        ))),
+        None => Ok(()),
+    }
+}
