@@ -31,14 +31,14 @@ export function reasonToSkip() {
   return "web/build has not run";
 }
 
-/// The command posse; undefined if it is not built.
-export const COMMAND = process.env.POSSE_BIN ?? ["release", "debug"].map((kind) => join(ROOT, "target", kind, "posse")).find(existsSync);
+/// The command posse; undefined if `tests/web/run` has found none.
+export const COMMAND = process.env.POSSE_BIN;
 
 /// As `reasonToSkip`, for a test named by `what` that also needs the command.
 export function reasonToSkipCommand(what) {
   const reason = reasonToSkip();
   if (reason || COMMAND) return reason;
-  process.stderr.write(`SKIPPED: ${what} the command posse, which is not built; POSSE_BIN can name it\n`);
+  process.stderr.write(`SKIPPED: ${what} the command posse, which is not built; POSSE_BIN names it\n`);
   return "the command posse is not built";
 }
 

@@ -3,8 +3,7 @@
 // A sample of the kernels that pose is compiled, with all sets of features, and all other kernels. With POSSE_ALL_TESTS=1, each kernel is
 // compiled with each set of features.
 //
-// The texts come from a test of the library, src/gpu/wgsl_texts.rs. POSSE_FEATURES names the features of that build, so that it is
-// the build that other tests have made.
+// The texts come from a test of the library, src/gpu/wgsl_texts.rs.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -31,8 +30,7 @@ const PIPELINES = 8;
 function writeTexts() {
   mkdirSync(FOLDER, { recursive: true });
   rmSync(FILE, { force: true });
-  const features = process.env.POSSE_FEATURES ? ["--features", process.env.POSSE_FEATURES] : [];
-  const test = ["test", "--quiet", "--lib", ...features, "gpu::wgsl_texts"];
+  const test = ["test", "--quiet", "--lib", "gpu::wgsl_texts"];
   const env = { ...process.env, POSSE_WGSL_TEXTS: FILE, POSSE_WGSL_STEP: STEP };
   const { status, stdout, stderr } = spawnSync("cargo", test, { cwd: ROOT, env, encoding: "utf8", timeout: 1_500_000 });
   assert.equal(status, 0, `the texts cannot be written: ${stdout}\n${stderr}`);
