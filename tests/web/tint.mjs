@@ -1,7 +1,7 @@
 // Tint, the compiler of Chromium, compiles the WGSL that the library gives to devices.
 //
-// A sample of the kernels that pose is compiled, with all sets of features, and all other kernels. With POSSE_ALL_TESTS=1, each kernel is
-// compiled with each set of features.
+// A sample of the kernels that pose is compiled, with all sets of features, and all other kernels. With
+// POSSE_ALL_TESTS=1, each kernel is compiled with each set of features.
 //
 // The texts come from a test of the library, src/gpu/wgsl_texts.rs.
 
@@ -19,8 +19,8 @@ const FOLDER = join(ROOT, "target/web");
 const FILE = join(FOLDER, "wgsl.json");
 /// The number of texts. A new variant of a kernel changes it.
 const TEXTS = 32_657;
-/// The number of kernels that pose and are compiled: 456 with 64 sets of features each, and those of transitions, goals and joints with several
-/// skin matrices with two each.
+/// The number of kernels that pose and are compiled: 456 with 64 sets of features each, and those of transitions, goals
+/// and joints with several skin matrices with two each.
 const KERNELS = process.env.POSSE_ALL_TESTS ? 2_124 : 511;
 /// Of the kernels that pose, each STEP-th is compiled. The step has no divisor in common with 64.
 const STEP = process.env.POSSE_ALL_TESTS ? 1 : 61;
@@ -36,7 +36,8 @@ function writeTexts() {
   assert.equal(status, 0, `the texts cannot be written: ${stdout}\n${stderr}`);
 }
 
-/// Reads the texts in the page, and selects those that become pipelines. Returns their names, and the number of texts that there are.
+/// Reads the texts in the page, and selects those that become pipelines. Returns their names, and the number of texts
+/// that there are.
 async function select({ pipelines }) {
   globalThis.device = await (await navigator.gpu.requestAdapter()).requestDevice();
   const { parts, texts, count } = await (await fetch("/wgsl.json")).json();
