@@ -1,9 +1,9 @@
-//! The rate at which BVH files are read, compared with a plain loop that only parses the numbers, with the same number parser.
-//! `cargo bench --bench bvh`
+//! The rate at which BVH files are read, compared with a plain loop that only parses the numbers, with the same number
+//! parser. `cargo bench --bench bvh`
 //!
-//! The file is made in memory: a figure of 24 joints that moves smoothly, six decimals per number, as motion capture is exported.
-//! `POSSE_BENCH_MEGABYTES` is its size, 60 by default. The sides alternate, so that other jobs of the machine slow all of them. A
-//! ratio is the median of the ratios of the rounds.
+//! The file is made in memory: a figure of 24 joints that moves smoothly, six decimals per number, as motion capture is
+//! exported. `POSSE_BENCH_MEGABYTES` is its size, 60 by default. The sides alternate, so that other jobs of the machine
+//! slow all of them. A ratio is the median of the ratios of the rounds.
 
 use std::fmt::Write;
 use std::hint::black_box;

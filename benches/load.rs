@@ -1,7 +1,8 @@
-//! Times to load glTF files, compared with parsing the same bytes by the `gltf` crate, which reads no keys. `cargo bench --bench load`
+//! Times to load glTF files, compared with parsing the same bytes by the `gltf` crate, which reads no keys.
+//! `cargo bench --bench load`
 //!
-//! Files come from `POSSE_BENCH_FILES`, separated by commas, or from the collected files beside the checkout. The two sides
-//! alternate, so that other jobs of the machine slow both. A ratio is the median of the ratios of the rounds.
+//! Files come from `POSSE_BENCH_FILES`, separated by commas, or from the collected files beside the checkout. The two
+//! sides alternate, so that other jobs of the machine slow both. A ratio is the median of the ratios of the rounds.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -12,7 +13,8 @@ use posse::Library;
 use posse::import::gltf::from_slice;
 
 const ROUNDS: usize = 61;
-/// The shortest duration of a round of one side. It is less than a time slice of another job, which would slow one side only.
+/// The shortest duration of a round of one side. It is less than a time slice of another job, which would slow one side
+/// only.
 const ROUND: Duration = Duration::from_millis(1);
 
 fn main() {
@@ -56,7 +58,8 @@ fn main() {
 struct Row {
     /// Loading the file into a library with all keys, including reading external buffers.
     posse: f64,
-    /// Parsing by the `gltf` crate alone, then with reading the external buffers. Each with the ratio of posse's time to it.
+    /// Parsing by the `gltf` crate alone, then with reading the external buffers. Each with the ratio of posse's time
+    /// to it.
     peers: [(f64, f64); 2],
 }
 

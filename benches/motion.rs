@@ -1,9 +1,9 @@
-//! The cost of parameters, synchronised layers, transitions and goals: crowds with them beside the same crowds without, in turn.
-//! `cargo bench --bench motion -- [cpu|gpu] [INSTANCES] [layers|goals]`; by default both of both, 10,000 instances on one thread of the CPU and 1,000 on the GPU,
-//! which may be a software adapter.
+//! The cost of parameters, synchronised layers, transitions and goals: crowds with them beside the same crowds without,
+//! in turn. `cargo bench --bench motion -- [cpu|gpu] [INSTANCES] [layers|goals]`; by default both of both, 10,000
+//! instances on one thread of the CPU and 1,000 on the GPU, which may be a software adapter.
 //!
-//! Printed are the median over the rounds of the time per joint, and of the ratio to the case of the same layers without drivers, within
-//! a round.
+//! Printed are the median over the rounds of the time per joint, and of the ratio to the case of the same layers
+//! without drivers, within a round.
 
 use std::time::Instant;
 

@@ -1,4 +1,5 @@
-//! Times to pack a large library, and to give an engine the next part of a long clip. `cargo bench --bench pack [-- CLIPS JOINTS KEYS]`
+//! Times to pack a large library, and to give an engine the next part of a long clip.
+//! `cargo bench --bench pack [-- CLIPS JOINTS KEYS]`
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -39,7 +40,8 @@ fn main() -> Result<(), Error> {
     replace_parts()
 }
 
-/// Prints the times of the steps from one part of a long clip to the next: ten seconds of ten minutes, with half a second more.
+/// Prints the times of the steps from one part of a long clip to the next: ten seconds of ten minutes, with half a
+/// second more.
 fn replace_parts() -> Result<(), Error> {
     let library = library(1, 64, 10 * 60 * 30)?;
     let clip = library.clip_ids().next().ok_or_else(|| Error::Usage("the library has no clip".into()))?;

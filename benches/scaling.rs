@@ -1,8 +1,9 @@
-//! The CPU engine where crowds or rigs are small or mixed: one and two threads, many skeletons, many clips, compressed keys, several
-//! layers, morph weights, rigs of few joints, each output. `cargo bench --bench scaling`, or with names of groups after `--`: `threads`,
-//! `skeletons`, `clips`, `compressed`, `layers`, `weights`, `joints`, `outputs`.
+//! The CPU engine where crowds or rigs are small or mixed: one and two threads, many skeletons, many clips, compressed
+//! keys, several layers, morph weights, rigs of few joints, each output. `cargo bench --bench scaling`, or with names
+//! of groups after `--`: `threads`, `skeletons`, `clips`, `compressed`, `layers`, `weights`, `joints`, `outputs`.
 //!
-//! The cases of a group run in turn, several frames each. Printed are medians, and the ratio to the first case of the group.
+//! The cases of a group run in turn, several frames each. Printed are medians, and the ratio to the first case of the
+//! group.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -47,7 +48,8 @@ fn face() -> Result<Library, Error> {
     Ok(library)
 }
 
-/// A crowd that takes all clips in turn, each layer at a random time. The layers of an instance take clips in turn, too: of one skeleton.
+/// A crowd that takes all clips in turn, each layer at a random time. The layers of an instance take clips in turn,
+/// too: of one skeleton.
 fn crowd(library: &Library, instances: usize, layers: usize) -> Result<Crowd, Error> {
     let clips: Vec<ClipId> = library.clip_ids().collect();
     let mut crowd = Crowd::new();

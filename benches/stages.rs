@@ -1,6 +1,5 @@
-//! The cost of each stage: the same crowd, posed up to a stage, on one thread with each instruction set, and on the GPU, by its own clock
-//! if it has one.
-//! `cargo bench --bench stages`
+//! The cost of each stage: the same crowd, posed up to a stage, on one thread with each instruction set, and on the
+//! GPU, by its own clock if it has one. `cargo bench --bench stages`
 //!
 //! No engine runs a stage separately. The cost of a stage is the difference to the case before it.
 

@@ -1,5 +1,5 @@
-//! The cost of a partly visible crowd: the built-in crowd, skin matrices of one layer. All cases alternate in one process.
-//! `cargo bench --bench visible`; the number of instances may follow `--`, by default 2000.
+//! The cost of a partly visible crowd: the built-in crowd, skin matrices of one layer. All cases alternate in one
+//! process. `cargo bench --bench visible`; the number of instances may follow `--`, by default 2000.
 
 use std::time::Instant;
 

@@ -1,4 +1,5 @@
-//! A value with a custom interpolation, in Rust and in WGSL: a position that jumps, with a rotation that is interpolated.
+//! A value with a custom interpolation, in Rust and in WGSL: a position that jumps, with a rotation that is
+//! interpolated.
 //!
 //! `cargo run --example custom_interpolation`
 

@@ -1,4 +1,5 @@
-//! The library on the device of the caller: load, pack, make a crowd of a thousand, encode, submit, read one joint back.
+//! The library on the device of the caller: load, pack, make a crowd of a thousand, encode, submit, read one joint
+//! back.
 //!
 //! `cargo run --release --example headless -- FILE.glb` poses the file's first clip; without a file, the built-in rig.
 

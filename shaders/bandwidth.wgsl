@@ -13,7 +13,8 @@ fn fill(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(num_workg
     }
 }
 
-/// Copies 16 bytes per invocation and round from the first half to the second half: as many bytes are read as are written.
+/// Copies 16 bytes per invocation and round from the first half to the second half: as many bytes are read as are
+/// written.
 @compute @workgroup_size(256)
 fn copy(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let count = arrayLength(&memory) / 2u;

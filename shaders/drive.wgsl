@@ -10,7 +10,8 @@
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 /// The drivers, one per layer.
 @group(0) @binding(1) var<storage, read> drives: array<DriveRecord>;
-/// The parameters: the bits of `parameter_count` numbers per instance. As integers, because a device may flush small numbers.
+/// The parameters: the bits of `parameter_count` numbers per instance. As integers, because a device may flush small
+/// numbers.
 @group(0) @binding(2) var<storage, read> parameters: array<u32>;
 /// The parameters at the beginning of the step.
 @group(0) @binding(3) var<storage, read> parameters_before: array<u32>;
@@ -143,8 +144,8 @@ fn drive_phase(drive: DriveRecord, bits: u32) -> Mark {
         // The least fraction that moves the position by a unit.
         fraction = vec2(2u, 0u);
     }
-    // A mode that does not repeat stops after one pass. It is set here, since a software driver of browsers compiles the same stop in
-    // `phase_position` wrongly where the number of repeats is a constant.
+    // A mode that does not repeat stops after one pass. It is set here, since a software driver of browsers compiles
+    // the same stop in `phase_position` wrongly where the number of repeats is a constant.
     let stops = (drive.clock & CLOCK_ENDLESS) == 0u && (many || count > 0u);
     let passes = Passes(select(count, 1u, stops), select(fraction, vec2(0u), stops), many && !stops);
     var play: LayerRecord;
@@ -268,7 +269,8 @@ fn drive_find(table: u32, position: vec2<f32>) -> Found {
     return Found(table, vec2(0u), vec3(nearest.ends, NONE), vec3(1.0 - nearest.along, nearest.along, 0.0));
 }
 
-/// The range of the words that lists the triangles of the cell at a position; those of the nearest cell if it is beside the grid.
+/// The range of the words that lists the triangles of the cell at a position; those of the nearest cell if it is beside
+/// the grid.
 fn drive_cell(space: SpaceRecord, position: vec2<f32>) -> vec2<u32> {
     let away = (position - vec2(space.x_high, space.y_high)) - vec2(space.x_low, space.y_low);
     let most = f32(space.side - 1u);
@@ -283,8 +285,8 @@ struct Nearest {
     ends: vec2<u32>,
     /// The position on the side, from 0 to 1.
     along: f32,
-    /// A number that grows with the distance: its square, less the square of the distance from a point that is the same for all
-    /// triangles. Far away, both squares would hide the difference between two sides.
+    /// A number that grows with the distance: its square, less the square of the distance from a point that is the same
+    /// for all triangles. Far away, both squares would hide the difference between two sides.
     distance: f32,
 }
 
@@ -299,8 +301,8 @@ fn drive_nearest(nearest: Nearest, table: u32, list: vec2<u32>, position: vec2<f
     return found;
 }
 
-/// The nearer one of a point and the points of a triangle's sides. `corner` is the first corner of the triangle, relative to the common
-/// point, and `away` leads from it to the position.
+/// The nearer one of a point and the points of a triangle's sides. `corner` is the first corner of the triangle,
+/// relative to the common point, and `away` leads from it to the position.
 fn drive_nearer(nearest: Nearest, triangle: TriangleRecord, corner: vec2<f32>, away: vec2<f32>) -> Nearest {
     let side_1 = vec2(triangle.side_1_x, triangle.side_1_y);
     let side_2 = vec2(triangle.side_2_x, triangle.side_2_y);
@@ -325,8 +327,8 @@ fn drive_nearer(nearest: Nearest, triangle: TriangleRecord, corner: vec2<f32>, a
 
 /// True if a point is nearer than another one.
 ///
-/// A point between the corners of a side is nearer than they are. A little before a corner, the rounding of `distance` hides that, and the
-/// next side, which has the same corner, would move the point there.
+/// A point between the corners of a side is nearer than they are. A little before a corner, the rounding of `distance`
+/// hides that, and the next side, which has the same corner, would move the point there.
 fn drive_is_nearer(point: Nearest, other: Nearest) -> bool {
     let is_between = point.ends.x != point.ends.y;
     let other_is_between = other.ends.x != other.ends.y;

@@ -1,8 +1,8 @@
 // Needs: phase, sync
 //! The events that layers reach in a step of the clock, one invocation per layer.
 //!
-//! Integer arithmetic, so that every adapter lists the same events. Signed numbers of 64 and 128 bits are in two's complement,
-//! lowest word first.
+//! Integer arithmetic, so that every adapter lists the same events. Signed numbers of 64 and 128 bits are in two's
+//! complement, lowest word first.
 //!
 //! Events and root motion have kernels of their own, so that crowds without them pay nothing. The events of a step are
 //! complete, each with its tick, however long the step is: passes are counted, not walked.
@@ -22,8 +22,8 @@
 /// The drivers, one per layer. Used only if `FOLLOWS` is true.
 @group(0) @binding(6) var<storage, read> drives: array<DriveRecord>;
 
-/// An `EventCount`, and the occurrences that it counts. Its fields are atomic, because many invocations write them; therefore it is
-/// declared here and not generated. A test compares it with the record.
+/// An `EventCount`, and the occurrences that it counts. Its fields are atomic, because many invocations write them;
+/// therefore it is declared here and not generated. A test compares it with the record.
 struct EventList {
     listed: atomic<u32>,
     missed_low: atomic<u32>,
@@ -38,13 +38,13 @@ struct Interval {
     to_tick: vec2<u32>,
 }
 
-/// The progress of a play: a pass, and a distance within the pass. Passes are numbered in the order of the clock. Pass 0 begins at
-/// the start of the play; passes before it have negative numbers and run the same way backwards.
+/// The progress of a play: a pass, and a distance within the pass. Passes are numbered in the order of the clock. Pass
+/// 0 begins at the start of the play; passes before it have negative numbers and run the same way backwards.
 struct Progress {
     /// The number of the pass: 64 bits, signed.
     pass_index: vec2<u32>,
-    /// A distance from the start of the pass, in the clip's units. The play has reached the events below this distance, and all
-    /// events of earlier passes.
+    /// A distance from the start of the pass, in the clip's units. The play has reached the events below this distance,
+    /// and all events of earlier passes.
     reach: vec2<u32>,
 }
 
@@ -127,8 +127,8 @@ fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32
     }
     var pass_index = begin.pass_index;
     var tick = interval.from_tick;
-    // The work of an invocation is bounded, however long the step: a software renderer ends its loops after 65,535 rounds in
-    // total.
+    // The work of an invocation is bounded, however long the step: a software renderer ends its loops after 65,535
+    // rounds in total.
     var room = LAYER_CAPACITY;
     while room > 0u && any(left != vec2(0u)) && !events_before(end.pass_index, pass_index) {
         if rank >= count {
@@ -254,7 +254,8 @@ fn events_progress(layer: LayerRecord, tick: vec2<u32>) -> Progress {
     return Progress(played.zw, phase_add(distance, vec2(1u, 0u)));
 }
 
-/// The first tick of an interval at which a layer has come farther than `distance` in a pass. It comes there in the interval.
+/// The first tick of an interval at which a layer has come farther than `distance` in a pass. It comes there in the
+/// interval.
 fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u32>, distance: vec2<u32>) -> vec2<u32> {
     var before = interval.from_tick;
     var after = interval.to_tick;
@@ -365,7 +366,8 @@ fn events_at_turn(part: Part, pass_index: vec2<u32>) -> u32 {
     return select(part.at_end, part.at_start, events_upward(part, pass_index));
 }
 
-/// The number of events at the start of a pass that it leaves out, because the previous pass reached them when it turned.
+/// The number of events at the start of a pass that it leaves out, because the previous pass reached them when it
+/// turned.
 fn events_skipped(part: Part, pass_index: vec2<u32>) -> u32 {
     if (part.clock & CLOCK_PING_PONG) == 0u || all(pass_index == vec2(0u)) {
         return 0u;
@@ -382,8 +384,8 @@ fn events_rank(part: Part, progress: Progress) -> u32 {
     return max(reached, events_skipped(part, progress.pass_index));
 }
 
-/// The number of events that a play has reached since its start; negative before the start. `rank` is the result of `events_rank` in
-/// this pass.
+/// The number of events that a play has reached since its start; negative before the start. `rank` is the result of
+/// `events_rank` in this pass.
 fn events_reached(part: Part, pass_index: vec2<u32>, rank: u32) -> vec2<u32> {
     var count = events_multiply(pass_index, part.last - part.first);
     if (part.clock & CLOCK_PING_PONG) != 0u {

@@ -1,5 +1,6 @@
 // Needs: phase, search
-//! Layers at the tick of the frame: their clip times, and where a clip has one timeline its search result. One invocation per layer.
+//! Layers at the tick of the frame: their clip times, and where a clip has one timeline its search result. One
+//! invocation per layer.
 //!
 //! In the pose pass, every wave of an instance would compute 64-bit products and the search; on an NVIDIA H200 that
 //! took a third of the pass. The additional dispatch costs 3 us (`docs/decisions/gpu-pose-kernel.md`).

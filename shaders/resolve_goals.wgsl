@@ -7,7 +7,8 @@
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 /// The goals, `goals_per_instance` per instance.
 @group(0) @binding(1) var<storage, read> goals: array<GoalRecord>;
-/// The parameters: the bits of `parameter_count` numbers per instance. As integers, because a device may flush small numbers.
+/// The parameters: the bits of `parameter_count` numbers per instance. As integers, because a device may flush small
+/// numbers.
 @group(0) @binding(2) var<storage, read> parameters: array<u32>;
 /// The record that all instances of the batch share.
 @group(0) @binding(3) var<uniform> batch: GoalBatch;
@@ -33,8 +34,8 @@ fn resolve_goals(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocat
     lists[at + 4u] = bitcast<u32>(clamp(bitcast<f32>(weight), 0.0, 1.0));
 }
 
-/// The bits of a number, or of the parameter with this index: 0 for one that there is no room for and for one that is not a number,
-/// the largest number for infinity.
+/// The bits of a number, or of the parameter with this index: 0 for one that there is no room for and for one that is
+/// not a number, the largest number for infinity.
 fn resolve_number(instance: u32, bits: u32, by_parameter: bool) -> u32 {
     if !by_parameter {
         return bits;

@@ -1,11 +1,13 @@
 // Needs: blend, phase, pose_part, root_joint, sample, search
 //! Root motion: the movement of instances from one tick to another, one invocation per instance.
 //!
-//! The clip of a layer moves its instance by `G(a)^-1 W^n G(b)`. `G` is the part of the root joint's transform that moves the
-//! instance, `a` and `b` are the clip times at the two ticks, `W` is the movement from the start of the played part to its end,
-//! and `n` is the number of jumps back to the start. Layers that blend and those that override are mixed as poses are.
+//! The clip of a layer moves its instance by `G(a)^-1 W^n G(b)`. `G` is the part of the root joint's transform that
+//! moves the instance, `a` and `b` are the clip times at the two ticks, `W` is the movement from the start of the
+//! played part to its end, and `n` is the number of jumps back to the start. Layers that blend and those that override
+//! are mixed as poses are.
 
-/// For each instance the translation, with 1 in the fourth number if the clip of a layer names a root, and the rotation.
+/// For each instance the translation, with 1 in the fourth number if the clip of a layer names a root, and the
+/// rotation.
 @group(0) @binding(5) var<storage, read_write> root_motion_out: array<vec4<f32>>;
 
 /// Writes the root motion of one instance per invocation.

@@ -1,8 +1,8 @@
 // Needs: nothing
 //! Visible lists: the listed instances that are due, and the size of the dispatch that poses them.
 //!
-//! There are two kernels, one after the other. Before them, the host clears the count of those due and the joints of all
-//! instances.
+//! There are two kernels, one after the other. Before them, the host clears the count of those due and the joints of
+//! all instances.
 //!
 //! A visible list does not change the pose kernels, which read the slot of their instance from the list of due
 //! instances. Joints beyond the number that an entry asks for use an empty clip, and so the rest pose, level by level,
@@ -16,8 +16,8 @@
 @group(0) @binding(2) var<uniform> batch: BatchRecord;
 /// The visible list, written by a culling pass.
 @group(0) @binding(3) var<storage, read> visible: VisibleList;
-/// The instances that are due: their number; then for each instance of the batch 0, or the number of joints that are sampled
-/// plus 1; then the slots of those due, in no order.
+/// The instances that are due: their number; then for each instance of the batch 0, or the number of joints that are
+/// sampled plus 1; then the slots of those due, in no order.
 @group(0) @binding(4) var<storage, read_write> due: array<atomic<u32>>;
 /// The workgroups of the dispatch that poses them.
 @group(0) @binding(5) var<storage, read_write> workgroups: array<u32, 3>;

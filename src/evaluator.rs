@@ -7,9 +7,9 @@ use crate::model::{Crowd, EventList, Outputs, Poses, Step, Ticks};
 ///
 /// Evaluation has no state: the same crowd and time give the same poses, in any order of calls.
 ///
-/// The trait is convenient but slow: each call packs the crowd and converts all poses to `f64`. To pose frame after frame, keep a
-/// [`CpuCrowd`](crate::CpuCrowd) for [`CpuEngine::pose`](crate::CpuEngine::pose), or a [`GpuCrowd`](crate::GpuCrowd), whose poses
-/// stay on the GPU.
+/// The trait is convenient but slow: each call packs the crowd and converts all poses to `f64`. To pose frame after
+/// frame, keep a [`CpuCrowd`](crate::CpuCrowd) for [`CpuEngine::pose`](crate::CpuEngine::pose), or a
+/// [`GpuCrowd`](crate::GpuCrowd), whose poses stay on the GPU.
 ///
 /// # Examples
 /// ```
@@ -41,8 +41,8 @@ pub trait Evaluator {
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd does not fit the library.
-    /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if `outputs` asks for dual quaternions and the crowd uses a
-    ///   scale that is not uniform ([`SkinFormat::DualQuaternion`](crate::SkinFormat)).
+    /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if `outputs` asks for dual quaternions and the crowd
+    ///   uses a scale that is not uniform ([`SkinFormat::DualQuaternion`](crate::SkinFormat)).
     /// * The errors of a device, on the GPU.
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error>;
 
@@ -54,10 +54,11 @@ pub trait Evaluator {
         self.evaluate_step(crowd, now.into(), outputs)
     }
 
-    /// Lists the events that the layers of a crowd reach in a step of its clock, at most `capacity` of them. Further events are
-    /// counted. The engine chooses the events that the list contains.
+    /// Lists the events that the layers of a crowd reach in a step of its clock, at most `capacity` of them. Further
+    /// events are counted. The engine chooses the events that the list contains.
     ///
     /// # Errors
-    /// The same as [`evaluate_step`](Self::evaluate_step); [`Error::Limit`] if a device has no room for `capacity` events.
+    /// The same as [`evaluate_step`](Self::evaluate_step); [`Error::Limit`] if a device has no room for `capacity`
+    /// events.
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error>;
 }

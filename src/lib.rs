@@ -1,9 +1,10 @@
-//! Skeletal animation for crowds: samples real keyframes on the GPU or the CPU for tens of thousands of instances per frame,
-//! and checks the result against an `f64` reference.
+//! Skeletal animation for crowds: samples real keyframes on the GPU or the CPU for tens of thousands of instances per
+//! frame, and checks the result against an `f64` reference.
 //!
 //! # Map
 //!
-//! * [`Library`]: skeletons ([`Skeleton`]), skins ([`Skin`]), clips ([`Clip`]) and masks ([`Mask`]). It does not change per frame.
+//! * [`Library`]: skeletons ([`Skeleton`]), skins ([`Skin`]), clips ([`Clip`]) and masks ([`Mask`]). It does not change
+//!   per frame.
 //! * [`Crowd`]: instances, each with a skeleton and up to eight layers ([`Layer`]). [`Poses`] are its results.
 //! * [`import`]: reads files into a [`Library`], or into an [`UnboundClip`] for [`Library::bind`].
 //! * [`export`]: writes clips into files.
@@ -19,8 +20,9 @@
 //! * [`demo`]: a human and other rigs, made in code.
 //!
 //! Each layer imports only layers to its right:
-//! `lib -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> transition -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
-//! ARCHITECTURE.md leads from a question to a file and gives the reasons for the design; docs/library.md describes each part.
+//! `lib -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> transition -> {reference,
+//! pack, import} -> {demo, evaluator} -> model -> {error, half}`. ARCHITECTURE.md leads from a question to a file and
+//! gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
 //!
@@ -28,19 +30,20 @@
 //!   [`LayersOutcome`], [`Shortfall`], `measure::gpu` and the re-export of `wgpu`.
 //! * `gltf`: `import::gltf::from_document` and the re-export of the crate `gltf`.
 //!
-//! All other items need no feature. The pages at docs.rs show all items, each with its feature. The crate `posse-render` draws crowds
-//! of glTF figures from the buffers of the GPU engine; the crate `posse-cli` is the command `posse`.
+//! All other items need no feature. The pages at docs.rs show all items, each with its feature. The crate
+//! `posse-render` draws crowds of glTF figures from the buffers of the GPU engine; the crate `posse-cli` is the command
+//! `posse`.
 //!
 //! # Crowds that change
 //!
 //! * [`Crowd::set`] changes one instance of a [`Crowd`]. An [`Evaluator`] reads the crowd as it is at the call.
-//! * [`GpuCrowd::set_layers`] replaces the layers of all instances of a [`GpuCrowd`] in place, and [`GpuCrowd::set_instance`]
-//!   those of one instance. [`CrowdOptions`] sets the room for layers and mixing. A [`LayersOutcome`] tells if the new
-//!   layers fit, and otherwise the reason.
-//! * To remove an instance, drop it from the list of [`GpuCrowd::encode_visible`] and clear its layers. Until then, its events and
-//!   root motion continue.
-//! * To add an instance, reuse a free slot of the same skeleton. Until it is posed, the slot holds the pose of the previous
-//!   occupant. Another skeleton, or more instances, need another [`GpuCrowd`].
+//! * [`GpuCrowd::set_layers`] replaces the layers of all instances of a [`GpuCrowd`] in place, and
+//!   [`GpuCrowd::set_instance`] those of one instance. [`CrowdOptions`] sets the room for layers and mixing. A
+//!   [`LayersOutcome`] tells if the new layers fit, and otherwise the reason.
+//! * To remove an instance, drop it from the list of [`GpuCrowd::encode_visible`] and clear its layers. Until then, its
+//!   events and root motion continue.
+//! * To add an instance, reuse a free slot of the same skeleton. Until it is posed, the slot holds the pose of the
+//!   previous occupant. Another skeleton, or more instances, need another [`GpuCrowd`].
 //! * [`Playback::with_rate_from`] changes the speed of a playback without a jump.
 //!
 //! # Example

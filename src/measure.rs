@@ -135,8 +135,8 @@ impl Workload<'_> {
         }
     }
 
-    /// The crowd with the layers and transitions that it has at a time. Later frames of a measurement keep them, and the parameters of
-    /// this time.
+    /// The crowd with the layers and transitions that it has at a time. Later frames of a measurement keep them, and
+    /// the parameters of this time.
     fn crowd_at(&self, now: Ticks) -> Cow<'_, Crowd> {
         self.crowd.at(now)
     }
@@ -220,7 +220,8 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
     Ok(workload.measurement(engine, wall, device, bytes, Some(check)))
 }
 
-/// Measures the reference for about the time `budget`. It poses at most 64 instances of the crowd, and counts only those.
+/// Measures the reference for about the time `budget`. It poses at most 64 instances of the crowd, and counts only
+/// those.
 ///
 /// # Errors
 /// The errors of the engine.

@@ -20,7 +20,8 @@ pub(crate) fn of_cut_movements(crowd: &Crowd, step: Step) -> Vec<Vec<Piece>> {
     in_transition.map(|instance| of_movement(crowd, instance, step)).filter(|pieces| pieces.len() > 1).collect()
 }
 
-/// Sets the root motions of instances to those of their pieces, one after the other. `motions` has those of all pieces, in order.
+/// Sets the root motions of instances to those of their pieces, one after the other. `motions` has those of all pieces,
+/// in order.
 pub(crate) fn join_motions(several: &[Vec<Piece>], motions: &[Option<Motion>], instances: &mut [Pose]) {
     let mut rest = motions;
     for pieces in several {
@@ -43,7 +44,8 @@ pub(crate) fn of_cut_events(crowd: &Crowd, step: Step) -> Option<Vec<Piece>> {
     (all.len() > crowd.len()).then_some(all)
 }
 
-/// The pieces of a step for the movement of an instance, in the order of the step. A piece ends at the start of a transition.
+/// The pieces of a step for the movement of an instance, in the order of the step. A piece ends at the start of a
+/// transition.
 fn of_movement(crowd: &Crowd, instance: usize, step: Step) -> Vec<Piece> {
     let mut ends = starts(crowd, instance);
     ends.retain(|&start| (step.from < start) != (step.to < start));
@@ -54,8 +56,8 @@ fn of_movement(crowd: &Crowd, instance: usize, step: Step) -> Vec<Piece> {
     pieces(instance, step, &ends, layers)
 }
 
-/// The pieces of a step for the events of an instance. A piece ends a tick before the start of a transition, because a step does not
-/// contain its first tick.
+/// The pieces of a step for the events of an instance. A piece ends a tick before the start of a transition, because a
+/// step does not contain its first tick.
 fn of_events(crowd: &Crowd, instance: usize, step: Step) -> Vec<Piece> {
     let mut ends = starts(crowd, instance);
     ends.iter_mut().for_each(|start| *start = *start - Ticks(1));
@@ -89,8 +91,8 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Adds the events of the group's crowd to a list of those of the whole crowd, and counts those beyond its capacity. `pieces` are
-    /// those of all groups.
+    /// Adds the events of the group's crowd to a list of those of the whole crowd, and counts those beyond its
+    /// capacity. `pieces` are those of all groups.
     pub fn add_events(&self, found: EventList, pieces: &[Piece], list: &mut EventList, capacity: usize) {
         let room = capacity.saturating_sub(list.events.len());
         let missed = found.events.len().saturating_sub(room) as u64;

@@ -10,8 +10,8 @@ use crate::reference::player_events::{EventMark, Events};
 
 /// One play of a clip that accumulates the seconds of its frames.
 ///
-/// It serves callers without a crowd clock. It behaves as the update loop of Cocos Creator: a delay before the play, a first
-/// frame that does not advance, and events per frame. The time that it returns is for
+/// It serves callers without a crowd clock. It behaves as the update loop of Cocos Creator: a delay before the play, a
+/// first frame that does not advance, and events per frame. The time that it returns is for
 /// [`LayerTime::At`](crate::LayerTime::At). Layers that play by the crowd clock ([`Playback`]) need no player.
 ///
 /// # Examples
@@ -49,11 +49,12 @@ pub struct Player {
 }
 
 impl Player {
-    /// A player of a clip that does not play yet. The start of the playback is ignored. The delay, in seconds, comes before each
-    /// play.
+    /// A player of a clip that does not play yet. The start of the playback is ignored. The delay, in seconds, comes
+    /// before each play.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the rate is not from -1e4 to 1e4, the repeat count is negative, or the range ends before it starts.
+    /// [`Error::Usage`] if the rate is not from -1e4 to 1e4, the repeat count is negative, or the range ends before it
+    /// starts.
     pub fn new(clip: &Clip, playback: Playback, delay: f64) -> Result<Self, Error> {
         let mut player = Self {
             playback,
@@ -118,7 +119,8 @@ impl Player {
         self.playing
     }
 
-    /// Accumulated seconds of the clip. A play begins at the start of the range; a negative rate counts down from there.
+    /// Accumulated seconds of the clip. A play begins at the start of the range; a negative rate counts down from
+    /// there.
     pub fn accumulated(&self) -> f64 {
         self.accumulated
     }

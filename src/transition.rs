@@ -1,7 +1,8 @@
 //! The start of a transition: the poses around it are taken once, in `f64`, by the reference.
 //!
-//! Only poses are taken here. The reference derives the displacement from them in `reference::transition`, and the engines by code of
-//! their own in `pack::displacement`, so that the suites hold the engines to the reference there, too.
+//! Only poses are taken here. The reference derives the displacement from them in `reference::transition`, and the
+//! engines by code of their own in `pack::displacement`, so that the suites hold the engines to the reference there,
+//! too.
 
 use std::sync::Arc;
 
@@ -55,13 +56,14 @@ impl<'a> NewTransition<'a> {
 }
 
 impl Crowd {
-    /// Begins a transition of an instance that leads to its layers, or ends its transition. The poses at the start are taken now,
-    /// from the layers and parameters that the instance has: set those before.
+    /// Begins a transition of an instance that leads to its layers, or ends its transition. The poses at the start are
+    /// taken now, from the layers and parameters that the instance has: set those before.
     ///
     /// # Errors
-    /// * [`Error::Instance`] if there is no such instance, the layers that go out or come in do not fit the library, a half-life or
-    ///   length is not above 0, or a transition does not start after the one that it interrupts.
-    /// * [`Error::Limit`] if a transition interrupts more than three others, or layers exceed the limit of [`push`](Self::push).
+    /// * [`Error::Instance`] if there is no such instance, the layers that go out or come in do not fit the library, a
+    ///   half-life or length is not above 0, or a transition does not start after the one that it interrupts.
+    /// * [`Error::Limit`] if a transition interrupts more than three others, or layers exceed the limit of
+    ///   [`push`](Self::push).
     pub fn set_transition(
         &mut self,
         library: &Library,
@@ -87,14 +89,15 @@ impl Crowd {
         self.store_transition(instance, Some(RunningTransition { transition, starts }))
     }
 
-    /// Begins a transition of an instance to other layers, from the pose that it shows. A transition on its way is interrupted,
-    /// with the displacement that it was given when it began. Parameters count as the instance has them now, set to the values
-    /// with which it is shown.
+    /// Begins a transition of an instance to other layers, from the pose that it shows. A transition on its way is
+    /// interrupted, with the displacement that it was given when it began. Parameters count as the instance has them
+    /// now, set to the values with which it is shown.
     ///
     /// An instance remembers its last four transitions, for moments before their starts.
     ///
     /// # Errors
-    /// * [`Error::Instance`] if there is no such instance, the layers do not fit the library, or the half-life or length is not above
+    /// * [`Error::Instance`] if there is no such instance, the layers do not fit the library, or the half-life or
+    ///   length is not above
     ///   0. The crowd is then unchanged.
     /// * [`Error::Limit`] if there are more layers than [`push`](Self::push) allows.
     pub fn begin_transition(&mut self, library: &Library, new: &NewTransition) -> Result<(), Error> {

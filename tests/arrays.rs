@@ -19,8 +19,8 @@ use posse::{
     Transform,
 };
 
-/// An arm in the plane of x and y: the upper arm turns about z at half a turn per second, one metre above the ground. The hand is
-/// two metres along x from it, and turns back as fast.
+/// An arm in the plane of x and y: the upper arm turns about z at half a turn per second, one metre above the ground.
+/// The hand is two metres along x from it, and turns back as fast.
 fn arm() -> (Library, SkeletonId, ClipId) {
     let joint = |name: &str, parent, translation| {
         let rest = Transform { translation, ..Transform::IDENTITY };
@@ -86,7 +86,8 @@ fn an_arm_that_turns_has_the_velocities_of_a_circle() {
     let still = turned(0.0);
     let quat = [turned(pi / 4.0), still, turned(pi / 2.0), still, still, still];
     assert_near(&arrays[1], quat.as_flattened(), 1e-6);
-    // The speed of a chord is 2 m x sin(a) / (a / pi), with `a` the angle of one step. The one-sided first one leans by a / 2.
+    // The speed of a chord is 2 m x sin(a) / (a / pi), with `a` the angle of one step. The one-sided first one leans by
+    // a / 2.
     let angle = pi * step;
     let speed = 2.0 * angle.sin() / step;
     let [x, y] = [2.0 * (angle.cos() - 1.0) / step, 2.0 * angle.sin() / step];

@@ -1,4 +1,5 @@
-//! Binding of clips with named targets to a skeleton: the bound tracks, and the faults that are reported for the others.
+//! Binding of clips with named targets to a skeleton: the bound tracks, and the faults that are reported for the
+//! others.
 
 use std::sync::Arc;
 

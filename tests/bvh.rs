@@ -60,12 +60,12 @@ fn a_leg_has_the_poses_of_a_hand() {
     let clip = library.clip(asset.clip);
     assert_eq!((clip.name.as_deref(), clip.duration(), clip.tracks.len()), (Some("leg"), 0.5, 4));
 
-    // First frame: the hips stand upright at height 10. The leg turns about z by 90 degrees: down becomes +x. The toe points
-    // along z, the axis.
+    // First frame: the hips stand upright at height 10. The leg turns about z by 90 degrees: down becomes +x. The toe
+    // points along z, the axis.
     let first = [[0.0, 10.0, 0.0], [0.0, 6.0, 0.0], [5.0, 6.0, 0.0], [5.0, 6.0, 2.0]];
-    // Last frame: the hips turn by 90 degrees about z, so that the leg begins at 4 along +x. The leg is Rz(90) Rx(90): down goes
-    // by Rx to -z, which Rz leaves; the hips leave it, too. The toe, +z in the foot, goes by Rx(-90) to +y, by Rx(90) back to
-    // +z. Together: Rz(90) Rz(90) Rx(90) Rx(-90) z = z.
+    // Last frame: the hips turn by 90 degrees about z, so that the leg begins at 4 along +x. The leg is Rz(90) Rx(90):
+    // down goes by Rx to -z, which Rz leaves; the hips leave it, too. The toe, +z in the foot, goes by Rx(-90) to +y,
+    // by Rx(90) back to +z. Together: Rz(90) Rz(90) Rx(90) Rx(-90) z = z.
     let last = [[2.0, 10.0, 0.0], [6.0, 10.0, 0.0], [6.0, 10.0, -5.0], [6.0, 10.0, -3.0]];
     // Half way: hips at x = 1, turned by 45 degrees about z.
     let s = 0.5_f64.sqrt();
@@ -83,7 +83,8 @@ fn a_leg_has_the_poses_of_a_hand() {
 
 #[test]
 fn three_turns_by_90_degrees_map_the_axes_in_each_order() {
-    // Rx maps y to z and z to -y, Ry z to x and x to -z, Rz x to y and y to -x. The last rotation of the list applies first.
+    // Rx maps y to z and z to -y, Ry z to x and x to -z, Rz x to y and y to -x. The last rotation of the list applies
+    // first.
     for (axes, images) in [
         ("XYZ", [DVec3::Z, -DVec3::Y, DVec3::X]),
         ("XZY", [DVec3::Y, -DVec3::X, DVec3::Z]),

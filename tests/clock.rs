@@ -17,7 +17,8 @@ fn parts(number: f64) -> (i128, i32) {
     (i128::from(bits & ((1 << 52) - 1) | 1 << 52), exponent - 1075)
 }
 
-/// `ticks * 2^-20 * rate`, wrapped into `[0, duration)`, in integer arithmetic. It is exact until the result becomes an `f64`.
+/// `ticks * 2^-20 * rate`, wrapped into `[0, duration)`, in integer arithmetic. It is exact until the result becomes an
+/// `f64`.
 fn exact_phase(ticks: i64, rate: f64, duration: f64) -> f64 {
     if ticks == 0 || rate == 0.0 {
         return 0.0;
@@ -27,7 +28,8 @@ fn exact_phase(ticks: i64, rate: f64, duration: f64) -> f64 {
     let played = i128::from(ticks) * rate_mantissa * rate.signum() as i128;
     let shift = rate_exponent - 20 - unit;
     if shift >= 0 {
-        // In units of the last bit of the duration: 2^shift times the units, doubled step by step and wrapped each time.
+        // In units of the last bit of the duration: 2^shift times the units, doubled step by step and wrapped each
+        // time.
         let doubled = (0..shift).fold(played.rem_euclid(modulus), |phase, _| 2 * phase % modulus);
         return doubled as f64 * 2.0_f64.powi(unit);
     }

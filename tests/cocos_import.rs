@@ -70,8 +70,8 @@ fn library() -> Library {
     library
 }
 
-/// An interpolator whose result has its arguments: the interpolated value, the eased ratio, the seconds from key to key, and, if
-/// the result has four numbers, whether the value is that of a key.
+/// An interpolator whose result has its arguments: the interpolated value, the eased ratio, the seconds from key to
+/// key, and, if the result has four numbers, whether the value is that of a key.
 #[derive(Debug)]
 struct Echo {
     name: &'static str,

@@ -60,7 +60,8 @@ fn check(expected: &Value) {
     };
     check(&library, &expected, &mut reference);
     fast_engines(&|| PackedLibrary::new(&library).unwrap(), &mut |engine| check(&library, &expected, engine));
-    // The engines are compared with the reference on the compressed library, and the compressed library with the original.
+    // The engines are compared with the reference on the compressed library, and the compressed library with the
+    // original.
     let compressed = CompressedLibrary::new(&library, ErrorBound::default()).unwrap();
     let decoded = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
     compressed_engines(&compressed, |engine| check(compressed.library(), &decoded, engine));

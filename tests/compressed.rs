@@ -127,7 +127,8 @@ fn keys_of_constant_easing_are_hit_at_their_times() {
 
 #[test]
 fn a_fixed_number_of_bits_snaps_nothing_to_the_rest_pose() {
-    // Two keys so near to each other that they become one, and nearer to the rest pose than the bound of compression by error.
+    // Two keys so near to each other that they become one, and nearer to the rest pose than the bound of compression by
+    // error.
     let turns = [1e-4, 1e-4 + 5e-9].map(|x: f64| DQuat::from_xyzw(x, 0.0, 0.0, (1.0 - x * x).sqrt()));
     let (made, id) = turning(&turns, Interpolation::Linear);
     let compressed = CompressedLibrary::with_width(&made, 24).unwrap();
@@ -178,8 +179,8 @@ fn tracks_that_move_within_the_bound_become_constant() {
     assert_eq!(compressed.reports()[0].compressed_bytes, 16);
 }
 
-/// The bytes of a clip that ACL (Animation Compression Library) needs at the same error, with its tables: 0.01 % of the size, at a
-/// shell of 3 %.
+/// The bytes of a clip that ACL (Animation Compression Library) needs at the same error, with its tables: 0.01 % of the
+/// size, at a shell of 3 %.
 const ACL: [(&str, usize, usize); 4] = [
     ("gltf/CesiumMan/CesiumMan.glb", 0, 4815),
     ("gltf/Fox/Fox.glb", 0, 6181),
@@ -209,8 +210,8 @@ fn real_clips_take_fewer_bytes_than_with_acl() {
     }
 }
 
-/// The bytes that the CPU engine keeps for a clip, compressed at 0.01 %: those of a library with its skeleton and the clip, less those of
-/// one with the skeleton alone.
+/// The bytes that the CPU engine keeps for a clip, compressed at 0.01 %: those of a library with its skeleton and the
+/// clip, less those of one with the skeleton alone.
 fn resident_bytes(library: &Library, clip: ClipId) -> usize {
     let mut clip = library.clip(clip).clone();
     let mut one = Library::new();
@@ -251,8 +252,8 @@ fn turning(turns: &[DQuat], interpolation: Interpolation) -> (Library, ClipId) {
 
 #[test]
 fn rotations_of_every_kind_are_within_the_bound() {
-    // Rotations about one axis through all angles, so that every component passes 0; half turns, whose direction rounding must not
-    // change; keys of either sign; keys of other lengths.
+    // Rotations about one axis through all angles, so that every component passes 0; half turns, whose direction
+    // rounding must not change; keys of either sign; keys of other lengths.
     let axis = DVec3::new(0.48, -0.6, 0.64);
     let spin: Vec<DQuat> = (0..100).map(|key| degrees(axis, 7.0 * f64::from(key))).collect();
     let halves: Vec<DQuat> = (0..40u8).map(|key| degrees(DVec3::X, 180.0 * f64::from(key))).collect();
@@ -283,8 +284,8 @@ fn rotations_of_every_kind_are_within_the_bound() {
 
 #[test]
 fn poses_without_root_motion_are_within_the_bound() {
-    // Root motion that is removed rotates the rest of the pose about the origin, 20 away from a rig of size 1. Near a half turn
-    // about x, a small change decides which rotation about y is removed.
+    // Root motion that is removed rotates the rest of the pose about the origin, 20 away from a rig of size 1. Near a
+    // half turn about x, a small change decides which rotation about y is removed.
     let times: Vec<f64> = (0..60).map(|key| f64::from(key) / 30.0).collect();
     let axis = DVec3::new(0.48, -0.6, 0.64);
     let turns = |turn: fn(f64, DVec3) -> DQuat| -> Vec<f64> {

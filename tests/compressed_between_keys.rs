@@ -1,5 +1,5 @@
-//! The error bound of compressed libraries at random times between keys, where it is harder to hold: errors that cancel each other
-//! at the keys do not cancel each other between them.
+//! The error bound of compressed libraries at random times between keys, where it is harder to hold: errors that cancel
+//! each other at the keys do not cancel each other between them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,8 +35,8 @@ impl Random {
     }
 }
 
-/// Asserts that joints, their shells, morph weights and properties of all clips are within the bound at random times, and at the
-/// keys of both libraries.
+/// Asserts that joints, their shells, morph weights and properties of all clips are within the bound at random times,
+/// and at the keys of both libraries.
 #[track_caller]
 fn assert_at_random_times(original: &Library, bound: ErrorBound, what: &str) {
     let compressed = CompressedLibrary::new(original, bound).unwrap();
@@ -223,9 +223,10 @@ fn nearly_even_times_of_a_slow_chain_become_even() {
     assert_at_random_times(&made, bound, "a slow chain");
 }
 
-/// A property that goes up and down between two numbers. Every second key lies below the straight line between its neighbours by
-/// 0.495 of the bound, so that the removal of keys may take it out. Decoded with the step `step`, its neighbours lie above their
-/// numbers by nearly half a step. Its time is off by as much as the shift of key times may use up.
+/// A property that goes up and down between two numbers. Every second key lies below the straight line between its
+/// neighbours by 0.495 of the bound, so that the removal of keys may take it out. Decoded with the step `step`, its
+/// neighbours lie above their numbers by nearly half a step. Its time is off by as much as the shift of key times may
+/// use up.
 fn zigzag(bound: f64, step: f64) -> Library {
     let ends = [1.501 * step, (0.99 / step).floor() * step - 0.499 * step];
     let slope = ends[1] - ends[0];
@@ -247,7 +248,8 @@ fn zigzag(bound: f64, step: f64) -> Library {
 
 #[test]
 fn errors_of_properties_that_add_up_are_within_the_bound() {
-    // The steps that remain of the bound if removed keys use up half of it, shifted times 0.05 of it or of what is left.
+    // The steps that remain of the bound if removed keys use up half of it, shifted times 0.05 of it or of what is
+    // left.
     for remaining_share in [0.45, 0.475, 0.5] {
         let bound = 1e-3;
         let step = f64::from(f32::from_bits(((1.99 * remaining_share * bound) as f32).to_bits() & 0x7fff_f800));

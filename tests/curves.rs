@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::support::each_engine::each_engine;
 use crate::support::skip::report_skipped;
 
-/// A custom interpolator. Between keys the result is `[a + (b - a) t, t, seconds, 1]`. On a key it is `[a, 0, 0, 1]`, or
-/// `[a, 0, 0, 0]` if it is bare, which stands for the value itself.
+/// A custom interpolator. Between keys the result is `[a + (b - a) t, t, seconds, 1]`. On a key it is `[a, 0, 0, 1]`,
+/// or `[a, 0, 0, 0]` if it is bare, which stands for the value itself.
 #[derive(Debug)]
 struct Echo {
     bare: bool,
@@ -289,7 +289,8 @@ impl<'a> Case<'a> {
         figures.curve(&self.id, curve, width)
     }
 
-    /// The figures at the times of the case: those of `seed`, or of a later release if `seed` refused the case or made a mistake.
+    /// The figures at the times of the case: those of `seed`, or of a later release if `seed` refused the case or made
+    /// a mistake.
     fn expected(&self) -> &'a Value {
         let seed = &self.json["expected"]["seed"];
         // The latest release rounds colours in another way.
@@ -299,7 +300,8 @@ impl<'a> Case<'a> {
         if mistaken || seed.get("error").is_some() { later } else { seed }
     }
 
-    /// The numbers that a figure stands for; `None` if several keys have its value, since then the figure does not tell its key.
+    /// The numbers that a figure stands for; `None` if several keys have its value, since then the figure does not tell
+    /// its key.
     fn wanted(&self, value: &Value, raw: Option<&Value>) -> Option<Vec<f64>> {
         Some(match (self.kind, raw) {
             ("object" | "bool", _) if self.values.iter().filter(|other| *other == value).count() > 1 => return None,

@@ -185,8 +185,8 @@ fn ramps(easings: &[Easing]) -> (Library, Vec<ClipId>) {
     (library, clips)
 }
 
-/// Evaluates each easing at each ratio, all in one crowd, on every engine. `check` gets the name of the engine, the index of the
-/// easing, the index of the ratio, and the value.
+/// Evaluates each easing at each ratio, all in one crowd, on every engine. `check` gets the name of the engine, the
+/// index of the easing, the index of the ratio, and the value.
 fn each_ramp(easings: &[Easing], ratios: &[f64], mut check: impl FnMut(&str, usize, usize, f64)) {
     let (library, clips) = ramps(easings);
     let mut crowd = Crowd::new();

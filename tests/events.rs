@@ -44,7 +44,8 @@ fn events_are_those_of_the_collected_figures() {
             assert_eq!(player.fired(), expected, "at {accumulated} of {run}");
             let alone = Events::new(&clip).fired(&playback, before, accumulated);
             if alone != expected {
-                // In a reversed ping-pong, Cocos Creator takes the first step for a turn, and continues in that direction.
+                // In a reversed ping-pong, Cocos Creator takes the first step for a turn, and continues in that
+                // direction.
                 assert!(wrap == WrapMode::PingPong && playback.rate < 0.0, "from {before:?} to {accumulated} of {run}");
                 lingering += 1;
             }

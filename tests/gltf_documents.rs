@@ -1,4 +1,5 @@
-//! `import::gltf::from_document`: a document that the `gltf` crate loaded gives the library that `load` makes of its file.
+//! `import::gltf::from_document`: a document that the `gltf` crate loaded gives the library that `load` makes of its
+//! file.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Goals on the fast engines, compared with the reference on rigs of all kinds: joints that scales turn rigidly, and others.
+//! Goals on the fast engines, compared with the reference on rigs of all kinds: joints that scales turn rigidly, and
+//! others.
 
 mod on_gpu;
 
@@ -126,7 +127,8 @@ fn crowd(numbers: &mut Numbers, rig: &Rig, instances: usize) -> Crowd {
         let goal = |numbers: &mut Numbers, index: usize| Goal {
             chain: rig.chains[index],
             target: match numbers.below(3) {
-                // No two goals of an instance share a target: a chain that begins where another ends has no direction then.
+                // No two goals of an instance share a target: a chain that begins where another ends has no direction
+                // then.
                 0 => GoalTarget::Parameters([index, index + 1, index + 2]),
                 _ => GoalTarget::Point(vector(numbers, 2.0).to_array()),
             },
@@ -258,8 +260,9 @@ fn the_bounds_of_goals_refuse_faults() {
             counts.push((scales, fault, wrong_and_refused(&right, &faulty)));
         }
     }
-    // The bounds of six goals after each other add up. Where a limb is nearly straight or folded, or a turn nearly half a circle, they
-    // are as wide as a fault. The last goal has the widest: a quarter of its faults is told, of all others at least three quarters.
+    // The bounds of six goals after each other add up. Where a limb is nearly straight or folded, or a turn nearly half
+    // a circle, they are as wide as a fault. The last goal has the widest: a quarter of its faults is told, of all
+    // others at least three quarters.
     let is_told = |&(_, fault, [wrong, refused]): &(Scales, &str, [usize; 2])| {
         let share = if fault == "one goal less" { 0.25 } else { 0.75 };
         wrong >= 30 && refused as f64 >= share * wrong as f64

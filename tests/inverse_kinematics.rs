@@ -33,7 +33,8 @@ impl Rig {
         Self { library, skeleton }
     }
 
-    /// Joint 0 at the origin, joint 1 at a distance along x, joint 2 at a distance from it along y, and joint 3 above it by 1.
+    /// Joint 0 at the origin, joint 1 at a distance along x, joint 2 at a distance from it along y, and joint 3 above
+    /// it by 1.
     fn bent(upper: f64, lower: f64) -> Self {
         let joints = [(None, [0.0; 3]), (Some(0), [upper, 0.0, 0.0]), (Some(1), [0.0, lower, 0.0])];
         let joints = joints.into_iter().chain([(Some(2), [0.0, 1.0, 0.0])]);

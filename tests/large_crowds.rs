@@ -9,8 +9,8 @@ use posse::{
 
 use crate::support::build;
 
-/// The number of instances, with about 64 joints each. Even 24 bytes per joint are more than the 6 MiB above which the engine
-/// uses streaming stores.
+/// The number of instances, with about 64 joints each. Even 24 bytes per joint are more than the 6 MiB above which the
+/// engine uses streaming stores.
 const INSTANCES: usize = 6000;
 
 /// Asserts that each instruction set poses some instances of a large crowd as the reference does.
@@ -62,7 +62,8 @@ fn dual_quaternions_larger_than_the_caches_are_posed_as_a_small_crowd() {
 /// The bytes of transforms and matrices above which the engine uses streaming stores.
 const CACHES: usize = 6 << 20;
 
-/// The bits of all outputs of a crowd, instance after instance. `is_large` says whether the engine uses streaming stores.
+/// The bits of all outputs of a crowd, instance after instance. `is_large` says whether the engine uses streaming
+/// stores.
 #[track_caller]
 fn all_bits(engine: &CpuEngine, crowd: &Crowd, outputs: Outputs, is_large: bool) -> Vec<Vec<u32>> {
     let mut posed = engine.crowd(crowd, outputs).unwrap();
@@ -153,7 +154,8 @@ fn assert_same_alone(library: &Library, crowd: &Crowd, outputs: Outputs) {
     }
 }
 
-/// Numbers of instances: less than half a group of any instruction set, whole groups, and groups with some instances left over.
+/// Numbers of instances: less than half a group of any instruction set, whole groups, and groups with some instances
+/// left over.
 const COUNTS: [usize; 6] = [1, 3, 8, 16, 23, 41];
 
 #[test]
@@ -207,8 +209,8 @@ fn rigs_of_all_sizes_have_the_same_bits_alone_and_beside_others() {
     }
 }
 
-/// Sums of zeros have one sign, whatever the number of instances: a chain in a plane, turned by negative angles, with an inverse bind
-/// matrix that has negative zeros.
+/// Sums of zeros have one sign, whatever the number of instances: a chain in a plane, turned by negative angles, with
+/// an inverse bind matrix that has negative zeros.
 #[test]
 fn zeros_have_the_same_signs_alone_and_beside_others() {
     let turned = |parent: Option<usize>| Joint {

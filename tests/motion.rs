@@ -1,4 +1,5 @@
-//! Parameters, synchronised layers and transitions: hand-worked cases, and comparisons with the reference, on every engine.
+//! Parameters, synchronised layers and transitions: hand-worked cases, and comparisons with the reference, on every
+//! engine.
 
 /// Weights by knots and blend spaces.
 mod blend_spaces;

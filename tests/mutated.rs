@@ -1,4 +1,5 @@
-//! Libraries and crowds with numbers that were replaced, within their ranges and beyond: each is refused, or posed without harm.
+//! Libraries and crowds with numbers that were replaced, within their ranges and beyond: each is refused, or posed
+//! without harm.
 
 /// Identifiers, also of items that a library does not have.
 mod ids;
@@ -41,7 +42,8 @@ fn the_specimen_has_every_kind_of_number() {
     assert!(census.numbers().len() > 600 && names.len() > 90, "{} numbers: {names:?}", census.numbers().len());
 }
 
-/// Without `POSSE_ALL_TESTS=1`, a number is replaced by one in this many of its values, by other ones than its neighbour.
+/// Without `POSSE_ALL_TESTS=1`, a number is replaced by one in this many of its values, by other ones than its
+/// neighbour.
 const VALUES_ONE_IN: usize = 16;
 
 /// Miri, which takes minutes for what takes a second elsewhere, replaces one in this many numbers.

@@ -139,8 +139,8 @@ fn a_loop_reaches_its_end_and_its_start_between_passes() {
 fn a_ping_pong_reaches_inner_events_both_ways_and_events_at_a_turn_once() {
     let there = [(0.5, 1), (0.5, 2), (1.5, 3), (2.0, 4), (2.5, 3), (3.5, 1), (3.5, 2), (4.0, 0), (4.5, 1), (4.5, 2)];
     let back = [(0.5, 3), (1.5, 1), (1.5, 2), (2.0, 0), (2.5, 1), (2.5, 2), (3.5, 3), (4.0, 4), (4.5, 3), (5.5, 1)];
-    // Before its start it plays as after it, with the passes counted backwards: the last of them is like the first. Between the two
-    // it jumps from its end to its start.
+    // Before its start it plays as after it, with the passes counted backwards: the last of them is like the first.
+    // Between the two it jumps from its end to its start.
     let before = [(-2.5, 1), (-2.5, 2), (-2.0, 0), (-1.5, 1), (-1.5, 2), (-0.5, 3), (0.0, 0), (0.0, 4)];
     let play = |wrap: WrapMode, rate: f64, range: (f64, f64), expected: &[(f64, usize)]| {
         case(STEPS, playing(wrap, rate), range, expected)
@@ -170,8 +170,8 @@ fn a_play_stops_after_its_passes() {
         times(WrapMode::Loop, 0.0, (-9.0, 99.0), &[]),
         times(WrapMode::PingPong, 2.0, (0.0, 99.0), &there),
         times(WrapMode::Normal, 2.0, (4.0, 99.0), &[]),
-        // A mode that repeats has as many passes before its start as after it. Before those passes it stands still. When it begins
-        // to move, it does not reach the events at the time where it stood.
+        // A mode that repeats has as many passes before its start as after it. Before those passes it stands still.
+        // When it begins to move, it does not reach the events at the time where it stood.
         times(WrapMode::Loop, 1.0, (-99.0, -0.25), &[(-1.5, 1), (-1.5, 2), (-0.5, 3)]),
         times(WrapMode::Loop, 0.25, (-99.0, 99.0), &[(0.0, 0), (0.0, 4), (0.5, 1), (0.5, 2)]),
     ]);

@@ -20,8 +20,9 @@ fn check(spec: &SceneSpec) {
     let scene = spec.scene();
     let packing = || PackedLibrary::new(&scene.library).unwrap();
     fast_engines(&packing, &mut |engine| check_engine(spec, &scene, &scene.library, engine));
-    // Compressed keys are compared with the reference on the same compressed library. Only a quarter of the scenes run them, since
-    // a software GPU takes longer to compile kernels than to run them, and the collected files run them too.
+    // Compressed keys are compared with the reference on the same compressed library. Only a quarter of the scenes run
+    // them, since a software GPU takes longer to compile kernels than to run them, and the collected files run them
+    // too.
     if spec.is_one_in(4) {
         let compressed = CompressedLibrary::new(&scene.library, ErrorBound::default()).unwrap();
         compressed_engines(&compressed, |engine| check_engine(spec, &scene, compressed.library(), engine));
@@ -49,7 +50,8 @@ fn check_engine(spec: &SceneSpec, scene: &Scene, library: &Library, engine: &mut
 struct Coverage {
     skeletons: usize,
     skins: usize,
-    /// True if a crowd had a small skeleton together with one of more than 64 joints, and with one of more than 256 joints.
+    /// True if a crowd had a small skeleton together with one of more than 64 joints, and with one of more than 256
+    /// joints.
     beside: [bool; 2],
     layers: [bool; Crowd::MAX_LAYERS + 1],
     modes: HashSet<LayerMode>,

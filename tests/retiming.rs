@@ -41,8 +41,8 @@ fn a_piecewise_linear_track_needs_only_its_ends_and_bends() {
     let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
     let report = &compressed.reports()[0];
     assert_eq!((report.float_key_times, report.compressed_key_times), (101, 4));
-    // Four times of 8 bytes and five cells of the search table, a record of at most 12 words, a row of at most 8 bytes per key, and
-    // a column record of at most 7 words.
+    // Four times of 8 bytes and five cells of the search table, a record of at most 12 words, a row of at most 8 bytes
+    // per key, and a column record of at most 7 words.
     assert!(report.compressed_bytes <= 4 * 8 + 5 * 4 + 12 * 4 + 4 * 8 + 7 * 4, "{report:?}");
     compressed_engines(&compressed, |engine| {
         for (seconds, way) in [(0.5, 0.0), (1.5, 0.25), (2.05, 0.525), (3.0, 1.0), (9.99, 1.0)] {
@@ -63,8 +63,8 @@ fn a_turn_at_constant_speed_needs_only_its_ends() {
         let (made, id) = one_track(Target::Rotation(0), curve(Interpolation::Linear, 4, &tenths(241), &keys));
         assert_eq!(compressed_key_times(&made, id, "there and back"), [0.0, 12.0, 24.0]);
     }
-    // 220 degrees in total, so the shorter arc from end to end is the other one. A gap of nearly half a turn is not wanted either,
-    // since its direction would depend on the last digits.
+    // 220 degrees in total, so the shorter arc from end to end is the other one. A gap of nearly half a turn is not
+    // wanted either, since its direction would depend on the last digits.
     let keys: Vec<f64> = (0..=110).flat_map(|key| degrees(axis, 2.0 * f64::from(key)).to_array()).collect();
     let (made, id) = one_track(Target::Rotation(0), curve(Interpolation::Linear, 4, &tenths(111), &keys));
     let times = compressed_key_times(&made, id, "more than half around");

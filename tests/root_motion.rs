@@ -79,8 +79,8 @@ fn check(library: &Library, layers: &[Layer], step: Step, check: impl Fn(&Pose, 
     });
 }
 
-/// A hip whose parent is rotated, as in a file made with +Z up. It walks 2 m along the parent's -y, which is the instance's +z,
-/// rises by 0.5 m along z, and makes a quarter turn to the left.
+/// A hip whose parent is rotated, as in a file made with +Z up. It walks 2 m along the parent's -y, which is the
+/// instance's +z, rises by 0.5 m along z, and makes a quarter turn to the left.
 #[test]
 fn motion_over_the_ground_is_in_the_space_of_the_instance() {
     let mut lying = joint(None, [0.0, 0.0, 3.0]);
@@ -102,11 +102,12 @@ fn motion_over_the_ground_is_in_the_space_of_the_instance() {
         let motion = pose.root_motion.unwrap();
         assert_vector(motion.translation, [0.0, -2.0, 0.0], engine);
         let moved = motion.in_space(&space);
-        // The rotation is about the origin of the parent, and would move it from (0, 0, 3) to (3, 0, 0). The translation is
-        // (0, 0, 3) + 2 z - (3, 0, 0).
+        // The rotation is about the origin of the parent, and would move it from (0, 0, 3) to (3, 0, 0). The
+        // translation is (0, 0, 3) + 2 z - (3, 0, 0).
         assert_vector(moved.translation, [-3.0, 0.0, 5.0], engine);
         assert_rotation(moved.rotation, degrees(DVec3::Y, 90.0), engine);
-        // The height stays in the pose. Instance and pose together put the hip where the clip alone has it, at (0, 1.5, 5).
+        // The height stays in the pose. Instance and pose together put the hip where the clip alone has it, at (0, 1.5,
+        // 5).
         let instance = DAffine3::from_rotation_translation(moved.rotation, moved.translation);
         assert_vector(pose.model[1].translation, [0.0, 1.5, 3.0], engine);
         assert_vector((instance * pose.model[1]).translation, [0.0, 1.5, 5.0], engine);
@@ -251,8 +252,8 @@ fn loops_with_a_turn_move_along_a_curve() {
     cases.check(&library);
 }
 
-/// The bound of the contract for a movement of 1 m is 2e-6 m for each loop: roundings of a turn add up. A GPU may need it; the other engines
-/// round so that the roundings cancel.
+/// The bound of the contract for a movement of 1 m is 2e-6 m for each loop: roundings of a turn add up. A GPU may need
+/// it; the other engines round so that the roundings cancel.
 #[test]
 fn four_thousand_loops_with_a_turn_move_along_a_curve() {
     let (library, clip) = curving();

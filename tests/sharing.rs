@@ -31,8 +31,8 @@ fn translation_track(joint: usize, from: [f64; 3], to: [f64; 3]) -> Track {
     Track::new(Target::Translation(joint), curve(Interpolation::Linear, 3, &[0.0, 1.0], &[from, to].concat()))
 }
 
-/// Adds a clip on four joints: the hips are scaled from 1 to 3, the spine turns by 90 degrees about z, the arm moves from the
-/// origin to (2, 4, 0), and the tail moves back and forth for 5 s.
+/// Adds a clip on four joints: the hips are scaled from 1 to 3, the spine turns by 90 degrees about z, the arm moves
+/// from the origin to (2, 4, 0), and the tail moves back and forth for 5 s.
 fn dance(library: &mut Library) -> ClipId {
     let joints = vec![
         joint("hips", None, [0.0, 1.0, 0.0]),
@@ -56,8 +56,8 @@ fn dance(library: &mut Library) -> ClipId {
     library.add_clip(Clip { speed, wrap, events, ..Clip::new(Some("dance".into()), skeleton, tracks) }).unwrap()
 }
 
-/// Adds a skeleton with another order, another hierarchy, other rest poses, and no tail. The arm is a child of the hips, and
-/// comes before the spine.
+/// Adds a skeleton with another order, another hierarchy, other rest poses, and no tail. The arm is a child of the
+/// hips, and comes before the spine.
 fn other(library: &mut Library) -> SkeletonId {
     let mut joints = vec![
         joint("rig", None, [5.0, 0.0, 0.0]),
@@ -94,7 +94,8 @@ fn joints_of_the_same_name_move_in_any_order_and_hierarchy() {
         // From the rig at (5, 0, 0), the hips are 2 above. From there, the arm and the spine are twice as far.
         assert_vector(pose.model[2].translation, [7.0, 6.0, 0.0], name);
         assert_vector(pose.model[3].translation, [5.0, 8.0, 0.0], name);
-        // The original clip is unchanged: hips at (0, 1, 0), the spine 2 above, the arm at 2 x (1, 2, 0), turned by 45 degrees.
+        // The original clip is unchanged: hips at (0, 1, 0), the spine 2 above, the arm at 2 x (1, 2, 0), turned by 45
+        // degrees.
         let pose = pose_at(engine, &library, dance, 0.5);
         let half = 0.5_f64.sqrt();
         assert_vector(

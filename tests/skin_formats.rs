@@ -1,5 +1,5 @@
-//! Packed skin formats of half the size: hand-worked cases to the bit, random cases within the contract, and scales that dual
-//! quaternions cannot store.
+//! Packed skin formats of half the size: hand-worked cases to the bit, random cases within the contract, and scales
+//! that dual quaternions cannot store.
 
 /// Uniform scales, which dual quaternions need.
 mod uniform_scale;
@@ -92,8 +92,8 @@ fn skins_of_a_skeleton_are_stored_one_after_the_other() {
 
 #[test]
 fn half_matrices_are_as_worked_by_hand() {
-    // A third of a turn about the diagonal takes x to y, y to z, z to x. Scaled by 2 and moved by (1, 2, 3), the rows are
-    // 0 0 2 1, 2 0 0 2, 0 2 0 3. As f16, 1 is 0x3c00, 2 is 0x4000, 3 is 0x4200.
+    // A third of a turn about the diagonal takes x to y, y to z, z to x. Scaled by 2 and moved by (1, 2, 3), the rows
+    // are 0 0 2 1, 2 0 0 2, 0 2 0 3. As f16, 1 is 0x3c00, 2 is 0x4000, 3 is 0x4200.
     let rotation = DQuat::from_xyzw(0.5, 0.5, 0.5, 0.5);
     let (library, crowd) =
         rest_pose_crowd(Transform { translation: DVec3::new(1.0, 2.0, 3.0), rotation, scale: DVec3::splat(2.0) });
@@ -105,7 +105,8 @@ fn half_matrices_are_as_worked_by_hand() {
 
 #[test]
 fn dual_quaternions_are_as_worked_by_hand() {
-    // A quarter turn about z is (0, 0, sqrt 1/2, sqrt 1/2). In steps of 1 / 32767, that is 23169.8, rounded to 23170, or 0x5a82.
+    // A quarter turn about z is (0, 0, sqrt 1/2, sqrt 1/2). In steps of 1 / 32767, that is 23169.8, rounded to 23170,
+    // or 0x5a82.
     let rotation = degrees(DVec3::Z, 90.0);
     for scale in [2.0, 1e-9, 1e9] {
         let (library, crowd) =

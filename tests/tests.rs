@@ -52,7 +52,8 @@ mod layers;
 mod motion;
 /// Parameters, blend spaces, synchronised layers and transitions: hand-worked cases of each rule, on every engine.
 mod motion_rules;
-/// Numbers of libraries and crowds, replaced by others within their ranges and beyond, on the reference and the CPU engine.
+/// Numbers of libraries and crowds, replaced by others within their ranges and beyond, on the reference and the CPU
+/// engine.
 mod mutated;
 /// Events that layers reach between two ticks: hand-worked, tick by tick, and random cases, on every engine.
 mod occurrences;

@@ -115,11 +115,13 @@ fn instances_of_mixed_clips_keep_their_poses() {
     assert_eq!(clips.sum::<usize>(), mixed.len());
 }
 
-/// Rigs with keys beyond the caches of a core, and a crowd that mixes instances of one layer, of two, and of one that a parameter drives.
+/// Rigs with keys beyond the caches of a core, and a crowd that mixes instances of one layer, of two, and of one that a
+/// parameter drives.
 fn large_keys() -> (Library, Crowd) {
     let mut library = Library::new();
     for skeleton in 0..9 {
-        // The matrices of the largest rig are written instance by instance, and its rows of keys are longer than what is asked for at once.
+        // The matrices of the largest rig are written instance by instance, and its rows of keys are longer than what
+        // is asked for at once.
         demo::add_rig(&mut library, if skeleton == 3 { 300 } else { 40 }, 60, 7).unwrap();
         let clip = library.clips()[library.clips().len() - 1].clone();
         library.add_clip(demo::shifted_clip(&clip, 1).unwrap()).unwrap();

@@ -39,7 +39,8 @@ fn range_of(numbers: &mut Numbers, clip: &Clip) -> [f64; 2] {
     [ends[0].min(ends[1]), ends[0].max(ends[1])]
 }
 
-/// Two packed libraries with clips trimmed to random ranges, or whole, and compressed or not. They have room for each other.
+/// Two packed libraries with clips trimmed to random ranges, or whole, and compressed or not. They have room for each
+/// other.
 pub fn two_parts(spec: &SceneSpec, library: &Library) -> [PackedLibrary; 2] {
     let mut numbers = Numbers::new(spec.seed);
     let mut part = || {
@@ -77,7 +78,8 @@ fn check(spec: &SceneSpec, whole: &Library, outputs: Outputs) -> f64 {
     let found = Reference::new(&trimmed).evaluate(&crowd, Ticks(0), outputs).unwrap();
     assert_eq!(found.instances, expected.instances, "{ranges:?}\n{spec:#?}");
     let packed = || PackedLibrary::new(&trimmed).unwrap();
-    // The GPU engine runs a quarter of the scenes, since a software renderer takes longer to compile kernels than to run them.
+    // The GPU engine runs a quarter of the scenes, since a software renderer takes longer to compile kernels than to
+    // run them.
     let engines = if spec.is_one_in(4) { fast_engines } else { cpu_engines };
     engines(&packed, &mut |engine| {
         let found = engine.evaluate(&crowd, Ticks(0), outputs).unwrap();

@@ -204,7 +204,8 @@ fn a_playback_takes_mode_and_speed_from_its_clip() {
 /// The clip time in integer arithmetic: ticks, rate and duration are multiples of powers of two.
 fn exact(playback: &Playback, now: Ticks, duration: f64) -> f64 {
     let units = |number: f64| (number * 2.0_f64.powi(40)).round() as i128;
-    // In units of 2^-60 s. The rate and the duration are rounded to 40 fractional bits, which moves a month by a microsecond at most.
+    // In units of 2^-60 s. The rate and the duration are rounded to 40 fractional bits, which moves a month by a
+    // microsecond at most.
     let played = i128::from(now.0 - playback.start.0) * units(playback.rate);
     let length = units(duration) << 20;
     let at = if playback.wrap.repeats() { played } else { played.clamp(-length, length) };
@@ -281,7 +282,8 @@ fn every_engine_has_the_values_of_the_collected_figures() {
     let (mut compared, mut left_out) = (0, 0);
     for Figure { mut playback, played, duration, phase } in mapping(&collection) {
         if !playback.wrap.repeats() && played * playback.rate < 0.0 {
-            // It would wait for its start. The sign of the rate changes only the direction, which a pose does not contain.
+            // It would wait for its start. The sign of the rate changes only the direction, which a pose does not
+            // contain.
             playback.rate = -playback.rate;
         }
         let ticks = played / playback.rate * Ticks::PER_SECOND as f64;

@@ -1,5 +1,5 @@
-// The clock of the crowd: it runs, or is held at a time. Page and worker each have one. Both take the time of the system, so that a
-// copy of the state is all that they exchange.
+// The clock of the crowd: it runs, or is held at a time. Page and worker each have one. Both take the time of the
+// system, so that a copy of the state is all that they exchange.
 
 const now = () => (performance.timeOrigin + performance.now()) / 1000;
 

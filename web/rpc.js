@@ -1,18 +1,19 @@
-// Calls between the page and its worker. Each call is a message with a number, and its answer bears the same number. Messages
-// without a number are announcements, which have no answer.
+// Calls between the page and its worker. Each call is a message with a number, and its answer bears the same number.
+// Messages without a number are announcements, which have no answer.
 
 /// Text of anything that was thrown.
 export function messageOf(error) {
   return error instanceof Error ? error.message : String(error);
 }
 
-/// True for an error that stops the WebAssembly: a panic, or no memory. Its objects cannot be used any more, not even freed.
+/// True for an error that stops the WebAssembly: a panic, or no memory. Its objects cannot be used any more, not even
+/// freed.
 export function isFatal(error) {
   return error instanceof WebAssembly.RuntimeError;
 }
 
-/// Answers the calls of the other side by the functions of `table`. Errors that stop the WebAssembly are not answered but thrown, and
-/// so become an unhandled rejection.
+/// Answers the calls of the other side by the functions of `table`. Errors that stop the WebAssembly are not answered
+/// but thrown, and so become an unhandled rejection.
 export function answer(port, table) {
   port.addEventListener("message", async ({ data }) => {
     if (!(data.name in table)) return;

@@ -73,8 +73,8 @@ answer(self, {
   memory: () => ({ wasm: memory.buffer.byteLength }),
 });
 
-// A fault of the loop or of an announcement has no caller; the page shows it and offers to open the GPU again. A lost device makes
-// such calls fail too, and its own message, which says more, shall come first.
+// A fault of the loop or of an announcement has no caller; the page shows it and offers to open the GPU again. A lost
+// device makes such calls fail too, and its own message, which says more, shall come first.
 function reportFault(message) {
   frames?.stop();
   setTimeout(() => announce(self, "stopped", message), 300);

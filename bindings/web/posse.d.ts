@@ -1,8 +1,8 @@
 // Types of the npm package `posse`: crowds of animated characters on WebGPU.
 //
-// Everything works on the main thread and in workers. Objects hold memory of the device or of WebAssembly until `free()`; the
-// garbage collector frees them too, later. Times are in seconds. Errors are of the class `Error`, with the place and the remedy
-// in the message.
+// Everything works on the main thread and in workers. Objects hold memory of the device or of WebAssembly until
+// `free()`; the garbage collector frees them too, later. Times are in seconds. Errors are of the class `Error`, with
+// the place and the remedy in the message.
 
 /** Loads the WebAssembly. Without an argument it is `posse_bg.wasm` beside this module. To be awaited before anything else. */
 export default function init(

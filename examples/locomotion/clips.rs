@@ -76,7 +76,8 @@ impl Gait {
         Pelvis { position: lean * DVec3::new(sway, height, 0.0), rotation }
     }
 
-    /// The rotation of a joint of spine, neck and head: the shoulders turn against the pelvis, and the head looks ahead.
+    /// The rotation of a joint of spine, neck and head: the shoulders turn against the pelvis, and the head looks
+    /// ahead.
     fn trunk(&self, name: &str, phase: f64) -> Option<DQuat> {
         let wave = -(TAU * phase).sin();
         let (yaw, forwards) = match name.split('.').next()? {

@@ -54,8 +54,8 @@ impl Gait {
         (phase + 0.5 * self.duty).rem_euclid(1.0) < self.duty
     }
 
-    /// The spot of a planted foot: x and z of its ball, and its yaw. The spot is fixed on the ground, over which the character moves
-    /// along an arc.
+    /// The spot of a planted foot: x and z of its ball, and its yaw. The spot is fixed on the ground, over which the
+    /// character moves along an arc.
     fn planted(&self, side: f64, phase: f64) -> DVec3 {
         // The foot is in its place when the character has made half the way over it.
         let since = phase - 0.5 * self.duty;
@@ -70,7 +70,8 @@ impl Gait {
         DVec3::new(cos * from.x - sin * from.y, sin * from.x + cos * from.y, 0.1 * side - angle)
     }
 
-    /// The spot of a foot in the air, from 0 at lift-off to 1 at landing. Both with the speed that it has on the ground.
+    /// The spot of a foot in the air, from 0 at lift-off to 1 at landing. Both with the speed that it has on the
+    /// ground.
     fn swing(&self, side: f64, swung: f64) -> DVec3 {
         let step = 1e-4;
         let speed = |phase| (self.planted(side, phase + step) - self.planted(side, phase - step)) / (2.0 * step);

@@ -4,8 +4,9 @@ use posse::{ClipId, Error, Library, SkeletonId};
 
 use super::clips;
 
-/// A cycle of two steps. It begins when the character is over its left foot, in the middle of the time that this foot is on the
-/// ground; half a cycle later the character is over its right foot. All gaits begin so, and mixtures set down the same foot.
+/// A cycle of two steps. It begins when the character is over its left foot, in the middle of the time that this foot
+/// is on the ground; half a cycle later the character is over its right foot. All gaits begin so, and mixtures set down
+/// the same foot.
 #[derive(Clone, Copy)]
 pub struct Gait {
     /// The name of its clip.
@@ -24,7 +25,8 @@ pub struct Gait {
     pub reach: f64,
     /// The mean height of the pelvis in metres.
     pub height: f64,
-    /// The height in metres by which the pelvis rises and falls. A walk is highest over a planted foot, a run lowest (negative).
+    /// The height in metres by which the pelvis rises and falls. A walk is highest over a planted foot, a run lowest
+    /// (negative).
     pub bob: f64,
     /// The share of the built-in run in the arms; the rest is the built-in walk.
     pub run: f64,
@@ -76,7 +78,8 @@ impl Gait {
         base + per_speed * speed.max(WALK.speed)
     }
 
-    /// The numbers of that function: metres per cycle at speed 0, and for each m/s more. Slower than a walk, steps do not shrink.
+    /// The numbers of that function: metres per cycle at speed 0, and for each m/s more. Slower than a walk, steps do
+    /// not shrink.
     pub const STRIDE: [f64; 2] = [0.78, 0.45];
 
     /// The length of the clip in seconds.

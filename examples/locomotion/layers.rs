@@ -8,8 +8,8 @@ use super::gaits::Gaits;
 pub const PHASE: usize = 0;
 /// The index of the parameter with the speed in metres per second.
 pub const SPEED: usize = 1;
-/// The index of the parameter with the turn in radians per cycle. A foot in a mixture turns by the mean of what it turns per cycle
-/// in each gait, so that this number, and not the turn per second, is what a mixture keeps.
+/// The index of the parameter with the turn in radians per cycle. A foot in a mixture turns by the mean of what it
+/// turns per cycle in each gait, so that this number, and not the turn per second, is what a mixture keeps.
 pub const TURN: usize = 2;
 /// The number of parameters.
 pub const PARAMETERS: usize = 3;

@@ -1,17 +1,18 @@
-//! Ten thousand characters, steered on the GPU: a compute kernel writes phase, speed and turn of each into the parameters of the
-//! crowd, which drive a blend space of walk, jog, run and turns with synchronised feet. Characters that stop and go on do so by
-//! transitions.
+//! Ten thousand characters, steered on the GPU: a compute kernel writes phase, speed and turn of each into the
+//! parameters of the crowd, which drive a blend space of walk, jog, run and turns with synchronised feet. Characters
+//! that stop and go on do so by transitions.
 //!
-//! `cargo run --release --example locomotion -- [INSTANCES] [FRAMES] [FILE]` plays and measures; by default 10000 instances, 300
-//! frames and no file. A `.png` shows the last frame; an `.mp4` or `.webm` (with `ffmpeg` installed) or an `.apng` is a film:
+//! `cargo run --release --example locomotion -- [INSTANCES] [FRAMES] [FILE]` plays and measures; by default 10000
+//! instances, 300 frames and no file. A `.png` shows the last frame; an `.mp4` or `.webm` (with `ffmpeg` installed) or
+//! an `.apng` is a film:
 //!
 //! ```text
 //! cargo run --release --example locomotion -- 1000 600 crowd.mp4
 //! ```
 //!
-//! The gaits are made in code (`gaits.rs`, `feet.rs`, `legs.rs`, `clips.rs`): in each, a planted foot moves back as fast as the
-//! character moves forwards. In a mixture of synchronised gaits it nearly does. `--slide` in place of the numbers measures the mean
-//! speed of planted feet over the ground (`slide.rs`); it needs no GPU:
+//! The gaits are made in code (`gaits.rs`, `feet.rs`, `legs.rs`, `clips.rs`): in each, a planted foot moves back as
+//! fast as the character moves forwards. In a mixture of synchronised gaits it nearly does. `--slide` in place of the
+//! numbers measures the mean speed of planted feet over the ground (`slide.rs`); it needs no GPU:
 //!
 //! | motion | each gait on its own clock | synchronised |
 //! |---|---|---|

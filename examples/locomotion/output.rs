@@ -23,7 +23,8 @@ pub enum Output {
     Png(PathBuf),
     /// All frames, by `ffmpeg`: `.mp4` or `.webm`.
     Film(Film),
-    /// All frames, as an animated PNG file: its name, the number of its pictures, and the file, which begins with the first one.
+    /// All frames, as an animated PNG file: its name, the number of its pictures, and the file, which begins with the
+    /// first one.
     Animation(PathBuf, u32, Option<PngAnimation<BufWriter<File>>>),
 }
 

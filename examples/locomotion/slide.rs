@@ -1,8 +1,9 @@
 //! The slide of the feet: the speed over the ground of a foot that is planted.
 //!
-//! Characters move over the ground at the speed and turn that the parameters of their blend space name, for ten seconds. The
-//! planted foot is the one whose ball is lower, if the ball is less than 2 cm above its height on the ground, and no change of the
-//! lower foot is nearer than a tenth of a cycle. The slide is the mean speed of its ball over the ground, from frame to frame.
+//! Characters move over the ground at the speed and turn that the parameters of their blend space name, for ten
+//! seconds. The planted foot is the one whose ball is lower, if the ball is less than 2 cm above its height on the
+//! ground, and no change of the lower foot is nearer than a tenth of a cycle. The slide is the mean speed of its ball
+//! over the ground, from frame to frame.
 
 use posse::glam::{DVec2, DVec3};
 use posse::{CpuEngine, Crowd, Error, Layer, Library, Outputs, Ticks};
@@ -20,7 +21,8 @@ const FRAMES: usize = 10 * RATE as usize;
 /// The height in metres above the ground up to which a foot is planted.
 const PLANTED: f64 = 0.02;
 
-/// The speed in m/s and the turn in radians per cycle of a character, by its place among all characters (0 to 1) and the seconds.
+/// The speed in m/s and the turn in radians per cycle of a character, by its place among all characters (0 to 1) and
+/// the seconds.
 pub type Motion = fn(f64, f64) -> [f64; 2];
 
 /// The ways in which characters move.

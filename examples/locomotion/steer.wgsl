@@ -1,5 +1,5 @@
-// Steers the characters, as boids: each keeps its distance from those around it, goes where they go, and follows a circle around
-// the middle. Writes the parameters of the crowd: cycles, speed in m/s, turn in radians per cycle.
+// Steers the characters, as boids: each keeps its distance from those around it, goes where they go, and follows a
+// circle around the middle. Writes the parameters of the crowd: cycles, speed in m/s, turn in radians per cycle.
 
 struct Walker {
     position: vec2f,

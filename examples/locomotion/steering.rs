@@ -6,7 +6,8 @@ use posse::{GpuContext, GpuCrowd, wgpu};
 use super::RATE;
 use super::gaits::{Gait, Gaits};
 
-/// The numbers of a character, as the kernel has them: position (2), heading, speed, turn, cycles, wanted speed, stopped.
+/// The numbers of a character, as the kernel has them: position (2), heading, speed, turn, cycles, wanted speed,
+/// stopped.
 pub type Walker = [f32; 8];
 
 /// The bytes before the number that says if a character stands.

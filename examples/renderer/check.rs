@@ -26,12 +26,12 @@ const JOINTS: [&str; 14] = [
     "foot.R",
 ];
 
-/// The largest distance between the edge of an instance and its outermost vertex, in pixels. An edge covers the centre of a
-/// pixel only half a pixel further in, and an outermost corner is thinner than that.
+/// The largest distance between the edge of an instance and its outermost vertex, in pixels. An edge covers the centre
+/// of a pixel only half a pixel further in, and an outermost corner is thinner than that.
 const EDGE: f64 = 1.5;
 
-/// Checks a picture of [`Look::Identity`](super::draw::Look::Identity), with one sample per pixel, of a scene in which no
-/// instance hides another:
+/// Checks a picture of [`Look::Identity`](super::draw::Look::Identity), with one sample per pixel, of a scene in which
+/// no instance hides another:
 ///
 /// * the pixels at the joints of an instance, as the reference poses them, show the instance;
 /// * the pixels of an instance end at its outermost vertices, moved by the skin matrices of the reference;

@@ -31,8 +31,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The figure of a skeleton with the joints of the built-in rig, in its rest pose. `side` is the approximate length of a
-    /// triangle's side in metres.
+    /// The figure of a skeleton with the joints of the built-in rig, in its rest pose. `side` is the approximate length
+    /// of a triangle's side in metres.
     ///
     /// # Errors
     /// Those of [`body`].

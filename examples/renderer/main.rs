@@ -1,5 +1,5 @@
-//! A renderer that uses posse: poses and picture of hundreds of characters in one command encoder and one submission. The
-//! vertex shader (`skinning.wgsl`) reads the skin matrices from the buffer that the kernel of posse writes.
+//! A renderer that uses posse: poses and picture of hundreds of characters in one command encoder and one submission.
+//! The vertex shader (`skinning.wgsl`) reads the skin matrices from the buffer that the kernel of posse writes.
 //!
 //! `cargo run --release --example renderer -- renderer.png`
 

@@ -1,9 +1,10 @@
-//! Ten thousand characters walk over hills, each foot on the ground. A compute kernel of the example finds the height and the slope
-//! of the ground under each foot in a texture, and writes targets for the feet and the depth to which the pelvis must sink into
-//! the parameters of the crowd. Inverse kinematics does the rest, in the kernel that poses.
+//! Ten thousand characters walk over hills, each foot on the ground. A compute kernel of the example finds the height
+//! and the slope of the ground under each foot in a texture, and writes targets for the feet and the depth to which the
+//! pelvis must sink into the parameters of the crowd. Inverse kinematics does the rest, in the kernel that poses.
 //!
-//! `cargo run --release --example terrain -- [INSTANCES] [FRAMES] [FILE]` plays and measures; by default 10000 instances, 300 frames
-//! and no file. A `.png` shows the last frame; an `.mp4` or `.webm` (with `ffmpeg` installed) or an `.apng` is a film:
+//! `cargo run --release --example terrain -- [INSTANCES] [FRAMES] [FILE]` plays and measures; by default 10000
+//! instances, 300 frames and no file. A `.png` shows the last frame; an `.mp4` or `.webm` (with `ffmpeg` installed) or
+//! an `.apng` is a film:
 //!
 //! ```text
 //! cargo run --release --example terrain -- 1000 600 hills.mp4

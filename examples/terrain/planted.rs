@@ -1,7 +1,7 @@
 //! The share of planted feet that are on the ground.
 //!
-//! A foot is planted in the part of its cycle in which the walk holds its ball still on flat ground. It is on the ground if the
-//! height of its ball over the ground is within 1 cm of what it is on flat ground.
+//! A foot is planted in the part of its cycle in which the walk holds its ball still on flat ground. It is on the
+//! ground if the height of its ball over the ground is within 1 cm of what it is on flat ground.
 
 use posse::Outputs;
 use posse::glam::{DVec2, DVec3};

@@ -10,8 +10,8 @@ pub const ROWS: usize = 96;
 /// The signs of x of the feet, and the cycles by which they are late.
 pub const SIDES: [[f64; 2]; 2] = [[1.0, 0.0], [-1.0, 0.5]];
 
-/// For each row and foot: the ball of the foot, the way from the ball to the ankle, and the direction upwards of the foot, each with a
-/// 0 behind it.
+/// For each row and foot: the ball of the foot, the way from the ball to the ankle, and the direction upwards of the
+/// foot, each with a 0 behind it.
 pub fn table(gait: &Gait, ball_of_foot: DVec3) -> Vec<[f32; 4]> {
     let row = |row: usize| SIDES.into_iter().flat_map(move |side| foot_row(gait, side, row, ball_of_foot));
     (0..=ROWS).flat_map(row).collect()

@@ -1,5 +1,5 @@
-// Puts the feet of the characters on the ground. Writes the parameters of the crowd: cycles, the metres by which the pelvis sinks,
-// and for each foot the target of its ankle and a point over it.
+// Puts the feet of the characters on the ground. Writes the parameters of the crowd: cycles, the metres by which the
+// pelvis sinks, and for each foot the target of its ankle and a point over it.
 
 struct Walker {
     // The radius of its circle in metres.
@@ -27,7 +27,8 @@ struct Settings {
 
 @group(0) @binding(0) var<storage, read_write> parameters: array<f32>;
 @group(0) @binding(1) var<storage, read> walkers: array<Walker>;
-// For each row of a cycle and each foot over flat ground: the ball, the way from it to the ankle, and the foot's direction upwards.
+// For each row of a cycle and each foot over flat ground: the ball, the way from it to the ankle, and the foot's
+// direction upwards.
 @group(0) @binding(2) var<storage, read> steps: array<vec4f>;
 @group(0) @binding(3) var<uniform> settings: Settings;
 @group(0) @binding(4) var heights: texture_2d<f32>;

@@ -1,4 +1,5 @@
-//! The ways of the characters: circles around the middle, each at its own pace. Where a character is follows from the frame alone.
+//! The ways of the characters: circles around the middle, each at its own pace. Where a character is follows from the
+//! frame alone.
 
 use posse::glam::DVec2;
 
@@ -10,8 +11,8 @@ const ROOM: f64 = 8.0;
 /// The radius of the innermost circle in metres.
 const LEAST_RADIUS: f64 = 3.0;
 
-/// A character, as `terrain.wgsl` has it: the radius of its circle in metres, its angle at frame 0, its cycles of two steps at frame 0
-/// and per frame.
+/// A character, as `terrain.wgsl` has it: the radius of its circle in metres, its angle at frame 0, its cycles of two
+/// steps at frame 0 and per frame.
 pub type Walker = [f32; 4];
 
 /// All characters.

@@ -21,8 +21,8 @@ pub fn is_small(library: &Library) -> bool {
         && curves().map(|curve| curve.values().len()).sum::<usize>() <= 4096
 }
 
-/// Returns true if the numbers of a library have magnitudes for which the contract is made: products of several of them do not leave
-/// the range of an `f32`.
+/// Returns true if the numbers of a library have magnitudes for which the contract is made: products of several of them
+/// do not leave the range of an `f32`.
 pub fn is_everyday(library: &Library) -> bool {
     let small = |number: f64| number.abs() <= LARGEST;
     let small_curve = |curve: &Curve| {
@@ -48,7 +48,8 @@ pub fn is_everyday(library: &Library) -> bool {
     rests.all(small) && binds.all(small) && curves.all(small_curve)
 }
 
-/// Checks some crowds of a library on the CPU engine: all clips at their keys and between them, and a choice of those that mix.
+/// Checks some crowds of a library on the CPU engine: all clips at their keys and between them, and a choice of those
+/// that mix.
 pub fn check_library(mut library: Library, choice: u64) {
     if !is_small(&library) {
         return;

@@ -1,7 +1,8 @@
-//! What the targets share: the promise on memory and time, the comparison of two engines, seeds, and scenes made of bytes.
+//! What the targets share: the promise on memory and time, the comparison of two engines, seeds, and scenes made of
+//! bytes.
 //!
-//! A target fails if posse panics, takes memory or time beyond [`promise`], or if the CPU engine differs from the reference by more
-//! than the contract allows.
+//! A target fails if posse panics, takes memory or time beyond [`promise`], or if the CPU engine differs from the
+//! reference by more than the contract allows.
 
 #[path = "../../tests/cocos_import/random/check.rs"]
 pub mod cocos_check;
@@ -23,8 +24,8 @@ pub mod retargets;
 pub mod scenes;
 mod seeds;
 
-/// Writes the seeds of a target into the folder that `POSSE_FUZZ_SEEDS` names, and ends the process. Without the variable, it
-/// does nothing. Targets call it before the first input.
+/// Writes the seeds of a target into the folder that `POSSE_FUZZ_SEEDS` names, and ends the process. Without the
+/// variable, it does nothing. Targets call it before the first input.
 pub fn write_seeds_if_asked(target: &str) {
     let Some(folder) = std::env::var_os("POSSE_FUZZ_SEEDS") else { return };
     let folder = std::path::PathBuf::from(folder);

@@ -26,7 +26,8 @@ pub fn check(data: &[u8]) -> Result<()> {
     if bytes.ratio(1, 2)? { check_any(&mut bytes) } else { check_valid(&mut bytes) }
 }
 
-/// Any bytes as a stream: an error, or as many bytes as there should be. If both decoders accept them, the results are equal.
+/// Any bytes as a stream: an error, or as many bytes as there should be. If both decoders accept them, the results are
+/// equal.
 fn check_any(bytes: &mut Unstructured) -> Result<()> {
     let mode = *bytes.choose(&["ATTRIBUTES", "TRIANGLES", "INDICES"])?;
     let filter = *bytes.choose(&FILTERS)?;
@@ -119,8 +120,8 @@ fn check_filter(bytes: &mut Unstructured) -> Result<()> {
     let count = vectors.len();
     let mut encoded = vec![0u8; count * stride];
     let (target, source) = (encoded.as_mut_ptr().cast(), vectors.as_ptr().cast());
-    // SAFETY: `encoded` has `count` elements of `stride` bytes, `vectors` as many of four numbers; exponential elements take the
-    // first `stride / 4` numbers of each.
+    // SAFETY: `encoded` has `count` elements of `stride` bytes, `vectors` as many of four numbers; exponential elements
+    // take the first `stride / 4` numbers of each.
     unsafe {
         match filter {
             "OCTAHEDRAL" => ffi::meshopt_encodeFilterOct(target, count, stride, bits, source),

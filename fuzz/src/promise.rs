@@ -30,7 +30,8 @@ static WATCH: Watch = Watch;
 fn grow(bytes: usize) {
     let live = LIVE.fetch_add(bytes, Relaxed) + bytes;
     if live > LIMIT.load(Relaxed) {
-        // Without the limit, so that the message can be printed. A panic would be caught, and must not leave an allocator.
+        // Without the limit, so that the message can be printed. A panic would be caught, and must not leave an
+        // allocator.
         LIMIT.store(usize::MAX, Relaxed);
         eprintln!("more memory than promised: {live} bytes on the heap after an allocation of {bytes}");
         std::process::abort();
@@ -65,8 +66,8 @@ unsafe impl GlobalAlloc for Watch {
     }
 }
 
-/// Runs the import of a file of `bytes` bytes under the promise: 64 bytes of memory per byte and an allowance, and a second of
-/// processor time per megabyte, at least one.
+/// Runs the import of a file of `bytes` bytes under the promise: 64 bytes of memory per byte and an allowance, and a
+/// second of processor time per megabyte, at least one.
 pub fn keep<T>(bytes: usize, allowance: usize, import: impl FnOnce() -> T) -> T {
     in_memory(bytes, allowance, || in_time(bytes, import))
 }

@@ -11,12 +11,12 @@ use posse::{
 /// The largest angle in radians by which a joint whose tracks are all exact may miss its place.
 const EXACT: f64 = 1e-6;
 
-/// The dot product of neighbouring keys, and the length of a spline as a share of its numbers, up to which rounding decides on a
-/// rotation. Rounding changes them by 1e-15 or so.
+/// The dot product of neighbouring keys, and the length of a spline as a share of its numbers, up to which rounding
+/// decides on a rotation. Rounding changes them by 1e-15 or so.
 const UNDETERMINED: f64 = 1e-9;
 
-/// Asserts that all poses of retargeted clips are finite, and that joints with exact tracks turn as their partners do, unless
-/// rounding decides on the rotation.
+/// Asserts that all poses of retargeted clips are finite, and that joints with exact tracks turn as their partners do,
+/// unless rounding decides on the rotation.
 pub fn check(library: &Library, options: &RetargetOptions, made: &Retargeting) {
     // Root motion takes a part of a rotation out of the pose. A retargeted clip may have lost it.
     let whole = without_root_motion(library);
@@ -52,8 +52,8 @@ fn check_clip(library: &Library, options: &RetargetOptions, map: &JointMap, clip
     let exact: Vec<_> = map.pairs.iter().filter(|pair| is_exact(target, clip, pair.target)).collect();
     let [from_clip, to_clip] = [clip.source, clip.clip].map(|id| library.clip(id));
     for time in times(to_clip) {
-        // A clip that lost the longest of its tracks has its duration as a length. Its time is then clamped, and keys before 0
-        // are never reached.
+        // A clip that lost the longest of its tracks has its duration as a length. Its time is then clamped, and keys
+        // before 0 are never reached.
         let within = to_clip.keep(time);
         let from = rotations_of_clip(library, clip.source, within);
         let to = rotations_of_clip(library, clip.clip, time);
@@ -69,8 +69,8 @@ fn check_clip(library: &Library, options: &RetargetOptions, map: &JointMap, clip
     }
 }
 
-/// Returns false if rounding decides on the rotation of a joint at a time: between keys half a turn apart, where both ways are as
-/// long, and where a spline passes through zero.
+/// Returns false if rounding decides on the rotation of a joint at a time: between keys half a turn apart, where both
+/// ways are as long, and where a spline passes through zero.
 fn is_determined(library: &Library, clip: &Clip, joint: usize, time: f64) -> bool {
     let Some(track) = clip.tracks.iter().find(|track| track.target == Target::Rotation(joint)) else { return true };
     // Beyond its keys, a rotation does not go on in a straight line.
@@ -130,7 +130,8 @@ fn lineage(skeleton: &Skeleton, joint: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(joint), |&joint| skeleton.joints()[joint].parent)
 }
 
-/// The rotations in model space of layers of a skeleton, as products of the local ones. All numbers of the pose are finite.
+/// The rotations in model space of layers of a skeleton, as products of the local ones. All numbers of the pose are
+/// finite.
 fn rotations(library: &Library, skeleton: SkeletonId, layers: &[Layer]) -> Vec<DQuat> {
     let mut crowd = Crowd::new();
     crowd.push(skeleton, layers).expect("the clip is one of the skeleton");

@@ -75,7 +75,8 @@ impl Case {
         Ok(Some(Self { library, clips, map, options }))
     }
 
-    /// Retargets the clips within the promise for an input of this size, and checks what was made, or that nothing was changed.
+    /// Retargets the clips within the promise for an input of this size, and checks what was made, or that nothing was
+    /// changed.
     pub fn check(mut self, data: &[u8]) {
         let before = self.library.clone();
         let retarget = || self.library.retarget(&self.clips, &self.map, &self.options);

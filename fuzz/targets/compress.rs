@@ -1,4 +1,5 @@
-//! Compress, then decode: the result is within the bound, and the engine poses it as the reference poses the decoded numbers.
+//! Compress, then decode: the result is within the bound, and the engine poses it as the reference poses the decoded
+//! numbers.
 
 #![no_main]
 

@@ -1,8 +1,8 @@
 // Needs: blend, phase, pose_common, pose_joint, quat
 //! Transitions: the pose of the layers, displaced by what is left of the pose before.
 //!
-//! `lists` holds, behind the lists of the instances that are due, the offset of a `DisplacementRecord` for each instance, or 0, and
-//! then the records, each followed by its numbers.
+//! `lists` holds, behind the lists of the instances that are due, the offset of a `DisplacementRecord` for each
+//! instance, or 0, and then the records, each followed by its numbers.
 //!
 //! Displacements and goals share that buffer because the pose kernels use all eight storage buffers that a device
 //! without requests offers. Kernels with capacity for transitions are other pipelines: crowds without transitions keep
@@ -141,7 +141,8 @@ fn displace_value(number: u32, turns: bool, value: vec4<f32>) -> vec4<f32> {
     return displace_by(vec4(displace_number(at)), vec4(displace_number(at + 1u)), value);
 }
 
-/// Displaces written morph weights and properties: `count` of them, from the number `first` on, which is written to `at`.
+/// Displaces written morph weights and properties: `count` of them, from the number `first` on, which is written to
+/// `at`.
 fn displace_values(first: u32, count: u32, at: u32) {
     if decay.kind == DISPLACED_NOT {
         return;

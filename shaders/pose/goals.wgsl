@@ -1,8 +1,9 @@
 // Needs: goals_rigid | goals_general, inverse_kinematics, joints_in_workgroup | joints_in_storage, pose_common, quat
-//! Goals: chains of joints turn to targets, after the hierarchy. The common part of `goals_rigid.wgsl` and `goals_general.wgsl`.
+//! Goals: chains of joints turn to targets, after the hierarchy. The common part of `goals_rigid.wgsl` and
+//! `goals_general.wgsl`.
 //!
-//! All lanes of an instance compute the same turns, so that none waits for another's. Joints beyond the level of detail of a visible
-//! instance take part, at rest: a hand reaches its target at all levels.
+//! All lanes of an instance compute the same turns, so that none waits for another's. Joints beyond the level of detail
+//! of a visible instance take part, at rest: a hand reaches its target at all levels.
 //!
 //! All matrices are at hand after the hierarchy, so that each lane multiplies the matrices of its joints, without
 //! another walk. That is right where the joints that lead to a chain keep a uniform scale, which packing finds out

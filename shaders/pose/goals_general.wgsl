@@ -1,6 +1,6 @@
 // Needs: goals, hierarchy, inverse_kinematics, joints_in_workgroup | joints_in_storage, pose_common, quat
-//! Goals of all other skeletons: their turns change local rotations, from which the hierarchy makes all matrices anew. The local
-//! transforms are in their output, requested or not.
+//! Goals of all other skeletons: their turns change local rotations, from which the hierarchy makes all matrices anew.
+//! The local transforms are in their output, requested or not.
 
 /// The goals of the instance of a lane act on its local rotations. All lanes of the workgroup must call it.
 fn goals_reach(share: Share) {

@@ -1,6 +1,6 @@
 // Needs: goals, inverse_kinematics, joints_in_workgroup | joints_in_storage, matrix, pose_common, quat
-//! Goals of skeletons whose joints that lead to a chain keep a uniform scale: a turn in model space moves all below a joint as a rigid
-//! body. Each joint has one motion, by the number of joints of the chain that turn it.
+//! Goals of skeletons whose joints that lead to a chain keep a uniform scale: a turn in model space moves all below a
+//! joint as a rigid body. Each joint has one motion, by the number of joints of the chain that turn it.
 
 /// The goals of the instance of a lane act on its model matrices. All lanes of the workgroup must call it.
 fn goals_reach(share: Share) {
@@ -94,7 +94,8 @@ fn goals_move(share: Share, chain: ChainRecord, motions: Motions) {
     }
 }
 
-/// Writes the local rotation of a joint after a turn in model space. `parent` is its parent, before the turn, or `NONE`.
+/// Writes the local rotation of a joint after a turn in model space. `parent` is its parent, before the turn, or
+/// `NONE`.
 fn goals_turn(share: Share, joint: u32, parent: u32, turn: vec4<f32>) {
     var axis = turn.xyz;
     if parent != NONE {

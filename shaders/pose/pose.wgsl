@@ -40,8 +40,8 @@ fn pose_search_all(sampler: Sampler, span_count: u32, lane: u32) {
     }
 }
 
-/// Samples all joints, or the requested number of joints. The others are sampled from the clip without tracks, which is the rest
-/// pose.
+/// Samples all joints, or the requested number of joints. The others are sampled from the clip without tracks, which is
+/// the rest pose.
 fn pose_joints(whole: Sampler, share: Share) {
     let root = clip_load(whole.clip).root;
     var sampler = whole;

@@ -2,8 +2,8 @@
 // Needs: phase, pose_joint, pose_part, sample, search, skin_matrix | skin_half | skin_dual_quaternion
 //! The common part of the kernels of the pose pass: outputs, the share of a lane, and the stages after the sampling.
 //!
-//! A workgroup poses one instance or several, each with `lane_count` lanes, about one per joint. Binding 7, the skin matrices, is
-//! declared by the file of their format.
+//! A workgroup poses one instance or several, each with `lane_count` lanes, about one per joint. Binding 7, the skin
+//! matrices, is declared by the file of their format.
 
 /// Translation, rotation and scale of each joint.
 @group(0) @binding(5) var<storage, read_write> local_out: array<vec4<f32>>;
@@ -15,15 +15,15 @@
 /// displacements of instances in a transition and the goals follow them.
 @group(0) @binding(9) var<storage, read> lists: array<u32>;
 
-/// The rows of a skin matrix that a lane writes at a time: one, so that neighbouring lanes write neighbouring addresses, or all three if
-/// the format needs them.
+/// The rows of a skin matrix that a lane writes at a time: one, so that neighbouring lanes write neighbouring
+/// addresses, or all three if the format needs them.
 const SKIN_ROWS: u32 = select(3u, 1u, SKIN_BY_ROW);
 
 /// Search results, `span_count` per instance and sample of a layer.
 var<workgroup> spans: array<Span, SPAN_CAPACITY>;
 
-/// The matrix of the joint of a lane, if each joint has a lane of its own. With levels of detail, it is that of the joint that the lane has
-/// sampled, until the hierarchy is walked.
+/// The matrix of the joint of a lane, if each joint has a lane of its own. With levels of detail, it is that of the
+/// joint that the lane has sampled, until the hierarchy is walked.
 var<private> lane_matrix: Rows;
 
 /// The share of an invocation: a lane of an instance.
@@ -72,8 +72,8 @@ fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
     return share;
 }
 
-/// A joint by its index. The index counts in level order if not all joints are sampled, so that neighbouring lanes have the
-/// sampled joints.
+/// A joint by its index. The index counts in level order if not all joints are sampled, so that neighbouring lanes have
+/// the sampled joints.
 fn pose_joint(index: u32, share: Share) -> u32 {
     if share.joints >= batch.skeleton.joint_count {
         return index;
@@ -91,7 +91,8 @@ fn pose_span_of_layer(layer: LayerRecord) -> Span {
     return Span(layer.span_rows.x, layer.span_rows.y, layer.span_part.x, layer.span_part.y);
 }
 
-/// The search result of a channel: from the sampler, from workgroup memory, or from a new search if it found no room there.
+/// The search result of a channel: from the sampler, from workgroup memory, or from a new search if it found no room
+/// there.
 fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
     if SPANS_IN_LAYERS {
         return sampler.span;
@@ -146,8 +147,8 @@ fn pose_finish(share: Share) {
     }
 }
 
-/// Writes the requested outputs of the joint of a lane, from its model matrix, without a wait for other lanes. That is faster than rows
-/// at neighbouring addresses.
+/// Writes the requested outputs of the joint of a lane, from its model matrix, without a wait for other lanes. That is
+/// faster than rows at neighbouring addresses.
 fn pose_finish_lane(share: Share) {
     if share.lane >= batch.skeleton.joint_count {
         return;
@@ -167,8 +168,8 @@ fn pose_finish_lane(share: Share) {
     }
 }
 
-/// Writes skin matrices, in the format of the file that defines `skin_write` and `skin_write_row`. Each lane writes `SKIN_ROWS` rows
-/// at a time.
+/// Writes skin matrices, in the format of the file that defines `skin_write` and `skin_write_row`. Each lane writes
+/// `SKIN_ROWS` rows at a time.
 fn pose_skin(share: Share) {
     let rows = 3u * batch.skeleton.skin_joint_count;
     for (var first = SKIN_ROWS * share.lane; first < rows; first += SKIN_ROWS * pose_lane_count()) {

@@ -5,12 +5,13 @@
 //! is computed, without a branch: a part at rest has the rest pose as both of its keys. A compiler does not move loads
 //! out of a branch, so that three branches would wait three times.
 
-/// True if the keys of all parts of a joint are loaded before any part is computed, without a branch. A compiler does not move loads out of
-/// a branch, so that a GPU would wait for those of each part in turn. The other kernels have more to load than keys: codes, single
-/// numbers, or search results that found no room.
+/// True if the keys of all parts of a joint are loaded before any part is computed, without a branch. A compiler does
+/// not move loads out of a branch, so that a GPU would wait for those of each part in turn. The other kernels have more
+/// to load than keys: codes, single numbers, or search results that found no room.
 const KEYS_FIRST: bool = SPANS_FIT && !HAS_BEYOND_GLTF && !HAS_QUANTIZED;
 
-/// The translation, rotation and scale of a joint. A flag for each is true if it comes from a curve, not from the rest pose.
+/// The translation, rotation and scale of a joint. A flag for each is true if it comes from a curve, not from the rest
+/// pose.
 struct Local {
     translation: vec4<f32>,
     rotation: vec4<f32>,
@@ -32,7 +33,8 @@ fn pose_local_rest(joint: u32) -> Local {
     );
 }
 
-/// The local transform of a joint by a clip. The root joint, whose record is at `root`, loses the part that moves the instance.
+/// The local transform of a joint by a clip. The root joint, whose record is at `root`, loses the part that moves the
+/// instance.
 fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
     let moved = pose_channel(PART_TRANSLATION, joint, sampler);
     let turned = pose_channel(PART_ROTATION, joint, sampler);
@@ -81,8 +83,8 @@ fn pose_keys(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> Keys 
     return sample_keys(at, mode, span, part == PART_ROTATION);
 }
 
-/// The value of a part of a joint between its keys. That of a constant part is computed, too, and dropped: a branch would keep the parts
-/// apart.
+/// The value of a part of a joint between its keys. That of a constant part is computed, too, and dropped: a branch
+/// would keep the parts apart.
 fn pose_between(keys: Keys, channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
     let span = pose_span(channel.sampler, sampler);

@@ -122,8 +122,9 @@ fn layers_weight(layer: Played, joint: u32) -> f32 {
 
 /// The local transform of a joint; the rest pose if `sampled` is false.
 ///
-/// The layers that blend come first, then the others, in one loop, so that the kernel contains the code that samples once. The loop
-/// tests its condition at the end: with a test at the start, a software renderer runs the body once more than needed.
+/// The layers that blend come first, then the others, in one loop, so that the kernel contains the code that samples
+/// once. The loop tests its condition at the end: with a test at the start, a software renderer runs the body once more
+/// than needed.
 fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
     var sum = JointBlend(BLEND_NOTHING, BLEND_NOTHING, BLEND_NOTHING);
     var rest: Local;
@@ -250,7 +251,8 @@ fn layers_over(
     return blend_over(below, mode, weight, value, reference, false);
 }
 
-/// Writes a morph weight or a number of a property. A property that is a rotation is written whole, for its first number.
+/// Writes a morph weight or a number of a property. A property that is a rotation is written whole, for its first
+/// number.
 fn layers_value(number: u32, at: u32, first_layer: u32) {
     let kind = words[batch.skeleton.value_kinds + number];
     if kind == VALUE_ROTATION_REST {

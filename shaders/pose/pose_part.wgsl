@@ -1,6 +1,6 @@
 // Needs: phase, quat, sample, search
-//! The inputs of the kernels that sample joints, and one part of a joint by a clip: its translation, rotation or scale. The kernels that
-//! pose and the kernel of root motion each define a `pose_span`, which returns search results.
+//! The inputs of the kernels that sample joints, and one part of a joint by a clip: its translation, rotation or scale.
+//! The kernels that pose and the kernel of root motion each define a `pose_span`, which returns search results.
 
 /// Indices, key times and records of the library.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
@@ -65,8 +65,8 @@ fn pose_rest(part: u32, joint: u32) -> vec4<f32> {
 
 /// The translation, rotation or scale of a joint, by its channel.
 ///
-/// A part with a channel per number is sampled three times, in one loop, so that the kernel contains the code that searches and
-/// samples once per part.
+/// A part with a channel per number is sampled three times, in one loop, so that the kernel contains the code that
+/// searches and samples once per part.
 fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
     if mode == MODE_REST {

@@ -1,11 +1,11 @@
 // Needs: matrix
-//! Skin matrices as rotation, translation and uniform scale, from which a vertex shader makes dual quaternions: three pairs of
-//! words per joint, which one lane writes.
+//! Skin matrices as rotation, translation and uniform scale, from which a vertex shader makes dual quaternions: three
+//! pairs of words per joint, which one lane writes.
 //!
 //! The packing decides from the keys if scales are uniform enough for this format, so that no frame has to.
 
-/// Three elements for each joint of each skin: the rotation as `snorm16` xy and zw; translation x and y; translation z and the
-/// scale.
+/// Three elements for each joint of each skin: the rotation as `snorm16` xy and zw; translation x and y; translation z
+/// and the scale.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec2<u32>>;
 
 /// Writes nothing: the format needs all rows, and `SKIN_ROWS` is 3.
@@ -30,8 +30,8 @@ fn skin_write(at: u32, rows: Rows) {
 
 /// The unit quaternion of a rotation matrix, given by its rows.
 ///
-/// The elements of the matrix `4 q q^T` are sums of those of the rotation matrix. Its row for the largest component of the
-/// quaternion is normalised (Shepperd, "Quaternion from rotation matrix", 1978).
+/// The elements of the matrix `4 q q^T` are sums of those of the rotation matrix. Its row for the largest component of
+/// the quaternion is normalised (Shepperd, "Quaternion from rotation matrix", 1978).
 fn skin_rotation(x: vec3<f32>, y: vec3<f32>, z: vec3<f32>) -> vec4<f32> {
     let squares = vec4(
         1.0 + x.x - y.y - z.z,

@@ -20,9 +20,11 @@ fn skin_write(at: u32, rows: Rows) {
     skin_write_row(at + 2u, rows.z);
 }
 
-/// The bits of the nearest `f16`, ties to even. Larger numbers and NaN become 65504, the largest `f16`, with their sign.
+/// The bits of the nearest `f16`, ties to even. Larger numbers and NaN become 65504, the largest `f16`, with their
+/// sign.
 ///
-/// `pack2x16float` does not specify the rounding, the result for larger numbers, or the result below the smallest normal number.
+/// `pack2x16float` does not specify the rounding, the result for larger numbers, or the result below the smallest
+/// normal number.
 fn skin_half(number: f32) -> u32 {
     let bits = bitcast<u32>(number);
     let sign = (bits >> 16u) & 0x8000u;

@@ -1,8 +1,9 @@
 // Needs: nothing
 //! Functions for vertex shaders that read skin matrices of rotation, translation and uniform scale.
 //!
-//! Bind the matrices as `array<vec2<u32>>`, three per joint. Read the joints of a vertex, sum them by weight, and move the vertex
-//! (Kavan, Collins, Zara and O'Sullivan, "Skinning with dual quaternions", 2007; the scale is blended separately).
+//! Bind the matrices as `array<vec2<u32>>`, three per joint. Read the joints of a vertex, sum them by weight, and move
+//! the vertex (Kavan, Collins, Zara and O'Sullivan, "Skinning with dual quaternions", 2007; the scale is blended
+//! separately).
 
 /// A movement: `real` is its rotation, `dual` is half the product of its translation and `real`.
 struct DualQuaternion {
@@ -20,8 +21,8 @@ fn dual_quaternion(first: vec2<u32>, second: vec2<u32>, third: vec2<u32>) -> Dua
     return DualQuaternion(real, dual, position.w);
 }
 
-/// Adds a joint to a sum, by its weight. The first sum is all zeros. A quaternion and its negative are the same rotation; the one
-/// in the hemisphere of the sum is added.
+/// Adds a joint to a sum, by its weight. The first sum is all zeros. A quaternion and its negative are the same
+/// rotation; the one in the hemisphere of the sum is added.
 fn dual_quaternion_add(sum: DualQuaternion, joint: DualQuaternion, weight: f32) -> DualQuaternion {
     let signed = select(weight, -weight, dot(sum.real, joint.real) < 0.0);
     return DualQuaternion(

@@ -48,7 +48,8 @@ fn blend_mean_rotation(sum: Blend, rest: vec4<f32>) -> vec4<f32> {
     return quat_normalize(mixed, sum.first);
 }
 
-/// Applies an override or additive layer to numbers. If `scale` is true, they are scales, and an additive layer multiplies them.
+/// Applies an override or additive layer to numbers. If `scale` is true, they are scales, and an additive layer
+/// multiplies them.
 fn blend_over(
     below: vec4<f32>,
     mode: u32,

@@ -1,6 +1,6 @@
 // Needs: nothing
-//! Fraction to eased fraction, by multiplications, additions and roots: the accuracy that WGSL promises for `sin` and `exp2` is
-//! too low for an easing.
+//! Fraction to eased fraction, by multiplications, additions and roots: the accuracy that WGSL promises for `sin` and
+//! `exp2` is too low for an easing.
 
 /// The eased fraction after a key. The codes of the keys begin at `easing` in the words.
 fn ease_fraction(easing: u32, key: u32, fraction: f32) -> f32 {
@@ -117,8 +117,8 @@ fn ease_sine(quarters: f32) -> f32 {
     return sum * quarters;
 }
 
-/// Two to a power from -126 to 127. The whole part of the power becomes the exponent; a series covers the rest. The relative
-/// error is at most 2e-7.
+/// Two to a power from -126 to 127. The whole part of the power becomes the exponent; a series covers the rest. The
+/// relative error is at most 2e-7.
 fn ease_exp2(power: f32) -> f32 {
     let whole = floor(power + 0.5);
     let rest = power - whole;
@@ -147,10 +147,11 @@ fn ease_bezier(points: vec4<f32>, folds: vec4<f32>, k: f32) -> f32 {
     return 3.0 * u * t * (u * points.y + t * points.w) + t * t * t;
 }
 
-/// The parameter at which the x of a Bezier curve is `k`. Between the parameters `start` and `end`, the x rises from below `k` to
-/// above it. Newton's method; bisection if a step leaves the bracket, as on a steep part of the curve.
+/// The parameter at which the x of a Bezier curve is `k`. Between the parameters `start` and `end`, the x rises from
+/// below `k` to above it. Newton's method; bisection if a step leaves the bracket, as on a steep part of the curve.
 ///
-/// The distance from `k` is summed from the distances of the control points, so that no digits are lost near either end.
+/// The distance from `k` is summed from the distances of the control points, so that no digits are lost near either
+/// end.
 fn ease_parameter(x1: f32, x2: f32, k: f32, start: f32, end: f32) -> f32 {
     var low = start;
     var high = end;

@@ -1,10 +1,11 @@
 // Needs: joints_in_workgroup | joints_in_storage, matrix, pose_common
 //! Local matrices to model matrices, in place.
 //!
-//! The lanes of an instance share its joints. In each round, the matrix of a joint is multiplied by the matrix of its ancestor
-//! 1, 2, 4, ... levels up, which already covers that many levels. The number of rounds is the number of bits of the depth; after them, each matrix reaches the root.
-//! Strips of joints are processed from the last to the first. An ancestor comes before its descendants, so that it still has the
-//! matrix of the previous round when it is read. If each joint has a lane, there is one strip, and a lane keeps its matrix.
+//! The lanes of an instance share its joints. In each round, the matrix of a joint is multiplied by the matrix of its
+//! ancestor 1, 2, 4, ... levels up, which already covers that many levels. The number of rounds is the number of bits
+//! of the depth; after them, each matrix reaches the root. Strips of joints are processed from the last to the first.
+//! An ancestor comes before its descendants, so that it still has the matrix of the previous round when it is read. If
+//! each joint has a lane, there is one strip, and a lane keeps its matrix.
 
 /// Stores the local matrix of a joint. If each joint has a lane, the lane keeps it, too.
 fn hierarchy_add(base: u32, joint: u32, local: Rows) {
@@ -45,8 +46,8 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
     }
 }
 
-/// Turns the local matrix of one joint per lane into its model matrix, `lane_matrix`. If `JOINTS_IN_LANES`, workgroup memory keeps the
-/// matrices before the last round. All lanes of the workgroup must call it; those that are not
+/// Turns the local matrix of one joint per lane into its model matrix, `lane_matrix`. If `JOINTS_IN_LANES`, workgroup
+/// memory keeps the matrices before the last round. All lanes of the workgroup must call it; those that are not
 /// `present` have no joint.
 fn hierarchy_walk_of_lane(base: u32, joint: u32, present: bool) {
     // With levels of detail, a lane may have sampled another joint.

@@ -1,10 +1,11 @@
 // Needs: quat
 //! Inverse kinematics: the turns in model space by which joints reach a target.
 //!
-//! Angles have no part in it: a turn is made of the cosine and the sine of half its angle, which vectors give without inverse
-//! functions.
+//! Angles have no part in it: a turn is made of the cosine and the sine of half its angle, which vectors give without
+//! inverse functions.
 
-/// The turns of the joints of a chain in model space, each with all below it. The second comes first, then the first, then the third.
+/// The turns of the joints of a chain in model space, each with all below it. The second comes first, then the first,
+/// then the third.
 struct Turns {
     first: vec4<f32>,
     second: vec4<f32>,
@@ -19,8 +20,8 @@ const REACH_NO_TURN: vec4<f32> = vec4<f32>(0.0, 0.0, 0.0, 1.0);
 /// The least square of a length by which vectors are divided.
 const REACH_LEAST_SQUARE: f32 = 1e-30;
 
-/// The turns that bring the end of two bones to a target, in part by a weight from 0 to 1. `upper` and `lower` are the bones, `goal`
-/// leads from the first joint to the target.
+/// The turns that bring the end of two bones to a target, in part by a weight from 0 to 1. `upper` and `lower` are the
+/// bones, `goal` leads from the first joint to the target.
 fn reach_two_bones(
     chain: ChainRecord,
     upper: vec3<f32>,
@@ -72,8 +73,8 @@ fn reach_two_bones(
     return turns;
 }
 
-/// The turn of a joint that aims, in part by a weight from 0 to 1. `forward` is its direction in model space, `goal` leads from it to
-/// the target.
+/// The turn of a joint that aims, in part by a weight from 0 to 1. `forward` is its direction in model space, `goal`
+/// leads from it to the target.
 fn reach_aim(chain: ChainRecord, forward: vec3<f32>, goal: vec3<f32>, weight: f32) -> Turns {
     let from_here = reach_direction(forward);
     let far = reach_direction(goal);
@@ -135,8 +136,8 @@ fn reach_opposite(one: vec3<f32>, other: vec3<f32>) -> bool {
 
 /// The shortest rotation from a unit vector to another, which is not opposite.
 fn reach_shortest(start: vec3<f32>, end: vec3<f32>) -> vec4<f32> {
-    // The sum of unit vectors is across their difference. Of nearly opposite ones it is mostly rounding, and what lies along the
-    // difference would turn the start past the end.
+    // The sum of unit vectors is across their difference. Of nearly opposite ones it is mostly rounding, and what lies
+    // along the difference would turn the start past the end.
     let apart = start - end;
     let sum = start + end;
     let across = sum - apart * (dot(sum, apart) / max(dot(apart, apart), 1.0));
@@ -146,7 +147,8 @@ fn reach_shortest(start: vec3<f32>, end: vec3<f32>) -> vec4<f32> {
 
 /// Cosine and sine of half an angle from above -180 to 180 degrees, from numbers in proportion to its cosine and sine.
 fn reach_half_angle(cosine: f32, sine: f32) -> vec2<f32> {
-    // The sum of two numbers of one sign. It is in proportion to the cosine of the half up to a right angle, then to its sine.
+    // The sum of two numbers of one sign. It is in proportion to the cosine of the half up to a right angle, then to
+    // its sine.
     let sum = sqrt(cosine * cosine + sine * sine) + abs(cosine);
     let half = select(vec2(abs(sine), select(sum, -sum, sine < 0.0)), vec2(sum, sine), cosine > 0.0);
     return half * reach_inverse_root(dot(half, half));
@@ -163,8 +165,8 @@ fn reach_direction(vector: vec3<f32>) -> vec4<f32> {
     return vec4(scaled * inverse, size * (square * inverse));
 }
 
-/// The inverse of a square root. One step of Newton's method corrects the built-in one, which may be off by two units in the last
-/// place.
+/// The inverse of a square root. One step of Newton's method corrects the built-in one, which may be off by two units
+/// in the last place.
 fn reach_inverse_root(square: f32) -> f32 {
     let near = inverseSqrt(max(square, REACH_LEAST_SQUARE));
     return near * (1.5 - 0.5 * (square * near) * near);

@@ -31,7 +31,8 @@ fn joint_matrix_barrier() {
     workgroupBarrier();
 }
 
-/// Copies the matrices of an instance to the output, one row per lane, so that neighbouring lanes write neighbouring addresses.
+/// Copies the matrices of an instance to the output, one row per lane, so that neighbouring lanes write neighbouring
+/// addresses.
 fn joint_matrix_write(base: u32, instance: u32, lane: u32) {
     let rows = 3u * batch.skeleton.joint_count;
     for (var row = lane; row < rows; row += pose_lane_count()) {

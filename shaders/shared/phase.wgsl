@@ -1,13 +1,13 @@
 // Needs: nothing
 //! Ticks to clip time.
 //!
-//! Integer arithmetic, so that a month of playing is as exact as a second, on every adapter. A pass is one way through the part
-//! of the clip that is played.
+//! Integer arithmetic, so that a month of playing is as exact as a second, on every adapter. A pass is one way through
+//! the part of the clip that is played.
 //!
 //! A time is a pair of `f32`. One `f32` is off by half a microsecond after 8 s, and a fast joint then misses its bound.
 
-/// A time in seconds as the sum of two numbers, exact to 48 bits. A single f32 is off by half a microsecond after 8 s, and a joint
-/// that turns fast then exceeds its error bound.
+/// A time in seconds as the sum of two numbers, exact to 48 bits. A single f32 is off by half a microsecond after 8 s,
+/// and a joint that turns fast then exceeds its error bound.
 struct Time {
     high: f32,
     low: f32,
@@ -27,12 +27,14 @@ struct Passes {
 struct Mark {
     /// The position in the clip's units: low word, high word.
     position: vec2<u32>,
-    /// The number of jumps from the end of the played part to its start, less those the other way, since the start of the play;
-    /// negative before the start. Beyond 2^31 the lowest bits, so that differences up to 2^31 are right. A part without length has none.
+    /// The number of jumps from the end of the played part to its start, less those the other way, since the start of
+    /// the play; negative before the start. Beyond 2^31 the lowest bits, so that differences up to 2^31 are right. A
+    /// part without length has none.
     laps: i32,
 }
 
-/// Seconds from `b` to `a`. The high parts are subtracted first: if they are near each other, they cancel without rounding.
+/// Seconds from `b` to `a`. The high parts are subtracted first: if they are near each other, they cancel without
+/// rounding.
 fn time_since(a: Time, b: Time) -> f32 {
     return (a.high - b.high) + (a.low - b.low);
 }
@@ -102,8 +104,8 @@ fn phase_product(layer: LayerRecord, ticks: vec2<u32>) -> array<u32, 6> {
     return sum;
 }
 
-/// The position after a number of passes, by Cocos Creator's mapping of accumulated time. A whole number of passes is the end of
-/// the last pass, not the start of the next; backwards, it is the start.
+/// The position after a number of passes, by Cocos Creator's mapping of accumulated time. A whole number of passes is
+/// the end of the last pass, not the start of the next; backwards, it is the start.
 fn phase_position(layer: LayerRecord, played: Passes, played_backwards: bool) -> Mark {
     var passes = played;
     var backwards = played_backwards;

@@ -1,17 +1,18 @@
 // Needs: ease
-//! Quaternions xyzw, by multiplications and additions: the accuracy that WGSL promises for `sin` and `acos` is too low for a
-//! pose.
+//! Quaternions xyzw, by multiplications and additions: the accuracy that WGSL promises for `sin` and `acos` is too low
+//! for a pose.
 //!
 //! Slerp halves the arc, and a series gives the weights (D. Eberly, "A Fast and Accurate Algorithm for Computing
 //! SLERP", 2011). Keys that are near each other need half of the series; a wave skips a side that none of its lanes
 //! takes.
 
-/// Spherical interpolation between quaternions of unit length, up to the rounding of a file, that are at most a right angle apart
-/// (a rotation of half a turn). The result has unit length.
+/// Spherical interpolation between quaternions of unit length, up to the rounding of a file, that are at most a right
+/// angle apart (a rotation of half a turn). The result has unit length.
 ///
-/// The arc is halved first, `middle = (from + to) / (2 cos half)`, so that each half spans at most 45 degrees, for which the
-/// series needs few terms; with `HAS_SHORT_ARCS`, a short arc is not halved, and needs fewer. D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011. An eased fraction may leave 0 to
-/// 1: its whole arcs are walked step by step.
+/// The arc is halved first, `middle = (from + to) / (2 cos half)`, so that each half spans at most 45 degrees, for
+/// which the series needs few terms; with `HAS_SHORT_ARCS`, a short arc is not halved, and needs fewer. D. Eberly, "A
+/// Fast and Accurate Algorithm for Computing SLERP", 2011. An eased fraction may leave 0 to 1: its whole arcs are
+/// walked step by step.
 fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     let weights = quat_slerp_weights(min(dot(start, end), 1.0), fraction);
     let sum = start * weights.x + end * weights.y;
@@ -21,8 +22,8 @@ fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     return quat_unit(sum);
 }
 
-/// Spherical interpolation between quaternions of any length in one hemisphere, without normalisation. It is linear for nearly
-/// equal quaternions, as in Cocos Creator.
+/// Spherical interpolation between quaternions of any length in one hemisphere, without normalisation. It is linear for
+/// nearly equal quaternions, as in Cocos Creator.
 fn quat_slerp_as_is(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     let cosine = dot(start, end);
     if 1.0 - cosine <= QUAT_LEAST_ARC {
@@ -56,8 +57,8 @@ fn quat_slerp_weights(cosine: f32, fraction: f32) -> vec2<f32> {
     return weights;
 }
 
-/// Moves the weights of two quaternions along their arc by `arcs` whole arcs; a negative number moves them back. Each step is
-/// `sin(a + 1) = 2 cos(1) sin(a) - sin(a - 1)`, in units of the arc.
+/// Moves the weights of two quaternions along their arc by `arcs` whole arcs; a negative number moves them back. Each
+/// step is `sin(a + 1) = 2 cos(1) sin(a) - sin(a - 1)`, in units of the arc.
 fn quat_arcs(weights: vec2<f32>, cosine: f32, arcs: f32) -> vec2<f32> {
     var found = weights;
     for (var arc = 0.0; arc < arcs; arc += 1.0) {
@@ -82,13 +83,14 @@ fn quat_sine_ratio(t: f32, cosine: f32) -> f32 {
     return quat_sine_sum(t, x, sum);
 }
 
-/// `sin(t a) / sin(a)` from `cos(a)` above `QUAT_SHORT_ARC`, for `t` from 0 to 1. The error of four terms is at most 2e-9.
+/// `sin(t a) / sin(a)` from `cos(a)` above `QUAT_SHORT_ARC`, for `t` from 0 to 1. The error of four terms is at most
+/// 2e-9.
 fn quat_short_sine_ratio(t: f32, cosine: f32) -> f32 {
     return quat_sine_sum(t, cosine - 1.0, 1.0);
 }
 
-/// The first four terms of the series of `quat_sine_ratio`. `rest` multiplies the fourth: the nested sum of the later terms, or 1 without
-/// them.
+/// The first four terms of the series of `quat_sine_ratio`. `rest` multiplies the fourth: the nested sum of the later
+/// terms, or 1 without them.
 fn quat_sine_sum(t: f32, x: f32, rest: f32) -> f32 {
     let s = t * t;
     var sum = 1.0 + (s - QUAT_SINE_SQUARES[3]) * (x / QUAT_SINE_DIVISORS[3]) * rest;
@@ -97,14 +99,15 @@ fn quat_sine_sum(t: f32, x: f32, rest: f32) -> f32 {
     return t + t * (s - QUAT_SINE_SQUARES[0]) * (x / QUAT_SINE_DIVISORS[0]) * sum;
 }
 
-/// Normalises a quaternion whose squared length neither overflows nor vanishes. The built-in root may be off by two units in the
-/// last place; one step of Newton's method corrects it.
+/// Normalises a quaternion whose squared length neither overflows nor vanishes. The built-in root may be off by two
+/// units in the last place; one step of Newton's method corrects it.
 fn quat_unit(q: vec4<f32>) -> vec4<f32> {
     let near = q * inverseSqrt(dot(q, q));
     return near * (1.5 - 0.5 * dot(near, near));
 }
 
-/// Normalises any quaternion. A quaternion of zero length gives the fallback, and a fallback of zero length the identity.
+/// Normalises any quaternion. A quaternion of zero length gives the fallback, and a fallback of zero length the
+/// identity.
 fn quat_normalize(q: vec4<f32>, fallback: vec4<f32>) -> vec4<f32> {
     var found = q;
     if !quat_has_length(found) {

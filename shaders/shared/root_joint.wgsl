@@ -33,8 +33,8 @@ fn root_rotation(root: Root, rotation: vec4<f32>) -> vec4<f32> {
     return quat_normalize(vec4(dot(rotation.xyz, up) * up, rotation.w), ROOT_STILL.rotation);
 }
 
-/// The remainder of a translation, rotation or scale of a root joint, without the movement of the instance. `rotation` is the
-/// sampled rotation of the joint.
+/// The remainder of a translation, rotation or scale of a root joint, without the movement of the instance. `rotation`
+/// is the sampled rotation of the joint.
 fn root_take_out(root: Root, part: u32, sampled: vec4<f32>, rotation: vec4<f32>) -> vec4<f32> {
     if part == PART_SCALE {
         return sampled;
@@ -58,7 +58,8 @@ fn root_inverse(way: Rigid) -> Rigid {
     return Rigid(quat_rotate(rotation, -way.translation), rotation);
 }
 
-/// The movement from `start` to `end`. Translations are subtracted first, so that no digits are lost far from the origin.
+/// The movement from `start` to `end`. Translations are subtracted first, so that no digits are lost far from the
+/// origin.
 fn root_way(start: Rigid, end: Rigid) -> Rigid {
     let back = quat_conjugate(start.rotation);
     let rotation = quat_normalize(quat_multiply(back, end.rotation), ROOT_STILL.rotation);

@@ -17,7 +17,8 @@ struct Keys {
     start: vec4<f32>,
     /// The value of the next key; in mode `MODE_SLERP` the one in the hemisphere of `start`.
     end: vec4<f32>,
-    /// The tangent of a spline at the start, towards the end. `sample_tangents` loads those of keys that are not quantized.
+    /// The tangent of a spline at the start, towards the end. `sample_tangents` loads those of keys that are not
+    /// quantized.
     leaving: vec4<f32>,
     /// The tangent at the end, from the start.
     arriving: vec4<f32>,
@@ -48,7 +49,8 @@ fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
     return keys;
 }
 
-/// The keys with the tangents of a spline, unless they are quantized. Apart from the keys, so that those can be loaded without a branch.
+/// The keys with the tangents of a spline, unless they are quantized. Apart from the keys, so that those can be loaded
+/// without a branch.
 fn sample_tangents(keys: Keys, at: u32, mode: u32, span: Span) -> Keys {
     var found = keys;
     if HAS_SPLINES && HAS_FLOATS && mode == MODE_CUBIC {
@@ -199,8 +201,8 @@ fn sample_any(at: u32, mode: u32, span: Span, rotation: bool) -> vec4<f32> {
 
 /// A cubic Hermite spline.
 ///
-/// `(2 t^3 - 3 t^2 + 1) v + d (t^3 - 2 t^2 + t) b + (-2 t^3 + 3 t^2) v' + d (t^3 - t^2) a'`, written as the value of the start
-/// plus a difference, so that no digits are lost near the start.
+/// `(2 t^3 - 3 t^2 + 1) v + d (t^3 - 2 t^2 + t) b + (-2 t^3 + 3 t^2) v' + d (t^3 - t^2) a'`, written as the value of
+/// the start plus a difference, so that no digits are lost near the start.
 fn sample_cubic(keys: Keys, span: Span) -> vec4<f32> {
     let t = span.fraction;
     let u = 1.0 - t;

@@ -1,6 +1,6 @@
 // Needs: ease, phase
-//! Clip time to key interval: once per timeline of an instance and per easing of the timeline, for any number of channels that
-//! share it.
+//! Clip time to key interval: once per timeline of an instance and per easing of the timeline, for any number of
+//! channels that share it.
 //!
 //! One multiplication, time x cells per second, makes a number. If keys are evenly spaced, the number is the index of
 //! the key, to within one key. Otherwise it is the index of a cell in a lookup table, which bounds the key from both
@@ -8,16 +8,16 @@
 
 /// The result of a search: the key interval of a time, and the fraction within it.
 struct Span {
-    /// The number of values from the first key to the key that is hit, or to the last key before the time. Of quantized keys, the
-    /// offset of its row in the words.
+    /// The number of values from the first key to the key that is hit, or to the last key before the time. Of quantized
+    /// keys, the offset of its row in the words.
     row: u32,
     /// The number of values from there to the next key; 0 if a key is hit.
     next: u32,
-    /// The fraction of the interval before the time; 0 if a key is hit. It is within 0 to 1 unless it was eased or the time is on a
-    /// straight line beyond the keys.
+    /// The fraction of the interval before the time; 0 if a key is hit. It is within 0 to 1 unless it was eased or the
+    /// time is on a straight line beyond the keys.
     fraction: f32,
-    /// The seconds from key to key; 0 if a key is hit, and before the first and after the last key; negative on a straight line,
-    /// whatever the mode of the curve.
+    /// The seconds from key to key; 0 if a key is hit, and before the first and after the last key; negative on a
+    /// straight line, whatever the mode of the curve.
     interval: f32,
 }
 
@@ -50,8 +50,9 @@ fn search_hit(timeline: TimelineRecord, key: u32) -> Span {
 
 /// Finds the keys around a time.
 ///
-/// The first guess is one multiplication. For evenly spaced keys, it is the key to within one. Otherwise it is a cell of the
-/// lookup table, whose neighbours bound the key from below and above. Bisection finds the key between the bounds.
+/// The first guess is one multiplication. For evenly spaced keys, it is the key to within one. Otherwise it is a cell
+/// of the lookup table, whose neighbours bound the key from below and above. Bisection finds the key between the
+/// bounds.
 fn search_timeline(timeline: TimelineRecord, time: Time) -> Span {
     let passed = time_since(time, search_key_time(timeline, 0u));
     if passed < -timeline.window {

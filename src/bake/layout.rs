@@ -52,12 +52,13 @@ pub struct ArrayLayout {
 impl ArrayLayout {
     /// The arrays of a skeleton of a library.
     ///
-    /// `nodes` has the joint of each node in the order of the file, as [`gltf::Asset::joints`](crate::import::gltf::Asset); it is the
-    /// order of the morph weights. A skeleton without skins has no arrays of kind [`ArrayKind::Skin`].
+    /// `nodes` has the joint of each node in the order of the file, as
+    /// [`gltf::Asset::joints`](crate::import::gltf::Asset); it is the order of the morph weights. A skeleton without
+    /// skins has no arrays of kind [`ArrayKind::Skin`].
     ///
     /// # Errors
-    /// [`Error::Usage`] if a joint or node does not exist, a joint is listed twice, the root is wanted without joints, or the scale is
-    /// not a finite number above 0.
+    /// [`Error::Usage`] if a joint or node does not exist, a joint is listed twice, the root is wanted without joints,
+    /// or the scale is not a finite number above 0.
     pub fn new(
         library: &Library,
         skeleton: SkeletonId,

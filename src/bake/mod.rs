@@ -1,11 +1,11 @@
 //! Motion in bulk: clips at many times, as arrays of `f32`.
 //!
-//! An [`ArrayLayout`] names the arrays of a skeleton, and [`ArrayLayout::sample`] fills them for a list of [`Moment`]s: positions,
-//! rotations and velocities in model space, local transforms, skin matrices, morph weights and properties. [`FrameGrid`] has the
-//! times of a clip at a frame rate. `posse bake` and the Python package write these numbers.
+//! An [`ArrayLayout`] names the arrays of a skeleton, and [`ArrayLayout::sample`] fills them for a list of [`Moment`]s:
+//! positions, rotations and velocities in model space, local transforms, skin matrices, morph weights and properties.
+//! [`FrameGrid`] has the times of a clip at a frame rate. `posse bake` and the Python package write these numbers.
 //!
-//! Each moment is computed alone. Its numbers do not depend on the other moments, on the number of threads, or on the processor,
-//! except as [`arithmetic()`] says.
+//! Each moment is computed alone. Its numbers do not depend on the other moments, on the number of threads, or on the
+//! processor, except as [`arithmetic()`] says.
 //!
 //! # Examples
 //! ```

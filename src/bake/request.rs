@@ -37,8 +37,8 @@ impl UpAxis {
         }
     }
 
-    /// Turns a direction, a point or an angular velocity from the model to results with this axis up. It is exact, because numbers
-    /// only change places and signs.
+    /// Turns a direction, a point or an angular velocity from the model to results with this axis up. It is exact,
+    /// because numbers only change places and signs.
     #[inline(always)]
     pub fn turn(self, vector: [f64; 3]) -> [f64; 3] {
         let [x, y, z] = vector;
@@ -101,8 +101,8 @@ impl ArrayRequest {
 pub enum ArrayKind {
     /// Positions of joints in model space, 3 numbers each.
     Pos,
-    /// Rotations of joints in model space, quaternions of unit length: the products of the local rotations from the root to the
-    /// joint. Scales do not affect them.
+    /// Rotations of joints in model space, quaternions of unit length: the products of the local rotations from the
+    /// root to the joint. Scales do not affect them.
     Quat,
     /// Velocities of joints in model space, per second.
     Linvel,
@@ -199,8 +199,8 @@ impl Moment {
         Self { clip, time, before: time, after: time }
     }
 
-    /// A clip at a time, with velocities from `step` seconds before to `step` seconds after it. Both times are clamped to 0 and
-    /// the duration of the clip.
+    /// A clip at a time, with velocities from `step` seconds before to `step` seconds after it. Both times are clamped
+    /// to 0 and the duration of the clip.
     ///
     /// # Examples
     /// ```
@@ -249,8 +249,8 @@ const ROUNDING: f64 = 1.0 / 8_388_608.0;
 
 /// The times of a clip at a frame rate: `frame / fps`, from 0 to the duration.
 ///
-/// The last frame may be a little later than the duration, because files store key times in `f32`; its time is then the duration.
-/// The tolerance is 1e-3 frames, and for more than 4,194 frames 2^-22 of their number.
+/// The last frame may be a little later than the duration, because files store key times in `f32`; its time is then the
+/// duration. The tolerance is 1e-3 frames, and for more than 4,194 frames 2^-22 of their number.
 ///
 /// # Examples
 /// ```
@@ -314,7 +314,8 @@ impl FrameGrid {
         (frame as f64 / self.fps).min(self.duration)
     }
 
-    /// The times between which the velocities of a frame are measured: `1 / fps` before and after its time, or the ends of the clip.
+    /// The times between which the velocities of a frame are measured: `1 / fps` before and after its time, or the ends
+    /// of the clip.
     pub fn span(&self, frame: u64) -> [f64; 2] {
         // A time that is clamped to the duration is less than `1 / fps` after the frame before.
         let is_clamped = frame as f64 / self.fps > self.duration;
@@ -334,15 +335,16 @@ impl FrameGrid {
     }
 }
 
-/// The index of the last frame from one time to another, in seconds: `floor((to - from) x fps + tolerance)`, with the tolerance of
-/// [`FrameGrid`] for the frames up to the later time. It is a whole number or infinite, if the times are in order.
+/// The index of the last frame from one time to another, in seconds: `floor((to - from) x fps + tolerance)`, with the
+/// tolerance of [`FrameGrid`] for the frames up to the later time. It is a whole number or infinite, if the times are
+/// in order.
 pub fn last_frame(from: f64, to: f64, fps: f64) -> f64 {
     let rounding = from.abs().max(to.abs()) * fps * TOLERANCE_SHARE;
     ((to - from) * fps + TOLERANCE.max(rounding)).floor()
 }
 
-/// The frame rate of the keys of a clip, if all gaps between keys are within 1e-3 of their mean, and within the rounding of an `f32`
-/// of their times. `None` without gaps.
+/// The frame rate of the keys of a clip, if all gaps between keys are within 1e-3 of their mean, and within the
+/// rounding of an `f32` of their times. `None` without gaps.
 ///
 /// A rate within the rounding of an `f32` of a whole number is that number.
 pub fn native_fps(clip: &Clip) -> Option<f64> {
@@ -433,8 +435,8 @@ fn plain(name: &str) -> Vec<char> {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).take(64).collect()
 }
 
-/// The distance of two plain names: 1 if one ends with the other, as with a prefix such as `mixamorig:`, otherwise the number of
-/// letters to insert, remove or replace.
+/// The distance of two plain names: 1 if one ends with the other, as with a prefix such as `mixamorig:`, otherwise the
+/// number of letters to insert, remove or replace.
 fn distance_of(one: &[char], other: &[char]) -> usize {
     let is_affix = !one.is_empty() && !other.is_empty() && (one.ends_with(other) || other.ends_with(one));
     if is_affix && one != other { 1 } else { edits(one, other) }

@@ -53,7 +53,8 @@ pub struct ModelRotations {
 }
 
 impl ModelRotations {
-    /// Multiplies the local rotations from the root to each joint of a chain. `local` returns the numbers xyzw of a joint in a pose.
+    /// Multiplies the local rotations from the root to each joint of a chain. `local` returns the numbers xyzw of a
+    /// joint in a pose.
     pub fn multiply(&mut self, chain: &RotationChain, poses: usize, local: impl Fn(usize, usize) -> [f32; 4]) {
         let links = chain.len();
         self.rotations.resize(poses.div_ceil(LANES) * links, WideRotation::default());
@@ -93,8 +94,8 @@ impl ModelRotations {
 
 // Rotations of sixteen poses at a time, number by number, in loops that compilers turn into vector instructions.
 //
-// Each operation is rounded correctly by every machine, so that the results have the same bits everywhere. Functions of the
-// system, such as `atan2`, may differ in the last bit.
+// Each operation is rounded correctly by every machine, so that the results have the same bits everywhere. Functions of
+// the system, such as `atan2`, may differ in the last bit.
 
 /// The poses of a [`WideRotation`].
 pub const LANES: usize = 16;
@@ -169,8 +170,8 @@ pub fn normalize(rotation: &mut WideRotation) {
     }
 }
 
-/// Writes the velocities of turning from some rotations to others, the shorter way: the axis times the angle in radians, times a
-/// rate. The quaternions may have any length but 0.
+/// Writes the velocities of turning from some rotations to others, the shorter way: the axis times the angle in
+/// radians, times a rate. The quaternions may have any length but 0.
 pub fn angular_velocities(from: &WideRotation, to: &WideRotation, rates: &[f64; LANES], result: &mut WideVector) {
     for (lane, rate) in rates.iter().enumerate() {
         // `to` times the conjugate of `from`.
@@ -181,8 +182,9 @@ pub fn angular_velocities(from: &WideRotation, to: &WideRotation, rates: &[f64; 
         let z = az * bw - aw * bz - ax * by + ay * bx;
         let w = aw * bw + ax * bx + ay * by + az * bz;
         let sign = if w < 0.0 { -1.0 } else { 1.0 };
-        // With `s` the length of the axis, tan(angle / 4) = s / (length + |w|). Halving once more brings the tangent below 0.42, for
-        // which the series is exact to 3e-11. `s` is a factor of the tangents, so that small angles need no other formula.
+        // With `s` the length of the axis, tan(angle / 4) = s / (length + |w|). Halving once more brings the tangent
+        // below 0.42, for which the series is exact to 3e-11. `s` is a factor of the tangents, so that small angles
+        // need no other formula.
         let square = x * x + y * y + z * z;
         let quarter = 1.0 / ((square + w * w).sqrt() + sign * w);
         let eighth = quarter / (1.0 + (1.0 + square * quarter * quarter).sqrt());

@@ -35,12 +35,12 @@ const JOINTS_WORTH_A_THREAD: usize = 16_384;
 impl ArrayLayout {
     /// Fills the arrays for some moments, with the poses of the CPU engine, on its threads.
     ///
-    /// `out` has one slice per array, with the numbers of one moment after the other. Each moment is computed alone: its numbers do
-    /// not depend on the other moments and on the number of threads.
+    /// `out` has one slice per array, with the numbers of one moment after the other. Each moment is computed alone:
+    /// its numbers do not depend on the other moments and on the number of threads.
     ///
     /// # Errors
-    /// * [`Error::Usage`] if a clip does not animate the skeleton, a time is not finite, a slice has the wrong length, or a result
-    ///   exceeds the range of an `f32`.
+    /// * [`Error::Usage`] if a clip does not animate the skeleton, a time is not finite, a slice has the wrong length,
+    ///   or a result exceeds the range of an `f32`.
     /// * [`Error::Usage`] if the engine was made for another library, or before the clip was added.
     pub fn sample(&self, engine: &CpuEngine, moments: &[Moment], out: &mut [&mut [f32]]) -> Result<(), Error> {
         self.check_slices(moments, out)?;
@@ -239,11 +239,12 @@ fn check_finite(name: &str, moments: &[Moment], numbers: &[f32]) -> Result<(), E
 }
 
 impl ArrayLayout {
-    /// Fills the arrays for an instance with these layers, at frames of the crowd clock, with the poses of any engine, rounded to
-    /// `f32`.
+    /// Fills the arrays for an instance with these layers, at frames of the crowd clock, with the poses of any engine,
+    /// rounded to `f32`.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a layer follows parameters or another layer, a slice has the wrong length, or a result exceeds the range of an `f32`; the errors of the engine.
+    /// [`Error::Usage`] if a layer follows parameters or another layer, a slice has the wrong length, or a result
+    /// exceeds the range of an `f32`; the errors of the engine.
     pub fn sample_layers(
         &self,
         engine: &mut dyn Evaluator,
@@ -315,7 +316,8 @@ fn append(pose: &Pose, to: &mut OutputNumbers) {
 /// The name of the arithmetic in which an engine fills arrays. Engines with the same name give the same bits.
 ///
 /// * `fused`: AVX2 and AVX-512, on any processor. Products and sums are rounded once.
-/// * `neon`: NEON, on 64-bit ARM. Products and sums are rounded once, but sums of several numbers can have another order.
+/// * `neon`: NEON, on 64-bit ARM. Products and sums are rounded once, but sums of several numbers can have another
+///   order.
 /// * `portable`: all other machines. Products and sums are rounded separately.
 ///
 /// # Examples

@@ -16,8 +16,8 @@ pub struct BlockMoments<'a> {
 }
 
 impl Posed<'_> {
-    /// Writes the numbers of an array, `width` per moment, for a block. Of the arrays of kind [`ArrayKind::Skin`], `skin` is the
-    /// index.
+    /// Writes the numbers of an array, `width` per moment, for a block. Of the arrays of kind [`ArrayKind::Skin`],
+    /// `skin` is the index.
     pub fn write(&self, kind: ArrayKind, skin: usize, block: BlockMoments, width: usize, to: &mut [f32]) {
         let layout = self.layout;
         let rows = block.poses.iter().map(|poses| poses[1]).zip(to.chunks_exact_mut(width));
@@ -151,7 +151,8 @@ pub struct PoseList {
 const LOOK_BACK: usize = 6;
 
 impl PoseList {
-    /// Lists the poses of the first moments, up to about `most` poses. Returns the number of moments, at least 1 if there are any.
+    /// Lists the poses of the first moments, up to about `most` poses. Returns the number of moments, at least 1 if
+    /// there are any.
     pub fn fill(&mut self, moments: &[Moment], velocities: bool, most: usize) -> usize {
         self.times.clear();
         self.of_moments.clear();

@@ -27,8 +27,8 @@ pub enum Length {
 /// As in ACL, the points lie on a virtual shell around each joint, so that errors of a rotation count too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErrorBound {
-    /// The largest displacement in model space, of a joint or of a point on its shell. It holds with and without the root
-    /// motion. A morph weight or property may differ by the same share of the largest number of its track.
+    /// The largest displacement in model space, of a joint or of a point on its shell. It holds with and without the
+    /// root motion. A morph weight or property may differ by the same share of the largest number of its track.
     pub error: Length,
     /// The distance of the shell from the joint, along each of its axes.
     pub shell: Length,

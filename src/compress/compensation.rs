@@ -1,10 +1,10 @@
 //! Error compensation: rounds the keys of a joint against the already rounded keys of its ancestors.
 //!
-//! A rounded ancestor turns and moves all joints below it. The keys of a joint are therefore not rounded from their own values, but
-//! from the values that would restore the joint's original rotation and place in model space below the rounded ancestors. Rotation
-//! errors then do not add up along a chain, so that the keys of a joint need no more precision than its own bones ask for. If the
-//! translations of its joints are animated too, their places do not add up either, and its rotations need no more precision than
-//! its shell asks for.
+//! A rounded ancestor turns and moves all joints below it. The keys of a joint are therefore not rounded from their own
+//! values, but from the values that would restore the joint's original rotation and place in model space below the
+//! rounded ancestors. Rotation errors then do not add up along a chain, so that the keys of a joint need no more
+//! precision than its own bones ask for. If the translations of its joints are animated too, their places do not add up
+//! either, and its rotations need no more precision than its shell asks for.
 
 use std::sync::Arc;
 
@@ -15,8 +15,9 @@ use crate::model::{Clip, Curve, Interpolation, Library, Skeleton, Target, Timeli
 use crate::reference::sample;
 use crate::reference::values::Values;
 
-/// The most local transforms that are kept per clip, joints times keys of all timelines. Each takes 80 bytes, and 128 in model space
-/// before and after rounding: 336 bytes, so that a clip takes up to 88 MB. Larger clips are not compensated.
+/// The most local transforms that are kept per clip, joints times keys of all timelines. Each takes 80 bytes, and 128
+/// in model space before and after rounding: 336 bytes, so that a clip takes up to 88 MB. Larger clips are not
+/// compensated.
 const MOST_TRANSFORMS: usize = 1 << 18;
 
 /// The errors that the keys of a joint compensate.
@@ -65,8 +66,8 @@ pub struct ErrorCompensation {
 }
 
 impl ErrorCompensation {
-    /// The transforms of a clip. `may_change` tells for each track if its curve may be changed, which is false if another track
-    /// uses it too.
+    /// The transforms of a clip. `may_change` tells for each track if its curve may be changed, which is false if
+    /// another track uses it too.
     pub fn new(library: &Library, clip: &Clip, may_change: &[bool], compensation: Compensation) -> Self {
         let skeleton = library.skeleton(clip.skeleton);
         let joint_count = skeleton.joints().len();
@@ -167,8 +168,8 @@ impl<'a> RoundedTransforms<'a> {
         Self { compensation, skeleton, model: Vec::new() }
     }
 
-    /// The keys that would give the next joint its original rotation in model space, below its rounded ancestors. Four numbers
-    /// per key. `None` if its keys do not compensate.
+    /// The keys that would give the next joint its original rotation in model space, below its rounded ancestors. Four
+    /// numbers per key. `None` if its keys do not compensate.
     pub fn compensated_rotations(&self, curve: &Curve) -> Option<Vec<f64>> {
         if !self.compensation.joints[self.model.len()].turns {
             return None;
@@ -178,8 +179,8 @@ impl<'a> RoundedTransforms<'a> {
         Some(keys.flatten().collect())
     }
 
-    /// The keys that would give the next joint its original place in model space. Three numbers per key. `None` if its keys do
-    /// not compensate, or if a parent of no size cannot place it.
+    /// The keys that would give the next joint its original place in model space. Three numbers per key. `None` if its
+    /// keys do not compensate, or if a parent of no size cannot place it.
     pub fn compensated_translations(&self, curve: &Curve) -> Option<Vec<f64>> {
         if !self.compensation.joints[self.model.len()].places {
             return None;

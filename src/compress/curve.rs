@@ -6,7 +6,8 @@ use crate::model::rotation::{self, unit};
 use crate::model::{Curve, Extrapolation, Interpolation};
 use crate::pack::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys, storable_step};
 
-/// The least absolute value of a dropped component. Below it, the square root that restores the component loses too many digits.
+/// The least absolute value of a dropped component. Below it, the square root that restores the component loses too
+/// many digits.
 const LEAST_DROPPED: f64 = 0.3;
 /// The largest deviation of a quaternion's length from 1 that counts as rounding of the file.
 const LENGTH_ROUNDING: f64 = 1e-6;
@@ -26,10 +27,11 @@ impl Resolution {
         Self { value: QuantizationStep::Bits(bits), tangent: QuantizationStep::Bits(bits) }
     }
 
-    /// Steps for keys that may differ from the original by about `tolerance`. If `strict`, each number differs by at most that.
+    /// Steps for keys that may differ from the original by about `tolerance`. If `strict`, each number differs by at
+    /// most that.
     ///
-    /// A spline's values get one half of the tolerance, and its tangents the other half. A change of a tangent changes the spline
-    /// by at most 4/27 of that change times the key interval.
+    /// A spline's values get one half of the tolerance, and its tangents the other half. A change of a tangent changes
+    /// the spline by at most 4/27 of that change times the key interval.
     pub fn within(curve: &Curve, tolerance: f64, strict: bool) -> Self {
         let numbers = curve.width().clamp(1, 4) as f64;
         let step = |tolerance: f64| match strict {
@@ -56,9 +58,9 @@ pub enum Outcome {
     Quantized(QuantizedCurve),
 }
 
-/// Returns true if the keys of a curve can be quantized. Constant curves need no keys. Excluded are curves of a caller's
-/// interpolator, which gives the keys a meaning unknown here; slerp of unnormalised quaternions, which depends on their
-/// lengths; and linear extrapolation, which magnifies errors without limit.
+/// Returns true if the keys of a curve can be quantized. Constant curves need no keys. Excluded are curves of a
+/// caller's interpolator, which gives the keys a meaning unknown here; slerp of unnormalised quaternions, which depends
+/// on their lengths; and linear extrapolation, which magnifies errors without limit.
 pub fn can_be_quantized(curve: &Curve) -> bool {
     let linear = Extrapolation::Linear;
     !matches!(curve.interpolation(), Interpolation::Custom(_) | Interpolation::Slerp)
@@ -66,7 +68,8 @@ pub fn can_be_quantized(curve: &Curve) -> bool {
         && !curve.is_constant()
 }
 
-/// Returns true if the lengths of a rotation's keys have no effect: all are 1, up to a file's rounding to 16-bit integers.
+/// Returns true if the lengths of a rotation's keys have no effect: all are 1, up to a file's rounding to 16-bit
+/// integers.
 pub fn has_unit_keys(curve: &Curve) -> bool {
     let mut keys = 0..curve.timeline().len();
     keys.all(|key| (DQuat::from_slice(curve.value(key)).length() - 1.0).abs() <= 1e-4)
@@ -121,11 +124,11 @@ fn first_four(numbers: &[f64]) -> DVec4 {
     DVec4::from_array(four)
 }
 
-/// Quantizes the rotations of a curve. Stores three components if the fourth stays away from 0 over the whole curve, else all
-/// four.
+/// Quantizes the rotations of a curve. Stores three components if the fourth stays away from 0 over the whole curve,
+/// else all four.
 ///
-/// Slerp depends on the lengths of keys that are not of unit length. Such keys keep their lengths: all four components are stored
-/// as they are.
+/// Slerp depends on the lengths of keys that are not of unit length. Such keys keep their lengths: all four components
+/// are stored as they are.
 fn quantize_rotations(curve: &Curve, quantization_step: QuantizationStep) -> Option<QuantizedKeys> {
     let slerped = curve.interpolation() == Interpolation::Linear;
     let lengths = || (0..curve.timeline().len()).map(|key| DQuat::from_slice(curve.value(key)).length());
@@ -173,8 +176,8 @@ fn is_slerped_as_stored(length: f64) -> bool {
     (0.9..=1.1).contains(&length)
 }
 
-/// The index of the component that stays farthest from 0 over all keys. If `one_sign`, it must also keep its sign. `None` if
-/// every component comes nearer to 0 than [`LEAST_DROPPED`].
+/// The index of the component that stays farthest from 0 over all keys. If `one_sign`, it must also keep its sign.
+/// `None` if every component comes nearer to 0 than [`LEAST_DROPPED`].
 fn droppable_component(keys: &[DVec4], one_sign: bool) -> Option<usize> {
     let least = |index: usize| {
         let sides = [1.0, -1.0].map(|side| keys.iter().map(|key| side * key[index]).fold(f64::INFINITY, f64::min));
@@ -196,8 +199,8 @@ pub enum QuantizationStep {
     Bits(u32),
 }
 
-/// Quantizes keys to the nearest codes. `None` if a code needs more than [`MOST_BITS`] bits. Numbers that are dropped or not used
-/// must be 0 in all keys.
+/// Quantizes keys to the nearest codes. `None` if a code needs more than [`MOST_BITS`] bits. Numbers that are dropped
+/// or not used must be 0 in all keys.
 pub fn quantize_keys(keys: &[DVec4], form: Form, quantization_step: QuantizationStep) -> Option<QuantizedKeys> {
     let low = keys.iter().fold(DVec4::INFINITY, |low, &key| low.min(key));
     let high = keys.iter().fold(DVec4::NEG_INFINITY, |high, &key| high.max(key));
@@ -232,8 +235,8 @@ pub fn quantize_keys(keys: &[DVec4], form: Form, quantization_step: Quantization
     Some(QuantizedKeys { form, least, step, widths, codes })
 }
 
-/// The least power of two at which every range fits the bits. Numbers of few binary digits are then multiples of the step, and
-/// stay exact.
+/// The least power of two at which every range fits the bits. Numbers of few binary digits are then multiples of the
+/// step, and stay exact.
 fn power_of_two_step(low: DVec4, high: DVec4, bits: u32) -> f64 {
     let most = f64::from((1_u32 << bits) - 1);
     // If no number changes: the precision of an f32 at the largest number.
@@ -247,8 +250,8 @@ fn power_of_two_step(low: DVec4, high: DVec4, bits: u32) -> f64 {
 /// The largest range, in steps, that is merged into one code even if its ends are nearest to two multiples.
 const MERGED_RANGE: f64 = 0.5;
 
-/// The multiples of a step nearest to the ends of a range. A range of at most `merged` steps has one multiple, nearest to its
-/// middle.
+/// The multiples of a step nearest to the ends of a range. A range of at most `merged` steps has one multiple, nearest
+/// to its middle.
 fn nearest_multiples(low: f64, high: f64, step: f64, merged: f64) -> (f64, f64) {
     if high - low <= merged * step {
         let middle = (0.5 * (low + high) / step).round();
@@ -265,9 +268,10 @@ fn step_count(low: f64, high: f64, step: f64, merged: f64) -> f64 {
 
 /// A step within a factor of 4 of the wanted one, at which the ranges fill their codes well.
 ///
-/// The bits of a number grow with the negative logarithm of the step, and its squared error grows with the square of the step.
-/// The cost adds both, with weights that make the sum least at the wanted step if bits were not whole numbers. The candidates are
-/// the wanted step and the steps at which some range just needs one bit less; the one with the least cost wins.
+/// The bits of a number grow with the negative logarithm of the step, and its squared error grows with the square of
+/// the step. The cost adds both, with weights that make the sum least at the wanted step if bits were not whole
+/// numbers. The candidates are the wanted step and the steps at which some range just needs one bit less; the one with
+/// the least cost wins.
 fn balanced_step(low: DVec4, high: DVec4, wanted: f64) -> f64 {
     let bits = |step: f64| -> f64 {
         (0..4).map(|number| (step_count(low[number], high[number], step, MERGED_RANGE) + 1.0).log2().ceil()).sum()

@@ -111,11 +111,11 @@ impl<'a> Original<'a> {
         largest
     }
 
-    /// The largest displacement by other tracks, at the times of the final check, at the peaks between them, and at the keys of the
-    /// other tracks, which can have been shifted.
+    /// The largest displacement by other tracks, at the times of the final check, at the peaks between them, and at the
+    /// keys of the other tracks, which can have been shifted.
     ///
-    /// Between two keys, the square of a displacement is nearly a parabola. A parabola through three measured times tells if there
-    /// is a peak between them, and then the displacement is measured there, too.
+    /// Between two keys, the square of a displacement is nearly a parabola. A parabola through three measured times
+    /// tells if there is a peak between them, and then the displacement is measured there, too.
     pub fn worst(&self, tracks: &[Track]) -> Displacement {
         let other = Clip { tracks: tracks.to_vec(), ..self.joint_clip.clone() };
         let mut worst = Displacement::default();
@@ -147,7 +147,8 @@ impl<'a> Original<'a> {
         worst
     }
 
-    /// The displacement of each matrix by another clip at a time. `worst` becomes the largest of them if that is larger.
+    /// The displacement of each matrix by another clip at a time. `worst` becomes the largest of them if that is
+    /// larger.
     fn measure(&self, other: &Clip, time: f64, worst: &mut Displacement) -> Vec<f64> {
         let (original, moved) = (self.pose(&self.joint_clip, time), self.pose(other, time));
         let distances = self.distances(&original, &moved).map(|(joint, distance)| {
@@ -159,8 +160,8 @@ impl<'a> Original<'a> {
         distances.collect()
     }
 
-    /// The model matrices of all joints. A clip with root motion appends the matrices without the root motion, which engines
-    /// pose: the rotation that is removed can depend on the last digits of the joint's rotation.
+    /// The model matrices of all joints. A clip with root motion appends the matrices without the root motion, which
+    /// engines pose: the rotation that is removed can depend on the last digits of the joint's rotation.
     fn pose(&self, clip: &Clip, time: f64) -> Vec<DAffine3> {
         let time = clip.keep(time);
         let mut pose = values::model_matrices(self.skeleton(), &Values::sampled(self.library, clip, time).local);
@@ -170,7 +171,8 @@ impl<'a> Original<'a> {
         pose
     }
 
-    /// The displacement of each matrix between two poses, with the index of its joint. With root motion, each joint occurs twice.
+    /// The displacement of each matrix between two poses, with the index of its joint. With root motion, each joint
+    /// occurs twice.
     fn distances(&self, original: &[DAffine3], moved: &[DAffine3]) -> impl Iterator<Item = (usize, f64)> {
         let shell = self.shell;
         let joints = (0..self.skeleton().joints().len()).cycle();
@@ -205,11 +207,12 @@ fn only_joints(clip: &Clip) -> Clip {
 
 // The times at which two versions of a clip are compared.
 //
-// If the joints do not turn between two keys, the error of linear interpolation is largest at a key. If they turn, errors that
-// cancel each other at the keys cancel less between them, the more so the farther the joints turn. The intervals between keys
-// are therefore divided into parts in which the joints turn little.
+// If the joints do not turn between two keys, the error of linear interpolation is largest at a key. If they turn,
+// errors that cancel each other at the keys cancel less between them, the more so the farther the joints turn. The
+// intervals between keys are therefore divided into parts in which the joints turn little.
 
-/// The most radians that a joint turns in model space between two measured times, unless its interval has [`MOST_PARTS`].
+/// The most radians that a joint turns in model space between two measured times, unless its interval has
+/// [`MOST_PARTS`].
 const LARGEST_TURN: f64 = 0.125;
 /// The fewest parts of an interval.
 const FEWEST_PARTS: u32 = 4;
@@ -222,8 +225,8 @@ const MOST_PARTS: u32 = 64;
 pub struct Moments {
     /// The times in seconds of the clip.
     pub times: Vec<f64>,
-    /// For each time, true if it lies between two keys, and the times before and after it are equally far away and between the
-    /// same keys or at them.
+    /// For each time, true if it lies between two keys, and the times before and after it are equally far away and
+    /// between the same keys or at them.
     pub between: Vec<bool>,
     /// The times are every `stride`-th of those that would be measured of a shorter clip.
     stride: usize,
@@ -278,16 +281,16 @@ fn key_times(clip: &Clip) -> Vec<f64> {
     keys
 }
 
-/// The times just before and after keys that have the same time, or that one time hits: a clip shows the first of them only before that
-/// time, and the last only after it.
+/// The times just before and after keys that have the same time, or that one time hits: a clip shows the first of them
+/// only before that time, and the last only after it.
 fn beside_jumps(timeline: &Timeline) -> impl Iterator<Item = f64> {
     let window = timeline.window();
     let jumps = timeline.times().windows(2).filter(move |keys| keys[1] - keys[0] <= 2.0 * window);
     jumps.flat_map(move |keys| [(keys[0] - 1.5 * window).next_down(), (keys[1] + 1.5 * window).next_up()])
 }
 
-/// The most radians that a joint turns in model space from one pose to another, if all its ancestors turn the same way. A spline that
-/// swings out and returns between the poses counts as no turn; [`FEWEST_CURVED_PARTS`] is for those.
+/// The most radians that a joint turns in model space from one pose to another, if all its ancestors turn the same way.
+/// A spline that swings out and returns between the poses counts as no turn; [`FEWEST_CURVED_PARTS`] is for those.
 fn largest_turn(skeleton: &Skeleton, before: &[Transform], after: &[Transform]) -> f64 {
     let mut turns: Vec<f64> = Vec::with_capacity(before.len());
     for (index, joint) in skeleton.joints().iter().enumerate() {
@@ -334,8 +337,8 @@ mod tests {
 
     #[test]
     fn displacements_are_measured_at_the_keys_of_both_clips() {
-        // The joint moves by 10 and then stands. The other clip has its second key 0.001 s earlier: there it has arrived, and the
-        // original is at 10 / 1.001. At the keys of the original, both are at the same place.
+        // The joint moves by 10 and then stands. The other clip has its second key 0.001 s earlier: there it has
+        // arrived, and the original is at 10 / 1.001. At the keys of the original, both are at the same place.
         let track = |middle: f64| {
             let timeline = Arc::new(Timeline::new(vec![0.0, middle, 2.0]).unwrap());
             let places = [[0.0; 3], [10.0, 0.0, 0.0], [10.0, 0.0, 0.0]].concat();

@@ -1,25 +1,25 @@
 //! Compression: stores keys as integers of as few bits as an error bound allows.
 //!
-//! The bound is a displacement in model space, measured at each joint and at a shell of points around it, as in ACL (Animation
-//! Compression Library). The steps, per clip:
+//! The bound is a displacement in model space, measured at each joint and at a shell of points around it, as in ACL
+//! (Animation Compression Library). The steps, per clip:
 //!
-//! 1. Retiming (`variants.rs`, `retiming.rs`): key times that are nearly even become even, which takes no bytes per key. Curves
-//!    move to shared timelines, and keys that interpolation reproduces are removed.
-//! 2. Error propagation (`tolerance.rs`): the tolerance of each track follows from the bound, from the distance of the farthest
-//!    point that turns with the joint, and from the number of moving tracks on the way to it.
-//! 3. Error compensation (`compensation.rs`): the rotation and the translation of a joint are rounded against the already rounded
-//!    transforms of its ancestors.
+//! 1. Retiming (`variants.rs`, `retiming.rs`): key times that are nearly even become even, which takes no bytes per
+//!    key. Curves move to shared timelines, and keys that interpolation reproduces are removed.
+//! 2. Error propagation (`tolerance.rs`): the tolerance of each track follows from the bound, from the distance of the
+//!    farthest point that turns with the joint, and from the number of moving tracks on the way to it.
+//! 3. Error compensation (`compensation.rs`): the rotation and the translation of a joint are rounded against the
+//!    already rounded transforms of its ancestors.
 //! 4. Quantization (`curve.rs`): each track has a quantization step (tangents have their own), and each of its
-//!    numbers a least value and a number of bits. Of a rotation, the component that stays farthest from 0 over the whole clip is
-//!    dropped, and a square root restores it; splines keep all four. "Smallest three" would drop the largest component of each
-//!    key; one index per track takes fewer bits and no branch.
-//! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by `displacement.rs`,
-//!    just meets the bound.
-//! 6. Choice (`variants.rs`): steps 1 to 5 run for several shares of the tolerance that the removal of keys may use up, with and
-//!    without error compensation of rotations and of places. The result with the fewest bytes is kept.
+//!    numbers a least value and a number of bits. Of a rotation, the component that stays farthest from 0 over the
+//!    whole clip is dropped, and a square root restores it; splines keep all four. "Smallest three" would drop the
+//!    largest component of each key; one index per track takes fewer bits and no branch.
+//! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by
+//!    `displacement.rs`, just meets the bound.
+//! 6. Choice (`variants.rs`): steps 1 to 5 run for several shares of the tolerance that the removal of keys may use up,
+//!    with and without error compensation of rotations and of places. The result with the fewest bytes is kept.
 //!
-//! The result is again a library. It holds exactly the numbers that the engines decode, so that the reference can compute the
-//! expected poses.
+//! The result is again a library. It holds exactly the numbers that the engines decode, so that the reference can
+//! compute the expected poses.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -46,16 +46,16 @@ mod variants;
 
 /// A library with quantized keys, from which [`pack`](Self::pack) makes a [`PackedLibrary`].
 ///
-/// Quantized keys are integers of a few bits. Constant tracks have no keys. With an error bound, linear and stepped tracks also
-/// share key times if that takes fewer bytes, and lose keys that interpolation reproduces within the bound. A quaternion can come
-/// back with the opposite sign, which is the same rotation.
+/// Quantized keys are integers of a few bits. Constant tracks have no keys. With an error bound, linear and stepped
+/// tracks also share key times if that takes fewer bytes, and lose keys that interpolation reproduces within the bound.
+/// A quaternion can come back with the opposite sign, which is the same rotation.
 ///
 /// These tracks keep their original keys:
 ///
 /// * tracks whose quantized keys would take no fewer bytes;
 /// * tracks with a caller's interpolator, with quaternions that are not normalised, or with linear extrapolation;
-/// * with an error bound: tracks with easings that overshoot, tracks that loop beyond their keys, and tracks that meet the bound
-///   with no number of bits.
+/// * with an error bound: tracks with easings that overshoot, tracks that loop beyond their keys, and tracks that meet
+///   the bound with no number of bits.
 ///
 /// # Examples
 ///
@@ -83,12 +83,13 @@ pub struct CompressedLibrary {
 impl CompressedLibrary {
     /// Compresses a library to as few bits as an error bound allows.
     ///
-    /// The error of joints is measured in `f64`: at the key times of the original and of the result, at 4 to 64 parts of each
-    /// interval between keys (the more, the farther joints turn from key to key; at least 16 with splines or easings), and at up to
-    /// 256 peaks that these measurements point to. There it is at most 99.8 % of the bound. The rest is a reserve for times between
-    /// these, not a proof: an interval in which joints turn by more than 8 rad, or a spline that swings out and returns, may need
-    /// more parts. Morph weights and properties are not measured, because their errors follow from the steps. Clips of more than eight
-    /// million joints times times, about 20 minutes of 64 joints, are measured at fewer times.
+    /// The error of joints is measured in `f64`: at the key times of the original and of the result, at 4 to 64 parts
+    /// of each interval between keys (the more, the farther joints turn from key to key; at least 16 with splines or
+    /// easings), and at up to 256 peaks that these measurements point to. There it is at most 99.8 % of the bound. The
+    /// rest is a reserve for times between these, not a proof: an interval in which joints turn by more than 8 rad, or
+    /// a spline that swings out and returns, may need more parts. Morph weights and properties are not measured,
+    /// because their errors follow from the steps. Clips of more than eight million joints times times, about 20
+    /// minutes of 64 joints, are measured at fewer times.
     ///
     /// # Errors
     /// [`Error::Usage`] if a length of the bound is not above 0.
@@ -96,8 +97,8 @@ impl CompressedLibrary {
         Ok(Self::with_goal(library, CompressionGoal::Within(bound.check()?)))
     }
 
-    /// Compresses a library to a fixed number of bits, 1 to 24, for the number with the largest range of each track. The error is
-    /// not bounded; with 24 bits it is close to the rounding of an `f32`.
+    /// Compresses a library to a fixed number of bits, 1 to 24, for the number with the largest range of each track.
+    /// The error is not bounded; with 24 bits it is close to the rounding of an `f32`.
     ///
     /// # Errors
     /// [`Error::Usage`] if the number of bits is not from 1 to 24.
@@ -168,8 +169,8 @@ impl CompressedLibrary {
         self.pack_with_threads(all_threads())
     }
 
-    /// Packs the library with its quantized keys, on up to this many threads, at least 1. The result does not depend on the
-    /// number.
+    /// Packs the library with its quantized keys, on up to this many threads, at least 1. The result does not depend on
+    /// the number.
     ///
     /// # Errors
     /// Those of [`PackedLibrary::new`].
@@ -218,7 +219,8 @@ pub struct ClipReport {
     pub joint: usize,
     /// The time of that displacement, in seconds of the clip.
     pub time: f64,
-    /// The number of key times without compression. Timelines of constant tracks do not count, and a shared timeline counts once.
+    /// The number of key times without compression. Timelines of constant tracks do not count, and a shared timeline
+    /// counts once.
     pub float_key_times: usize,
     /// The same with compression.
     pub compressed_key_times: usize,

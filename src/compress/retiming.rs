@@ -1,12 +1,12 @@
 //! Retiming: moves curves to shared timelines, and removes keys that interpolation reproduces.
 //!
-//! A key time takes 8 bytes and its part of the lookup table 4; even key times without steps take 16 bytes together. Each timeline
-//! also costs its record and one search per instance. A key of four numbers takes about 5 bytes. A curve is therefore moved to a
-//! timeline that has all its key times and more, if that saves bytes. A timeline loses the keys that each of its curves reproduces
-//! within a share of its tolerance.
+//! A key time takes 8 bytes and its part of the lookup table 4; even key times without steps take 16 bytes together.
+//! Each timeline also costs its record and one search per instance. A key of four numbers takes about 5 bytes. A curve
+//! is therefore moved to a timeline that has all its key times and more, if that saves bytes. A timeline loses the keys
+//! that each of its curves reproduces within a share of its tolerance.
 //!
-//! Both apply only to linear (or slerped) and stepped curves, because inserting a key into such a curve does not change it.
-//! Curves that are hit within a window around their key times are excluded.
+//! Both apply only to linear (or slerped) and stepped curves, because inserting a key into such a curve does not change
+//! it. Curves that are hit within a window around their key times are excluded.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use crate::reference::sample;
 /// The approximate number of bytes of a key of up to four numbers.
 const KEY_BYTES: usize = 5;
 
-/// The least cosine of half the angle between neighbouring keys after the removal of keys. Near a half turn, the direction of the
-/// slerp would depend on the last digits.
+/// The least cosine of half the angle between neighbouring keys after the removal of keys. Near a half turn, the
+/// direction of the slerp would depend on the last digits.
 const LEAST_COSINE: f64 = 0.5;
 
 /// The most timelines that are tried as the new timeline of some curves.
@@ -33,8 +33,8 @@ const MOST_HOSTS: usize = 64;
 /// For each timeline whose curves move, the timeline that they move to.
 pub type Replacements = HashMap<*const Timeline, Arc<Timeline>>;
 
-/// Returns true if a curve can be moved to other key times without a change: it is linear or stepped, without easings, and
-/// constant beyond its keys.
+/// Returns true if a curve can be moved to other key times without a change: it is linear or stepped, without easings,
+/// and constant beyond its keys.
 fn can_be_retimed(curve: &Curve, rotation: bool) -> bool {
     let mut intervals = 0..curve.timeline().len() - 1;
     matches!(curve.interpolation(), Interpolation::Linear | Interpolation::Step)
@@ -108,16 +108,16 @@ fn timelines_by_length<'a>(library: &Library, clips: &[&'a Clip]) -> Vec<Timelin
     timelines
 }
 
-/// Returns true if a timeline has all key times of another and ends with it. The end matters, because the last key time can be
-/// the duration of the clip.
+/// Returns true if a timeline has all key times of another and ends with it. The end matters, because the last key time
+/// can be the duration of the clip.
 fn has_all_times(timeline: &Timeline, other: &Timeline) -> bool {
     let mut times = timeline.times().iter();
     let mut has = |wanted: &f64| times.find(|&time| time >= wanted) == Some(wanted);
     timeline.last() == other.last() && other.times().iter().all(&mut has)
 }
 
-/// Removes the keys of each timeline that all its curves reproduce within a share of their tolerances. `None` if that saves no
-/// bytes on any timeline.
+/// Removes the keys of each timeline that all its curves reproduce within a share of their tolerances. `None` if that
+/// saves no bytes on any timeline.
 pub fn remove_keys(library: &Library, clips: &[Clip], curves: &[SharedCurve], share: f64) -> Option<Vec<Clip>> {
     let mut by_timeline: HashMap<*const Timeline, Vec<ReducibleCurve>> = HashMap::new();
     for shared in curves.iter().filter(|shared| can_be_retimed(&shared.curve, shared.rotation)) {
@@ -157,8 +157,8 @@ fn without_unneeded_keys(timeline: &Timeline, curves: &[&ReducibleCurve]) -> Opt
     if kept.len() == times.len() { None } else { Timeline::new(kept).ok() }
 }
 
-/// Searches for the farthest key that may follow another, at least the next. It doubles the step while that succeeds, then halves
-/// it, so that the result is a local optimum.
+/// Searches for the farthest key that may follow another, at least the next. It doubles the step while that succeeds,
+/// then halves it, so that the result is a local optimum.
 fn farthest(from: usize, last: usize, may_follow: impl Fn(usize) -> bool) -> usize {
     let (mut to, mut step) = (from + 1, 1);
     while to + step <= last && may_follow(to + step) {
@@ -222,8 +222,8 @@ impl<'a> ReducibleCurve<'a> {
     }
 }
 
-/// Moves the curves of some timelines to their replacements, if `may_move` returns true for the curve and its flag of rotations.
-/// `moved` returns the curve on another timeline. Copies of a curve remain copies.
+/// Moves the curves of some timelines to their replacements, if `may_move` returns true for the curve and its flag of
+/// rotations. `moved` returns the curve on another timeline. Copies of a curve remain copies.
 pub fn retime(
     library: &Library,
     clips: &[&Clip],

@@ -26,9 +26,11 @@ pub struct CompressedClip {
 const ROUNDS: usize = 6;
 /// The most times per round that all tolerances are scaled together.
 const SCALINGS: usize = 4;
-/// The share of the bound that the search aims at. It is below 1, because the search measures fewer times than the final check.
+/// The share of the bound that the search aims at. It is below 1, because the search measures fewer times than the
+/// final check.
 const AIM: f64 = 0.98;
-/// The share of the bound that the measured displacements may reach. The rest is for the times between the measured ones.
+/// The share of the bound that the measured displacements may reach. The rest is for the times between the measured
+/// ones.
 const LARGEST_USE: f64 = 0.998;
 /// The most times that the final check makes the steps finer.
 const MOST_REFINEMENTS: i32 = 10;
@@ -146,8 +148,8 @@ impl<'a> SharedClips<'a> {
         }
     }
 
-    /// Makes the steps finer until the bound holds at all measured times. Joints for which that does not help keep their original
-    /// keys.
+    /// Makes the steps finer until the bound holds at all measured times. Joints for which that does not help keep
+    /// their original keys.
     fn refine(&mut self) -> Vec<Candidate> {
         let mut uncompressed_joints = 0;
         let mut refinements = 0;
@@ -167,7 +169,8 @@ impl<'a> SharedClips<'a> {
                 self.scale_tolerances((AIM.powi(refinements) / used).clamp(0.1, AIM));
                 continue;
             }
-            // Finer steps do not help. The joint and its ancestors keep their original keys; after several joints, all do.
+            // Finer steps do not help. The joint and its ancestors keep their original keys; after several joints, all
+            // do.
             uncompressed_joints += 1;
             let all = uncompressed_joints > MOST_UNCOMPRESSED_JOINTS;
             let chain = self.clips[worst_clip].propagation.chain(joint);
@@ -256,7 +259,8 @@ impl<'a> SharedClips<'a> {
     }
 }
 
-/// The bytes of the key times and the lookup table of each timeline. Curves that keep their original keys need exact times.
+/// The bytes of the key times and the lookup table of each timeline. Curves that keep their original keys need exact
+/// times.
 fn timeline_bytes(curves: &[SharedCurve]) -> HashMap<*const Timeline, usize> {
     let mut may_be_even: HashMap<*const Timeline, (&Timeline, bool)> = HashMap::new();
     for shared in curves {

@@ -52,13 +52,15 @@ pub struct SharedCurve {
     pub curve: Curve,
     /// True for curves of rotations.
     pub rotation: bool,
-    /// The value of the rest pose, which takes no bytes if the curve becomes constant. `None` if its tracks have several.
+    /// The value of the rest pose, which takes no bytes if the curve becomes constant. `None` if its tracks have
+    /// several.
     pub rest: Option<Vec<f64>>,
     /// The tracks with this curve.
     pub uses: Vec<TrackUse>,
     /// The largest error of its keys.
     pub tolerance: f64,
-    /// True if the curve displaces no joint: then the tolerance holds for each number, and no measured displacement changes it.
+    /// True if the curve displaces no joint: then the tolerance holds for each number, and no measured displacement
+    /// changes it.
     pub strict: bool,
     /// True if the curve keeps its original keys.
     pub is_float: bool,
@@ -83,8 +85,8 @@ impl SharedCurve {
             && self.curve.easing() == curve.easing()
     }
 
-    /// Quantizes the curve. If `must_pay`, it keeps its original keys unless quantized keys take fewer bytes, and it becomes the
-    /// rest pose if all its keys are nearer to that than its tolerance.
+    /// Quantizes the curve. If `must_pay`, it keeps its original keys unless quantized keys take fewer bytes, and it
+    /// becomes the rest pose if all its keys are nearer to that than its tolerance.
     pub fn candidate(&self, resolution: Resolution, must_pay: bool) -> Candidate {
         self.candidate_from(&self.curve, resolution, must_pay)
     }
@@ -152,8 +154,8 @@ impl SharedCurve {
     }
 }
 
-/// Collects each curve of some clips once, with all its uses. A curve that displaces no joint gets `remaining_share` of the bound
-/// as its tolerance.
+/// Collects each curve of some clips once, with all its uses. A curve that displaces no joint gets `remaining_share` of
+/// the bound as its tolerance.
 pub fn shared_curves(clips: &[SharedClip], remaining_share: f64) -> Vec<SharedCurve> {
     let mut curves: Vec<SharedCurve> = Vec::new();
     let mut by_values: HashMap<usize, Vec<usize>> = HashMap::new();

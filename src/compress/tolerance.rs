@@ -1,9 +1,9 @@
 //! Error propagation: derives the tolerance of each track from the error bound on displacements.
 //!
-//! An error of a joint's rotation displaces all points that turn with the joint, by the error times their distance. The tolerance
-//! of a track therefore follows from the distance of the farthest such point. Errors of independent tracks add up like random
-//! numbers: the bound is divided by the square root of the number of moving tracks from the root to the farthest leaf through
-//! the joint.
+//! An error of a joint's rotation displaces all points that turn with the joint, by the error times their distance. The
+//! tolerance of a track therefore follows from the distance of the farthest such point. Errors of independent tracks
+//! add up like random numbers: the bound is divided by the square root of the number of moving tracks from the root to
+//! the farthest leaf through the joint.
 
 use crate::compress::compensation::JointTracks;
 use crate::compress::displacement::{Original, largest_number};
@@ -22,8 +22,8 @@ pub struct ErrorPropagation {
 }
 
 impl ErrorPropagation {
-    /// The propagation in some poses of a clip. Joints that compensate the errors of their ancestors do not turn with them, or
-    /// are not displaced by them.
+    /// The propagation in some poses of a clip. Joints that compensate the errors of their ancestors do not turn with
+    /// them, or are not displaced by them.
     pub fn new(original: &Original, clip: &Clip, tracks: &[JointTracks]) -> Self {
         let shell = original.shell();
         let joints = original.skeleton().joints();
@@ -57,9 +57,9 @@ impl ErrorPropagation {
         Self { reach, stretch, tracks_on_path: tracks_on_path(&parents, &moving_tracks, tracks), parents }
     }
 
-    /// The largest error of the numbers of a track's keys at which all tracks together displace points by about `distance`. For
-    /// translations in units, for quaternions as a distance between unit quaternions, for Euler angles in degrees, for scales
-    /// as a difference of the numbers.
+    /// The largest error of the numbers of a track's keys at which all tracks together displace points by about
+    /// `distance`. For translations in units, for quaternions as a distance between unit quaternions, for Euler angles
+    /// in degrees, for scales as a difference of the numbers.
     pub fn tolerance(&self, track: &Track, distance: f64) -> f64 {
         let Some(joint) = joint_of(track.target) else { return distance };
         let share = distance / self.tracks_on_path[joint].max(1.0).sqrt() / easing_gain(&track.curve);
@@ -100,8 +100,8 @@ pub fn joint_of(target: Target) -> Option<usize> {
     }
 }
 
-/// For each joint the most moving tracks on a path from its root through it to a leaf. A joint that compensates all errors of its
-/// ancestors begins a path of its own.
+/// For each joint the most moving tracks on a path from its root through it to a leaf. A joint that compensates all
+/// errors of its ancestors begins a path of its own.
 fn tracks_on_path(parents: &[Option<usize>], moving_tracks: &[f64], tracks: &[JointTracks]) -> Vec<f64> {
     let begins = |joint: usize| tracks[joint].turns && tracks[joint].places;
     let parent = |joint: usize| parents[joint].filter(|_| !begins(joint));

@@ -1,5 +1,5 @@
-//! Compression of clips that share curves: tries several sets of key times, with and without error compensation, and keeps the
-//! result with the fewest bytes.
+//! Compression of clips that share curves: tries several sets of key times, with and without error compensation, and
+//! keeps the result with the fewest bytes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -74,8 +74,8 @@ pub const SHIFT_SHARE: f64 = 0.05;
 /// The same share of a curve that displaces joints. Their displacements are measured with the shift.
 const MEASURED_SHIFT_SHARE: f64 = 0.25;
 
-/// Moves the curves of timelines that are nearly even to exactly even times. Steps stay where they are: a step at another time
-/// would give another value just before it or after it. `None` if no key time moves.
+/// Moves the curves of timelines that are nearly even to exactly even times. Steps stay where they are: a step at
+/// another time would give another value just before it or after it. `None` if no key time moves.
 pub fn even_times(library: &Library, clips: &[Clip], curves: &[SharedCurve]) -> Option<Vec<Clip>> {
     let mut by_timeline: HashMap<*const Timeline, Vec<&SharedCurve>> = HashMap::new();
     for shared in curves.iter().filter(|shared| !shared.curve.is_constant()) {
@@ -118,8 +118,8 @@ fn can_be_shifted(curve: &Curve) -> bool {
         && intervals.all(|key| curve.easing_at(key).is_linear())
 }
 
-/// The timeline with the same first and last time and with even times between them. `None` if the timeline has no even times, or
-/// exactly even ones.
+/// The timeline with the same first and last time and with even times between them. `None` if the timeline has no even
+/// times, or exactly even ones.
 fn even_timeline(timeline: &Timeline) -> Option<Timeline> {
     let gaps = timeline.len() - 1;
     if !can_be_even(timeline) || is_even(timeline) {
@@ -144,7 +144,8 @@ fn fastest(shared: &SharedCurve) -> f64 {
         }
         let speed = change / (times[key + 1] - times[key]);
         match curve.interpolation() {
-            // The derivative of a cubic Hermite spline is at most one and a half of the straight line's, and the tangents.
+            // The derivative of a cubic Hermite spline is at most one and a half of the straight line's, and the
+            // tangents.
             Interpolation::CubicSpline => {
                 let tangents = [curve.out_tangent(key), curve.in_tangent(key + 1)];
                 1.5 * speed + tangents.map(|tangent| length(&mut tangent.iter().copied())).iter().sum::<f64>()

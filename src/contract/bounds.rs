@@ -32,8 +32,8 @@ impl Magnitudes {
     }
 }
 
-/// The largest magnitude of a curve: of its values, and of its tangents times the key interval. It is the length of elements
-/// for `vectors`, else that of single numbers.
+/// The largest magnitude of a curve: of its values, and of its tangents times the key interval. It is the length of
+/// elements for `vectors`, else that of single numbers.
 fn magnitude(curve: &Curve, vectors: bool) -> f64 {
     let size = |element: &[f64]| size(element, vectors);
     let times = curve.timeline().times();
@@ -183,9 +183,9 @@ impl Local {
 
 /// The bound in radians of a rotation between two keys.
 ///
-/// The result of a cubic spline is normalised, and so is a rotation past the end of an arc between keys of different lengths.
-/// The errors of the summed terms are in proportion to the stored numbers, so that a short sum magnifies them. If the sum
-/// vanishes, any rotation is within the bound.
+/// The result of a cubic spline is normalised, and so is a rotation past the end of an arc between keys of different
+/// lengths. The errors of the summed terms are in proportion to the stored numbers, so that a short sum magnifies them.
+/// If the sum vanishes, any rotation is within the bound.
 fn rotation(curve: &Curve, slack: &Slack) -> f64 {
     let KeySpan { key, fraction, hit, .. } = slack.span;
     let cubic = curve.interpolation() == Interpolation::CubicSpline;

@@ -18,7 +18,8 @@ const STEP: f64 = 0.05;
 /// The rates at which clips play.
 const RATES: [f64; 4] = [1.0, -0.7, 2.5, 0.31];
 
-/// A crowd to check an engine with: [`compare_as`](crate::contract::compare_as) compares its poses with those of the reference.
+/// A crowd to check an engine with: [`compare_as`](crate::contract::compare_as) compares its poses with those of the
+/// reference.
 #[derive(Debug, Clone)]
 pub struct Check {
     /// The kind of the crowd: `clip`, `wrap modes`, `blend`, `override`, `additive`, `masks`, `fades`, `half skin`.
@@ -33,8 +34,8 @@ pub struct Check {
     pub outputs: Outputs,
 }
 
-/// The checks of a library: each clip at no more than `samples` times on its keys, between them and beyond; then, per skeleton,
-/// crowds in all wrap modes at several rates, and crowds that blend, override, add, mask and fade.
+/// The checks of a library: each clip at no more than `samples` times on its keys, between them and beyond; then, per
+/// skeleton, crowds in all wrap modes at several rates, and crowds that blend, override, add, mask and fade.
 ///
 /// It adds a mask per skeleton to the library, so that it is called before the library is packed.
 ///
@@ -179,7 +180,8 @@ impl MixedCrowds<'_> {
         Ok(())
     }
 
-    /// Instances of one clip each, in every wrap mode at every rate; some of a part of the clip, or a limited number of passes.
+    /// Instances of one clip each, in every wrap mode at every rate; some of a part of the clip, or a limited number of
+    /// passes.
     fn wraps(&self) -> Vec<Vec<Layer>> {
         let plays = WrapMode::ALL.into_iter().flat_map(|wrap| RATES.map(|rate| (wrap, rate))).enumerate();
         let layer = |(index, (wrap, rate)): (usize, (WrapMode, f64))| {
@@ -212,8 +214,8 @@ impl MixedCrowds<'_> {
 /// The fractions of a key interval: its first key, just after it, a third, half, and most of it.
 const FRACTIONS: [f64; 5] = [0.0, 0.01, 1.0 / 3.0, 0.5, 0.9];
 
-/// The times at which a clip is checked: before the first key, after the last, on keys and between them. There are at most `max`,
-/// spread over the whole clip.
+/// The times at which a clip is checked: before the first key, after the last, on keys and between them. There are at
+/// most `max`, spread over the whole clip.
 pub fn check_times(clip: &Clip, max: usize) -> Vec<f64> {
     let mut keys: Vec<f64> = Vec::new();
     let mut visited = std::collections::HashSet::new();
@@ -231,8 +233,8 @@ pub fn check_times(clip: &Clip, max: usize) -> Vec<f64> {
     if times.len() <= max {
         return times;
     }
-    // A fixed stride would select some fractions more often than others. The fractional parts of multiples of the golden ratio
-    // vary the stride.
+    // A fixed stride would select some fractions more often than others. The fractional parts of multiples of the
+    // golden ratio vary the stride.
     let stride = times.len() as f64 / max as f64;
     let variation = |index: usize| (index as f64 * 0.618_033_988_749_894_9).fract();
     (0..max).map(|index| times[((index as f64 + variation(index)) * stride) as usize % times.len()]).collect()

@@ -62,7 +62,8 @@ struct Rounded {
 }
 
 impl Rounded {
-    /// A WGSL `exp(x)` is off by up to `3 + 2 |x|` units in the last place, and the elapsed time and the rate by one each.
+    /// A WGSL `exp(x)` is off by up to `3 + 2 |x|` units in the last place, and the elapsed time and the rate by one
+    /// each.
     fn new(transition: &Transition, elapsed: f64) -> Self {
         let exponent = transition.rate() * elapsed;
         Self { decay: Decay::new(transition, elapsed), error: (8.0 + 6.0 * exponent) * HALF_STEP }

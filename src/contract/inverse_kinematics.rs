@@ -1,18 +1,20 @@
 //! Bounds of the local rotations of an instance after its goals.
 //!
-//! An engine computes the turns of a goal from vectors between joints and from model rotations. Their bounds follow from the local
-//! bounds before the goal. The exact solve, repeated with each number of the vectors displaced by its bound, shows the effect on the
-//! turns. The sum of all effects is the bound of a turn, to first order. This holds while the displacements are small against the
-//! vectors; otherwise any rotation is within the bound. So the bounds are wide where the rules are ill-conditioned:
+//! An engine computes the turns of a goal from vectors between joints and from model rotations. Their bounds follow
+//! from the local bounds before the goal. The exact solve, repeated with each number of the vectors displaced by its
+//! bound, shows the effect on the turns. The sum of all effects is the bound of a turn, to first order. This holds
+//! while the displacements are small against the vectors; otherwise any rotation is within the bound. So the bounds are
+//! wide where the rules are ill-conditioned:
 //!
 //! * The plane of a limb has the error of its bones over the sine of the angle between them, at least 1e-3.
-//! * The angle of the bend has the error of the goal over the sine of the angle, bounded by the margin of 1e-4 in the rules.
+//! * The angle of the bend has the error of the goal over the sine of the angle, bounded by the margin of 1e-4 in the
+//!   rules.
 //! * The direction of a folded limb has the error of its bones over the distance of its ends.
 //! * The turn by a pole has the error of the first bone over the part of it that is across the goal, at least 1e-3.
 //! * The shortest rotation between nearly opposite directions has their error over half the length of their sum.
 //!
-//! Near a threshold of the rules, the answers on both sides are right. The solve is repeated with each threshold moved either way by
-//! the bound of the number that is compared with it, and the difference is added.
+//! Near a threshold of the rules, the answers on both sides are right. The solve is repeated with each threshold moved
+//! either way by the bound of the number that is compared with it, and the difference is added.
 
 use std::f64::consts::PI;
 
@@ -95,11 +97,12 @@ struct Turn {
 }
 
 impl Turn {
-    /// The bound of the local rotation of a joint after a share of the turn, from the bounds of the rotation and of the parent's model
-    /// rotation.
+    /// The bound of the local rotation of a joint after a share of the turn, from the bounds of the rotation and of the
+    /// parent's model rotation.
     ///
-    /// In the parent's space, the turn has an axis that is tilted by the error of the parent. On the sphere of quaternions, a share of a
-    /// turn has `sin(weight angle / 2) / sin(angle / 2)` of the error of the turn, and at least the share of it.
+    /// In the parent's space, the turn has an axis that is tilted by the error of the parent. On the sphere of
+    /// quaternions, a share of a turn has `sin(weight angle / 2) / sin(angle / 2)` of the error of the turn, and at
+    /// least the share of it.
     fn local(&self, old: f64, parent: f64, weight: f64) -> f64 {
         let whole = angle(DQuat::IDENTITY, self.turn);
         let half = whole / 2.0;
@@ -116,8 +119,8 @@ fn displaced(vector: DVec3, length: f64) -> [[DVec3; 2]; 3] {
     DVec3::AXES.map(|axis| [vector + length * axis, vector - length * axis])
 }
 
-/// The turn, from the bounds of the joint's model rotation in radians and of the vector to the target; `None` if every engine leaves the
-/// pose as it is.
+/// The turn, from the bounds of the joint's model rotation in radians and of the vector to the target; `None` if every
+/// engine leaves the pose as it is.
 fn aim_turn(aim: &Aim, rotation: f64, target: f64) -> Option<Turn> {
     if aim.forward.length() == 0.0 {
         return None;
@@ -199,8 +202,8 @@ impl Limb {
         uppers.into_iter().chain(lowers).chain(goals).chain(poles)
     }
 
-    /// The thresholds of the rules, each moved both ways by the error of the number that is compared with it. `end` leads from the first
-    /// joint to the third after the bend.
+    /// The thresholds of the rules, each moved both ways by the error of the number that is compared with it. `end`
+    /// leads from the first joint to the third after the bend.
     fn moved_thresholds(&self, end: &Vector) -> [[Thresholds; 2]; 5] {
         let rules = Thresholds::RULES;
         let Self { upper, lower, goal, pole, .. } = self;
@@ -232,8 +235,8 @@ impl Limb {
             // A pole corrects the direction in which the shortest rotation swings the limb.
             return bent * (1.0 + 1.0 / bone);
         }
-        // The directions before and after the swing are unit vectors, so that half of the length of their sum is the cosine of half of
-        // the angle between them.
+        // The directions before and after the swing are unit vectors, so that half of the length of their sum is the
+        // cosine of half of the angle between them.
         let half = (end.vector.normalize_or_zero() + axis).length() / 2.0;
         if half > bent + end.relative() + goal.relative() { bent / half } else { PI }
     }

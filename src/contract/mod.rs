@@ -11,28 +11,28 @@
 //! | the same as dual quaternions | plus a rotation of 2 / 32767 rad about the model's origin |
 //! | root motion | as the rotation and translation of the root joint, times the number of loops in the step |
 //!
-//! Packed skin matrices ([`SkinFormat`]) are rounded last. As `f16`, a vertex a metre from the model's origin is off by up to
-//! 2 mm, at ten metres by up to 2 cm: numbers from 1 to 2 have steps of 1/1024, those from 8 to 16 of 1/128. As a dual
-//! quaternion, whose translation and scale are `f32`, it is off by up to 0.06 mm at a metre, 0.6 mm at ten. Scales that count
-//! as uniform may differ by a share of 1e-4, and their difference is added.
+//! Packed skin matrices ([`SkinFormat`]) are rounded last. As `f16`, a vertex a metre from the model's origin is off by
+//! up to 2 mm, at ten metres by up to 2 cm: numbers from 1 to 2 have steps of 1/1024, those from 8 to 16 of 1/128. As a
+//! dual quaternion, whose translation and scale are `f32`, it is off by up to 0.06 mm at a metre, 0.6 mm at ten. Scales
+//! that count as uniform may differ by a share of 1e-4, and their difference is added.
 //!
-//! An easing adds the effect of 2^-22 of a key interval on the eased fraction to the local bounds, which counts where the easing
-//! is steep. Beyond the value of a key, it scales the local bounds by the overshoot (`contract/slack.rs`).
+//! An easing adds the effect of 2^-22 of a key interval on the eased fraction to the local bounds, which counts where
+//! the easing is steep. Beyond the value of a key, it scales the local bounds by the overshoot (`contract/slack.rs`).
 //!
-//! A time is exact to 2^-48 of it and to the smallest normal `f32`. Keys that are closer together than 2^24 of that widen the bounds
-//! by the change of the value within that time.
+//! A time is exact to 2^-48 of it and to the smallest normal `f32`. Keys that are closer together than 2^24 of that
+//! widen the bounds by the change of the value within that time.
 //!
-//! Times that follow from parameters and leaders are exact to 48 bits, as those of playing layers. Weights that follow from
-//! parameters have the bounds of fades, relative to the largest knot, or to the longest side of a blend space's triangle over its
-//! height. In a transition, what decays adds its size times the rounding of the decay: `(8 + 6 x) 2^-24`, with `x` the exponent
-//! (`contract/decay.rs`).
+//! Times that follow from parameters and leaders are exact to 48 bits, as those of playing layers. Weights that follow
+//! from parameters have the bounds of fades, relative to the largest knot, or to the longest side of a blend space's
+//! triangle over its height. In a transition, what decays adds its size times the rounding of the decay:
+//! `(8 + 6 x) 2^-24`, with `x` the exponent (`contract/decay.rs`).
 //!
-//! Goals turn joints by angles that follow from positions. The bound of such a turn is the effect of the bounds of the vectors between
-//! the joints and to the target, so that it is wide where a limb is nearly straight or folded, and where a turn is nearly half a
-//! circle (`contract/inverse_kinematics`).
+//! Goals turn joints by angles that follow from positions. The bound of such a turn is the effect of the bounds of the
+//! vectors between the joints and to the target, so that it is wide where a limb is nearly straight or folded, and
+//! where a turn is nearly half a circle (`contract/inverse_kinematics`).
 //!
-//! If a track is ill-conditioned, so that its local bound is wider than its present value alone would make it, the bounds of
-//! everything that depends on the track widen by the same effect.
+//! If a track is ill-conditioned, so that its local bound is wider than its present value alone would make it, the
+//! bounds of everything that depends on the track widen by the same effect.
 
 mod bounds;
 pub(crate) mod checks;
@@ -58,13 +58,15 @@ use crate::reference::instance::Instance;
 /// An error, with its bound and its position in the crowd.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Worst {
-    /// The error, in radians for rotations, else in units of the quantity. It is infinite if a number is missing or not finite.
+    /// The error, in radians for rotations, else in units of the quantity. It is infinite if a number is missing or not
+    /// finite.
     pub error: f64,
     /// The largest error that the contract allows here.
     pub allowed: f64,
     /// Index of the instance in the crowd.
     pub instance: usize,
-    /// Index of the joint in the skeleton. For a weight or property, its index among those of the skeleton; for root motion 0.
+    /// Index of the joint in the skeleton. For a weight or property, its index among those of the skeleton; for root
+    /// motion 0.
     pub index: usize,
 }
 
@@ -146,8 +148,8 @@ fn note(worst: &mut Option<Worst>, new: Worst) {
     }
 }
 
-/// Compares the poses of an engine with those of the reference, at a tick or at the end of a step. Quantities that `expected`
-/// does not have are not compared.
+/// Compares the poses of an engine with those of the reference, at a tick or at the end of a step. Quantities that
+/// `expected` does not have are not compared.
 ///
 /// # Panics
 /// If the crowd does not fit the library ([`Crowd::check`]).

@@ -1,8 +1,8 @@
 //! The bounds of root motion.
 //!
-//! From clip time `a` to `b`, a clip moves its instance by `G(a)^-1 W^n G(b)`. `G` is the part of its root joint that moves the
-//! instance, and `W` is the movement of one loop, from the start of the played part to its end, repeated `n` times. Errors of
-//! `W` grow with `n`. An error of its rotation displaces points that are up to `n` loops away.
+//! From clip time `a` to `b`, a clip moves its instance by `G(a)^-1 W^n G(b)`. `G` is the part of its root joint that
+//! moves the instance, and `W` is the movement of one loop, from the start of the played part to its end, repeated `n`
+//! times. Errors of `W` grow with `n`. An error of its rotation displaces points that are up to `n` loops away.
 
 use std::f64::consts::PI;
 

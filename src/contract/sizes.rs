@@ -7,7 +7,8 @@ use crate::model::rotation::unit;
 /// The allowed error: radians for a rotation, and a share of the magnitude for everything else.
 pub const NARROW: f64 = 2e-6;
 
-/// The allowed error of a magnitude. It is at least the smallest normal `f32`, since GPUs may flush smaller numbers to zero.
+/// The allowed error of a magnitude. It is at least the smallest normal `f32`, since GPUs may flush smaller numbers to
+/// zero.
 pub fn share_of(magnitude: f64) -> f64 {
     (NARROW * magnitude).max(f64::from(f32::MIN_POSITIVE))
 }

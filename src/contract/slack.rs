@@ -1,5 +1,5 @@
-//! The additions to the bounds of a curve at a time. A steep easing magnifies the rounding of its fraction, and keys that are very
-//! close together magnify the rounding of the time.
+//! The additions to the bounds of a curve at a time. A steep easing magnifies the rounding of its fraction, and keys
+//! that are very close together magnify the rounding of the time.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -18,8 +18,8 @@ const FRACTION: f64 = 1.0 / (1 << 22) as f64;
 /// The error of a time in seconds, as a share of it. An engine keeps times as two `f32`.
 const TIME: f64 = 1.0 / (1_u64 << 48) as f64;
 
-/// The error in seconds of a layer's time after a long play: 2^-51 of the seconds that it has played, since the rate is an
-/// `f64`.
+/// The error in seconds of a layer's time after a long play: 2^-51 of the seconds that it has played, since the rate is
+/// an `f64`.
 #[derive(Clone, Copy)]
 pub struct Clock(f64);
 
@@ -27,7 +27,8 @@ impl Clock {
     /// The error of a layer that does not play.
     pub const STANDING: Self = Self(0.0);
 
-    /// The error of a layer without a driver at a tick; `driven` is the one of its driven time. `duration` is that of its clip.
+    /// The error of a layer without a driver at a tick; `driven` is the one of its driven time. `duration` is that of
+    /// its clip.
     pub fn of_layer(time: LayerTime, now: Ticks, duration: f64, driven: f64) -> Self {
         let short = if driven > 0.0 { short(duration) } else { 0.0 };
         Self(Self::new(time, now, duration).0 + driven + short)
@@ -42,9 +43,9 @@ impl Clock {
     }
 }
 
-/// The error of the time of a very short clip while it plays. An engine counts in 2^-64 of the duration, by a unit and its 2^-32 as
-/// `f32`. Below 2^-62 s, the small part is lost where smaller numbers than normal ones are 0. Below 2^-94 s the unit is, too, and the
-/// clip stays at its start.
+/// The error of the time of a very short clip while it plays. An engine counts in 2^-64 of the duration, by a unit and
+/// its 2^-32 as `f32`. Below 2^-62 s, the small part is lost where smaller numbers than normal ones are 0. Below 2^-94
+/// s the unit is, too, and the clip stays at its start.
 fn short(duration: f64) -> f64 {
     match duration {
         _ if duration < 2.0_f64.powi(-94) => duration,
@@ -153,7 +154,8 @@ impl<'a> Slack<'a> {
         pairs.map(|(first, last)| (last - first).abs()).sum()
     }
 
-    /// The largest number of an interpolator's result here, and the error of the result because of that of the fraction.
+    /// The largest number of an interpolator's result here, and the error of the result because of that of the
+    /// fraction.
     pub fn custom(&self, library: &Library) -> (f64, f64) {
         let sample = |fraction| sample::value_at(library, self.curve, KeySpan { fraction, ..self.span });
         let here = sample(self.span.fraction);
@@ -184,18 +186,19 @@ impl<'a> Slack<'a> {
         let KeySpan { key, .. } = self.span;
         let times = self.curve.timeline().times();
         let tangents = size(self.curve.out_tangent(key)) + size(self.curve.in_tangent(key + 1));
-        // The weights of the derivative of a Hermite spline are 6 t (1 - t), (1 - t) (1 - 3 t) and t (3 t - 2). They grow with
-        // the square of the overshoot.
+        // The weights of the derivative of a Hermite spline are 6 t (1 - t), (1 - t) (1 - 3 t) and t (3 t - 2). They
+        // grow with the square of the overshoot.
         6.0 * self.reach() * (apart + (times[key + 1] - times[key]) * tangents)
     }
 }
 
-/// The spans that an engine may find for a time because it rounds the time; none if they are within the rounding of a fraction.
+/// The spans that an engine may find for a time because it rounds the time; none if they are within the rounding of a
+/// fraction.
 ///
-/// A time has an error of 2^-48 of it, and of the smallest normal `f32`, since GPUs may flush smaller numbers to zero. It counts if
-/// it is more than 2^-24 of the interval, or reaches the next key: for key times that are very close together for their size. An
-/// engine's time is then anywhere within the error, on any key that is there. The time of a key itself is only rounded to zero, unless
-/// it is that of a layer that plays.
+/// A time has an error of 2^-48 of it, and of the smallest normal `f32`, since GPUs may flush smaller numbers to zero.
+/// It counts if it is more than 2^-24 of the interval, or reaches the next key: for key times that are very close
+/// together for their size. An engine's time is then anywhere within the error, on any key that is there. The time of a
+/// key itself is only rounded to zero, unless it is that of a layer that plays.
 fn near(curve: &Curve, span: KeySpan, time: f64, clock: Clock, rotation: bool) -> Vec<KeySpan> {
     let KeySpan { key, fraction, hit, straight } = span;
     if straight {

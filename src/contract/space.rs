@@ -22,7 +22,8 @@ pub struct Space<'a> {
     size: f64,
     shell: f64,
     stretch: Vec<f64>,
-    /// For each joint, the error of the numbers of its model matrix because smaller ones than the smallest normal `f32` may be 0.
+    /// For each joint, the error of the numbers of its model matrix because smaller ones than the smallest normal `f32`
+    /// may be 0.
     lost: Vec<f64>,
     /// True for a joint if its bounds or those of an ancestor are wider than their present values would make them.
     widened: Vec<bool>,
@@ -51,16 +52,16 @@ impl<'a> Space<'a> {
         Self { skeleton, truth, local, depths: skeleton.depths(), size: reach + shell, shell, stretch, lost, widened }
     }
 
-    /// Points in a joint's space: its position, and one point along each axis. In model space, the distance to such a point is
-    /// at most the shell, whatever the scales of the joint and its ancestors are.
+    /// Points in a joint's space: its position, and one point along each axis. In model space, the distance to such a
+    /// point is at most the shell, whatever the scales of the joint and its ancestors are.
     pub fn points(&self, joint: usize) -> impl Iterator<Item = DVec3> + use<> {
         let stretch = self.stretch[joint];
         let offset = if stretch > 0.0 { self.shell / stretch } else { 0.0 };
         [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].into_iter().map(move |axis| axis * offset)
     }
 
-    /// The bound in model space of a point in a joint's space. `summed` is the largest magnitude of the terms that an engine adds
-    /// up for the point.
+    /// The bound in model space of a point in a joint's space. `summed` is the largest magnitude of the terms that an
+    /// engine adds up for the point.
     pub fn allowed(&self, joint: usize, point: DVec3, summed: f64) -> f64 {
         let levels = (self.depths[joint] + 1) as f64;
         // Each of the three coordinates counts three numbers at most.
@@ -70,8 +71,8 @@ impl<'a> Space<'a> {
 
     /// The bound of the vector from a joint to one below it, which an engine computes from their positions.
     ///
-    /// The bounds of the joints between them displace its end, those of the rotations and scales above turn and stretch it. Those of
-    /// the translations above cancel, except for the rounding of both positions, level by level.
+    /// The bounds of the joints between them displace its end, those of the rotations and scales above turn and stretch
+    /// it. Those of the translations above cancel, except for the rounding of both positions, level by level.
     pub fn between(&self, above: usize, below: usize) -> f64 {
         let levels = (self.depths[above] + self.depths[below] + 2) as f64;
         let mut error = PER_LEVEL * levels * self.size;
@@ -104,8 +105,8 @@ impl<'a> Space<'a> {
         above.map(|joint| if joints[joint].matrix.is_some() { NARROW } else { self.local.rotation[joint] }).sum()
     }
 
-    /// The addition at a point for local bounds of a joint and its ancestors that are wider than their present values would make
-    /// them: wide rotations, ill-conditioned splines, tracks with values far larger than the present one.
+    /// The addition at a point for local bounds of a joint and its ancestors that are wider than their present values
+    /// would make them: wide rotations, ill-conditioned splines, tracks with values far larger than the present one.
     fn excess(&self, joint: usize, mut point: DVec3) -> f64 {
         let mut excess = 0.0;
         let mut next = Some(joint);
@@ -145,8 +146,8 @@ fn bind_position(inverse_bind: &DAffine3) -> DVec3 {
     inverse.map_or(DVec3::ZERO, |inverse| inverse * -inverse_bind.translation)
 }
 
-/// For each joint of a skin, virtual vertices at the distance of the shell from its position in the bind pose, one along each
-/// direction of each axis.
+/// For each joint of a skin, virtual vertices at the distance of the shell from its position in the bind pose, one
+/// along each direction of each axis.
 pub fn vertices(skin: &Skin) -> Vec<[DVec3; 6]> {
     let positions: Vec<DVec3> = skin.inverse_bind.iter().map(bind_position).collect();
     let reach = positions.iter().map(|position| position.length()).fold(0.0, f64::max);
@@ -161,11 +162,11 @@ const HALF: f64 = 1.0 / 2048.0;
 const HALF_LEAST: f64 = 0.5 / (1 << 24) as f64;
 /// The largest `f16`.
 const HALF_MOST: f64 = 65504.0;
-/// The error in radians of a unit quaternion of four `snorm16`. Each number is off by up to half a step of 1 / 32767, all four
-/// together by up to a whole step, and a rotation turns by twice the angle of its quaternion.
+/// The error in radians of a unit quaternion of four `snorm16`. Each number is off by up to half a step of 1 / 32767,
+/// all four together by up to a whole step, and a rotation turns by twice the angle of its quaternion.
 const SNORM_TURN: f64 = 2.0 / 32767.0;
-/// The error of a rotation and uniform scale that are read from some elements of a matrix, relative to the error of the nearest
-/// ones.
+/// The error of a rotation and uniform scale that are read from some elements of a matrix, relative to the error of the
+/// nearest ones.
 const READ: f64 = 4.0;
 
 /// The distance by which rounding of a matrix may displace a point that it transforms.
@@ -180,7 +181,8 @@ pub fn skin_rounding(format: SkinFormat, matrix: &DAffine3, point: DVec3) -> f64
     }
 }
 
-/// The displacement by rounding to `f16`. The error of each number is multiplied by the coordinate that the number multiplies.
+/// The displacement by rounding to `f16`. The error of each number is multiplied by the coordinate that the number
+/// multiplies.
 fn half(matrix: &DAffine3, point: DVec3) -> f64 {
     let error = |number: f64| match number.abs() {
         beyond if beyond > HALF_MOST => beyond - HALF_MOST,

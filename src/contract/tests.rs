@@ -9,8 +9,8 @@ use crate::model::{
     Skeleton, Skin, SkinFormat, Target, Ticks, Timeline, Track, Transform,
 };
 
-/// An arm of two joints of a metre each, half a second into its clip. The first joint turns by some degrees in a second. The arm
-/// has a skin, a weight and a property.
+/// An arm of two joints of a metre each, half a second into its clip. The first joint turns by some degrees in a
+/// second. The arm has a skin, a weight and a property.
 struct Scene {
     library: Library,
     crowd: Crowd,

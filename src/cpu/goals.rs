@@ -4,9 +4,9 @@
 //! Only the joints that lead to a chain get matrices here, as a structure of arrays like those of [`soa`]. Those of
 //! joints that no goal has turned are kept from goal to goal.
 //!
-//! All matrices are at hand after the hierarchy on a GPU, but here the hierarchy comes later, and only the few joints that
-//! lead to a chain need a matrix. All scales are then treated alike. Instances with the same chains are neighbours, so
-//! that registers are full.
+//! All matrices are at hand after the hierarchy on a GPU, but here the hierarchy comes later, and only the few joints
+//! that lead to a chain need a matrix. All scales are then treated alike. Instances with the same chains are
+//! neighbours, so that registers are full.
 
 use glam::Vec4;
 

@@ -1,5 +1,5 @@
-//! The human: joints, property and skin, and its clips. A motion gives the rotation of each joint as a function of the phase of a
-//! cycle; a clip samples it at keys.
+//! The human: joints, property and skin, and its clips. A motion gives the rotation of each joint as a function of the
+//! phase of a cycle; a clip samples it at keys.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ const MIDDLE: [(&str, Option<&str>, [f64; 3]); 8] = [
     ("jaw", Some("head"), [0.0, 0.02, 0.03]),
 ];
 
-/// The joints of the left side: name, parent and offset from the parent in metres. The right side has mirrored x. A parent may be
-/// a joint in the middle.
+/// The joints of the left side: name, parent and offset from the parent in metres. The right side has mirrored x. A
+/// parent may be a joint in the middle.
 const SIDE: [(&str, &str, [f64; 3]); 28] = [
     ("eye", "head", [0.032, 0.07, 0.08]),
     ("clavicle", "spine.4", [0.03, 0.08, 0.02]),
@@ -122,7 +122,8 @@ impl<'a> BodyPart<'a> {
 /// A motion. Phases go from 0 to 1 in a cycle.
 #[derive(Clone, Copy)]
 pub struct CycleMotion {
-    /// Angles about x, y and z in radians, applied z first. Joints turn forwards about -x; arms turn down and up about z.
+    /// Angles about x, y and z in radians, applied z first. Joints turn forwards about -x; arms turn down and up about
+    /// z.
     pub turn: fn(BodyPart, f64) -> [f64; 3],
     /// The translation of the pelvis from its rest position, in metres.
     pub shift: fn(f64) -> [f64; 3],

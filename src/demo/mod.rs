@@ -8,11 +8,11 @@ pub use rig::{add_rig, add_uniform_rig, rig, shifted_clip};
 use crate::error::Error;
 use crate::model::{Crowd, Layer, LayerTime, Library, Playback, Skeleton, Ticks};
 
-/// A library of one human: 64 joints in metres, +Y up, facing +Z, with one skin, two morph weights (smile, blink), one property,
-/// and the clips `idle`, `walk`, `run`, `wave` and `jump`, which all loop.
+/// A library of one human: 64 joints in metres, +Y up, facing +Z, with one skin, two morph weights (smile, blink), one
+/// property, and the clips `idle`, `walk`, `run`, `wave` and `jump`, which all loop.
 ///
-/// `wave` has cubic splines, `jump` has unevenly spaced keys, and `idle` has steps. All other curves are linear, with 30 keys per
-/// second.
+/// `wave` has cubic splines, `jump` has unevenly spaced keys, and `idle` has steps. All other curves are linear, with
+/// 30 keys per second.
 ///
 /// # Errors
 /// None in practice. The result passes on the checks of the model.
@@ -26,7 +26,8 @@ pub fn library() -> Result<Library, Error> {
     Ok(library)
 }
 
-/// A crowd that plays the clips of a library. The instances take the clips in turn, each with its own start and rate (0.8 to 1.2).
+/// A crowd that plays the clips of a library. The instances take the clips in turn, each with its own start and rate
+/// (0.8 to 1.2).
 ///
 /// The same library and number always give the same crowd. Without clips, all instances stand at rest.
 ///

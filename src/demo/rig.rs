@@ -14,14 +14,15 @@ use crate::model::{
 /// The largest product of joints and keys of a generated rig, which has 1.3 GB of values.
 const MOST_KEYS: u64 = 1 << 24;
 
-/// A library of one tree of joints, with one skin of all joints and one looping clip. The clip has linear translations, rotations
-/// and scales of every joint, `keys` keys each at 30 per second.
+/// A library of one tree of joints, with one skin of all joints and one looping clip. The clip has linear translations,
+/// rotations and scales of every joint, `keys` keys each at 30 per second.
 ///
-/// `depth` is the number of levels, at most the number of joints. With one level per joint, the tree is a chain. With one level,
-/// all joints are roots.
+/// `depth` is the number of levels, at most the number of joints. With one level per joint, the tree is a chain. With
+/// one level, all joints are roots.
 ///
 /// # Errors
-/// [`Error::Usage`] if a number is 0 or there are more levels than joints; [`Error::Limit`] if joints times keys exceed 2^24.
+/// [`Error::Usage`] if a number is 0 or there are more levels than joints; [`Error::Limit`] if joints times keys exceed
+/// 2^24.
 pub fn rig(joints: usize, keys: usize, depth: usize) -> Result<Library, Error> {
     let mut library = Library::new();
     add_rig(&mut library, joints, keys, depth)?;
@@ -120,10 +121,12 @@ fn parents(joints: usize, depth: usize) -> Vec<Option<usize>> {
     (0..joints).map(parent).collect()
 }
 
-/// A copy of a clip that begins `shift` keys later, modulo its number of keys. Its last key repeats its first, as in the clip of a
-/// [`rig`](crate::demo::rig()). It has timelines and keys of its own, so that both clips share no memory in a packed library.
+/// A copy of a clip that begins `shift` keys later, modulo its number of keys. Its last key repeats its first, as in
+/// the clip of a [`rig`](crate::demo::rig()). It has timelines and keys of its own, so that both clips share no memory
+/// in a packed library.
 ///
-/// Of its curves, it keeps the interpolation only: easings, events and behaviour beyond the keys are those of a new clip.
+/// Of its curves, it keeps the interpolation only: easings, events and behaviour beyond the keys are those of a new
+/// clip.
 ///
 /// # Errors
 /// None in practice. The result passes on the checks of the model.

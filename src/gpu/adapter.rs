@@ -95,7 +95,8 @@ impl AdapterDescription {
 }
 
 impl GpuContext {
-    /// The adapters of the machine, in the order of wgpu. The environment variable `WGPU_BACKEND` limits them to some backends.
+    /// The adapters of the machine, in the order of wgpu. The environment variable `WGPU_BACKEND` limits them to some
+    /// backends.
     ///
     /// # Errors
     /// [`Error::Usage`] if an environment variable of wgpu has a wrong value.
@@ -126,8 +127,8 @@ impl GpuContext {
         Ok(list(&Self::instance()).await)
     }
 
-    /// The adapter with an index in the list of [`adapters`](Self::adapters), or with a part of a name, in any case. An adapter
-    /// whose whole name is given is preferred. A number is always an index.
+    /// The adapter with an index in the list of [`adapters`](Self::adapters), or with a part of a name, in any case. An
+    /// adapter whose whole name is given is preferred. A number is always an index.
     ///
     /// # Errors
     /// * [`Error::Usage`] with a list of the adapters if none matches or if several match.
@@ -153,16 +154,16 @@ impl GpuContext {
     /// The adapter that [`new`](Self::new) opens.
     ///
     /// # Errors
-    /// [`Error::NoAdapter`] if there is no such adapter; [`Error::Device`] if none of them is enough for posse; those of
-    /// [`adapters`](Self::adapters).
+    /// [`Error::NoAdapter`] if there is no such adapter; [`Error::Device`] if none of them is enough for posse; those
+    /// of [`adapters`](Self::adapters).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn default_adapter(kind: AdapterKind) -> Result<AdapterDescription, Error> {
         pollster::block_on(choose(&Self::instance(), kind, None))
     }
 }
 
-/// The best adapter of a kind that the environment variables allow, and that can present on the surface if there is one. An adapter
-/// that is not enough for posse is only the answer if there is no other, and then an error.
+/// The best adapter of a kind that the environment variables allow, and that can present on the surface if there is
+/// one. An adapter that is not enough for posse is only the answer if there is no other, and then an error.
 pub(super) async fn choose(
     instance: &wgpu::Instance,
     kind: AdapterKind,

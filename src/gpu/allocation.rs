@@ -12,8 +12,8 @@ pub fn create_buffer(device: &wgpu::Device, descriptor: &wgpu::BufferDescriptor)
     device.create_buffer(descriptor)
 }
 
-/// Stands before each other object that is made on a device, and before each upload. Does nothing but in tests, which let the
-/// device report here that memory is out.
+/// Stands before each other object that is made on a device, and before each upload. Does nothing but in tests, which
+/// let the device report here that memory is out.
 pub fn fault_point(device: &wgpu::Device) {
     #[cfg(any(test, feature = "test_support"))]
     if faults::is_due() {
@@ -47,7 +47,8 @@ pub mod faults {
         static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
     }
 
-    /// Runs a function in which the place after `passed` others fails. Returns its result, and whether the place was reached.
+    /// Runs a function in which the place after `passed` others fails. Returns its result, and whether the place was
+    /// reached.
     pub fn with_fault_after<T>(passed: usize, run: impl FnOnce() -> T) -> (T, bool) {
         LEFT.set(Some(passed));
         let result = run();
@@ -61,8 +62,8 @@ pub mod faults {
         left == Some(0)
     }
 
-    /// Lets each place that a function reaches fail in turn, on what `make` makes without a fault. Each must give the error of want of
-    /// memory, and the same call must succeed afterwards. Returns the number of places.
+    /// Lets each place that a function reaches fail in turn, on what `make` makes without a fault. Each must give the
+    /// error of want of memory, and the same call must succeed afterwards. Returns the number of places.
     #[track_caller]
     pub fn each_fault<S, T>(what: &str, make: impl Fn() -> S, run: impl Fn(&mut S) -> Result<T, Error>) -> usize {
         for passed in 0..10_000 {
@@ -108,7 +109,8 @@ pub mod faults {
         pollster::block_on(adapter.request_device(&descriptor)).expect("the no-op device")
     }
 
-    /// A buffer for which no machine has the memory. wgpu reports that memory is out, and each use of the buffer as invalid.
+    /// A buffer for which no machine has the memory. wgpu reports that memory is out, and each use of the buffer as
+    /// invalid.
     pub fn refused_buffer(device: &wgpu::Device) -> wgpu::Buffer {
         let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let label = Some("without memory");

@@ -94,7 +94,8 @@ fn a_frame_without_memory_is_refused_and_the_next_one_runs() {
     each_fault("events", || (), |()| engine.borrow_mut().evaluate_events(&crowd, step, 8));
     each_fault("a wait", || (), |()| engine.borrow().wait());
 
-    // A crowd that goes on: the frame of the caller is refused by the device, in the scope of the caller, and the next one is not.
+    // A crowd that goes on: the frame of the caller is refused by the device, in the scope of the caller, and the next
+    // one is not.
     let engine = engine.into_inner();
     let gpu_crowd = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, ROOM).unwrap();
     let frame = |fault: bool| {

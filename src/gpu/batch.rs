@@ -11,10 +11,10 @@ use crate::pack::OutputLayout;
 
 /// Instances of one skeleton that need the same mixing, with the buffers of their poses.
 ///
-/// A crowd has one batch for each of its skeletons and each [`Mixing`] that instances of the skeleton need. A batch is cut if a
-/// buffer would be larger than a binding of the device allows. [`layout`](Self::layout) describes the buffers, which hold
-/// instance after instance; an output that was not requested has no buffer. The buffers have the usages `STORAGE`, `VERTEX` and
-/// `COPY_SRC`, so that a vertex shader reads them without a copy.
+/// A crowd has one batch for each of its skeletons and each [`Mixing`] that instances of the skeleton need. A batch is
+/// cut if a buffer would be larger than a binding of the device allows. [`layout`](Self::layout) describes the buffers,
+/// which hold instance after instance; an output that was not requested has no buffer. The buffers have the usages
+/// `STORAGE`, `VERTEX` and `COPY_SRC`, so that a vertex shader reads them without a copy.
 #[derive(Debug)]
 pub struct GpuBatch {
     pub(super) skeleton: SkeletonId,
@@ -170,23 +170,24 @@ impl GpuBatch {
         self.outputs.values.as_ref()
     }
 
-    /// Root motions of all instances, visible or not. Each is 8 `f32`: translation xyz, then 1 if the clip of a layer names a
-    /// root and 0 otherwise, and the rotation xyzw.
+    /// Root motions of all instances, visible or not. Each is 8 `f32`: translation xyz, then 1 if the clip of a layer
+    /// names a root and 0 otherwise, and the rotation xyzw.
     ///
-    /// They are in the space of the root joint's parent, not in the space of the instance. A shader that moves instances by them
-    /// turns them with the matrix that [`RootMotion::space`](crate::RootMotion::space) returns, as
+    /// They are in the space of the root joint's parent, not in the space of the instance. A shader that moves
+    /// instances by them turns them with the matrix that [`RootMotion::space`](crate::RootMotion::space) returns, as
     /// [`Motion::in_space`](crate::Motion::in_space) does.
     pub fn root_motion(&self) -> Option<&wgpu::Buffer> {
         self.outputs.root_motion.as_ref()
     }
 
-    /// The parameters of the instances, which drive times and weights of layers, and move the targets of goals; `None` if the batch has
-    /// none.
+    /// The parameters of the instances, which drive times and weights of layers, and move the targets of goals; `None`
+    /// if the batch has none.
     ///
-    /// For each instance, by its slot, [`parameter_count`](Self::parameter_count) `f32`: parameter `p` of slot `s` is the number
-    /// `s * parameter_count + p`. The buffer has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, so that a kernel of the caller
-    /// can write it in each frame, before [`GpuCrowd::encode`](crate::gpu::GpuCrowd::encode) is recorded. It begins with the values
-    /// at tick 0 of the parameters of the crowd. A number that is not one (NaN) counts as 0.
+    /// For each instance, by its slot, [`parameter_count`](Self::parameter_count) `f32`: parameter `p` of slot `s` is
+    /// the number `s * parameter_count + p`. The buffer has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, so that a
+    /// kernel of the caller can write it in each frame, before [`GpuCrowd::encode`](crate::gpu::GpuCrowd::encode) is
+    /// recorded. It begins with the values at tick 0 of the parameters of the crowd. A number that is not one (NaN)
+    /// counts as 0.
     pub fn parameters(&self) -> Option<&wgpu::Buffer> {
         self.parameters.as_ref().and_then(Parameters::now)
     }
@@ -196,13 +197,14 @@ impl GpuBatch {
         self.parameters.as_ref().map_or(0, |parameters| parameters.count)
     }
 
-    /// The contents of [`skin`](Self::skin) before the last frame, in the same layout, for motion vectors. `None` unless
-    /// [`CrowdOptions::previous_skin`](crate::CrowdOptions::previous_skin) and skin matrices were requested.
+    /// The contents of [`skin`](Self::skin) before the last frame, in the same layout, for motion vectors. `None`
+    /// unless [`CrowdOptions::previous_skin`](crate::CrowdOptions::previous_skin) and skin matrices were requested.
     ///
-    /// A frame that is a step from one tick to another first copies the present skin matrices here, whatever their tick. A frame
-    /// whose step goes nowhere (the first frame, or a frame after a cut) copies the new skin matrices here, so that nothing
-    /// moves. An instance that a frame does not pose, because it is not listed or not due, stands still: both buffers hold the
-    /// same matrices. When it is posed again, it moves from its last pose, however old. Each recording counts as a frame.
+    /// A frame that is a step from one tick to another first copies the present skin matrices here, whatever their
+    /// tick. A frame whose step goes nowhere (the first frame, or a frame after a cut) copies the new skin matrices
+    /// here, so that nothing moves. An instance that a frame does not pose, because it is not listed or not due, stands
+    /// still: both buffers hold the same matrices. When it is posed again, it moves from its last pose, however old.
+    /// Each recording counts as a frame.
     pub fn previous_skin(&self) -> Option<&wgpu::Buffer> {
         self.outputs.previous_skin.as_ref()
     }
@@ -211,10 +213,11 @@ impl GpuBatch {
     /// [`CrowdOptions::visible`](crate::CrowdOptions::visible) was requested.
     ///
     /// The list is a `u32`, the number of entries, and from byte 4 on that many
-    /// [`VisibleInstance`](crate::pack::record::VisibleInstance)s of three `u32`: the slot of the instance in the batch, the
-    /// number of joints that are sampled, level by level from the roots (`0xffffffff`: all), and the update interval in frames
-    /// (0 and 1: each frame). It has room for as many entries as the batch has instances; a greater number counts as that many.
-    /// It has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, begins empty, and keeps its contents from frame to frame.
+    /// [`VisibleInstance`](crate::pack::record::VisibleInstance)s of three `u32`: the slot of the instance in the
+    /// batch, the number of joints that are sampled, level by level from the roots (`0xffffffff`: all), and the update
+    /// interval in frames (0 and 1: each frame). It has room for as many entries as the batch has instances; a greater
+    /// number counts as that many. It has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, begins empty, and keeps its
+    /// contents from frame to frame.
     pub fn visible(&self) -> Option<&wgpu::Buffer> {
         self.visible.as_ref().map(|visible| &visible.list)
     }

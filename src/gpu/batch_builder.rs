@@ -1,4 +1,5 @@
-//! Creates the batches on the GPU from packed batches, cut if a buffer or a dispatch would exceed the limits of the device.
+//! Creates the batches on the GPU from packed batches, cut if a buffer or a dispatch would exceed the limits of the
+//! device.
 
 use std::ops::Range;
 
@@ -52,11 +53,11 @@ pub(super) struct SharedParts<'a> {
     transitions: usize,
     /// The numbers per instance that were requested.
     layout: OutputLayout,
-    /// Numbers per instance in the buffer of local transforms. Goals of some skeletons need the buffer, even if the output was not
-    /// requested.
+    /// Numbers per instance in the buffer of local transforms. Goals of some skeletons need the buffer, even if the
+    /// output was not requested.
     local_stride: usize,
-    /// Numbers per instance in the buffer of model matrices. Kernels without joint matrices in workgroup memory need the buffer,
-    /// even if the output was not requested.
+    /// Numbers per instance in the buffer of model matrices. Kernels without joint matrices in workgroup memory need
+    /// the buffer, even if the output was not requested.
     model_stride: usize,
 }
 
@@ -73,8 +74,8 @@ impl<'a> SharedParts<'a> {
     /// The parts of a packed batch. Missing kernels are compiled.
     ///
     /// # Errors
-    /// [`Error::Limit`] if a software renderer would not end the walks of the goals. [`Error::Shader`] and [`Error::Device`] if the
-    /// device refuses a kernel.
+    /// [`Error::Limit`] if a software renderer would not end the walks of the goals. [`Error::Shader`] and
+    /// [`Error::Device`] if the device refuses a kernel.
     pub async fn new(
         library: &'a GpuLibrary,
         packed: &'a PackedBatch,

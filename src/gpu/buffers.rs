@@ -5,7 +5,8 @@ use wgpu::BufferUsages as Usages;
 use crate::error::Error;
 use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
 
-/// The largest binding of storage that a device allows, in bytes. It is at most `u32::MAX`: kernels address with 32 bits.
+/// The largest binding of storage that a device allows, in bytes. It is at most `u32::MAX`: kernels address with 32
+/// bits.
 pub fn largest_binding(device: &wgpu::Device) -> u64 {
     let limits = device.limits();
     limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(u32::MAX.into())
@@ -22,8 +23,8 @@ pub(super) fn upload_with_room(gpu: DeviceAndQueue, label: &str, contents: &[u8]
     sized_buffer(gpu, label, contents, Usages::STORAGE, size)
 }
 
-/// A buffer with contents, a multiple of 4 bytes. The queue uploads them with the next submission. wgpu's `create_buffer_init`
-/// maps the buffer instead, which panics in a browser whose device is lost or out of memory.
+/// A buffer with contents, a multiple of 4 bytes. The queue uploads them with the next submission. wgpu's
+/// `create_buffer_init` maps the buffer instead, which panics in a browser whose device is lost or out of memory.
 pub fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], usage: Usages) -> wgpu::Buffer {
     sized_buffer(gpu, label, contents, usage, contents.len() as u64)
 }
@@ -38,8 +39,8 @@ fn sized_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], usage: Usages
     buffer
 }
 
-/// Writes contents into a buffer with the next submission. If the device is lost, nothing is written, and the next read or wait
-/// returns the error.
+/// Writes contents into a buffer with the next submission. If the device is lost, nothing is written, and the next read
+/// or wait returns the error.
 ///
 /// # Errors
 /// [`Error::Device`] if there is no memory for the upload; nothing is written. A browser does not tell it here.

@@ -123,16 +123,17 @@ impl GpuContext {
         Ok((open_with_all_limits(&adapter).await?, adapter))
     }
 
-    /// The wgpu instance, for the creation of surfaces. It has the backends of the environment variable `WGPU_BACKEND`, by default
-    /// all that have enough storage buffers. A process has one instance: wgpu numbers the devices per instance and compares only
-    /// the numbers.
+    /// The wgpu instance, for the creation of surfaces. It has the backends of the environment variable `WGPU_BACKEND`,
+    /// by default all that have enough storage buffers. A process has one instance: wgpu numbers the devices per
+    /// instance and compares only the numbers.
     pub fn instance() -> wgpu::Instance {
         static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
         let instance = INSTANCE.get_or_init(|| {
             wgpu::Instance::new(wgpu::InstanceDescriptor {
                 // A wrong value is reported when an adapter is chosen.
                 backends: Environment::read().ok().and_then(|read| read.backends).unwrap_or(wgpu::Backends::PRIMARY),
-                // Builds without optimisation would give each expression of a kernel its line, which takes a fifth of the time of tests.
+                // Builds without optimisation would give each expression of a kernel its line, which takes a fifth of
+                // the time of tests.
                 flags: (wgpu::InstanceFlags::default() - wgpu::InstanceFlags::DEBUG).with_env(),
                 ..wgpu::InstanceDescriptor::new_without_display_handle()
             })
@@ -170,8 +171,8 @@ impl GpuContext {
     }
 }
 
-/// Opens an adapter with its limits for buffers, and with its clock if it has one. Other limits are the default, or those of an
-/// adapter with less.
+/// Opens an adapter with its limits for buffers, and with its clock if it has one. Other limits are the default, or
+/// those of an adapter with less.
 async fn open_with_all_limits(adapter: &wgpu::Adapter) -> Result<GpuContext, Error> {
     AdapterDescription::new(0, adapter.clone()).check()?;
     let available = adapter.limits();

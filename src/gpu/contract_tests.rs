@@ -1,5 +1,5 @@
-//! The contract between Rust and WGSL, without a GPU: tests compare the declarations of both, and build the pipelines on the
-//! no-op device of wgpu.
+//! The contract between Rust and WGSL, without a GPU: tests compare the declarations of both, and build the pipelines
+//! on the no-op device of wgpu.
 
 use wgpu::naga;
 
@@ -24,8 +24,8 @@ fn parse(kernel: &PoseKernel) -> naga::Module {
     parse_composed(&Composed::pose(kernel, Features::ALL, &[]))
 }
 
-/// All kernels that pose, except those of packed skin matrices, of transitions and of goals with more room for search results: their
-/// files do not depend on the room.
+/// All kernels that pose, except those of packed skin matrices, of transitions and of goals with more room for search
+/// results: their files do not depend on the room.
 fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
     let rooms = [SpanRoom::InLayers, SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
     let in_full = rooms.map(|span_room| (span_room, SkinFormat::Matrix));
@@ -226,8 +226,8 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
     }
 }
 
-/// `benches/RESULTS.md` derives the cost of a joint on hardware from these bytes: 64 joints, each moved in translation, rotation
-/// and scale.
+/// `benches/RESULTS.md` derives the cost of a joint on hardware from these bytes: 64 joints, each moved in translation,
+/// rotation and scale.
 #[test]
 fn a_joint_costs_the_bytes_that_the_results_derive_from() {
     let library = demo::rig(64, 60, 10).unwrap();

@@ -20,21 +20,24 @@ use crate::transition::NewTransition;
 /// A crowd that only plays needs one call per frame: [`encode`](Self::encode).
 ///
 /// # Crowds that change
-/// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance) those of
-/// one instance, [`set_goals`](Self::set_goals) its goals. The room for layers is fixed when the crowd is made: the layers that it begins with, or more by
-/// [`CrowdOptions::layers`] and [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances need a new
-/// `GpuCrowd`; it shares the [`GpuLibrary`] and its pipelines.
+/// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance)
+/// those of one instance, [`set_goals`](Self::set_goals) its goals. The room for layers is fixed when the crowd is
+/// made: the layers that it begins with, or more by [`CrowdOptions::layers`] and [`CrowdOptions::mixing`]. More layers,
+/// other skeletons, or another number of instances need a new `GpuCrowd`; it shares the [`GpuLibrary`] and its
+/// pipelines.
 ///
-/// To remove an instance, drop it from the visible list (see [`encode_visible`](Self::encode_visible)) or do not draw it, and
-/// clear its layers; until then its events and root motion continue. Without layers, it stands in its rest pose. To add an
-/// instance, reuse a free slot of the same skeleton by `set_instance` and `set_goals`, and list it with an update interval of 1 at first. Until
-/// it is posed, the slot holds the pose of the previous occupant; for one more frame, it holds that pose as the previous one.
-/// Make a crowd whose number of instances varies as large as it can become.
+/// To remove an instance, drop it from the visible list (see [`encode_visible`](Self::encode_visible)) or do not draw
+/// it, and clear its layers; until then its events and root motion continue. Without layers, it stands in its rest
+/// pose. To add an instance, reuse a free slot of the same skeleton by `set_instance` and `set_goals`, and list it with
+/// an update interval of 1 at first. Until it is posed, the slot holds the pose of the previous occupant; for one more
+/// frame, it holds that pose as the previous one. Make a crowd whose number of instances varies as large as it can
+/// become.
 ///
 /// # Parameters and transitions
-/// The times and weights of layers, and the targets and weights of goals, can follow from parameters in a buffer ([`GpuBatch::parameters`]), which the caller writes by
-/// [`set_parameters`](Self::set_parameters) or by a kernel. Then no frame needs an upload but for the clock. With
-/// [`CrowdOptions::transitions`], [`transition`](Self::transition) leads an instance to other layers without a jump.
+/// The times and weights of layers, and the targets and weights of goals, can follow from parameters in a buffer
+/// ([`GpuBatch::parameters`]), which the caller writes by [`set_parameters`](Self::set_parameters) or by a kernel. Then
+/// no frame needs an upload but for the clock. With [`CrowdOptions::transitions`], [`transition`](Self::transition)
+/// leads an instance to other layers without a jump.
 ///
 /// # Examples
 /// ```
@@ -81,8 +84,8 @@ impl GpuCrowd {
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd does not fit the library.
-    /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if dual quaternions are requested and a scale that the crowd
-    ///   uses is not uniform.
+    /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if dual quaternions are requested and a scale that
+    ///   the crowd uses is not uniform.
     /// * [`Error::Limit`] if the outputs of one instance are larger than the device allows.
     /// * [`Error::Shader`] if the device refuses a kernel.
     /// * [`Error::Device`] if the device is lost or its memory does not suffice.
@@ -157,23 +160,26 @@ impl GpuCrowd {
         Ok(Self { batches, frame, locations, outputs, options, parameter_count })
     }
 
-    /// Frees the memory of the crowd, after all submitted work. A browser frees the buffers of a dropped crowd only when it
-    /// collects garbage. A later submission with the crowd, or with a [`GpuEvents`](crate::GpuEvents) of it, fails.
+    /// Frees the memory of the crowd, after all submitted work. A browser frees the buffers of a dropped crowd only
+    /// when it collects garbage. A later submission with the crowd, or with a [`GpuEvents`](crate::GpuEvents) of it,
+    /// fails.
     pub fn destroy(&self) {
         self.batches.iter().for_each(GpuBatch::destroy);
         self.frame.destroy();
     }
 
-    /// Replaces the layers of all instances, before the next submission. Other clips, weights or times need no new crowd.
+    /// Replaces the layers of all instances, before the next submission. Other clips, weights or times need no new
+    /// crowd.
     ///
-    /// Each instance has room for the mixing that it needed when this crowd was made, or for that of [`CrowdOptions::mixing`];
-    /// and for as many layers as any instance of its skeleton with that mixing had, or as [`CrowdOptions::layers`]. If the
-    /// layers of any instance do not fit, nothing is replaced, and the outcome names the reason. Transitions and goals are replaced by
-    /// those of the given crowd; parameters stay as they are.
+    /// Each instance has room for the mixing that it needed when this crowd was made, or for that of
+    /// [`CrowdOptions::mixing`]; and for as many layers as any instance of its skeleton with that mixing had, or as
+    /// [`CrowdOptions::layers`]. If the layers of any instance do not fit, nothing is replaced, and the outcome names
+    /// the reason. Transitions and goals are replaced by those of the given crowd; parameters stay as they are.
     ///
     /// # Errors
-    /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in `new`. [`Error::Device`] if there
-    /// is no memory for the upload: a part of the layers may have been replaced, and the call can be repeated.
+    /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in `new`.
+    /// [`Error::Device`] if there is no memory for the upload: a part of the layers may have been replaced, and the
+    /// call can be repeated.
     pub fn set_layers(&self, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
         for instance in 0..crowd.len() {
             let skeleton = crowd.skeleton(instance);
@@ -249,13 +255,13 @@ impl GpuCrowd {
         Ok(())
     }
 
-    /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer records of the
-    /// instance: 120 bytes per layer that it has room for, and 100 more with room for drivers. The room is that of
-    /// [`set_layers`](Self::set_layers). A transition of the instance ends; its goals stay.
+    /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer
+    /// records of the instance: 120 bytes per layer that it has room for, and 100 more with room for drivers. The room
+    /// is that of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals stay.
     ///
     /// # Errors
-    /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them is not
-    ///   usable.
+    /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them
+    ///   is not usable.
     /// * [`Error::Limit`] if it has more layers than [`Crowd::push`] allows.
     /// * The errors of dual quaternions as in `new`.
     /// * [`Error::Device`] if there is no memory for the upload; the call can be repeated.
@@ -310,15 +316,16 @@ impl GpuCrowd {
         Ok(())
     }
 
-    /// Replaces the goals of one instance, before the next submission. It uploads 24 bytes per goal that the instance has room for.
-    /// Targets and weights that follow parameters move without it, by [`set_parameters`](Self::set_parameters).
+    /// Replaces the goals of one instance, before the next submission. It uploads 24 bytes per goal that the instance
+    /// has room for. Targets and weights that follow parameters move without it, by
+    /// [`set_parameters`](Self::set_parameters).
     ///
-    /// The room is for as many goals as any instance of the batch began with, or for [`CrowdOptions::goals`]. If the goals do not fit,
-    /// nothing is replaced, and the outcome names the reason.
+    /// The room is for as many goals as any instance of the batch began with, or for [`CrowdOptions::goals`]. If the
+    /// goals do not fit, nothing is replaced, and the outcome names the reason.
     ///
     /// # Errors
-    /// * [`Error::Instance`] if the crowd has no such instance, a chain does not exist or is for another skeleton, or a number in the
-    ///   goals is not usable.
+    /// * [`Error::Instance`] if the crowd has no such instance, a chain does not exist or is for another skeleton, or a
+    ///   number in the goals is not usable.
     /// * [`Error::Limit`] if there are more goals than [`Crowd::set_goals`] allows.
     /// * [`Error::Device`] if there is no memory for the upload.
     pub fn set_goals(&self, library: &GpuLibrary, instance: usize, goals: &[Goal]) -> Result<LayersOutcome, Error> {
@@ -335,18 +342,18 @@ impl GpuCrowd {
         Ok(LayersOutcome::Replaced)
     }
 
-    /// Begins a transition of an instance to other layers, from the pose that it shows, before the next submission. A transition on
-    /// its way is interrupted.
+    /// Begins a transition of an instance to other layers, from the pose that it shows, before the next submission. A
+    /// transition on its way is interrupted.
     ///
-    /// `crowd` describes the instances as they are on the GPU; the instance gets the layers and the transition there, too
-    /// ([`Crowd::begin_transition`]), in `f64` by two queries. They are uploaded once; while the transition is on its way, frames
-    /// upload nothing. If a kernel writes the parameters of the instance, give `crowd` their present values first: with others, the
-    /// pose that goes out is another one. If the layers or the transition do not fit, nothing is changed, and the outcome names the
-    /// reason.
+    /// `crowd` describes the instances as they are on the GPU; the instance gets the layers and the transition there,
+    /// too ([`Crowd::begin_transition`]), in `f64` by two queries. They are uploaded once; while the transition is on
+    /// its way, frames upload nothing. If a kernel writes the parameters of the instance, give `crowd` their present
+    /// values first: with others, the pose that goes out is another one. If the layers or the transition do not fit,
+    /// nothing is changed, and the outcome names the reason.
     ///
     /// # Errors
-    /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`]. Without memory for the upload, `crowd` has the
-    /// transition already: bring the GPU to its state by [`set_layers`](Self::set_layers).
+    /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`]. Without memory for the upload,
+    /// `crowd` has the transition already: bring the GPU to its state by [`set_layers`](Self::set_layers).
     ///
     /// # Examples
     /// ```
@@ -398,13 +405,15 @@ impl GpuCrowd {
         Ok(LayersOutcome::Replaced)
     }
 
-    /// The room for parameters per instance. Batches in which neither layers nor goals follow parameters have none ([`GpuBatch::parameter_count`]).
+    /// The room for parameters per instance. Batches in which neither layers nor goals follow parameters have none
+    /// ([`GpuBatch::parameter_count`]).
     pub fn parameter_count(&self) -> usize {
         self.parameter_count
     }
 
-    /// Replaces the first parameters of one instance, before the next submission. Layers and goals refer to them by index. Without any
-    /// that follow parameters, nothing is uploaded. If there are more than there is room for, nothing is replaced, and the outcome says so.
+    /// Replaces the first parameters of one instance, before the next submission. Layers and goals refer to them by
+    /// index. Without any that follow parameters, nothing is uploaded. If there are more than there is room for,
+    /// nothing is replaced, and the outcome says so.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd has no such instance; [`Error::Device`] if there is no memory for the upload.
@@ -421,8 +430,8 @@ impl GpuCrowd {
         Ok(LayersOutcome::Replaced)
     }
 
-    /// Replaces the parameters of all instances, before the next submission: [`parameter_count`](Self::parameter_count) numbers per
-    /// instance, in the order of the crowd.
+    /// Replaces the parameters of all instances, before the next submission: [`parameter_count`](Self::parameter_count)
+    /// numbers per instance, in the order of the crowd.
     ///
     /// # Errors
     /// [`Error::Usage`] for another number of values; [`Error::Device`] if there is no memory for the upload.
@@ -464,11 +473,12 @@ impl GpuCrowd {
 
     /// Records the poses of all instances at a tick of the crowd clock, or at the end of a step.
     ///
-    /// It only records: it does not submit or wait. The queue uploads the 32 bytes of a [`Frame`] with the next submission. Two
-    /// frames in one submission do not disturb each other, and frames may be submitted in any order, or never.
+    /// It only records: it does not submit or wait. The queue uploads the 32 bytes of a [`Frame`] with the next
+    /// submission. Two frames in one submission do not disturb each other, and frames may be submitted in any order, or
+    /// never.
     ///
-    /// Without memory for the upload, the device refuses the frame when the encoder is finished or submitted, and reports it to the
-    /// error scope or the handler of the caller. The next frame tries again.
+    /// Without memory for the upload, the device refuses the frame when the encoder is finished or submitted, and
+    /// reports it to the error scope or the handler of the caller. The next frame tries again.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, step: impl Into<Step>) {
         self.encode_timed(encoder, step, None);
     }
@@ -483,12 +493,13 @@ impl GpuCrowd {
         self.record(encoder, Frame::new(step.into()), timestamp_writes);
     }
 
-    /// As [`encode`](Self::encode), but only for the instances that are listed in [`GpuBatch::visible`] and due. The slots of
-    /// the others keep their contents in the outputs.
+    /// As [`encode`](Self::encode), but only for the instances that are listed in [`GpuBatch::visible`] and due. The
+    /// slots of the others keep their contents in the outputs.
     ///
-    /// The list is read on the GPU, when the recorded commands run. A listed instance is due if its slot plus `frame_number` is
-    /// a multiple of the entry's update interval; `frame_number` counts frames and wraps. An instance that is listed several
-    /// times is posed once, by the due entry with the most joints. A crowd without lists poses all instances.
+    /// The list is read on the GPU, when the recorded commands run. A listed instance is due if its slot plus
+    /// `frame_number` is a multiple of the entry's update interval; `frame_number` counts frames and wraps. An instance
+    /// that is listed several times is posed once, by the due entry with the most joints. A crowd without lists poses
+    /// all instances.
     pub fn encode_visible(&self, encoder: &mut wgpu::CommandEncoder, step: impl Into<Step>, frame_number: u32) {
         let step = step.into();
         let frame = if self.options.visible { Frame::visible(step, frame_number) } else { Frame::new(step) };

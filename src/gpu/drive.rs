@@ -78,7 +78,8 @@ impl Drivers {
         }
     }
 
-    /// The pass that drives layers to the step of a frame, for the layer records of the batch and the uniform of the frame.
+    /// The pass that drives layers to the step of a frame, for the layer records of the batch and the uniform of the
+    /// frame.
     pub fn pass(
         &self,
         library: &GpuLibrary,

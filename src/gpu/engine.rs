@@ -35,8 +35,8 @@ pub struct GpuEngine {
 }
 
 impl GpuEngine {
-    /// Creates an engine for a library, on a device. It keeps the library in its present state; after an addition, make a new
-    /// engine.
+    /// Creates an engine for a library, on a device. It keeps the library in its present state; after an addition, make
+    /// a new engine.
     ///
     /// # Errors
     /// Those of [`PackedLibrary::new`] and [`GpuLibrary::new`].
@@ -57,8 +57,8 @@ impl GpuEngine {
     /// Creates an engine for a library that is on the device already.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the library is on another device: wgpu panics if objects of two devices are used together. It compares
-    /// device numbers only, so that devices of two wgpu instances may seem equal.
+    /// [`Error::Usage`] if the library is on another device: wgpu panics if objects of two devices are used together.
+    /// It compares device numbers only, so that devices of two wgpu instances may seem equal.
     pub fn with_library(gpu: GpuContext, library: GpuLibrary) -> Result<Self, Error> {
         if gpu.device != *library.gpu().device {
             let reason = "the library is on another device; make the engine with the device of the library";
@@ -208,7 +208,8 @@ impl GpuEngine {
         Ok(instances)
     }
 
-    /// Replaces the root motions of instances with a transition that starts in the step by those of its pieces, one after the other.
+    /// Replaces the root motions of instances with a transition that starts in the step by those of its pieces, one
+    /// after the other.
     async fn move_in_pieces(&self, crowd: &Crowd, step: Step, instances: &mut [Pose]) -> Result<(), Error> {
         let several = pieces::of_cut_movements(crowd, step);
         let all = several.concat();

@@ -16,8 +16,8 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 
 /// Lists the events that the layers of a crowd reach in a step of the crowd clock, each as an [`Occurrence`].
 ///
-/// A crowd without a `GpuEvents` pays nothing for events. A `GpuEvents` keeps the buffers of its crowd alive, so it may outlive
-/// the crowd. After [`GpuCrowd::destroy`], its submissions fail.
+/// A crowd without a `GpuEvents` pays nothing for events. A `GpuEvents` keeps the buffers of its crowd alive, so it may
+/// outlive the crowd. After [`GpuCrowd::destroy`], its submissions fail.
 ///
 /// # Examples
 /// ```
@@ -123,8 +123,9 @@ impl GpuEvents {
 
     /// Records the list of a step. It replaces the list of the previous step.
     ///
-    /// It only records: it does not submit or wait. Two steps in one submission do not disturb each other. To keep the first list,
-    /// use or copy it before the second step is recorded. Without memory for the upload, the device refuses the step when it is submitted.
+    /// It only records: it does not submit or wait. Two steps in one submission do not disturb each other. To keep the
+    /// first list, use or copy it before the second step is recorded. Without memory for the upload, the device refuses
+    /// the step when it is submitted.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, step: Step) {
         self.frame.write(encoder, &Frame::new(step));
         encoder.clear_buffer(&self.list, 0, Some(COUNT_BYTES));
@@ -138,16 +139,16 @@ impl GpuEvents {
         }
     }
 
-    /// Frees all memory, after all submitted work. A browser frees the buffers of a dropped list only when it collects garbage. A
-    /// later submission with the list fails.
+    /// Frees all memory, after all submitted work. A browser frees the buffers of a dropped list only when it collects
+    /// garbage. A later submission with the list fails.
     pub fn destroy(&self) {
         self.list.destroy();
         self.frame.destroy();
         self.batches.iter().flat_map(|batch| &batch.buffers).for_each(wgpu::Buffer::destroy);
     }
 
-    /// The list, for use on the GPU: an [`EventCount`], then as many [`OccurrenceRecord`]s as it counts as listed, in no order.
-    /// All fields are `u32`. The buffer has the usages `STORAGE` and `COPY_SRC`.
+    /// The list, for use on the GPU: an [`EventCount`], then as many [`OccurrenceRecord`]s as it counts as listed, in
+    /// no order. All fields are `u32`. The buffer has the usages `STORAGE` and `COPY_SRC`.
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.list
     }
@@ -187,8 +188,8 @@ impl GpuEvents {
         Ok(read_buffers(gpu, encoder, &[(&self.list, 0..count)]).await?.concat())
     }
 
-    /// The list in a copy of [`buffer`](Self::buffer), for callers that read back without waiting. A copy that is cut short gives
-    /// the events that it holds.
+    /// The list in a copy of [`buffer`](Self::buffer), for callers that read back without waiting. A copy that is cut
+    /// short gives the events that it holds.
     pub fn list(bytes: &[u8]) -> EventList {
         let Some((count, occurrences)) = bytes.split_at_checked(size_of::<EventCount>()) else {
             return EventList::default();

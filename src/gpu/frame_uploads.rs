@@ -15,9 +15,9 @@ use crate::pack::record::Frame;
 
 /// Buffers of one size, each written for one recorded frame and free again when that frame has run.
 ///
-/// A buffer that the queue writes holds one value per submission, but a submission may hold several frames. So each recorded frame
-/// has a buffer of its own. As many buffers are created as frames are recorded or under way at a time, two or three in a program
-/// that submits each frame.
+/// A buffer that the queue writes holds one value per submission, but a submission may hold several frames. So each
+/// recorded frame has a buffer of its own. As many buffers are created as frames are recorded or under way at a time,
+/// two or three in a program that submits each frame.
 #[derive(Debug)]
 pub struct FrameUploads {
     device: wgpu::Device,
@@ -188,7 +188,8 @@ mod tests {
             uploads.write(&encoder(), &[7; 16]);
         }
         assert_eq!(count(), 1, "dropped encoders");
-        // Frames that are recorded at the same time have a buffer each, and are submitted in any order, or finished and dropped.
+        // Frames that are recorded at the same time have a buffer each, and are submitted in any order, or finished and
+        // dropped.
         let encoders = [encoder(), encoder(), encoder()];
         let buffers = encoders.each_ref().map(|encoder| uploads.write(encoder, &[7; 16]));
         assert!(buffers[0] != buffers[1] && buffers[1] != buffers[2] && buffers[0] != buffers[2]);

@@ -94,7 +94,8 @@ pub(super) const EVENTS_BINDINGS: [(&str, Binding); 7] = [
     ("drives", Binding::Read),
 ];
 
-/// `others` with those limits replaced that the kernels depend on. Of all kernels, those of the pose pass need the most.
+/// `others` with those limits replaced that the kernels depend on. Of all kernels, those of the pose pass need the
+/// most.
 pub fn kernel_limits(others: wgpu::Limits) -> wgpu::Limits {
     let count = |kinds: &[Binding]| POSE_BINDINGS.iter().filter(|(_, kind)| kinds.contains(kind)).count() as u32;
     let largest_workgroup = WORKGROUPS.iter().map(|workgroup| workgroup.size).fold(0, u32::max);
@@ -126,8 +127,8 @@ struct PipelineSource {
 pub(super) struct PipelineCache(Mutex<HashMap<PipelineSource, wgpu::ComputePipeline>>);
 
 impl PipelineCache {
-    /// The pipeline of an entry point, compiled at the first request. Two threads may compile the same pipeline: no thread waits
-    /// while another compiles.
+    /// The pipeline of an entry point, compiled at the first request. Two threads may compile the same pipeline: no
+    /// thread waits while another compiles.
     pub async fn pipeline(
         &self,
         device: &wgpu::Device,
@@ -292,8 +293,8 @@ async fn create_pipeline(
         module,
         entry_point: Some(entry_point),
         compilation_options: wgpu::PipelineCompilationOptions {
-            // Kernels read workgroup memory that they have not written only for parts without keys, and drop what follows from it
-            // (`pose_between`).
+            // Kernels read workgroup memory that they have not written only for parts without keys, and drop what
+            // follows from it (`pose_between`).
             zero_initialize_workgroup_memory: false,
             ..Default::default()
         },

@@ -19,13 +19,13 @@ use crate::pack::{OutputNumbers, PackedLibrary};
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
-/// It belongs to one device, whose handles it keeps. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It holds the
-/// library as it was when it was packed. To use a skeleton or a clip that is added later, pack and upload again; other keys can
-/// [`replace`](Self::replace) those that are there.
+/// It belongs to one device, whose handles it keeps. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It
+/// holds the library as it was when it was packed. To use a skeleton or a clip that is added later, pack and upload
+/// again; other keys can [`replace`](Self::replace) those that are there.
 ///
-/// Each process compiles the pipelines anew, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes of such a cache, so that
-/// its creation is `unsafe`, and this crate allows `unsafe` only in the kernels of the CPU. Most drivers have a cache of their
-/// own, so that a second start is faster. `posse bench` reports the time of a start. Libraries made by
+/// Each process compiles the pipelines anew, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes of such a cache,
+/// so that its creation is `unsafe`, and this crate allows `unsafe` only in the kernels of the CPU. Most drivers have a
+/// cache of their own, so that a second start is faster. `posse bench` reports the time of a start. Libraries made by
 /// [`repacked`](Self::repacked) share their pipelines.
 ///
 /// # Examples
@@ -63,8 +63,9 @@ pub struct GpuLibrary {
 
 impl GpuLibrary {
     /// The least limits of a device: those that the kernels need, and otherwise [`wgpu::Limits::downlevel_defaults`].
-    /// [`wgpu::Limits::default`] is enough, too. Buffers grow with `max_buffer_size` and `max_storage_buffer_binding_size`. To
-    /// combine these limits with those of a program, use [`wgpu::Limits::or_better_values_from`].
+    /// [`wgpu::Limits::default`] is enough, too. Buffers grow with `max_buffer_size` and
+    /// `max_storage_buffer_binding_size`. To combine these limits with those of a program, use
+    /// [`wgpu::Limits::or_better_values_from`].
     pub fn required_limits() -> wgpu::Limits {
         let others = wgpu::Limits::downlevel_defaults();
         kernel_limits(others.clone()).or_better_values_from(&others)
@@ -73,8 +74,8 @@ impl GpuLibrary {
     /// Uploads a packed library and creates its pipelines. Nothing is submitted.
     ///
     /// # Errors
-    /// * [`Error::Limit`] if the device allows less than [`required_limits`](Self::required_limits), or if the packed library
-    ///   does not fit a binding.
+    /// * [`Error::Limit`] if the device allows less than [`required_limits`](Self::required_limits), or if the packed
+    ///   library does not fit a binding.
     /// * [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel or a buffer.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
@@ -146,14 +147,15 @@ impl GpuLibrary {
         Ok(library)
     }
 
-    /// Takes another packed library in place of this one, before the next submission, for example with the next part of a long clip.
-    /// Crowds of this library, their buffers and bind groups stay as they are, and pose by the new keys.
+    /// Takes another packed library in place of this one, before the next submission, for example with the next part of
+    /// a long clip. Crowds of this library, their buffers and bind groups stay as they are, and pose by the new keys.
     ///
     /// # Errors
-    /// * [`Error::Usage`] if the libraries differ in what crowds rely on ([`PackedLibrary::make_room_for`]), or the other one has kinds of
-    ///   curves or scales that this one has no room for.
+    /// * [`Error::Usage`] if the libraries differ in what crowds rely on ([`PackedLibrary::make_room_for`]), or the
+    ///   other one has kinds of curves or scales that this one has no room for.
     /// * [`Error::Limit`] if the other one is larger than the room.
-    /// * [`Error::Device`] if there is no memory for the upload: a part may have been replaced, and the call can be repeated.
+    /// * [`Error::Device`] if there is no memory for the upload: a part may have been replaced, and the call can be
+    ///   repeated.
     pub fn replace(&mut self, packed: PackedLibrary) -> Result<(), Error> {
         let packed = self.packed.replaced_by(packed)?;
         self.packed.check_room(&packed)?;
@@ -173,8 +175,8 @@ impl GpuLibrary {
         DeviceAndQueue { device: &self.device, queue: &self.queue }
     }
 
-    /// The pose of an instance of a batch, by its place among those read back. `outputs` are the outputs that the crowd was made
-    /// for.
+    /// The pose of an instance of a batch, by its place among those read back. `outputs` are the outputs that the crowd
+    /// was made for.
     ///
     /// # Panics
     /// If `numbers` has fewer instances.
@@ -182,8 +184,8 @@ impl GpuLibrary {
         numbers.pose(&self.packed.skeletons[batch.skeleton().index()], batch.layout(), place, outputs)
     }
 
-    /// The pipeline of a kernel that poses, compiled at the first request. Two threads may compile the same pipeline: no thread
-    /// waits while another compiles.
+    /// The pipeline of a kernel that poses, compiled at the first request. Two threads may compile the same pipeline:
+    /// no thread waits while another compiles.
     pub(super) async fn pose_pipeline(&self, kernel: &PoseKernel) -> Result<wgpu::ComputePipeline, Error> {
         let pipelines = || self.pose_pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ready) = pipelines().get(kernel) {
@@ -244,7 +246,8 @@ impl GpuLibrary {
     }
 }
 
-/// The contents of a cell, created if it is empty. Two threads may both create them; the first to finish fills the cell.
+/// The contents of a cell, created if it is empty. Two threads may both create them; the first to finish fills the
+/// cell.
 async fn get_or_create<T>(cell: &OnceLock<T>, create: impl Future<Output = Result<T, Error>>) -> Result<&T, Error> {
     if let Some(ready) = cell.get() {
         return Ok(ready);

@@ -1,10 +1,11 @@
 //! The wgpu engine.
 //!
-//! A [`GpuLibrary`] holds the data that never changes, a [`GpuCrowd`] the instances and the buffers of their poses. The caller
-//! brings device, queue and encoder. Only a [`GpuContext`] opens a device.
+//! A [`GpuLibrary`] holds the data that never changes, a [`GpuCrowd`] the instances and the buffers of their poses. The
+//! caller brings device, queue and encoder. Only a [`GpuContext`] opens a device.
 //!
-//! A function whose name ends in `_async` awaits what the device reports or computes. The function of the same name without the
-//! ending does not exist in a browser, whose threads must not wait. On other targets, both block the thread until then.
+//! A function whose name ends in `_async` awaits what the device reports or computes. The function of the same name
+//! without the ending does not exist in a browser, whose threads must not wait. On other targets, both block the thread
+//! until then.
 
 mod adapter;
 mod allocation;

@@ -5,8 +5,9 @@ use std::fmt;
 use crate::model::{Crowd, Mixing};
 use crate::pack::Room;
 
-/// Options of a [`GpuCrowd`](crate::gpu::GpuCrowd): visible lists, previous skin matrices, and room for other layers, goals, parameters
-/// and transitions. The default is none of them: the crowd poses all instances with the layers that they begin with.
+/// Options of a [`GpuCrowd`](crate::gpu::GpuCrowd): visible lists, previous skin matrices, and room for other layers,
+/// goals, parameters and transitions. The default is none of them: the crowd poses all instances with the layers that
+/// they begin with.
 ///
 /// # Examples
 /// ```
@@ -24,29 +25,30 @@ pub struct CrowdOptions {
     pub visible: bool,
     /// The skin matrices of the previous frame: see [`GpuBatch::previous_skin`](crate::gpu::GpuBatch::previous_skin).
     pub previous_skin: bool,
-    /// Room for layers per instance, up to [`Crowd::MAX_LAYERS`]; a greater number counts as that many. 0, the default, is the
-    /// largest number of layers that an instance of the same batch begins with. Each takes 120 bytes per instance, used or
-    /// not.
+    /// Room for layers per instance, up to [`Crowd::MAX_LAYERS`]; a greater number counts as that many. 0, the default,
+    /// is the largest number of layers that an instance of the same batch begins with. Each takes 120 bytes per
+    /// instance, used or not.
     pub layers: usize,
     /// The mixing that the layers of each instance may need later. With room for several layers it is at least
-    /// [`Mixing::Blend`]. An instance that begins with more mixing keeps it. All instances pay for it, used or not: kernels that
-    /// mix take longer.
+    /// [`Mixing::Blend`]. An instance that begins with more mixing keeps it. All instances pay for it, used or not:
+    /// kernels that mix take longer.
     pub mixing: Mixing,
     /// Room for layers whose time or weight follows from parameters or from another layer
     /// ([`LayerTime::Phase`](crate::LayerTime::Phase), [`LayerTime::Synced`](crate::LayerTime::Synced),
-    /// [`Layer::driver`](crate::Layer::driver)), in each instance. Without it, only instances that begin with such layers have it,
-    /// and those of their batch. It takes 100 bytes per layer.
+    /// [`Layer::driver`](crate::Layer::driver)), in each instance. Without it, only instances that begin with such
+    /// layers have it, and those of their batch. It takes 100 bytes per layer.
     pub drivers: bool,
-    /// Room for goals per instance, up to [`Crowd::MAX_GOALS`]; a greater number counts as that many. 0, the default, is the largest
-    /// number of goals that an instance of the same batch begins with. Each takes 44 bytes per instance, used or not. Kernels with
-    /// room for goals take a little longer.
+    /// Room for goals per instance, up to [`Crowd::MAX_GOALS`]; a greater number counts as that many. 0, the default,
+    /// is the largest number of goals that an instance of the same batch begins with. Each takes 44 bytes per instance,
+    /// used or not. Kernels with room for goals take a little longer.
     pub goals: usize,
-    /// Room for parameters per instance, up to [`Crowd::MAX_PARAMETERS`]; a greater number counts as that many. 0, the default, is
-    /// the number that the layers and goals of the crowd refer to or that an instance begins with. A number above 0 asks for
-    /// [`drivers`](Self::drivers), too.
+    /// Room for parameters per instance, up to [`Crowd::MAX_PARAMETERS`]; a greater number counts as that many. 0, the
+    /// default, is the number that the layers and goals of the crowd refer to or that an instance begins with. A number
+    /// above 0 asks for [`drivers`](Self::drivers), too.
     pub parameters: usize,
-    /// Room for transitions at the same time, per batch, at least as many as the instances of the batch begin with. Each takes 80
-    /// bytes per joint and 8 per morph weight or number of a property. Kernels with room for transitions take a little longer.
+    /// Room for transitions at the same time, per batch, at least as many as the instances of the batch begin with.
+    /// Each takes 80 bytes per joint and 8 per morph weight or number of a property. Kernels with room for transitions
+    /// take a little longer.
     pub transitions: usize,
 }
 
@@ -74,8 +76,8 @@ impl CrowdOptions {
     }
 }
 
-/// The outcome of a request for new layers, parameters or transitions in a [`GpuCrowd`](crate::gpu::GpuCrowd): they are replaced, or
-/// the reason for which they are not. A refusal is not an error: a new `GpuCrowd` takes them.
+/// The outcome of a request for new layers, parameters or transitions in a [`GpuCrowd`](crate::gpu::GpuCrowd): they are
+/// replaced, or the reason for which they are not. A refusal is not an error: a new `GpuCrowd` takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "if nothing was replaced, the crowd continues as before"]
 pub enum LayersOutcome {
@@ -110,7 +112,8 @@ pub enum LayersOutcome {
         /// The room for goals: the most that an instance of its batch began with, or [`CrowdOptions::goals`].
         room: usize,
     },
-    /// Nothing is replaced: the time or weight of a layer follows from parameters or another layer, and there is no room for that.
+    /// Nothing is replaced: the time or weight of a layer follows from parameters or another layer, and there is no
+    /// room for that.
     NoDrivers {
         /// Index of the first such instance.
         instance: usize,

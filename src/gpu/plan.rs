@@ -20,8 +20,8 @@ use crate::pack::{PackedBatch, PackedSkeleton};
 pub(super) struct Workgroup {
     /// Invocations per workgroup.
     pub size: u32,
-    /// True if one instance takes all lanes. Its kernels are compiled for that: its index, its layers and their times are then the
-    /// same in all lanes.
+    /// True if one instance takes all lanes. Its kernels are compiled for that: its index, its layers and their times
+    /// are then the same in all lanes.
     pub one_instance: bool,
     /// Joint matrices in workgroup memory; `None` if joint matrices are in storage.
     pub joint_capacity: Option<u32>,
@@ -33,8 +33,8 @@ pub(super) struct Workgroup {
 pub(super) const WORKGROUP_BYTES: u32 = 16384;
 /// Layers per workgroup of a kernel that mixes, if instances share a workgroup.
 const SHARED_PLAYED_CAPACITY: u32 = 64;
-/// The fewest instances that share a workgroup, so that a rig of more than 16 joints has one of its own: fewer would leave less of
-/// the gain of sharing than a workgroup compiled for one instance gives.
+/// The fewest instances that share a workgroup, so that a rig of more than 16 joints has one of its own: fewer would
+/// leave less of the gain of sharing than a workgroup compiled for one instance gives.
 const LEAST_INSTANCES_SHARED: u32 = 4;
 /// Search results in workgroup memory at [`SpanRoom::Least`].
 const LEAST_SPANS: u32 = 16;
@@ -89,8 +89,8 @@ impl Workgroup {
         if self.one_instance { Crowd::MAX_LAYERS as u32 } else { SHARED_PLAYED_CAPACITY }
     }
 
-    /// Search results in workgroup memory. A kernel that mixes takes up to four times [`Workgroup::span_capacity`] if it needs
-    /// them, but not more than [`WORKGROUP_BYTES`] leave.
+    /// Search results in workgroup memory. A kernel that mixes takes up to four times [`Workgroup::span_capacity`] if
+    /// it needs them, but not more than [`WORKGROUP_BYTES`] leave.
     pub fn span_capacity(&self, mixing: Mixing, room: SpanRoom) -> u32 {
         let layers = if mixing == Mixing::None { 0 } else { self.played_capacity() };
         let free_bytes = WORKGROUP_BYTES - 48 * self.joint_capacity.unwrap_or(0) - 24 * layers;
@@ -141,8 +141,8 @@ impl GoalTurns {
         if skeleton.reach.turns_rigidly { Self::Rigid } else { Self::General }
     }
 
-    /// Refuses goals whose walks to the root a software renderer would end too early. `links` is the number of joints that lead to
-    /// chains.
+    /// Refuses goals whose walks to the root a software renderer would end too early. `links` is the number of joints
+    /// that lead to chains.
     ///
     /// # Errors
     /// [`Error::Limit`] for more than [`MAX_LINKS_IN_SOFTWARE`] times goals.
@@ -189,9 +189,9 @@ pub(super) struct Plan {
     pub span_count: u32,
 }
 
-/// The most joints that lead to chains, times goals, on a software renderer where turns change local rotations: each lane walks from
-/// the chain to the root, twice per goal that aims, and a software renderer ends the loops of an invocation after 65,535 rounds in
-/// total.
+/// The most joints that lead to chains, times goals, on a software renderer where turns change local rotations: each
+/// lane walks from the chain to the root, twice per goal that aims, and a software renderer ends the loops of an
+/// invocation after 65,535 rounds in total.
 const MAX_LINKS_IN_SOFTWARE: usize = 24_000;
 
 impl Plan {

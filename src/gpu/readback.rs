@@ -16,7 +16,8 @@ use futures_channel::oneshot;
 use crate::error::Error;
 use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
 
-/// The longest wait for a device. Drivers of hardware give up earlier, and lose the device; a software renderer may work for minutes.
+/// The longest wait for a device. Drivers of hardware give up earlier, and lose the device; a software renderer may
+/// work for minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Submits the commands of an encoder.
@@ -159,8 +160,8 @@ async fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer], patience: Duration
     Ok(())
 }
 
-/// The answer to a request for a mapping, if it comes within `patience`. All work has run, but another thread that polls the device or
-/// submits to it may have taken the answer, and passes it on a moment later.
+/// The answer to a request for a mapping, if it comes within `patience`. All work has run, but another thread that
+/// polls the device or submits to it may have taken the answer, and passes it on a moment later.
 #[cfg(not(target_arch = "wasm32"))]
 async fn answer<T>(mut mapping: oneshot::Receiver<T>, patience: Duration) -> Result<T, oneshot::Canceled> {
     let start = Instant::now();

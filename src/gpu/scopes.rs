@@ -24,8 +24,8 @@ impl Scopes {
 
     /// Pops the error scopes, at the call, and awaits their reports.
     ///
-    /// A browser has one stack of scopes per device. Between `push` and `pop`, nothing may be awaited: the scopes of another task
-    /// would come between.
+    /// A browser has one stack of scopes per device. Between `push` and `pop`, nothing may be awaited: the scopes of
+    /// another task would come between.
     ///
     /// # Errors
     /// [`Error::Device`] with the report that explains the others.
@@ -40,8 +40,8 @@ impl Scopes {
         }
     }
 
-    /// Pops the error scopes at a call that cannot wait. Other reports than want of memory are dropped: they come again with the later
-    /// uses of the objects. A browser has no report yet.
+    /// Pops the error scopes at a call that cannot wait. Other reports than want of memory are dropped: they come again
+    /// with the later uses of the objects. A browser has no report yet.
     ///
     /// # Errors
     /// [`Error::Device`] if memory is out.
@@ -74,7 +74,8 @@ struct Reports {
 }
 
 impl Reports {
-    /// The report that explains the others. If memory runs out for a buffer, each use of the buffer is reported as invalid too.
+    /// The report that explains the others. If memory runs out for a buffer, each use of the buffer is reported as
+    /// invalid too.
     fn explain(self) -> Result<(), Error> {
         match self.out_of_memory.or(self.internal).or(self.validation) {
             None => Ok(()),

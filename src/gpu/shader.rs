@@ -217,8 +217,8 @@ impl Composed {
     }
 }
 
-/// Constants for the features that a library uses. They are known when its kernels are compiled, so that unused code is removed:
-/// a branch that is never taken costs registers, and a software renderer executes both sides of it.
+/// Constants for the features that a library uses. They are known when its kernels are compiled, so that unused code is
+/// removed: a branch that is never taken costs registers, and a software renderer executes both sides of it.
 fn feature_constants(features: Features) -> String {
     let Features { splines, beyond_gltf, matrices, roots, floats, quantized } = features;
     format!(
@@ -280,8 +280,8 @@ impl KernelText {
         Self::of_plan(packed, plan.with_skin_format(skin_format))
     }
 
-    /// The kernel that poses instances of a skeleton with one layer each and goals; if `rigid` is set, of joints with a fixed uniform
-    /// scale.
+    /// The kernel that poses instances of a skeleton with one layer each and goals; if `rigid` is set, of joints with a
+    /// fixed uniform scale.
     pub fn goals(packed: &PackedLibrary, skeleton: SkeletonId, rigid: bool) -> Self {
         let plan = Plan::new(Mixing::None, &packed.skeletons[skeleton.index()].record, 1);
         Self::of_plan(packed, plan.with_goals(if rigid { GoalTurns::Rigid } else { GoalTurns::General }))
@@ -292,8 +292,8 @@ impl KernelText {
         Self { instances_per_group: Some(plan.instances_per_group), ..Self::new(composed, POSE_ENTRY) }
     }
 
-    /// The kernels beside those that pose: root motion, events without and with synchronised layers, played layers, drivers, goals, and
-    /// the two of visible lists.
+    /// The kernels beside those that pose: root motion, events without and with synchronised layers, played layers,
+    /// drivers, goals, and the two of visible lists.
     pub fn others(packed: &PackedLibrary) -> [Self; 8] {
         [
             Self::new(Composed::root_motion(packed.features), ROOT_MOTION_ENTRY),

@@ -1,7 +1,8 @@
 //! The WGSL files of `shaders/`, and the WGSL that is generated from Rust.
 //!
-//! The first lines of a file, `// Needs: ...`, name the files of whose functions, structures and constants it makes use. Those of Rust are
-//! in each kernel. The file with the entry point, or the one that it needs first, declares the bindings.
+//! The first lines of a file, `// Needs: ...`, name the files of whose functions, structures and constants it makes
+//! use. Those of Rust are in each kernel. The file with the entry point, or the one that it needs first, declares the
+//! bindings.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ pub(super) struct ShaderFile {
     pub text: Cow<'static, str>,
     /// The interpolator that the text calls. A compile error in the text is a fault of the interpolator.
     pub calls: Option<Arc<dyn Interpolator>>,
-    /// True for files of this crate, from which unused branches and functions are removed. Interpolators stay whole, so that all their
-    /// errors are reported.
+    /// True for files of this crate, from which unused branches and functions are removed. Interpolators stay whole, so
+    /// that all their errors are reported.
     pub is_own: bool,
 }
 
@@ -43,8 +44,8 @@ impl ShaderFile {
     }
 }
 
-/// Copies WGSL without comments, except those of its first lines, to the beginning of some bytes, as far as there is room. Returns the
-/// length of the text without comments.
+/// Copies WGSL without comments, except those of its first lines, to the beginning of some bytes, as far as there is
+/// room. Returns the length of the text without comments.
 ///
 /// All lines stay, so that messages of compilers name the lines of the file.
 const fn copy_code(text: &[u8], to: &mut [u8]) -> usize {
@@ -137,7 +138,8 @@ pub(super) static FILES: [ShaderFile; 34] = [
     file!("shared/sync.wgsl"),
 ];
 
-/// A file with all that it needs, directly or not. It comes last. Where a file needs one of several, it is the one that is `chosen`.
+/// A file with all that it needs, directly or not. It comes last. Where a file needs one of several, it is the one that
+/// is `chosen`.
 pub(super) fn with_needs(entry: &str, chosen: &[&str]) -> Vec<ShaderFile> {
     let mut names = vec![entry];
     let mut files = Vec::new();
@@ -156,8 +158,8 @@ pub(super) fn with_needs(entry: &str, chosen: &[&str]) -> Vec<ShaderFile> {
 }
 
 impl SkinFormat {
-    /// WGSL functions for a shader that reads skin matrices in this format. Put them before the shader. They declare no binding
-    /// and no entry point, and their names begin with `full_`, `half_` or `dual_quaternion`.
+    /// WGSL functions for a shader that reads skin matrices in this format. Put them before the shader. They declare no
+    /// binding and no entry point, and their names begin with `full_`, `half_` or `dual_quaternion`.
     /// [`OutputLayout::skin_start`](crate::pack::OutputLayout::skin_start) returns the position of a skin's matrices.
     ///
     /// ```wgsl

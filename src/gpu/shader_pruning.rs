@@ -1,10 +1,12 @@
 //! WGSL without the branches that its constants rule out, and without the functions that nothing calls.
 //!
-//! A driver would remove both, too, but only after it has copied each function to all places that call it: lavapipe takes ten times as
-//! long for that. WGSL has no conditional compilation, and shader files should be WGSL, so a feature is an `if` with a constant.
+//! A driver would remove both, too, but only after it has copied each function to all places that call it: lavapipe
+//! takes ten times as long for that. WGSL has no conditional compilation, and shader files should be WGSL, so a feature
+//! is an `if` with a constant.
 //!
-//! The files of this crate are read line by line, as they are laid out: `if CONDITION {` is a line, a line that begins with `}` at the same
-//! indentation closes the block, and a function begins and ends in the first column. Lines of other texts stay as they are.
+//! The files of this crate are read line by line, as they are laid out: `if CONDITION {` is a line, a line that begins
+//! with `}` at the same indentation closes the block, and a function begins and ends in the first column. Lines of
+//! other texts stay as they are.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,15 +20,16 @@ pub(super) struct Line<'a> {
     pub is_own: bool,
 }
 
-/// The text without dead branches and unused functions. Lines that are left out are empty, so that all others keep their numbers.
+/// The text without dead branches and unused functions. Lines that are left out are empty, so that all others keep
+/// their numbers.
 pub(super) fn prune(mut lines: Vec<Line>) -> String {
     remove_dead_branches(&mut lines);
     remove_unused_functions(&mut lines);
     lines.iter().flat_map(|line| [&*line.text, "\n"]).collect()
 }
 
-/// Removes the branches that are never taken. Of a branch that is always taken, the block remains. If it ends with a return, what follows
-/// in the block around it is removed, too.
+/// Removes the branches that are never taken. Of a branch that is always taken, the block remains. If it ends with a
+/// return, what follows in the block around it is removed, too.
 fn remove_dead_branches(lines: &mut [Line]) {
     let mut names = Names::default();
     for at in 0..lines.len() {

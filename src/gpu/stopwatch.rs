@@ -76,8 +76,8 @@ impl Stopwatch {
         })
     }
 
-    /// Records the copy of the measurement to a buffer of [`BYTES`](Self::BYTES) bytes with the usage `COPY_SRC`, for callers
-    /// that do not wait.
+    /// Records the copy of the measurement to a buffer of [`BYTES`](Self::BYTES) bytes with the usage `COPY_SRC`, for
+    /// callers that do not wait.
     pub fn resolve(&self, encoder: &mut wgpu::CommandEncoder) -> &wgpu::Buffer {
         encoder.resolve_query_set(&self.queries, 0..2, &self.resolved, 0);
         &self.resolved

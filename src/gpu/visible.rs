@@ -12,7 +12,8 @@ use crate::pack::record::VisibleInstance;
 pub(super) struct VisibleList {
     /// The list: a count, then that many entries.
     pub list: wgpu::Buffer,
-    /// The number of instances that are due, the joints of each instance, and the slots of those due; displacements may follow.
+    /// The number of instances that are due, the joints of each instance, and the slots of those due; displacements may
+    /// follow.
     due: wgpu::Buffer,
     /// The workgroups of the dispatch that poses them.
     pub workgroups: wgpu::Buffer,

@@ -1,7 +1,7 @@
 //! All texts of WGSL that the library gives to devices, written to a file for compilers other than naga.
 //!
-//! `tests/web/tint.mjs` has Tint, the compiler of Chromium, compile them. Each kernel comes with every set of features, with and
-//! without custom interpolators.
+//! `tests/web/tint.mjs` has Tint, the compiler of Chromium, compile them. Each kernel comes with every set of features,
+//! with and without custom interpolators.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -20,13 +20,14 @@ use crate::model::{Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
 use crate::pack::record::SkeletonRecord;
 
-/// The file to write, as JSON: `parts` are strings, each of `texts` has a name, the entry points of compute shaders, and the indices of
-/// its parts, and `count` is the number of texts that there are.
+/// The file to write, as JSON: `parts` are strings, each of `texts` has a name, the entry points of compute shaders,
+/// and the indices of its parts, and `count` is the number of texts that there are.
 const FILE: &str = "POSSE_WGSL_TEXTS";
 /// Every n-th text of the kernels that pose is written. Default: 1.
 const FILE_STEP: &str = "POSSE_WGSL_STEP";
 
-/// A text with its name and the entry points of its compute shaders. There are many, so that each is composed when it is needed.
+/// A text with its name and the entry points of its compute shaders. There are many, so that each is composed when it
+/// is needed.
 struct Text {
     name: String,
     entries: &'static [&'static str],
@@ -112,8 +113,8 @@ fn interpolators() -> Vec<Arc<dyn Interpolator>> {
     vec![Arc::new(hermite), Arc::new(turn)]
 }
 
-/// All kernels that pose, with or without transitions and goals. If `lanes` is set, lanes keep the matrices of their joints where they
-/// can. Two rooms for search results can have one size: their kernels are one.
+/// All kernels that pose, with or without transitions and goals. If `lanes` is set, lanes keep the matrices of their
+/// joints where they can. Two rooms for search results can have one size: their kernels are one.
 fn pose_kernels(displaces: bool, goals: GoalTurns, lanes: bool) -> Vec<PoseKernel> {
     let mut kernels = Vec::new();
     let mut found = HashSet::new();
@@ -178,8 +179,8 @@ fn kernel_texts() -> Vec<Text> {
         for kernel in pose_kernels(false, GoalTurns::None, true) {
             texts.extend(feature_sets().map(|features| pose(kernel, features)));
         }
-        // The code of transitions, of goals and of joints with several skin matrices hardly depends on the features: none and all will
-        // do.
+        // The code of transitions, of goals and of joints with several skin matrices hardly depends on the features:
+        // none and all will do.
         let others = [
             pose_kernels(true, GoalTurns::None, true),
             pose_kernels(false, GoalTurns::Rigid, false),
@@ -219,9 +220,9 @@ fn sorted_texts() -> (Vec<Text>, Vec<Text>) {
 #[test]
 fn each_kernel_comes_with_every_set_of_features() {
     let (pose, others) = sorted_texts();
-    // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 6 workgroups;
-    // with either mixing four, but three in the largest workgroup that holds joints; and search results in layers, without mixing
-    // and with the mixing that only blends.
+    // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 6
+    // workgroups; with either mixing four, but three in the largest workgroup that holds joints; and search results in
+    // layers, without mixing and with the mixing that only blends.
     let expected = (3 * 6 + 2 * (4 * 6 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
     // The same in the four workgroups with a lane per joint, which keep no matrices.
     let expected = expected + (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;

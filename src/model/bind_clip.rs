@@ -12,14 +12,14 @@ use crate::model::{
 impl Library {
     /// Binds a clip to a skeleton, and adds the bound clip.
     ///
-    /// `position`, `rotation`, `scale` and `eulerAngles` of a node move the joint at its path. Every other property becomes a
-    /// property of the skeleton, named `/path:component.property`. Clips that drive the same property share it. A path begins at
-    /// the roots of the skeleton. If the skeleton has a single root of another name, the path begins at the children of that
-    /// root. The empty path is a single root itself.
+    /// `position`, `rotation`, `scale` and `eulerAngles` of a node move the joint at its path. Every other property
+    /// becomes a property of the skeleton, named `/path:component.property`. Clips that drive the same property share
+    /// it. A path begins at the roots of the skeleton. If the skeleton has a single root of another name, the path
+    /// begins at the children of that root. The empty path is a single root itself.
     ///
     /// # Errors
-    /// [`Error::Track`] if the curves do not fit their values, as from [`add_clip`](Self::add_clip); [`Error::Usage`] if there is
-    /// no such skeleton.
+    /// [`Error::Track`] if the curves do not fit their values, as from [`add_clip`](Self::add_clip); [`Error::Usage`]
+    /// if there is no such skeleton.
     pub fn bind(
         &mut self,
         skeleton: SkeletonId,
@@ -305,7 +305,8 @@ fn split(curve: &Curve, component: usize) -> Result<Curve, Error> {
     curve.with_values(curve.interpolation(), 1, values)
 }
 
-/// A clip whose targets are paths of names. [`Library::bind`](crate::Library::bind) binds it to any number of skeletons.
+/// A clip whose targets are paths of names. [`Library::bind`](crate::Library::bind) binds it to any number of
+/// skeletons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnboundClip {
     /// The name of the clip, if it has one.
@@ -412,8 +413,8 @@ impl ValueKind {
     }
 }
 
-/// Converts an unrounded colour to bytes: clamps each number to 0 and 255, then truncates it, as Cocos Creator did before release
-/// 1.0. NaN becomes 0.
+/// Converts an unrounded colour to bytes: clamps each number to 0 and 255, then truncates it, as Cocos Creator did
+/// before release 1.0. NaN becomes 0.
 pub fn color_bytes(color: [f64; 4]) -> [u8; 4] {
     color.map(|channel| channel.clamp(0.0, 255.0) as u8)
 }
@@ -424,7 +425,8 @@ pub enum PropertyTracks {
     /// Tracks of nodes that the skeleton has, unless they move a joint.
     #[default]
     Bound,
-    /// All tracks, including those that move a joint and those without a node. Each curve's value is then in the results.
+    /// All tracks, including those that move a joint and those without a node. Each curve's value is then in the
+    /// results.
     All,
 }
 

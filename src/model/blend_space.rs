@@ -9,11 +9,12 @@ use crate::model::no_such;
 
 /// Points of a plane that share a weight of 1: each layer that plays the clip of a point gets that point's share.
 ///
-/// An instance has one layer per clip, with [`WeightDriver::Point`](crate::WeightDriver::Point) for its point; it has at most eight.
-/// For one parameter, give each layer [`Knots`](crate::Knots) that are 1 at its value and 0 at those of its neighbours.
+/// An instance has one layer per clip, with [`WeightDriver::Point`](crate::WeightDriver::Point) for its point; it has
+/// at most eight. For one parameter, give each layer [`Knots`](crate::Knots) that are 1 at its value and 0 at those of
+/// its neighbours.
 ///
-/// The shares are the barycentric coordinates in the triangle that contains the position. Where triangles overlap, the first one
-/// counts. A position outside of all triangles is first moved to the nearest point of their union.
+/// The shares are the barycentric coordinates in the triangle that contains the position. Where triangles overlap, the
+/// first one counts. A position outside of all triangles is first moved to the nearest point of their union.
 ///
 /// # Examples
 /// ```
@@ -42,8 +43,9 @@ pub(crate) struct Found {
     pub shares: [f64; 3],
     /// True if the triangle contains the position.
     pub contains: bool,
-    /// A number that grows with the distance from the position to the triangle: its square, less the square of the distance from
-    /// the first corner of the first triangle to the position. Far away, both squares would hide the difference between two sides.
+    /// A number that grows with the distance from the position to the triangle: its square, less the square of the
+    /// distance from the first corner of the first triangle to the position. Far away, both squares would hide the
+    /// difference between two sides.
     pub distance: f64,
     /// The size of the terms of that number, to which its rounding is in proportion.
     pub size: f64,
@@ -57,8 +59,8 @@ impl BlendSpace {
     /// The part of the terms of a distance by which a later triangle must be nearer: it exceeds their rounding.
     const NEARER: f64 = 1.0 / (1_u64 << 48) as f64;
 
-    /// A blend space with the Delaunay triangles of its points. Where four points lie on a circle, any two triangles of the
-    /// four are made.
+    /// A blend space with the Delaunay triangles of its points. Where four points lie on a circle, any two triangles of
+    /// the four are made.
     ///
     /// # Errors
     /// [`Error::Usage`] if there are fewer than three points, all are on a line, or a number is not from
@@ -73,8 +75,8 @@ impl BlendSpace {
     /// A blend space with triangles by the indices of their corners.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no triangle; if a triangle names a point that does not exist or one point twice, or lies on a
-    /// line; or if a number is not from -1e15 to 1e15.
+    /// [`Error::Usage`] if there is no triangle; if a triangle names a point that does not exist or one point twice, or
+    /// lies on a line; or if a number is not from -1e15 to 1e15.
     pub fn with_triangles(points: Vec<[f64; 2]>, triangles: Vec<[usize; 3]>) -> Result<Self, Error> {
         let fault = |reason| Error::Usage(format!("blend space: {reason}"));
         check_points(&points).map_err(fault)?;
@@ -104,8 +106,8 @@ impl BlendSpace {
         corner.map_or(0.0, |corner| found.shares[corner])
     }
 
-    /// The size of the numbers that the shares at a position are computed from. The rounding of an `f32` engine is in proportion
-    /// to it.
+    /// The size of the numbers that the shares at a position are computed from. The rounding of an `f32` engine is in
+    /// proportion to it.
     pub(crate) fn size(&self, position: [f64; 2]) -> f64 {
         let Some(found) = self.find(position) else { return 1.0 };
         let corners = self.triangles[found.triangle].map(|corner| DVec2::from(self.points[corner]));
@@ -120,8 +122,8 @@ impl BlendSpace {
         away * longest / area
     }
 
-    /// The first triangle that contains a position, or else the one nearest to it, and the shares of its corners. `None` without a
-    /// triangle.
+    /// The first triangle that contains a position, or else the one nearest to it, and the shares of its corners.
+    /// `None` without a triangle.
     pub(crate) fn find(&self, position: [f64; 2]) -> Option<Found> {
         let mut nearest: Option<Found> = None;
         for triangle in 0..self.triangles.len() {

@@ -48,13 +48,13 @@ pub struct Chain {
 /// The joints of a chain, and the way in which they turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChainKind {
-    /// Two bones, such as a leg: the first two joints turn, so that the third reaches the target, or comes as near as the bones
-    /// allow.
+    /// Two bones, such as a leg: the first two joints turn, so that the third reaches the target, or comes as near as
+    /// the bones allow.
     TwoBone {
         /// The joints, each below the one before it, not necessarily its child: hip, knee, ankle.
         joints: [usize; 3],
-        /// The direction in model space to which the middle joint points; `None` leaves it in the plane that the pose and the
-        /// target give it. It need not have length 1.
+        /// The direction in model space to which the middle joint points; `None` leaves it in the plane that the pose
+        /// and the target give it. It need not have length 1.
         pole: Option<[f64; 3]>,
         /// True if the third joint keeps the model rotation of the pose, as a foot on the ground does.
         hold: bool,
@@ -113,7 +113,8 @@ impl Chain {
     }
 }
 
-/// A target for a chain of an instance. Goals act in order, after mixing and transition, each on the pose that the one before left.
+/// A target for a chain of an instance. Goals act in order, after mixing and transition, each on the pose that the one
+/// before left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
     /// The chain. It must belong to the skeleton of the instance.

@@ -19,7 +19,8 @@ pub struct Clip {
     pub skeleton: SkeletonId,
     /// The tracks, each target at most once.
     pub tracks: Vec<Track>,
-    /// The duration in seconds, if it does not follow from the keys. The time of the clip is then clamped to 0 and this length.
+    /// The duration in seconds, if it does not follow from the keys. The time of the clip is then clamped to 0 and this
+    /// length.
     pub length: Option<f64>,
     /// The default rate: seconds of the clip per second of play, from -1e4 to 1e4.
     pub speed: f64,
@@ -27,11 +28,12 @@ pub struct Clip {
     pub wrap: WrapMode,
     /// The events, ordered by time.
     pub events: Vec<Event>,
-    /// The root joint, and the part of its movement that moves the instance; `None` by default. The movement is in the space of
-    /// the parent of the joint.
+    /// The root joint, and the part of its movement that moves the instance; `None` by default. The movement is in the
+    /// space of the parent of the joint.
     pub root_motion: Option<RootMotion>,
-    /// The sync markers in seconds, strictly increasing, from 0 to less than the duration; none by default. A layer that follows
-    /// another one ([`LayerTime::Synced`](crate::LayerTime)) reaches its markers when the other one reaches its own.
+    /// The sync markers in seconds, strictly increasing, from 0 to less than the duration; none by default. A layer
+    /// that follows another one ([`LayerTime::Synced`](crate::LayerTime)) reaches its markers when the other one
+    /// reaches its own.
     pub markers: Vec<f64>,
 }
 
@@ -41,7 +43,8 @@ impl Clip {
         self.name.as_deref().unwrap_or("unnamed")
     }
 
-    /// A clip of these tracks, at speed 1 and in mode [`WrapMode::Default`], without length, events, root motion and markers.
+    /// A clip of these tracks, at speed 1 and in mode [`WrapMode::Default`], without length, events, root motion and
+    /// markers.
     pub fn new(name: Option<String>, skeleton: SkeletonId, tracks: Vec<Track>) -> Self {
         Self {
             name,
@@ -56,14 +59,15 @@ impl Clip {
         }
     }
 
-    /// The duration in seconds: the [`length`](Self::length), or else the time of the last key of all tracks. It is 0 without
-    /// tracks, or if all keys are at or before 0.
+    /// The duration in seconds: the [`length`](Self::length), or else the time of the last key of all tracks. It is 0
+    /// without tracks, or if all keys are at or before 0.
     pub fn duration(&self) -> f64 {
         let last = || self.tracks.iter().map(|track| track.curve.timeline().last()).fold(0.0, f64::max);
         self.length.unwrap_or_else(last)
     }
 
-    /// The times of the events that call a function and can be sync markers: those from 0 to less than the duration, each once.
+    /// The times of the events that call a function and can be sync markers: those from 0 to less than the duration,
+    /// each once.
     pub fn event_times(&self, function: &str) -> Vec<f64> {
         let duration = self.duration();
         let events = self.events.iter().filter(|event| event.function == function);
@@ -73,8 +77,8 @@ impl Clip {
         times
     }
 
-    /// A time clamped to 0 and the length of the clip. Without a length the time is unchanged, and each track clamps it to its own
-    /// keys.
+    /// A time clamped to 0 and the length of the clip. Without a length the time is unchanged, and each track clamps it
+    /// to its own keys.
     pub fn keep(&self, seconds: f64) -> f64 {
         self.length.map_or(seconds, |length| seconds.clamp(0.0, length))
     }
@@ -100,25 +104,25 @@ pub struct Event {
 
 /// An event of a clip that the play of a layer has reached in a step of the crowd clock.
 ///
-/// An event is reached at the first tick at which the play, in its direction, is at the time of the event or beyond it. A
-/// thousandth of a tick before the time counts as at the time. Each pass counts separately:
+/// An event is reached at the first tick at which the play, in its direction, is at the time of the event or beyond it.
+/// A thousandth of a tick before the time counts as at the time. Each pass counts separately:
 ///
-/// * An event at the start of the played part is reached when a pass begins there, an event at its end when a pass ends there.
-///   An event at the turn of a ping-pong is reached once per turn.
-/// * A mode that does not repeat reaches the events at its first frame at the tick of its start. A mode that repeats has played
-///   for ever: at the seam of two passes it reaches the events at the end of the one and at the start of the next. After its last
-///   pass, a play reaches nothing.
-/// * Events outside the played part or the clip are never reached. A layer reaches nothing at a fixed time, at rate 0, or if its
-///   clip or part has no duration.
-/// * A layer reaches events only while it has a weight: nothing if its own weight is 0, nothing up to the start of a fade-in, and
-///   nothing from the end of a fade-out on. Masks have no effect.
+/// * An event at the start of the played part is reached when a pass begins there, an event at its end when a pass ends
+///   there. An event at the turn of a ping-pong is reached once per turn.
+/// * A mode that does not repeat reaches the events at its first frame at the tick of its start. A mode that repeats
+///   has played for ever: at the seam of two passes it reaches the events at the end of the one and at the start of the
+///   next. After its last pass, a play reaches nothing.
+/// * Events outside the played part or the clip are never reached. A layer reaches nothing at a fixed time, at rate 0,
+///   or if its clip or part has no duration.
+/// * A layer reaches events only while it has a weight: nothing if its own weight is 0, nothing up to the start of a
+///   fade-in, and nothing from the end of a fade-out on. Masks have no effect.
 /// * More than 2^62 passes after its start, which are ages for the shortest clips, a play reaches nothing.
-/// * A layer with a driven weight reaches events in a step if its weight at the end of the step is above 2^-20. A synchronised layer
-///   reaches an event when its leader is at the time that belongs to the event. A layer whose time is a parameter, and one that
-///   follows it, reach nothing.
+/// * A layer with a driven weight reaches events in a step if its weight at the end of the step is above 2^-20. A
+///   synchronised layer reaches an event when its leader is at the time that belongs to the event. A layer whose time
+///   is a parameter, and one that follows it, reach nothing.
 /// * In a step across the start of a transition, the index of a layer is one among the layers at the tick of the event.
-/// * A step backwards or of no length reaches nothing. Consecutive steps reach together the same events as one step over all of
-///   them.
+/// * A step backwards or of no length reaches nothing. Consecutive steps reach together the same events as one step
+///   over all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Occurrence {
     /// The tick at which the event was reached: after `from` of the step, at or before `to`.
@@ -133,8 +137,8 @@ pub struct Occurrence {
 
 /// The events that a crowd has reached in a step, up to a capacity.
 ///
-/// Per layer and step, the list has room for the first [`MOST_OF_LAYER`](Self::MOST_OF_LAYER) events, whatever its capacity. That
-/// is more than a frame has. To list all events of several minutes, use several steps.
+/// Per layer and step, the list has room for the first [`MOST_OF_LAYER`](Self::MOST_OF_LAYER) events, whatever its
+/// capacity. That is more than a frame has. To list all events of several minutes, use several steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EventList {
     /// The listed events, ordered by tick, then instance, layer and event.
@@ -238,7 +242,8 @@ pub(super) fn check_root(clip: &Clip, root: Option<RootMotion>, skeleton: &Skele
     }
 }
 
-/// Checks that the tracks of a clip fit its skeleton, and that each target is driven once. An error has the index of its track.
+/// Checks that the tracks of a clip fit its skeleton, and that each target is driven once. An error has the index of
+/// its track.
 pub(super) fn check_tracks(
     interpolators: &Interpolators,
     skeleton: &Skeleton,
@@ -316,8 +321,8 @@ fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track
     Ok(())
 }
 
-/// Checks a curve with a custom interpolator. `property` is the width of the driven property, if the target is a whole property
-/// that is not a rotation.
+/// Checks a curve with a custom interpolator. `property` is the width of the driven property, if the target is a whole
+/// property that is not a rotation.
 fn check_interpolator(
     interpolators: &Interpolators,
     id: InterpolatorId,

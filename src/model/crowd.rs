@@ -79,10 +79,10 @@ impl Crowd {
     /// Adds an instance and returns its index. Without a layer it stands in the rest pose.
     ///
     /// # Errors
-    /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] if a time or weight is not finite, a weight,
-    /// a repeat count or the length of a fade is negative, a rate is not from -1e4 to 1e4, a range ends before it starts, a
-    /// parameter is beyond [`MAX_PARAMETERS`](Self::MAX_PARAMETERS), or a layer follows one that is not before it or follows
-    /// another itself.
+    /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] if a time or weight is not finite,
+    /// a weight, a repeat count or the length of a fade is negative, a rate is not from -1e4 to 1e4, a range ends
+    /// before it starts, a parameter is beyond [`MAX_PARAMETERS`](Self::MAX_PARAMETERS), or a layer follows one that is
+    /// not before it or follows another itself.
     pub fn push(&mut self, skeleton: SkeletonId, layers: &[Layer]) -> Result<usize, Error> {
         let instance = self.instances.len();
         check_layers(instance, layers)?;
@@ -100,11 +100,12 @@ impl Crowd {
         self.len() - 1
     }
 
-    /// Replaces the skeleton and the layers of an instance. A transition ends; the parameters and goals stay. The other instances
-    /// stay unchanged.
+    /// Replaces the skeleton and the layers of an instance. A transition ends; the parameters and goals stay. The other
+    /// instances stay unchanged.
     ///
     /// # Errors
-    /// The same as [`push`](Self::push), and [`Error::Instance`] if there is no such instance. The crowd is then unchanged.
+    /// The same as [`push`](Self::push), and [`Error::Instance`] if there is no such instance. The crowd is then
+    /// unchanged.
     pub fn set(&mut self, instance: usize, skeleton: SkeletonId, layers: &[Layer]) -> Result<(), Error> {
         check_layers(instance, layers)?;
         let found = self.find(instance)?;
@@ -115,11 +116,12 @@ impl Crowd {
         Ok(())
     }
 
-    /// Replaces the parameters of an instance. Layers refer to them by index; a parameter that is missing is 0. Instances can share
-    /// them.
+    /// Replaces the parameters of an instance. Layers refer to them by index; a parameter that is missing is 0.
+    /// Instances can share them.
     ///
     /// # Errors
-    /// [`Error::Instance`] if there is no such instance; [`Error::Limit`] beyond [`MAX_PARAMETERS`](Self::MAX_PARAMETERS).
+    /// [`Error::Instance`] if there is no such instance; [`Error::Limit`] beyond
+    /// [`MAX_PARAMETERS`](Self::MAX_PARAMETERS).
     pub fn set_parameters(&mut self, instance: usize, parameters: impl Into<Arc<[Parameter]>>) -> Result<(), Error> {
         let parameters = parameters.into();
         if parameters.len() > Self::MAX_PARAMETERS {
@@ -130,11 +132,13 @@ impl Crowd {
         Ok(())
     }
 
-    /// Replaces the goals of an instance: the targets for chains of its skeleton, which act in order. Instances can share them.
+    /// Replaces the goals of an instance: the targets for chains of its skeleton, which act in order. Instances can
+    /// share them.
     ///
     /// # Errors
-    /// [`Error::Instance`] if there is no such instance, a number is not finite, a weight is not from 0 to 1, or a parameter is beyond
-    /// [`MAX_PARAMETERS`](Self::MAX_PARAMETERS); [`Error::Limit`] beyond [`MAX_GOALS`](Self::MAX_GOALS).
+    /// [`Error::Instance`] if there is no such instance, a number is not finite, a weight is not from 0 to 1, or a
+    /// parameter is beyond [`MAX_PARAMETERS`](Self::MAX_PARAMETERS); [`Error::Limit`] beyond
+    /// [`MAX_GOALS`](Self::MAX_GOALS).
     pub fn set_goals(&mut self, instance: usize, goals: impl Into<Arc<[Goal]>>) -> Result<(), Error> {
         let goals = goals.into();
         check_goal_numbers(instance, &goals)?;
@@ -252,9 +256,10 @@ impl Crowd {
         Self { instances: vec![self.instances[instance].clone()] }
     }
 
-    /// The crowd as it is at a tick: an instance before the start of a transition has the layers that go out, and a transition
-    /// that is over is removed. Parameters stay as they are. A [`CpuCrowd`](crate::CpuCrowd) or a crowd on the GPU of the result shows
-    /// the instances at that tick and at later ticks before the next start of a transition, with the parameters that its caller sets.
+    /// The crowd as it is at a tick: an instance before the start of a transition has the layers that go out, and a
+    /// transition that is over is removed. Parameters stay as they are. A [`CpuCrowd`](crate::CpuCrowd) or a crowd on
+    /// the GPU of the result shows the instances at that tick and at later ticks before the next start of a transition,
+    /// with the parameters that its caller sets.
     pub fn at(&self, now: Ticks) -> Cow<'_, Self> {
         if self.instances.iter().all(|instance| instance.running.is_none()) {
             return Cow::Borrowed(self);
@@ -262,7 +267,8 @@ impl Crowd {
         Cow::Owned(Self { instances: self.instances.iter().map(|instance| instance.at(now)).collect() })
     }
 
-    /// The layers that an instance has at a tick: those that go out before the start of a transition, otherwise its own.
+    /// The layers that an instance has at a tick: those that go out before the start of a transition, otherwise its
+    /// own.
     ///
     /// # Panics
     /// If there is no such instance.
@@ -271,8 +277,8 @@ impl Crowd {
         to_come.last().map_or(self.layers(instance), |transition| &transition.from)
     }
 
-    /// Checks that every skeleton, clip, mask, chain and driver exists in a library, that the clips, masks and chains of an instance
-    /// belong to its skeleton, and that clips that follow each other have as many sync markers.
+    /// Checks that every skeleton, clip, mask, chain and driver exists in a library, that the clips, masks and chains
+    /// of an instance belong to its skeleton, and that clips that follow each other have as many sync markers.
     ///
     /// # Errors
     /// [`Error::Instance`] with the first instance that fails the check.

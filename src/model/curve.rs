@@ -1,5 +1,5 @@
-//! Values over a timeline, and the interpolation between its keys: by the rules of files, or by functions of the caller; and tracks, each
-//! a curve with its target.
+//! Values over a timeline, and the interpolation between its keys: by the rules of files, or by functions of the
+//! caller; and tracks, each a curve with its target.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::model::numbers::{Number, Numbers, on_numbers, unusable};
 use crate::model::{CurveEasing, Easing, InterpolatorId, Skeleton, Timeline};
 
-/// Values over a timeline. Before the first key it has the value of that key, after the last key the value of that key, unless it
-/// has an [`Extrapolation`].
+/// Values over a timeline. Before the first key it has the value of that key, after the last key the value of that key,
+/// unless it has an [`Extrapolation`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     timeline: Arc<Timeline>,
@@ -42,12 +42,12 @@ impl NumberRange {
 }
 
 impl Curve {
-    /// A curve of elements of `width` numbers, key after key. With [`Interpolation::CubicSpline`], a key is an in-tangent, a value
-    /// and an out-tangent, each of `width` numbers.
+    /// A curve of elements of `width` numbers, key after key. With [`Interpolation::CubicSpline`], a key is an
+    /// in-tangent, a value and an out-tangent, each of `width` numbers.
     ///
     /// # Errors
-    /// [`Error::Curve`] if the count is not `keys * width * elements_per_key`, `width` is 0, or a number is not finite or beyond
-    /// the range of an `f32`.
+    /// [`Error::Curve`] if the count is not `keys * width * elements_per_key`, `width` is 0, or a number is not finite
+    /// or beyond the range of an `f32`.
     pub fn new(
         timeline: Arc<Timeline>,
         interpolation: Interpolation,
@@ -57,7 +57,8 @@ impl Curve {
         Self::from_numbers(timeline, interpolation, width, values)
     }
 
-    /// The same as [`new`](Self::new) from `f32` numbers. They take half the memory until the first request for `f64` numbers.
+    /// The same as [`new`](Self::new) from `f32` numbers. They take half the memory until the first request for `f64`
+    /// numbers.
     ///
     /// # Errors
     /// The same as [`new`](Self::new).
@@ -116,7 +117,8 @@ impl Curve {
     }
 
     /// The same curve with these extrapolations before its first key and after its last. They apply from time 0 to the
-    /// [`length`](crate::Clip::length) of the clip, which the clip must then have. With a single key they have no effect.
+    /// [`length`](crate::Clip::length) of the clip, which the clip must then have. With a single key they have no
+    /// effect.
     pub fn with_extrapolation(self, before: Extrapolation, after: Extrapolation) -> Self {
         Self { extrapolation: [before, after], ..self }
     }
@@ -150,8 +152,8 @@ impl Curve {
         Ok(Self { easing: self.easing.clone(), extrapolation: self.extrapolation, ..curve })
     }
 
-    /// A curve of some of the keys, whose times are those of `timeline`. It does not extrapolate. Its values are those in
-    /// `parts`, or are added to them.
+    /// A curve of some of the keys, whose times are those of `timeline`. It does not extrapolate. Its values are those
+    /// in `parts`, or are added to them.
     pub(super) fn part(&self, keys: Range<usize>, timeline: Arc<Timeline>, parts: &mut NumberParts) -> Self {
         let per_key = self.width * self.interpolation.elements_per_key();
         let numbers = keys.start * per_key..keys.end * per_key;
@@ -186,8 +188,8 @@ impl Curve {
         if self.interpolation == Interpolation::Step { Easing::Linear } else { self.easing.at(key) }
     }
 
-    /// All numbers, in the order of [`new`](Self::new). A curve from [`from_f32`](Self::from_f32) widens its numbers on the first
-    /// request for all numbers, a value or a tangent.
+    /// All numbers, in the order of [`new`](Self::new). A curve from [`from_f32`](Self::from_f32) widens its numbers on
+    /// the first request for all numbers, a value or a tangent.
     pub fn values(&self) -> &[f64] {
         self.values.wide()
     }
@@ -237,8 +239,8 @@ impl Curve {
         self.element(key, 2)
     }
 
-    /// True if every key has the same value and every tangent is 0, so that the curve needs no keys. A curve of a custom
-    /// interpolator with several keys is never constant, because the interpolator may move between equal keys.
+    /// True if every key has the same value and every tangent is 0, so that the curve needs no keys. A curve of a
+    /// custom interpolator with several keys is never constant, because the interpolator may move between equal keys.
     pub fn is_constant(&self) -> bool {
         on_numbers!(&*self.values, values => self.are_constant(values))
     }
@@ -293,10 +295,11 @@ pub enum Interpolation {
     Step,
     /// Linear interpolation. Rotations are interpolated spherically along the shorter arc.
     Linear,
-    /// Cubic Hermite splines with an in-tangent and an out-tangent per key, in units per second. Rotations are normalised.
+    /// Cubic Hermite splines with an in-tangent and an out-tangent per key, in units per second. Rotations are
+    /// normalised.
     CubicSpline,
-    /// Spherical interpolation of quaternions xyzw along the shorter arc, without normalisation, for quaternions of any length.
-    /// Cocos Creator interpolates a quaternion property like this. The curve is 4 numbers wide.
+    /// Spherical interpolation of quaternions xyzw along the shorter arc, without normalisation, for quaternions of any
+    /// length. Cocos Creator interpolates a quaternion property like this. The curve is 4 numbers wide.
     Slerp,
     /// Interpolation by a function of the caller, which the library holds.
     Custom(InterpolatorId),
@@ -321,7 +324,8 @@ pub enum Extrapolation {
     #[default]
     Clamp,
     /// The straight line through the key and its neighbour, for each interpolation between the two. For
-    /// [`Slerp`](Interpolation::Slerp), [`Custom`](Interpolation::Custom) and rotations the same as [`Clamp`](Self::Clamp).
+    /// [`Slerp`](Interpolation::Slerp), [`Custom`](Interpolation::Custom) and rotations the same as
+    /// [`Clamp`](Self::Clamp).
     Linear,
     /// Repetition of the curve, each pass from the first key to the last.
     Loop,
@@ -336,8 +340,8 @@ pub enum Extrapolation {
 /// [`Interpolation::Custom`], and drive a property as wide as the result.
 /// [`contract::compare`](crate::contract::compare) tests if both give the same poses.
 pub trait Interpolator: Debug + Send + Sync {
-    /// The name: a WGSL identifier of letters, digits and `_` that begins with a letter. It is unique in the library. In clip files
-    /// it is the `__type__` of values.
+    /// The name: a WGSL identifier of letters, digits and `_` that begins with a letter. It is unique in the library.
+    /// In clip files it is the `__type__` of values.
     fn name(&self) -> &str;
 
     /// The number of numbers of a key's value, 1 to 64.
@@ -348,8 +352,8 @@ pub trait Interpolator: Debug + Send + Sync {
         self.width()
     }
 
-    /// The names of the fields of a value in clip files, each with its number of numbers, in order. Empty if a value is a list of
-    /// numbers.
+    /// The names of the fields of a value in clip files, each with its number of numbers, in order. Empty if a value is
+    /// a list of numbers.
     fn fields(&self) -> &[(&str, usize)] {
         &[]
     }
@@ -359,8 +363,8 @@ pub trait Interpolator: Debug + Send + Sync {
     /// `t` is the eased fraction between the keys, which may leave 0 to 1. `seconds` is the time from key to key.
     fn lerp(&self, from: &[f64], to: &[f64], t: f64, seconds: f64, result: &mut [f64]);
 
-    /// Fills `result` at a key, before the first key and after the last: the value of the key by default. It should equal the
-    /// result of [`lerp`](Self::lerp) at `t` = 0.
+    /// Fills `result` at a key, before the first key and after the last: the value of the key by default. It should
+    /// equal the result of [`lerp`](Self::lerp) at `t` = 0.
     fn no_lerp(&self, value: &[f64], result: &mut [f64]) {
         result.copy_from_slice(&value[..result.len()]);
     }
@@ -386,8 +390,8 @@ pub enum Target {
     Rotation(usize),
     /// The scale of a joint, 3 numbers.
     Scale(usize),
-    /// The rotation of a joint as three angles in degrees, applied about x, then z, then y, as in Cocos Creator. A clip drives
-    /// either this or [`Rotation`](Self::Rotation) of a joint.
+    /// The rotation of a joint as three angles in degrees, applied about x, then z, then y, as in Cocos Creator. A clip
+    /// drives either this or [`Rotation`](Self::Rotation) of a joint.
     EulerAngles(usize),
     /// All morph weights of a joint, one number each.
     Weights(usize),
@@ -414,8 +418,8 @@ impl Target {
 pub struct Track {
     /// The driven value.
     pub target: Target,
-    /// The single number of the target that the curve drives; the curve is then 1 wide. `None` drives all numbers. Numbers without
-    /// a curve keep their rest value. Single numbers of a rotation cannot be driven.
+    /// The single number of the target that the curve drives; the curve is then 1 wide. `None` drives all numbers.
+    /// Numbers without a curve keep their rest value. Single numbers of a rotation cannot be driven.
     pub component: Option<usize>,
     /// The values over time.
     pub curve: Curve,

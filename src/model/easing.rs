@@ -9,17 +9,17 @@ macro_rules! easings {
     ($($name:literal $(#[$doc:meta])* $variant:ident,)*) => {
         /// A map from the fraction `k` between two keys to the fraction by which the values are interpolated.
         ///
-        /// Names, numbers and formulas are those of Cocos Creator. `k` is in `[0, 1]`; the result may leave this range and is not
-        /// clamped. In the formulas `m = 2k` and `n = m - 1`. Of a formula with two parts, the first holds below `k = 1/2` and the
-        /// second from there on.
+        /// Names, numbers and formulas are those of Cocos Creator. `k` is in `[0, 1]`; the result may leave this range
+        /// and is not clamped. In the formulas `m = 2k` and `n = m - 1`. Of a formula with two parts, the first holds
+        /// below `k = 1/2` and the second from there on.
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub enum Easing {
             $($(#[$doc])* $variant,)*
-            /// A cubic Bezier curve as in CSS, `[x1, y1, x2, y2]`, from (0, 0) to (1, 1): the y at the largest parameter in
-            /// `[0, 1]` at which x is `k`.
+            /// A cubic Bezier curve as in CSS, `[x1, y1, x2, y2]`, from (0, 0) to (1, 1): the y at the largest
+            /// parameter in `[0, 1]` at which x is `k`.
             ///
-            /// Each number is from -1e6 to 1e6; a curve checks this when it takes the easing. The easing is linear if x1 = y1 and
-            /// x2 = y2.
+            /// Each number is from -1e6 to 1e6; a curve checks this when it takes the easing. The easing is linear if
+            /// x1 = y1 and x2 = y2.
             Bezier([f64; 4]),
         }
 
@@ -133,8 +133,8 @@ pub enum CurveEasing {
     None,
     /// One easing for all intervals.
     One(Easing),
-    /// One easing per key, for the interval that starts at the key. Intervals beyond the end of the list are linear. Entries beyond
-    /// the last interval have no effect.
+    /// One easing per key, for the interval that starts at the key. Intervals beyond the end of the list are linear.
+    /// Entries beyond the last interval have no effect.
     PerKey(Arc<[Easing]>),
 }
 

@@ -8,8 +8,8 @@ use crate::model::{ClipId, MaskId, Playback, Ticks, WeightDriver, WrapMode};
 pub enum LayerTime {
     /// A fixed time in seconds on the axis of the clip, independent of the crowd clock.
     ///
-    /// If the clip has a [`length`](crate::Clip::length), the time is clamped to 0 and the length. Otherwise each track clamps it
-    /// to its own keys.
+    /// If the clip has a [`length`](crate::Clip::length), the time is clamped to 0 and the length. Otherwise each track
+    /// clamps it to its own keys.
     At(f64),
     /// A time that follows from the crowd clock.
     Playing(Playback),
@@ -20,11 +20,11 @@ pub enum LayerTime {
         /// The behaviour at the ends. In a mode that does not repeat, a negative value counts as 0.
         wrap: WrapMode,
     },
-    /// A time that follows from the clip time of another layer: the same part of the clip, or the same part of the way from one
-    /// sync marker to the next if both clips have markers ([`Clip::markers`](crate::Clip::markers)).
+    /// A time that follows from the clip time of another layer: the same part of the clip, or the same part of the way
+    /// from one sync marker to the next if both clips have markers ([`Clip::markers`](crate::Clip::markers)).
     ///
-    /// It moves with its clip: forwards through the clip's end where the leader begins again. If the leader repeats only a
-    /// [range](Playback::range) of its clip, the layer moves by its whole clip in each pass.
+    /// It moves with its clip: forwards through the clip's end where the leader begins again. If the leader repeats
+    /// only a [range](Playback::range) of its clip, the layer moves by its whole clip in each pass.
     Synced {
         /// The index of an earlier layer of the instance that is not synchronised itself.
         leader: usize,
@@ -33,8 +33,8 @@ pub enum LayerTime {
 
 /// A clip at work on an instance. Its effective weight is `weight x driver x ramp of the fades x mask`.
 ///
-/// Each translation, rotation, scale, morph weight and property is blended separately. A layer whose clip has no track for one of
-/// them does not affect it.
+/// Each translation, rotation, scale, morph weight and property is blended separately. A layer whose clip has no track
+/// for one of them does not affect it.
 ///
 /// # Examples
 /// ```
@@ -88,7 +88,8 @@ impl Layer {
         }
     }
 
-    /// The least sum of weights of the layers that blend. If the sum is smaller, the rest pose takes the missing weight.
+    /// The least sum of weights of the layers that blend. If the sum is smaller, the rest pose takes the missing
+    /// weight.
     pub const LEAST_WEIGHT: f64 = 0.1;
 
     /// The smallest scale that an additive layer divides by. The ratio to a smaller reference scale counts as 1.
@@ -131,19 +132,20 @@ impl Layer {
     }
 }
 
-/// The way in which a layer joins the layers before it. All layers that blend come first, whatever their position. The others
-/// follow in order.
+/// The way in which a layer joins the layers before it. All layers that blend come first, whatever their position. The
+/// others follow in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LayerMode {
-    /// The weighted mean of all layers that blend. Rotations are brought into the hemisphere of the first layer that has a weight,
-    /// summed and normalised. If the weights sum to less than 0.1, the rest pose takes the missing weight.
+    /// The weighted mean of all layers that blend. Rotations are brought into the hemisphere of the first layer that
+    /// has a weight, summed and normalised. If the weights sum to less than 0.1, the rest pose takes the missing
+    /// weight.
     #[default]
     Blend,
-    /// Interpolation from the pose below to the layer, by the weight, which is clamped to 1. Rotations take the shorter arc and are
-    /// normalised.
+    /// Interpolation from the pose below to the layer, by the weight, which is clamped to 1. Rotations take the shorter
+    /// arc and are normalised.
     Override,
-    /// The difference of the clip from a reference pose, applied by the weight to the pose below: translations, morph weights and
-    /// properties are added, scales are multiplied, rotations are applied after those below.
+    /// The difference of the clip from a reference pose, applied by the weight to the pose below: translations, morph
+    /// weights and properties are added, scales are multiplied, rotations are applied after those below.
     Additive(AdditiveReference),
 }
 
@@ -194,7 +196,8 @@ impl Fade {
     }
 }
 
-/// The mixing that combines the layers of an instance, ordered from least to most. A kernel for more mixing also serves less.
+/// The mixing that combines the layers of an instance, ordered from least to most. A kernel for more mixing also serves
+/// less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Mixing {
     /// None: at most one layer, which blends with a weight of [`Layer::LEAST_WEIGHT`] or more, without mask and fades.

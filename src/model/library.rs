@@ -8,7 +8,8 @@ use crate::model::{
     MaskId, RootMotion, Skeleton, SkeletonId, Skin, SkinId, Track, clip, is_weight, no_such,
 };
 
-/// Skeletons, skins, clips, masks, chains, knots, blend spaces and interpolators: all data that does not change per frame.
+/// Skeletons, skins, clips, masks, chains, knots, blend spaces and interpolators: all data that does not change per
+/// frame.
 ///
 /// Ids are numbered from 0 in the order of addition. They stay valid, because nothing is ever removed.
 ///
@@ -105,8 +106,8 @@ impl Library {
     /// Adds a skin.
     ///
     /// # Errors
-    /// [`Error::Skin`] if the skeleton or a joint does not exist, the counts of joints and matrices differ, or a number is not
-    /// finite.
+    /// [`Error::Skin`] if the skeleton or a joint does not exist, the counts of joints and matrices differ, or a number
+    /// is not finite.
     pub fn add_skin(&mut self, skin: Skin) -> Result<SkinId, Error> {
         let fault = |reason: String| Error::Skin { skin: skin.name.clone().unwrap_or("unnamed".into()), reason };
         let Some(skeleton) = self.skeletons.get(skin.skeleton.0) else {
@@ -133,11 +134,11 @@ impl Library {
     /// Adds a clip.
     ///
     /// # Errors
-    /// * [`Error::Track`] if a target does not exist, is driven twice, or by a curve of another width; if a joint given by a matrix
-    ///   is animated; if a rotation key is the zero quaternion; if an interpolation does not fit its target; or if a curve
-    ///   extrapolates in a clip without a length, or has too many loops.
-    /// * [`Error::Usage`] if the length, the speed, the time of an event or a sync marker is out of range, events or markers are
-    ///   out of order, or the root joint does not exist or is given by a matrix.
+    /// * [`Error::Track`] if a target does not exist, is driven twice, or by a curve of another width; if a joint given
+    ///   by a matrix is animated; if a rotation key is the zero quaternion; if an interpolation does not fit its
+    ///   target; or if a curve extrapolates in a clip without a length, or has too many loops.
+    /// * [`Error::Usage`] if the length, the speed, the time of an event or a sync marker is out of range, events or
+    ///   markers are out of order, or the root joint does not exist or is given by a matrix.
     pub fn add_clip(&mut self, clip: Clip) -> Result<ClipId, Error> {
         let fault = |track: usize, reason: String| {
             let clip = clip.label().into();
@@ -157,7 +158,8 @@ impl Library {
     /// Adds a mask.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the skeleton does not exist, or the mask does not have one finite weight of 0 or more per joint.
+    /// [`Error::Usage`] if the skeleton does not exist, or the mask does not have one finite weight of 0 or more per
+    /// joint.
     pub fn add_mask(&mut self, mask: Mask) -> Result<MaskId, Error> {
         let name = mask.name.as_deref().unwrap_or("unnamed");
         let fault = |reason: String| Err(Error::Usage(format!("mask {name}: {reason}")));
@@ -191,8 +193,8 @@ impl Library {
     /// Adds a chain. Instances refer to it by a [`Goal`](crate::Goal).
     ///
     /// # Errors
-    /// [`Error::Usage`] if the skeleton or a joint does not exist, a joint is given by a matrix, the joints of two bones are not
-    /// each below the one before, a number is not finite, or a limit is negative.
+    /// [`Error::Usage`] if the skeleton or a joint does not exist, a joint is given by a matrix, the joints of two
+    /// bones are not each below the one before, a number is not finite, or a limit is negative.
     pub fn add_chain(&mut self, chain: Chain) -> Result<ChainId, Error> {
         let fault = |reason: String| {
             Err(Error::Usage(format!("chain {}: {reason}", chain.name.as_deref().unwrap_or("unnamed"))))
@@ -242,8 +244,8 @@ impl Library {
     /// Adds an interpolator. Curves refer to it by [`Interpolation::Custom`](crate::Interpolation::Custom).
     ///
     /// # Errors
-    /// [`Error::Usage`] if its name is not an identifier or is taken, a width is not from 1 to 64, or its fields do not add up to
-    /// its width.
+    /// [`Error::Usage`] if its name is not an identifier or is taken, a width is not from 1 to 64, or its fields do not
+    /// add up to its width.
     pub fn add_interpolator(&mut self, interpolator: Arc<dyn Interpolator>) -> Result<InterpolatorId, Error> {
         let name = interpolator.name();
         let fault = |reason: String| Err(Error::Usage(format!("interpolator {name:?}: {reason}")));
@@ -269,8 +271,8 @@ impl Library {
 
     /// Sets or removes the root joint of a clip, and returns the previous one.
     ///
-    /// [`RootMotion::on_ground`] makes a root joint that moves instances over the ground. [`RootMotion::is_moved_by`] tests if the
-    /// clip moves it.
+    /// [`RootMotion::on_ground`] makes a root joint that moves instances over the ground. [`RootMotion::is_moved_by`]
+    /// tests if the clip moves it.
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such clip, or the joint does not exist or is given by a matrix.
@@ -296,11 +298,12 @@ impl Library {
         Ok(std::mem::replace(&mut clip.events, events))
     }
 
-    /// Replaces the sync markers of a clip, and returns the previous ones. [`Clip::event_times`] makes markers of events.
+    /// Replaces the sync markers of a clip, and returns the previous ones. [`Clip::event_times`] makes markers of
+    /// events.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such clip, the markers do not increase strictly, or one is not from 0 to less than the
-    /// duration of the clip.
+    /// [`Error::Usage`] if there is no such clip, the markers do not increase strictly, or one is not from 0 to less
+    /// than the duration of the clip.
     pub fn set_markers(&mut self, id: ClipId, markers: Vec<f64>) -> Result<Vec<f64>, Error> {
         let count = self.clips.len();
         let Some(clip) = self.clips.get_mut(id.0) else {
@@ -343,7 +346,8 @@ impl Library {
         self.interpolators.0.iter().position(|interpolator| interpolator.name() == name).map(InterpolatorId)
     }
 
-    /// Moves all items of another library into this one. Their ids increase by the numbers of items that are already here.
+    /// Moves all items of another library into this one. Their ids increase by the numbers of items that are already
+    /// here.
     pub(crate) fn append(&mut self, other: Self) {
         debug_assert!(
             other.interpolators.0.is_empty() && other.masks.is_empty(),

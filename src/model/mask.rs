@@ -42,8 +42,9 @@ pub struct Mask {
 impl Mask {
     /// Makes a mask from joint names and weights. Also returns the names that no joint has.
     ///
-    /// A name selects all joints of that name. If a name is given twice, the last weight counts. With `descendants`, a joint takes
-    /// the weight of its nearest selected ancestor, if it is not selected itself. All other joints have weight 0.
+    /// A name selects all joints of that name. If a name is given twice, the last weight counts. With `descendants`, a
+    /// joint takes the weight of its nearest selected ancestor, if it is not selected itself. All other joints have
+    /// weight 0.
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such skeleton, or a weight is not a finite number of 0 or more.

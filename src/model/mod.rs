@@ -1,7 +1,7 @@
 //! The data model: a [`Library`], a [`Crowd`] of its instances, and their [`Poses`].
 //!
-//! Numbers are `f64`: the numbers of a file, without rounding. The GPU and CPU engines round them once, during packing; the
-//! reference computes with them as they are. Constructors validate, so that engines need no checks.
+//! Numbers are `f64`: the numbers of a file, without rounding. The GPU and CPU engines round them once, during packing;
+//! the reference computes with them as they are. Constructors validate, so that engines need no checks.
 
 mod bind_clip;
 mod blend_space;

@@ -7,7 +7,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The numbers of a curve: `f64`, or the `f32` of a file, which take half the memory. The first request for `f64` widens them once.
+/// The numbers of a curve: `f64`, or the `f32` of a file, which take half the memory. The first request for `f64`
+/// widens them once.
 #[derive(Debug, Clone)]
 pub(super) enum Numbers {
     Wide(Vec<f64>),

@@ -1,4 +1,5 @@
-//! Parameters: numbers of an instance that drive the times and weights of its layers, weights by way of knots or blend spaces.
+//! Parameters: numbers of an instance that drive the times and weights of its layers, weights by way of knots or blend
+//! spaces.
 
 use crate::error::Error;
 use crate::model::id::{BlendSpaceId, KnotsId};
@@ -7,7 +8,8 @@ use crate::model::{Ticks, is_usable, is_weight};
 /// The most parameters of an instance.
 pub(super) const MAX_PARAMETERS: usize = 16;
 
-/// A number of an instance that drives times and weights of its layers: constant, or piecewise linear on the crowd clock.
+/// A number of an instance that drives times and weights of its layers: constant, or piecewise linear on the crowd
+/// clock.
 ///
 /// # Examples
 /// ```
@@ -28,11 +30,12 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A parameter with a value at some seconds of the crowd clock. It is linear between them, and constant before the first and
-    /// after the last one.
+    /// A parameter with a value at some seconds of the crowd clock. It is linear between them, and constant before the
+    /// first and after the last one.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no key, the times do not increase strictly, or a number is not finite in the range of an `f32`.
+    /// [`Error::Usage`] if there is no key, the times do not increase strictly, or a number is not finite in the range
+    /// of an `f32`.
     pub fn new(keys: Vec<[f64; 2]>) -> Result<Self, Error> {
         match Self::fault(&keys) {
             Some(reason) => Err(Error::Usage(format!("parameter: {reason}"))),
@@ -87,7 +90,8 @@ impl Parameter {
 pub struct ParameterValues(pub [f32; MAX_PARAMETERS]);
 
 impl ParameterValues {
-    /// The values of parameters at a tick of the crowd clock; the first [`Crowd::MAX_PARAMETERS`](crate::Crowd::MAX_PARAMETERS) of them.
+    /// The values of parameters at a tick of the crowd clock; the first
+    /// [`Crowd::MAX_PARAMETERS`](crate::Crowd::MAX_PARAMETERS) of them.
     pub fn new(parameters: &[Parameter], now: Ticks) -> Self {
         let mut values = Self::default();
         for (value, parameter) in values.0.iter_mut().zip(parameters) {
@@ -142,7 +146,8 @@ pub(crate) fn no_parameter(parameter: usize) -> Option<String> {
 
 /// A weight as a function of a parameter: linear between knots, and constant before the first and after the last one.
 ///
-/// A one-dimensional blend space is one `Knots` per layer: a triangle whose top is the value at which the layer's clip fits best.
+/// A one-dimensional blend space is one `Knots` per layer: a triangle whose top is the value at which the layer's clip
+/// fits best.
 ///
 /// # Examples
 /// ```
@@ -164,8 +169,8 @@ impl Knots {
     /// Knots as pairs of a parameter's value and a weight.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no knot, the values do not increase strictly, a number is not finite in the range of an `f32`,
-    /// or a weight is negative.
+    /// [`Error::Usage`] if there is no knot, the values do not increase strictly, a number is not finite in the range
+    /// of an `f32`, or a weight is negative.
     pub fn new(knots: Vec<[f64; 2]>) -> Result<Self, Error> {
         match Self::fault(&knots) {
             Some(reason) => Err(Error::Usage(format!("knots: {reason}"))),

@@ -58,7 +58,8 @@ impl WrapMode {
         }
     }
 
-    /// The number of the mode in Cocos Creator files: bits 2 (loops), 4 (turns), 16 (back and forth), 32 (from the end).
+    /// The number of the mode in Cocos Creator files: bits 2 (loops), 4 (turns), 16 (back and forth), 32 (from the
+    /// end).
     pub fn number(self) -> u32 {
         match self {
             Self::Default => 0,
@@ -89,8 +90,9 @@ impl WrapMode {
 
 /// The playback of a clip by a layer.
 ///
-/// Ticks, rate and part count as exact numbers. A play that is at most 1/1024 of a tick away from the end of a pass is at the
-/// end: a rate of 0.8 is more than 4/5 as an `f64`, and yet it has played a clip of 10 s to its end after 12.5 s.
+/// Ticks, rate and part count as exact numbers. A play that is at most 1/1024 of a tick away from the end of a pass is
+/// at the end: a rate of 0.8 is more than 4/5 as an `f64`, and yet it has played a clip of 10 s to its end after 12.5
+/// s.
 ///
 /// # Examples
 /// ```
@@ -109,14 +111,14 @@ impl WrapMode {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Playback {
-    /// The tick at which the play begins. A mode that does not repeat stays at its first frame until then. A mode that repeats has
-    /// played for ever, so that a spread of starts is a spread of phases.
+    /// The tick at which the play begins. A mode that does not repeat stays at its first frame until then. A mode that
+    /// repeats has played for ever, so that a spread of starts is a spread of phases.
     pub start: Ticks,
-    /// Seconds of the clip per second of the crowd clock, from -1e4 to 1e4. 1 is the authored speed; a negative rate plays
-    /// backwards.
+    /// Seconds of the clip per second of the crowd clock, from -1e4 to 1e4. 1 is the authored speed; a negative rate
+    /// plays backwards.
     ///
-    /// The played time is the rate times the time since the start. A rate of 0 therefore shows the beginning of the play. Another
-    /// rate during a play makes it jump; [`with_rate_from`](Self::with_rate_from) avoids the jump.
+    /// The played time is the rate times the time since the start. A rate of 0 therefore shows the beginning of the
+    /// play. Another rate during a play makes it jump; [`with_rate_from`](Self::with_rate_from) avoids the jump.
     pub rate: f64,
     /// The behaviour at the ends.
     pub wrap: WrapMode,
@@ -144,18 +146,18 @@ impl Playback {
 
     /// The same play with another rate from a tick of the crowd clock on, without a jump.
     ///
-    /// The start moves to the tick from which the new rate has played as much at `now`, to within half a tick. The shown time is
-    /// off by at most half a microsecond times the rate. Passes that were played remain played, and a play that waits for its start
-    /// continues to wait. With frames that are steps from one tick to another, pass the `from` of the next step as `now`, so
-    /// that its motion and events use the new rate.
+    /// The start moves to the tick from which the new rate has played as much at `now`, to within half a tick. The
+    /// shown time is off by at most half a microsecond times the rate. Passes that were played remain played, and a
+    /// play that waits for its start continues to wait. With frames that are steps from one tick to another, pass the
+    /// `from` of the next step as `now`, so that its motion and events use the new rate.
     ///
     /// `None` if no start does this:
     /// * At a rate of 0, or at a rate so slow that the start would be 140,000 years away. To pause, use
-    ///   [`LayerTime::At`](crate::LayerTime::At) with the time that [`clip_time`](crate::clip_time) returns. After the pause, use
-    ///   the same play, [`delayed`](Self::delayed).
-    /// * If a mode other than the two loops has begun and the new rate turns it round, or starts it backwards from a rate of 0:
-    ///   before its start it would come from the other end. To turn round at `time`, use [`WrapMode::Reverse`] with a range from
-    ///   0 to `time`.
+    ///   [`LayerTime::At`](crate::LayerTime::At) with the time that [`clip_time`](crate::clip_time) returns. After the
+    ///   pause, use the same play, [`delayed`](Self::delayed).
+    /// * If a mode other than the two loops has begun and the new rate turns it round, or starts it backwards from a
+    ///   rate of 0: before its start it would come from the other end. To turn round at `time`, use
+    ///   [`WrapMode::Reverse`] with a range from 0 to `time`.
     /// * If the rate is not a finite number.
     ///
     /// [`WrapMode::Default`] counts as a mode that does not repeat. If the mode of the clip repeats, call
@@ -182,15 +184,16 @@ impl Playback {
         Some(Self { start: Ticks(start), rate, ..self })
     }
 
-    /// The same play with the rate of a blend of synchronised clips from a tick of the crowd clock on, without a jump: one pass of
-    /// the leader's clip takes the mean of the lengths of all clips, by their weights. This is the play of the leader; the
-    /// others follow it ([`LayerTime::Synced`](crate::LayerTime)).
+    /// The same play with the rate of a blend of synchronised clips from a tick of the crowd clock on, without a jump:
+    /// one pass of the leader's clip takes the mean of the lengths of all clips, by their weights. This is the play of
+    /// the leader; the others follow it ([`LayerTime::Synced`](crate::LayerTime)).
     ///
-    /// `duration` is that of the leader's clip in seconds; `clips` has a weight of 0 or more and a length in seconds per clip, the
-    /// leader's among them. The length of a clip that should play faster than it was authored is its duration over that rate. A
-    /// negative rate stays negative.
+    /// `duration` is that of the leader's clip in seconds; `clips` has a weight of 0 or more and a length in seconds
+    /// per clip, the leader's among them. The length of a clip that should play faster than it was authored is its
+    /// duration over that rate. A negative rate stays negative.
     ///
-    /// `None` if no weight or no length is above 0, or if [`with_rate_from`](Self::with_rate_from) has no start for the rate.
+    /// `None` if no weight or no length is above 0, or if [`with_rate_from`](Self::with_rate_from) has no start for the
+    /// rate.
     ///
     /// # Examples
     /// ```
@@ -246,8 +249,8 @@ impl Playback {
 
 /// A point in time, or a duration, in ticks of 2^-20 s (0.95 µs).
 ///
-/// Ticks are integers, so that a crowd that has played for a month is as exact as a crowd that starts now. Sums and differences
-/// saturate at the ends of the range of an `i64`, 279,000 years to either side.
+/// Ticks are integers, so that a crowd that has played for a month is as exact as a crowd that starts now. Sums and
+/// differences saturate at the ends of the range of an `i64`, 279,000 years to either side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Ticks(pub i64);
 
@@ -292,8 +295,8 @@ impl Neg for Ticks {
 
 /// A step of the crowd clock, from one tick to another.
 ///
-/// Poses are those at `to`. Root motion and events cover the time after `from` up to and including `to`. A single tick converts
-/// to a step from itself to itself, which has no motion and no events.
+/// Poses are those at `to`. Root motion and events cover the time after `from` up to and including `to`. A single tick
+/// converts to a step from itself to itself, which has no motion and no events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Step {
     /// The tick before the step.

@@ -11,13 +11,15 @@ const MOST_SLOPE: f64 = 1e-4;
 
 /// The root joint of a clip, and the part of its movement that moves the instance.
 ///
-/// That part is always removed from the pose, `local' = part^-1 local`, also if [`Outputs::root_motion`](crate::Outputs) is
-/// not selected. The caller moves the instance by its [`Motion`] instead. Parts that the clip has no track for stay at rest.
+/// That part is always removed from the pose, `local' = part^-1 local`, also if
+/// [`Outputs::root_motion`](crate::Outputs) is not selected. The caller moves the instance by its [`Motion`] instead.
+/// Parts that the clip has no track for stay at rest.
 ///
-/// Axes and motions are in the space of the **parent** of the joint, as are the keys of the clip. That space may differ from the
-/// space of the instance: in a file with +Z up, y may be a horizontal axis and z the height. [`on_ground`](Self::on_ground) finds
-/// the horizontal axes, and [`space`](Self::space) returns the matrix to the space of the instance. Layers are blended in the
-/// space of the parent; clips that play together should therefore have root joints of one parent.
+/// Axes and motions are in the space of the **parent** of the joint, as are the keys of the clip. That space may differ
+/// from the space of the instance: in a file with +Z up, y may be a horizontal axis and z the height.
+/// [`on_ground`](Self::on_ground) finds the horizontal axes, and [`space`](Self::space) returns the matrix to the space
+/// of the instance. Layers are blended in the space of the parent; clips that play together should therefore have root
+/// joints of one parent.
 ///
 /// # Examples
 /// ```
@@ -39,7 +41,8 @@ const MOST_SLOPE: f64 = 1e-4;
 pub struct RootMotion {
     /// The joint. It must not be given by a matrix.
     pub joint: usize,
-    /// The axes x, y and z along which it moves the instance. They are axes of the parent of the joint, not of the instance.
+    /// The axes x, y and z along which it moves the instance. They are axes of the parent of the joint, not of the
+    /// instance.
     pub translation: [bool; 3],
     /// The part of its rotation that turns the instance.
     pub rotation: RootRotation,
@@ -60,7 +63,8 @@ pub enum RootRotation {
 
 /// A rigid movement: a rotation, then a translation, in the space of the parent of the root joint.
 ///
-/// That space differs from the space of the instance if the parent is transformed. [`in_space`](Self::in_space) converts a motion.
+/// That space differs from the space of the instance if the parent is transformed. [`in_space`](Self::in_space)
+/// converts a motion.
 ///
 /// # Examples
 ///
@@ -88,19 +92,20 @@ pub enum RootRotation {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Motion {
-    /// The translation along the axes at the start of the movement, in the units of its space (metres in that of the instance).
+    /// The translation along the axes at the start of the movement, in the units of its space (metres in that of the
+    /// instance).
     pub translation: DVec3,
     /// The rotation, of unit length.
     pub rotation: DQuat,
 }
 
 impl RootMotion {
-    /// A root joint that moves its instance over the ground: along the two axes of the parent that are horizontal in the space of
-    /// the instance at rest, and by its yaw. The height and the tilts stay in the pose.
+    /// A root joint that moves its instance over the ground: along the two axes of the parent that are horizontal in
+    /// the space of the instance at rest, and by its yaw. The height and the tilts stay in the pose.
     ///
     /// # Errors
-    /// [`Error::Skeleton`] if there is no such joint, it is given by a matrix, or its parent does not have two horizontal axes to
-    /// within 0.1 mm per metre. Each choice of axes would then change the height.
+    /// [`Error::Skeleton`] if there is no such joint, it is given by a matrix, or its parent does not have two
+    /// horizontal axes to within 0.1 mm per metre. Each choice of axes would then change the height.
     pub fn on_ground(skeleton: &Skeleton, joint: usize) -> Result<Self, Error> {
         let fault = |reason: String| Err(Error::Skeleton { joint, reason });
         let Some(found) = skeleton.joints().get(joint) else {
@@ -124,11 +129,11 @@ impl RootMotion {
         Ok(Self { translation, ..root })
     }
 
-    /// The matrix from the space of the motions to the space of the instance: the model matrix of the parent of the joint at rest,
-    /// or the identity without a parent.
+    /// The matrix from the space of the motions to the space of the instance: the model matrix of the parent of the
+    /// joint at rest, or the identity without a parent.
     ///
-    /// It assumes that the joints above do not move. If a clip moves them, their movement stays in the pose, and the matrix is off
-    /// by that movement.
+    /// It assumes that the joints above do not move. If a clip moves them, their movement stays in the pose, and the
+    /// matrix is off by that movement.
     ///
     /// # Panics
     /// If the skeleton has no such joint.
@@ -156,8 +161,8 @@ impl RootMotion {
         })
     }
 
-    /// The part of a local transform of the joint that moves the instance. `up` must have unit length; the result has a rotation of
-    /// unit length.
+    /// The part of a local transform of the joint that moves the instance. `up` must have unit length; the result has a
+    /// rotation of unit length.
     pub fn part(&self, local: &Transform, up: DVec3) -> Motion {
         let rotation = unit(local.rotation).unwrap_or(DQuat::IDENTITY);
         Motion {
@@ -170,8 +175,8 @@ impl RootMotion {
         }
     }
 
-    /// The up axis of the instance, +Y as in glTF, in the space of the parent of the joint at rest. It has unit length. It is +Y if
-    /// that space has a scale of 0.
+    /// The up axis of the instance, +Y as in glTF, in the space of the parent of the joint at rest. It has unit length.
+    /// It is +Y if that space has a scale of 0.
     ///
     /// # Panics
     /// If the skeleton has no such joint.
@@ -180,7 +185,8 @@ impl RootMotion {
     }
 }
 
-/// The part of a rotation about an axis (swing-twist decomposition); `None` if the rest is a half turn about another axis.
+/// The part of a rotation about an axis (swing-twist decomposition); `None` if the rest is a half turn about another
+/// axis.
 pub(crate) fn twist(rotation: DQuat, axis: DVec3) -> Option<DQuat> {
     let along = rotation.xyz().dot(axis) * axis;
     unit(DQuat::from_xyzw(along.x, along.y, along.z, rotation.w))
@@ -208,8 +214,8 @@ impl Motion {
     ///
     /// With [`RootMotion::space`], the result `m` is the movement of the instance: from `world` to `world m`.
     ///
-    /// If `space` has a non-uniform scale, a rotation becomes a shear. The result then has the rotation of its x axis. If `space`
-    /// has a scale of 0, the result has no rotation.
+    /// If `space` has a non-uniform scale, a rotation becomes a shear. The result then has the rotation of its x axis.
+    /// If `space` has a scale of 0, the result has no rotation.
     pub fn in_space(self, space: &DAffine3) -> Self {
         let turned = space.matrix3 * DMat3::from_quat(self.rotation) * space.matrix3.inverse();
         let rotation = match turned.is_finite() {

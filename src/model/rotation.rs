@@ -6,11 +6,12 @@
 
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, DVec4, EulerRot};
 
-/// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond are clamped.
-/// No named easing overshoots by more than half an arc.
+/// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond are
+/// clamped. No named easing overshoots by more than half an arc.
 pub const MOST_ARCS: f64 = 32.0;
 
-/// The largest `1 - cos` of the angle between two quaternions that slerp of unnormalised quaternions interpolates linearly.
+/// The largest `1 - cos` of the angle between two quaternions that slerp of unnormalised quaternions interpolates
+/// linearly.
 pub const LEAST_ARC: f64 = 1e-6;
 
 /// A quaternion normalised to unit length; `None` for zero. It works for every length that an `f64` holds.
@@ -22,20 +23,22 @@ pub fn unit(quaternion: DQuat) -> Option<DQuat> {
     (largest > 0.0).then(|| DQuat::from_vec4((numbers / largest).normalize()))
 }
 
-/// A rotation key for spherical interpolation: as stored if its length is within a tenth of 1, otherwise normalised. `None` for
-/// zero.
+/// A rotation key for spherical interpolation: as stored if its length is within a tenth of 1, otherwise normalised.
+/// `None` for zero.
 ///
-/// glTF requires unit quaternions, and files round them to a few digits or to integers. Appendix C.4 of the specification applies
-/// to the stored numbers. Normalising all keys first would turn the result by up to 7e-5 rad in existing files.
+/// glTF requires unit quaternions, and files round them to a few digits or to integers. Appendix C.4 of the
+/// specification applies to the stored numbers. Normalising all keys first would turn the result by up to 7e-5 rad in
+/// existing files.
 pub fn key(quaternion: DQuat) -> Option<DQuat> {
     if (0.9..=1.1).contains(&quaternion.length()) { Some(quaternion) } else { unit(quaternion) }
 }
 
 /// The rotation that is nearest to a matrix: the one with the least sum of squared differences of their numbers.
 ///
-/// It is the rotation whose quaternion is the eigenvector of the largest eigenvalue of a symmetric matrix (Horn, "Closed-form solution
-/// of absolute orientation using unit quaternions", 1987). Where several rotations are as near, as for a mirror image, it is the one
-/// of them that is nearest to the rotation of [`Transform::from_affine`]. Packing and reference share it.
+/// It is the rotation whose quaternion is the eigenvector of the largest eigenvalue of a symmetric matrix (Horn,
+/// "Closed-form solution of absolute orientation using unit quaternions", 1987). Where several rotations are as near,
+/// as for a mirror image, it is the one of them that is nearest to the rotation of [`Transform::from_affine`]. Packing
+/// and reference share it.
 pub fn nearest(matrix: DMat3) -> DQuat {
     let whole = DAffine3 { matrix3: matrix, translation: DVec3::ZERO };
     let first = DVec4::from(Transform::from_affine(whole).rotation);
@@ -85,14 +88,15 @@ fn eigen(mut matrix: [[f64; 4]; 4]) -> ([f64; 4], [DVec4; 4]) {
     (std::array::from_fn(|index| matrix[index][index]), vectors.map(DVec4::from))
 }
 
-/// The rotation by angles in degrees about x, then z, then y, all axes of the parent (`Quat.fromEuler` of Cocos Creator).
+/// The rotation by angles in degrees about x, then z, then y, all axes of the parent (`Quat.fromEuler` of Cocos
+/// Creator).
 pub fn from_euler_angles(degrees: DVec3) -> DQuat {
     let DVec3 { x, y, z } = degrees.map(f64::to_radians);
     DQuat::from_euler(EulerRot::YZX, y, z, x)
 }
 
-/// The angles in degrees that give a rotation, with z from -90 to 90. The quaternion may have any length; zero counts as the
-/// identity.
+/// The angles in degrees that give a rotation, with z from -90 to 90. The quaternion may have any length; zero counts
+/// as the identity.
 pub fn to_euler_angles(rotation: DQuat) -> DVec3 {
     let (y, z, x) = unit(rotation).unwrap_or(DQuat::IDENTITY).to_euler(EulerRot::YZX);
     DVec3::new(x, y, z).map(f64::to_degrees)
@@ -118,10 +122,11 @@ impl Transform {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation.normalize(), self.translation)
     }
 
-    /// The translation, rotation and scale of a matrix. The result is exact for a matrix without shear. With shear, it keeps the
-    /// x axis, and the part of the y axis at right angles to it.
+    /// The translation, rotation and scale of a matrix. The result is exact for a matrix without shear. With shear, it
+    /// keeps the x axis, and the part of the y axis at right angles to it.
     ///
-    /// A mirrored matrix has a negative x scale. A column of length 0 gets the axis that the other two determine, and scale 0.
+    /// A mirrored matrix has a negative x scale. A column of length 0 gets the axis that the other two determine, and
+    /// scale 0.
     pub fn from_affine(matrix: DAffine3) -> Self {
         let columns = [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis];
         let mut scale = DVec3::from(columns.map(DVec3::length));
@@ -166,7 +171,8 @@ mod tests {
             let found = nearest(DMat3::from_quat(turned) * stretch);
             assert!(found.dot(turned).abs() > 1.0 - 1e-12, "{scale}: {found} is not {turned}");
         }
-        // Of a mirror image, the least axis is mirrored: -3, -2, 1 is half a turn about z, and then a stretch of 3, 2, 1.
+        // Of a mirror image, the least axis is mirrored: -3, -2, 1 is half a turn about z, and then a stretch of 3,
+        // 2, 1.
         let found = nearest(DMat3::from_quat(turned) * DMat3::from_diagonal(DVec3::new(3.0, 2.0, -1.0)));
         assert!(found.dot(turned).abs() > 1.0 - 1e-12, "{found} is not {turned}");
         // All axes are as long: of the nearest ones, that of a scale with a negative x.

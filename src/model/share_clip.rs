@@ -7,21 +7,21 @@ use crate::error::Error;
 use crate::model::{Clip, ClipId, Library, Property, RootMotion, Skeleton, SkeletonId, Target, Track, no_such};
 
 impl Library {
-    /// Shares a clip with another skeleton, by the names of joints and properties, and adds the new clip. The two clips share
-    /// their keys, and an engine stores the keys once.
+    /// Shares a clip with another skeleton, by the names of joints and properties, and adds the new clip. The two clips
+    /// share their keys, and an engine stores the keys once.
     ///
-    /// * A track of a joint drives the joint of the same name, at any place in the hierarchy. If several joints of either skeleton
-    ///   have the name, it drives the joint that is reached by the same names from the root. Among siblings of one name, the first
-    ///   matches the first, and so on.
+    /// * A track of a joint drives the joint of the same name, at any place in the hierarchy. If several joints of
+    ///   either skeleton have the name, it drives the joint that is reached by the same names from the root. Among
+    ///   siblings of one name, the first matches the first, and so on.
     /// * A track of a property drives the property of the same name, width and kind.
     /// * Tracks without a match are left out and reported. The skeleton does not change.
-    /// * Values are not adapted. A joint that the clip translates takes the translation of the clip. A joint that the clip only
-    ///   rotates keeps its own rest translation.
+    /// * Values are not adapted. A joint that the clip translates takes the translation of the clip. A joint that the
+    ///   clip only rotates keeps its own rest translation.
     /// * The clip keeps its name, duration, speed, wrap mode and events, and its root joint, matched by name.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such clip or skeleton; the errors of [`add_clip`](Self::add_clip), which do not occur for a
-    /// clip of the library.
+    /// [`Error::Usage`] if there is no such clip or skeleton; the errors of [`add_clip`](Self::add_clip), which do not
+    /// occur for a clip of the library.
     pub fn share_clip(&mut self, clip: ClipId, skeleton: SkeletonId) -> Result<Sharing, Error> {
         let Some(found) = self.clips().get(clip.index()) else {
             return Err(Error::Usage(no_such("clip", clip.index(), "library", self.clips().len())));
@@ -164,8 +164,8 @@ fn number_paths<'a>(
     numbers
 }
 
-/// Per property of `from`, the property of `to` with the same name, width and kind. Of several, the first matches the first, and
-/// so on.
+/// Per property of `from`, the property of `to` with the same name, width and kind. Of several, the first matches the
+/// first, and so on.
 fn match_properties(from: &Skeleton, to: &Skeleton) -> Vec<Option<usize>> {
     let kind = |property: &Property| (property.rest.len(), property.rotation);
     let mut known: HashMap<_, Vec<usize>> = HashMap::new();
@@ -188,12 +188,13 @@ fn match_properties(from: &Skeleton, to: &Skeleton) -> Vec<Option<usize>> {
 pub struct Sharing {
     /// The clip that was added.
     pub clip: ClipId,
-    /// The target of each track on the other skeleton, in the order of the original clip; `None` if the track was left out.
+    /// The target of each track on the other skeleton, in the order of the original clip; `None` if the track was left
+    /// out.
     pub tracks: Vec<Option<Target>>,
     /// Tracks that were left out, or whose joint is ambiguous.
     pub faults: Vec<SharingFault>,
-    /// The remark on the root joint of the clip, if any. The shared clip has no root joint if the remark says that nothing is
-    /// driven.
+    /// The remark on the root joint of the clip, if any. The shared clip has no root joint if the remark says that
+    /// nothing is driven.
     pub root: Option<SharingFaultKind>,
 }
 
@@ -210,14 +211,16 @@ pub struct SharingFault {
     pub kind: SharingFaultKind,
 }
 
-/// The kinds of remarks on the sharing of a track. In all cases but [`SeveralJoints`](Self::SeveralJoints), the track is left out.
+/// The kinds of remarks on the sharing of a track. In all cases but [`SeveralJoints`](Self::SeveralJoints), the track
+/// is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharingFaultKind {
     /// The joint has no name, so that no other joint can match it.
     Unnamed,
     /// The other skeleton has no joint of the name.
     NoJoint,
-    /// Several joints of a skeleton have the name. The track drives the joint that is reached by the same names from the root.
+    /// Several joints of a skeleton have the name. The track drives the joint that is reached by the same names from
+    /// the root.
     SeveralJoints,
     /// Several joints of a skeleton have the name, and no joint of the other skeleton is reached by the same names.
     NoPath,

@@ -73,8 +73,8 @@ impl Skeleton {
     /// A skeleton of these joints, parents before children.
     ///
     /// # Errors
-    /// [`Error::Skeleton`] if a parent does not come before its child, a number is not finite or beyond the range of an `f32`, or a
-    /// rotation is zero; [`Error::Usage`] if a property has no numbers, or is a rotation without 4 numbers.
+    /// [`Error::Skeleton`] if a parent does not come before its child, a number is not finite or beyond the range of an
+    /// `f32`, or a rotation is zero; [`Error::Usage`] if a property has no numbers, or is a rotation without 4 numbers.
     pub fn new(name: Option<String>, joints: Vec<Joint>, properties: Vec<Property>) -> Result<Self, Error> {
         for (index, joint) in joints.iter().enumerate() {
             let fault = |reason: &str| Err(Error::Skeleton { joint: index, reason: reason.into() });
@@ -99,8 +99,8 @@ impl Skeleton {
         Ok(Self { name, joints, properties, human_bones: Vec::new() })
     }
 
-    /// The same skeleton with roles of its joints in a human body. [`JointMap::by_names`](crate::JointMap::by_names) matches the
-    /// joints of two skeletons by them.
+    /// The same skeleton with roles of its joints in a human body. [`JointMap::by_names`](crate::JointMap::by_names)
+    /// matches the joints of two skeletons by them.
     ///
     /// # Errors
     /// [`Error::Skeleton`] if there is no such joint.
@@ -192,7 +192,8 @@ impl Skeleton {
         self.joints.iter().map(|joint| joint.weights.len()).sum()
     }
 
-    /// The range of the morph weights of each joint among those of all joints, as in [`Pose::weights`](crate::Pose::weights).
+    /// The range of the morph weights of each joint among those of all joints, as in
+    /// [`Pose::weights`](crate::Pose::weights).
     pub fn weight_ranges(&self) -> Vec<Range<usize>> {
         consecutive_ranges(self.joints.iter().map(|joint| joint.weights.len()))
     }
@@ -237,8 +238,8 @@ pub struct Skin {
 
 /// The format of the skin matrices that an engine writes: full, or half the bytes.
 ///
-/// The reference returns the matrices of every format unrounded. [`contract`](crate::contract) bounds the errors of the other
-/// engines. [`wgsl`](Self::wgsl) returns the functions that read a format in a shader.
+/// The reference returns the matrices of every format unrounded. [`contract`](crate::contract) bounds the errors of the
+/// other engines. [`wgsl`](Self::wgsl) returns the functions that read a format in a shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SkinFormat {
     /// Three rows of four `f32`, the translation in the last column: 48 bytes.
@@ -250,13 +251,13 @@ pub enum SkinFormat {
     HalfMatrix,
     /// A rotation, a translation and a uniform scale, from which a vertex shader makes a dual quaternion: 24 bytes.
     ///
-    /// First comes the unit quaternion xyzw as four `snorm16`, of either sign, with x in the lower half of the first word. Then
-    /// come the translation xyz and the scale as four `f32`. A vertex is scaled, then rotated, then translated. The reader
-    /// normalises the quaternion, because rounding changes its length. The dual part is half the product of the translation, as a
-    /// quaternion with w = 0, and the rotation.
+    /// First comes the unit quaternion xyzw as four `snorm16`, of either sign, with x in the lower half of the first
+    /// word. Then come the translation xyz and the scale as four `f32`. A vertex is scaled, then rotated, then
+    /// translated. The reader normalises the quaternion, because rounding changes its length. The dual part is half the
+    /// product of the translation, as a quaternion with w = 0, and the rotation.
     ///
-    /// The format cannot hold non-uniform scales, mirrors and shear. A crowd that uses a skeleton, skin or clip with any of them
-    /// is refused before evaluation.
+    /// The format cannot hold non-uniform scales, mirrors and shear. A crowd that uses a skeleton, skin or clip with
+    /// any of them is refused before evaluation.
     DualQuaternion,
 }
 

@@ -4,8 +4,8 @@ use crate::model::Clip;
 
 /// The map from the time of a leader's clip to the time of a follower's clip.
 ///
-/// If both clips have as many sync markers, it takes marker to marker and is linear between them; otherwise start to start and end
-/// to end.
+/// If both clips have as many sync markers, it takes marker to marker and is linear between them; otherwise start to
+/// start and end to end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SyncMap<'a> {
     leader: Points<'a>,
@@ -55,8 +55,8 @@ impl<'a> SyncMap<'a> {
         }
     }
 
-    /// The time of the follower without a wrap: it grows with the leader's time, by one duration of the follower per duration of
-    /// the leader, and is less than 0 or more than the duration where the map wraps.
+    /// The time of the follower without a wrap: it grows with the leader's time, by one duration of the follower per
+    /// duration of the leader, and is less than 0 or more than the duration where the map wraps.
     pub fn unwrapped(&self, leader_time: f64) -> f64 {
         let Self { leader, follower, .. } = self;
         if leader.duration == 0.0 {
@@ -68,7 +68,8 @@ impl<'a> SyncMap<'a> {
         let index = leader.times.partition_point(|&marker| marker <= time) - 1;
         let along = (time - leader.at(index)) / (leader.at(index + 1) - leader.at(index));
         let found = follower.at(index) + along * (follower.at(index + 1) - follower.at(index));
-        // Markers that are as far from the ends in both clips take the ends to the ends. Rounding must not turn an end into the other.
+        // Markers that are as far from the ends in both clips take the ends to the ends. Rounding must not turn an end
+        // into the other.
         let is_end = self.has_markers && (found - follower.duration).abs() <= SEAM * follower.duration;
         let found = if is_end { follower.duration } else { found };
         if is_before { found - follower.duration } else { found }
@@ -111,7 +112,8 @@ mod tests {
     fn markers_meet_markers() {
         let (walk, run) = (clip(4.0, &[1.0, 2.0]), clip(1.0, &[0.0, 0.75]));
         let map = SyncMap::new(&walk, &run);
-        // By hand: 1..2 s becomes 0..0.75 s, and 2..5 s becomes 0.75..1 s, so that 0 s, which is 4 s, lies two thirds of the way.
+        // By hand: 1..2 s becomes 0..0.75 s, and 2..5 s becomes 0.75..1 s, so that 0 s, which is 4 s, lies two thirds
+        // of the way.
         assert_eq!([1.0, 1.5, 2.0].map(|time| map.time(time)), [0.0, 0.375, 0.75]);
         assert!((map.time(0.0) - (0.75 + 0.25 * 2.0 / 3.0)).abs() < 1e-15);
         assert!((map.time(0.5) - (0.75 + 0.25 * 2.5 / 3.0)).abs() < 1e-15);

@@ -32,14 +32,15 @@ impl Timeline {
         Ok(Self { times, step, window: 0.0, hits: None })
     }
 
-    /// A timeline whose keys are hit from `window` seconds before to `window` seconds after their times, as in Cocos Creator.
+    /// A timeline whose keys are hit from `window` seconds before to `window` seconds after their times, as in Cocos
+    /// Creator.
     ///
-    /// Keys may share a time. Before the time the first of them counts, after it the last. At the time, the key counts that a
-    /// bisection from the ends of the timeline meets first.
+    /// Keys may share a time. Before the time the first of them counts, after it the last. At the time, the key counts
+    /// that a bisection from the ends of the timeline meets first.
     ///
     /// # Errors
-    /// [`Error::Timeline`] if there is no key, a time is not finite, or a time is less than the time before; [`Error::Usage`] if
-    /// the window is not a finite number of 0 or more.
+    /// [`Error::Timeline`] if there is no key, a time is not finite, or a time is less than the time before;
+    /// [`Error::Usage`] if the window is not a finite number of 0 or more.
     pub fn snapping(times: Vec<f64>, window: f64) -> Result<Self, Error> {
         check(&times)?;
         if let Some(key) = (1..times.len()).find(|&key| times[key] < times[key - 1]) {
@@ -84,7 +85,8 @@ impl Timeline {
         self.times[self.times.len() - 1]
     }
 
-    /// Seconds before and after the time of a key in which the key is hit; 0 except for [`snapping`](Self::snapping) timelines.
+    /// Seconds before and after the time of a key in which the key is hit; 0 except for [`snapping`](Self::snapping)
+    /// timelines.
     pub fn window(&self) -> f64 {
         self.window
     }
@@ -102,8 +104,8 @@ impl Timeline {
         self.hits.is_some()
     }
 
-    /// Seconds from key to key if the keys are evenly spaced: each within a quarter of a step of its even time. Otherwise, and
-    /// for a single key, `None`.
+    /// Seconds from key to key if the keys are evenly spaced: each within a quarter of a step of its even time.
+    /// Otherwise, and for a single key, `None`.
     ///
     /// For even keys, an engine guesses the key from the time, and looks only at its neighbours.
     pub fn step(&self) -> Option<f64> {

@@ -8,8 +8,8 @@ use crate::model::{Pose, Ticks, is_usable};
 
 /// The way from the pose of one set of layers to the pose of another: inertialization, or dead blending.
 ///
-/// At its start, the difference of the two poses and of their speeds is taken. From then on the instance has the layers that come
-/// in, and the difference decays. The layers that go out are not played any more.
+/// At its start, the difference of the two poses and of their speeds is taken. From then on the instance has the layers
+/// that come in, and the difference decays. The layers that go out are not played any more.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transition {
     /// The tick at which it begins. Before it, the instance has the layers that go out.
@@ -18,8 +18,8 @@ pub struct Transition {
     pub from: Vec<Layer>,
     /// The kind of the decay.
     pub kind: TransitionKind,
-    /// The time in seconds that sets the pace of the decay, more than 0: the speed of a dead transition halves in it, and of the
-    /// difference of an inertial one, which begins slowly, 60 % are left then.
+    /// The time in seconds that sets the pace of the decay, more than 0: the speed of a dead transition halves in it,
+    /// and of the difference of an inertial one, which begins slowly, 60 % are left then.
     pub half_life: f64,
     /// A transition that this one interrupts. It starts earlier.
     pub before: Option<Box<Transition>>,
@@ -42,9 +42,9 @@ impl RunningTransition {
     }
 }
 
-/// The poses around the start of a transition, before the goals: local transforms, morph weights and properties. They are taken
-/// once, when the transition begins. The engines derive the displacement from them when they pack it, and so does the reference,
-/// by code of its own.
+/// The poses around the start of a transition, before the goals: local transforms, morph weights and properties. They
+/// are taken once, when the transition begins. The engines derive the displacement from them when they pack it, and so
+/// does the reference, by code of its own.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StartPoses {
     /// The pose that goes out, at the start and [`Transition::STEP`] before it.
@@ -58,8 +58,8 @@ pub(crate) struct StartPoses {
 /// The kind of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum TransitionKind {
-    /// The difference decays like a critically damped spring that begins with the difference of the speeds. After 16 half-lives
-    /// it is over.
+    /// The difference decays like a critically damped spring that begins with the difference of the speeds. After 16
+    /// half-lives it is over.
     #[default]
     Inertial,
     /// The pose that goes out moves on with a speed that decays, and the pose that comes in takes over smoothly.

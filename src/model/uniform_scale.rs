@@ -7,8 +7,8 @@ use crate::model::{
     Clip, Crowd, Curve, Extrapolation, Interpolation, Joint, Library, Skeleton, SkeletonId, Target, Track,
 };
 
-/// The largest difference of the scales along the axes that counts as uniform, as a share of the largest scale of the joint. It allows
-/// for the rounding in files.
+/// The largest difference of the scales along the axes that counts as uniform, as a share of the largest scale of the
+/// joint. It allows for the rounding in files.
 pub const TOLERANCE: f64 = 1e-4;
 
 /// The largest difference from a fixed uniform scale, relative to it, that the rounding of an `f32` explains.
@@ -68,7 +68,8 @@ pub(crate) fn check_crowd(library: &Library, crowd: &Crowd) -> Result<(), Error>
     Ok(())
 }
 
-/// The first scale of the rest pose or of the skins of a skeleton that is not uniform. Only joints that carry a skin count.
+/// The first scale of the rest pose or of the skins of a skeleton that is not uniform. Only joints that carry a skin
+/// count.
 pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<Uneven> {
     let skeleton = library.skeleton(id);
     let carries = carriers(library, id);
@@ -113,8 +114,8 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
     None
 }
 
-/// True if the marked joints of a skeleton keep a uniform scale above 0 in the rest pose and in all clips, up to the rounding of an
-/// `f32`: whatever clips are mixed, a turn in model space then moves all below a joint as a rigid body.
+/// True if the marked joints of a skeleton keep a uniform scale above 0 in the rest pose and in all clips, up to the
+/// rounding of an `f32`: whatever clips are mixed, a turn in model space then moves all below a joint as a rigid body.
 pub(crate) fn is_fixed(library: &Library, id: SkeletonId, marked: &[bool]) -> bool {
     let joints = library.skeleton(id).joints();
     let at_rest = joints.iter().zip(marked).filter(|(_, marked)| **marked).all(|(joint, _)| match &joint.matrix {
@@ -203,8 +204,8 @@ fn vector_fault(scale: DVec3, largest: f64) -> Option<String> {
     (scale.min_element() < -TOLERANCE * largest).then(|| format!("is ({x}, {y}, {z}), which mirrors"))
 }
 
-/// The fault of a curve of scales, of a joint with this rest scale. Between uniform keys the curve is uniform, with any easing. The
-/// rest scale counts, too, so that the rounding of scales that hide a joint does not.
+/// The fault of a curve of scales, of a joint with this rest scale. Between uniform keys the curve is uniform, with any
+/// easing. The rest scale counts, too, so that the rounding of scales that hide a joint does not.
 fn curve_fault(curve: &Curve, rest: DVec3) -> Option<String> {
     let times = curve.timeline().times();
     let scales = (0..times.len()).flat_map(|key| curve.value(key));

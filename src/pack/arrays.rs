@@ -79,10 +79,11 @@ impl Arrays {
 #[repr(C, align(64))]
 struct Line([u32; 16]);
 
-/// A list whose first element lies at the start of a cache line, a multiple of 64 bytes. It derefs to a slice of its elements.
+/// A list whose first element lies at the start of a cache line, a multiple of 64 bytes. It derefs to a slice of its
+/// elements.
 ///
-/// A load or store that crosses two cache lines takes longer. On Linux, a list that [`resize`](Self::resize) makes 4 MiB or longer lies in huge
-/// pages, if the system has some.
+/// A load or store that crosses two cache lines takes longer. On Linux, a list that [`resize`](Self::resize) makes 4
+/// MiB or longer lies in huge pages, if the system has some.
 ///
 /// # Examples
 /// ```

@@ -87,8 +87,8 @@ pub fn pack_chains(arrays: &mut Arrays, library: &Library) -> (Vec<PackedChain>,
     (library.chains().iter().map(pack).collect(), of_skeletons)
 }
 
-/// Packs the rotations nearest to matrices, and returns the offset of their table in the words; [`NONE`] if no joint that leads to a
-/// chain has a matrix.
+/// Packs the rotations nearest to matrices, and returns the offset of their table in the words; [`NONE`] if no joint
+/// that leads to a chain has a matrix.
 fn pack_matrix_rotations(arrays: &mut Arrays, reach: &ReachJoints) -> u32 {
     let mut table = vec![NONE; reach.places.len()];
     for link in &reach.links {
@@ -134,8 +134,8 @@ fn pack_chain(arrays: &mut Arrays, chain: &Chain, skeleton: &Skeleton, matrix_ro
     }])
 }
 
-/// Packs for each joint the number of joints of the chain that turn it. Returns the offset in the words, and the joint after the last
-/// one that is turned.
+/// Packs for each joint the number of joints of the chain that turn it. Returns the offset in the words, and the joint
+/// after the last one that is turned.
 fn pack_turned_by(arrays: &mut Arrays, chain: &Chain, skeleton: &Skeleton) -> (u32, u32) {
     let turning = match chain.kind {
         ChainKind::TwoBone { joints, hold, .. } => joints[..if hold { 3 } else { 2 }].to_vec(),

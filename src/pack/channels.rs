@@ -1,4 +1,5 @@
-//! Packing of channels of joints, of morph weights and of properties. A track is cut into columns: pieces that one channel samples.
+//! Packing of channels of joints, of morph weights and of properties. A track is cut into columns: pieces that one
+//! channel samples.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -27,8 +28,8 @@ pub struct ValueChannels {
     pub count: u32,
 }
 
-/// Packs channels that together write every morph weight and property: those of the clip, and constants with the rest values. A
-/// property that is a rotation has one channel, so that a transition can turn it as soon as it is written.
+/// Packs channels that together write every morph weight and property: those of the clip, and constants with the rest
+/// values. A property that is a rotation has one channel, so that a transition can turn it as soon as it is written.
 pub fn pack_value_channels(
     arrays: &mut Arrays,
     skeleton: &Skeleton,
@@ -180,8 +181,9 @@ pub fn columns<'a>(
     columns
 }
 
-// The channels of joints: the sources of each joint's translation, rotation and scale. Those of clips with quantized keys are
-// compact: three words per 32 channels, and a word for channels with keys or with a constant value that is not that of the rest pose.
+// The channels of joints: the sources of each joint's translation, rotation and scale. Those of clips with quantized
+// keys are compact: three words per 32 channels, and a word for channels with keys or with a constant value that is not
+// that of the rest pose.
 
 /// The channels of all joints of a packed clip.
 #[derive(Clone, Copy)]
@@ -243,8 +245,8 @@ fn lies_in_words(sampler: u32) -> bool {
     mode & MODE_QUANTIZED != 0 || mode & !MODE_EULER == MODE_SPLIT
 }
 
-/// Packs the channels of all joints' translations, then rotations, then scales. Returns their offset in the words, and true if
-/// they are compact. `rest` is the offset of the skeleton's rest pose in the values.
+/// Packs the channels of all joints' translations, then rotations, then scales. Returns their offset in the words, and
+/// true if they are compact. `rest` is the offset of the skeleton's rest pose in the values.
 pub fn pack_joint_channels(arrays: &mut Arrays, rest: u32, skeleton: &Skeleton, channels: &Channels) -> (u32, bool) {
     let joints = || skeleton.joints().iter().enumerate();
     let mut records: Vec<Channel> = Vec::with_capacity(3 * skeleton.joints().len());

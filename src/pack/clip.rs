@@ -1,4 +1,5 @@
-//! Packing of clips: keys in rows, one row per key of a timeline; and events, with their times in the units of the clip.
+//! Packing of clips: keys in rows, one row per key of a timeline; and events, with their times in the units of the
+//! clip.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +27,8 @@ use crate::pack::skeleton::pack_skeleton;
 use crate::pack::timeline::{PackedTimeline, Timelines, needs_exact_times};
 use crate::pack::unroll::Beyond;
 
-/// Packs all that a clip has, and returns its record. `rest` is the offset of the rest pose of its skeleton in the values.
+/// Packs all that a clip has, and returns its record. `rest` is the offset of the rest pose of its skeleton in the
+/// values.
 pub fn pack_clip<'a>(
     arrays: &mut Arrays,
     timelines: &mut Timelines<'a>,
@@ -222,8 +224,9 @@ struct PackedRecords {
     row_words: usize,
 }
 
-/// Packs the keys of all columns that are not constant, timeline by timeline. A timeline with several easings counts as several.
-/// The timelines with the most columns come first: an engine with limited room keeps the spans of the first ones.
+/// Packs the keys of all columns that are not constant, timeline by timeline. A timeline with several easings counts as
+/// several. The timelines with the most columns come first: an engine with limited room keeps the spans of the first
+/// ones.
 fn pack_keys<'a>(
     arrays: &mut Arrays,
     timelines: &mut Timelines<'a>,
@@ -287,8 +290,8 @@ fn mode(column: &TrackColumn) -> u32 {
     if matches!(column.target, Target::EulerAngles(_)) && whole { mode | MODE_EULER } else { mode }
 }
 
-/// The value of a constant column as the engines read it. A rotation is a quaternion of unit length, also if the track holds
-/// angles.
+/// The value of a constant column as the engines read it. A rotation is a quaternion of unit length, also if the track
+/// holds angles.
 fn constant_value(column: &TrackColumn) -> [f32; 4] {
     let curve = column.curve;
     if let Some(interpolator) = column.interpolator {
@@ -311,8 +314,8 @@ fn constant_value(column: &TrackColumn) -> [f32; 4] {
 
 /// Packs the events from a clip's start to its end, and returns their offset in the words. A play reaches no others.
 ///
-/// The words hold the number of events, the index of the first, then their times in order, two words each. [`NONE`] if there is
-/// no such event or the clip has no duration.
+/// The words hold the number of events, the index of the first, then their times in order, two words each. [`NONE`] if
+/// there is no such event or the clip has no duration.
 fn pack_events(arrays: &mut Arrays, clip: &Clip) -> u32 {
     let duration = clip.duration();
     let Some(unit) = time_unit(duration) else { return NONE };

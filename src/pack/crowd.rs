@@ -1,5 +1,5 @@
-//! Packing of crowds: batches of instances with the same skeleton and mixing, and the same number of layer records each, with a record
-//! per driven layer and per goal.
+//! Packing of crowds: batches of instances with the same skeleton and mixing, and the same number of layer records
+//! each, with a record per driven layer and per goal.
 
 use std::ops::Range;
 
@@ -72,13 +72,13 @@ pub(crate) struct PackedBatch {
 }
 
 impl PackedCrowd {
-    /// Packs a crowd with the skeletons and clips of a packed library. The instances of a batch are in the order of the keys that
-    /// they read: by the clips of their layers, then by the times within the first clip. An engine that poses them one after the
-    /// other finds those keys in its caches.
+    /// Packs a crowd with the skeletons and clips of a packed library. The instances of a batch are in the order of the
+    /// keys that they read: by the clips of their layers, then by the times within the first clip. An engine that poses
+    /// them one after the other finds those keys in its caches.
     ///
     /// # Errors
-    /// [`Error::Instance`] if a skeleton, clip or mask does not exist or they do not belong together. [`Error::Limit`] for 2^32
-    /// instances and more.
+    /// [`Error::Instance`] if a skeleton, clip or mask does not exist or they do not belong together. [`Error::Limit`]
+    /// for 2^32 instances and more.
     pub fn new(packed: &PackedLibrary, crowd: &Crowd) -> Result<Self, Error> {
         Self::in_order(packed, crowd, Room::default(), |instance| KeyOrder::new(packed, crowd, instance))
     }
@@ -205,7 +205,8 @@ fn pack_displacements(crowd: &Crowd, instances: &[usize], displacements: &mut Ve
     instances.iter().map(&mut index).collect()
 }
 
-/// The order of instances by the chains of their goals, so that neighbours turn the same joints, then by the keys that they read.
+/// The order of instances by the chains of their goals, so that neighbours turn the same joints, then by the keys that
+/// they read.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct KeyOrder {
     /// The chains of the goals.
@@ -217,7 +218,8 @@ struct KeyOrder {
 }
 
 impl KeyOrder {
-    /// The order of a checked instance. Its time is that at tick 0. Where all instances play at one rate, they keep the order.
+    /// The order of a checked instance. Its time is that at tick 0. Where all instances play at one rate, they keep the
+    /// order.
     fn new(packed: &PackedLibrary, crowd: &Crowd, instance: usize) -> Self {
         let layers = crowd.layers(instance);
         let clips = std::array::from_fn(|index| layers.get(index).map(|layer| layer.clip));
@@ -238,8 +240,8 @@ impl KeyOrder {
     }
 }
 
-/// Appends the layer records of a checked instance. Layers of weight 0 with the clip without tracks fill them up to `count`, so
-/// that an instance without layers is in its rest pose.
+/// Appends the layer records of a checked instance. Layers of weight 0 with the clip without tracks fill them up to
+/// `count`, so that an instance without layers is in its rest pose.
 pub(crate) fn pack_instance(
     packed: &PackedLibrary,
     skeleton: SkeletonId,

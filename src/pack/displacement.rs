@@ -1,8 +1,9 @@
 //! Packing of transitions on their way: the difference of the two poses at the start, which the engines let decay.
 //!
-//! The offset of a number in an inertial transition is what goes out less what comes in, and its speed is that of this difference. In
-//! a dead one the offset is the number that goes out, and the speed is its own. A rotation has a rotation vector as its offset in an
-//! inertial transition, with a 0 behind it, and a quaternion in a dead one; its speed is a rotation vector.
+//! The offset of a number in an inertial transition is what goes out less what comes in, and its speed is that of this
+//! difference. In a dead one the offset is the number that goes out, and the speed is its own. A rotation has a
+//! rotation vector as its offset in an inertial transition, with a 0 behind it, and a quaternion in a dead one; its
+//! speed is a rotation vector.
 
 use glam::{DQuat, DVec3, DVec4};
 
@@ -83,7 +84,8 @@ fn numbers(start: &StartPoses, is_dead: bool) -> Vec<f32> {
     numbers
 }
 
-/// The offset and the speed of a vector, from what goes out at the start and before it, and what comes in at the start and after it.
+/// The offset and the speed of a vector, from what goes out at the start and before it, and what comes in at the start
+/// and after it.
 fn vector([out, earlier, into, later]: [DVec3; 4], is_dead: bool) -> (DVec3, DVec3) {
     let (offset, change) = match is_dead {
         true => (out, out - earlier),

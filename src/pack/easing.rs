@@ -63,11 +63,11 @@ pub fn sizes(curve: &Curve) -> Sizes {
     Sizes { words: codes + 1, values: 2 * codes }
 }
 
-/// The two folds of a Bezier curve, as the parameter and the x of each. At the first fold x turns back, at the second it turns
-/// forward again. All 0 if x rises throughout.
+/// The two folds of a Bezier curve, as the parameter and the x of each. At the first fold x turns back, at the second
+/// it turns forward again. All 0 if x rises throughout.
 ///
-/// The last parameter of an x below the x of the second fold lies before the second fold. The last parameter of an x below the x
-/// of the first fold lies before the first fold.
+/// The last parameter of an x below the x of the second fold lies before the second fold. The last parameter of an x
+/// below the x of the first fold lies before the first fold.
 pub(crate) fn folds(points: [f64; 4]) -> [f64; 4] {
     let [x1, _, x2, _] = points;
     let (square, linear) = (1.0 + 3.0 * x1 - 3.0 * x2, 2.0 * (x2 - 2.0 * x1));

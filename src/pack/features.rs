@@ -16,8 +16,8 @@ use crate::pack::record::{
 pub struct Features {
     /// Curves that are not linear: steps and cubic splines.
     pub splines: bool,
-    /// Features that glTF does not have: easings, curves that continue beyond their keys, Euler angles, tracks of single numbers,
-    /// slerp of unnormalised quaternions.
+    /// Features that glTF does not have: easings, curves that continue beyond their keys, Euler angles, tracks of
+    /// single numbers, slerp of unnormalised quaternions.
     pub beyond_gltf: bool,
     /// Joints with a matrix in place of translation, rotation and scale.
     pub matrices: bool,

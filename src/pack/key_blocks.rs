@@ -1,5 +1,5 @@
-//! Blocks of keys. Packing first reserves the offsets of all blocks in order, and then fills the blocks on all cores. Quantized keys
-//! take one row of bits per key, and one record per column.
+//! Blocks of keys. Packing first reserves the offsets of all blocks in order, and then fills the blocks on all cores.
+//! Quantized keys take one row of bits per key, and one record per column.
 //!
 //! Neighbouring rotation keys are brought into one hemisphere here, in `f64`. The direction of a half turn can depend
 //! on the last bit of an `f64`, which an `f32` does not have, so that an engine could turn the other way.
@@ -20,8 +20,8 @@ use crate::pack::record::{
     QuantizedColumn,
 };
 
-/// The location of the keys of some columns: one row per key of the timeline. Rows consist of values, or of words if the keys are
-/// quantized.
+/// The location of the keys of some columns: one row per key of the timeline. Rows consist of values, or of words if
+/// the keys are quantized.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyBlock {
     /// The number of values or words from one key to the next.
@@ -35,7 +35,8 @@ pub struct KeyBlock {
 /// The fewest values for which another thread pays: they take about one or two milliseconds.
 const VALUES_PER_THREAD: usize = 1 << 17;
 
-/// The number of keys of a column that are filled before those of the next column. So few rows stay in the cache of a core.
+/// The number of keys of a column that are filled before those of the next column. So few rows stay in the cache of a
+/// core.
 const KEYS_AT_A_TIME: usize = 32;
 
 /// A block with an offset and no values yet.
@@ -119,9 +120,9 @@ fn values_per_key(column: &TrackColumn) -> usize {
 
 /// The `index`-th value of a key, as the engines read it.
 ///
-/// Rotations for slerp are brought into the hemisphere of the previous key in `f64`: the direction of a half turn can depend on
-/// the last bit of an `f64`, which an `f32` does not have. `previous` is the previous key before that, and true if it was
-/// negated.
+/// Rotations for slerp are brought into the hemisphere of the previous key in `f64`: the direction of a half turn can
+/// depend on the last bit of an `f64`, which an `f32` does not have. `previous` is the previous key before that, and
+/// true if it was negated.
 fn key_value(column: &TrackColumn, key: usize, index: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
     let curve = column.curve;
     let quaternion = |key: usize| curve.numbers(key, curve.value_element(), NumberRange::new(0, 4));
@@ -240,7 +241,8 @@ mod tests {
     use crate::model::{Clip, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track, Transform};
     use crate::pack::PackedLibrary;
 
-    /// The rotations of several clips leave the hemisphere of the previous key. Together they occupy more than two threads.
+    /// The rotations of several clips leave the hemisphere of the previous key. Together they occupy more than two
+    /// threads.
     #[test]
     fn the_number_of_threads_does_not_change_the_result() {
         let (joints, keys) = (20, 4000);

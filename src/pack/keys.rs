@@ -1,5 +1,5 @@
-//! The keys packed so far. Clips that share curves share them, so that a clip that is shared with another skeleton stores no keys
-//! again.
+//! The keys packed so far. Clips that share curves share them, so that a clip that is shared with another skeleton
+//! stores no keys again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -94,7 +94,8 @@ impl<'a> PackedKeys<'a> {
         key_blocks::fill(&mut arrays.values, self.unfilled, threads);
     }
 
-    /// Remembers the values of a rest pose, which lie from `first` on, so that constants with the same value point there.
+    /// Remembers the values of a rest pose, which lie from `first` on, so that constants with the same value point
+    /// there.
     pub fn add_rest(&mut self, arrays: &Arrays, first: u32, skeleton: &Skeleton) {
         let values = &arrays.values[first as usize..][..3 * skeleton.joints().len()];
         for (offset, value) in (first..).zip(values) {
@@ -102,9 +103,9 @@ impl<'a> PackedKeys<'a> {
         }
     }
 
-    /// The offset of a constant value. Equal values are packed once, but for a clip with compact channels not if they lie far apart:
-    /// an entry has no room for large distances. `rest` is the offset of the joint's value in the rest pose, which needs no entry at
-    /// any distance.
+    /// The offset of a constant value. Equal values are packed once, but for a clip with compact channels not if they
+    /// lie far apart: an entry has no room for large distances. `rest` is the offset of the joint's value in the rest
+    /// pose, which needs no entry at any distance.
     pub fn constant(&mut self, arrays: &mut Arrays, value: [f32; 4], rest: Option<u32>, compact: bool) -> u32 {
         let bits = value.map(f32::to_bits);
         let is_at_rest = |&rest: &u32| arrays.values[rest as usize].to_array().map(f32::to_bits) == bits;

@@ -1,7 +1,7 @@
 //! Arrays in huge pages of memory.
 //!
-//! The TLB of a core holds some thousand addresses of pages. Keys that instances read at random times lie in more pages of 4 KiB than
-//! that, and each miss costs a walk of the page table. Huge pages of 2 MiB cause fewer misses.
+//! The TLB of a core holds some thousand addresses of pages. Keys that instances read at random times lie in more pages
+//! of 4 KiB than that, and each miss costs a walk of the page table. Huge pages of 2 MiB cause fewer misses.
 //!
 //! On Linux, arrays of 4 MiB and more have a mapping of their own with the advice to use huge pages; `memmap2` gives it
 //! without `unsafe` code here. Outputs of that size have one, too. `docs/decisions/huge-pages.md` has the numbers.
@@ -15,8 +15,8 @@ use bytemuck::Pod;
 #[cfg(all(target_os = "linux", not(miri)))]
 use huge_pages::HugePages;
 
-/// An array that grows as a list, until [`append_zeros`](Self::append_zeros) or [`finish`](Self::finish) moves it to huge pages. If it
-/// is cloned, or grows after that by other functions, it is a list again.
+/// An array that grows as a list, until [`append_zeros`](Self::append_zeros) or [`finish`](Self::finish) moves it to
+/// huge pages. If it is cloned, or grows after that by other functions, it is a list again.
 pub struct LargeArray<T> {
     list: Vec<T>,
     /// If set, the elements are here, and the list is empty.
@@ -40,7 +40,8 @@ impl<T: Pod> LargeArray<T> {
         self.list_mut().resize(length, element);
     }
 
-    /// Appends zeros. On Linux, an array that becomes 4 MiB or more is copied to a mapping with the advice to use huge pages.
+    /// Appends zeros. On Linux, an array that becomes 4 MiB or more is copied to a mapping with the advice to use huge
+    /// pages.
     pub fn append_zeros(&mut self, zeros: usize) {
         if !self.move_to_pages(zeros) {
             self.resize(self.len() + zeros, T::zeroed());
@@ -153,8 +154,8 @@ mod huge_pages {
     use bytemuck::Pod;
     use memmap2::{Advice, MmapMut};
 
-    /// The least bytes of an array with a mapping of its own. A mapping of this size holds at least one whole huge page of 2 MiB, wherever
-    /// it begins.
+    /// The least bytes of an array with a mapping of its own. A mapping of this size holds at least one whole huge page
+    /// of 2 MiB, wherever it begins.
     const MIN_BYTES: usize = 4 << 20;
 
     /// The elements of an array in a mapping of their own, in huge pages if the system has some.
@@ -164,7 +165,8 @@ mod huge_pages {
     }
 
     impl<T: Pod> HugePages<T> {
-        /// Copies elements, with zeros behind them. Returns `None` for fewer than 4 MiB, or if the system gives no memory.
+        /// Copies elements, with zeros behind them. Returns `None` for fewer than 4 MiB, or if the system gives no
+        /// memory.
         pub fn new(elements: &[T], zeros: usize) -> Option<Self> {
             let length = elements.len().checked_add(zeros)?;
             let bytes = length.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= MIN_BYTES)?;

@@ -18,8 +18,9 @@ use crate::pack::{Features, clip, drive, skeleton};
 
 /// A library in two flat arrays, ready for an engine.
 ///
-/// It holds the state of the library at the time of packing. After a change of the library, pack it again and make the engine
-/// again; if only keys have changed, the engine can take it in place of the old one ([`make_room_for`](Self::make_room_for)).
+/// It holds the state of the library at the time of packing. After a change of the library, pack it again and make the
+/// engine again; if only keys have changed, the engine can take it in place of the old one
+/// ([`make_room_for`](Self::make_room_for)).
 ///
 /// # Examples
 ///
@@ -147,7 +148,8 @@ impl PackedLibrary {
             let reach = ReachJoints::default();
             skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, reach });
         }
-        // What crowds and kernels refer to comes before the keys, so that libraries that differ in keys alone have it at the same places.
+        // What crowds and kernels refer to comes before the keys, so that libraries that differ in keys alone have it
+        // at the same places.
         let first_record = arrays.push_records(&vec![ClipRecord::default(); library.clips().len()]);
         let mut clips = Vec::new();
         for (index, clip) in library.clips().iter().enumerate() {
@@ -239,11 +241,12 @@ impl PackedLibrary {
         offsets
     }
 
-    /// Checks that the skin format of the outputs can hold the scales of a crowd, which was checked against the library.
+    /// Checks that the skin format of the outputs can hold the scales of a crowd, which was checked against the
+    /// library.
     ///
     /// # Errors
-    /// [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`], if dual quaternions are wanted and the skeleton, skin or track has
-    /// a scale that is not uniform, or a mirror.
+    /// [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`], if dual quaternions are wanted and the skeleton, skin
+    /// or track has a scale that is not uniform, or a mirror.
     pub(crate) fn check_outputs(&self, crowd: &Crowd, outputs: Outputs) -> Result<(), Error> {
         if !outputs.is_uniform_only() {
             return Ok(());

@@ -6,8 +6,8 @@
 //! * `model`: 12 numbers per joint: three rows of four numbers, the last of each row from the translation;
 //! * `skin`: one matrix per joint of a skin, in the [`SkinFormat`]; full matrices as in `model`;
 //! * `values`: the morph weights of all joints, then the numbers of all properties, without those that are not wanted;
-//! * `root_motion`: 8 numbers per instance: translation xyz, 1 if a layer's clip has root motion and else 0, rotation xyzw, in
-//!   the space of the root joint's parent.
+//! * `root_motion`: 8 numbers per instance: translation xyz, 1 if a layer's clip has root motion and else 0, rotation
+//!   xyzw, in the space of the root joint's parent.
 
 use glam::{DQuat, DVec3};
 
@@ -34,8 +34,8 @@ pub struct OutputLayout {
     pub local: usize,
     /// Numbers per instance in `model`, 12 per joint; 0 if not wanted.
     pub model: usize,
-    /// Numbers per instance in `skin`, or words of 32 bits if the format packs several numbers into one; 0 if not wanted. The
-    /// skins of a skeleton follow one another: [`skin_start`](Self::skin_start).
+    /// Numbers per instance in `skin`, or words of 32 bits if the format packs several numbers into one; 0 if not
+    /// wanted. The skins of a skeleton follow one another: [`skin_start`](Self::skin_start).
     pub skin: usize,
     /// The format of the skin matrices.
     pub skin_format: SkinFormat,
@@ -43,8 +43,8 @@ pub struct OutputLayout {
     pub values: usize,
     /// Numbers per instance in `root_motion`, 8; 0 if not wanted.
     pub root_motion: usize,
-    /// The first written number among the morph weights and properties. It is the number of morph weights if these are not
-    /// wanted.
+    /// The first written number among the morph weights and properties. It is the number of morph weights if these are
+    /// not wanted.
     pub first_value: usize,
 }
 
@@ -110,8 +110,8 @@ impl OutputLayout {
         self.strides().into_iter().map(|numbers| 4 * numbers as u64).sum()
     }
 
-    /// The offset of a skin's first matrix within an instance in `skin`, in numbers. The skins of a skeleton have the order of
-    /// the library.
+    /// The offset of a skin's first matrix within an instance in `skin`, in numbers. The skins of a skeleton have the
+    /// order of the library.
     ///
     /// # Panics
     /// If the skin is not in the library.
@@ -133,8 +133,8 @@ pub struct OutputNumbers {
     pub local: Aligned<f32>,
     /// The model matrices: three rows of four numbers per joint.
     pub model: Aligned<f32>,
-    /// The skin matrices in their format. If the format packs several numbers into a word, an element holds the bits of that
-    /// word, to be read by `f32::to_bits` or a cast of `bytemuck`.
+    /// The skin matrices in their format. If the format packs several numbers into a word, an element holds the bits of
+    /// that word, to be read by `f32::to_bits` or a cast of `bytemuck`.
     pub skin: Aligned<f32>,
     /// The morph weights and properties.
     pub values: Aligned<f32>,

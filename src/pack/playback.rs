@@ -1,16 +1,16 @@
 //! Packing of playing layers: seconds and rates to integers.
 //!
-//! The phase of a playing layer is its ticks times its passes per tick. This product of integers is exact for months and equal on
-//! every adapter. The passes per tick are rounded down. A whole number of passes then ends at the end of the last pass, and not
-//! at the start of the next.
+//! The phase of a playing layer is its ticks times its passes per tick. This product of integers is exact for months
+//! and equal on every adapter. The passes per tick are rounded down. A whole number of passes then ends at the end of
+//! the last pass, and not at the start of the next.
 
 use crate::model::{Playback, Ticks};
 use crate::pack::record::{
     CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, LayerRecord,
 };
 
-/// The unit of a clip's time, as the seconds of 2^32 units. It is a power of two, chosen so that the duration in units takes 64
-/// bits. `None` for a duration of 0, and for one so short or so long that an `f32` cannot hold the unit.
+/// The unit of a clip's time, as the seconds of 2^32 units. It is a power of two, chosen so that the duration in units
+/// takes 64 bits. `None` for a duration of 0, and for one so short or so long that an `f32` cannot hold the unit.
 pub fn time_unit(duration: f64) -> Option<f32> {
     let exponent = exponent(duration);
     (-95..128).contains(&exponent).then(|| 2.0_f32.powi(exponent - 31))
@@ -21,7 +21,8 @@ pub fn units(seconds: f64, time_unit: f32) -> u64 {
     (seconds / f64::from(time_unit) * 2.0_f64.powi(32)) as u64
 }
 
-/// The layer record of a playing layer of a clip. `clip` is the offset of the clip's record, `duration` its duration in seconds.
+/// The layer record of a playing layer of a clip. `clip` is the offset of the clip's record, `duration` its duration in
+/// seconds.
 pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> LayerRecord {
     let bit = |set: bool, bit: u32| if set { bit } else { 0 };
     let passes = playback.passes();

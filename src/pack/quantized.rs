@@ -56,8 +56,8 @@ impl QuantizedCurve {
 pub enum Form {
     /// The numbers are the value.
     Numbers,
-    /// The numbers are a unit quaternion without the component of this index. That component is not negative and makes the length
-    /// 1.
+    /// The numbers are a unit quaternion without the component of this index. That component is not negative and makes
+    /// the length 1.
     Dropped(usize),
     /// The numbers are a quaternion, which is then normalised.
     Unit,

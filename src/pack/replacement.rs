@@ -8,19 +8,22 @@ use crate::pack::library::{PackedClip, PackedSkeleton};
 use crate::pack::record::SkeletonRecord;
 
 impl PackedLibrary {
-    /// Makes room for another library, which differs from this one in the keys of its clips: an engine of this library can then take
-    /// the other in its place, while its crowds stay ([`CpuEngine::replace_library`](crate::CpuEngine::replace_library) and, with feature
-    /// `gpu`, `GpuLibrary::replace`). So a crowd plays long clips of which an engine holds a part at a time
+    /// Makes room for another library, which differs from this one in the keys of its clips: an engine of this library
+    /// can then take the other in its place, while its crowds stay
+    /// ([`CpuEngine::replace_library`](crate::CpuEngine::replace_library) and, with feature `gpu`,
+    /// `GpuLibrary::replace`). So a crowd plays long clips of which an engine holds a part at a time
     /// ([`Library::trim_clips`](crate::Library::trim_clips)).
     ///
-    /// Call it before the engine is made, for each library that the engine is to take. An engine on the GPU has buffers of the size of the
-    /// largest library, and kernels for the features of all. The CPU engine needs it only for dual quaternions: they are refused if a clip
-    /// of any of the libraries has scales that are not uniform. Libraries of `f32` keys and of compressed keys can replace one another.
+    /// Call it before the engine is made, for each library that the engine is to take. An engine on the GPU has buffers
+    /// of the size of the largest library, and kernels for the features of all. The CPU engine needs it only for dual
+    /// quaternions: they are refused if a clip of any of the libraries has scales that are not uniform. Libraries of
+    /// `f32` keys and of compressed keys can replace one another.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the libraries differ in what crowds rely on: the numbers and sizes of skeletons, skins, clips, masks, chains,
-    /// knots, blend spaces and sync markers, the interpolators, or the skeletons, durations and wrap modes of clips. All else, such as rest
-    /// poses, weights of masks and events, may differ, and is that of the library in use.
+    /// [`Error::Usage`] if the libraries differ in what crowds rely on: the numbers and sizes of skeletons, skins,
+    /// clips, masks, chains, knots, blend spaces and sync markers, the interpolators, or the skeletons, durations and
+    /// wrap modes of clips. All else, such as rest poses, weights of masks and events, may differ, and is that of the
+    /// library in use.
     ///
     /// # Examples
     /// ```
@@ -55,7 +58,8 @@ impl PackedLibrary {
     /// The library that takes the place of this one, with its room and needs.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the libraries differ in what crowds rely on, or only the other one has scales that are not uniform.
+    /// [`Error::Usage`] if the libraries differ in what crowds rely on, or only the other one has scales that are not
+    /// uniform.
     pub(crate) fn replaced_by(&self, mut other: Self) -> Result<Self, Error> {
         self.check_shape(&other)?;
         let uneven = |(own, other): (&PackedClip, &PackedClip)| other.uneven.clone().filter(|_| own.uneven.is_none());
@@ -155,8 +159,8 @@ fn have_one_shape(one: &PackedSkeleton, other: &PackedSkeleton) -> bool {
         && (&one.reach.links, &one.reach.places) == (&other.reach.links, &other.reach.places)
 }
 
-/// Returns `true` if layers play one clip as they play another: only their keys may differ. A trimmed clip has a length, which may have
-/// had none before.
+/// Returns `true` if layers play one clip as they play another: only their keys may differ. A trimmed clip has a
+/// length, which may have had none before.
 fn are_played_alike(one: &PackedClip, other: &PackedClip) -> bool {
     (one.offset, one.skeleton, one.duration, one.wrap, one.marks, one.marker_count)
         == (other.offset, other.skeleton, other.duration, other.wrap, other.marks, other.marker_count)
@@ -172,8 +176,8 @@ mod tests {
         Timeline, Track, WrapMode,
     };
 
-    /// Three joints in a chain with a skin, and a clip that moves the last by one more key, and scales the first from 1 to `scale`, by some
-    /// keys, through a curve of this kind.
+    /// Three joints in a chain with a skin, and a clip that moves the last by one more key, and scales the first from 1
+    /// to `scale`, by some keys, through a curve of this kind.
     fn library(interpolation: Interpolation, keys: usize, scale: [f64; 3]) -> Library {
         let joint = |joint: usize| Joint { parent: joint.checked_sub(1), ..Joint::default() };
         let mut library = Library::new();

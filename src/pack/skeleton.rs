@@ -38,7 +38,8 @@ pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) 
     }
 }
 
-/// Packs the index of the skin matrix of each joint, and returns the offset in the words; `NONE` if a joint has several.
+/// Packs the index of the skin matrix of each joint, and returns the offset in the words; `NONE` if a joint has
+/// several.
 fn pack_skin_matrices(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> u32 {
     let mut matrices = vec![NONE; skeleton.joints().len()];
     for (index, &joint) in (0..).zip(skins.iter().flat_map(|skin| &skin.joints)) {
@@ -50,8 +51,8 @@ fn pack_skin_matrices(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin])
     arrays.push_records(&matrices)
 }
 
-/// Packs the joints level by level, roots first, and returns their offset in the words. A prefix of the list is a coarse
-/// skeleton, in which each joint comes after its parent.
+/// Packs the joints level by level, roots first, and returns their offset in the words. A prefix of the list is a
+/// coarse skeleton, in which each joint comes after its parent.
 fn pack_levels(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
     let depths = skeleton.depths();
     let mut joints: Vec<u32> = (0..depths.len() as u32).collect();
@@ -87,10 +88,11 @@ fn rounds(depth: usize) -> u32 {
     usize::BITS - depth.leading_zeros()
 }
 
-/// Packs for each round each joint's ancestor 2^round levels up. Returns the offset in the words and the number of rounds.
+/// Packs for each round each joint's ancestor 2^round levels up. Returns the offset in the words and the number of
+/// rounds.
 ///
-/// Each round multiplies a joint's matrix by that of its ancestor 1, 2, 4, ... levels up. After as many rounds as the depth has
-/// bits, the product is the model matrix. A chain of 200 joints takes 8 rounds, not 200 levels.
+/// Each round multiplies a joint's matrix by that of its ancestor 1, 2, 4, ... levels up. After as many rounds as the
+/// depth has bits, the product is the model matrix. A chain of 200 joints takes 8 rounds, not 200 levels.
 fn pack_ancestors(arrays: &mut Arrays, skeleton: &Skeleton) -> (u32, u32) {
     let offset = arrays.words.len() as u32;
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0));
@@ -112,7 +114,8 @@ fn pack_rest(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
     offset
 }
 
-/// Packs the matrices of joints that have one, and returns the offset of their table in the words; [`NONE`] if no joint has one.
+/// Packs the matrices of joints that have one, and returns the offset of their table in the words; [`NONE`] if no joint
+/// has one.
 fn pack_matrices(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
     if skeleton.joints().iter().all(|joint| joint.matrix.is_none()) {
         return NONE;

@@ -33,24 +33,25 @@ pub struct Timelines<'a> {
     packed: HashMap<(*const Timeline, Beyond, bool), PackedTimeline>,
 }
 
-/// The largest distance of a key time from its multiple of the step, in steps, at which the time is not stored. It is less than the
-/// rounding of a position within an interval.
+/// The largest distance of a key time from its multiple of the step, in steps, at which the time is not stored. It is
+/// less than the rounding of a position within an interval.
 const EVEN_ROUNDING: f64 = 1.0 / (1 << 25) as f64;
 
-/// The most intervals times the [`extent`] in steps, at which key times are not stored. Beyond it, a position within an interval
-/// would lose digits. A timeline has at most 8192 intervals then.
+/// The most intervals times the [`extent`] in steps, at which key times are not stored. Beyond it, a position within an
+/// interval would lose digits. A timeline has at most 8192 intervals then.
 const MOST_EVEN: f64 = (1 << 26) as f64;
 
-/// The shortest cell of a lookup table in seconds. A shorter time may be 0 on a GPU, and the number of cells per second leaves the range of
-/// an `f32`.
+/// The shortest cell of a lookup table in seconds. A shorter time may be 0 on a GPU, and the number of cells per second
+/// leaves the range of an `f32`.
 const SHORTEST_CELL: f64 = f32::MIN_POSITIVE as f64;
 
-/// The shortest step in seconds at which key times are not stored. Of a shorter one, an `f32` has no room for the digits of the
-/// remainder of [`coarse_split`].
+/// The shortest step in seconds at which key times are not stored. Of a shorter one, an `f32` has no room for the
+/// digits of the remainder of [`coarse_split`].
 const SHORTEST_EVEN: f64 = SHORTEST_CELL * (1 << 26) as f64;
 
-/// Returns true if the key times of a curve must be exact, and are therefore stored even if they are even: the curve has steps, so
-/// that a time just before a key gives another value, or easings, which can be as steep, or a window around its keys.
+/// Returns true if the key times of a curve must be exact, and are therefore stored even if they are even: the curve
+/// has steps, so that a time just before a key gives another value, or easings, which can be as steep, or a window
+/// around its keys.
 pub fn needs_exact_times(curve: &Curve) -> bool {
     let mut intervals = 0..curve.timeline().len() - 1;
     curve.interpolation() == Interpolation::Step
@@ -67,14 +68,15 @@ pub fn is_even(timeline: &Timeline) -> bool {
     can_be_even(timeline) && times.iter().enumerate().all(is_near)
 }
 
-/// Returns true if the key times of a timeline need not be stored once they are exact multiples of a step after the first.
+/// Returns true if the key times of a timeline need not be stored once they are exact multiples of a step after the
+/// first.
 pub fn can_be_even(timeline: &Timeline) -> bool {
     let gaps = (timeline.len() - 1) as f64;
     timeline.step().is_some_and(|step| step >= SHORTEST_EVEN && gaps * extent(timeline) / step <= MOST_EVEN)
 }
 
-/// The largest of a timeline's first key time, its last, and the seconds between them. Of key times on both sides of 0, the
-/// distance from the first is larger than each time.
+/// The largest of a timeline's first key time, its last, and the seconds between them. Of key times on both sides of 0,
+/// the distance from the first is larger than each time.
 fn extent(timeline: &Timeline) -> f64 {
     let (first, last) = (timeline.first(), timeline.last());
     first.abs().max(last.abs()).max(last - first)
@@ -82,8 +84,9 @@ fn extent(timeline: &Timeline) -> f64 {
 
 /// Splits a number into a multiple of a unit, a power of two, and the remainder.
 ///
-/// The extent is at most 2^23 units. The multiple of a step is off by at most half a unit, so that its product with up to 8192
-/// intervals is off by at most 2^12 units. Products and sums therefore stay below 2^24 units, where an `f32` is exact.
+/// The extent is at most 2^23 units. The multiple of a step is off by at most half a unit, so that its product with up
+/// to 8192 intervals is off by at most 2^12 units. Products and sums therefore stay below 2^24 units, where an `f32` is
+/// exact.
 fn coarse_split(number: f64, timeline: &Timeline) -> (f32, f32) {
     let unit = (extent(timeline).log2().ceil() - 23.0).exp2();
     let high = (number / unit).round() * unit;
@@ -132,7 +135,8 @@ impl PackedTimeline {
         Self { record }
     }
 
-    /// Packs a timeline whose key times are exact multiples of a step after the first. Only the first and the step are stored.
+    /// Packs a timeline whose key times are exact multiples of a step after the first. Only the first and the step are
+    /// stored.
     pub fn even(arrays: &mut Arrays, timeline: &Timeline) -> Self {
         let gaps = timeline.len() - 1;
         let span = timeline.last() - timeline.first();
@@ -153,14 +157,14 @@ impl PackedTimeline {
         Self { record }
     }
 
-    /// The record of the timeline in a clip. `row` is the number of values or words from key to key, `easing` the offset of the
-    /// easings. The caller sets `keys`.
+    /// The record of the timeline in a clip. `row` is the number of values or words from key to key, `easing` the
+    /// offset of the easings. The caller sets `keys`.
     pub fn record(&self, row: usize, easing: u32) -> TimelineRecord {
         TimelineRecord { row: row as u32, easing, ..self.record }
     }
 
-    /// The bytes of a timeline's key times and lookup table, as if it were packed alone. If `may_be_even`, even key times are not
-    /// stored.
+    /// The bytes of a timeline's key times and lookup table, as if it were packed alone. If `may_be_even`, even key
+    /// times are not stored.
     pub fn bytes(timeline: &Timeline, may_be_even: bool) -> usize {
         let mut arrays = Arrays::default();
         if may_be_even && is_even(timeline) {
@@ -195,7 +199,8 @@ impl Timelines<'_> {
     }
 }
 
-/// Packs the lookup table: for the start of each cell the last key at or before it, then the last key. Returns its offset.
+/// Packs the lookup table: for the start of each cell the last key at or before it, then the last key. Returns its
+/// offset.
 fn pack_table(arrays: &mut Arrays, times: &[f64], cells: usize) -> u32 {
     let table = arrays.words.len();
     let (first, span) = (times[0], times[times.len() - 1] - times[0]);

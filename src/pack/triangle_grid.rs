@@ -12,7 +12,8 @@ const MOST_WITHOUT_GRID: usize = 8;
 const MOST_ENTRIES: usize = 16;
 /// The most pairs of a cell and a triangle that are compared, per triangle.
 const MOST_PAIRS: usize = 64;
-/// The part of a cell by which it is enlarged on each side, so that the rounding of a position in an `f32` engine does not matter.
+/// The part of a cell by which it is enlarged on each side, so that the rounding of a position in an `f32` engine does
+/// not matter.
 const MARGIN: f64 = 0.01;
 
 /// The triangles of a blend space by cells of a grid over its points.
@@ -25,8 +26,8 @@ pub struct TriangleGrid {
     pub cells_per_unit: DVec2,
     /// For each cell, row by row, the triangles that may contain a position in it, in order.
     pub cells: Vec<Vec<u32>>,
-    /// The triangles at the border of their union, in order: one of them or of the position's cell is nearest to a position that no
-    /// triangle contains.
+    /// The triangles at the border of their union, in order: one of them or of the position's cell is nearest to a
+    /// position that no triangle contains.
     pub border: Vec<u32>,
 }
 
@@ -51,8 +52,8 @@ impl TriangleGrid {
         2 * triangles + 3 + (MOST_ENTRIES + 1) * triangles
     }
 
-    /// A grid of this many cells along x and y. `None` if it has too many entries, or if an `f32` engine could not find the cell of a
-    /// position.
+    /// A grid of this many cells along x and y. `None` if it has too many entries, or if an `f32` engine could not find
+    /// the cell of a position.
     fn with_side(space: &BlendSpace, side: usize) -> Option<Self> {
         let corners = space.triangles().iter().flatten().map(|&corner| DVec2::from(space.points()[corner]));
         let (low, high) =
@@ -93,8 +94,8 @@ fn cells_around(corners: &[DVec2; 3], side: usize) -> [IVec2; 2] {
     [low, high].map(|cell| cell.floor().as_ivec2().clamp(IVec2::ZERO, IVec2::splat(side as i32 - 1)))
 }
 
-/// True unless a side of a triangle separates it from an enlarged cell. The corners of the triangle are in cells, and `cell` is the low
-/// corner of the cell.
+/// True unless a side of a triangle separates it from an enlarged cell. The corners of the triangle are in cells, and
+/// `cell` is the low corner of the cell.
 fn touches(corners: &[DVec2; 3], cell: DVec2) -> bool {
     let (middle, half) = (cell + 0.5, 0.5 + MARGIN);
     (0..3).all(|first| {
@@ -106,8 +107,9 @@ fn touches(corners: &[DVec2; 3], cell: DVec2) -> bool {
 
 /// The triangles with a corner at the border of the union of all triangles.
 ///
-/// A side between two triangles that lie on opposite sides of it is inside of the union. If all sides at a corner are, then the
-/// triangles around it cover its surroundings, so that neither the corner nor any place on its triangles near it is at the border.
+/// A side between two triangles that lie on opposite sides of it is inside of the union. If all sides at a corner are,
+/// then the triangles around it cover its surroundings, so that neither the corner nor any place on its triangles near
+/// it is at the border.
 fn border(space: &BlendSpace) -> Vec<u32> {
     let mut sides: HashMap<[usize; 2], [usize; 2]> = HashMap::new();
     for triangle in space.triangles() {
@@ -148,7 +150,8 @@ mod tests {
 
     #[test]
     fn the_border_of_a_fan_is_its_outer_points() {
-        // A hexagon around its middle: all triangles touch the border. With a ring of six around it, the inner ones do not.
+        // A hexagon around its middle: all triangles touch the border. With a ring of six around it, the inner ones do
+        // not.
         let ring = |radius: f64| {
             (0..6).map(move |corner| {
                 let (sine, cosine) = (f64::from(corner) * 60.0_f64.to_radians()).sin_cos();

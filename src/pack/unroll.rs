@@ -1,4 +1,5 @@
-//! Unrolling of curves that continue beyond their keys: the loops of a timeline are laid out one after the other over the clip.
+//! Unrolling of curves that continue beyond their keys: the loops of a timeline are laid out one after the other over
+//! the clip.
 //!
 //! Only key times are laid out. Each names the key that it stands for, so that values are stored once.
 

@@ -77,8 +77,8 @@ pub fn rotation(rest: DQuat, shares: &[LayerShare<DQuat>]) -> DQuat {
 pub struct RotationStep {
     /// The normalised rotation.
     pub result: DQuat,
-    /// The length before the normalisation, as a fraction of the sum of the lengths of its terms. The normalisation divides
-    /// errors by it.
+    /// The length before the normalisation, as a fraction of the sum of the lengths of its terms. The normalisation
+    /// divides errors by it.
     pub length: f64,
     /// The smallest magnitude of the dot products by whose signs terms were negated.
     pub turn: f64,

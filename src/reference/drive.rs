@@ -8,8 +8,8 @@ use crate::reference::phase;
 /// The error of a driven clip time, relative to the duration. Times of engines have 48 bits.
 const TIME: f64 = 1.0 / (1_u64 << 46) as f64;
 
-/// A layer at a moment: with a fixed time in place of a phase or a followed time, and a weight in place of a driver. A layer that
-/// plays continues to do so.
+/// A layer at a moment: with a fixed time in place of a phase or a followed time, and a weight in place of a driver. A
+/// layer that plays continues to do so.
 #[derive(Debug, Clone, Copy)]
 pub struct Driven {
     /// The layer.

@@ -6,8 +6,8 @@ use crate::model::{Curve, Easing};
 use crate::reference::search;
 use crate::reference::search::KeySpan;
 
-/// The span of a time on a curve, with its fraction eased. A key that is hit stays hit, and a straight line stays straight.
-/// `rotation` says that the curve is one of rotations.
+/// The span of a time on a curve, with its fraction eased. A key that is hit stays hit, and a straight line stays
+/// straight. `rotation` says that the curve is one of rotations.
 pub fn span(curve: &Curve, time: f64, rotation: bool) -> KeySpan {
     let span = search::span(curve, time, rotation);
     if span.hit || span.straight {
@@ -18,8 +18,8 @@ pub fn span(curve: &Curve, time: f64, rotation: bool) -> KeySpan {
 
 /// The value of an easing at `k`, by the formulas beside its variant.
 ///
-/// Outside `[0, 1]` the formulas are continued as they stand, which gives NaN for the circular ones. [`Easing::Smooth`],
-/// [`Easing::Fade`] and Bezier curves keep their value at the nearer end.
+/// Outside `[0, 1]` the formulas are continued as they stand, which gives NaN for the circular ones.
+/// [`Easing::Smooth`], [`Easing::Fade`] and Bezier curves keep their value at the nearer end.
 pub fn ease(easing: Easing, k: f64) -> f64 {
     use Direction::{In, InOut, Out, OutIn};
     match easing {
@@ -282,7 +282,8 @@ impl Cubic {
         0.0
     }
 
-    /// The root between two parameters, by bisection. The polynomial is below 0 at the first one and above it at the second.
+    /// The root between two parameters, by bisection. The polynomial is below 0 at the first one and above it at the
+    /// second.
     fn root_between(&self, mut low: f64, mut high: f64) -> f64 {
         loop {
             let middle = 0.5 * (low + high);
@@ -319,7 +320,8 @@ mod tests {
 
     #[test]
     fn the_largest_of_several_parameters_counts() {
-        // x = 3 t (1 - t)^2 x1 + ... with x1 = 2, x2 = -1 is 10 t^3 - 15 t^2 + 6 t: one half at 0.5, and at 0.5 -+ sqrt(0.15).
+        // x = 3 t (1 - t)^2 x1 + ... with x1 = 2, x2 = -1 is 10 t^3 - 15 t^2 + 6 t: one half at 0.5, and at 0.5 -+
+        // sqrt(0.15).
         let wanted = 0.5 + 0.15_f64.sqrt();
         assert!((Cubic([-0.5, 1.5, -1.5, 0.5]).last_root() - wanted).abs() < 1e-15);
         assert_eq!(Cubic([-1.0, 1.0, -2.0, 0.0]).last_root(), 1.0);

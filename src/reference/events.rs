@@ -1,4 +1,5 @@
-//! The events that a play reaches between two ticks, with their ticks. Each pass is computed on its own, in seconds of the clip.
+//! The events that a play reaches between two ticks, with their ticks. Each pass is computed on its own, in seconds of
+//! the clip.
 
 use std::ops::RangeInclusive;
 
@@ -7,8 +8,8 @@ use crate::model::{Clip, Crowd, EventList, Layer, LayerTime, Library, Occurrence
 use crate::reference::instance::Instance;
 use crate::reference::passes::TICK_PARTS;
 
-/// The distance of a play to an event, in ticks, up to which it has reached the event. It exceeds the rounding of a month of
-/// passes.
+/// The distance of a play to an event, in ticks, up to which it has reached the event. It exceeds the rounding of a
+/// month of passes.
 const NEAR: f64 = 1.0 / TICK_PARTS as f64;
 
 /// The weight above which a layer with a driven weight reaches events. Engines may round 0 to less than this.
@@ -17,8 +18,8 @@ const LEAST_DRIVEN_WEIGHT: f64 = 1.0 / (1 << 20) as f64;
 /// The largest number of a pass, 2^62, before and after the start of a play.
 const MOST_PASSES: f64 = 4_611_686_018_427_387_904.0;
 
-/// The events that a crowd reaches in a step. The crowd must have been checked. The list has room for `capacity` events,
-/// which the first instances take first.
+/// The events that a crowd reaches in a step. The crowd must have been checked. The list has room for `capacity`
+/// events, which the first instances take first.
 pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -> EventList {
     let mut list = EventList::default();
     for instance in 0..crowd.len() {
@@ -58,8 +59,8 @@ fn add_layers(shown: &Instance, instance: usize, step: Step, capacity: usize, li
     }
 }
 
-/// The events that a synchronised layer reaches in a step, as [`of_layer`]: each when its leader is at the time of the leader's clip
-/// that belongs to the event.
+/// The events that a synchronised layer reaches in a step, as [`of_layer`]: each when its leader is at the time of the
+/// leader's clip that belongs to the event.
 fn of_follower(
     shown: &Instance,
     leader: usize,
@@ -80,8 +81,8 @@ fn of_follower(
     of_play(lead, &layer, &events, step, capacity)
 }
 
-/// The events that a layer reaches in a step: the ticks and indices of the first `capacity` of them, in order, and the number
-/// of the others.
+/// The events that a layer reaches in a step: the ticks and indices of the first `capacity` of them, in order, and the
+/// number of the others.
 pub fn of_layer(clip: &Clip, layer: &Layer, step: Step, capacity: usize) -> (Vec<(Ticks, usize)>, u64) {
     let events: Vec<(usize, f64)> = clip.events.iter().map(|event| event.time).enumerate().collect();
     of_play(clip, layer, &events, step, capacity)
@@ -166,16 +167,16 @@ impl Play {
         self.part[1] - self.part[0]
     }
 
-    /// Returns true if a pass goes from the part's start to its end. Passes are numbered in the order of the clock. Pass 0 begins
-    /// at the start of the play. Passes before it mirror those after it.
+    /// Returns true if a pass goes from the part's start to its end. Passes are numbered in the order of the clock.
+    /// Pass 0 begins at the start of the play. Passes before it mirror those after it.
     fn is_upward(&self, pass: i64) -> bool {
         let number = if pass < 0 { -pass - 1 } else { pass };
         let turned = self.playback.wrap.is_ping_pong() && number % 2 == 1;
         ((self.playback.rate < 0.0) != self.playback.wrap.is_reverse()) == turned
     }
 
-    /// Seconds of the clip from the start of a pass to an event of the part. `None` if the pass begins at the event after a
-    /// turn, because the previous pass has reached it.
+    /// Seconds of the clip from the start of a pass to an event of the part. `None` if the pass begins at the event
+    /// after a turn, because the previous pass has reached it.
     fn distance(&self, pass: i64, event: f64) -> Option<f64> {
         let distance = if self.is_upward(pass) { event - self.part[0] } else { self.part[1] - event };
         (distance > 0.0 || pass == 0 || !self.playback.wrap.is_ping_pong()).then_some(distance)
@@ -211,8 +212,8 @@ impl Play {
     }
 }
 
-/// The number of integers from 0 up to a count for which `holds` is true. It must be true for the first ones and false for all
-/// others.
+/// The number of integers from 0 up to a count for which `holds` is true. It must be true for the first ones and false
+/// for all others.
 fn partition(count: i64, holds: impl Fn(i64) -> bool) -> i64 {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -87,11 +87,13 @@ impl<'a> Posture<'a> {
         Aim { forward, target: target - self.model[joint].translation, limit, weight }
     }
 
-    /// The local transforms after the first two joints of a chain have turned. If they hold it, the third keeps its model rotation.
+    /// The local transforms after the first two joints of a chain have turned. If they hold it, the third keeps its
+    /// model rotation.
     fn bend(&self, joints: [usize; 3], turns: Turns, weight: f64, hold: bool) -> Vec<Transform> {
         let [first, second, third] = joints;
         let mut local = self.local.clone();
-        // The turn of the first joint takes the parent of the second along, so that it does not change the second's local rotation.
+        // The turn of the first joint takes the parent of the second along, so that it does not change the second's
+        // local rotation.
         for (joint, turn) in [(first, turns.swing), (second, turns.bend)] {
             let (before, solved) = (self.local[joint].rotation, self.turned(joint, turn));
             local[joint].rotation = normalised(slerp(before, solved, weight));
@@ -141,7 +143,8 @@ pub struct Aim {
 }
 
 impl Aim {
-    /// The turn of the joint, or `None` where nothing is done. Unit vectors whose sum is shorter than `opposite` are opposite.
+    /// The turn of the joint, or `None` where nothing is done. Unit vectors whose sum is shorter than `opposite` are
+    /// opposite.
     pub fn turn(&self, opposite: f64) -> Option<DQuat> {
         let (from, to) = (self.forward.try_normalize()?, self.target.try_normalize()?);
         if (from + to).length() < opposite {
@@ -153,7 +156,8 @@ impl Aim {
     }
 }
 
-/// The distance that the goal keeps from those of a straight and of a folded limb, as a share of the length of both bones.
+/// The distance that the goal keeps from those of a straight and of a folded limb, as a share of the length of both
+/// bones.
 const MARGIN: f64 = 1e-4;
 
 /// Two bones, a goal and a pole, relative to the first joint, in model space.

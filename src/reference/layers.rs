@@ -51,7 +51,8 @@ impl<'a> Played<'a> {
         self.weight * self.mask_at(joint)
     }
 
-    /// Its share in a value of a joint, or in one that belongs to no joint. `None` if its clip does not animate the value.
+    /// Its share in a value of a joint, or in one that belongs to no joint. `None` if its clip does not animate the
+    /// value.
     pub fn share<T>(
         &self,
         joint: Option<usize>,

@@ -1,4 +1,5 @@
-//! Stage 3: from ticks of the crowd clock to passes, by exact arithmetic. A pass is once through the played part of a clip.
+//! Stage 3: from ticks of the crowd clock to passes, by exact arithmetic. A pass is once through the played part of a
+//! clip.
 
 use crate::model::{Playback, Ticks};
 
@@ -10,8 +11,8 @@ pub const TICK_PARTS: u128 = 1024;
 pub struct Passes {
     /// Whole passes before the present one.
     pub before: u128,
-    /// Seconds of the clip that the present pass has taken: from 0, only at the start of the play, to the length of a pass.
-    /// A pass that is over is the present one until the next has begun.
+    /// Seconds of the clip that the present pass has taken: from 0, only at the start of the play, to the length of a
+    /// pass. A pass that is over is the present one until the next has begun.
     pub seconds: f64,
     /// True if they are counted down from the start of the play: before its start, or at a negative rate, but not both.
     pub backwards: bool,
@@ -50,7 +51,8 @@ impl Passes {
         Self { before, seconds: rest as f64 * f64::from(tick_unit.min(length_unit)).exp2(), backwards }
     }
 
-    /// A number of cycles, each a pass of a length in seconds above 0. A mode that does not repeat takes a negative number as 0.
+    /// A number of cycles, each a pass of a length in seconds above 0. A mode that does not repeat takes a negative
+    /// number as 0.
     pub fn of_cycles(playback: &Playback, cycles: f32, length: f64) -> Self {
         let cycles = if playback.wrap.repeats() { f64::from(cycles) } else { f64::from(cycles).max(0.0) };
         let (before, part) = (cycles.abs().floor() as u128, cycles.abs().fract());

@@ -34,8 +34,8 @@ pub fn played(playback: &Playback, now: Ticks) -> f64 {
 
 /// The phase of a clip of a duration in seconds, at a tick of the crowd clock.
 ///
-/// It is exact: the passes are counted by [`Passes`]. A whole number of passes is the end of the last of them, not the start
-/// of the next; backwards, the start.
+/// It is exact: the passes are counted by [`Passes`]. A whole number of passes is the end of the last of them, not the
+/// start of the next; backwards, the start.
 pub fn phase_at(playback: &Playback, now: Ticks, duration: f64) -> Phase {
     let [start, end] = playback.part(duration);
     let length = end - start;
@@ -58,8 +58,8 @@ pub fn phase_of_passes(playback: &Playback, duration: f64, passes: Passes) -> Ph
     progress.phase(playback, duration)
 }
 
-/// The phase of a clip after some seconds of play, by Cocos Creator's mapping of accumulated time. A frame loop rounds these
-/// seconds at each frame, and they count as they are.
+/// The phase of a clip after some seconds of play, by Cocos Creator's mapping of accumulated time. A frame loop rounds
+/// these seconds at each frame, and they count as they are.
 pub fn phase(playback: &Playback, played: f64, duration: f64) -> Phase {
     let [start, end] = playback.part(duration);
     let length = end - start;
@@ -82,7 +82,8 @@ fn without_length(playback: &Playback) -> Phase {
     Phase { time: 0.0, direction: 1, iterations: 0.0, stopped: playback.passes().is_finite() }
 }
 
-/// Returns true if the present pass, numbered from 0, is an odd one. After a whole number of passes, the last one is present.
+/// Returns true if the present pass, numbered from 0, is an odd one. After a whole number of passes, the last one is
+/// present.
 fn is_odd(iterations: f64) -> bool {
     let is_whole = iterations.fract() == 0.0 && iterations > 0.0;
     let pass = if is_whole { iterations - 1.0 } else { iterations.trunc() };

@@ -1,8 +1,8 @@
 //! The events that a play fires from one sample to the next, by Cocos Creator's stepping.
 //!
-//! A play stands on a moment of the clip's events, or on the moment behind it if it is between two. The next sample steps from
-//! there, in the direction of the last sample, to the moment of the present time. It goes through an end at most once, so that
-//! a leap over several passes fires the events of one.
+//! A play stands on a moment of the clip's events, or on the moment behind it if it is between two. The next sample
+//! steps from there, in the direction of the last sample, to the moment of the present time. It goes through an end at
+//! most once, so that a leap over several passes fires the events of one.
 
 use std::ops::Range;
 
@@ -43,8 +43,8 @@ impl Events {
         Self { duration, moments }
     }
 
-    /// The events that a sample fires, as indices in order, and the mark that the next sample needs. The first sample of a play
-    /// has no mark, and fires the events that it hits.
+    /// The events that a sample fires, as indices in order, and the mark that the next sample needs. The first sample
+    /// of a play has no mark, and fires the events that it hits.
     pub fn step(&self, wrap: WrapMode, last: Option<EventMark>, phase: &Phase) -> (Vec<usize>, EventMark) {
         let (mark, hit) = self.mark(phase);
         let Some(last) = last else {
@@ -61,16 +61,16 @@ impl Events {
         (fired, EventMark { direction, ..mark })
     }
 
-    /// The events that are fired from the accumulated seconds of one sample to those of the next. The direction of samples
-    /// before them does not count. Without a first sample, the play begins.
+    /// The events that are fired from the accumulated seconds of one sample to those of the next. The direction of
+    /// samples before them does not count. Without a first sample, the play begins.
     pub fn fired(&self, playback: &Playback, before: Option<f64>, now: f64) -> Vec<usize> {
         let phase_after = |played| phase(playback, played, self.duration);
         let last = before.map(|before| self.mark(&phase_after(before)).0);
         self.step(playback.wrap, last, &phase_after(now)).0
     }
 
-    /// Steps from one mark to another. Returns the events on the way and the direction at the end. The next step keeps this
-    /// direction, even if the direction of the phase is another one by then.
+    /// Steps from one mark to another. Returns the events on the way and the direction at the end. The next step keeps
+    /// this direction, even if the direction of the phase is another one by then.
     fn walk(&self, wrap: WrapMode, from: EventMark, to: EventMark) -> (Vec<usize>, isize) {
         let count = self.moments.len() as isize;
         let EventMark { mut moment, mut direction, mut pass } = from;
@@ -139,9 +139,9 @@ impl Events {
     }
 }
 
-/// The events of a clip that a playing layer fires after the tick `before` of the crowd clock, up to and with the tick `now`,
-/// as indices in order. There are none unless `now` is the later one. Without `before`, this is the first frame, which fires
-/// the events that it hits.
+/// The events of a clip that a playing layer fires after the tick `before` of the crowd clock, up to and with the tick
+/// `now`, as indices in order. There are none unless `now` is the later one. Without `before`, this is the first frame,
+/// which fires the events that it hits.
 ///
 /// A mode that does not repeat begins at its start, with the events there.
 pub fn fired(clip: &Clip, playback: &Playback, before: Option<Ticks>, now: Ticks) -> Vec<usize> {
@@ -163,8 +163,8 @@ pub fn fired(clip: &Clip, playback: &Playback, before: Option<Ticks>, now: Ticks
     }
 }
 
-/// The seconds to add to those played by an endless mode that is not yet at its start, so that its passes are counted up: a
-/// whole number of passes there and back.
+/// The seconds to add to those played by an endless mode that is not yet at its start, so that its passes are counted
+/// up: a whole number of passes there and back.
 fn ahead(playback: &Playback, played: f64, duration: f64) -> f64 {
     let [start, end] = playback.part(duration);
     let turn = 2.0 * (end - start);

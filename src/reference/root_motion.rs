@@ -1,8 +1,8 @@
 //! Root motion: the movement of an instance between two ticks of the crowd clock.
 //!
-//! A pass goes through the played part of a clip, forwards or backwards. Let `G` be the part of the root joint that moves the
-//! instance. Within a pass, from clip time `a` to `b`, the instance moves by `G(a)^-1 G(b)`. The whole movement is the product
-//! over the passes, in order. A jump of the clip from pass to pass is no movement.
+//! A pass goes through the played part of a clip, forwards or backwards. Let `G` be the part of the root joint that
+//! moves the instance. Within a pass, from clip time `a` to `b`, the instance moves by `G(a)^-1 G(b)`. The whole
+//! movement is the product over the passes, in order. A jump of the clip from pass to pass is no movement.
 
 use glam::{DQuat, DVec3};
 
@@ -20,8 +20,8 @@ const MOST_PASSES: f64 = 512.0;
 
 /// The movement of an instance in a step. The crowd must have been checked. `None` if no layer's clip names a root.
 ///
-/// A step across the start of a transition has two parts: before the start, the layers that go out move the instance, after it
-/// those that come in.
+/// A step across the start of a transition has two parts: before the start, the layers that go out move the instance,
+/// after it those that come in.
 pub fn of_instance(instance: &Instance, step: Step) -> Option<Motion> {
     let Some(transition) = instance.transition else { return of_layers(instance, step) };
     let (before, start) = (instance.before(transition), transition.start);
@@ -60,8 +60,8 @@ pub(crate) fn of_layers(instance: &Instance, step: Step) -> Option<Motion> {
     })
 }
 
-/// A layer's share in the motion, with its weight at the end of the step; `driven` is the layer without a driver at that moment.
-/// Additive layers and layers without a root have none.
+/// A layer's share in the motion, with its weight at the end of the step; `driven` is the layer without a driver at
+/// that moment. Additive layers and layers without a root have none.
 pub(crate) fn share(instance: &Instance, index: usize, driven: &Layer, step: Step) -> Option<LayerShare<Motion>> {
     let layer = &instance.layers[index];
     let clip = instance.library.clip(layer.clip);
@@ -77,8 +77,8 @@ pub(crate) fn share(instance: &Instance, index: usize, driven: &Layer, step: Ste
     Some(LayerShare { weight, mode: layer.mode, value, reference: Motion::IDENTITY })
 }
 
-/// The movement of a driven layer: from its clip time at one end of the step to that at the other, through the end of the clip as
-/// often as the time wraps.
+/// The movement of a driven layer: from its clip time at one end of the step to that at the other, through the end of
+/// the clip as often as the time wraps.
 fn driven_way(instance: &Instance, layer: &Layer, root: RootMotion, step: Step) -> Motion {
     let clip = instance.library.clip(layer.clip);
     let duration = clip.duration();
@@ -165,7 +165,8 @@ struct Moment {
 impl Moment {
     const START: Self = Self { pass: 0.0, along: 0.0 };
 
-    /// The moment of a tick, or the moment at which the play stops if that is earlier. A pass takes `length` seconds of the clip.
+    /// The moment of a tick, or the moment at which the play stops if that is earlier. A pass takes `length` seconds of
+    /// the clip.
     fn new(playback: &Playback, length: f64, now: Ticks) -> Self {
         Self::of_passes(playback, length, Passes::new(playback, length, now))
     }
@@ -191,8 +192,8 @@ impl Moment {
         if backwards { Self { pass: -1.0 - pass, along: 1.0 - along } } else { Self { pass, along } }
     }
 
-    /// The number of jumps from the end of the clip to its start since the start of the play, less those the other way. A
-    /// ping-pong jumps at its start alone.
+    /// The number of jumps from the end of the clip to its start since the start of the play, less those the other way.
+    /// A ping-pong jumps at its start alone.
     fn laps(self, playback: &Playback) -> f64 {
         let passes = if playback.wrap.is_ping_pong() { self.pass.clamp(-1.0, 0.0) } else { self.pass };
         if playback.wrap.is_reverse() { -passes } else { passes }

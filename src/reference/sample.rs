@@ -55,8 +55,8 @@ fn interval(curve: &Curve, key: usize) -> f64 {
 
 /// The value of a curve of quaternions at a time in seconds, of unit length.
 ///
-/// It is normalised after interpolation. A spline that passes through zero has no direction there; the result is the rotation
-/// of the previous key.
+/// It is normalised after interpolation. A spline that passes through zero has no direction there; the result is the
+/// rotation of the previous key.
 pub fn rotation(curve: &Curve, time: f64) -> DQuat {
     let span = ease::span(curve, time, true);
     let previous = || unit(DQuat::from_slice(curve.value(span.key)));
@@ -76,8 +76,8 @@ pub(crate) fn unnormalised_rotation(curve: &Curve, span: KeySpan) -> DQuat {
     }
 }
 
-/// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4). An eased fraction may leave the arc at either
-/// end, by up to [`MOST_ARCS`] times its length.
+/// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4). An eased fraction may leave the arc
+/// at either end, by up to [`MOST_ARCS`] times its length.
 pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
     let fraction = fraction.clamp(-MOST_ARCS, 1.0 + MOST_ARCS);
     let b = if a.dot(b) < 0.0 { -b } else { b };
@@ -89,8 +89,8 @@ pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
     (a * from + b * to) * angle.sin().recip()
 }
 
-/// Spherical interpolation of two stored quaternions of any length, as in Cocos Creator: linear if `1 - cos` of their angle is
-/// at most [`LEAST_ARC`], else with the sines of their angle as weights.
+/// Spherical interpolation of two stored quaternions of any length, as in Cocos Creator: linear if `1 - cos` of their
+/// angle is at most [`LEAST_ARC`], else with the sines of their angle as weights.
 ///
 /// `off` is added to the cosine of their angle, to measure the effect of an error in it.
 pub(crate) fn quaternion(curve: &Curve, key: usize, fraction: f64, off: f64) -> DQuat {

@@ -50,8 +50,8 @@ pub fn find(timeline: &Timeline, time: f64) -> KeySpan {
     KeySpan::between(key, (time - times[key]) / (times[passed] - times[key]))
 }
 
-/// The span of a time on a curve, before any easing. `rotation` says that the curve is one of rotations, which do not continue
-/// in a straight line.
+/// The span of a time on a curve, before any easing. `rotation` says that the curve is one of rotations, which do not
+/// continue in a straight line.
 pub fn span(curve: &Curve, time: f64, rotation: bool) -> KeySpan {
     let timeline = curve.timeline();
     let (first, last) = (timeline.first(), timeline.last());

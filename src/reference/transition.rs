@@ -1,8 +1,8 @@
 //! Transitions: the values that come in, displaced by a difference that decays.
 //!
-//! With `s` the start of a transition and `e` = [`Transition::STEP`], `P0` and `P1` are the values of the pose that goes out at `s` and
-//! at `s - e`, and `Q0` and `Q1` those of the pose that comes in at `s` and at `s + e`. All displacements follow from those four, here
-//! and, by other code, in the packing for the engines.
+//! With `s` the start of a transition and `e` = [`Transition::STEP`], `P0` and `P1` are the values of the pose that
+//! goes out at `s` and at `s - e`, and `Q0` and `Q1` those of the pose that comes in at `s` and at `s + e`. All
+//! displacements follow from those four, here and, by other code, in the packing for the engines.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::reference::values::Values;
 
 /// A displacement at the start of a transition.
 ///
-/// In an inertial transition it is the difference `x` of the two poses, a rotation vector for rotations, and its speed `v`. In a dead
-/// one it is the value `P0` itself and the speed of the pose that goes out.
+/// In an inertial transition it is the difference `x` of the two poses, a rotation vector for rotations, and its speed
+/// `v`. In a dead one it is the value `P0` itself and the speed of the pose that goes out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Offset {
     /// The offset. Quaternions alone use the fourth number.
@@ -116,7 +116,8 @@ impl<'a> Displacements<'a> {
         }
     }
 
-    /// `x = log(P0 Q0^-1)` and `v = (log(P0 P1^-1) - log(Q1 Q0^-1)) / e`; in a dead transition `P0` and `log(P0 P1^-1) / e`.
+    /// `x = log(P0 Q0^-1)` and `v = (log(P0 P1^-1) - log(Q1 Q0^-1)) / e`; in a dead transition `P0` and
+    /// `log(P0 P1^-1) / e`.
     fn rotation(self, value: impl Fn(&Pose) -> DQuat) -> Offset {
         let ([p0, p1], [q0, q1]) = (self.start.out.each_ref().map(&value), self.start.into.each_ref().map(&value));
         let e = Transition::STEP.to_seconds();

@@ -1,5 +1,5 @@
-//! Stage 5, for a whole clip: from its tracks to the values of each joint, morph weight and property; and stages 7 and 8, from local
-//! transforms to model matrices and skin matrices.
+//! Stage 5, for a whole clip: from its tracks to the values of each joint, morph weight and property; and stages 7 and
+//! 8, from local transforms to model matrices and skin matrices.
 //!
 //! Colours stay as computed: a caller that needs bytes rounds them last. Quaternions of properties are not normalised,
 //! as in Cocos Creator; quaternions of joints are.
@@ -63,8 +63,8 @@ impl Values {
 
     /// The values of a clip at a time of the clip in seconds, and the rest pose for targets without a track.
     ///
-    /// The part of the root joint that moves the instance is removed: `local' = part^-1 local`, for the translation and the
-    /// rotation if they have tracks.
+    /// The part of the root joint that moves the instance is removed: `local' = part^-1 local`, for the translation and
+    /// the rotation if they have tracks.
     pub fn of_clip(library: &Library, clip: &Clip, time: f64) -> Self {
         let skeleton = library.skeleton(clip.skeleton);
         let mut values = Self::sampled(library, clip, time);

@@ -147,7 +147,8 @@ fn velocities_are_the_differences_of_the_reference() {
                 for arrays in [&fast, &slow] {
                     let at = 3 * (index * joints.len() + joint);
                     let vector = |array: usize| DVec3::from_array(numbers::<3>(&arrays[array][at..]).next().unwrap());
-                    // A position is off by up to 2e-6 m per level, a rotation by 2e-6 rad: twice, over 1/60 s at the ends.
+                    // A position is off by up to 2e-6 m per level, a rotation by 2e-6 rad: twice, over 1/60 s at the
+                    // ends.
                     let linear = (vector(0) - moved / length).length();
                     let angular = (vector(1) - turn.to_scaled_axis() / length).length();
                     assert!(linear < 1e-3 && angular < 1e-3, "{moment:?}, joint {joint}: {linear}, {angular}");

@@ -55,7 +55,8 @@ fn triangle() -> Body {
     Body { vertices: vec![vertex; 3], indices: vec![0, 1, 2] }
 }
 
-/// Asserts that a document is refused with a path, or can be changed and written. If the file could be read, so can the result.
+/// Asserts that a document is refused with a path, or can be changed and written. If the file could be read, so can the
+/// result.
 fn assert_document_harmless(file: &[u8]) {
     let mut document = match Document::from_slice(Path::new("made.glb"), file, None) {
         Ok(document) => document,

@@ -114,8 +114,8 @@ fn document(case: &Value) -> Value {
     json!({ "duration": case["duration"], "keys": keys, "curveDatas": { "/": { "p": curve } } })
 }
 
-/// The figures of the first release, or of the next release that knew the form. The first release turned a w of 0 of a quaternion
-/// into 1 on import, and so interpolated other values than the file has.
+/// The figures of the first release, or of the next release that knew the form. The first release turned a w of 0 of a
+/// quaternion into 1 on import, and so interpolated other values than the file has.
 fn expected<'a>(case: &Value, expected: &'a Value) -> &'a [Value] {
     let no_w = |value: &Value| case["type"] == "quat" && value[3] == json!(0);
     let seed = expected["seed"].is_array() && !array(&case["values"]).iter().any(no_w);

@@ -23,7 +23,8 @@ fn a_document_is_read() {
     assert_eq!(clip.events[1], Event { time: 1.5, function: "late".into(), parameters });
     assert_eq!(clip.tracks.len(), 10);
 
-    // A quarter of the interval, which the easing turns into a sixteenth. Only the first three numbers of the last value count.
+    // A quarter of the interval, which the easing turns into a sixteenth. Only the first three numbers of the last
+    // value count.
     let position = curve(&file, "Head::position");
     assert_eq!(track(&file, "Head::position").kind, ValueKind::Vec3);
     assert_eq!(value(position, 0.125), [0.0625, 0.125, 0.1875]);
@@ -129,8 +130,8 @@ fn a_clip_of_tracks_is_read() {
 
 #[test]
 fn vertical_and_weighted_tangents_bend_time() {
-    // A vertical tangent, then a level one, with handles of length 1: at the parameter s, the time is t = s^3 and the value is
-    // 1 - (1 - s)^3.
+    // A vertical tangent, then a level one, with handles of length 1: at the parameter s, the time is t = s^3 and the
+    // value is 1 - (1 - s)^3.
     let keys = json!([
         { "interpolationMode": 2, "tangentWeightMode": 2, "value": 0, "rightTangent": 1e300, "rightTangentWeight": 1 },
         { "interpolationMode": 2, "tangentWeightMode": 1, "value": 1, "leftTangent": 0, "leftTangentWeight": 1 },

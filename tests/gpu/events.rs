@@ -101,7 +101,8 @@ fn two_steps_in_one_submission_do_not_disturb_each_other() {
 
 #[test]
 fn a_step_uploads_only_its_clock() {
-    // `encode` gets no queue, so everything that reaches the device is in the encoder: the step, and nothing per instance.
+    // `encode` gets no queue, so everything that reaches the device is in the encoder: the step, and nothing per
+    // instance.
     assert_eq!(size_of::<Frame>(), 32);
     let (library, crowd) = crowd_with_events(1000);
     let gpu = gpu();

@@ -76,8 +76,8 @@ fn two_frames_in_one_submission_do_not_disturb_each_other() {
 
 #[test]
 fn frames_of_a_crowd_in_all_modes_upload_only_the_clock() {
-    // `encode` gets no queue, so everything that reaches the device is in the encoder: the record of the frame, and nothing per
-    // instance.
+    // `encode` gets no queue, so everything that reaches the device is in the encoder: the record of the frame, and
+    // nothing per instance.
     assert_eq!(size_of::<Frame>(), 32);
     let library = demo::rig(20, 30, 4).unwrap();
     let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());

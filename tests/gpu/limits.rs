@@ -19,7 +19,8 @@ fn small_buffers(bytes: u64) -> wgpu::Limits {
     }
 }
 
-/// Asserts that the batches of a crowd hold each instance once, in the slot that `find` returns. Returns the number of batches.
+/// Asserts that the batches of a crowd hold each instance once, in the slot that `find` returns. Returns the number of
+/// batches.
 #[track_caller]
 fn assert_covers(crowd: &GpuCrowd, instances: usize) -> usize {
     let mut visible = vec![0; instances];

@@ -79,8 +79,8 @@ fn a_rig_of_3000_joints_is_posed() {
     }
 }
 
-/// Skins with some of the joints, in another order: a joint has a skin matrix or none. A second skin has the other joints, or shares
-/// some with the first.
+/// Skins with some of the joints, in another order: a joint has a skin matrix or none. A second skin has the other
+/// joints, or shares some with the first.
 #[test]
 fn skins_of_some_joints_are_posed_at_the_sizes_where_kernels_change() {
     for joints in [8, 20, 64, 100, 256, 300] {
@@ -130,15 +130,16 @@ fn own_timelines(joints: usize) -> Library {
 
 #[test]
 fn more_timelines_than_workgroup_memory_holds_are_searched() {
-    // There are twice as many timelines as joints. Workgroup memory has room for 64, 128, 192, 256 and 512 timelines; for small
-    // rigs, the instances of a workgroup share it.
+    // There are twice as many timelines as joints. Workgroup memory has room for 64, 128, 192, 256 and 512 timelines;
+    // for small rigs, the instances of a workgroup share it.
     for joints in [5, 16, 32, 33, 64, 128, 256, 400] {
         let library = own_timelines(joints);
         assert_evaluates(&mut engine(&library), &library, &only_clip(&library, 9), Outputs::ALL);
     }
 }
 
-/// A library of three skeletons: a rig with two skins, weights and properties; properties without joints; joints without skins.
+/// A library of three skeletons: a rig with two skins, weights and properties; properties without joints; joints
+/// without skins.
 fn mixed() -> Library {
     let mut library = Library::new();
     let property = |name: &str, width: usize| Property { name: name.into(), rest: vec![0.25; width], rotation: false };

@@ -1,5 +1,5 @@
-//! The bytes that a playing crowd uploads between two frames, counted from outside. wgpu can write a trace of all its commands,
-//! in which every upload is a file. A device that only writes the trace is enough.
+//! The bytes that a playing crowd uploads between two frames, counted from outside. wgpu can write a trace of all its
+//! commands, in which every upload is a file. A device that only writes the trace is enough.
 
 use std::path::Path;
 
@@ -47,7 +47,8 @@ fn uploads(library: &Library, crowd: &Crowd) -> (u64, Vec<u64>) {
     (beginning, (0..5).map(frame).collect())
 }
 
-/// Instances whose layers blend, override and add, with masks, and with fades that begin, continue and end during the frames.
+/// Instances whose layers blend, override and add, with masks, and with fades that begin, continue and end during the
+/// frames.
 fn layered(library: &Library, mask: MaskId, instances: usize) -> Crowd {
     let clips: Vec<_> = library.clip_ids().collect();
     let mut crowd = Crowd::new();

@@ -7,7 +7,8 @@ use serde_json::json;
 use super::tracks;
 use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
-/// Loads a file with one channel that has this pointer. Its nodes have two morph targets each; the last has its own weights.
+/// Loads a file with one channel that has this pointer. Its nodes have two morph targets each; the last has its own
+/// weights.
 fn pointer(pointer: &str, output: impl FnOnce(&mut GltfBuilder) -> usize) -> (Library, Asset) {
     let mut file = GltfBuilder::new();
     file.json["cameras"] = json!([{ "perspective": { "yfov": 0.75 } }]);

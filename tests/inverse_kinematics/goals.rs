@@ -63,7 +63,8 @@ fn goals_act_in_their_order() {
     let mut rig = Rig::bent(3.0, 4.0);
     let (limb, look) = (rig.limb(None), rig.aim(0, [1.0, 0.0, 0.0], PI));
     let (reach, look) = (goal(limb, [3.0, 4.0, 0.0]), goal(look, [0.0, 9.0, 0.0]));
-    // The target is where the third joint is at rest: reached first, the look turns it away; reached last, the limb turns back.
+    // The target is where the third joint is at rest: reached first, the look turns it away; reached last, the limb
+    // turns back.
     rig.assert(&[
         Case::new(&[reach, look])
             .rotations(&[(0, degrees(DVec3::Z, 90.0)), (1, DQuat::IDENTITY)])
@@ -112,8 +113,8 @@ fn targets_and_weights_follow_parameters() {
 
 #[test]
 fn goals_act_on_the_pose_of_a_transition_which_knows_nothing_of_them() {
-    // A joint that stands at 0 goes over to 90 degrees. After a half-life, with `y u = 2 ln 2`, the displacement of -90 degrees is
-    // (1 + 2 ln 2) / 4 of itself. Then a look turns on by 10 degrees, towards a target at 135.
+    // A joint that stands at 0 goes over to 90 degrees. After a half-life, with `y u = 2 ln 2`, the displacement of -90
+    // degrees is (1 + 2 ln 2) / 4 of itself. Then a look turns on by 10 degrees, towards a target at 135.
     let mut rig = Rig::bent(3.0, 4.0);
     let mut standing = |angle: f64| {
         let keys = degrees(DVec3::Z, angle).to_array();

@@ -43,7 +43,8 @@ fn joints_between_those_of_a_chain_keep_their_local_rotations() {
 
 #[test]
 fn a_bend_keeps_the_rotation_of_a_joint_within_a_bone() {
-    // A joint within the first bone turns x to y. The bones are 3 and 5 long, along x and up y, as in the case of the bend by -30 degrees.
+    // A joint within the first bone turns x to y. The bones are 3 and 5 long, along x and up y, as in the case of the
+    // bend by -30 degrees.
     let mut middle = joint(Some(0), [1.0, 0.0, 0.0]);
     middle.rest.rotation = degrees(DVec3::Z, 90.0);
     let mut knee = joint(Some(1), [0.0, -2.0, 0.0]);
@@ -91,8 +92,9 @@ fn turns_are_in_model_space_below_rotations_and_a_scale() {
 
 #[test]
 fn scales_that_differ_by_axis_count_in_positions_but_not_in_rotations() {
-    // The root doubles y, so that the bones are 3 along x and 8 along y. Ends that are 7 apart are at 60 degrees between the bones: the
-    // second joint turns by 30 degrees, to 120 from one bone to the other. Its end is then at (3 - 4, 4 sqrt(3)), and swings to y.
+    // The root doubles y, so that the bones are 3 along x and 8 along y. Ends that are 7 apart are at 60 degrees
+    // between the bones: the second joint turns by 30 degrees, to 120 from one bone to the other. Its end is then at
+    // (3 - 4, 4 sqrt(3)), and swings to y.
     let mut root = joint(None, [0.0; 3]);
     root.rest.scale = DVec3::new(1.0, 2.0, 1.0);
     let given = Joint { matrix: Some(DAffine3::from_scale(root.rest.scale)), ..Joint::default() };

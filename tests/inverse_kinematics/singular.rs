@@ -25,8 +25,8 @@ fn a_straight_limb_without_a_usable_pole_stays() {
 
 #[test]
 fn a_limb_is_straight_if_the_sine_of_its_angle_is_below_a_thousandth() {
-    // The second bone points up by 0.9 and by 1.1 thousandths. Only the second limb has a plane without a pole. It bends the same way
-    // further: to 60 degrees from one bone to the other.
+    // The second bone points up by 0.9 and by 1.1 thousandths. Only the second limb has a plane without a pole. It
+    // bends the same way further: to 60 degrees from one bone to the other.
     for (rise, is_straight) in [(0.0009, true), (0.0011, false)] {
         let mut rig = Rig::new(vec![
             joint(None, [0.0; 3]),
@@ -49,7 +49,8 @@ fn a_limb_is_straight_if_the_sine_of_its_angle_is_below_a_thousandth() {
 
 #[test]
 fn a_pole_along_the_line_to_the_target_has_no_side() {
-    // The second joint stays below x, where the swing leaves it. The last pole is at an angle of less than 1e-3 to the line.
+    // The second joint stays below x, where the swing leaves it. The last pole is at an angle of less than 1e-3 to the
+    // line.
     let mut rig = Rig::bent(3.0, 5.0);
     let below = [33.0 / 14.0, -3.0 * 0.618_589_574_131_741_8, 0.0];
     let cases = [[1.0, 0.0, 0.0], [-3.0, 0.0, 0.0], [0.0; 3], [1.0, 0.0, 0.0009]].map(|pole| {
@@ -135,8 +136,8 @@ fn an_aim_without_a_direction_or_at_the_opposite_one_changes_nothing() {
 
 #[test]
 fn nothing_jumps_while_a_target_moves_through_all_distances() {
-    // A target on a line beside the first joint, from beyond the limb on one side to beyond it on the other. The pole is at right
-    // angles to all directions to the target, so that all turns are steady.
+    // A target on a line beside the first joint, from beyond the limb on one side to beyond it on the other. The pole
+    // is at right angles to all directions to the target, so that all turns are steady.
     let mut rig = Rig::bent(4.0, 4.0);
     let limb = rig.limb(Some([0.0, 0.0, 1.0]));
     let hold = rig.add(ChainKind::TwoBone { joints: [0, 1, 2], pole: Some([0.0, 0.0, -2.0]), hold: true });
@@ -164,8 +165,9 @@ fn nothing_jumps_while_a_target_moves_through_all_distances() {
             }
         }
     });
-    // From one moment to the next, the target moves by 0.1. Near the end of its reach, the limb straightens faster: the first bone is
-    // at an angle whose cosine is the distance over 8, which changes by no more than the square root of 2 (0.1 / 8).
+    // From one moment to the next, the target moves by 0.1. Near the end of its reach, the limb straightens faster: the
+    // first bone is at an angle whose cosine is the distance over 8, which changes by no more than the square root of 2
+    // (0.1 / 8).
     for pair in expected.windows(2) {
         for (before, after) in pair[0].iter().zip(&pair[1]) {
             for (before, after) in before.model.iter().zip(&after.model) {

@@ -1,4 +1,5 @@
-//! Rule 16, with bones of 3 and 5, whose ends are 7 apart at an angle of 120 degrees between them, since 9 + 25 + 15 = 49.
+//! Rule 16, with bones of 3 and 5, whose ends are 7 apart at an angle of 120 degrees between them, since 9 + 25 +
+//! 15 = 49.
 
 use glam::{DQuat, DVec3};
 use posse::ChainKind;
@@ -10,8 +11,9 @@ const IDENTITY: DQuat = DQuat::IDENTITY;
 
 #[test]
 fn the_first_joint_swings_the_third_to_the_target() {
-    // The ends of bones of 3 and 4 at a right angle are 5 apart, as the target is, so that nothing bends. The third joint is in the
-    // direction (3, 4) and swings to (0, 5): its angle has the sine 4/5 and the cosine 3/5, so that the turn has 3/5 and 4/5.
+    // The ends of bones of 3 and 4 at a right angle are 5 apart, as the target is, so that nothing bends. The third
+    // joint is in the direction (3, 4) and swings to (0, 5): its angle has the sine 4/5 and the cosine 3/5, so that the
+    // turn has 3/5 and 4/5.
     let mut rig = Rig::bent(3.0, 4.0);
     let limb = rig.limb(None);
     let swung = turn(DVec3::Z, 0.6, 0.8);
@@ -24,7 +26,8 @@ fn the_first_joint_swings_the_third_to_the_target() {
             (3, [-0.6, 5.8, 0.0]),
         ]),
         Case::new(&[goal(limb, [0.0, 0.0, 5.0])]).rotations(&[(0, raised), (1, IDENTITY)]).positions(&[
-            // The bone along x has the part 3 (3/5) along (3, 4, 0), which is raised, and the part 3 (4/5) along (4, -3, 0).
+            // The bone along x has the part 3 (3/5) along (3, 4, 0), which is raised, and the part 3 (4/5) along (4,
+            // -3, 0).
             (1, [1.92, -1.44, 1.8]),
             (2, [0.0, 0.0, 5.0]),
         ]),
@@ -41,8 +44,8 @@ const SPREAD: [f64; 2] = [0.618_589_574_131_741_8, 11.0 / 14.0];
 
 #[test]
 fn the_second_joint_bends_to_the_distance_of_the_target() {
-    // The bones are at a right angle about z. At 120 degrees between them, the direction turns by 60 degrees from one to the other,
-    // so that the second joint turns back by 30. Then the limb swings down, so that its end is on x.
+    // The bones are at a right angle about z. At 120 degrees between them, the direction turns by 60 degrees from one
+    // to the other, so that the second joint turns back by 30. Then the limb swings down, so that its end is on x.
     let mut rig = Rig::bent(3.0, 5.0);
     let limb = rig.limb(None);
     let [sine, cosine] = SPREAD;
@@ -53,7 +56,8 @@ fn the_second_joint_bends_to_the_distance_of_the_target() {
 
 #[test]
 fn a_pole_turns_the_limb_about_the_line_to_the_target() {
-    // As above, the second joint is below x. A pole brings it to its own side, whatever the length of the pole and its part along x.
+    // As above, the second joint is below x. A pole brings it to its own side, whatever the length of the pole and its
+    // part along x.
     let mut rig = Rig::bent(3.0, 5.0);
     let [sine, cosine] = SPREAD;
     let (along, across) = (3.0 * cosine, 3.0 * sine);
@@ -77,8 +81,8 @@ fn a_pole_turns_the_limb_about_the_line_to_the_target() {
 
 #[test]
 fn a_straight_limb_bends_towards_its_pole() {
-    // Its plane has the normal x cross y, z, about which the second joint turns by 60 degrees. After the swing it is below x, and the
-    // pole turns it up.
+    // Its plane has the normal x cross y, z, about which the second joint turns by 60 degrees. After the swing it is
+    // below x, and the pole turns it up.
     let mut rig = Rig::straight(3.0, 5.0);
     let [sine, cosine] = SPREAD;
     let limb = rig.limb(Some([0.0, 1.0, 0.0]));

@@ -110,7 +110,8 @@ fn kite(triangles: Vec<[usize; 3]>) -> BlendSpace {
 
 #[test]
 fn spaces_of_many_triangles_are_within_the_contract() {
-    // A lattice with and without three holes, far from the origin in one case, and the fan of a hundred triangles that overlap.
+    // A lattice with and without three holes, far from the origin in one case, and the fan of a hundred triangles that
+    // overlap.
     let mut numbers = Numbers::new(21);
     for (origin, side, unit) in [(0.0, 14, 1.0), (5000.0, 9, 0.25)] {
         let place = |index: usize, offset: f64| f64::from((origin + unit * (index as f64 + offset)) as f32);
@@ -139,8 +140,8 @@ fn around(origin: f64, size: f64, numbers: &mut Numbers) -> Vec<[f64; 2]> {
     (0..400).map(position).collect()
 }
 
-/// Positions outside of a space whose nearest point is on a side of the border, a little before its end. An engine that took the end
-/// would be off by that little.
+/// Positions outside of a space whose nearest point is on a side of the border, a little before its end. An engine that
+/// took the end would be off by that little.
 fn beside_corners(space: &BlendSpace) -> Vec<[f64; 2]> {
     let triangles = space.triangles().iter();
     let sides = triangles.flat_map(|&[one, two, three]| [[one, two, three], [two, three, one], [three, one, two]]);
@@ -161,8 +162,8 @@ fn beside_corners(space: &BlendSpace) -> Vec<[f64; 2]> {
     positions
 }
 
-/// Checks the poses of instances at positions about a space of many points. Each has layers for the points that have shares there, and for
-/// others near it.
+/// Checks the poses of instances at positions about a space of many points. Each has layers for the points that have
+/// shares there, and for others near it.
 fn check_many(space: &BlendSpace, positions: &[[f64; 2]]) {
     let (mut library, skeleton) = rig();
     let clips = [0, 1, 2, 3, 4].map(|seed| add_clip(&mut library, skeleton, 1.0, &[], 60 + seed));

@@ -4,7 +4,8 @@ use posse::{
 
 use super::{add_clip, follower, rig, step};
 
-/// A library of two skeletons, each with a clip that goes from 0 to its end, and a crowd that takes the skeletons in turn.
+/// A library of two skeletons, each with a clip that goes from 0 to its end, and a crowd that takes the skeletons in
+/// turn.
 fn mixed(instances: usize) -> (Library, Crowd) {
     let (mut library, first) = rig();
     let other = library.skeleton(first).clone();

@@ -25,7 +25,8 @@ fn a_frame_with_parameters_from_a_kernel_uploads_the_clock_alone() {
         };
         queue.submit([]);
         assert_eq!([0, 1, 2].map(frame), [size_of::<Frame>() as u64; 3], "{instances} instances");
-        // A transition is uploaded once: 3 layers with drivers, the head and the numbers of the displacement, and its offset.
+        // A transition is uploaded once: 3 layers with drivers, the head and the numbers of the displacement, and its
+        // offset.
         let before = uploaded_bytes(trace.path());
         let layers = [Layer::new(library.clip_ids().next().unwrap(), LayerTime::At(0.5))];
         let new = NewTransition::new(7, &layers, ticks(0.04));

@@ -36,7 +36,8 @@ fn a_phase_counts_cycles_in_every_wrap_mode() {
             rig.assert_x(&crowd, 0, &[(0.0, expected), (77.0, expected)]);
         }
     };
-    // By hand: the play time is twice the value; a whole number of passes is the end of the last one, backwards its start.
+    // By hand: the play time is twice the value; a whole number of passes is the end of the last one, backwards its
+    // start.
     at(&rig, WrapMode::Loop, &[(0.25, 0.5), (1.0, 2.0), (2.25, 0.5), (-0.25, 1.5), (-1.0, 0.0), (0.0, 0.0)]);
     at(&rig, WrapMode::Normal, &[(0.25, 0.5), (1.0, 2.0), (2.25, 2.0), (-0.25, 0.0)]);
     at(&rig, WrapMode::PingPong, &[(0.25, 0.5), (1.25, 1.5), (2.25, 0.5), (-0.25, 1.5)]);
@@ -126,7 +127,8 @@ fn a_blend_space_shares_by_barycentric_coordinates() {
 #[test]
 fn of_overlapping_triangles_the_first_counts() {
     let space = BlendSpace::with_triangles(SQUARE.to_vec(), vec![[0, 1, 2], [0, 1, 3]]).unwrap();
-    // The first has (1/4, 1/2, 1/4) of points 0, 1, 2; only the second reaches the other position: (1/4, 1/4, 1/2) of 0, 1, 3.
+    // The first has (1/4, 1/2, 1/4) of points 0, 1, 2; only the second reaches the other position: (1/4, 1/4, 1/2) of
+    // 0, 1, 3.
     assert_space(space, &[([0.5, 0.25], 10.0), ([0.75, 0.5], 17.5)]);
 }
 

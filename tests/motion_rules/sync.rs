@@ -6,7 +6,8 @@ use super::{Rig, constant, keyed, looping, phase, playing, synced};
 use crate::support::assert_close::assert_close;
 use crate::support::each_engine::each_engine;
 
-/// A leader that moves joint 0, and a follower that moves joint 1, with durations and markers; x is the time of the clip.
+/// A leader that moves joint 0, and a follower that moves joint 1, with durations and markers; x is the time of the
+/// clip.
 fn pair(seconds: [f64; 2], markers: [&[f64]; 2]) -> (Rig, [ClipId; 2]) {
     let mut rig = Rig::new();
     let clips = [rig.moving(0, seconds[0], 1.0), rig.moving(1, seconds[1], 1.0)];
@@ -52,7 +53,8 @@ fn markers_meet_markers() {
 fn a_follower_can_wrap_before_its_leader() {
     let (rig, [lead, own]) = pair([1.0, 4.0], [&[0.0, 0.75], &[1.0, 2.0]]);
     let crowd = rig.crowd(&[playing(lead, WrapMode::Normal), synced(own, 0)], Vec::new());
-    // 0.75..1 s become 2..5 s. At 0.9 s it is 2 + 3 x 0.6 = 3.8 s; at 0.95 s it is 4.4 s, which is 0.4 s; at the end 1 s.
+    // 0.75..1 s become 2..5 s. At 0.9 s it is 2 + 3 x 0.6 = 3.8 s; at 0.95 s it is 4.4 s, which is 0.4 s; at the end 1
+    // s.
     rig.assert_x(&crowd, 1, &[(0.0, 1.0), (0.375, 1.5), (0.75, 2.0), (0.875, 3.5)]);
     rig.assert_x(&crowd, 1, &[(0.9375, 2.0 + 3.0 * 0.75 - 4.0), (1.0, 1.0), (5.0, 1.0)]);
 }

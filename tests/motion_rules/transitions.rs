@@ -17,8 +17,8 @@ fn at(seconds: f64) -> Ticks {
     Ticks::from_seconds(seconds)
 }
 
-/// An inertial transition at a second from one layer, with a half-life of 0.5 s. Its `y` is `4 ln 2 / 1 = 2.7725887`, so that
-/// `exp(-y u)` is 1/2 after a quarter of a second.
+/// An inertial transition at a second from one layer, with a half-life of 0.5 s. Its `y` is `4 ln 2 / 1 = 2.7725887`,
+/// so that `exp(-y u)` is 1/2 after a quarter of a second.
 fn inertial(start: f64, from: &[Layer]) -> Transition {
     let kind = TransitionKind::Inertial;
     Transition { start: at(start), from: from.to_vec(), kind, half_life: 0.5, before: None }
@@ -55,7 +55,8 @@ fn an_inertial_transition_decays_with_the_difference_of_the_speeds() {
     // x = 6 - 2 = 4, v = 3 - 1 = 2: 2.25 + (4 + (2 + 4 y) / 4) / 2.
     let crowd = rig.in_transition(&[looping(slow)], inertial(2.0, &[looping(out)]));
     rig.assert_x(&crowd, 0, &[(2.25, 5.886_294_36)]);
-    // The clip that comes in begins at the start, and has not moved before: x = 6 - 0, v = 3 - 1; 0.25 + (6 + (2 + 6 y) / 4) / 2.
+    // The clip that comes in begins at the start, and has not moved before: x = 6 - 0, v = 3 - 1; 0.25 + (6 + (2 + 6 y)
+    // / 4) / 2.
     let time = posse::LayerTime::Playing(posse::Playback::new(WrapMode::Normal, at(2.0), 1.0));
     let crowd = rig.in_transition(&[Layer::new(slow, time)], inertial(2.0, &[looping(out)]));
     rig.assert_x(&crowd, 0, &[(2.25, 0.25 + (6.0 + (2.0 + 6.0 * 2.772_588_72) / 4.0) / 2.0)]);
@@ -124,8 +125,8 @@ fn a_difference_about_a_third_axis_is_applied_after_the_pose() {
     let (out, into) = (degrees(DVec3::X, 90.0), degrees(DVec3::Y, 90.0));
     let mut rig = Rig::new();
     let [from, to] = [rig.turning(out, -out), rig.turning(into, into)];
-    // The product of a quarter turn about x and one back about y is (1, -1, -1, 1) / 2: 120 degrees about (1, -1, -1). After a
-    // quarter of a second, (1 + y / 4) / 2 = 0.84657359 of it is left.
+    // The product of a quarter turn about x and one back about y is (1, -1, -1, 1) / 2: 120 degrees about (1, -1, -1).
+    // After a quarter of a second, (1 + y / 4) / 2 = 0.84657359 of it is left.
     let crowd = rig.in_transition(&[looping(to)], inertial(2.0, &[looping(from)]));
     let left = degrees(DVec3::new(1.0, -1.0, -1.0).normalize(), 120.0 * 0.846_573_59);
     assert_turned(&rig, &crowd, 2.25, left * into);
@@ -178,8 +179,8 @@ fn a_transition_begins_from_the_pose_of_the_one_that_it_interrupts() {
     let inner = inertial(2.0, &[looping(out)]);
     let outer = Transition { before: Some(Box::new(inner)), ..inertial(2.25, &[looping(middle)]) };
     let crowd = rig.in_transition(&[looping(last)], outer.clone());
-    // The inner one shows 6.98870564 at second 2.25, and 6.92138851 1/64 s before: v = 4.30829630. A quarter of a second later
-    // (6.98870564 + (4.30829630 + 6.98870564 y) / 4) / 2 is left.
+    // The inner one shows 6.98870564 at second 2.25, and 6.92138851 1/64 s before: v = 4.30829630. A quarter of a
+    // second later (6.98870564 + (4.30829630 + 6.98870564 y) / 4) / 2 is left.
     rig.assert_x(&crowd, 0, &[(1.0, 3.0), (2.25, 6.988_705_64), (2.5, 6.454_990_66), (99.0, 0.0)]);
     // Four are allowed, five are not.
     let mut deep = outer;
@@ -213,8 +214,9 @@ fn values_and_speeds_are_continuous_at_the_start() {
             let [before, start, after] = [2.5 - FRAME, 2.5, 2.5 + FRAME].map(&mut values);
             for number in 0..2 {
                 let speeds = [start[number] - before[number], after[number] - start[number]].map(|way| way / FRAME);
-                // x'' = -2 y v - y^2 x of the inertial one is 2 y 2 + y^2 5 = 50 m/s^2 at most, and 6 / d^2 x 5 + l v = 35 m/s^2
-                // of the dead one: less than 1 m/s in a frame. Without a transition the jump of 5 m is 300 m/s.
+                // x'' = -2 y v - y^2 x of the inertial one is 2 y 2 + y^2 5 = 50 m/s^2 at most, and 6 / d^2 x 5 + l v =
+                // 35 m/s^2 of the dead one: less than 1 m/s in a frame. Without a transition the jump of 5 m is 300
+                // m/s.
                 let what = format!("{} of {:?}: {speeds:?}", ["x", "angle"][number], transition.kind);
                 assert!((speeds[1] - speeds[0]).abs() < 1.0, "{what}");
                 assert!((start[number] - before[number]).abs() < 4.0 * FRAME, "{what}");
@@ -279,7 +281,8 @@ fn events_are_those_of_the_layers_at_their_ticks() {
             let list = engine.evaluate_events(&crowd, Step { from: at(from), to: at(to) }, 99).unwrap();
             list.events.iter().map(|event| (event.tick.to_seconds(), event.event)).collect()
         };
-        // Event 1 of the first clip is at 0.75 s, of the second one at 0.25 s. Event 0 of second 2 is the second clip's.
+        // Event 1 of the first clip is at 0.75 s, of the second one at 0.25 s. Event 0 of second 2 is the second
+        // clip's.
         assert_eq!(events(0.5, 2.5), [(0.75, 1), (1.0, 0), (1.75, 1), (2.0, 0), (2.25, 1)]);
         assert_eq!(events(1.5, 1.875), [(1.75, 1)]);
         assert_eq!(events(2.0, 3.0), [(2.25, 1), (3.0, 0)]);

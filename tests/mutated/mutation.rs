@@ -18,8 +18,8 @@ pub struct Change {
     pub value: usize,
 }
 
-/// The changes of a scene. A scene is rebuilt number by number, and each passes through one of the methods here, which returns it or
-/// the value that replaces it.
+/// The changes of a scene. A scene is rebuilt number by number, and each passes through one of the methods here, which
+/// returns it or the value that replaces it.
 #[derive(Debug, Default)]
 pub struct Mutation {
     changes: Vec<Change>,

@@ -14,8 +14,8 @@ use crate::support::scenes::Scene;
 /// A second.
 const SECOND: i64 = Ticks::PER_SECOND;
 
-/// A small scene that has every kind of number: all forms of curves, layers, drivers, goals and transitions. Five joints have
-/// neighbouring rotation keys, which fill a block of every register width.
+/// A small scene that has every kind of number: all forms of curves, layers, drivers, goals and transitions. Five
+/// joints have neighbouring rotation keys, which fill a block of every register width.
 pub fn specimen() -> Scene {
     let mut library = Library::new();
     let skeleton = library.add_skeleton(figure());

@@ -23,8 +23,8 @@ struct Mutated {
     parameters: [f32; 3],
 }
 
-/// Rebuilds a scene with a mutation and evaluates it on the reference and on the CPU engine, with plain and with quantized keys, with
-/// each instruction set of the machine, and with all outputs.
+/// Rebuilds a scene with a mutation and evaluates it on the reference and on the CPU engine, with plain and with
+/// quantized keys, with each instruction set of the machine, and with all outputs.
 ///
 /// # Errors
 /// The refusal of the scene.
@@ -63,7 +63,8 @@ pub fn try_scene(scene: &Scene, mutation: &mut Mutation) -> Result<(), Error> {
     Ok(())
 }
 
-/// The library with integers as keys: in one of 200 trials within an error bound, which takes longer, otherwise of some bits.
+/// The library with integers as keys: in one of 200 trials within an error bound, which takes longer, otherwise of some
+/// bits.
 fn compressed(library: &Library, mutation: &mut Mutation) -> Result<CompressedLibrary, Error> {
     let bits = mutation.index("bits of a number", 11);
     let bound = ErrorBound {

@@ -1,4 +1,5 @@
-//! Random crowds: engines compared with each other, steps compared with one long step, and with the events of Cocos Creator.
+//! Random crowds: engines compared with each other, steps compared with one long step, and with the events of Cocos
+//! Creator.
 
 use posse::{
     Clip, ClipId, Crowd, Evaluator, Event, EventList, Fade, FadeShape, Layer, LayerTime, Library, Occurrence, Playback,
@@ -9,7 +10,8 @@ use super::{DAY, SECOND, assert_same, event_clips, playing};
 use crate::support::each_engine::each_engine;
 use crate::support::scenes::Numbers;
 
-/// A random library and crowd of two skeletons. Its clips have events of all kinds, and play in all modes around a tick.
+/// A random library and crowd of two skeletons. Its clips have events of all kinds, and play in all modes around a
+/// tick.
 fn random(seed: u64, now: i64) -> (Library, Crowd) {
     let mut numbers = Numbers::new(seed);
     let mut library = Library::new();
@@ -81,7 +83,8 @@ fn random_crowds_reach_the_same_events_on_every_engine() {
                 assert_same(answer, &fast[0].1, &format!("{engine}, seed {seed}"));
             }
             assert_eq!((reference.1.missed, fast[0].1.missed), (0, 0));
-            // The ticks are within one of each other. At the ends of the step, one list can have an event that the other lacks.
+            // The ticks are within one of each other. At the ends of the step, one list can have an event that the
+            // other lacks.
             let near = |tick: Ticks, end: Ticks| (tick.0 - end.0).abs() <= 1;
             let sort_inner = |list: &EventList| {
                 let inner =
@@ -129,8 +132,8 @@ fn consecutive_steps_reach_the_events_of_one_long_step() {
 
 #[test]
 fn steps_shorter_than_a_pass_reach_the_events_of_cocos_creator() {
-    // No event is at an end, where Cocos Creator behaves differently. Steps are shorter than a pass and end at no event. In a step
-    // across a turn, Cocos Creator leaves out an event that is next to both ends of the step.
+    // No event is at an end, where Cocos Creator behaves differently. Steps are shorter than a pass and end at no
+    // event. In a step across a turn, Cocos Creator leaves out an event that is next to both ends of the step.
     let (library, skeleton, ids) = event_clips(&[(2.0, &[0.25, 0.7, 0.7, 1.3])]);
     let clip = library.clip(ids[0]);
     let mut numbers = Numbers::new(5);
@@ -140,7 +143,8 @@ fn steps_shorter_than_a_pass_reach_the_events_of_cocos_creator() {
             let playback = playing(wrap, rate);
             let mut crowd = Crowd::new();
             crowd.push(skeleton, &[Layer::new(ids[0], LayerTime::Playing(playback))]).unwrap();
-            // At its very first tick, a backwards playback is at the other end of the clip, so the steps begin one tick later.
+            // At its very first tick, a backwards playback is at the other end of the clip, so the steps begin one tick
+            // later.
             let mut from = Ticks(1);
             for _ in 0..80 {
                 let to = Ticks(from.0 + 1 + numbers.ticks_below(SECOND / 2));

@@ -80,7 +80,8 @@ fn a_step_over_a_month_of_short_passes_takes_little_time() {
             let found = engine.evaluate_events(&crowd, step, 100).unwrap();
             assert_eq!(found.events.len(), 100);
             let counted = found.missed + 100;
-            // Passes per tick are exact to 2^-96 passes, or to an f64. Over such a long step, that is an error of some passes.
+            // Passes per tick are exact to 2^-96 passes, or to an f64. Over such a long step, that is an error of some
+            // passes.
             let off = counted.abs_diff(expected);
             let what = format!("{}: {counted} of {expected}, {wrap:?} at rate {rate}", engine.engine());
             assert!(off == 0 || off as f64 <= 1e-15 * expected as f64, "{what}");

@@ -1,5 +1,5 @@
-// The files of `posse retarget` in the Khronos glTF validator and in three.js, which plays them. The clips come from BVH files, which
-// three.js reads, too: the poses that are expected follow from its own.
+// The files of `posse retarget` in the Khronos glTF validator and in three.js, which plays them. The clips come from
+// BVH files, which three.js reads, too: the poses that are expected follow from its own.
 //
 //     POSSE_BIN=target/debug/posse OUTSIDE=target/outside node --test tests/outside/retarget.mjs
 

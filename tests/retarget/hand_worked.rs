@@ -62,7 +62,8 @@ fn assert_rotation(found: &[f64], expected: DQuat) {
 
 #[test]
 fn an_arm_that_hangs_swings_as_an_arm_that_is_stretched_out() {
-    // The arm of the source points along +X. That of the target hangs, and its own axes are turned by a quarter about z.
+    // The arm of the source points along +X. That of the target hangs, and its own axes are turned by a quarter about
+    // z.
     let source = vec![joint("hip", None, NONE, [0.0; 3]), joint("arm", Some(0), NONE, [1.0, 0.0, 0.0])];
     let hanging = degrees(DVec3::Z, -90.0);
     let target = vec![joint("hip", None, NONE, [0.0; 3]), joint("arm", Some(0), hanging, [1.0, 0.0, 0.0])];

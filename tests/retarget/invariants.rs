@@ -236,6 +236,7 @@ fn a_smaller_bound_gives_more_keys_and_a_smaller_error() {
         assert!(before[1] >= before[0], "seed {seed}: {before:?}");
         all = [all[0] + before[0], all[1] + before[1]];
     }
-    // An arc is off by about the square of its length: ten times as many keys for a hundredth of the bound, where there is a bend.
+    // An arc is off by about the square of its length: ten times as many keys for a hundredth of the bound, where there
+    // is a bend.
     assert!(all[0] > 0 && all[1] > 3 * all[0], "{all:?}");
 }

@@ -39,7 +39,8 @@ pub fn joint(name: &str, parent: Option<usize>, rotation: DQuat, translation: [f
     Joint { name: Some(name.into()), parent, rest, ..Joint::default() }
 }
 
-/// The pose of a clip, or the rest pose: of each joint the product of the local rotations, and the place in model space.
+/// The pose of a clip, or the rest pose: of each joint the product of the local rotations, and the place in model
+/// space.
 pub fn model_pose(library: &Library, skeleton: SkeletonId, clip: Option<(ClipId, f64)>) -> Vec<(DQuat, DVec3)> {
     let layers: Vec<Layer> = clip.map(|(clip, time)| Layer::new(clip, LayerTime::At(time))).into_iter().collect();
     let mut crowd = Crowd::new();

@@ -29,8 +29,8 @@ fn root_motion_is_removed_from_the_pose() {
         assert_eq!(pose.root_motion, None);
         assert_vector(pose.local[0].translation, [0.125, 1.25, 0.0], engine.engine());
     });
-    // An eighth of a turn with a lean of 30 degrees after it, and half a metre along z. The lean stays, and the remaining
-    // translation is in the rotated frame.
+    // An eighth of a turn with a lean of 30 degrees after it, and half a metre along z. The lean stays, and the
+    // remaining translation is in the rotated frame.
     let (mut library, skeleton) = rig();
     let lean = degrees(DVec3::X, 30.0);
     let tracks = vec![

@@ -13,7 +13,8 @@ use super::{add, joint};
 use crate::support::build::{curve, degrees, pose_at};
 use crate::support::each_engine::each_engine;
 
-/// A clip that moves and turns each joint, with all tracks but one on the same timeline, and a skeleton with the same names.
+/// A clip that moves and turns each joint, with all tracks but one on the same timeline, and a skeleton with the same
+/// names.
 fn long_clip(joints: usize, keys: usize) -> (Library, ClipId, SkeletonId) {
     let mut library = Library::new();
     let names: Vec<String> = (0..joints).map(|index| format!("joint {index}")).collect();

@@ -165,7 +165,8 @@ fn clips_that_are_not_uniform_are_refused() {
     assert_uneven(place, "at key 1 is (-1, -1, -1), which mirrors", with(mirrors));
     let tangents = [[0.0; 3], [1.0; 3], [0.0; 3], [0.0, 0.0, 1.0], [1.0; 3], [0.0; 3]];
     assert_uneven(place, "tangents after key 0", with(scales(Interpolation::CubicSpline, &tangents)));
-    // One of three components; all three, but not equal; and one with a constant value that differs from the rest of the others.
+    // One of three components; all three, but not equal; and one with a constant value that differs from the rest of
+    // the others.
     let number = |end: f64| curve(Interpolation::Linear, 1, &[0.0, 1.0], &[1.0, end]);
     let numbers = |ends: &'static [f64]| {
         move |rig: &mut Rig| {
@@ -201,8 +202,8 @@ fn scales_that_count_as_uniform_are_within_the_contract() {
 
 #[test]
 fn a_spline_can_make_a_uniform_scale_negative() {
-    // From 1 to 1 in one second, with a slope of -12 per second at first. At the middle, it is 1 + 12 (-1/8 - 1/8) = -2, also for
-    // the hand.
+    // From 1 to 1 in one second, with a slope of -12 per second at first. At the middle, it is 1 + 12 (-1/8 - 1/8) =
+    // -2, also for the hand.
     let mut rig = Rig::new();
     let spline = [[0.0; 3], [1.0; 3], [-12.0; 3], [12.0; 3], [1.0; 3], [0.0; 3]];
     let spline = curve(Interpolation::CubicSpline, 3, &[0.0, 1.0], spline.as_flattened());

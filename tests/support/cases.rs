@@ -7,8 +7,8 @@ use crate::support::skip::report_skipped;
 /// By default, one in this many random cases runs.
 const ONE_IN: u64 = 8;
 
-/// The number of random cases to run. `tests/run --all` sets `POSSE_ALL_TESTS=1` and runs all; otherwise it is an eighth,
-/// rounded up.
+/// The number of random cases to run. `tests/run --all` sets `POSSE_ALL_TESTS=1` and runs all; otherwise it is an
+/// eighth, rounded up.
 pub fn some_of(all: u64) -> u64 {
     if all_run() { all } else { all.div_ceil(ONE_IN) }
 }
@@ -26,8 +26,9 @@ pub fn all_run() -> bool {
     })
 }
 
-/// The configuration of a random test: [`some_of`] `all` cases. A seed always gives the same cases, so that a failure belongs
-/// to the change under test. `PROPTEST_CASES=N` runs N other cases. A failure prints its case, which is enough to repeat it.
+/// The configuration of a random test: [`some_of`] `all` cases. A seed always gives the same cases, so that a failure
+/// belongs to the change under test. `PROPTEST_CASES=N` runs N other cases. A failure prints its case, which is enough
+/// to repeat it.
 pub fn cases(all: u32, seed: u64) -> Config {
     let others = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     let rng_seed = if others.is_some() { RngSeed::Random } else { RngSeed::Fixed(seed) };

@@ -38,7 +38,8 @@ fn joint_displacement(wanted: &DAffine3, found: &DAffine3, shell: f64) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Asserts that all clips of a compressed library, at keys and between them, are within the bound, and so are their reports.
+/// Asserts that all clips of a compressed library, at keys and between them, are within the bound, and so are their
+/// reports.
 #[track_caller]
 pub fn assert_within(original: &Library, compressed: &CompressedLibrary, bound: ErrorBound, what: &str) {
     for id in original.clip_ids() {

@@ -9,8 +9,8 @@ use posse::{
 use crate::support::gpu_library::gpu_engine_for;
 use crate::support::skip::report_skipped;
 
-/// Runs a check with each engine of a library: the reference, the CPU engine with each available instruction set, and the GPU
-/// engine. The fast engines run it again on the compressed library, with the finest keys.
+/// Runs a check with each engine of a library: the reference, the CPU engine with each available instruction set, and
+/// the GPU engine. The fast engines run it again on the compressed library, with the finest keys.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
     check(&mut Reference::new(library));
     fast_engines(&|| PackedLibrary::new(library).expect("a packed library"), &mut check);
@@ -50,8 +50,8 @@ pub fn read_mapped(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
     buffer.get_mapped_range(..).expect("a mapped range").to_vec()
 }
 
-/// The GPU of the tests, or `None` if `POSSE_TEST_ENGINES=cpu`, as on an emulator, which has no adapter; a note is printed.
-/// Tests of the GPU alone call [`gpu`], which fails without an adapter.
+/// The GPU of the tests, or `None` if `POSSE_TEST_ENGINES=cpu`, as on an emulator, which has no adapter; a note is
+/// printed. Tests of the GPU alone call [`gpu`], which fails without an adapter.
 pub fn gpu_unless_left_out() -> Option<GpuContext> {
     static NOTED: Once = Once::new();
     match std::env::var("POSSE_TEST_ENGINES").as_deref() {
@@ -64,8 +64,8 @@ pub fn gpu_unless_left_out() -> Option<GpuContext> {
     }
 }
 
-/// The GPU of the tests: hardware if there is some, otherwise a software renderer. Without either, this fails with a message
-/// that names the package to install.
+/// The GPU of the tests: hardware if there is some, otherwise a software renderer. Without either, this fails with a
+/// message that names the package to install.
 pub fn gpu() -> GpuContext {
     static GPU: OnceLock<GpuContext> = OnceLock::new();
     GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()

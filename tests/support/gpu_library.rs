@@ -11,8 +11,8 @@ pub fn gpu_library(packed: PackedLibrary) -> Result<GpuLibrary, Error> {
     gpu_library_on(&gpu(), packed)
 }
 
-/// A library on a device that lives as long as the tests. All such libraries of a device share kernels, which a software renderer
-/// takes longer to compile than to run.
+/// A library on a device that lives as long as the tests. All such libraries of a device share kernels, which a
+/// software renderer takes longer to compile than to run.
 pub fn gpu_library_on(gpu: &GpuContext, packed: PackedLibrary) -> Result<GpuLibrary, Error> {
     static FIRST: Mutex<Vec<Arc<GpuLibrary>>> = Mutex::new(Vec::new());
     let first = {

@@ -1,5 +1,5 @@
-// A small glTF file, whose poses are worked out by hand: an arm of three nodes, "shoulder" at (0, 1, 0), "elbow" 2 above it, and a node
-// without a name 1 beside the elbow. It has no mesh.
+// A small glTF file, whose poses are worked out by hand: an arm of three nodes, "shoulder" at (0, 1, 0), "elbow" 2
+// above it, and a node without a name 1 beside the elbow. It has no mesh.
 //
 // * Clip "swing", 1 s: the shoulder turns from 0 to 90 degrees about Z, LINEAR.
 // * Clip "slide", 2 s: the elbow moves from x = 0 to x = 4, LINEAR.

@@ -6,7 +6,8 @@ import { serve } from "./server.mjs";
 
 const EXECUTABLE = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-/// Milliseconds that a test may take: a minute less than `tests/web/run` gives its file, so that the test fails before it is ended.
+/// Milliseconds that a test may take: a minute less than `tests/web/run` gives its file, so that the test fails before
+/// it is ended.
 export const LONGEST = 1000 * (Number(process.env.POSSE_WEB_SECONDS ?? 3600) - 60);
 
 /// Flags for WebGPU on SwiftShader, and for canvases that show what WebGPU draws.
@@ -29,8 +30,8 @@ const FLAGS = [
 /// * `version`: the version of Chromium
 /// * `browser`: the browser, for more pages; `watch(page)` adds their problems to the list
 ///
-/// Everything is closed when `work` ends, also by an error. Options: `viewport` in CSS pixels, `flags` to add, `timeout` of each
-/// step in milliseconds.
+/// Everything is closed when `work` ends, also by an error. Options: `viewport` in CSS pixels, `flags` to add,
+/// `timeout` of each step in milliseconds.
 export async function withPage(folders, work, { viewport, flags = [], timeout = 180_000 } = {}) {
   const server = await serve(folders);
   try {

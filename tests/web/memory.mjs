@@ -1,6 +1,7 @@
-// Memory over many frames of the npm package in Chromium: posed and read back, and drawn. By default few frames of few characters;
-// with POSSE_ALL_TESTS=1, 2,000 posed frames of 1,000 characters, and 100 drawn ones, since a software renderer draws a thousand
-// characters in seconds. POSSE_WEB_FRAMES sets the number of drawn frames; for many, raise POSSE_WEB_SECONDS of tests/web/run.
+// Memory over many frames of the npm package in Chromium: posed and read back, and drawn. By default few frames of few
+// characters; with POSSE_ALL_TESTS=1, 2,000 posed frames of 1,000 characters, and 100 drawn ones, since a software
+// renderer draws a thousand characters in seconds. POSSE_WEB_FRAMES sets the number of drawn frames; for many, raise
+// POSSE_WEB_SECONDS of tests/web/run.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -12,15 +13,16 @@ import { PACKAGE, reasonToSkip } from "./posse_page.mjs";
 const skip = reasonToSkip();
 const [CHARACTERS, POSED, ALL_DRAWN] = process.env.POSSE_ALL_TESTS ? [1000, 2000, 100] : [30, 60, 20];
 const DRAWN = Number(process.env.POSSE_WEB_FRAMES ?? ALL_DRAWN);
-/// Milliseconds that are allowed: two minutes to open all, a second per posed frame, ten per drawn one. The slowest known renderer takes
-/// a tenth of that.
+/// Milliseconds that are allowed: two minutes to open all, a second per posed frame, ten per drawn one. The slowest
+/// known renderer takes a tenth of that.
 const LIMIT = 120_000 + 1000 * POSED + 10_000 * DRAWN;
 const MEGABYTE = 1 << 20;
 /// A page of the memory of WebAssembly, in bytes.
 const WASM_PAGE = 65_536;
 const SIZE = [360, 240];
 
-/// Resident bytes of the processes that this one has started, by kind: `renderer` and `gpu-process`. Empty where there is no /proc.
+/// Resident bytes of the processes that this one has started, by kind: `renderer` and `gpu-process`. Empty where there
+/// is no /proc.
 function processes() {
   const found = new Map();
   try {

@@ -1,5 +1,5 @@
-// The page of web/ in Chromium: files, clock and controls. The truth of the poses is worked out by hand, or comes from the command
-// posse, which POSSE_BIN names.
+// The page of web/ in Chromium: files, clock and controls. The truth of the poses is worked out by hand, or comes from
+// the command posse, which POSSE_BIN names.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

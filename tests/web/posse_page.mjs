@@ -1,7 +1,7 @@
 // The page of web/ under test: opened in Chromium, its controls by their test ids, its poses by `window.posse`.
 //
-// The package must have been built, by web/build or bindings/web/build; POSSE_WEB_PACKAGE names another folder of it. PAGE_PICTURES
-// names a folder for pictures of the page.
+// The package must have been built, by web/build or bindings/web/build; POSSE_WEB_PACKAGE names another folder of it.
+// PAGE_PICTURES names a folder for pictures of the page.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -16,7 +16,8 @@ const CHART = join(ROOT, "crates/posse-cli/src/bench/page/chart.js");
 const FOLDERS = { "/": join(ROOT, "web"), "/pkg/": PACKAGE, "/page/chart.js": CHART };
 /// Rounding of f32 over a few joints of a few metres.
 const BOUND = 1e-5;
-/// Milliseconds of a test that neither checks nor measures. A software renderer takes seconds per frame of a large crowd.
+/// Milliseconds of a test that neither checks nor measures. A software renderer takes seconds per frame of a large
+/// crowd.
 export const LIMIT = 300_000;
 const PICTURES = process.env.PAGE_PICTURES;
 
@@ -31,19 +32,19 @@ export function reasonToSkip() {
   return "web/build has not run";
 }
 
-/// The command posse; undefined if it is not built.
-export const COMMAND = process.env.POSSE_BIN ?? ["release", "debug"].map((kind) => join(ROOT, "target", kind, "posse")).find(existsSync);
+/// The command posse; undefined if `tests/web/run` has found none.
+export const COMMAND = process.env.POSSE_BIN;
 
 /// As `reasonToSkip`, for a test named by `what` that also needs the command.
 export function reasonToSkipCommand(what) {
   const reason = reasonToSkip();
   if (reason || COMMAND) return reason;
-  process.stderr.write(`SKIPPED: ${what} the command posse, which is not built; POSSE_BIN can name it\n`);
+  process.stderr.write(`SKIPPED: ${what} the command posse, which is not built; POSSE_BIN names it\n`);
   return "the command posse is not built";
 }
 
-/// Opens the page, waits for its first crowd, and calls `work`. No error may reach the console. The picture is small, because a
-/// software renderer draws it.
+/// Opens the page, waits for its first crowd, and calls `work`. No error may reach the console. The picture is small,
+/// because a software renderer draws it.
 export async function withPosse(work, { viewport = NARROW, ...options } = {}) {
   await withPage(FOLDERS, async (opened) => {
     const { page, address, problems } = opened;
@@ -100,8 +101,8 @@ export async function takePicture(page, name, options = {}) {
   if (PICTURES) await page.screenshot({ path: join(PICTURES, `${name}.png`), ...options });
 }
 
-/// Connects to the worker of the page. Returns a function for the bytes of its objects after a collection, `heap`, and one that
-/// runs an expression there, `run`.
+/// Connects to the worker of the page. Returns a function for the bytes of its objects after a collection, `heap`, and
+/// one that runs an expression there, `run`.
 export async function connectWorker(page) {
   const session = await page.context().newCDPSession(page);
   const answers = new Map();

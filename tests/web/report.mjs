@@ -1,5 +1,5 @@
-// The pages of `posse bench --report` in Chromium: the plots show the figures of the JSON in the right positions, and the
-// table and the facts have them as text. It needs the command posse, which POSSE_BIN names.
+// The pages of `posse bench --report` in Chromium: the plots show the figures of the JSON in the right positions, and
+// the table and the facts have them as text. It needs the command posse, which POSSE_BIN names.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

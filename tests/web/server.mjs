@@ -30,8 +30,9 @@ async function findFile(folder, path) {
   return found?.isFile() ? { file, size: found.size } : undefined;
 }
 
-/// Serves folders at an unused port of 127.0.0.1: `{ "/": "web", "/pkg/": "bindings/web/pkg" }`. The longest prefix counts.
-/// Returns the address without a slash at the end, and a function that ends the server with all its connections.
+/// Serves folders at an unused port of 127.0.0.1: `{ "/": "web", "/pkg/": "bindings/web/pkg" }`. The longest prefix
+/// counts. Returns the address without a slash at the end, and a function that ends the server with all its
+/// connections.
 export async function serve(folders) {
   const prefixes = Object.keys(folders).sort((a, b) => b.length - a.length);
   const server = createServer(async (request, response) => {

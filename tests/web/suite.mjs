@@ -1,9 +1,11 @@
-// The native tests of posse in Chromium: what the GPU answers in a page, against the same hand-worked cases, figures and contract.
+// The native tests of posse in Chromium: what the GPU answers in a page, against the same hand-worked cases, figures
+// and contract.
 //
 //     tests/web/run suite                    # an eighth of the random cases
 //     POSSE_ALL_TESTS=1 tests/web/run suite  # all
 //
-// SUITE=layers runs only the tests whose names begin so, also the long ones. Modules and tests in suite/left_out.txt do not run.
+// SUITE=layers runs only the tests whose names begin so, also the long ones. Modules and tests in suite/left_out.txt do
+// not run.
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, statSync } from "node:fs";
@@ -20,8 +22,8 @@ const FILES = existsSync(join(SHARED, "cocos")) ? readdirSync(join(SHARED, "coco
 const ONLY = process.env.SUITE ?? "";
 const ALL = Boolean(process.env.POSSE_ALL_TESTS);
 const VARIABLES = ALL ? { POSSE_ALL_TESTS: "1" } : {};
-/// Beginnings of names: tests with large or many crowds, with devices whose kernels no other test shares, or with further random cases. They
-/// run with POSSE_ALL_TESTS=1, or if SUITE names them.
+/// Beginnings of names: tests with large or many crowds, with devices whose kernels no other test shares, or with
+/// further random cases. They run with POSSE_ALL_TESTS=1, or if SUITE names them.
 const LONG = [
   "goals::on_gpu::", "gpu::limits::", "gpu::replaced::poses_", "gpu::rigs::", "gpu::visible::", "motion::sync::followers_",
   "motion_rules::", "random_scenes::gltf_", "random_scenes::large_", "random_scenes::more_", "random_scenes::other_", "random_scenes::small_", "random_scenes::still_",
@@ -64,8 +66,8 @@ function newerSources() {
 
 const assertBuilt = () => assert.deepEqual(newerSources(), [], "sources have changed: run tests/web/suite/build again");
 
-/// Opens the page, and calls `work` with a function that runs a test by its index with variables, and with the names of the tests and of those that
-/// are left out. After a failure, the page is loaded again.
+/// Opens the page, and calls `work` with a function that runs a test by its index with variables, and with the names of
+/// the tests and of those that are left out. After a failure, the page is loaded again.
 async function withSuite(work) {
   await withPage({ "/": FOLDER, "/shared/": SHARED }, async ({ page, address }) => {
     const open = () => page.goto(`${address}/index.html?${FILES.map((name) => `file=cocos/${name}`).join("&")}`);

@@ -1,4 +1,5 @@
-// The example bindings/web/examples/three: poses of posse, drawn by three.js. The truth is three.js' own animation of the same file.
+// The example bindings/web/examples/three: poses of posse, drawn by three.js. The truth is three.js' own animation of
+// the same file.
 //
 // The package must have been built, by bindings/web/build; POSSE_WEB_PACKAGE names another folder of it.
 

@@ -1,10 +1,9 @@
 // Tint, the compiler of Chromium, compiles the WGSL that the library gives to devices.
 //
-// A sample of the kernels that pose is compiled, with all sets of features, and all other kernels. With POSSE_ALL_TESTS=1, each kernel is
-// compiled with each set of features.
+// A sample of the kernels that pose is compiled, with all sets of features, and all other kernels. With
+// POSSE_ALL_TESTS=1, each kernel is compiled with each set of features.
 //
-// The texts come from a test of the library, src/gpu/wgsl_texts.rs. POSSE_FEATURES names the features of that build, so that it is
-// the build that other tests have made.
+// The texts come from a test of the library, src/gpu/wgsl_texts.rs.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -20,8 +19,8 @@ const FOLDER = join(ROOT, "target/web");
 const FILE = join(FOLDER, "wgsl.json");
 /// The number of texts. A new variant of a kernel changes it.
 const TEXTS = 32_657;
-/// The number of kernels that pose and are compiled: 456 with 64 sets of features each, and those of transitions, goals and joints with several
-/// skin matrices with two each.
+/// The number of kernels that pose and are compiled: 456 with 64 sets of features each, and those of transitions, goals
+/// and joints with several skin matrices with two each.
 const KERNELS = process.env.POSSE_ALL_TESTS ? 2_124 : 511;
 /// Of the kernels that pose, each STEP-th is compiled. The step has no divisor in common with 64.
 const STEP = process.env.POSSE_ALL_TESTS ? 1 : 61;
@@ -31,14 +30,14 @@ const PIPELINES = 8;
 function writeTexts() {
   mkdirSync(FOLDER, { recursive: true });
   rmSync(FILE, { force: true });
-  const features = process.env.POSSE_FEATURES ? ["--features", process.env.POSSE_FEATURES] : [];
-  const test = ["test", "--quiet", "--lib", ...features, "gpu::wgsl_texts"];
+  const test = ["test", "--quiet", "--lib", "gpu::wgsl_texts"];
   const env = { ...process.env, POSSE_WGSL_TEXTS: FILE, POSSE_WGSL_STEP: STEP };
   const { status, stdout, stderr } = spawnSync("cargo", test, { cwd: ROOT, env, encoding: "utf8", timeout: 1_500_000 });
   assert.equal(status, 0, `the texts cannot be written: ${stdout}\n${stderr}`);
 }
 
-/// Reads the texts in the page, and selects those that become pipelines. Returns their names, and the number of texts that there are.
+/// Reads the texts in the page, and selects those that become pipelines. Returns their names, and the number of texts
+/// that there are.
 async function select({ pipelines }) {
   globalThis.device = await (await navigator.gpu.requestAdapter()).requestDevice();
   const { parts, texts, count } = await (await fetch("/wgsl.json")).json();

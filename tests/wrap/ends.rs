@@ -19,8 +19,8 @@ const START: f64 = 1.0;
 const WITHIN: f64 = 2.0;
 const END: f64 = 3.0;
 
-/// A clip that steps when the part begins, an instant later, and when the part ends. It is a second longer than the part. Its
-/// events lie at the start and at the end of the part, and its joint moves the instance.
+/// A clip that steps when the part begins, an instant later, and when the part ends. It is a second longer than the
+/// part. Its events lie at the start and at the end of the part, and its joint moves the instance.
 fn stepping(library: &mut Library, skeleton: SkeletonId, part: [f64; 2]) -> Layer {
     let [start, end] = part;
     let times = [start, start + INSTANT, end, end + 1.0];
@@ -93,8 +93,8 @@ fn check(parts: &[[f64; 2]], cases: &[(usize, Case)]) {
 
 #[test]
 fn a_product_that_is_the_end_but_for_rounding_is_the_end() {
-    // 0.8 as an f64 is more than 4 / 5 by 4.4e-17, so that after 12.5 s it has played 5.6e-16 s more than 10 s. 0.7 is less
-    // than 7 / 10, and 0.5 is exact.
+    // 0.8 as an f64 is more than 4 / 5 by 4.4e-17, so that after 12.5 s it has played 5.6e-16 s more than 10 s. 0.7 is
+    // less than 7 / 10, and 0.5 is exact.
     let part = [0.0, 10.0];
     let mut cases = Vec::new();
     for wrap in WrapMode::ALL {

@@ -24,7 +24,8 @@ export class Frames {
   #gpuTime = { from: 0, isUnderWay: false, nanoseconds: undefined };
   #isStopped = false;
 
-  /// `report` is called with frames per second (without them while the crowd is held), GPU time and the number of all frames.
+  /// `report` is called with frames per second (without them while the crowd is held), GPU time and the number of all
+  /// frames.
   constructor(stage, clock, report) {
     this.#stage = stage;
     this.#clock = clock;

@@ -32,8 +32,8 @@ export class Stage {
     this.#listener = listener;
   }
 
-  /// Opens a device, and a view on a canvas. The listener has two functions: `fault`, which is called with a message, or with `null`
-  /// when a fault is over, and `fit`, with the camera that shows the whole crowd.
+  /// Opens a device, and a view on a canvas. The listener has two functions: `fault`, which is called with a message,
+  /// or with `null` when a fault is over, and `fit`, with the camera that shows the whole crowd.
   static async open(canvas, listener) {
     const gpu = await Gpu.open();
     return new Stage(gpu, await View.open(gpu, canvas), listener);
@@ -43,12 +43,14 @@ export class Stage {
     return this.#gpu;
   }
 
-  /// True if a frame can be drawn now. While an operation awaits the GPU, frames of a slow GPU would only keep it waiting.
+  /// True if a frame can be drawn now. While an operation awaits the GPU, frames of a slow GPU would only keep it
+  /// waiting.
   get isDrawable() {
     return this.#crowd !== null && !this.#turns.isBusy;
   }
 
-  /// Replaces the library by that of a file, or by the demo if there is none. The crowd stays as it was if the file is refused.
+  /// Replaces the library by that of a file, or by the demo if there is none. The crowd stays as it was if the file is
+  /// refused.
   load(file, settings) {
     return this.#turns.take(async () => {
       const { library, refused } = file ? openLibrary(file) : { library: Library.demo(), refused: [] };
@@ -164,7 +166,8 @@ export class Stage {
     this.#shown = settings;
     this.hasChanged = true;
     this.#setFault("crowd", null);
-    // The view keeps what it draws, so that the handle of the replaced crowd can go. A call that is under way still borrows it.
+    // The view keeps what it draws, so that the handle of the replaced crowd can go. A call that is under way still
+    // borrows it.
     await this.#timing;
     replaced?.free();
   }

@@ -2,8 +2,8 @@
 
 import { isFatal } from "../rpc.js";
 
-/// Runs a check or a measurement to its end: `start` makes it from device and library, `progress` is called after each slice, and
-/// `finish` reads its result. `isWanted` tells if it shall go on. Returns `null` for one that was stopped.
+/// Runs a check or a measurement to its end: `start` makes it from device and library, `progress` is called after each
+/// slice, and `finish` reads its result. `isWanted` tells if it shall go on. Returns `null` for one that was stopped.
 export async function runTrial(stage, { start, progress, finish, isWanted }) {
   const trial = await stage.withLibrary(start);
   let result = null;

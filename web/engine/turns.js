@@ -20,8 +20,8 @@ export class Turns {
     return result;
   }
 
-  /// As `take`. If the operation directly before came by this function too and has not begun, it is left out: its call returns
-  /// without a result.
+  /// As `take`. If the operation directly before came by this function too and has not begun, it is left out: its call
+  /// returns without a result.
   takeLatest(operation) {
     const turn = { isOutdated: false };
     if (this.#replaceable) this.#replaceable.isOutdated = true;

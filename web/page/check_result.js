@@ -13,7 +13,8 @@ export function clearCheck() {
   details.replaceChildren();
 }
 
-/// Shows a report on a file: verdict, worst error of each kind, worst error of each clip and crowd, poses, adapter and browser.
+/// Shows a report on a file: verdict, worst error of each kind, worst error of each clip and crowd, poses, adapter and
+/// browser.
 export function showCheck({ pass, worst, kinds, clips, crowds, poses, adapter }, file) {
   const verdict = pass ? "pass" : "fail";
   result.className = `result ${verdict}`;

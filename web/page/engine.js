@@ -1,5 +1,5 @@
-// The engine as the page sees it: a worker and its canvas. An engine is opened once; after a loss, a new one takes its place, because
-// neither a worker that has failed nor a canvas that has been handed over can be used again.
+// The engine as the page sees it: a worker and its canvas. An engine is opened once; after a loss, a new one takes its
+// place, because neither a worker that has failed nor a canvas that has been handed over can be used again.
 
 import { Caller, announce, answer } from "../rpc.js";
 

@@ -6,8 +6,8 @@ const kindOf = (file) => KINDS.findIndex((kind) => file.name.toLowerCase().endsW
 const isClip = (file) => /\.(anim|json)$/i.test(file.name);
 const pathOf = (file) => file.path ?? file.name;
 
-/// Reads files: `name` and `bytes` of the one to open, those of `clips` of Cocos Creator to add, the bytes of the `others` by path,
-/// and the names of the files that are `left` out.
+/// Reads files: `name` and `bytes` of the one to open, those of `clips` of Cocos Creator to add, the bytes of the
+/// `others` by path, and the names of the files that are `left` out.
 export async function readFiles(files) {
   const known = files.filter((file) => kindOf(file) >= 0).sort((a, b) => kindOf(a) - kindOf(b));
   const [main, ...rest] = known;

@@ -1,4 +1,5 @@
-// The session: engine, file and clock. It orders what the page asks of the engine, and opens the engine again after a loss.
+// The session: engine, file and clock. It orders what the page asks of the engine, and opens the engine again after a
+// loss.
 
 import { Clock } from "../clock.js";
 import { messageOf } from "../rpc.js";
@@ -13,8 +14,8 @@ const SOFTWARE_COUNT = 100;
 
 export class Session {
   clock = new Clock();
-  /// Resolves when the file that was opened last is posed; after a bad file, when the page knows that it is bad. It is rejected if
-  /// there is no device.
+  /// Resolves when the file that was opened last is posed; after a bad file, when the page knows that it is bad. It is
+  /// rejected if there is no device.
   ready = null;
   #engine = null;
   /// The files of the crowd that is shown; `null` for the built-in human.

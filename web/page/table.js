@@ -7,7 +7,8 @@ function cell(name, content, className) {
   return made;
 }
 
-/// A table in a box that scrolls by itself. The first cell of a row is its heading. A cell is a text, or `{ text, className }`.
+/// A table in a box that scrolls by itself. The first cell of a row is its heading. A cell is a text, or
+/// `{ text, className }`.
 export function table(caption, headings, rows) {
   const made = document.createElement("table");
   made.createCaption().textContent = caption;

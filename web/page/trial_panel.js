@@ -9,8 +9,9 @@ export class TrialPanel {
   /// The run at work, or `null`: `isWanted` until it is stopped, and `isCalled` once the engine works on it.
   #run = null;
 
-  /// `name` is the start of the elements' ids. After `ready`, `run` returns the result, or `null` after a stop; `show` is called with
-  /// it, and `fail` with the message of an error. `clear` empties what an earlier run has shown, and `stop` ends the run.
+  /// `name` is the start of the elements' ids. After `ready`, `run` returns the result, or `null` after a stop; `show`
+  /// is called with it, and `fail` with the message of an error. `clear` empties what an earlier run has shown, and
+  /// `stop` ends the run.
   constructor(name, { ready, run, show, fail, clear, stop }) {
     this.#button = document.getElementById(name);
     this.#label = this.#button.textContent;
@@ -43,7 +44,8 @@ export class TrialPanel {
     }
   }
 
-  /// Removes the result of an earlier file, and stops a run on it. A run that waits for the file that is opened goes on.
+  /// Removes the result of an earlier file, and stops a run on it. A run that waits for the file that is opened goes
+  /// on.
   forgetFile() {
     if (this.#run?.isCalled) this.#end();
     this.clear();

@@ -17,7 +17,8 @@ pub type Statistics = BTreeMap<String, u64>;
 /// # Errors
 /// A text if it is missing.
 pub fn loader() -> Result<ash::Entry, String> {
-    // SAFETY: the initialization code of the Vulkan loader may run at any time, and its functions have the types that ash gives them.
+    // SAFETY: the initialization code of the Vulkan loader may run at any time, and its functions have the types that
+    // ash gives them.
     unsafe { ash::Entry::load() }.map_err(|error| format!("the Vulkan loader: {error}"))
 }
 
@@ -55,7 +56,8 @@ impl Device {
         let entry = loader()?;
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
-        // SAFETY: `info` points to `application`, which lives to the end of this function, and names no layers or extensions.
+        // SAFETY: `info` points to `application`, which lives to the end of this function, and names no layers or
+        // extensions.
         let instance = unsafe { entry.create_instance(&info, None) }.map_err(fault("an instance"))?;
         let owner = Instance { instance, _entry: entry };
         let instance = &owner.instance;
@@ -64,8 +66,8 @@ impl Device {
         let physical = *physical.first().ok_or("the driver has no device")?;
         let mut drivers = vk::PhysicalDeviceDriverProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut drivers);
-        // SAFETY: `physical` is of this instance, whose version 1.3 has the function, and `properties` points to `drivers`, a structure
-        // that the function may fill.
+        // SAFETY: `physical` is of this instance, whose version 1.3 has the function, and `properties` points to
+        // `drivers`, a structure that the function may fill.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
         let name = text(&properties.properties.device_name);
         let driver = format!("{} {}", text(&drivers.driver_name), text(&drivers.driver_info));
@@ -85,8 +87,8 @@ impl Device {
             .push_next(&mut robust)
             .push_next(&mut zeros)
             .push_next(&mut statistics);
-        // SAFETY: `physical` is of this instance. `info` points to structures above, and to names of ash that end with a zero. The driver
-        // refuses extensions and features that it does not have.
+        // SAFETY: `physical` is of this instance. `info` points to structures above, and to names of ash that end with
+        // a zero. The driver refuses extensions and features that it does not have.
         let device = unsafe { instance.create_device(physical, &info, None) }.map_err(fault("a device"))?;
         let executables = khr::pipeline_executable_properties::Device::new(instance, &device);
         Ok(Self { device, executables, name, driver, _instance: owner })
@@ -113,13 +115,13 @@ impl Device {
             )
             .stage(stage)
             .layout(objects.layout);
-        // SAFETY: the module and the layout are of this device and live in `objects`. The layout has all bindings of the module, and the
-        // module has the entry point, for which naga has written it.
+        // SAFETY: the module and the layout are of this device and live in `objects`. The layout has all bindings of
+        // the module, and the module has the entry point, for which naga has written it.
         let created = unsafe { self.device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
         objects.pipeline = created.map_err(|(_, result)| fault("a pipeline")(result))?[0];
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(objects.pipeline);
-        // SAFETY: the device has the extension and its feature. The pipeline lives in `objects`, was created with CAPTURE_STATISTICS, and
-        // has one executable, of index 0.
+        // SAFETY: the device has the extension and its feature. The pipeline lives in `objects`, was created with
+        // CAPTURE_STATISTICS, and has one executable, of index 0.
         let found = unsafe { self.executables.get_pipeline_executable_statistics(&info) };
         let statistics = found.map_err(fault("statistics"))?.iter().map(|one| (text(&one.name), value(one))).collect();
         Ok((statistics, self.assembly(&info)?))
@@ -127,8 +129,8 @@ impl Device {
 
     /// The assembly of a pipeline.
     fn assembly(&self, info: &vk::PipelineExecutableInfoKHR) -> Result<String, String> {
-        // SAFETY: the device has the extension and its feature. The pipeline of `info` lives in the calling function and was created with
-        // CAPTURE_INTERNAL_REPRESENTATIONS.
+        // SAFETY: the device has the extension and its feature. The pipeline of `info` lives in the calling function
+        // and was created with CAPTURE_INTERNAL_REPRESENTATIONS.
         let found = unsafe { self.executables.get_pipeline_executable_internal_representations(info) };
         let mut found = found.map_err(fault("representations"))?;
         // The first call returned sizes. The second call writes the texts.
@@ -138,7 +140,8 @@ impl Device {
         }
         let mut count = found.len() as u32;
         let call = self.executables.fp().get_pipeline_executable_internal_representations_khr;
-        // SAFETY: as above; `found` has `count` structures, and each points to a text in `texts` of as many bytes as its size says.
+        // SAFETY: as above; `found` has `count` structures, and each points to a text in `texts` of as many bytes as
+        // its size says.
         let result = unsafe { call(self.executables.device(), info, &mut count, found.as_mut_ptr()) };
         result.result().map_err(fault("representations"))?;
         let assembly = found.iter().zip(texts).find(|(one, _)| text(&one.name) == "Assembly");
@@ -172,7 +175,8 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        // SAFETY: all other objects of the device are `Objects`, which borrow it and are gone. The instance is dropped afterwards.
+        // SAFETY: all other objects of the device are `Objects`, which borrow it and are gone. The instance is dropped
+        // afterwards.
         unsafe { self.device.destroy_device(None) };
     }
 }
@@ -200,7 +204,8 @@ impl<'a> Objects<'a> {
 
 impl Drop for Objects<'_> {
     fn drop(&mut self) {
-        // SAFETY: the handles are null, which Vulkan ignores, or of this device. Only this value has them, and no command uses them.
+        // SAFETY: the handles are null, which Vulkan ignores, or of this device. Only this value has them, and no
+        // command uses them.
         unsafe {
             self.device.destroy_pipeline(self.pipeline, None);
             self.device.destroy_shader_module(self.module, None);
@@ -223,7 +228,8 @@ fn text(bytes: &[std::ffi::c_char]) -> String {
 /// The value of a statistic. A number with a fraction is rounded down.
 fn value(statistic: &vk::PipelineExecutableStatisticKHR) -> u64 {
     use vk::PipelineExecutableStatisticFormatKHR as Format;
-    // SAFETY: the driver has written the member of the union that the format names, and each bit pattern of each member is a number.
+    // SAFETY: the driver has written the member of the union that the format names, and each bit pattern of each member
+    // is a number.
     unsafe {
         match statistic.format {
             Format::BOOL32 => statistic.value.b32.into(),

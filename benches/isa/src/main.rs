@@ -1,11 +1,12 @@
-//! The kernels of posse, compiled by Mesa's compiler for AMD GPUs. No GPU is needed: Mesa's RADV has a device that only compiles, for
-//! each family of AMD's GPUs. The driver reports registers, shared memory, waves, instructions, spills, and the compiler's estimate of
-//! cycles.
+//! The kernels of posse, compiled by Mesa's compiler for AMD GPUs. No GPU is needed: Mesa's RADV has a device that only
+//! compiles, for each family of AMD's GPUs. The driver reports registers, shared memory, waves, instructions, spills,
+//! and the compiler's estimate of cycles.
 //!
-//! cargo run --manifest-path benches/isa/Cargo.toml
-//! cargo run --manifest-path benches/isa/Cargo.toml -- --check      # registers, shared memory and spills against limits.json
+//! cargo run -p posse-isa
+//! cargo run -p posse-isa -- --check      # registers, shared memory and spills against limits.json
 //!
-//! It exits with 77 if the driver or the Vulkan loader is missing, or if limits.json is of another version of the driver.
+//! It exits with 77 if the driver or the Vulkan loader is missing, or if limits.json is of another version of the
+//! driver.
 
 mod device;
 mod issue;

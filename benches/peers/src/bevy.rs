@@ -1,7 +1,8 @@
-//! bevy_animation: one entity per joint, one `AnimationPlayer` per instance, its systems without a window, on one thread.
+//! bevy_animation: one entity per joint, one `AnimationPlayer` per instance, its systems without a window, on one
+//! thread.
 //!
-//! `+ model` adds the transform propagation of Bevy. `+ skin` adds a system that multiplies matrices into one array, as the renderer
-//! of Bevy does when it extracts skins.
+//! `+ model` adds the transform propagation of Bevy. `+ skin` adds a system that multiplies matrices into one array, as
+//! the renderer of Bevy does when it extracts skins.
 
 use std::time::Duration;
 
@@ -42,8 +43,8 @@ impl Bevy {
     /// The name in the table.
     pub const NAME: &str = "bevy_animation";
 
-    /// Returns true if Bevy can play a workload. An additive layer of Bevy turns a joint before the pose below, that of posse after
-    /// it, so that the poses would differ.
+    /// Returns true if Bevy can play a workload. An additive layer of Bevy turns a joint before the pose below, that of
+    /// posse after it, so that the poses would differ.
     pub fn plays(workload: Workload) -> bool {
         workload != Workload::Mixed
     }

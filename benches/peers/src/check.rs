@@ -9,7 +9,8 @@ const CHECKED: usize = 64;
 /// Frames that a contender plays before the comparison. Some instances have then started their clip again.
 const FRAMES: i64 = 5;
 
-/// Plays a new contender for some frames, and returns the largest difference between its numbers and those of the reference.
+/// Plays a new contender for some frames, and returns the largest difference between its numbers and those of the
+/// reference.
 ///
 /// # Errors
 /// [`Error::Usage`] if the difference exceeds the bound of the contender.

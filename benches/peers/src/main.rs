@@ -6,16 +6,17 @@
 //!
 //! The flag is for compilers older than 1.95, which Bevy requires. `--help` lists the options.
 //!
-//! The contenders: the CPU engine of posse on one and two threads, with each instruction set of the machine, and with compressed keys;
-//! the GPU engine of posse on any adapter, including a software renderer; a plain scalar loop on glam; bevy_animation on one thread,
-//! with at most 1,000 instances; and on one thread two C++ libraries, if `--ozz` and `--acl` name their sources: ozz-animation and
-//! ACL. ozz-animation-rs is left out: it needs a nightly compiler and its own archive format.
+//! The contenders: the CPU engine of posse on one and two threads, with each instruction set of the machine, and with
+//! compressed keys; the GPU engine of posse on any adapter, including a software renderer; a plain scalar loop on glam;
+//! bevy_animation on one thread, with at most 1,000 instances; and on one thread two C++ libraries, if `--ozz` and
+//! `--acl` name their sources: ozz-animation and ACL. ozz-animation-rs is left out: it needs a nightly compiler and its
+//! own archive format.
 //!
-//! The crowd: each instance has its own phase; time advances by 1/60 s per frame and wraps. Two blended clips have equal weights and
-//! their own phases. In the last workload the instances play 50 clips in turn at random times, with an additive layer each. Before
-//! the timing, the poses of each contender are compared with the `f64` reference of posse, within a bound per contender. In each
-//! round, every contender plays once, so that noise of the machine affects all equally. Rates are medians over rounds; ratios are
-//! medians of the ratios within a round.
+//! The crowd: each instance has its own phase; time advances by 1/60 s per frame and wraps. Two blended clips have
+//! equal weights and their own phases. In the last workload the instances play 50 clips in turn at random times, with
+//! an additive layer each. Before the timing, the poses of each contender are compared with the `f64` reference of
+//! posse, within a bound per contender. In each round, every contender plays once, so that noise of the machine affects
+//! all equally. Rates are medians over rounds; ratios are medians of the ratios within a round.
 
 mod bevy;
 mod check;
@@ -63,8 +64,8 @@ struct Args {
     /// The sources of ozz-animation 0.16, https://github.com/guillaumeblanc/ozz-animation, to compare with it, too.
     #[arg(long, value_name = "DIR")]
     ozz: Option<PathBuf>,
-    /// The sources of ACL 2.1, https://github.com/nfrechette/acl, to compare with its local poses, too; then those of Realtime Math 2.2,
-    /// https://github.com/nfrechette/rtm.
+    /// The sources of ACL 2.1, https://github.com/nfrechette/acl, to compare with its local poses, too; then those of
+    /// Realtime Math 2.2, https://github.com/nfrechette/rtm.
     #[arg(long, value_names = ["DIR", "RTM_DIR"], num_args = 2)]
     acl: Vec<PathBuf>,
     /// Prints JSON.
@@ -124,7 +125,8 @@ fn play(setup: &Setup, workload: Workload, instances: usize, rounds: u32, report
     let named = |contender: Box<dyn Contender>| (contender.name(), workload, contender);
     let mut players: Vec<_> = setup.contenders(workload, instances)?.into_iter().map(named).collect();
     if workload == Workload::Blend && setup.wants(Scalar::NAME) {
-        // The cost of two blended clips is also compared with the cost of one clip in the plain loop, in the same rounds.
+        // The cost of two blended clips is also compared with the cost of one clip in the plain loop, in the same
+        // rounds.
         let single = Scalar::new(scene, Workload::Skin, instances);
         players.push((table::SINGLE.into(), Workload::Skin, Box::new(single)));
     }
@@ -142,7 +144,8 @@ fn play(setup: &Setup, workload: Workload, instances: usize, rounds: u32, report
     Ok(())
 }
 
-/// Joints per second over a turn. The first frame is a warm-up. It tells how many frames are played before the clock is read again.
+/// Joints per second over a turn. The first frame is a warm-up. It tells how many frames are played before the clock is
+/// read again.
 fn turn(contender: &mut dyn Contender, scene: &Scene) -> Result<f64, Error> {
     let start = Instant::now();
     contender.frame()?;

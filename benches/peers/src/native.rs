@@ -1,4 +1,5 @@
-//! Peers in C++: a program of the folder `native` each, compiled with the sources of its library, in a process of its own.
+//! Peers in C++: a program of the folder `native` each, compiled with the sources of its library, in a process of its
+//! own.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -27,7 +28,8 @@ pub struct NativeLibrary {
     bound: f64,
 }
 
-/// ozz-animation 0.16. Its additive layers turn a joint before the pose below, those of posse after it, so that the poses would differ.
+/// ozz-animation 0.16. Its additive layers turn a joint before the pose below, those of posse after it, so that the
+/// poses would differ.
 pub const OZZ: NativeLibrary = NativeLibrary {
     name: "ozz-animation x1",
     program: "ozz",
@@ -79,8 +81,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles the program of a library for this machine, with its sources. The first folder is that of the library, others are those
-    /// of headers that it needs.
+    /// Compiles the program of a library for this machine, with its sources. The first folder is that of the library,
+    /// others are those of headers that it needs.
     ///
     /// # Errors
     /// [`Error::Usage`] if a folder or a C++ compiler is missing, or compiling fails.
@@ -290,7 +292,8 @@ fn description(scene: &Scene, workload: Workload, instances: usize) -> String {
     text
 }
 
-/// The number of keys of a target, and of each its time and value. Without a curve, that is one key with the value at rest.
+/// The number of keys of a target, and of each its time and value. Without a curve, that is one key with the value at
+/// rest.
 fn keys(scene: &Scene, clip: ClipId, target: Target, rest: &[f64]) -> Vec<f64> {
     let key = |(time, value): (&f64, &[f64])| [&[*time], value].concat();
     let Some(curve) = scene.curve(clip, target) else {

@@ -1,9 +1,9 @@
 //! A plain scalar loop, as a first implementation in the `f32` types of glam.
 //!
 //! For each instance and joint: a binary search in the key times of each channel, lerp or glam's slerp, and products of
-//! affine matrices. The data is not rearranged for speed, but the loop wastes nothing: curves with the same key times share them,
-//! keys are dense arrays, frames allocate nothing, and only the last result is written. One search for all channels of a joint,
-//! which some files allow, would make it a tenth faster with skin matrices.
+//! affine matrices. The data is not rearranged for speed, but the loop wastes nothing: curves with the same key times
+//! share them, keys are dense arrays, frames allocate nothing, and only the last result is written. One search for all
+//! channels of a joint, which some files allow, would make it a tenth faster with skin matrices.
 
 use std::sync::Arc;
 
@@ -130,7 +130,8 @@ impl Rig {
     }
 }
 
-/// The local poses of one instance in one clip. Sampling all joints first and multiplying after is faster than both at once.
+/// The local poses of one instance in one clip. Sampling all joints first and multiplying after is faster than both at
+/// once.
 #[inline]
 fn sample(joints: &[Joint], time: f32, to: &mut [Local]) {
     for (to, joint) in to.iter_mut().zip(joints) {

@@ -22,7 +22,8 @@ pub enum Workload {
     Skin,
     /// Skin matrices of two clips blended half and half.
     Blend,
-    /// Skin matrices of mixed clips, each instance at a random time of its own clip, with an additive layer at another random time.
+    /// Skin matrices of mixed clips, each instance at a random time of its own clip, with an additive layer at another
+    /// random time.
     Mixed,
 }
 
@@ -64,7 +65,8 @@ pub trait Contender {
     /// The number of instances per frame.
     fn instances(&self) -> usize;
 
-    /// The largest allowed difference of a number of a pose from the reference: metres, or components of unit quaternions.
+    /// The largest allowed difference of a number of a pose from the reference: metres, or components of unit
+    /// quaternions.
     fn bound(&self) -> f64;
 
     /// Advances the clock, which starts at 0, by a [`FRAME`], and poses all instances.
@@ -110,10 +112,12 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The rig of the shared folder beside the checkout. Without it, a note is printed and the demo rig of posse is used.
+    /// The rig of the shared folder beside the checkout. Without it, a note is printed and the demo rig of posse is
+    /// used.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the file lacks the clips `full_a` and `full_b` of the same length, or does not have one skin.
+    /// [`Error::Usage`] if the file lacks the clips `full_a` and `full_b` of the same length, or does not have one
+    /// skin.
     pub fn load() -> Result<Self, Error> {
         let file: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../../shared/rigs/rig64.glb"].iter().collect();
         if file.exists() {
@@ -184,8 +188,8 @@ impl Scene {
         self.library.clip(clip).tracks.iter().find(|track| track.target == target).map(|track| &track.curve)
     }
 
-    /// The phases of an instance in its clips at time 0, in ticks. Multiples of two irrational ratios distribute them evenly; those
-    /// of mixed clips are random.
+    /// The phases of an instance in its clips at time 0, in ticks. Multiples of two irrational ratios distribute them
+    /// evenly; those of mixed clips are random.
     pub fn phases(&self, workload: Workload, instance: usize) -> [Ticks; 2] {
         let phases = match workload {
             Workload::Mixed => [0, 1].map(|layer| random(2 * instance as u64 + layer)),

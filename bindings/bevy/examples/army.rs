@@ -1,6 +1,8 @@
-//! Two armies that run at each other: `cargo run --example army -- FILE.png [SOLDIERS]` draws a picture without a window.
+//! Two armies that run at each other: `cargo run --example army -- FILE.png [SOLDIERS]` draws a picture without a
+//! window.
 //!
-//! Legs and upper bodies play different clips through masks. Each step of the run is an event, which spawns a puff of dust.
+//! Legs and upper bodies play different clips through masks. Each step of the run is an event, which spawns a puff of
+//! dust.
 
 use std::f32::consts::FRAC_PI_2;
 use std::path::Path;

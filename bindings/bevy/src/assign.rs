@@ -46,7 +46,8 @@ pub(crate) struct Rigs<'w> {
 }
 
 impl Rigs<'_> {
-    /// A rig that is ready. One that has been edited since is noticed in the next frame, and then all its characters are looked at again.
+    /// A rig that is ready. One that has been edited since is noticed in the next frame, and then all its characters
+    /// are looked at again.
     fn get(&self, id: AssetId<CrowdRig>) -> Option<&CrowdRig> {
         let (rig, dress) = (self.rigs.get(id)?, self.parts.0.get(&id)?);
         Arc::ptr_eq(&dress.library, &rig.library).then_some(rig)

@@ -23,8 +23,8 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// A new character as an instance of a crowd of its own. Layers, goals and parameters that the library cannot use are left out, also
-    /// of the change.
+    /// A new character as an instance of a crowd of its own. Layers, goals and parameters that the library cannot use
+    /// are left out, also of the change.
     pub fn alone(&mut self, rig: &CrowdRig) -> Crowd {
         let entity = self.entity;
         let report = |error: Error| error!("character {entity}: {error}");

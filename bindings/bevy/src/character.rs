@@ -9,8 +9,9 @@ use crate::rig::CrowdRig;
 /// A character of a crowd: one entity, whatever the number of its joints.
 ///
 /// Once its rig is loaded, the entity gets the mesh and the material of the rig, unless it has a `Mesh3d` or a
-/// `MeshMaterial3d<CrowdMaterial>` of its own. Further meshes of the rig become children, with the `RenderLayers`, `VisibilityRange`,
-/// `NotShadowCaster` and `NoFrustumCulling` of the character. The plugin owns its `MeshTag` and `Aabb`.
+/// `MeshMaterial3d<CrowdMaterial>` of its own. Further meshes of the rig become children, with the `RenderLayers`,
+/// `VisibilityRange`, `NotShadowCaster` and `NoFrustumCulling` of the character. The plugin owns its `MeshTag` and
+/// `Aabb`.
 #[derive(Component, Debug, Clone)]
 #[require(Transform, Visibility)]
 pub struct Posse {
@@ -34,8 +35,8 @@ impl Posse {
     }
 }
 
-/// Lets a character go over to other layers smoothly: each change of its layers begins a transition from the pose that it shows, and
-/// the layers of before are not played any more. Without this component, the pose jumps.
+/// Lets a character go over to other layers smoothly: each change of its layers begins a transition from the pose that
+/// it shows, and the layers of before are not played any more. Without this component, the pose jumps.
 #[derive(Component, Debug, Clone, Copy, PartialEq)]
 pub struct LayerTransition {
     /// The kind of the decay; inertial by default.

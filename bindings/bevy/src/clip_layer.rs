@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use posse::{Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks, WeightDriver};
 
-/// A clip at work on a character: as [`posse::Layer`], but with the names of the clip and the mask. Names stay valid when the file of
-/// the rig changes.
+/// A clip at work on a character: as [`posse::Layer`], but with the names of the clip and the mask. Names stay valid
+/// when the file of the rig changes.
 ///
 /// # Examples
 /// ```
@@ -59,7 +59,8 @@ impl ClipLayer {
         Self::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))
     }
 
-    /// The same layer with another start of its play. A fixed time, or one that follows from something else, stays as it is.
+    /// The same layer with another start of its play. A fixed time, or one that follows from something else, stays as
+    /// it is.
     pub fn starting_at(mut self, start: Ticks) -> Self {
         if let LayerTime::Playing(playback) = &mut self.time {
             playback.start = start;

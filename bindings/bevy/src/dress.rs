@@ -22,8 +22,8 @@ pub(crate) enum Culling {
     Gpu,
 }
 
-/// A character that wears the meshes of its rig, with the entities of all meshes but the first, and the mesh and the material that the
-/// plugin has given to it.
+/// A character that wears the meshes of its rig, with the entities of all meshes but the first, and the mesh and the
+/// material that the plugin has given to it.
 #[derive(Component, Debug, Default)]
 pub(crate) struct Dressed {
     others: Vec<Entity>,
@@ -124,7 +124,8 @@ pub(crate) fn dress_characters(
     }
 }
 
-/// Takes from an entity that is no character any more what the plugin has given to it, but not what has taken its place since.
+/// Takes from an entity that is no character any more what the plugin has given to it, but not what has taken its place
+/// since.
 pub(crate) fn undress(removed: On<Remove<Posse>>, worn: Query<Worn>, mut commands: Commands) {
     let Ok((worn, mesh, material)) = worn.get(removed.entity) else { return };
     for &other in &worn.others {
@@ -171,8 +172,8 @@ pub(crate) fn follow_looks(
 
 /// Leaves a character that gets a range of distances to the CPU.
 ///
-/// Bevy's culling on the GPU knows ranges, but the list of characters to pose ([`crate::views::Views::see`]) does not, and views with
-/// `NoIndirectDrawing` are not culled on the GPU.
+/// Bevy's culling on the GPU knows ranges, but the list of characters to pose ([`crate::views::Views::see`]) does not,
+/// and views with `NoIndirectDrawing` are not culled on the GPU.
 pub(crate) fn cull_by_distance(ranges: On<Insert<VisibilityRange>>, worn: Query<&Dressed>, mut commands: Commands) {
     for mesh in meshes_of(ranges.entity, &worn) {
         commands.entity(mesh).try_remove::<NoCpuCulling>();

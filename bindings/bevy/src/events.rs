@@ -9,7 +9,8 @@ use crate::clock::CrowdClock;
 use crate::rig::CrowdRig;
 use crate::slots::Slot;
 
-/// A character whose clips send a [`ClipEvent`] at each of their events. The CPU looks for the events of these characters alone.
+/// A character whose clips send a [`ClipEvent`] at each of their events. The CPU looks for the events of these
+/// characters alone.
 #[derive(Component, Debug, Clone, Copy, Default)]
 pub struct ClipEvents;
 

@@ -2,7 +2,8 @@
 //!
 //! * [`PossePlugin`]: adds all of this to an app.
 //! * [`CrowdRig`]: an asset, the skeleton, clips and meshes of a `.glb` or `.gltf` file, or of a [`posse::Library`].
-//! * [`Posse`]: the component of a character: its rig, and its layers of clips ([`ClipLayer`]). Joints are not entities.
+//! * [`Posse`]: the component of a character: its rig, and its layers of clips ([`ClipLayer`]). Joints are not
+//!   entities.
 //! * [`LayerTransition`]: lets a character go over to other layers smoothly.
 //! * [`CrowdMaterial`]: Bevy's `StandardMaterial` with skin matrices by posse ([`CrowdSkinning`]).
 //! * [`CrowdClock`]: the clock of all characters; it follows Bevy's `Time`, its pause and its speed.

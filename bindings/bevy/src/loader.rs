@@ -11,7 +11,8 @@ use posse::{Library, import};
 use crate::material::{CrowdSkinning, placeholder};
 use crate::rig::CrowdRig;
 
-/// Loads a [`CrowdRig`] from a `.glb` or `.gltf` file: skeleton, skins and clips by posse, meshes and materials by Bevy.
+/// Loads a [`CrowdRig`] from a `.glb` or `.gltf` file: skeleton, skins and clips by posse, meshes and materials by
+/// Bevy.
 ///
 /// It names no file extension, so that `.glb` files without a stated type go to Bevy's loader as before.
 #[derive(Debug, Default, TypePath)]

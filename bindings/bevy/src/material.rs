@@ -13,7 +13,8 @@ use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_MORPHS, ATTRIBUTE_CROW
 /// The material of a character: all of Bevy's `StandardMaterial`, and the skinning of its rig.
 pub type CrowdMaterial = ExtendedMaterial<StandardMaterial, CrowdSkinning>;
 
-/// The skin matrices of a rig's characters, as part of a material. [`CrowdRig::skinning`](crate::CrowdRig::skinning) returns it.
+/// The skin matrices of a rig's characters, as part of a material. [`CrowdRig::skinning`](crate::CrowdRig::skinning)
+/// returns it.
 ///
 /// The tag of a mesh (`MeshTag`) is the index of the first matrix of its character.
 #[derive(Asset, AsBindGroup, TypePath, Debug, Clone)]

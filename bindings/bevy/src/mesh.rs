@@ -12,7 +12,8 @@ pub const ATTRIBUTE_CROWD_JOINTS: MeshVertexAttribute =
 /// The weights of these matrices. Their sum is 1.
 pub const ATTRIBUTE_CROWD_WEIGHTS: MeshVertexAttribute =
     MeshVertexAttribute::new("CrowdWeights", 0x706f_7373_6501, VertexFormat::Float32x4);
-/// The run of a vertex among the displacements of its rig: the first row, and the number of displacements, of three rows each.
+/// The run of a vertex among the displacements of its rig: the first row, and the number of displacements, of three
+/// rows each.
 ///
 /// Bevy's own targets would make its pipelines expect weights from the CPU, for one entity per mesh.
 pub(crate) const ATTRIBUTE_CROWD_MORPHS: MeshVertexAttribute =
@@ -20,8 +21,8 @@ pub(crate) const ATTRIBUTE_CROWD_MORPHS: MeshVertexAttribute =
 
 /// The same mesh with the joints and weights of a character of a crowd in place of Bevy's; `None` if it has no joints.
 ///
-/// `first` is the position of the mesh's skin among the matrices of a character: 0 for the first skin. The mesh has no morph targets any
-/// more; those of a rig's parts ([`CrowdRig`](crate::CrowdRig)) are kept for the rig.
+/// `first` is the position of the mesh's skin among the matrices of a character: 0 for the first skin. The mesh has no
+/// morph targets any more; those of a rig's parts ([`CrowdRig`](crate::CrowdRig)) are kept for the rig.
 pub fn crowd_mesh(mut mesh: Mesh, first: u16) -> Option<Mesh> {
     if mesh.try_morph_targets().is_ok() {
         mesh = without_targets(&mesh);

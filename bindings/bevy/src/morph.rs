@@ -14,8 +14,8 @@ use crate::rig::{CrowdRig, RigPart};
 
 /// The displacements of all meshes of a rig, as the shader reads them: rows of four words.
 ///
-/// The first row has the number of matrices and of morph weights of a character. Each displacement that is not zero has three rows,
-/// those of a vertex follow one another: position and the index of the weight, normal, tangent.
+/// The first row has the number of matrices and of morph weights of a character. Each displacement that is not zero has
+/// three rows, those of a vertex follow one another: position and the index of the weight, normal, tangent.
 #[derive(Debug)]
 pub(crate) struct Morphs {
     rows: Vec<[u32; 4]>,

@@ -36,8 +36,8 @@ pub enum PosseSystems {
     Clock,
     /// Sends the events of clips, in `PreUpdate`, after the clock.
     Events,
-    /// Moves characters with root motion, takes new and changed characters over, and moves sockets, in `PostUpdate`, before transforms
-    /// are propagated.
+    /// Moves characters with root motion, takes new and changed characters over, and moves sockets, in `PostUpdate`,
+    /// before transforms are propagated.
     Characters,
 }
 
@@ -61,8 +61,8 @@ impl Plugin for PossePlugin {
             .add_observer(dress::cull_by_view)
             .add_observer(let_go)
             .configure_sets(PreUpdate, (PosseSystems::Clock, PosseSystems::Events).chain())
-            // Before the events of assets: new meshes and materials are then drawn in the frame in which characters get them. A rig that
-            // has been edited is noticed in the next frame.
+            // Before the events of assets: new meshes and materials are then drawn in the frame in which characters get
+            // them. A rig that has been edited is noticed in the next frame.
             .configure_sets(
                 PostUpdate,
                 PosseSystems::Characters

@@ -9,8 +9,9 @@ use crate::rig::CrowdRig;
 
 /// Brings all characters, their meshes and their materials to the render world again, when there is another device.
 ///
-/// While Bevy 0.20.1 waits for it, extraction goes on, but nothing is prepared, and the next frame drops what was extracted: see
-/// `extract_render_asset` in `bevy_render/src/render_asset.rs`, and `RenderMeshInstanceGpuQueue::init` in `bevy_pbr/src/render/mesh.rs`.
+/// While Bevy 0.20.1 waits for it, extraction goes on, but nothing is prepared, and the next frame drops what was
+/// extracted: see `extract_render_asset` in `bevy_render/src/render_asset.rs`, and `RenderMeshInstanceGpuQueue::init`
+/// in `bevy_pbr/src/render/mesh.rs`.
 pub(crate) fn announce_again(
     mut drawn: Query<&mut Mesh3d, With<MeshMaterial3d<CrowdMaterial>>>,
     rigs: Res<Assets<CrowdRig>>,

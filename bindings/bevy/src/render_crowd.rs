@@ -89,7 +89,8 @@ impl RenderCrowd {
         Arc::ptr_eq(&self.library, &rig.library)
     }
 
-    /// Writes the pending changes to the device. Without room for them, a larger crowd takes the place of the present one.
+    /// Writes the pending changes to the device. Without room for them, a larger crowd takes the place of the present
+    /// one.
     fn apply(&mut self, now: Ticks, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
         if self.pending.is_empty() && (self.gpu.is_some() || self.crowd.is_empty()) {
             return Ok(());
@@ -202,7 +203,8 @@ impl RenderCrowd {
             return;
         }
         let Some(list) = gpu.crowd.batches().first().and_then(|batch| batch.visible()) else { return };
-        // Characters whose change was dropped, because their rig was edited after it, have no instance until the next frame.
+        // Characters whose change was dropped, because their rig was edited after it, have no instance until the next
+        // frame.
         let present = || self.visible.iter().copied().filter(|&slot| (slot as usize) < self.crowd.len());
         let mut bytes = Vec::with_capacity(4 + 12 * self.visible.len());
         bytes.extend((present().count() as u32).to_le_bytes());

@@ -13,7 +13,8 @@ use crate::material::{CrowdMaterial, CrowdSkinning, placeholder};
 
 /// The rig of characters, an asset: a skeleton, its skins and clips, and the meshes that they move.
 ///
-/// The asset server loads it from a `.glb` or `.gltf` file, again when the file changes. [`new`](Self::new) makes it from a library.
+/// The asset server loads it from a `.glb` or `.gltf` file, again when the file changes. [`new`](Self::new) makes it
+/// from a library.
 #[derive(Asset, TypePath, Debug, Clone)]
 pub struct CrowdRig {
     pub(crate) library: Arc<Library>,
@@ -39,7 +40,8 @@ pub struct RigPart {
     pub material: StandardMaterial,
     /// The skin that the joints of the mesh refer to.
     pub skin: SkinId,
-    /// The joint whose morph weights are those of the mesh's targets, in their order. Without one, the targets are not used.
+    /// The joint whose morph weights are those of the mesh's targets, in their order. Without one, the targets are not
+    /// used.
     pub joint: Option<usize>,
 }
 
@@ -47,7 +49,8 @@ impl CrowdRig {
     /// A rig of a skeleton of a library, with its skins, clips and masks.
     ///
     /// # Errors
-    /// Those of [`PackedLibrary::new`]; [`Error::Usage`] if the skeleton has no skin, or its skins have more than 65,535 joints.
+    /// Those of [`PackedLibrary::new`]; [`Error::Usage`] if the skeleton has no skin, or its skins have more than
+    /// 65,535 joints.
     pub fn new(
         library: Library,
         skeleton: SkeletonId,
@@ -77,8 +80,8 @@ impl CrowdRig {
         }
     }
 
-    /// Changes the library, such as its masks, chains, events of clips and root joints. The rig of a file is without the change again
-    /// when the file is loaded again.
+    /// Changes the library, such as its masks, chains, events of clips and root joints. The rig of a file is without
+    /// the change again when the file is loaded again.
     ///
     /// # Errors
     /// Those of the change, and those of [`PackedLibrary::new`]. The rig then stays as it was.

@@ -10,13 +10,16 @@ use crate::clock::CrowdClock;
 use crate::rig::CrowdRig;
 use crate::slots::Slot;
 
-/// A character that its clips move: in each frame, its `Transform` makes the movement that its layers have in the root joint.
+/// A character that its clips move: in each frame, its `Transform` makes the movement that its layers have in the root
+/// joint.
 ///
-/// Which joint that is, clips say ([`posse::RootMotion`]): [`CrowdRig::edit`](crate::CrowdRig::edit) sets it in clips from a file. Without
-/// this component, such a clip plays on the spot. The CPU computes the movement, for these characters alone.
+/// Which joint that is, clips say ([`posse::RootMotion`]): [`CrowdRig::edit`](crate::CrowdRig::edit) sets it in clips
+/// from a file. Without this component, such a clip plays on the spot. The CPU computes the movement, for these
+/// characters alone.
 ///
-/// A frame in which layers change still moves the character by the layers of before. A layer whose time is a parameter moves it by the
-/// change of the parameter, which therefore counts on beyond 1, also while the clock stands, as long as the layers stay.
+/// A frame in which layers change still moves the character by the layers of before. A layer whose time is a parameter
+/// moves it by the change of the parameter, which therefore counts on beyond 1, also while the clock stands, as long as
+/// the layers stay.
 ///
 /// # Examples
 /// ```
@@ -74,7 +77,8 @@ pub(crate) fn move_by_roots(
     }
 }
 
-/// The character during a step, with parameters that go from those of the frame before to the present ones; `None` if nothing can move it.
+/// The character during a step, with parameters that go from those of the frame before to the present ones; `None` if
+/// nothing can move it.
 ///
 /// If its layers change as well, the parameters stay as they were: the new ones are those of the new layers.
 fn during<'a>(slot: &'a Slot, posse: &Posse, step: Step) -> Option<(Cow<'a, Crowd>, Step)> {
@@ -105,7 +109,8 @@ fn during<'a>(slot: &'a Slot, posse: &Posse, step: Step) -> Option<(Cow<'a, Crow
     Some((Cow::Owned(moving), step))
 }
 
-/// The character with layers that stand, as far as the clock would move them. Where they stand does not matter for motion.
+/// The character with layers that stand, as far as the clock would move them. Where they stand does not matter for
+/// motion.
 fn standing(alone: &Crowd) -> Option<Crowd> {
     let mut layers = alone.layers(0).to_vec();
     for layer in &mut layers {

@@ -92,10 +92,11 @@ impl Views {
         self.0.push(View { region, layers: layers.cloned().unwrap_or_default(), is_light });
     }
 
-    /// True if a view can show the character, or its shadow. Bevy answers this itself for characters that it culls on the CPU.
+    /// True if a view can show the character, or its shadow. Bevy answers this itself for characters that it culls on
+    /// the CPU.
     ///
-    /// For others, Bevy's culling on the GPU decides what is drawn. It draws no more of them than this says, except casters beyond the
-    /// range of a point light, whose shadows the light does not show.
+    /// For others, Bevy's culling on the GPU decides what is drawn. It draws no more of them than this says, except
+    /// casters beyond the range of a point light, whose shadows the light does not show.
     pub fn see(&self, character: &SeenItem) -> bool {
         if !character.visibility.get() || !character.is_culled_by_gpu || character.is_never_culled {
             return character.visibility.get();
@@ -147,7 +148,8 @@ mod tests {
 
     use super::*;
 
-    /// Bevy's culling, on the CPU and on the GPU, leaves no box that a view says it does not meet. Most of the others are the same.
+    /// Bevy's culling, on the CPU and on the GPU, leaves no box that a view says it does not meet. Most of the others
+    /// are the same.
     #[test]
     fn a_view_meets_all_that_bevy_does_not_cull() {
         let mut state = 1u32;

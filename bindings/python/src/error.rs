@@ -11,7 +11,8 @@ create_exception!(
     "A file that cannot be used, or a request that does not fit it. The message names the place and a remedy."
 );
 
-/// The Python exception of an error: `OSError` or a class of it for a file that cannot be read, otherwise `posse.Error`.
+/// The Python exception of an error: `OSError` or a class of it for a file that cannot be read, otherwise
+/// `posse.Error`.
 pub fn to_python(error: posse::Error) -> PyErr {
     match error {
         posse::Error::Io { file, source } => match source.raw_os_error() {

@@ -1,6 +1,8 @@
-//! The native half of the Python package `posse`: reading of files, and filling of arrays with the interpreter released.
+//! The native half of the Python package `posse`: reading of files, and filling of arrays with the interpreter
+//! released.
 //!
-//! The Python half, in `python/posse/`, resolves names, checks arguments and allocates arrays. Both together are documented there.
+//! The Python half, in `python/posse/`, resolves names, checks arguments and allocates arrays. Both together are
+//! documented there.
 //!
 //! * [`error`]: errors of posse as Python exceptions.
 //! * [`load`]: files into one library, on several threads.
@@ -39,8 +41,8 @@ mod _posse {
         Ok(posse::bake::FrameGrid::new(fps, duration).map_err(crate::error::to_python)?.len())
     }
 
-    /// The number of cores that this process may use: its affinity, or the quota of its cgroup, or `SLURM_CPUS_PER_TASK` where they
-    /// are less.
+    /// The number of cores that this process may use: its affinity, or the quota of its cgroup, or
+    /// `SLURM_CPUS_PER_TASK` where they are less.
     #[pyfunction]
     fn available_cores() -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

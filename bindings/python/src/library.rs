@@ -17,7 +17,8 @@ use crate::rows::Rows;
 #[derive(Debug)]
 pub struct Library {
     collection: Collection,
-    /// An engine of one thread. Calls divide their rows between threads themselves, so that each call has its own number of them.
+    /// An engine of one thread. Calls divide their rows between threads themselves, so that each call has its own
+    /// number of them.
     engine: CpuEngine,
 }
 
@@ -74,7 +75,8 @@ impl Library {
         Layout::new(&self.collection, skeleton, request)
     }
 
-    /// Fills arrays, a row per clip and time. There must be a layout for the skeleton of each clip, all with the same shapes.
+    /// Fills arrays, a row per clip and time. There must be a layout for the skeleton of each clip, all with the same
+    /// shapes.
     fn fill(
         &self,
         py: Python<'_>,

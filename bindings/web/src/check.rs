@@ -140,7 +140,8 @@ impl SharedCheck {
         Ok(false)
     }
 
-    /// Moves the last joint by the share of the option of the size of the pose, so that large rigs fail as well as small ones.
+    /// Moves the last joint by the share of the option of the size of the pose, so that large rigs fail as well as
+    /// small ones.
     fn alter(&self, pose: &mut Pose) {
         let distances = pose.model.iter().map(|matrix| matrix.translation.length());
         let size = distances.fold(0.0, f64::max);

@@ -210,8 +210,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// Replaces the layers of all instances by those of another spread of the same count. Returns false, and changes nothing, if
-    /// it needs another crowd.
+    /// Replaces the layers of all instances by those of another spread of the same count. Returns false, and changes
+    /// nothing, if it needs another crowd.
     pub fn respread(&self, spread: &JsValue) -> Result<bool> {
         let spread: SpreadOptions = options("spread", spread)?;
         if spread.count != self.count() {

@@ -25,8 +25,8 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// The figures of a library. `side` is the length of a triangle's side of the built-in human; `None` for the figures of files.
-    /// `known` are figures of the same library with another side, which have the same bounds.
+    /// The figures of a library. `side` is the length of a triangle's side of the built-in human; `None` for the
+    /// figures of files. `known` are figures of the same library with another side, which have the same bounds.
     pub fn new(content: &Source, side: Option<f64>, known: Option<Self>) -> Result<Self> {
         let mut figures = content.figures.clone();
         for skeleton in content.library.skeleton_ids() {
@@ -56,8 +56,8 @@ impl Drawn {
     }
 }
 
-/// The length of a triangle's side of the built-in human. In large crowds, each figure is small in the picture. A software renderer
-/// needs about a microsecond per triangle and pass.
+/// The length of a triangle's side of the built-in human. In large crowds, each figure is small in the picture. A
+/// software renderer needs about a microsecond per triangle and pass.
 pub fn side(count: usize, is_software: bool) -> f64 {
     match count {
         0..=16 => 0.025,

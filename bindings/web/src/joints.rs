@@ -76,7 +76,8 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// A skeleton of the nodes that a clip names, for a clip without a rig. All stand at the origin until the clip moves them.
+/// A skeleton of the nodes that a clip names, for a clip without a rig. All stand at the origin until the clip moves
+/// them.
 pub fn of_targets(clip: &UnboundClip) -> Result<Skeleton> {
     let mut joints = vec![Joint::default()];
     let mut known: HashMap<Vec<String>, usize> = HashMap::from([(Vec::new(), 0)]);

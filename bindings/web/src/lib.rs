@@ -1,7 +1,7 @@
 //! The npm package `posse`: crowds of animated characters on WebGPU, for pages and workers.
 //!
-//! `posse.d.ts` describes the classes for their callers. A class holds a shared state, so that a method that awaits does not lock
-//! the object: other methods may be called meanwhile.
+//! `posse.d.ts` describes the classes for their callers. A class holds a shared state, so that a method that awaits
+//! does not lock the object: other methods may be called meanwhile.
 
 mod check;
 mod clock;

@@ -114,7 +114,8 @@ impl SharedLibrary {
         self.source.borrow().clone()
     }
 
-    /// Changes a copy of the content, and keeps the copy if that succeeds. Crowds keep the library that they were made with.
+    /// Changes a copy of the content, and keeps the copy if that succeeds. Crowds keep the library that they were made
+    /// with.
     fn change<T>(&self, change: impl FnOnce(&mut Source) -> Result<T>) -> Result<T> {
         let mut source = (*self.source()).clone();
         let result = change(&mut source)?;

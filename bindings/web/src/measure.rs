@@ -120,7 +120,8 @@ impl Measure {
 }
 
 impl SharedMeasure {
-    /// Uploads the library, measures the bandwidth, prepares a size, or times some frames of it. Returns true when all is done.
+    /// Uploads the library, measures the bandwidth, prepares a size, or times some frames of it. Returns true when all
+    /// is done.
     async fn step(&self, work: &mut Work) -> Result<bool> {
         let Some(engine) = &work.engine else {
             work.engine = Some(GpuEngine::new_async(&self.library, self.gpu.clone()).await?);

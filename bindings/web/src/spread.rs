@@ -7,8 +7,8 @@ use wasm_bindgen::prelude::*;
 use crate::js::Result;
 use crate::layer::{ClipChoice, start_tick};
 
-/// The multiples of these numbers modulo 1 spread evenly, in three dimensions together: the powers of the inverse of the positive
-/// root of `x^4 = x + 1`.
+/// The multiples of these numbers modulo 1 spread evenly, in three dimensions together: the powers of the inverse of
+/// the positive root of `x^4 = x + 1`.
 const EVEN: [f64; 3] = [0.819_172_513_396_164_5, 0.671_043_606_703_789_3, 0.549_700_477_901_980_7];
 /// The share by which speeds differ from their mean at the widest spread.
 const SPEEDS: f64 = 0.2;

@@ -24,8 +24,8 @@ pub struct Args {
     json: bool,
 }
 
-/// The limits that decide how many instances fit a dispatch and a buffer, beside `max_compute_workgroups_per_dimension`. Any value is
-/// enough.
+/// The limits that decide how many instances fit a dispatch and a buffer, beside
+/// `max_compute_workgroups_per_dimension`. Any value is enough.
 const SIZES: [&str; 2] = ["max_storage_buffer_binding_size", "max_buffer_size"];
 
 /// Runs `posse adapters`.
@@ -160,7 +160,8 @@ fn limits(all: &wgpu::Limits) -> Limits {
     names.map(|name| (name.clone(), value(&name).into())).collect()
 }
 
-/// The least values of limits, by name: of all limits that [`kernel_limits`] sets, which are those that the engine checks.
+/// The least values of limits, by name: of all limits that [`kernel_limits`] sets, which are those that the engine
+/// checks.
 fn needed() -> Limits {
     let unlimited = wgpu::Limits::unlimited();
     let mut needed = Limits::new();

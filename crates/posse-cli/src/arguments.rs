@@ -6,11 +6,12 @@ use serde::Deserialize;
 /// The options `--compress` and `--shell`.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct CompressArgs {
-    /// Compresses the keys. The bound is the largest displacement of a joint: a length in the rig's units (0.001), or a share
-    /// of the rig's size (0.01%).
+    /// Compresses the keys. The bound is the largest displacement of a joint: a length in the rig's units (0.001), or a
+    /// share of the rig's size (0.01%).
     #[arg(id = "compress", long = "compress", value_name = "LENGTH")]
     pub bound: Option<Length>,
-    /// The distance from each joint at which the bound of --compress must still hold: a length, or a share of the rig's size.
+    /// The distance from each joint at which the bound of --compress must still hold: a length, or a share of the rig's
+    /// size.
     #[arg(long, value_name = "LENGTH", default_value = "3%", requires = "compress")]
     pub shell: Length,
 }
@@ -32,7 +33,8 @@ pub enum SkinFormatChoice {
     Matrix,
     /// Three rows of four f16: 24 bytes per joint.
     Half,
-    /// A rotation of four snorm16, a translation and a uniform scale of f32: 24 bytes per joint. Scales must be uniform.
+    /// A rotation of four snorm16, a translation and a uniform scale of f32: 24 bytes per joint. Scales must be
+    /// uniform.
     DualQuaternion,
 }
 

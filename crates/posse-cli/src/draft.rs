@@ -1,5 +1,6 @@
-//! Drafts: every file that the command writes whole is written under another name in the same folder, and gets its own name
-//! when it is complete. A draft is removed on drop, and by a signal before it ends the process, unless it was kept.
+//! Drafts: every file that the command writes whole is written under another name in the same folder, and gets its own
+//! name when it is complete. A draft is removed on drop, and by a signal before it ends the process, unless it was
+//! kept.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -39,7 +40,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Creates a draft in the folder of its place. The name is short, so that it is valid wherever that of the place is.
+    /// Creates a draft in the folder of its place. The name is short, so that it is valid wherever that of the place
+    /// is.
     ///
     /// # Errors
     /// [`Error::Io`] with the place.
@@ -86,8 +88,8 @@ impl Draft {
         failed(&self.place, source.into())
     }
 
-    /// Starts a program that writes the file in place of this process. `start` gets the path of the draft, and `stop` returns a
-    /// function that ends the program, which runs before a signal removes the file.
+    /// Starts a program that writes the file in place of this process. `start` gets the path of the draft, and `stop`
+    /// returns a function that ends the program, which runs before a signal removes the file.
     pub fn write_by<T, E, S: Fn() + Send + 'static>(
         &mut self,
         start: impl FnOnce(&Path) -> Result<T, E>,
@@ -102,7 +104,8 @@ impl Draft {
         Ok(program)
     }
 
-    /// Writes the file to the disk, and gives it its name. It replaces an older file of that name. Returns its size in bytes.
+    /// Writes the file to the disk, and gives it its name. It replaces an older file of that name. Returns its size in
+    /// bytes.
     ///
     /// # Errors
     /// [`Error::Io`] with the place. The draft is then removed.
@@ -111,7 +114,8 @@ impl Draft {
         kept.map_err(|error| self.error(error))
     }
 
-    /// Writes the file to the disk, and gives it its name if there is no file of that name. Returns false if there is one.
+    /// Writes the file to the disk, and gives it its name if there is no file of that name. Returns false if there is
+    /// one.
     ///
     /// # Errors
     /// [`Error::Io`] with the place. The draft is then removed.
@@ -120,7 +124,8 @@ impl Draft {
         match kept {
             Ok(()) => Ok(true),
             Err(_) if self.place.exists() => Ok(false),
-            // Some file systems can neither link nor rename without replacing. The one that renames last decides for both.
+            // Some file systems can neither link nor rename without replacing. The one that renames last decides for
+            // both.
             Err(_) => self.rename(TempPath::persist).map(|()| true).map_err(|error| self.error(error)),
         }
     }

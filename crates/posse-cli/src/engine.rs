@@ -48,7 +48,8 @@ impl EngineArgs {
 /// The option `--adapter`.
 #[derive(Debug, Default, clap::Args)]
 pub struct AdapterArgs {
-    /// The adapter of the GPU: a part of its name in any case, or its index in the list of `posse adapters`. Default: the best one.
+    /// The adapter of the GPU: a part of its name in any case, or its index in the list of `posse adapters`. Default:
+    /// the best one.
     #[arg(long, value_name = "NAME|INDEX")]
     adapter: Option<String>,
 }
@@ -141,8 +142,8 @@ impl<'a> Engine<'a> {
         Self::open_timed(library, selection, Some(threads), &mut StartUp::default())
     }
 
-    /// Opens an engine, and adds the time of each step to `start_up`. The library is packed on `threads` threads, by default on
-    /// [`default_threads`]; the CPU engine runs on the same number.
+    /// Opens an engine, and adds the time of each step to `start_up`. The library is packed on `threads` threads, by
+    /// default on [`default_threads`]; the CPU engine runs on the same number.
     pub fn open_timed(
         library: EngineLibrary<'a>,
         selection: EngineSelection,
@@ -210,8 +211,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The bytes that the engine keeps for its library, of the GPU engine those of its buffers; `None` for the reference, which reads
-    /// the model.
+    /// The bytes that the engine keeps for its library, of the GPU engine those of its buffers; `None` for the
+    /// reference, which reads the model.
     pub fn library_bytes(&self) -> Option<u64> {
         match self {
             Self::Gpu(engine) => Some(engine.library().size()),

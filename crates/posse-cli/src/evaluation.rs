@@ -22,7 +22,8 @@ const MAX_COUNT: u64 = 1 << 24;
 /// The largest product of samples, instances and joints.
 const MAX_JOINTS: u64 = 1 << 32;
 
-/// A clip or the rest pose at given times, for one or more instances. The poses are ordered by sample, then by instance.
+/// A clip or the rest pose at given times, for one or more instances. The poses are ordered by sample, then by
+/// instance.
 #[derive(Debug, Clone)]
 pub struct ClipEvaluation {
     /// The skeleton of all instances.

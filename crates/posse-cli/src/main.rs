@@ -3,7 +3,8 @@
 //! Code that several commands share stands in this folder directly: `arguments` and `engine` (options), `source` (files
 //! with clips: here a format is recognised), `retargeting` (their clips on another rig), `evaluation` (poses in
 //! blocks), `drawn_crowd` and `view_args` (drawing), `output`. `draft` writes every file under
-//! another name first, which `signals` removes when a signal ends the process; `write_error` adds hints to errors of outputs.
+//! another name first, which `signals` removes when a signal ends the process; `write_error` adds hints to errors of
+//! outputs.
 
 mod adapters;
 mod arguments;
@@ -58,7 +59,8 @@ struct Cli {
 enum Command {
     /// Poses a crowd of a built-in rig, measures it and checks it. Needs no file.
     Demo(demo::Args),
-    /// Lists the contents of a glTF file, a BVH file or a Cocos clip: joints, skins, clips, tracks, timelines and repairs.
+    /// Lists the contents of a glTF file, a BVH file or a Cocos clip: joints, skins, clips, tracks, timelines and
+    /// repairs.
     Inspect(inspect::Args),
     /// Evaluates a clip of a glTF or BVH file, a Cocos clip, or a crowd file at given times, as JSON or NumPy arrays.
     #[command(after_long_help = eval::help())]
@@ -68,9 +70,11 @@ enum Command {
     Bake(bake::Args),
     /// Retargets clips of a glTF or BVH file to the skeleton of another one, and writes it with them as a .glb file.
     Retarget(retarget::Args),
-    /// Compares an engine with the f64 reference, over every clip of glTF and BVH files, over Cocos clips, or over a crowd file.
+    /// Compares an engine with the f64 reference, over every clip of glTF and BVH files, over Cocos clips, or over a
+    /// crowd file.
     Verify(verify::Args),
-    /// Draws a crowd of a glTF or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
+    /// Draws a crowd of a glTF or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a
+    /// contact sheet.
     #[command(after_long_help = render::FILES)]
     Render(render::Args),
     /// Opens a window with a live crowd of up to 100,000 instances, with controls for camera, time, clips and layers.
@@ -83,7 +87,8 @@ enum Command {
     /// Lists the adapters of this machine: driver, limits, and the reasons why one is not enough for posse.
     #[command(after_help = adapters::HELP)]
     Adapters(adapters::Args),
-    /// Measures the engines over crowds of many sizes, or over a crowd file. Each case is compared with the reference first.
+    /// Measures the engines over crowds of many sizes, or over a crowd file. Each case is compared with the reference
+    /// first.
     Bench(bench::args::Args),
 }
 
@@ -128,8 +133,8 @@ impl Cli {
     }
 }
 
-/// The definition of all commands. An option with a value takes a negative number as its value, so that the message for a number
-/// out of range names the option.
+/// The definition of all commands. An option with a value takes a negative number as its value, so that the message for
+/// a number out of range names the option.
 fn definition() -> clap::Command {
     let takes_values = |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values();
     let allow_negative = move |arg: Arg| if takes_values(&arg) { arg.allow_negative_numbers(true) } else { arg };

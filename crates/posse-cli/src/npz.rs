@@ -40,8 +40,8 @@ impl Kind {
     }
 }
 
-/// The header of a `.npy` file, version 1.0 of the format: a Python dictionary, padded with spaces so that the numbers begin
-/// at a multiple of 64 bytes. `kind` is the NumPy name of the number type.
+/// The header of a `.npy` file, version 1.0 of the format: a Python dictionary, padded with spaces so that the numbers
+/// begin at a multiple of 64 bytes. `kind` is the NumPy name of the number type.
 fn header(kind: &str, shape: &[usize]) -> io::Result<Vec<u8>> {
     // A Python tuple of one element needs a comma.
     let shape = match shape {
@@ -79,8 +79,8 @@ fn array_of_texts(shape: &[usize], texts: &[&str]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// An `.npz` file that is being written: a zip file of `.npy` files, one per array. Nothing in it depends on when or where it is
-/// written.
+/// An `.npz` file that is being written: a zip file of `.npy` files, one per array. Nothing in it depends on when or
+/// where it is written.
 pub struct NpzFile<W: Write + Seek> {
     /// The name of the file in errors.
     name: PathBuf,
@@ -174,8 +174,8 @@ impl<W: Write + Seek> NpzFile<W> {
     }
 }
 
-/// An output that takes nothing more after its first error. `ZipWriter` goes on writing when it is dropped, and would print a second
-/// error.
+/// An output that takes nothing more after its first error. `ZipWriter` goes on writing when it is dropped, and would
+/// print a second error.
 pub struct UntilError<W> {
     output: W,
     has_failed: bool,

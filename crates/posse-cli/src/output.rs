@@ -16,7 +16,8 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
-/// A text in which control characters, which names of files may have and terminals obey, are escaped. Line breaks and tabs remain.
+/// A text in which control characters, which names of files may have and terminals obey, are escaped. Line breaks and
+/// tabs remain.
 fn printable(text: &str) -> Cow<'_, str> {
     escape(text, |letter| letter.is_control() && !matches!(letter, '\n' | '\t'))
 }

@@ -11,17 +11,19 @@ use crate::source::{MAX_CLIP_JOINTS, Nodes, Source, find_clip, read_nodes};
 /// The options `--map`, `--reference` and `--bound`.
 #[derive(Debug, clap::Args)]
 pub struct MapArgs {
-    /// A JSON file of pairs of joints: { "joints": { "SOURCE": "TARGET", ... }, "root": "SOURCE", "translation": "scaled", "scale": 1 }.
+    /// A JSON file of pairs of joints: { "joints": { "SOURCE": "TARGET", ... }, "root": "SOURCE", "translation":
+    /// "scaled", "scale": 1 }.
     ///
-    /// `joints` names the pairs. `root` is the joint whose translation moves the target, by default the first mapped one that the clips
-    /// translate. `translation` is `scaled` (default), `full` or `none`; `scale` is the factor of `scaled`, by default the ratio of the
-    /// heights of the roots. Without `joints`, or without --map, joints are paired by name, then by name without namespace,
-    /// separators and capitals, then by their roles in a human: those of the VRM extensions, or those that follow from the names of
-    /// Mixamo, Unreal's mannequin, VRM and Rigify. Two joints of one name but of different roles are no pair by name if one of them
-    /// is the hips.
+    /// `joints` names the pairs. `root` is the joint whose translation moves the target, by default the first mapped
+    /// one that the clips translate. `translation` is `scaled` (default), `full` or `none`; `scale` is the factor of
+    /// `scaled`, by default the ratio of the heights of the roots. Without `joints`, or without --map, joints are
+    /// paired by name, then by name without namespace, separators and capitals, then by their roles in a human: those
+    /// of the VRM extensions, or those that follow from the names of Mixamo, Unreal's mannequin, VRM and Rigify. Two
+    /// joints of one name but of different roles are no pair by name if one of them is the hips.
     #[arg(long, value_name = "MAP.json")]
     pub map: Option<PathBuf>,
-    /// The pose of SOURCE that looks like the rest pose of the target: its rest pose (default), or a clip at a time, by default at 0 s.
+    /// The pose of SOURCE that looks like the rest pose of the target: its rest pose (default), or a clip at a time, by
+    /// default at 0 s.
     #[arg(long, value_name = "rest|NAME|INDEX[@SECONDS]")]
     pub reference: Option<String>,
     /// The largest error of rotations that cannot be transformed key by key, in radians. Default: 0.0001.
@@ -66,8 +68,8 @@ pub struct Retargeted {
 }
 
 impl Retargeted {
-    /// Retargets clips of a file to the skeleton of another glTF or BVH file, or of the built-in rig. They take the places of the
-    /// originals; the others stay clips of the source.
+    /// Retargets clips of a file to the skeleton of another glTF or BVH file, or of the built-in rig. They take the
+    /// places of the originals; the others stay clips of the source.
     pub fn new(mut source: Source, file: &Path, rig: &Path, clips: &[ClipId], args: &MapArgs) -> Result<Self, Error> {
         let bytes = if is_demo(rig) { None } else { Some(read_nodes(rig)?) };
         let nodes = match &bytes {

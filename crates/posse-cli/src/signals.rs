@@ -4,9 +4,9 @@
 #[cfg(unix)]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// Handles the signals that end a process: SIGINT (Ctrl+C), SIGTERM and SIGHUP. The exit code is 128 plus the number of the signal. A
-/// signal that the parent process ignores, for example by `nohup`, stays ignored on Linux. A write beyond the largest size of a file becomes
-/// an error.
+/// Handles the signals that end a process: SIGINT (Ctrl+C), SIGTERM and SIGHUP. The exit code is 128 plus the number of
+/// the signal. A signal that the parent process ignores, for example by `nohup`, stays ignored on Linux. A write beyond
+/// the largest size of a file becomes an error.
 #[cfg(unix)]
 pub fn install() {
     use std::sync::Arc;

@@ -44,8 +44,8 @@ pub struct Source {
     pub unbound_clips: Vec<ClipId>,
     /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
-    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of a BVH file, or for a Cocos
-    /// clip without `--rig`.
+    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of a BVH file,
+    /// or for a Cocos clip without `--rig`.
     pub asset: Option<gltf::Asset>,
 }
 
@@ -60,8 +60,8 @@ pub struct NamedClip {
 impl Source {
     /// Reads a file, and prints its warnings to stderr.
     ///
-    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF or BVH file
-    /// are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
+    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF
+    /// or BVH file are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
     pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
         Self::from_slice(file, &read(file)?, rig, &mut note)
     }
@@ -237,7 +237,8 @@ impl Nodes {
     }
 }
 
-/// Finds a clip by its name, otherwise by its index. Without a name, returns the only clip, or `None` if there are no clips.
+/// Finds a clip by its name, otherwise by its index. Without a name, returns the only clip, or `None` if there are no
+/// clips.
 pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
     let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref();
     let list = || {
@@ -329,7 +330,8 @@ pub fn target_path(target: &TargetPath) -> String {
     format!("/{}", target.path.join("/"))
 }
 
-/// The property of a target. If the target is a single number of the property, the name of that number follows after a dot.
+/// The property of a target. If the target is a single number of the property, the name of that number follows after a
+/// dot.
 pub fn target_property(target: &TargetPath) -> String {
     let TargetPath { property, element, .. } = target;
     let Some(element) = *element else { return property.clone() };
@@ -362,7 +364,8 @@ pub mod tests {
     "animations":[{"name":"go","samplers":[{"input":0,"output":1}],
         "channels":[{"sampler":0,"target":{"node":0,"path":"translation"}}]}]}"#;
 
-    /// The library and the crowd of a crowd file with this text. It may name the file `a.gltf`, which has a clip `go` of a second.
+    /// The library and the crowd of a crowd file with this text. It may name the file `a.gltf`, which has a clip `go`
+    /// of a second.
     pub fn crowd_file(text: &str) -> (Library, CrowdFile) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.gltf"), GLTF).unwrap();

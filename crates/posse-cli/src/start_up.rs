@@ -14,8 +14,8 @@ pub struct StartUp {
 impl StartUp {
     /// Measures the first step, the loading of the program by the system.
     ///
-    /// A program cannot measure its own loading, so the program is started once more with `--version`. If that fails, the step
-    /// is left out.
+    /// A program cannot measure its own loading, so the program is started once more with `--version`. If that fails,
+    /// the step is left out.
     pub fn measure_program() -> Self {
         let mut start_up = Self::default();
         let start = Instant::now();

@@ -18,8 +18,8 @@ const MAX_THREADS: u64 = 1024;
 /// The option `--threads`.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct ThreadArgs {
-    /// The number of threads. Default: the cores that this process may use, by its affinity, the quota of its cgroup, and
-    /// SLURM_CPUS_PER_TASK.
+    /// The number of threads. Default: the cores that this process may use, by its affinity, the quota of its cgroup,
+    /// and SLURM_CPUS_PER_TASK.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
     threads: Option<u64>,
 }
@@ -33,8 +33,8 @@ impl ThreadArgs {
 
 /// The number of cores that the process may use, at least 1.
 ///
-/// The standard library counts the cores of the process's affinity, and stays within the quota of its cgroup. Slurm without
-/// cgroups restricts neither, so that its variable counts too.
+/// The standard library counts the cores of the process's affinity, and stays within the quota of its cgroup. Slurm
+/// without cgroups restricts neither, so that its variable counts too.
 pub fn default_threads() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let Some(cpus) = env::var_os(VARIABLE).filter(|cpus| !cpus.is_empty()) else { return cores };
@@ -53,7 +53,8 @@ fn within_slurm_task(cores: usize, cpus_per_task: &str) -> Option<usize> {
     Some(cpus.min(cores))
 }
 
-/// Calls a function for each index below `count`, in order, on several threads. The calls with the lowest indices begin first.
+/// Calls a function for each index below `count`, in order, on several threads. The calls with the lowest indices begin
+/// first.
 pub fn for_each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     let run = || {

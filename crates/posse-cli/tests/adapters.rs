@@ -29,8 +29,8 @@ impl Machine {
         Self { folder, drivers: None }
     }
 
-    /// A machine with two software drivers, Mesa's lavapipe and SwiftShader. Both have a parenthesis in the names of their adapters.
-    /// `None` if one of them is not installed.
+    /// A machine with two software drivers, Mesa's lavapipe and SwiftShader. Both have a parenthesis in the names of
+    /// their adapters. `None` if one of them is not installed.
     fn with_two_adapters() -> Option<Self> {
         let mut machine = Self::new();
         let drivers = fs::read_dir("/usr/share/vulkan/icd.d").ok()?.filter_map(Result::ok).map(|entry| entry.path());

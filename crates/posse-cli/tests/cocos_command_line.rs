@@ -14,8 +14,8 @@ const ENGINES: [&str; 3] = ["reference", "cpu", "gpu"];
 struct Folder(TempDir);
 
 impl Folder {
-    /// A folder with `clip.json`, the example in the documentation of the clip format: a head that moves back and forth, and a
-    /// body whose colour changes from black to red.
+    /// A folder with `clip.json`, the example in the documentation of the clip format: a head that moves back and
+    /// forth, and a body whose colour changes from black to red.
     fn new() -> Self {
         let folder = Self(TempDir::new().unwrap());
         folder.write("clip.json", &clip());

@@ -448,7 +448,8 @@ fn verify_holds_each_skin_format_to_its_bound() {
         assert_eq!(verdict["within"], true, "{verdict}");
         verdict["files"][0]["quantities"]["skin"]["allowed"].as_f64().unwrap()
     });
-    // The vertices are within 5 cm of the origin and are moved by 18 m: rotations matter little, and the steps of f16 are 1 / 64.
+    // The vertices are within 5 cm of the origin and are moved by 18 m: rotations matter little, and the steps of f16
+    // are 1 / 64.
     assert!(allowed[0] < allowed[1] && allowed[1] < 1e-4 && allowed[2] > 1e-3, "{allowed:?}");
     // A root with a scale that is not uniform.
     let mut document: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
@@ -463,7 +464,8 @@ fn verify_holds_each_skin_format_to_its_bound() {
     }
 }
 
-/// Mesa's device selection layer looks for a Wayland display, and libwayland reports on stderr that the variable is not set.
+/// Mesa's device selection layer looks for a Wayland display, and libwayland reports on stderr that the variable is not
+/// set.
 #[test]
 fn a_gpu_command_without_a_desktop_writes_no_other_errors() {
     let scene = Scene::new();

@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use crate::support::build::degrees;
 use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
-/// A folder with `arm.glb`, in which a joint turns by 90 degrees in 60 keys, faster and faster, with another joint 1 m away from
-/// it; and with `even.glb`, in which it turns at a constant speed.
+/// A folder with `arm.glb`, in which a joint turns by 90 degrees in 60 keys, faster and faster, with another joint 1 m
+/// away from it; and with `even.glb`, in which it turns at a constant speed.
 struct Folder(TempDir);
 
 impl Folder {

@@ -1,4 +1,5 @@
-//! `posse verify --crowd`, `render --crowd` and `bench --crowd`: a crowd file is compared with the reference, drawn and timed.
+//! `posse verify --crowd`, `render --crowd` and `bench --crowd`: a crowd file is compared with the reference, drawn and
+//! timed.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -10,8 +11,8 @@ use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
 const ENGINES: [&str; 3] = ["reference", "cpu", "gpu"];
 
-/// A folder with `arm.glb`, which has three nodes, a skin and two clips of 1 s and 2 s; and with `all.glb`, which also has
-/// weights and properties.
+/// A folder with `arm.glb`, which has three nodes, a skin and two clips of 1 s and 2 s; and with `all.glb`, which also
+/// has weights and properties.
 struct Folder(TempDir);
 
 impl Folder {
@@ -70,8 +71,8 @@ fn assert_refused(output: &Output, saying: &str) {
     assert!(output.stdout.is_empty());
 }
 
-/// Five arms with two layers, one that plays from -1 s to 1 s, and one that is masked and fades out until 3.5 s; and three
-/// instances of the other file.
+/// Five arms with two layers, one that plays from -1 s to 1 s, and one that is masked and fades out until 3.5 s; and
+/// three instances of the other file.
 fn crowd() -> Value {
     let wave = json!({ "clip": "wave", "start": -1, "rate": 0.5 });
     let fade = json!({ "start": 3, "seconds": 0.5, "shape": "smooth" });

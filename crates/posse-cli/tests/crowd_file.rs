@@ -84,8 +84,8 @@ fn assert_near(value: &Value, expected: &[f64]) {
     assert!(numbers.len() == expected.len() && numbers.iter().zip(expected).all(near), "{value}, not {expected:?}");
 }
 
-/// A rig with clips of translations, each from a key at 0 s to a last key. `walk` of 1 s, `run` of 2 s, `sway` of 1 s and `long`
-/// of 16 s move the root; `lift` of 1 s moves its descendants. A second `walk` must never be chosen.
+/// A rig with clips of translations, each from a key at 0 s to a last key. `walk` of 1 s, `run` of 2 s, `sway` of 1 s
+/// and `long` of 16 s move the root; `lift` of 1 s moves its descendants. A second `walk` must never be chosen.
 fn rig() -> GltfBuilder {
     let mut file = GltfBuilder::new();
     file.push("nodes", json!({ "name": "root", "children": [1, 2, 4] }));

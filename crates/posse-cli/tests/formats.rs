@@ -29,8 +29,9 @@ const FORMATS: &[&str] = &[
     "parquet",
 ];
 
-/// Keys at 0, 0.5 and 1 s: the hip moves along z and turns by 0, 90 and 180 degrees about z; the leg stays turned by 90 degrees
-/// about x. Beside them stand a socket with a matrix, and a lamp that does not move. The leg and the hip have a skin.
+/// Keys at 0, 0.5 and 1 s: the hip moves along z and turns by 0, 90 and 180 degrees about z; the leg stays turned by 90
+/// degrees about x. Beside them stand a socket with a matrix, and a lamp that does not move. The leg and the hip have a
+/// skin.
 fn figure() -> GltfBuilder {
     let mut file = GltfBuilder::new();
     let turn = [0.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 5.0, 0.0, 0.0, 1.0];

@@ -140,8 +140,8 @@ fn the_cpu_engine_is_timed_with_each_number_of_threads() {
     assert_eq!(rows[headings + 2][..3], ["cpu", "3", "2"], "{text}");
 }
 
-/// The largest number of threads seen while a benchmark of the CPU engine runs with `--threads`. It packs enough keys for eight
-/// threads, and poses one instance, which uses one thread.
+/// The largest number of threads seen while a benchmark of the CPU engine runs with `--threads`. It packs enough keys
+/// for eight threads, and poses one instance, which uses one thread.
 #[cfg(target_os = "linux")]
 fn most_threads(threads: &str) -> usize {
     use std::process::Stdio;
@@ -161,8 +161,8 @@ fn most_threads(threads: &str) -> usize {
     }
 }
 
-/// Threads are counted from outside, many times. Some counts may miss threads that live shortly, but not all. The main thread and one that
-/// waits for signals are counted, too.
+/// Threads are counted from outside, many times. Some counts may miss threads that live shortly, but not all. The main
+/// thread and one that waits for signals are counted, too.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_benchmark_packs_on_the_requested_number_of_threads() {

@@ -1,4 +1,5 @@
-//! Outputs that cannot be written, names of all kinds, several writers of one file, and inputs that change while they are read.
+//! Outputs that cannot be written, names of all kinds, several writers of one file, and inputs that change while they
+//! are read.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

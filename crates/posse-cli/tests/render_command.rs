@@ -207,7 +207,8 @@ fn a_texture_that_is_missing_is_a_warning_and_a_plain_colour() {
         message.contains("warning: triangle.gltf: images[0].uri: ") && message.contains("a plain colour is used"),
         "{message}"
     );
-    // A right-angled triangle that fills the picture covers half of it; the margin and the angle of the camera reduce that.
+    // A right-angled triangle that fills the picture covers half of it; the margin and the angle of the camera reduce
+    // that.
     let (pixels, spots) = reds(&folder.path().join("red.png"));
     assert!((800..1800).contains(&pixels) && spots == 1, "{pixels} in {spots}");
 }

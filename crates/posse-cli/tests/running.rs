@@ -30,7 +30,8 @@ pub struct Ended {
     pub stderr: String,
 }
 
-/// The same command without the signals that this process ignores, as background jobs of scripts do: its children would inherit that.
+/// The same command without the signals that this process ignores, as background jobs of scripts do: its children would
+/// inherit that.
 fn with_default_signals(command: &Command) -> Command {
     let mut same = Command::new(if cfg!(target_os = "linux") { OsStr::new("env") } else { command.get_program() });
     if cfg!(target_os = "linux") {

@@ -10,8 +10,9 @@ use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
 const ENGINES: [&str; 3] = ["reference", "cpu", "gpu"];
 
-/// A folder with three files. `dancer.glb` has the clips `lift`, which moves its hip and tail for 1 s, and `blink`, which moves
-/// its lid. `rig.glb` has a hip at another position in another hierarchy, but no tail and no lid. `box.glb` has none of them.
+/// A folder with three files. `dancer.glb` has the clips `lift`, which moves its hip and tail for 1 s, and `blink`,
+/// which moves its lid. `rig.glb` has a hip at another position in another hierarchy, but no tail and no lid. `box.glb`
+/// has none of them.
 struct Folder(TempDir);
 
 impl Folder {

@@ -120,7 +120,8 @@ impl Display {
         has_keys
     }
 
-    /// Writes `crowd.json`, and `arm.glb`: three joints, the clips `up`, `left` and `right`, which stand still, and `swing`.
+    /// Writes `crowd.json`, and `arm.glb`: three joints, the clips `up`, `left` and `right`, which stand still, and
+    /// `swing`.
     fn write_crowd(&self, crowd: &Value) {
         let mut arm = GltfBuilder::new();
         for (name, children) in [("shoulder", json!([1])), ("elbow", json!([2]))] {

@@ -21,7 +21,8 @@ fn joint_at(instance: u32, joint: u32) -> vec3f {
     return vec3f(dot(world[0], local), dot(world[1], local), dot(world[2], local));
 }
 
-/// A corner of an octahedron around a bone: 0 is its start, 5 its end; 1 to 4 are around it, at the share `waist` of its length.
+/// A corner of an octahedron around a bone: 0 is its start, 5 its end; 1 to 4 are around it, at the share `waist` of
+/// its length.
 fn corner(start: vec3f, end: vec3f, width: f32, waist: f32, index: u32) -> vec3f {
     let along = end - start;
     let length = max(length(along), 1e-12);

@@ -17,7 +17,8 @@ fn ground_vertex(@builtin(vertex_index) index: u32) -> VertexOutput {
     return VertexOutput(view.clip_from_world * vec4f(world, 1.0), world);
 }
 
-/// The share of a pixel that lines of a grid cover, 0 to 1. A line thinner than a pixel fades, so that it does not flicker.
+/// The share of a pixel that lines of a grid cover, 0 to 1. A line thinner than a pixel fades, so that it does not
+/// flicker.
 fn grid(position: vec2f, spacing: f32, width: f32) -> f32 {
     let cell = position / spacing;
     let pixel = max(fwidth(cell), vec2f(1e-6));

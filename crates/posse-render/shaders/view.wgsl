@@ -1,12 +1,13 @@
 // Needs: nothing
-// The camera, the light and the shadow map of a pass. This file follows the records of crates/posse-render/src/record.rs and precedes
-// figure.wgsl, bones.wgsl and stage.wgsl.
+// The camera, the light and the shadow map of a pass. This file follows the records of
+// crates/posse-render/src/record.rs and precedes figure.wgsl, bones.wgsl and stage.wgsl.
 
 @group(0) @binding(0) var<uniform> view: ViewRecord;
 @group(0) @binding(1) var shadow_map: texture_depth_2d;
 @group(0) @binding(2) var shadow_sampler: sampler_comparison;
 
-/// The share of sunlight that reaches a point, 0 to 1: the mean of a square of samples of the shadow map, each of four texels.
+/// The share of sunlight that reaches a point, 0 to 1: the mean of a square of samples of the shadow map, each of four
+/// texels.
 fn sunlight(world: vec3f, normal: vec3f) -> f32 {
     let facing = dot(normal, view.sun);
     if facing <= 0.0 {

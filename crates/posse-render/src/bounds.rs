@@ -59,8 +59,8 @@ impl Bounds {
         })
     }
 
-    /// The same box with a volume. An empty box becomes a cube of this size around the origin. A side shorter than a thousandth
-    /// of the longest side grows to that length, in both directions.
+    /// The same box with a volume. An empty box becomes a cube of this size around the origin. A side shorter than a
+    /// thousandth of the longest side grows to that length, in both directions.
     pub fn with_volume_or(self, size: f32) -> Self {
         let filled =
             if self.is_empty() { Self { low: Vec3::splat(-0.5 * size), high: Vec3::splat(0.5 * size) } } else { self };
@@ -72,8 +72,8 @@ impl Bounds {
 }
 
 impl Figure {
-    /// The positions of the vertices of a part in the space of the instance: morphed, then moved by the skin or by the joint, as
-    /// glTF 2.0 defines. Only every `step`th vertex is returned; a `step` of 0 counts as 1.
+    /// The positions of the vertices of a part in the space of the instance: morphed, then moved by the skin or by the
+    /// joint, as glTF 2.0 defines. Only every `step`th vertex is returned; a `step` of 0 counts as 1.
     ///
     /// # Panics
     /// If the part does not belong to the figure, or the figure to the skeleton; see [`Figure::check`].
@@ -110,8 +110,8 @@ impl Figure {
         mesh.vertices.iter().enumerate().step_by(step.max(1)).map(moved)
     }
 
-    /// The bounding box of the figure over poses of its skeleton, in the space of an instance. A figure without parts is bounded
-    /// by its joints.
+    /// The bounding box of the figure over poses of its skeleton, in the space of an instance. A figure without parts
+    /// is bounded by its joints.
     pub fn bounds<'a>(&self, skeleton: &Skeleton, poses: impl IntoIterator<Item = &'a Pose>) -> Bounds {
         let mut bounds = Bounds::EMPTY;
         for pose in poses {
@@ -127,7 +127,8 @@ impl Figure {
     }
 }
 
-/// The bounding box of each figure over these times of a crowd, in the space of an instance, in the order of the figures.
+/// The bounding box of each figure over these times of a crowd, in the space of an instance, in the order of the
+/// figures.
 ///
 /// # Errors
 /// Those of the reference.

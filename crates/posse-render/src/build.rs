@@ -13,15 +13,15 @@ use posse::low_level::device::{Scopes, check_device, filled_buffer, largest_bind
 use posse::{Library, Skeleton, SkeletonId, SkinFormat};
 
 impl Scene {
-    /// Uploads figures and prepares to draw instances. `placements` has one entry per instance of the crowd, in its order. An
-    /// instance without a figure shows only its bones. Bones need the model matrices in `poses`.
+    /// Uploads figures and prepares to draw instances. `placements` has one entry per instance of the crowd, in its
+    /// order. An instance without a figure shows only its bones. Bones need the model matrices in `poses`.
     ///
     /// Each draw reads the buffers of `poses` again: a scene stays valid while its crowd plays.
     ///
     /// # Errors
-    /// [`Error::Limit`] if instances or morph targets exceed a binding of the device; [`Error::Usage`] if there are fewer
-    /// placements than instances, if skin matrices do not have the format [`SkinFormat::Matrix`], or for an error of
-    /// [`Figure::check`]; [`Error::Device`] if the device has too little memory.
+    /// [`Error::Limit`] if instances or morph targets exceed a binding of the device; [`Error::Usage`] if there are
+    /// fewer placements than instances, if skin matrices do not have the format [`SkinFormat::Matrix`], or for an error
+    /// of [`Figure::check`]; [`Error::Device`] if the device has too little memory.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new<'a>(
         renderer: &Renderer,
@@ -254,8 +254,8 @@ impl Builder<'_> {
     }
 }
 
-/// Pairs of joints: the two ends of each bone, and each joint paired with itself. Only joints of skins are drawn; all joints, if the
-/// skeleton has no skin.
+/// Pairs of joints: the two ends of each bone, and each joint paired with itself. Only joints of skins are drawn; all
+/// joints, if the skeleton has no skin.
 fn bone_ends(library: &Library, id: SkeletonId) -> Vec<[u32; 2]> {
     let joints = library.skeleton(id).joints();
     let mut drawn = vec![false; joints.len()];

@@ -18,7 +18,8 @@ use glam::{Mat4, Vec3, Vec4};
 pub struct Camera {
     /// The point in the middle of the picture.
     pub target: Vec3,
-    /// The angle about +Y around the target, in radians. At 0 the camera is on the +Z side, at a quarter turn on the +X side.
+    /// The angle about +Y around the target, in radians. At 0 the camera is on the +Z side, at a quarter turn on the +X
+    /// side.
     pub azimuth: f32,
     /// The angle above the target, in radians. It is clamped to ±1.55, a little less than a quarter turn.
     pub elevation: f32,
@@ -60,7 +61,8 @@ impl Camera {
         [aspect * half, half]
     }
 
-    /// The matrix from the world to clip space, for an aspect ratio (width / height). Depth is 1 at the near plane and 0 at infinity.
+    /// The matrix from the world to clip space, for an aspect ratio (width / height). Depth is 1 at the near plane and
+    /// 0 at infinity.
     pub fn clip_from_world(&self, aspect: f32) -> Mat4 {
         let [right, up, back] = self.axes();
         let eye = self.eye();
@@ -80,8 +82,8 @@ impl Camera {
         clip_from_view * view_from_world
     }
 
-    /// The camera moved so that points fill the picture, for an aspect ratio (width / height). `margin` is the fraction of the
-    /// picture that stays free on each side. The angles stay; without points, so does the position.
+    /// The camera moved so that points fill the picture, for an aspect ratio (width / height). `margin` is the fraction
+    /// of the picture that stays free on each side. The angles stay; without points, so does the position.
     pub fn fitted(mut self, points: &[Vec3], aspect: f32, margin: f32) -> Self {
         if points.is_empty() {
             return self;
@@ -90,7 +92,8 @@ impl Camera {
         let halves = self.halves(aspect).map(|half| half * (1.0 - 2.0 * margin));
         let sum: Vec3 = points.iter().sum();
         self.target = sum / points.len() as f32;
-        // The middle of the picture depends on the distance, and the distance on the middle: a few iterations settle both.
+        // The middle of the picture depends on the distance, and the distance on the middle: a few iterations settle
+        // both.
         for _ in 0..8 {
             let to_camera_axes = |point: &Vec3| {
                 let offset = *point - self.target;

@@ -36,8 +36,9 @@ impl Canvas {
     /// A canvas of a width and height in pixels.
     ///
     /// # Errors
-    /// [`Error::Limit`] if a side is longer than the device allows, or there are more than [`MOST_PIXELS`](Self::MOST_PIXELS)
-    /// pixels; [`Error::Usage`] if a side is 0; [`Error::Device`] if the device is lost or has too little memory.
+    /// [`Error::Limit`] if a side is longer than the device allows, or there are more than
+    /// [`MOST_PIXELS`](Self::MOST_PIXELS) pixels; [`Error::Usage`] if a side is 0; [`Error::Device`] if the device is
+    /// lost or has too little memory.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(device: &wgpu::Device, target: Target, size: [u32; 2]) -> Result<Self, Error> {
         pollster::block_on(Self::new_async(device, target, size))
@@ -71,8 +72,8 @@ impl Canvas {
         Ok(Self { size, samples, depth })
     }
 
-    /// Frees the textures on the device at once. A browser frees dropped textures only when it collects garbage. Pictures that
-    /// were submitted before are still drawn.
+    /// Frees the textures on the device at once. A browser frees dropped textures only when it collects garbage.
+    /// Pictures that were submitted before are still drawn.
     pub fn destroy(self) {
         for view in self.samples.iter().chain([&self.depth]) {
             view.texture().destroy();

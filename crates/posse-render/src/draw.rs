@@ -79,7 +79,8 @@ impl Renderer {
     /// The number of texels per side of the shadow map.
     const SHADOW_TEXELS: u32 = 4096;
 
-    /// A renderer for pictures of a target. It compiles its pipelines here, once, and keeps a handle of the device and of the queue.
+    /// A renderer for pictures of a target. It compiles its pipelines here, once, and keeps a handle of the device and
+    /// of the queue.
     ///
     /// # Errors
     /// [`Error::Device`] if the device refuses a pipeline or has too little memory.
@@ -149,11 +150,12 @@ impl Renderer {
         self.target
     }
 
-    /// Records a picture of a scene into `output`, a view of a texture with the format of the target and the size of the canvas.
+    /// Records a picture of a scene into `output`, a view of a texture with the format of the target and the size of
+    /// the canvas.
     ///
-    /// The call only records; the caller submits the encoder. The picture shows the poses that the buffers of the scene hold when
-    /// the device reaches it. Without memory for the view, the device refuses the picture when the encoder is finished or submitted, and
-    /// reports it to the error scope or the handler of the caller.
+    /// The call only records; the caller submits the encoder. The picture shows the poses that the buffers of the scene
+    /// hold when the device reaches it. Without memory for the view, the device refuses the picture when the encoder is
+    /// finished or submitted, and reports it to the error scope or the handler of the caller.
     pub fn draw(
         &self,
         encoder: &mut wgpu::CommandEncoder,

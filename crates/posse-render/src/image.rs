@@ -8,7 +8,8 @@ use ::image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
 /// The most pixels per side, and in total. Larger images are refused, because a few bytes can claim any size.
 const MOST_PIXELS: u32 = 1 << 14;
 const MOST_TOTAL_PIXELS: u32 = 1 << 26;
-/// The most bytes that a decoder may allocate: 8 bytes per pixel of the largest image, and as many again for intermediate data.
+/// The most bytes that a decoder may allocate: 8 bytes per pixel of the largest image, and as many again for
+/// intermediate data.
 const MOST_BYTES: u64 = 16 * MOST_TOTAL_PIXELS as u64;
 
 /// Pixels of red, green, blue and alpha, in rows from the top. The colours are sRGB, alpha is linear.
@@ -24,8 +25,8 @@ impl Image {
     /// Decodes a PNG, JPEG or WebP file.
     ///
     /// # Errors
-    /// A message if the format is another one, the file is broken, or the image has more than 16384 pixels per side or more than
-    /// 2^26 pixels.
+    /// A message if the format is another one, the file is broken, or the image has more than 16384 pixels per side or
+    /// more than 2^26 pixels.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
         let (format, name) = match bytes {
             [0x89, b'P', b'N', b'G', ..] => (ImageFormat::Png, "PNG"),
@@ -46,8 +47,8 @@ impl Image {
         Ok(Self { size: [width, height], pixels: pixels.into_raw() })
     }
 
-    /// The mip levels of the image, each half as large as the one before, down to a single pixel. Levels with a side longer than
-    /// `largest` are left out.
+    /// The mip levels of the image, each half as large as the one before, down to a single pixel. Levels with a side
+    /// longer than `largest` are left out.
     ///
     /// A pixel is the mean of four in linear light, weighted by their alpha.
     pub fn levels(&self, largest: u32) -> Vec<Self> {

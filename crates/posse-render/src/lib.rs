@@ -1,8 +1,9 @@
 //! A renderer for crowds: draws skinned, morphed, instanced meshes from the output buffers of the GPU engine.
 //!
-//! A [`Figure`] holds the meshes and materials of the instances of a skeleton; [`gltf`] reads one from a file. A [`Scene`] holds
-//! figures and the [`Placement`]s of instances on a device. A [`Renderer`] draws a scene from a [`View`] into a texture of the
-//! caller, such as the texture of a window. A [`Picture`] is drawn and read back into memory; [`encode`] writes picture files.
+//! A [`Figure`] holds the meshes and materials of the instances of a skeleton; [`gltf`] reads one from a file. A
+//! [`Scene`] holds figures and the [`Placement`]s of instances on a device. A [`Renderer`] draws a scene from a
+//! [`View`] into a texture of the caller, such as the texture of a window. A [`Picture`] is drawn and read back into
+//! memory; [`encode`] writes picture files.
 //!
 //! Poses stay on the device: the vertex shader reads the buffers of a [`GpuCrowd`](posse::GpuCrowd).
 

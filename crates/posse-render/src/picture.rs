@@ -5,7 +5,8 @@ use crate::{Background, Canvas, Renderer, Scene, View};
 use posse::Error;
 use posse::low_level::device::{Scopes, create_buffer, fault_point, read_buffers};
 
-/// Pixels of red, green, blue and alpha, in rows from the top. The colours are sRGB, alpha is linear and not premultiplied.
+/// Pixels of red, green, blue and alpha, in rows from the top. The colours are sRGB, alpha is linear and not
+/// premultiplied.
 ///
 /// # Examples
 /// ```
@@ -38,8 +39,8 @@ impl Picture {
         Self { size, pixels: colour.repeat(size[0] as usize * size[1] as usize) }
     }
 
-    /// Draws a scene and reads the picture back. The commands that the encoder already holds run first; the call submits them. The
-    /// target of the renderer must have four bytes per pixel.
+    /// Draws a scene and reads the picture back. The commands that the encoder already holds run first; the call
+    /// submits them. The target of the renderer must have four bytes per pixel.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost or out of memory.
@@ -93,8 +94,8 @@ impl Picture {
         Ok(picture)
     }
 
-    /// Reads a texture of the renderer's device back. The commands that the encoder already holds run first; the call submits them.
-    /// The texture must have four bytes per pixel and the usage `COPY_SRC`.
+    /// Reads a texture of the renderer's device back. The commands that the encoder already holds run first; the call
+    /// submits them. The texture must have four bytes per pixel and the usage `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost or out of memory.
@@ -146,7 +147,8 @@ impl Picture {
         [0, 1, 2, 3].map(|channel| self.pixels[first + channel])
     }
 
-    /// Copies another picture into this one, with its upper left corner at a pixel. Pixels beyond the edges are left out.
+    /// Copies another picture into this one, with its upper left corner at a pixel. Pixels beyond the edges are left
+    /// out.
     pub fn paste(&mut self, other: &Self, left: u32, top: u32) {
         let width = other.size[0].min(self.size[0].saturating_sub(left)) as usize;
         for y in 0..other.size[1].min(self.size[1].saturating_sub(top)) {
@@ -157,8 +159,8 @@ impl Picture {
     }
 }
 
-/// Divides the colour of a pixel by its alpha in linear light. The renderer blends with transparent black; files store the colour
-/// itself.
+/// Divides the colour of a pixel by its alpha in linear light. The renderer blends with transparent black; files store
+/// the colour itself.
 fn unpremultiply(pixel: [u8; 4]) -> [u8; 4] {
     let [red, green, blue, alpha] = pixel;
     if alpha == 0 || alpha == 255 {

@@ -187,7 +187,8 @@ impl Stages<'_> {
             .map(|target| Some(wgpu::ColorTargetState { format: target.format, blend, write_mask }))
             .into_iter()
             .collect();
-        // Depth 0 is near in the shadow map, and far in pictures. Equal depth passes in pictures, for the sky at depth 0.
+        // Depth 0 is near in the shadow map, and far in pictures. Equal depth passes in pictures, for the sky at
+        // depth 0.
         let compare = match pass.target {
             Some(_) => wgpu::CompareFunction::GreaterEqual,
             None => wgpu::CompareFunction::Less,

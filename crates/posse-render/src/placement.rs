@@ -20,8 +20,8 @@ impl Default for Placement {
     }
 }
 
-/// Transforms for a crowd of `count` instances, each `room` wide: an evenly filled disc around the origin, in which all instances
-/// face about the same way. A single instance is at the origin and not turned.
+/// Transforms for a crowd of `count` instances, each `room` wide: an evenly filled disc around the origin, in which all
+/// instances face about the same way. A single instance is at the origin and not turned.
 ///
 /// Source: H. Vogel, "A better way to construct the sunflower head", 1979.
 pub fn sunflower(count: usize, room: f32) -> impl Iterator<Item = Affine3A> {

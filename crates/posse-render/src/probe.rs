@@ -11,14 +11,15 @@ const PROBE: &str = include_str!("../shaders/probe.wgsl");
 const ROW: u32 = 1024;
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
-/// The positions of all vertices of a scene in the world, as the vertex shader computes them from the poses that the buffers of the
-/// scene hold. There is one list per batch of the crowd and part of its figure; in a list, one instance follows the other.
+/// The positions of all vertices of a scene in the world, as the vertex shader computes them from the poses that the
+/// buffers of the scene hold. There is one list per batch of the crowd and part of its figure; in a list, one instance
+/// follows the other.
 ///
 /// The positions are read back, for tests and for exports of meshes. Pictures do not need them.
 ///
 /// # Errors
-/// [`Error::Limit`] if a part has too many vertices in all its instances for a texture of the device; [`Error::Device`] if the
-/// device is lost or out of memory.
+/// [`Error::Limit`] if a part has too many vertices in all its instances for a texture of the device; [`Error::Device`]
+/// if the device is lost or out of memory.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn vertex_positions(renderer: &Renderer, scene: &Scene) -> Result<Vec<Vec<[f32; 3]>>, Error> {
     pollster::block_on(vertex_positions_async(renderer, scene))

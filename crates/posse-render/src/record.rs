@@ -14,7 +14,8 @@ pub const SHARED: Shared = Shared {
 };
 
 constants! {
-    /// Samples of the shadow map per row and per column of a square. Their mean is the share of sunlight that reaches a point.
+    /// Samples of the shadow map per row and per column of a square. Their mean is the share of sunlight that reaches a
+    /// point.
     pub const SHADOW_SAMPLES: u32 = 6;
     /// Vertices of a bone: the eight triangles of an octahedron.
     pub const BONE_VERTICES: u32 = 24;
@@ -25,8 +26,8 @@ constants! {
 record! {
     /// The camera and the light of a pass. A uniform.
     ViewRecord {
-        /// The matrix from the world to clip space. Depth is 1 at the near plane and 0 at infinity; in the pass of the shadow map,
-        /// it goes from 0 to 1.
+        /// The matrix from the world to clip space. Depth is 1 at the near plane and 0 at infinity; in the pass of the
+        /// shadow map, it goes from 0 to 1.
         clip_from_world: Mat4,
         /// The matrix from the world to the shadow map: x and y from -1 to 1, depth from 0 to 1.
         shadow_from_world: Mat4,
@@ -40,8 +41,8 @@ record! {
         penumbra: f32,
         /// The vector from the middle of the picture to its upper edge, at distance 1.
         up: Vec3,
-        /// The distance by which a point moves along its normal before the shadow map is sampled. It keeps a surface from shading
-        /// itself.
+        /// The distance by which a point moves along its normal before the shadow map is sampled. It keeps a surface
+        /// from shading itself.
         shadow_offset: f32,
         /// The direction from the camera to the middle of the picture, of length 1.
         forward: Vec3,
@@ -65,7 +66,8 @@ record! {
         grid_contrast: f32,
         /// The colour of the sky at the zenith.
         zenith: Vec3,
-        /// The share of its own depth that a bone keeps. 1 draws bones at their depth; smaller values draw them in front of the rest.
+        /// The share of its own depth that a bone keeps. 1 draws bones at their depth; smaller values draw them in
+        /// front of the rest.
         bone_depth: f32,
         /// The colour of the sky at the horizon.
         horizon: Vec3,

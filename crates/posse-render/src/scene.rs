@@ -123,8 +123,8 @@ impl<'a> UploadedPoses<'a> {
     /// those of the batch.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a pose is missing or lacks an output that the batch has; [`Error::Device`] if the device has too little
-    /// memory.
+    /// [`Error::Usage`] if a pose is missing or lacks an output that the batch has; [`Error::Device`] if the device has
+    /// too little memory.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new<'g>(gpu: impl Into<DeviceAndQueue<'g>>, like: PoseBuffers<'a>, poses: &Poses) -> Result<Self, Error> {
         pollster::block_on(Self::new_async(gpu, like, poses))

@@ -46,7 +46,8 @@ pub enum Bones {
 pub struct Stage {
     /// A box around everything that is drawn, at all times that are drawn. The ground is its lower side.
     pub bounds: Bounds,
-    /// The size of a figure, in world units, more than 0. It scales the softness of shadows, the grid of the ground, and bones.
+    /// The size of a figure, in world units, more than 0. It scales the softness of shadows, the grid of the ground,
+    /// and bones.
     pub figure_size: f32,
     /// The background.
     pub background: Background,
@@ -67,8 +68,8 @@ pub enum Background {
 }
 
 impl Stage {
-    /// A stage for a scene of these bounds with figures of this size. A size that is not finite and positive becomes 1; empty
-    /// bounds become a cube of that size.
+    /// A stage for a scene of these bounds with figures of this size. A size that is not finite and positive becomes 1;
+    /// empty bounds become a cube of that size.
     pub fn new(bounds: Bounds, figure_size: f32) -> Self {
         let figure_size = if figure_size.is_finite() && figure_size > 0.0 { figure_size } else { 1.0 };
         let sun = Vec3::new(-0.32, 0.78, 0.54).normalize();
@@ -101,7 +102,8 @@ impl Stage {
         (Mat4::from_cols(columns[0], columns[1], columns[2], offset.extend(1.0)), width)
     }
 
-    /// The distance between lines of the ground's grid: 1, 2 or 5 times a power of ten, near 0.6 times the size of a figure.
+    /// The distance between lines of the ground's grid: 1, 2 or 5 times a power of ten, near 0.6 times the size of a
+    /// figure.
     fn grid(&self) -> f32 {
         let wanted = 0.6 * self.figure_size;
         let power = 10.0_f32.powf(wanted.log10().floor());
@@ -113,15 +115,17 @@ impl Stage {
 /// The distance between samples of a shadow, in texels, chosen so that the samples of a row leave no gaps.
 const SAMPLE_TEXELS: f32 = 1.25;
 
-/// The number of texels used per side of a shadow map with `texels` texels per side and this width in world units. A penumbra
-/// always has the same number of texels; they are chosen so that it is a hundredth of a figure wide, if the map has enough.
+/// The number of texels used per side of a shadow map with `texels` texels per side and this width in world units. A
+/// penumbra always has the same number of texels; they are chosen so that it is a hundredth of a figure wide, if the
+/// map has enough.
 fn shadow_texels(stage: &Stage, width: f32, texels: u32) -> u32 {
     let wanted = SHADOW_SAMPLES as f32 * SAMPLE_TEXELS * width / (0.02 * stage.figure_size);
     (wanted.ceil() as u32).clamp(64, texels)
 }
 
 impl ViewRecord {
-    /// The record of a view, for pictures of an aspect ratio (width / height), and a shadow map with `texels` texels per side.
+    /// The record of a view, for pictures of an aspect ratio (width / height), and a shadow map with `texels` texels
+    /// per side.
     pub fn new(view: &View, aspect: f32, texels: u32) -> Self {
         let View { camera, stage, bones } = view;
         let (shadow_from_world, width) = stage.shadow_from_world();

@@ -40,8 +40,8 @@ fn with_primitive(mut file: GltfBuilder, primitive: Value) -> GltfBuilder {
     file
 }
 
-/// Two meshes with one skin each, which share node 0, and a mesh with morph targets on a mirrored node. The clip lasts 1 s: node 0
-/// moves up by 2, and the weights change from (0, 0) to (1, 0.5).
+/// Two meshes with one skin each, which share node 0, and a mesh with morph targets on a mirrored node. The clip lasts
+/// 1 s: node 0 moves up by 2, and the weights change from (0, 0) to (1, 0.5).
 pub fn two_skins() -> (Library, Figure) {
     let (library, mut figure, warnings) = read(&two_skins_file());
     assert_eq!(warnings, Vec::<String>::new());
@@ -156,7 +156,8 @@ fn materials_match_the_file() {
     assert_eq!((texture.wrap, texture.nearest), ([Wrap::Clamp, Wrap::Mirror], true));
     assert_eq!(texture.transform.transform_point2(glam::Vec2::ONE), glam::Vec2::new(2.5, 4.25));
     assert_eq!(figure.images[texture.image].pixels, [255, 0, 0, 255, 0, 0, 255, 128]);
-    // The mean of both pixels in linear light, weighted by alpha: two thirds red and one third blue. Alpha is the plain mean.
+    // The mean of both pixels in linear light, weighted by alpha: two thirds red and one third blue. Alpha is the plain
+    // mean.
     let [red, green, blue, alpha] = figure.images[0].levels(1)[0].pixels[..] else { panic!("one pixel") };
     assert_eq!((red, green, blue, alpha), (213, 0, 156, 192));
 }

@@ -1,4 +1,5 @@
-//! The gaits of the example with steered characters: planted feet stay where they are, also in mixtures of synchronised gaits.
+//! The gaits of the example with steered characters: planted feet stay where they are, also in mixtures of synchronised
+//! gaits.
 
 use posse::{Library, demo};
 

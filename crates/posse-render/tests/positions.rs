@@ -11,8 +11,8 @@ use super::files;
 use super::scenes::Shot;
 use crate::support::skip;
 
-/// The largest distance between vertices of the shader and of the reference, as a fraction of the size of the figure; and the
-/// number of vertices.
+/// The largest distance between vertices of the shader and of the reference, as a fraction of the size of the figure;
+/// and the number of vertices.
 fn worst(shot: &Shot, reference: &Shot) -> (f64, usize) {
     let outputs = Outputs { model: true, skin: true, weights: true, ..Outputs::NONE };
     let poses = Reference::new(&reference.library).evaluate(&reference.crowd, Ticks(0), outputs).unwrap().instances;
@@ -61,11 +61,11 @@ fn two_skins_two_morph_targets_and_a_mirrored_node_match_values_worked_out_by_ha
     };
     // The first skin's only joint: node 0, whose inverse bind matrix moves by (1, 0, 0): (0, 0, 0) to (1, 1, 0).
     assert_near(found[0][0], [0.0, 1.0, 9.0]);
-    // The second skin: half of node 0 and half of node 1, at (0, 0, 4) with an inverse bind matrix of scale 2: (1, 0, 0)
-    // becomes half of (1, 1, 0) and half of (2, 0, 4).
+    // The second skin: half of node 0 and half of node 1, at (0, 0, 4) with an inverse bind matrix of scale 2: (1,
+    // 0, 0) becomes half of (1, 1, 0) and half of (2, 0, 4).
     assert_near(found[1][1], [2.0, 0.5, 8.5]);
-    // The morphed mesh moves with node 2, of scale (-1, 1, 1) at (0, 0, -2). Its vertex (1, 0, 0) goes up by 0.5 x 2 and by
-    // 0.25 x 4 in z: (1, 1, 1), mirrored (-1, 1, 1), moved (-1, 1, -1).
+    // The morphed mesh moves with node 2, of scale (-1, 1, 1) at (0, 0, -2). Its vertex (1, 0, 0) goes up by 0.5 x 2
+    // and by 0.25 x 4 in z: (1, 1, 1), mirrored (-1, 1, 1), moved (-1, 1, -1).
     assert_near(found[2][1], [-1.0, 1.0, 11.0]);
     assert!(worst(&shot, &shot).0 < 1e-6);
 }

@@ -30,7 +30,8 @@ fn compact_channels_are_those_that_were_packed() {
     }
     let other = arrays.push_value([-1.0; 4]);
     let (mut queries, mut wanted) = (Vec::new(), Vec::new());
-    // One joint fills a part of a group of 32 channels, 11 joints fill one and a channel of the next, 32 joints fill three.
+    // One joint fills a part of a group of 32 channels, 11 joints fill one and a channel of the next, 32 joints fill
+    // three.
     for joints in [1, 10, 11, 32, 65] {
         for shift in 0..11 {
             let mut channels: Vec<Channel> = (0..3 * joints).map(|index| channel(index, shift, other)).collect();

@@ -186,8 +186,8 @@ fn keys_are_found_on_any_timeline() {
     }
 }
 
-/// The spans that the kernel's search finds: row, next, fraction and interval. A query is the offset of a timeline, and the two parts of a
-/// time.
+/// The spans that the kernel's search finds: row, next, fraction and interval. A query is the offset of a timeline, and
+/// the two parts of a time.
 fn search_all(arrays: &mut Arrays, queries: &[(u32, f32, f32)]) -> Vec<DVec4> {
     let first_query = arrays.words.len();
     arrays.words.extend(queries.iter().flat_map(|&(offset, high, low)| [offset, high.to_bits(), low.to_bits()]));

@@ -68,8 +68,8 @@ fn two_joints_blend_as_dual_quaternions() {
     let turned = words(turn, DVec3::new(1.0, -1.0, 0.0), 1.0);
     let near = |found: DVec3, expected: DVec3| assert!(found.distance(expected) < 1e-4, "{found}, not {expected}");
     near(blended([turned, turned], [2.0, 0.0, 0.0]), DVec3::new(1.0, 1.0, 0.0));
-    // Half of it is an eighth of a turn about the same axis (Kavan et al. 2007, section 4): points keep their distance from the
-    // axis. Blended matrices would give (1.5, 0.5, 0), which is nearer.
+    // Half of it is an eighth of a turn about the same axis (Kavan et al. 2007, section 4): points keep their distance
+    // from the axis. Blended matrices would give (1.5, 0.5, 0), which is nearer.
     let eighth = DVec3::new(1.0 + FRAC_1_SQRT_2, FRAC_1_SQRT_2, 0.0);
     near(blended([still, turned], [2.0, 0.0, 0.0]), eighth);
     // A quaternion and its negative are the same rotation.

@@ -5,7 +5,8 @@ use super::lines::too_long;
 use crate::import::fault::shorten;
 use crate::model::is_usable;
 
-/// The bytes of a line that are allowed per number. Numbers have up to 25 digits and signs; the rest is space between them.
+/// The bytes of a line that are allowed per number. Numbers have up to 25 digits and signs; the rest is space between
+/// them.
 const BYTES_PER_NUMBER: usize = 256;
 /// The bytes of a line that are allowed beside its numbers.
 const BYTES_BESIDE: usize = 4096;

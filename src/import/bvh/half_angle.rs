@@ -35,8 +35,8 @@ const COS: [f64; 6] = [
 
 /// The sine and the cosine of half of each angle. Angles are finite, in degrees.
 ///
-/// The angle is reduced in degrees, which is exact. The functions of the standard library take radians, whose rounding is
-/// an error of its own, and compute one angle at a time. A loop without branches computes several at a time.
+/// The angle is reduced in degrees, which is exact. The functions of the standard library take radians, whose rounding
+/// is an error of its own, and compute one angle at a time. A loop without branches computes several at a time.
 pub(super) fn half_sin_cos(degrees: &FrameColumn, sines: &mut FrameColumn, cosines: &mut FrameColumn) {
     // Without an early exit, the compiler checks several angles at a time.
     if degrees.iter().fold(false, |large, angle| large | (angle.abs() > LARGEST)) {

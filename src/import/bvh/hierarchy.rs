@@ -272,8 +272,8 @@ pub(super) struct Turn {
 }
 
 impl Columns {
-    /// The tracks of the channels of a joint, the first of which has the column `first`. Fails for a component that has two
-    /// channels, and for more than three rotations.
+    /// The tracks of the channels of a joint, the first of which has the column `first`. Fails for a component that has
+    /// two channels, and for more than three rotations.
     pub fn of_joint(joint: usize, offset: [f64; 3], channels: &[Channel], first: usize) -> Result<Vec<Self>, String> {
         let (mut positions, mut turns) = ([None; 3], Vec::new());
         for (column, &channel) in (first..).zip(channels) {

@@ -60,7 +60,8 @@ impl Keys {
         self.len -= count;
     }
 
-    /// A clip of a copy of these keys, each at its frame times the frame time of the file. Without keys, it has no tracks.
+    /// A clip of a copy of these keys, each at its frame times the frame time of the file. Without keys, it has no
+    /// tracks.
     ///
     /// # Errors
     /// [`Error::Timeline`] if the times do not increase, which a [`Reader`](super::Reader) rules out.

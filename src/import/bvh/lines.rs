@@ -40,7 +40,8 @@ impl<R: BufRead> Lines<R> {
         Fault::new(format!("line {line}"), reason).in_file(&self.file)
     }
 
-    /// The next lines with their ends, one or more; `None` at the end of the file. The last line of a file may have no end.
+    /// The next lines with their ends, one or more; `None` at the end of the file. The last line of a file may have no
+    /// end.
     ///
     /// Fails if it would have to copy a line of more than `longest` bytes.
     pub fn whole_lines(&mut self, longest: usize) -> Result<Option<&[u8]>, Error> {
@@ -65,7 +66,8 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Reads the next line, without its end. Returns false at the end of the file. Fails for a line of more than `longest` bytes.
+    /// Reads the next line, without its end. Returns false at the end of the file. Fails for a line of more than
+    /// `longest` bytes.
     pub fn read_line(&mut self, longest: usize, line: &mut Vec<u8>) -> Result<bool, Error> {
         line.clear();
         let Some(lines) = self.whole_lines(longest)? else { return Ok(false) };
@@ -124,7 +126,8 @@ const LONGEST_LINE: usize = 1 << 24;
 /// The longest name of a joint in bytes. An End Site repeats the name of its parent.
 const LONGEST_NAME: usize = 512;
 
-/// The words of a text: runs of letters between spaces, braces, colons and ends of lines. A brace or colon is a word of its own.
+/// The words of a text: runs of letters between spaces, braces, colons and ends of lines. A brace or colon is a word of
+/// its own.
 pub(super) struct Words<R> {
     lines: Lines<R>,
     /// The present line.

@@ -1,17 +1,18 @@
 //! BVH: motion capture as text, into a [`Library`].
 //!
-//! The joints of HIERARCHY become one skeleton, whose rest pose are the OFFSETs; an End Site becomes a joint named `PARENT_end`.
-//! MOTION becomes one clip. A joint may have positions and up to three rotations, in any order. The rotations of a frame are the
-//! product of turns about the axes, the first in the list outermost: `R1 * R2 * R3` for column vectors, angles in degrees. They
-//! are computed in `f64`. Between frames, rotations follow slerp, and translations a line. Numbers keep the units of the file.
+//! The joints of HIERARCHY become one skeleton, whose rest pose are the OFFSETs; an End Site becomes a joint named
+//! `PARENT_end`. MOTION becomes one clip. A joint may have positions and up to three rotations, in any order. The
+//! rotations of a frame are the product of turns about the axes, the first in the list outermost: `R1 * R2 * R3` for
+//! column vectors, angles in degrees. They are computed in `f64`. Between frames, rotations follow slerp, and
+//! translations a line. Numbers keep the units of the file.
 //!
-//! Keywords may be in any case, and words may stand on one line or on many. A name reaches to the end of its line, or to a brace. A
-//! frame is one line.
+//! Keywords may be in any case, and words may stand on one line or on many. A name reaches to the end of its line, or
+//! to a brace. A frame is one line.
 //!
 //! [`load`] and [`from_slice`] read whole files, a [`Reader`] reads files of any length in parts.
 //!
-//! The stages, in order: `lines` finds lines and their words. `hierarchy` reads the joints and their channels. `frame` reads the
-//! numbers of a block of frames. `half_angle` and `rotation` turn them into rotations. `keys` makes the clip.
+//! The stages, in order: `lines` finds lines and their words. `hierarchy` reads the joints and their channels. `frame`
+//! reads the numbers of a block of frames. `half_angle` and `rotation` turn them into rotations. `keys` makes the clip.
 
 mod frame;
 mod half_angle;
@@ -50,7 +51,8 @@ pub struct Asset {
 /// Reads a `.bvh` file into a library.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a line if it cannot be used. The library is then unchanged.
+/// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a line if it cannot be used. The library is then
+/// unchanged.
 ///
 /// # Examples
 /// ```
@@ -76,7 +78,8 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Erro
 
 /// Reads the bytes of a `.bvh` file into a library.
 ///
-/// `name` is the name of the file in results and errors; it is not opened. Its stem is the name of the clip and the skeleton.
+/// `name` is the name of the file in results and errors; it is not opened. Its stem is the name of the clip and the
+/// skeleton.
 ///
 /// # Errors
 /// [`Error::Import`] with a line if the file cannot be used. The library is then unchanged.
@@ -102,8 +105,8 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<As
     Ok(Asset { file: name.to_path_buf(), skeleton, clip, frames, frame_time, warnings })
 }
 
-/// Returns true for a BVH file. The content decides: its first word is HIERARCHY. If it begins like neither BVH nor glTF nor
-/// JSON, the extension of the name decides.
+/// Returns true for a BVH file. The content decides: its first word is HIERARCHY. If it begins like neither BVH nor
+/// glTF nor JSON, the extension of the name decides.
 pub fn is_bvh(file: &Path, bytes: &[u8]) -> bool {
     const FIRST: &[u8] = b"HIERARCHY";
     let text = lines::without_mark(bytes).trim_ascii_start();

@@ -81,8 +81,8 @@ impl Reader<BufReader<File>> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads HIERARCHY and the head of MOTION of an input. `name` is the name of the file in errors; it is not opened. Its stem is
-    /// the name of the skeleton.
+    /// Reads HIERARCHY and the head of MOTION of an input. `name` is the name of the file in errors; it is not opened.
+    /// Its stem is the name of the skeleton.
     ///
     /// # Errors
     /// [`Error::Io`] if the input cannot be read; [`Error::Import`] with a line if it cannot be used.
@@ -132,12 +132,13 @@ impl<R: BufRead> Reader<R> {
         &self.warnings
     }
 
-    /// Reads up to `count` frames, and appends their keys. Returns the number of frames that were read: 0 only after the last frame,
-    /// or for a `count` of 0. After the last frame, it reads to the end of the file.
+    /// Reads up to `count` frames, and appends their keys. Returns the number of frames that were read: 0 only after
+    /// the last frame, or for a `count` of 0. After the last frame, it reads to the end of the file.
     ///
     /// # Errors
-    /// [`Error::Io`] if the input cannot be read; [`Error::Import`] with a line if a frame cannot be used, frames are missing, or
-    /// more than spaces follow the last frame; [`Error::Usage`] if `keys` has keys that do not end before the next frame.
+    /// [`Error::Io`] if the input cannot be read; [`Error::Import`] with a line if a frame cannot be used, frames are
+    /// missing, or more than spaces follow the last frame; [`Error::Usage`] if `keys` has keys that do not end before
+    /// the next frame.
     pub fn read(&mut self, count: usize, keys: &mut Keys) -> Result<usize, Error> {
         self.begin(keys)?;
         let left = usize::try_from(self.frames - self.next).unwrap_or(usize::MAX);
@@ -186,8 +187,8 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
-    /// Reads frames of the block from `done` to `frames`, as many as the buffer of the input holds, but at least one line.
-    /// Returns the number of frames that the block has then.
+    /// Reads frames of the block from `done` to `frames`, as many as the buffer of the input holds, but at least one
+    /// line. Returns the number of frames that the block has then.
     fn read_lines(&mut self, mut done: usize, frames: usize) -> Result<usize, Error> {
         let Some(text) = self.lines.whole_lines(longest_line(self.columns.len()))? else {
             let (found, frames) = (self.next + done as u64, self.frames);

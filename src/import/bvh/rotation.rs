@@ -13,11 +13,11 @@ pub(super) struct RotationState {
 }
 
 impl RotationState {
-    /// Appends the rotations of the first `count` frames of a block: the product of the turns, in their order. `column` returns
-    /// the angles of a column, in degrees.
+    /// Appends the rotations of the first `count` frames of a block: the product of the turns, in their order. `column`
+    /// returns the angles of a column, in degrees.
     ///
-    /// A quaternion and its negative are one rotation. Each key is written with the sign that is nearest to the key before, so
-    /// that interpolation takes the shorter way. The key before may be that of an earlier block.
+    /// A quaternion and its negative are one rotation. Each key is written with the sign that is nearest to the key
+    /// before, so that interpolation takes the shorter way. The key before may be that of an earlier block.
     pub fn append<'a>(
         &mut self,
         turns: &[Turn],
@@ -67,8 +67,8 @@ fn multiply_turns<'a>(rotations: &mut [FrameColumn; 4], turns: &[Turn], column: 
     }
 }
 
-/// Multiplies rotations by turns about an axis, which have only that component and w. `rotations` are the components of that axis,
-/// of the two axes that follow in the cycle x, y, z, and w.
+/// Multiplies rotations by turns about an axis, which have only that component and w. `rotations` are the components of
+/// that axis, of the two axes that follow in the cycle x, y, z, and w.
 fn multiply(rotations: [&mut FrameColumn; 4], sin: &FrameColumn, cos: &FrameColumn) {
     let [own, next, last, w] = rotations;
     for frame in 0..BLOCK {

@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::import::Fault;
 use crate::model::{Easing, Library, WrapMode};
 
-/// A clip as a document. Its curves have a path and a property, or a path, a component and a property. They share lists of key
-/// times.
+/// A clip as a document. Its curves have a path and a property, or a path, a component and a property. They share lists
+/// of key times.
 ///
 /// # Examples
 /// ```
@@ -82,8 +82,8 @@ pub struct CurveData {
     /// `easing_methods`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub easing_method: Option<Value>,
-    /// The easings of the intervals that start at a key: a list with one easing per key, null for linear; or an object by the
-    /// number of the key.
+    /// The easings of the intervals that start at a key: a list with one easing per key, null for linear; or an object
+    /// by the number of the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub easing_methods: Option<Value>,
     /// True to interpolate between keys, false to hold each value until the next key. `None` is true.
@@ -158,8 +158,8 @@ impl Document {
         Keys(self.keys.len() as i64 - 1)
     }
 
-    /// Adds a curve of a property of a node, and returns it, so that easings can be set. Replaces an earlier curve of the
-    /// property.
+    /// Adds a curve of a property of a node, and returns it, so that easings can be set. Replaces an earlier curve of
+    /// the property.
     pub fn curve<V: Into<Value>>(
         &mut self,
         path: impl Into<String>,
@@ -171,8 +171,8 @@ impl Document {
         CurveData::insert(&mut node.props, property.into(), keys, values)
     }
 
-    /// Adds a curve of a property of a component, and returns it, so that easings can be set. Replaces an earlier curve of the
-    /// property.
+    /// Adds a curve of a property of a component, and returns it, so that easings can be set. Replaces an earlier curve
+    /// of the property.
     pub fn component_curve<V: Into<Value>>(
         &mut self,
         path: impl Into<String>,
@@ -185,7 +185,8 @@ impl Document {
         CurveData::insert(node.comps.entry(component.into()).or_default(), property.into(), keys, values)
     }
 
-    /// Reads the document. The result is ready to be bound to a skeleton. Only the interpolators of the library are used.
+    /// Reads the document. The result is ready to be bound to a skeleton. Only the interpolators of the library are
+    /// used.
     ///
     /// # Errors
     /// [`Error::Import`] with a JSON path in the document if it cannot be used. The file of the error is `document`.
@@ -275,8 +276,8 @@ pub fn rect(x: f64, y: f64, width: f64, height: f64) -> Value {
     json!({ "__type__": "cc.Rect", "x": x, "y": y, "width": width, "height": height })
 }
 
-/// A key of a cubic spline: a value, and the slopes before and after it in values per second. All three are numbers, or all
-/// three are of one of the types [`vec2`], [`vec3`], [`vec4`] and [`quat`].
+/// A key of a cubic spline: a value, and the slopes before and after it in values per second. All three are numbers, or
+/// all three are of one of the types [`vec2`], [`vec3`], [`vec4`] and [`quat`].
 pub fn spline(in_tangent: impl Into<Value>, value: impl Into<Value>, out_tangent: impl Into<Value>) -> Value {
     let value = value.into();
     let kind = value.get("__type__").and_then(Value::as_str).and_then(|name| name.strip_prefix("cc."));

@@ -71,8 +71,8 @@ pub(super) fn per_key(easings: Vec<Easing>) -> CurveEasing {
     }
 }
 
-/// An easing by name, by number, or by the four numbers of a Bezier curve. Unknown names and numbers give a linear easing,
-/// with a warning.
+/// An easing by name, by number, or by the four numbers of a Bezier curve. Unknown names and numbers give a linear
+/// easing, with a warning.
 pub(super) fn easing(reader: &mut Reader<'_>, node: &Node<'_>) -> Result<Easing, Fault> {
     if let Some(name) = node.value().as_str() {
         if let Some(easing) = Easing::from_name(name) {

@@ -45,8 +45,8 @@ impl<'a> KeyList<'a> {
     }
 }
 
-/// The distance in seconds within which a time hits a key: a millionth of the duration. If keys are evenly spaced, a millionth
-/// of the step between two keys.
+/// The distance in seconds within which a time hits a key: a millionth of the duration. If keys are evenly spaced, a
+/// millionth of the step between two keys.
 fn window(times: &[f64], duration: f64) -> f64 {
     const PART: f64 = 1e-6;
     let (Some(first), Some(last), Some(second)) = (times.first(), times.last(), times.get(1)) else {

@@ -1,16 +1,17 @@
 //! Cocos Creator: animation clips as JSON into [`UnboundClip`]s.
 //!
-//! All forms of such files are supported: `curveDatas` with keys and values, with or without `props`; the `_curves` with
-//! modifiers of releases 1.0 to 3.2; the `_tracks` of releases 3.3 and later; and the `curveData` of the 2.x line. Clips can also
-//! be made in code, as a [`Document`] or directly as an [`UnboundClip`].
+//! All forms of such files are supported: `curveDatas` with keys and values, with or without `props`; the `_curves`
+//! with modifiers of releases 1.0 to 3.2; the `_tracks` of releases 3.3 and later; and the `curveData` of the 2.x line.
+//! Clips can also be made in code, as a [`Document`] or directly as an [`UnboundClip`].
 //!
-//! Values between keys follow the releases before 1.0. Later releases give the same values, except for their faults. A cubic
-//! spline has the meaning of glTF, whatever the release made of it.
+//! Values between keys follow the releases before 1.0. Later releases give the same values, except for their faults. A
+//! cubic spline has the meaning of glTF, whatever the release made of it.
 //!
 //! Parts that are not supported are left out, with a [`Warning`]. If nothing would remain, the file is refused.
 //!
-//! The stages, in order: `node` gives values their paths and follows references. `nested` and `target`, both with `legacy`, and
-//! `tracks` read the forms; `target` also reads targets. `value`, `easing` and `real_curve` make the curves. `clip` joins them.
+//! The stages, in order: `node` gives values their paths and follows references. `nested` and `target`, both with
+//! `legacy`, and `tracks` read the forms; `target` also reads targets. `value`, `easing` and `real_curve` make the
+//! curves. `clip` joins them.
 //!
 //! One figure of Cocos Creator is not met, on purpose: a constructor of that engine replaced the `w` of a quaternion by
 //! 1 if it was 0. Here the 0 stays.
@@ -53,8 +54,8 @@ pub struct ClipFile {
 
 /// Reads an `.anim` or `.json` file.
 ///
-/// Only the interpolators of the library are used. A value whose `__type__` is the name of an interpolator is a value of this
-/// interpolator, with its fields, or with a list `values` if it has no fields.
+/// Only the interpolators of the library are used. A value whose `__type__` is the name of an interpolator is a value
+/// of this interpolator, with its fields, or with a list `values` if it has no fields.
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a JSON path if it cannot be used.
@@ -105,8 +106,8 @@ fn read(library: &Library, file: &Value, bytes: usize) -> Result<ClipFile, Fault
     Ok(ClipFile { clip, warnings: reader.warnings })
 }
 
-/// Returns `true` for a Cocos clip, `false` for a glTF file. The content decides. If it does not tell, for example because it is
-/// broken, the extension of the name decides.
+/// Returns `true` for a Cocos clip, `false` for a glTF file. The content decides. If it does not tell, for example
+/// because it is broken, the extension of the name decides.
 pub fn is_clip(file: &Path, bytes: &[u8]) -> bool {
     const FIELDS: [&str; 5] = ["__type__", "curveDatas", "curveData", "_curves", "_tracks"];
     if bytes.starts_with(b"glTF") || bytes.starts_with(b"CCON") {

@@ -1,5 +1,5 @@
-//! Curves nested by target: `curveDatas`, by path, then by property, or by component and property; and the `curveData` of the
-//! 2.x line, which is the same with frames instead of keys and values.
+//! Curves nested by target: `curveDatas`, by path, then by property, or by component and property; and the `curveData`
+//! of the 2.x line, which is the same with frames instead of keys and values.
 
 use super::legacy::LegacyCurve;
 use super::node::{Node, Reader};

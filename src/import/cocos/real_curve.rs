@@ -1,5 +1,5 @@
-//! Curves of releases 3.3 and later: times, and as many keyframes. In curves of numbers each interval has its own mode of
-//! interpolation.
+//! Curves of releases 3.3 and later: times, and as many keyframes. In curves of numbers each interval has its own mode
+//! of interpolation.
 //!
 //! Weighted tangents are an easing: they become a Bezier easing whose y is its own parameter, followed by an ordinary
 //! spline.
@@ -108,7 +108,8 @@ impl Keyframe {
         if !(0..4).contains(&weights) {
             return Err(node.fault(format!("{weights} is not a tangent weight mode; expected 0 to 3")));
         }
-        // With a weight, a very steep tangent is like a vertical one. Numbers beyond the range of f32 are therefore accepted.
+        // With a weight, a very steep tangent is like a vertical one. Numbers beyond the range of f32 are therefore
+        // accepted.
         let number = |name| node.get(name)?.map_or(Ok(0.0), |node| node.finite());
         let tangent = |slope, weight, bit| {
             let weight = number(weight)?;
@@ -140,8 +141,8 @@ impl Keyframe {
     }
 }
 
-/// A Bezier curve in time and value. Its values are a cubic spline over the parameter of the Bezier curve. Its times become a
-/// Bezier easing from time to this parameter: the y of its control points are 1/3 and 2/3.
+/// A Bezier curve in time and value. Its values are a cubic spline over the parameter of the Bezier curve. Its times
+/// become a Bezier easing from time to this parameter: the y of its control points are 1/3 and 2/3.
 fn weighted(right: Tangent, left: Tangent, seconds: f64) -> Interval {
     let [(start, out), (end, into)] = [right, left].map(|tangent| handle(tangent, seconds));
     let easing = Easing::Bezier([start / seconds, 1.0 / 3.0, 1.0 - end / seconds, 2.0 / 3.0]);

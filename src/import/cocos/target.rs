@@ -1,4 +1,5 @@
-//! Targets of tracks, from paths and from lists of modifiers; and the curves of releases 1.0 to 3.2 that have such lists.
+//! Targets of tracks, from paths and from lists of modifiers; and the curves of releases 1.0 to 3.2 that have such
+//! lists.
 
 use crate::import::Fault;
 use crate::import::cocos::legacy::LegacyCurve;
@@ -15,8 +16,8 @@ pub(super) fn segments(reader: &mut Reader<'_>, node: &Node<'_>, path: &str) -> 
     Ok(segments.map(str::to_owned).collect())
 }
 
-/// The target of a list of modifiers, and of an adapter of the value if there is one. `None`, with a warning, if a part of it
-/// is not supported.
+/// The target of a list of modifiers, and of an adapter of the value if there is one. `None`, with a warning, if a part
+/// of it is not supported.
 pub(super) fn from_modifiers(
     reader: &mut Reader<'_>,
     modifiers: &List<'_>,

@@ -265,7 +265,8 @@ impl CrowdDocument {
     }
 }
 
-/// A value that the file has as an object. Without this, the parser would accept a list of the values of its fields, too.
+/// A value that the file has as an object. Without this, the parser would accept a list of the values of its fields,
+/// too.
 #[derive(Debug)]
 pub(super) struct Object<T>(T);
 

@@ -1,5 +1,5 @@
-//! Layers of a group: their clips, times, weights and fades, with the parameters, blend spaces and transitions that they refer to, and
-//! the differences between the instances of the group, by the R2 low-discrepancy sequence.
+//! Layers of a group: their clips, times, weights and fades, with the parameters, blend spaces and transitions that
+//! they refer to, and the differences between the instances of the group, by the R2 low-discrepancy sequence.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -409,8 +409,8 @@ impl TransitionTemplate {
 pub(super) type ReadLayers<'a, 'r> =
     dyn FnMut(&JsonPath, &'static str, &'a [Object<LayerEntry>]) -> Result<Vec<LayerTemplate>, Error> + 'r;
 
-/// Reads a transition and those that it interrupts, which are inside of it. `depth` is the number of the transition from
-/// outside, beginning with 1. A fault of a transition becomes an error by `in_file`.
+/// Reads a transition and those that it interrupts, which are inside of it. `depth` is the number of the transition
+/// from outside, beginning with 1. A fault of a transition becomes an error by `in_file`.
 pub(super) fn read_transition<'a>(
     path: &JsonPath,
     entry: &'a TransitionEntry,

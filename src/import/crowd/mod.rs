@@ -11,17 +11,18 @@
 //!         { "clip": "Survey", "mode": "additive", "reference": "first", "weight": 0.5, "mask": "front" } ] } ] }
 //! ```
 //!
-//! `"roots": [{ "clip": "Walk", "joint": "b_Hip_01", "translation": "xy", "rotation": "yaw" }]` gives clips root motion. The
-//! axes are those of the space of the parent of the joint, in which the keys of the joint are. The resulting motions are in the
-//! same space. In Fox.glb, the parent of the hip has z up, so that x and y are horizontal.
-//! [`RootMotion::on_ground`](crate::RootMotion::on_ground) finds horizontal axes. `"yaw"` is the rotation about the up axis of
-//! the instance; `"full"` is the whole rotation. A joint without a track in the clip moves nothing, with a warning.
+//! `"roots": [{ "clip": "Walk", "joint": "b_Hip_01", "translation": "xy", "rotation": "yaw" }]` gives clips root
+//! motion. The axes are those of the space of the parent of the joint, in which the keys of the joint are. The
+//! resulting motions are in the same space. In Fox.glb, the parent of the hip has z up, so that x and y are horizontal.
+//! [`RootMotion::on_ground`](crate::RootMotion::on_ground) finds horizontal axes. `"yaw"` is the rotation about the up
+//! axis of the instance; `"full"` is the whole rotation. A joint without a track in the clip moves nothing, with a
+//! warning.
 //!
 //! [`FORMAT`] describes all fields.
 //!
-//! The stages, in order: `document` parses the JSON. Root joints and sync markers are set, and `layers` adds the blend spaces. `groups`
-//! makes groups with their masks; `layers` makes their parameters, layers and transitions, and gives each instance its own start and
-//! rate; `goals` makes their goals.
+//! The stages, in order: `document` parses the JSON. Root joints and sync markers are set, and `layers` adds the blend
+//! spaces. `groups` makes groups with their masks; `layers` makes their parameters, layers and transitions, and gives
+//! each instance its own start and rate; `goals` makes their goals.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -110,8 +111,8 @@ impl CrowdFile {
     /// [`CompressedLibrary`](crate::CompressedLibrary) of it; transitions take their displacements from its poses.
     ///
     /// # Errors
-    /// The errors of [`Crowd::push`], [`Crowd::set_parameters`], [`Crowd::set_goals`] and [`Crowd::set_transition`]. They do not occur for a file that
-    /// was loaded.
+    /// The errors of [`Crowd::push`], [`Crowd::set_parameters`], [`Crowd::set_goals`] and [`Crowd::set_transition`].
+    /// They do not occur for a file that was loaded.
     pub fn crowd(&self, library: &Library, instances: Range<usize>) -> Result<Crowd, Error> {
         let mut crowd = Crowd::new();
         let first = self.groups.partition_point(|group| group.instances.end <= instances.start);
@@ -127,12 +128,13 @@ impl CrowdFile {
     }
 }
 
-/// Reads a crowd file into a library, with the glTF files that it names. Their paths are relative to the folder of the file.
+/// Reads a crowd file into a library, with the glTF files that it names. Their paths are relative to the folder of the
+/// file.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a JSON path if it or one of its glTF files cannot be used;
-/// [`Error::Limit`] for more than [`MAX_INSTANCES`](CrowdFile::MAX_INSTANCES) instances, or for masks of more than 2^24 weights
-/// in all, one per joint. The library is then unchanged.
+/// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a JSON path if it or one of its glTF files cannot
+/// be used; [`Error::Limit`] for more than [`MAX_INSTANCES`](CrowdFile::MAX_INSTANCES) instances, or for masks of more
+/// than 2^24 weights in all, one per joint. The library is then unchanged.
 ///
 /// # Examples
 /// ```
@@ -157,8 +159,8 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<CrowdFile, 
     from_slice_with(library, file, &bytes, &|path| std::fs::read(path))
 }
 
-/// Reads the bytes of a crowd file into a library. `open` returns the bytes of a glTF file by its path: the folder of `file`, joined
-/// with the path in the crowd file.
+/// Reads the bytes of a crowd file into a library. `open` returns the bytes of a glTF file by its path: the folder of
+/// `file`, joined with the path in the crowd file.
 ///
 /// # Errors
 /// Those of [`load`], except [`Error::Io`].
@@ -172,7 +174,8 @@ pub(crate) fn from_slice_with(
     read(library, file, bytes, open).inspect_err(|_| library.truncate(before))
 }
 
-/// Returns true for a crowd file: a JSON object with the fields `files` and `instances`, and without the field `asset` of glTF.
+/// Returns true for a crowd file: a JSON object with the fields `files` and `instances`, and without the field `asset`
+/// of glTF.
 pub fn is_crowd(bytes: &[u8]) -> bool {
     let fields = serde_json::from_slice::<HashMap<String, IgnoredAny>>(without_mark(bytes)).unwrap_or_default();
     ["files", "instances"].iter().all(|&field| fields.contains_key(field)) && !fields.contains_key("asset")
@@ -191,7 +194,8 @@ fn read(
     let mut assets: HashMap<(&str, Option<usize>), Arc<Asset>> = HashMap::new();
     let mut files = Vec::with_capacity(document.files.len());
     for (index, name) in document.files.iter().enumerate() {
-        // Root motion and markers belong to the clips of one entry, so that an entry that has some does not share its asset.
+        // Root motion and markers belong to the clips of one entry, so that an entry that has some does not share its
+        // asset.
         let is_named = document.roots.iter().any(|root| root.file == index)
             || document.markers.iter().any(|markers| markers.file == index);
         let own = is_named.then_some(index);

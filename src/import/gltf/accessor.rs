@@ -127,8 +127,8 @@ impl<'a> Reader<'a> {
 
     /// Checks all elements of an accessor, and charges the memory that they will fill.
     ///
-    /// Afterwards, other readers of the same bytes may rely on this: views lie in their buffers, elements lie in their views,
-    /// and sparse indices increase and are below the count.
+    /// Afterwards, other readers of the same bytes may rely on this: views lie in their buffers, elements lie in their
+    /// views, and sparse indices increase and are below the count.
     pub fn check(&mut self, index: usize, path: &JsonPath) -> Result<Layout, Fault> {
         let accessor = self.accessor(index, path)?;
         let layout = self.layout(index, path)?;

@@ -163,8 +163,9 @@ fn numbers(value: &Value) -> Option<Vec<f64>> {
     }
 }
 
-/// The default value of each number of a property, by the last name of its pointer. 0 for unknown properties and infinite
-/// defaults. Source: the property tables of glTF 2.0 and of its extensions for materials, textures, lights and nodes.
+/// The default value of each number of a property, by the last name of its pointer. 0 for unknown properties and
+/// infinite defaults. Source: the property tables of glTF 2.0 and of its extensions for materials, textures, lights and
+/// nodes.
 fn default_value(pointer: &str) -> f64 {
     match pointer.rsplit('/').next().unwrap_or_default() {
         "baseColorFactor" | "metallicFactor" | "roughnessFactor" => 1.0,

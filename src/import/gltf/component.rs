@@ -73,7 +73,8 @@ impl Component {
         }
     }
 
-    /// The value of a normalized integer: from -1 to 1, or from 0 to 1 (glTF 2.0, section 3.11). Floats stay as they are.
+    /// The value of a normalized integer: from -1 to 1, or from 0 to 1 (glTF 2.0, section 3.11). Floats stay as they
+    /// are.
     pub fn normalize(self, number: f64) -> f64 {
         match self {
             Self::I8 => (number / 127.0).max(-1.0),

@@ -64,7 +64,8 @@ fn open_glb<'a>(bytes: &'a [u8], warnings: &mut Vec<Warning>) -> Result<Containe
     Ok(Container { json, bin })
 }
 
-/// The length in bytes of the first chunk, by the first 20 bytes of a file. `None` if it is not a GLB file that begins with JSON.
+/// The length in bytes of the first chunk, by the first 20 bytes of a file. `None` if it is not a GLB file that begins
+/// with JSON.
 pub(crate) fn first_json_chunk(bytes: &[u8]) -> Option<u32> {
     let is_json = bytes.starts_with(MAGIC) && word(bytes, 4) == Some(2) && word(bytes, 16) == Some(JSON_CHUNK);
     is_json.then(|| word(bytes, 12)).flatten()

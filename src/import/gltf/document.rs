@@ -1,8 +1,8 @@
 //! The parts of a glTF document that animation needs, as the file has them. Nothing here has been checked.
 //!
 //! The types of the `gltf` crate do not serve: they hold node transforms in `f32`, refuse a whole file for a channel
-//! without `target.node`, and parse meshes and materials, which animation does not need. The parser skips fields that are
-//! not declared here.
+//! without `target.node`, and parse meshes and materials, which animation does not need. The parser skips fields that
+//! are not declared here.
 //!
 //! For callers that have loaded a file with the crate already, `loaded` makes the same library (feature `gltf`). The
 //! renderer reads meshes, materials and images with the crate, which gets the document without its animations.

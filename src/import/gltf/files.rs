@@ -51,8 +51,8 @@ impl<'a> Files<'a> {
         folder.map_or(Self::None, Self::Folder)
     }
 
-    /// Finds a file by its decoded relative path. With `is_single`, no other file is found later, so that its names need not be
-    /// resolved. An error is the reason.
+    /// Finds a file by its decoded relative path. With `is_single`, no other file is found later, so that its names
+    /// need not be resolved. An error is the reason.
     pub(super) fn find(self, uri: &str, name: &str, is_single: bool) -> Result<FileKey, String> {
         match self {
             Self::None => {
@@ -76,7 +76,8 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The first `size` bytes of a file that was found. Bytes that the caller holds are not copied, and are returned whole.
+    /// The first `size` bytes of a file that was found. Bytes that the caller holds are not copied, and are returned
+    /// whole.
     pub(super) fn read(self, key: &Path, uri: &str, name: &str, size: u64) -> Result<Cow<'a, [u8]>, String> {
         if let Self::Given(files) = self {
             return files.bytes(name).map(Cow::Borrowed).ok_or_else(|| missing(uri));

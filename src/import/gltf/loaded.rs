@@ -35,8 +35,8 @@ pub(super) fn size(root: &Root, buffers: &[Data]) -> usize {
     items * ITEM_BYTES + buffers.iter().map(|data| data.len()).sum::<usize>()
 }
 
-/// The parts of a document that animation needs, with numbers as the crate has rounded them. Buffers have no URI, since the
-/// caller gives their bytes.
+/// The parts of a document that animation needs, with numbers as the crate has rounded them. Buffers have no URI, since
+/// the caller gives their bytes.
 pub(super) fn document(root: &Root) -> Result<Document<'_>, Fault> {
     let views = root.buffer_views.iter().enumerate().map(|(index, given)| view(index, given));
     let document = Document {

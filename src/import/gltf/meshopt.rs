@@ -1,7 +1,7 @@
 //! Decompression of buffer views: `KHR_meshopt_compression` and `EXT_meshopt_compression`, appendix A.
 //!
-//! The decoder is in safe Rust: it needs no C++ compiler, works in a browser, and refuses garbled streams with an error.
-//! Tests compare the decoder with the reference implementation, which is C++.
+//! The decoder is in safe Rust: it needs no C++ compiler, works in a browser, and refuses garbled streams with an
+//! error. Tests compare the decoder with the reference implementation, which is C++.
 
 #[cfg(test)]
 mod tests;
@@ -253,8 +253,8 @@ pub(super) fn decode_sequence(data: &[u8], count: usize, stride: usize) -> Resul
 /// The number of codes for common triangles that share no edge with earlier ones.
 const TABLE: usize = 16;
 
-/// Decodes a list of triangles: `count` indices of `stride` bytes. A triangle consists of an edge of an earlier triangle and a
-/// vertex, or of three vertices. A vertex is a recent one, the next new one, or spelled out.
+/// Decodes a list of triangles: `count` indices of `stride` bytes. A triangle consists of an edge of an earlier
+/// triangle and a vertex, or of three vertices. A vertex is a recent one, the next new one, or spelled out.
 pub(super) fn decode_triangles(data: &[u8], count: usize, stride: usize) -> Result<Vec<u8>, MeshoptError> {
     if stride != 2 && stride != 4 {
         return Err(wrong("mode", format!("a triangle list has to have indices of 2 or 4 bytes, not of {stride}")));
@@ -271,7 +271,8 @@ pub(super) fn decode_triangles(data: &[u8], count: usize, stride: usize) -> Resu
     let codes = stream.take(count / 3)?;
     let body = stream.0.len().checked_sub(TABLE).ok_or_else(|| broken("it ends too early"))?;
     let (body, table) = stream.0.split_at(body);
-    // A stream that refers to an item before the first gets the number that the library which defines the format has there.
+    // A stream that refers to an item before the first gets the number that the library which defines the format has
+    // there.
     let (edges, vertices) = (Recent::new([u32::MAX; 2]), Recent::new(u32::MAX));
     let mut state = State { data: Stream(body), edges, vertices, next: 0, last: 0 };
     let mut decoded = Vec::with_capacity(count * stride);

@@ -1,16 +1,18 @@
 //! glTF 2.0: `.glb` and `.gltf` files into a [`Library`].
 //!
-//! All nodes of a file, whether or not a scene shows them, become the joints of one skeleton. Its skins and animations become
-//! skins and clips. Of meshes, only the morph weights are read. `render::gltf` reads meshes, materials and textures.
+//! All nodes of a file, whether or not a scene shows them, become the joints of one skeleton. Its skins and animations
+//! become skins and clips. Of meshes, only the morph weights are read. `render::gltf` reads meshes, materials and
+//! textures.
 //!
 //! Supported besides the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
-//! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones of `VRMC_vrm` and `VRMC_vrm_animation`. An unknown extension does not stop a file, even if the file
-//! requires it: a [`Warning`] names it.
+//! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones of `VRMC_vrm` and
+//! `VRMC_vrm_animation`. An unknown extension does not stop a file, even if the file requires it: a [`Warning`] names
+//! it.
 //!
-//! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds bytes,
-//! `files` those beside the document and in its URIs; `meshopt` decompresses them. `accessor` and `component` turn bytes into numbers.
-//! `nodes`, with skins and humanoid bones, `channels`, `curves` and `animations` make the model. `loaded` replaces the first two stages for documents that the
-//! `gltf` crate has parsed.
+//! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds
+//! bytes, `files` those beside the document and in its URIs; `meshopt` decompresses them. `accessor` and `component`
+//! turn bytes into numbers. `nodes`, with skins and humanoid bones, `channels`, `curves` and `animations` make the
+//! model. `loaded` replaces the first two stages for documents that the `gltf` crate has parsed.
 
 pub(crate) mod accessor;
 mod animations;
@@ -65,8 +67,8 @@ pub struct Asset {
 /// Reads a `.glb` or `.gltf` file into a library, with the buffers beside it that its animations need.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a JSON path if it cannot be used. The library is then
-/// unchanged.
+/// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a JSON path if it cannot be used. The library is
+/// then unchanged.
 ///
 /// # Examples
 /// ```
@@ -94,8 +96,8 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Erro
 
 /// Reads the bytes of a `.glb` or `.gltf` file into a library.
 ///
-/// `name` is the name of the file in results and errors; it is not opened. `folder` is the folder of external buffers. With
-/// `None`, a file that needs external buffers is refused.
+/// `name` is the name of the file in results and errors; it is not opened. `folder` is the folder of external buffers.
+/// With `None`, a file that needs external buffers is refused.
 ///
 /// # Errors
 /// [`Error::Import`] with a JSON path if the file cannot be used. The library is then unchanged.
@@ -126,15 +128,16 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], folder: Opti
     Ok(append(library, read(name, bytes, Files::in_folder(folder))?))
 }
 
-/// As [`from_slice`], with the bytes of external buffers from a function: for programs without a file system, such as web pages.
+/// As [`from_slice`], with the bytes of external buffers from a function: for programs without a file system, such as
+/// web pages.
 ///
-/// `files` returns the bytes of a file by its path relative to the document, such as `textures/hero.png`; percent-encoding is
-/// already decoded. Data URIs do not reach it. `None` means that there is no such file: a file that is needed is then an error
-/// that names it.
+/// `files` returns the bytes of a file by its path relative to the document, such as `textures/hero.png`;
+/// percent-encoding is already decoded. Data URIs do not reach it. `None` means that there is no such file: a file that
+/// is needed is then an error that names it.
 ///
 /// # Errors
-/// [`Error::Import`] with a JSON path if the file cannot be used, or if a necessary file is missing. The library is then
-/// unchanged.
+/// [`Error::Import`] with a JSON path if the file cannot be used, or if a necessary file is missing. The library is
+/// then unchanged.
 ///
 /// # Examples
 /// ```
@@ -176,18 +179,18 @@ pub fn from_slice_with<'b>(
 ///
 /// * Rest transforms, matrices and weights of nodes and meshes are rounded to `f32`.
 /// * The skeleton has no name, since a document has no file name. [`Asset::file`] and errors say `gltf::Document`.
-/// * `KHR_animation_pointer` is dropped. The crate refuses channels that name a property by a pointer alone; to animate those,
-///   [`load`] the file itself.
+/// * `KHR_animation_pointer` is dropped. The crate refuses channels that name a property by a pointer alone; to animate
+///   those, [`load`] the file itself.
 ///
-/// `buffers` are in the order of the document, as `gltf::import` returns them. A buffer that no animation or skin needs may be
-/// missing or empty. Compressed buffer views (`EXT_meshopt_compression`, `KHR_meshopt_compression`) are decompressed here; the
-/// crate parses such files without validation only.
+/// `buffers` are in the order of the document, as `gltf::import` returns them. A buffer that no animation or skin needs
+/// may be missing or empty. Compressed buffer views (`EXT_meshopt_compression`, `KHR_meshopt_compression`) are
+/// decompressed here; the crate parses such files without validation only.
 ///
 /// The caller must use the same version of the `gltf` crate as posse: `posse::gltf`.
 ///
 /// # Errors
-/// [`Error::Import`] with a JSON path if the document cannot be used, or if a necessary buffer is missing or too short. The
-/// library is then unchanged.
+/// [`Error::Import`] with a JSON path if the document cannot be used, or if a necessary buffer is missing or too short.
+/// The library is then unchanged.
 ///
 /// # Examples
 /// ```
@@ -234,8 +237,8 @@ fn append(library: &mut Library, loaded: Loaded) -> Asset {
     }
 }
 
-/// Charges the memory of the clips in the engines, which store a record per clip for every joint, weight and property. In the
-/// file, a node or an animation takes a few bytes.
+/// Charges the memory of the clips in the engines, which store a record per clip for every joint, weight and property.
+/// In the file, a node or an animation takes a few bytes.
 fn charge_clips(reader: &mut Reader, skeleton: &Skeleton) -> Result<(), Fault> {
     let last = reader.document.animations.len().saturating_sub(1);
     let records = 3 * skeleton.joints().len() + 2 * (skeleton.weight_count() + skeleton.property_width());

@@ -1,4 +1,5 @@
-//! Nodes become joints (glTF 2.0, section 3.5), with skins (section 3.7.3) and humanoid bones; and the extensions that a file requires.
+//! Nodes become joints (glTF 2.0, section 3.5), with skins (section 3.7.3) and humanoid bones; and the extensions that
+//! a file requires.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -85,7 +86,8 @@ impl Hierarchy {
     }
 }
 
-/// The nodes depth first from each root, children in the order of the file. Nodes that no root leads to are in or below a cycle.
+/// The nodes depth first from each root, children in the order of the file. Nodes that no root leads to are in or below
+/// a cycle.
 fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<Vec<usize>, Fault> {
     let mut order = Vec::with_capacity(parents.len());
     let mut found = vec![false; parents.len()];

@@ -73,7 +73,8 @@ impl Outline {
         Self::from_slice(name, &bytes)
     }
 
-    /// Reads the outline of the bytes of a `.glb` or `.gltf` file. `name` is the name of the file in errors; it is not opened.
+    /// Reads the outline of the bytes of a `.glb` or `.gltf` file. `name` is the name of the file in errors; it is not
+    /// opened.
     ///
     /// # Errors
     /// [`Error::Import`] with a JSON path if the JSON cannot be used.

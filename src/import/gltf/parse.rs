@@ -12,9 +12,9 @@ impl<'a> Document<'a> {
             let found = if text.is_empty() { "it is empty".into() } else { describe_content(text) };
             return Err(Fault::new("file", format!("{found}; a glTF file is a GLB container or a JSON object")));
         }
-        // It is faster to check all text at once than string by string. Keeping paths costs time as well. Only a document with a
-        // fault is therefore parsed a second time, with paths. So is one that is not UTF-8: fields that are skipped may hold
-        // any bytes.
+        // It is faster to check all text at once than string by string. Keeping paths costs time as well. Only a
+        // document with a fault is therefore parsed a second time, with paths. So is one that is not UTF-8: fields that
+        // are skipped may hold any bytes.
         let document = match std::str::from_utf8(text).map(serde_json::from_str::<Self>) {
             Ok(Ok(document)) => document,
             _ => parse_with_paths(text)?,

@@ -13,8 +13,8 @@ use super::meshopt;
 use crate::import::memory_budget::MemoryBudget;
 use crate::import::{Fault, JsonPath, Warning};
 
-/// Bytes that any file may allocate. Channels may share an accessor, so that even a small file may rightly need far more
-/// memory than its own size.
+/// Bytes that any file may allocate. Channels may share an accessor, so that even a small file may rightly need far
+/// more memory than its own size.
 const ALLOWANCE: u64 = 256 << 20;
 
 /// Bytes of the file itself, of another file, or decompressed bytes.
@@ -58,8 +58,8 @@ impl<'a> View<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of a document. `given` holds the bytes of the buffers without a URI, the binary chunk of a GLB file first.
-    /// `size` is the number of bytes of the file. `files` has the external buffers.
+    /// A reader of a document. `given` holds the bytes of the buffers without a URI, the binary chunk of a GLB file
+    /// first. `size` is the number of bytes of the file. `files` has the external buffers.
     pub fn new(document: &'a Document<'a>, given: Vec<&'a [u8]>, files: Files<'a>, size: usize) -> Self {
         let (buffers, views) = (document.buffers.len(), document.buffer_views.len());
         Self {
@@ -141,7 +141,8 @@ impl<'a> Reader<'a> {
         Ok((bytes, range))
     }
 
-    /// True if there are bytes for a buffer: it has a URI, or is the binary chunk. Other buffers stand for compressed data.
+    /// True if there are bytes for a buffer: it has a URI, or is the binary chunk. Other buffers stand for compressed
+    /// data.
     pub(crate) fn has_bytes(&self, index: usize) -> bool {
         self.given.get(index).is_some() || self.document.buffers.get(index).is_some_and(|buffer| buffer.uri.is_some())
     }
@@ -208,8 +209,8 @@ impl<'a> Reader<'a> {
         if uri.contains(':') || name.starts_with(['/', '\\']) || Path::new(&name).is_absolute() {
             return Err(fault(format!("{uri:?} is not a path relative to the file; save the buffer beside the file")));
         }
-        // A file is stored once, however many buffers and names refer to it; twice if the first buffer needs only a part of it.
-        // With a single buffer, no file is read again.
+        // A file is stored once, however many buffers and names refer to it; twice if the first buffer needs only a
+        // part of it. With a single buffer, no file is read again.
         let is_single = self.document.buffers.len() <= 1;
         let FileKey { key, size } = self.files.find(uri, &name, is_single).map_err(fault)?;
         let wanted = wanted.unwrap_or(size);

@@ -10,20 +10,21 @@ use crate::pack::record::{constants, record};
 constants! {
     /// The offset or index that stands for none.
     pub const NONE: u32 = u32::MAX;
-    /// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond are
-    /// clamped.
+    /// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond
+    /// are clamped.
     pub const QUAT_MOST_ARCS: f32 = MOST_ARCS as f32;
-    /// The largest `1 - cos` of the angle between two quaternions that slerp of unnormalised quaternions interpolates linearly.
+    /// The largest `1 - cos` of the angle between two quaternions that slerp of unnormalised quaternions interpolates
+    /// linearly.
     pub const QUAT_LEAST_ARC: f32 = LEAST_ARC as f32;
     /// The least absolute value of a quaternion's largest number for which it can be normalised.
     pub const QUAT_LEAST_NUMBER: f32 = 1e-30;
-    /// The factors `n n` of the terms n = 1, 2, ... of the series of `sin(t a) / sin(a)` (D. Eberly, "A Fast and Accurate
-    /// Algorithm for Computing SLERP", 2011).
+    /// The factors `n n` of the terms n = 1, 2, ... of the series of `sin(t a) / sin(a)` (D. Eberly, "A Fast and
+    /// Accurate Algorithm for Computing SLERP", 2011).
     pub const QUAT_SINE_SQUARES: [f32; 8] = [1.0, 4.0, 9.0, 16.0, 25.0, 36.0, 49.0, 64.0];
     /// The divisors `n (2 n + 1)` of the same terms.
     pub const QUAT_SINE_DIVISORS: [f32; 8] = [3.0, 10.0, 21.0, 36.0, 55.0, 78.0, 105.0, 136.0];
-    /// The cosine of the angle between two quaternions above which four terms of the series are off by at most 2e-9. The angle is 19
-    /// degrees, and that of the rotations 38.
+    /// The cosine of the angle between two quaternions above which four terms of the series are off by at most 2e-9.
+    /// The angle is 19 degrees, and that of the rotations 38.
     pub const QUAT_SHORT_ARC: f32 = 0.945;
 
     /// The largest fraction that is eased: the largest `f32` below 1.
@@ -32,11 +33,12 @@ constants! {
     pub const EASE_OVERSHOOT: f32 = Easing::BACK_OVERSHOOT as f32;
     /// The overshoot of `backInOut`, per half.
     pub const EASE_OVERSHOOT_IN_OUT: f32 = Easing::BACK_OVERSHOOT_IN_OUT as f32;
-    /// The polynomial of the sine of `x` quarter turns, divided by `x`, in `x x`. The highest coefficient comes first. It
-    /// interpolates at Chebyshev points.
+    /// The polynomial of the sine of `x` quarter turns, divided by `x`, in `x x`. The highest coefficient comes first.
+    /// It interpolates at Chebyshev points.
     pub const EASE_SINE: [f32; 6] =
         [-3.431_789e-6, 0.000_160_254_6, -0.004_681_657_7, 0.079_692_6, -0.645_964_1, FRAC_PI_2];
-    /// The polynomial of 2 to a power from -0.5 to 0.5. The highest coefficient comes first. It interpolates at Chebyshev points.
+    /// The polynomial of 2 to a power from -0.5 to 0.5. The highest coefficient comes first. It interpolates at
+    /// Chebyshev points.
     pub const EASE_EXP2: [f32; 7] =
         [0.000_154_531_63, 0.001_339_086_3, 0.009_618_083, 0.055_503_57, 0.240_226_5, LN_2, 1.0];
     /// The most iterations to the parameter of a Bezier curve.
@@ -57,7 +59,8 @@ constants! {
     pub const EASING_LINEAR: u32 = 0;
     /// Code of the easing that is 0 up to the end.
     pub const EASING_CONSTANT: u32 = 1;
-    /// First code of the `quad` easings. A variant, `EASING_IN` to `EASING_OUT_IN`, is added to it. Each name has four codes.
+    /// First code of the `quad` easings. A variant, `EASING_IN` to `EASING_OUT_IN`, is added to it. Each name has four
+    /// codes.
     pub const EASING_QUAD: u32 = 2;
     /// First code of the `cubic` easings.
     pub const EASING_CUBIC: u32 = 6;
@@ -81,8 +84,8 @@ constants! {
     pub const EASING_SMOOTH: u32 = 42;
     /// Code of the `fade` easing, which has no variants.
     pub const EASING_FADE: u32 = 43;
-    /// First code of a Bezier curve. The offset of its two values is added to it: the control points, then the parameter and the
-    /// x of its first and its second fold.
+    /// First code of a Bezier curve. The offset of its two values is added to it: the control points, then the
+    /// parameter and the x of its first and its second fold.
     pub const EASING_BEZIER: u32 = 44;
     /// Variant of an easing: the function itself.
     pub const EASING_IN: u32 = 0;
@@ -100,12 +103,13 @@ constants! {
     pub const VALUE_ROTATION_REST: u32 = NONE - 2;
     /// Bit of [`Mapping::source`]: the interval is a straight line, without easing.
     pub const MAP_STRAIGHT: u32 = 1 << 31;
-    /// Bit of [`Mapping::source`]: the fraction is measured back from the next key time, which loses no precision near it.
+    /// Bit of [`Mapping::source`]: the fraction is measured back from the next key time, which loses no precision near
+    /// it.
     pub const MAP_BACK: u32 = 1 << 30;
     /// Bits of [`Mapping::source`] that hold the key.
     pub const MAP_KEY: u32 = MAP_BACK - 1;
-    /// [`TimelineRecord::table`] of key times that are not stored: multiples of a step after a first time. `times` is the offset
-    /// of both, as two `f32` each.
+    /// [`TimelineRecord::table`] of key times that are not stored: multiples of a step after a first time. `times` is
+    /// the offset of both, as two `f32` each.
     pub const TIMES_EVEN: u32 = 0xffff_fffe;
     /// Mode without a curve: the rest pose.
     pub const MODE_REST: u32 = 0;
@@ -117,7 +121,8 @@ constants! {
     pub const MODE_LINEAR: u32 = 3;
     /// Mode of cubic Hermite splines.
     pub const MODE_CUBIC: u32 = 4;
-    /// Mode of slerp between quaternions of any length. A key has two values: its own, and the next key's in its hemisphere.
+    /// Mode of slerp between quaternions of any length. A key has two values: its own, and the next key's in its
+    /// hemisphere.
     pub const MODE_SLERP: u32 = 5;
     /// Mode of a caller's interpolator. Its index is the shape of the channel.
     pub const MODE_CUSTOM: u32 = 6;
@@ -128,8 +133,8 @@ constants! {
     pub const MODE_QUANTIZED: u32 = 64;
     /// Bit of a mode: the numbers are the angles of a rotation in degrees, about x, z and y.
     pub const MODE_EULER: u32 = 128;
-    /// The number of low bits of [`Channel::sampler`] that hold the mode. The bits above hold the index of the timeline in its
-    /// clip.
+    /// The number of low bits of [`Channel::sampler`] that hold the mode. The bits above hold the index of the timeline
+    /// in its clip.
     pub const MODE_BITS: u32 = 8;
 
     /// The index of a joint's translation among its channels and rest values.
@@ -141,8 +146,8 @@ constants! {
 
     /// The number of channels that a [`ChannelGroup`] describes.
     pub const GROUP_CHANNELS: u32 = 32;
-    /// The number of low bits of an entry of compact channels that hold the sampler. The bits above hold the distance of the
-    /// channel's values from an offset in [`CompactChannels`].
+    /// The number of low bits of an entry of compact channels that hold the sampler. The bits above hold the distance
+    /// of the channel's values from an offset in [`CompactChannels`].
     pub const ENTRY_SAMPLER_BITS: u32 = 16;
 
     /// Bit of [`ValueChannel::shape`]: the value is a quaternion that interpolates as a rotation.
@@ -155,8 +160,8 @@ constants! {
     pub const QUANTIZED_PLACE_BITS: u32 = 20;
     /// The lowest bit of the form in [`QuantizedColumn::place`].
     pub const QUANTIZED_FORM: u32 = 20;
-    /// Form of keys with numbers that are the value. The next four forms are those of unit quaternions without component 0, 1, 2
-    /// or 3.
+    /// Form of keys with numbers that are the value. The next four forms are those of unit quaternions without
+    /// component 0, 1, 2 or 3.
     pub const QUANTIZED_NUMBERS: u32 = 0;
     /// Form of keys with numbers that are a quaternion, which is then normalised.
     pub const QUANTIZED_UNIT: u32 = 5;
@@ -195,8 +200,8 @@ record! {
         ancestors: u32,
         /// The offset of the rest pose in the values: translations of all joints, then rotations, then scales.
         rest: u32,
-        /// The offset in the words: for each joint the offset in the values of the three rows of its rest matrix, or `NONE`.
-        /// `NONE`: no joint has a matrix.
+        /// The offset in the words: for each joint the offset in the values of the three rows of its rest matrix, or
+        /// `NONE`. `NONE`: no joint has a matrix.
         matrices: u32,
         /// The number of joints of all skins together.
         skin_joint_count: u32,
@@ -216,7 +221,8 @@ record! {
         value_kinds: u32,
         /// The offset in the words: the joints level by level, roots first. Joints of a level keep their order.
         levels: u32,
-        /// The offset in the words: for each joint the index of its skin matrix, or `NONE`. `NONE`: a joint has several.
+        /// The offset in the words: for each joint the index of its skin matrix, or `NONE`. `NONE`: a joint has
+        /// several.
         skin_matrices: u32,
         /// Pads the record to a multiple of 16 bytes, as a uniform needs.
         reserved: u32,
@@ -234,19 +240,21 @@ record! {
         cells_per_second: f32,
         /// The number of cells of the lookup table; if the keys are evenly spaced, the number of intervals.
         cell_count: u32,
-        /// The offset of the lookup table in the words: for the start of each cell and the end of the last one, the last key at
-        /// or before it. `NONE` and `TIMES_EVEN`: the keys are evenly spaced.
+        /// The offset of the lookup table in the words: for the start of each cell and the end of the last one, the
+        /// last key at or before it. `NONE` and `TIMES_EVEN`: the keys are evenly spaced.
         table: u32,
         /// The number of values from key to key; words if the keys are quantized.
         row: u32,
-        /// The offset of the easings in the words: their number, then one code per interval. The last code rules all remaining
-        /// intervals. `NONE`: no easing.
+        /// The offset of the easings in the words: their number, then one code per interval. The last code rules all
+        /// remaining intervals. `NONE`: no easing.
         easing: u32,
         /// The seconds before and after a key within which it is hit.
         window: f32,
-        /// The offset in the words of one mapping per key time. `NONE`: each key time belongs to the key of the same index.
+        /// The offset in the words of one mapping per key time. `NONE`: each key time belongs to the key of the same
+        /// index.
         map: u32,
-        /// The offset in the words of the first row of quantized keys; 0 of other keys, whose channels hold their offset.
+        /// The offset in the words of the first row of quantized keys; 0 of other keys, whose channels hold their
+        /// offset.
         keys: u32,
     }
 }
@@ -274,7 +282,8 @@ pub fn split(number: f64) -> (f32, f32) {
 record! {
     /// The source of a joint's translation, rotation or scale, in the words.
     Channel in words {
-        /// The offset of the first key or of the constant value in the values; of a column of quantized keys in the words.
+        /// The offset of the first key or of the constant value in the values; of a column of quantized keys in the
+        /// words.
         values: u32,
         /// The mode, and above it the index of the timeline in the clip.
         sampler: u32,
@@ -282,8 +291,9 @@ record! {
 }
 
 record! {
-    /// Channels of all joints with less than two words per channel, in the words. After the record come a [`ChannelGroup`] per
-    /// `GROUP_CHANNELS` channels, and then the entries: one word per channel that has one, in the order of the channels.
+    /// Channels of all joints with less than two words per channel, in the words. After the record come a
+    /// [`ChannelGroup`] per `GROUP_CHANNELS` channels, and then the entries: one word per channel that has one, in the
+    /// order of the channels.
     CompactChannels in words {
         /// The offset in the words from which entries with `MODE_QUANTIZED` or `MODE_SPLIT` count.
         words: u32,
@@ -307,13 +317,15 @@ record! {
 record! {
     /// The source of up to four numbers of morph weights or properties, in the words.
     ValueChannel in words {
-        /// The offset of the first key or of the constant value in the values; of a column of quantized keys in the words.
+        /// The offset of the first key or of the constant value in the values; of a column of quantized keys in the
+        /// words.
         values: u32,
         /// The mode, and above it the index of the timeline in the clip.
         sampler: u32,
         /// The index of the first number among an instance's morph weights and properties.
         output: u32,
-        /// The count of numbers, 1 to 4, and the bits `SHAPE_ROTATION` and `SHAPE_REST`; or the index of an interpolator.
+        /// The count of numbers, 1 to 4, and the bits `SHAPE_ROTATION` and `SHAPE_REST`; or the index of an
+        /// interpolator.
         shape: u32,
     }
 }
@@ -336,14 +348,15 @@ pub fn timeline_of(sampler: u32) -> usize {
 }
 
 record! {
-    /// Up to four numbers of quantized keys, in the words. A spline has three such records, one after the other. A key is a row
-    /// of words with the codes bit by bit. A number is `step * (least + code)`.
+    /// Up to four numbers of quantized keys, in the words. A spline has three such records, one after the other. A key
+    /// is a row of words with the codes bit by bit. A number is `step * (least + code)`.
     ///
-    /// The step is an `f32` with a mantissa of 12 bits and no sign: 12 bits of it are in `format`, the next 8 in `place`. The
-    /// least values of the four numbers follow the record, two per word. If `QUANTIZED_WIDE` is set, one word with the place
-    /// and one word per least value follow it instead.
+    /// The step is an `f32` with a mantissa of 12 bits and no sign: 12 bits of it are in `format`, the next 8 in
+    /// `place`. The least values of the four numbers follow the record, two per word. If `QUANTIZED_WIDE` is set, one
+    /// word with the place and one word per least value follow it instead.
     QuantizedColumn in words {
-        /// The bit of the row at which the first code begins, the form, `QUANTIZED_WIDE`, and the lower part of the step.
+        /// The bit of the row at which the first code begins, the form, `QUANTIZED_WIDE`, and the lower part of the
+        /// step.
         place: u32,
         /// The widths of the four codes, and the upper part of the step.
         format: u32,
@@ -357,8 +370,8 @@ record! {
         timelines: u32,
         /// The number of timelines.
         timeline_count: u32,
-        /// The offset of the channels in the words: all joints' translations, then rotations, then scales. If `compact` is set,
-        /// the offset of [`CompactChannels`] with the same channels.
+        /// The offset of the channels in the words: all joints' translations, then rotations, then scales. If `compact`
+        /// is set, the offset of [`CompactChannels`] with the same channels.
         channels: u32,
         /// The offset of the value channels in the words: those of morph weights, then those of properties.
         value_channels: u32,
@@ -370,8 +383,8 @@ record! {
         value_table: u32,
         /// The seconds of 2^32 units of the clip's time, a power of two. Playing layers count in these units.
         time_unit: f32,
-        /// The offset of the events in the words: their number, the index of the first, then the time of each in the clip's
-        /// units, lower half first. `NONE`: no events.
+        /// The offset of the events in the words: their number, the index of the first, then the time of each in the
+        /// clip's units, lower half first. `NONE`: no events.
         events: u32,
         /// The offset of the root motion record in the words. `NONE`: no root motion.
         root: u32,

@@ -42,9 +42,9 @@ constants! {
     pub const CLOCK_PING_PONG: u32 = 16;
     /// Bit of [`LayerRecord::clock`]: the first pass goes from the end to the start.
     pub const CLOCK_REVERSE: u32 = 32;
-    /// Bit of [`LayerRecord::clock`]: the time follows from a parameter or from another layer. The fixed time is that of the
-    /// frame; `start` is the position in the clip's units at the beginning of the step, `passes_2` and `passes_3` that at its end;
-    /// `passes_0` and `passes_1` are the numbers of jumps at both.
+    /// Bit of [`LayerRecord::clock`]: the time follows from a parameter or from another layer. The fixed time is that
+    /// of the frame; `start` is the position in the clip's units at the beginning of the step, `passes_2` and
+    /// `passes_3` that at its end; `passes_0` and `passes_1` are the numbers of jumps at both.
     pub const CLOCK_DRIVEN: u32 = 64;
     /// A layer is at the end of a pass if its distance to the end is at most a tick divided by two to this power.
     pub const CLOCK_NEAR_BITS: u32 = 10;
@@ -61,13 +61,14 @@ constants! {
     /// A layer with a driven weight reaches events if its weight is above this number. Rounding may turn a weight
     /// of 0 into a smaller one.
     pub const DRIVE_LEAST_WEIGHT: f32 = 9.536743e-7;
-    /// A followed position is at the end of its clip if its distance from it is less than two to this power, of 2^63 or more units.
+    /// A followed position is at the end of its clip if its distance from it is less than two to this power, of 2^63 or
+    /// more units.
     pub const DRIVE_SEAM_BITS: u32 = 23;
-    /// A position that is outside of a triangle by less than this share counts as inside, so that rounding does not move a
-    /// position on a side to another triangle.
+    /// A position that is outside of a triangle by less than this share counts as inside, so that rounding does not
+    /// move a position on a side to another triangle.
     pub const DRIVE_NEAR: f32 = 9.536743e-7;
-    /// A position less than this before a sync mark, in the clip's units, is at the mark. It exceeds the rounding of a month of
-    /// passes.
+    /// A position less than this before a sync mark, in the clip's units, is at the mark. It exceeds the rounding of a
+    /// month of passes.
     pub const SYNC_NEAR: u32 = 2048;
     /// Bit of [`ChainRecord::kind`]: two bones. Without it, one joint aims.
     pub const CHAIN_TWO_BONE: u32 = 1;
@@ -77,8 +78,8 @@ constants! {
     pub const CHAIN_HOLD: u32 = 4;
     /// The joints per word of [`ChainRecord::turned_by`].
     pub const CHAIN_JOINTS_PER_WORD: u32 = 16;
-    /// The least share of a bone in the length of both bones, of a sine that tells a bent limb, and of the part of a vector that is
-    /// perpendicular to another.
+    /// The least share of a bone in the length of both bones, of a sine that tells a bent limb, and of the part of a
+    /// vector that is perpendicular to another.
     pub const REACH_LEAST_SHARE: f32 = 1e-3;
     /// The share of the length of both bones by which a limb stays away from both ends of its reach.
     pub const REACH_MARGIN: f32 = 1e-4;
@@ -91,7 +92,8 @@ constants! {
     pub const GOAL_TARGET: u32 = 1;
     /// Bit of [`GoalRecord::parameters`]: the weight is a parameter.
     pub const GOAL_WEIGHT: u32 = 2;
-    /// The words of a goal for the kernels that pose: the offset of its chain, or `NONE`, then x, y and z of the target, then the weight.
+    /// The words of a goal for the kernels that pose: the offset of its chain, or `NONE`, then x, y and z of the
+    /// target, then the weight.
     pub const GOAL_RESOLVED_WORDS: u32 = 5;
     /// Kind of [`DisplacementRecord`]: no transition.
     pub const DISPLACED_NOT: u32 = 0;
@@ -99,11 +101,11 @@ constants! {
     pub const DISPLACED_INERTIAL: u32 = 1;
     /// Kind of [`DisplacementRecord`]: the pose that goes out moves on.
     pub const DISPLACED_DEAD: u32 = 2;
-    /// The numbers of a displacement per joint: offset and speed of the translation, offset and speed of the scale, three each,
-    /// then the offset of the rotation, four, and its speed, three, with a 0 behind it.
+    /// The numbers of a displacement per joint: offset and speed of the translation, offset and speed of the scale,
+    /// three each, then the offset of the rotation, four, and its speed, three, with a 0 behind it.
     pub const DISPLACED_JOINT: u32 = 20;
-    /// The numbers of a displacement per morph weight and per number of a property: offset and speed. A rotation has its speed
-    /// in the first three of its four numbers.
+    /// The numbers of a displacement per morph weight and per number of a property: offset and speed. A rotation has
+    /// its speed in the first three of its four numbers.
     pub const DISPLACED_NUMBER: u32 = 2;
     /// The words of a [`DisplacementRecord`], which the numbers follow.
     pub const DISPLACED_HEAD: u32 = DisplacementRecord::WORDS as u32;
@@ -162,7 +164,8 @@ record! {
         instance_count: u32,
         /// The lanes per instance: a power of two, at most the size of a workgroup.
         lane_count: u32,
-        /// The number of spans per instance that fit workgroup memory. The spans of further timelines are computed again.
+        /// The number of spans per instance that fit workgroup memory. The spans of further timelines are computed
+        /// again.
         span_count: u32,
         /// The workgroups per row of the dispatch.
         groups_per_row: u32,
@@ -188,10 +191,11 @@ record! {
     VisibleInstance {
         /// The slot of the instance in the batch. An entry with a slot beyond the last is skipped.
         slot: u32,
-        /// The number of joints that are sampled, level by level from the roots. The other joints keep their local rest pose. A
-        /// number from the joint count on samples all joints.
+        /// The number of joints that are sampled, level by level from the roots. The other joints keep their local rest
+        /// pose. A number from the joint count on samples all joints.
         joints: u32,
-        /// The instance is posed in frames in which its slot plus the frame number is a multiple of this. 0 and 1: in each frame.
+        /// The instance is posed in frames in which its slot plus the frame number is a multiple of this. 0 and 1: in
+        /// each frame.
         update_interval: u32,
     }
 }
@@ -203,8 +207,8 @@ record! {
         clip: u32,
         /// The `CLOCK_` bits.
         clock: u32,
-        /// The fixed time in seconds, rounded to an `f32`. Of a layer that plays, the time at the tick of the frame, if `play.wgsl` has
-        /// written it.
+        /// The fixed time in seconds, rounded to an `f32`. Of a layer that plays, the time at the tick of the frame, if
+        /// `play.wgsl` has written it.
         time_high: f32,
         /// The remainder of that rounding.
         time_low: f32,
@@ -212,7 +216,8 @@ record! {
         start_low: u32,
         /// The start tick, upper half.
         start_high: u32,
-        /// The passes per tick in either direction, as an integer and a fraction of 96 bits: the lowest word of the fraction.
+        /// The passes per tick in either direction, as an integer and a fraction of 96 bits: the lowest word of the
+        /// fraction.
         passes_0: u32,
         /// The middle word of that fraction.
         passes_1: u32,
@@ -252,8 +257,8 @@ record! {
         fade_out_high: u32,
         /// The length of the fade out, in ticks.
         fade_out_length: f32,
-        /// The search result of the only timeline of the clip, if `play.wgsl` has written it: the row of the key, and the rows from
-        /// there to the next key, as in `Span`.
+        /// The search result of the only timeline of the clip, if `play.wgsl` has written it: the row of the key, and
+        /// the rows from there to the next key, as in `Span`.
         span_rows: [u32; 2],
         /// The fraction of that search result, and its interval.
         span_part: [f32; 2],
@@ -299,7 +304,8 @@ record! {
         parameter_x: u32,
         /// The index of the parameter that is the y of a position.
         parameter_y: u32,
-        /// The offset in the words of the number of knots, which the knots follow, or of a `SpaceRecord`, which its triangles follow.
+        /// The offset in the words of the number of knots, which the knots follow, or of a `SpaceRecord`, which its
+        /// triangles follow.
         table: u32,
         /// The index of the point of a blend space.
         point: u32,
@@ -307,7 +313,8 @@ record! {
 }
 
 record! {
-    /// A span between two sync marks of a clip, in the clip's units; the last one goes on to the first mark of the next pass.
+    /// A span between two sync marks of a clip, in the clip's units; the last one goes on to the first mark of the next
+    /// pass.
     SyncMark in words {
         /// The start, lower half.
         start_low: u32,
@@ -347,7 +354,8 @@ record! {
     SpaceRecord in words {
         /// The number of triangles.
         triangle_count: u32,
-        /// The offset in the words of one offset per cell, row by row, to the start of its list, and then of the end of the last list.
+        /// The offset in the words of one offset per cell, row by row, to the start of its list, and then of the end of
+        /// the last list.
         cells: u32,
         /// The cells along x and along y.
         side: u32,
@@ -363,8 +371,8 @@ record! {
         cells_per_x: f32,
         /// The number of cells per unit along y.
         cells_per_y: f32,
-        /// The offset in the words of the list of the triangles at the border: one of them or of the position's cell is nearest to a position
-        /// that no triangle contains.
+        /// The offset in the words of the list of the triangles at the border: one of them or of the position's cell is
+        /// nearest to a position that no triangle contains.
         border: u32,
         /// The end of that list.
         border_end: u32,
@@ -444,12 +452,13 @@ record! {
         limit_sine: f32,
         /// The cosine of half the limit.
         limit_cosine: f32,
-        /// The offset in the words of two bits per joint, the first joint in the lowest ones: the number of joints of the chain that turn it.
+        /// The offset in the words of two bits per joint, the first joint in the lowest ones: the number of joints of
+        /// the chain that turn it.
         turned_by: u32,
         /// The joint after the last one that the chain turns.
         joint_end: u32,
-        /// The offset in the words: for each joint the offset in the values of the rotation nearest to its matrix, or `NONE`. `NONE`: no
-        /// joint has a matrix.
+        /// The offset in the words: for each joint the offset in the values of the rotation nearest to its matrix, or
+        /// `NONE`. `NONE`: no joint has a matrix.
         matrix_rotations: u32,
     }
 }
@@ -506,8 +515,8 @@ record! {
         start_low: u32,
         /// The start tick, upper half.
         start_high: u32,
-        /// The rate of the decay per second: of an inertial transition twice, of a dead one once the natural logarithm of 2
-        /// over the half-life.
+        /// The rate of the decay per second: of an inertial transition twice, of a dead one once the natural logarithm
+        /// of 2 over the half-life.
         rate: f32,
         /// The length in seconds.
         seconds: f32,

@@ -1,11 +1,12 @@
 //! Declaration of records and constants, once for Rust and WGSL.
 //!
-//! [`record!`] and [`constants!`] define Rust items, and descriptions of them. [`Shared::wgsl`] writes the same items in WGSL
-//! from the descriptions, with the doc comments. A test compares the layout that `naga` parses with the layout in Rust.
+//! [`record!`] and [`constants!`] define Rust items, and descriptions of them. [`Shared::wgsl`] writes the same items
+//! in WGSL from the descriptions, with the doc comments. A test compares the layout that `naga` parses with the layout
+//! in Rust.
 //!
-//! No existing crate does this. `wgsl_to_wgpu` and `wgsl_bindgen` go from whole WGSL modules to Rust in a build script, but these
-//! kernels are composed at run time from the features of a library. `encase` copies Rust values into the layout of WGSL and
-//! writes no WGSL. Records here have that layout already, and the CPU engine reads them in place.
+//! No existing crate does this. `wgsl_to_wgpu` and `wgsl_bindgen` go from whole WGSL modules to Rust in a build script,
+//! but these kernels are composed at run time from the features of a library. `encase` copies Rust values into the
+//! layout of WGSL and writes no WGSL. Records here have that layout already, and the CPU engine reads them in place.
 
 use glam::{Mat4, Vec3};
 
@@ -101,8 +102,8 @@ field_types! {
 
 /// Defines a record: a struct of [`FieldType`]s with the layout of WGSL, and its description `RECORD`.
 ///
-/// `Name in words { ... }` lies in the array `words`, from which WGSL loads it field by field. All its fields must be `u32` or
-/// `f32`. `Name { ... }` is bound as a whole.
+/// `Name in words { ... }` lies in the array `words`, from which WGSL loads it field by field. All its fields must be
+/// `u32` or `f32`. `Name { ... }` is bound as a whole.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! record {

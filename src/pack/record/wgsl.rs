@@ -3,8 +3,8 @@
 use crate::pack::record::{Constant, Record, Shared, Value};
 
 impl Shared {
-    /// Writes the constants and records in WGSL. A record that lies in an array also gets a constant with its number of words,
-    /// and a function that loads it: `SOME_WORDS` and `some_load` for `SomeRecord`.
+    /// Writes the constants and records in WGSL. A record that lies in an array also gets a constant with its number of
+    /// words, and a function that loads it: `SOME_WORDS` and `some_load` for `SomeRecord`.
     pub fn wgsl(&self) -> String {
         let mut code = format!("// Generated from {}.\n", self.file);
         if !self.constants.is_empty() {

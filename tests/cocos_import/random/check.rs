@@ -107,8 +107,8 @@ fn loops(curve: &Curve) -> bool {
     curve.extrapolation().iter().any(|how| matches!(how, Extrapolation::Loop | Extrapolation::PingPong))
 }
 
-/// Returns whether the loop of a curve starts again at a sampled time or at an end of the clip, so that rounding changes the
-/// pose.
+/// Returns whether the loop of a curve starts again at a sampled time or at an end of the clip, so that rounding
+/// changes the pose.
 fn has_seam(curve: &Curve, crowd: &Crowd, length: f64) -> bool {
     let timeline = curve.timeline();
     let (first, span) = (timeline.first(), timeline.last() - timeline.first());

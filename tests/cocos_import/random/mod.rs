@@ -23,7 +23,8 @@ use self::dice::Dice;
 use super::{examples, library};
 use crate::support::cases::some_of;
 
-/// Checks a fixed set of random files. `FUZZ_SECONDS=N` checks other files instead, for N seconds. A failure prints its file.
+/// Checks a fixed set of random files. `FUZZ_SECONDS=N` checks other files instead, for N seconds. A failure prints its
+/// file.
 #[test]
 fn random_files_are_refused_or_posed_alike() {
     let library = library();

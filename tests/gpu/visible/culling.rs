@@ -116,8 +116,8 @@ fn two_culled_frames_share_a_submission() {
 
 #[test]
 fn lists_with_faults_do_no_harm() {
-    // A workgroup holds 48 instances of the small rig, or one of the large rig, whose matrices are computed in the output
-    // buffer.
+    // A workgroup holds 48 instances of the small rig, or one of the large rig, whose matrices are computed in the
+    // output buffer.
     for (joints, instances) in [(2, 48), (300, 5)] {
         let library = branches(joints, 10);
         let crowd = only_clip(&library, instances);

@@ -183,8 +183,8 @@ impl Kernel {
     }
 }
 
-/// A skeleton of branches of a few joints, one after the other, so that the joints of a level are spread over it. It has a skin,
-/// and a clip of two seconds that moves, turns and scales every joint.
+/// A skeleton of branches of a few joints, one after the other, so that the joints of a level are spread over it. It
+/// has a skin, and a clip of two seconds that moves, turns and scales every joint.
 fn branches(joints: usize, branch: usize) -> Library {
     let parent = |index: usize| if index % branch == 1 { Some(0) } else { index.checked_sub(1) };
     let parents: Vec<Option<usize>> = (0..joints).map(parent).collect();

@@ -76,8 +76,8 @@ fn instances_that_are_not_posed_stand_still() {
     let library = branches(40, 7);
     let crowd = only_clip(&library, 16);
     let stage = Stage::new(library, crowd, Outputs::SKIN, BOTH);
-    // The first four are not listed. The next four are due every second frame, then four every fourth frame, and the last four
-    // in every frame.
+    // The first four are not listed. The next four are due every second frame, then four every fourth frame, and the
+    // last four in every frame.
     let update_interval = |instance: usize| [0, 2, 4, 1][instance / 4];
     let is_due = |instance: usize, frame: i64| {
         update_interval(instance) > 0 && (frame as usize + instance).is_multiple_of(update_interval(instance))

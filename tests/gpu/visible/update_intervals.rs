@@ -17,7 +17,8 @@ fn assert_posed_when_due(stage: &Stage, first_number: u32, update_interval: impl
         let number = first_number.wrapping_add(frame as u32);
         for (instance, last_due) in last_due.iter_mut().enumerate() {
             let (_, slot) = stage.on_gpu.find(instance);
-            // The number wraps at a multiple of 2 and 4, and the slots are small, so the interval stays even across the wrap.
+            // The number wraps at a multiple of 2 and 4, and the slots are small, so the interval stays even across the
+            // wrap.
             if (u64::from(number) + slot as u64).is_multiple_of(update_interval(instance)) {
                 *last_due = Some(tick(frame));
             }
@@ -99,7 +100,8 @@ fn an_instance_listed_several_times_is_due_if_one_entry_is() {
     let library = demo::rig(20, 3, 4).unwrap();
     let crowd = only_clip(&library, 6);
     let stage = Stage::new(library, crowd, Outputs::ALL, VISIBLE);
-    // Slot 1 is due in each odd frame by one entry, and in each frame by the other. Slot 2 is due in none of these frames.
+    // Slot 1 is due in each odd frame by one entry, and in each frame by the other. Slot 2 is due in none of these
+    // frames.
     let entry = |slot, update_interval| VisibleInstance { slot, joints: ALL, update_interval };
     stage.list(&stage.on_gpu.batches()[0], 4, &[entry(1, 2), entry(1, 1), entry(2, 4), entry(2, 4)]);
     for number in [0, 1] {

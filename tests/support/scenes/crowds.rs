@@ -5,8 +5,8 @@ use posse::{
 
 use super::Numbers;
 
-/// A crowd of any mix of skeletons. Times are before, after, on, beside and between keys; some instances play, some rest. Half
-/// of all crowds have several layers.
+/// A crowd of any mix of skeletons. Times are before, after, on, beside and between keys; some instances play, some
+/// rest. Half of all crowds have several layers.
 pub(super) fn crowd(numbers: &mut Numbers, library: &Library, now: Ticks, instances: usize) -> Crowd {
     let skeletons: Vec<SkeletonId> = library.skeleton_ids().collect();
     let find_clips = |id: &SkeletonId| library.clip_ids().filter(|&clip| library.clip(clip).skeleton == *id).collect();

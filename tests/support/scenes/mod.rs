@@ -1,5 +1,5 @@
-//! Random scenes: skeletons of any shape, any mix of modes, and key times, quaternions and sample times that are hard to
-//! evaluate.
+//! Random scenes: skeletons of any shape, any mix of modes, and key times, quaternions and sample times that are hard
+//! to evaluate.
 
 /// A custom interpolator.
 mod bent;
@@ -218,8 +218,8 @@ impl SceneSpec {
         Self { style: Style::Gltf { one_timeline: self.is_one_in(2) }, ..self }
     }
 
-    /// Makes the scene. Half of all scenes have parameters, synchronised layers and transitions; half of these and half of the others
-    /// have goals.
+    /// Makes the scene. Half of all scenes have parameters, synchronised layers and transitions; half of these and half
+    /// of the others have goals.
     pub fn scene(&self) -> Scene {
         let scene = if (self.seed / 8).is_multiple_of(2) { self.plain_scene() } else { self.moving_scene() };
         if (self.seed / 16).is_multiple_of(2) { scene } else { self.with_goals(scene) }

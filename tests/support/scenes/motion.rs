@@ -7,8 +7,8 @@ use posse::{
 
 use super::Numbers;
 
-/// The least distance of a position from the sides of overlapping triangles. Rounding decides which triangle has a position on a
-/// side, and with it the weights.
+/// The least distance of a position from the sides of overlapping triangles. Rounding decides which triangle has a
+/// position on a side, and with it the weights.
 const CLEAR: f64 = 1e-3;
 
 /// What the layers of a scene may follow from.
@@ -48,8 +48,8 @@ pub fn add_drivers(numbers: &mut Numbers, library: &mut Library) -> Drivers {
     Drivers { knots, spaces }
 }
 
-/// Gives the instances of a crowd parameters, lets layers follow from them and from each other, and begins transitions, about a
-/// tick.
+/// Gives the instances of a crowd parameters, lets layers follow from them and from each other, and begins transitions,
+/// about a tick.
 pub fn move_crowd(numbers: &mut Numbers, library: &Library, drivers: &Drivers, crowd: &Crowd, now: Ticks) -> Crowd {
     let mut moving = Crowd::new();
     for instance in 0..crowd.len() {

@@ -144,8 +144,8 @@ fn curve_easing(numbers: &mut Numbers, eased: Eased, keys: usize) -> CurveEasing
     }
 }
 
-/// The curve with any extrapolation. Curves that would loop very often, or whose line at an end has almost no direction, stay as
-/// they are: they are for tests of limits.
+/// The curve with any extrapolation. Curves that would loop very often, or whose line at an end has almost no
+/// direction, stay as they are: they are for tests of limits.
 fn with_random_extrapolation(numbers: &mut Numbers, curve: Curve) -> Curve {
     let timeline = curve.timeline();
     let gaps: Vec<f64> = timeline.times().windows(2).map(|pair| pair[1] - pair[0]).collect();

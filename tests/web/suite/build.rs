@@ -1,5 +1,5 @@
-//! Copies the native tests, so that they compile for a browser: `posse` becomes the module `crate::posse`, environment and
-//! files become those of the page, and tests become functions in a list.
+//! Copies the native tests, so that they compile for a browser: `posse` becomes the module `crate::posse`, environment
+//! and files become those of the page, and tests become functions in a list.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

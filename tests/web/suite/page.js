@@ -1,4 +1,5 @@
-// Runs the tests of the WebAssembly one by one. A test that waits for the GPU is suspended (JavaScript Promise Integration).
+// Runs the tests of the WebAssembly one by one. A test that waits for the GPU is suspended (JavaScript Promise
+// Integration).
 
 import init, { figures, give_file, left_out, names, set_variable } from "./pkg/posse.js";
 
@@ -52,8 +53,8 @@ globalThis.suite = {
     await run;
     return { names: names(), leftOut: left_out() };
   },
-  /// Runs a test with variables. Returns its error if it failed, its notes, and the figures of all tests so far. After an error, the
-  /// page is loaded again.
+  /// Runs a test with variables. Returns its error if it failed, its notes, and the figures of all tests so far. After
+  /// an error, the page is loaded again.
   async run(index, variables) {
     const test = await run;
     for (const [name, value] of Object.entries(variables)) set_variable(name, value);

@@ -1,7 +1,7 @@
 //! Rings of foxes that walk and run.
 //!
-//! `cargo run --release --example foxes -- FOX.glb` opens a window with a slider for their number. `foxes FOX.glb FILE.png [FOXES]` draws
-//! a picture without a window.
+//! `cargo run --release --example foxes -- FOX.glb` opens a window with a slider for their number.
+//! `foxes FOX.glb FILE.png [FOXES]` draws a picture without a window.
 
 use std::f32::consts::{PI, TAU};
 use std::path::{Path, PathBuf};

@@ -24,7 +24,8 @@ pub fn app(plugins: PluginGroupBuilder) -> App {
     app
 }
 
-/// Bevy's plugins without a window. `assets` is the folder of the asset server; if `watches` says so, files that change are loaded again.
+/// Bevy's plugins without a window. `assets` is the folder of the asset server; if `watches` says so, files that change
+/// are loaded again.
 pub fn plugins(assets: &Path, watches: bool) -> PluginGroupBuilder {
     let window = WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() };
     let assets = AssetPlugin {
@@ -66,7 +67,8 @@ pub fn run_until(app: &mut App, mut holds: impl FnMut(&mut World) -> bool) {
 #[derive(Resource, Default)]
 struct Arrived(Option<Vec<u8>>);
 
-/// The rows of the next frame of an image, each padded to a multiple of 256 bytes. The clock of the app stands still from then on.
+/// The rows of the next frame of an image, each padded to a multiple of 256 bytes. The clock of the app stands still
+/// from then on.
 pub fn shoot(app: &mut App, film: &Handle<Image>) -> Vec<u8> {
     app.world_mut().resource_mut::<Time<Virtual>>().pause();
     app.update();

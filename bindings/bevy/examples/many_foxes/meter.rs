@@ -34,8 +34,9 @@ pub struct Frame {
     pub extract: Span,
     /// The sets of the render world before and after [`RenderSystems::Render`]: queues, batches, uploads, bind groups.
     pub prepare: Span,
-    /// [`RenderSystems::Render`]. With cameras that draw nothing: the commands of the kernels and their submission. A software renderer
-    /// works on other threads meanwhile, so that this is the CPU time of one thread, which runs the whole render graph.
+    /// [`RenderSystems::Render`]. With cameras that draw nothing: the commands of the kernels and their submission. A
+    /// software renderer works on other threads meanwhile, so that this is the CPU time of one thread, which runs the
+    /// whole render graph.
     pub record: Span,
 }
 

@@ -1,4 +1,5 @@
-//! The scene of Bevy's stress test `many_foxes`: rings of running foxes that turn, a ground, a sun with shadows, a camera that sees all.
+//! The scene of Bevy's stress test `many_foxes`: rings of running foxes that turn, a ground, a sun with shadows, a
+//! camera that sees all.
 
 use std::f32::consts::{PI, TAU};
 
@@ -178,8 +179,8 @@ fn rigid(file: &Handle<Gltf>, world: &mut World) -> Option<(Mesh3d, MeshMaterial
     Some((Mesh3d(mesh), MeshMaterial3d(world.resource_mut::<Assets<StandardMaterial>>().add(material))))
 }
 
-/// Registers the types of scenes from glTF files. Bevy does so by its default feature `reflect_auto_register`, which the plugin does
-/// not need.
+/// Registers the types of scenes from glTF files. Bevy does so by its default feature `reflect_auto_register`, which
+/// the plugin does not need.
 pub fn register_types(app: &mut App) {
     app.register_type::<Name>()
         .register_type::<Transform>()
@@ -219,7 +220,8 @@ pub fn cull_by_gpu(meshes: Query<Entity, (With<SkinnedMesh>, Without<NoCpuCullin
     }
 }
 
-/// Spawns the ground, the sun and the camera, for that many foxes. Without `draws`, the camera has an empty render graph.
+/// Spawns the ground, the sun and the camera, for that many foxes. Without `draws`, the camera has an empty render
+/// graph.
 pub fn set_stage(app: &mut App, count: usize, target: RenderTarget, draws: bool) {
     let radius = SPACING * (2.0 + (count as f32 / PI).sqrt());
     let world = app.world_mut();

@@ -65,8 +65,8 @@ fn too_many_characters_for_the_device_are_an_error() {
 #[derive(Resource)]
 struct Edits;
 
-/// New characters of a rig that is edited after the plugin has looked at them have no place on the device until the next frame. The list
-/// of visible characters is then longer than the device has room for.
+/// New characters of a rig that is edited after the plugin has looked at them have no place on the device until the
+/// next frame. The list of visible characters is then longer than the device has room for.
 #[test]
 fn characters_of_an_edited_rig_wait_for_the_next_frame() {
     let mut stage = Stage::new();
@@ -86,7 +86,8 @@ fn characters_of_an_edited_rig_wait_for_the_next_frame() {
     assert_eq!(stage.app.world().resource::<Errors>().0, [""; 0]);
 }
 
-/// A goal or a parameter that is not a number is refused. The clips move the character as before, and a new one as without the goal.
+/// A goal or a parameter that is not a number is refused. The clips move the character as before, and a new one as
+/// without the goal.
 #[test]
 fn a_goal_that_is_no_number_leaves_the_movement() {
     let mut stage = Stage::new();

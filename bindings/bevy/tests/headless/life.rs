@@ -216,7 +216,8 @@ fn lights_out_of_view_see_no_characters() {
     });
 }
 
-/// Takes characters out of sight, and checks that their matrices stay as they are: meshes without a character show them.
+/// Takes characters out of sight, and checks that their matrices stay as they are: meshes without a character show
+/// them.
 fn check_unposed(take_away: impl Fn(EntityWorldMut)) {
     check_unposed_in(Stage::new(), take_away);
 }

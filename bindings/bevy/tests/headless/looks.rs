@@ -49,8 +49,8 @@ fn further_meshes_follow_the_look_of_their_character() {
     assert!(!left.contains::<Children>() && !left.contains::<NoCpuCulling>());
 }
 
-/// A mesh and a material that an app puts in the place of the rig's are the character's own: they stay when the rig changes, and when the
-/// character goes.
+/// A mesh and a material that an app puts in the place of the rig's are the character's own: they stay when the rig
+/// changes, and when the character goes.
 #[test]
 fn what_takes_the_place_of_a_mesh_stays() {
     let mut stage = Stage::new();

@@ -29,7 +29,8 @@ fn recover(stage: &mut Stage) {
     }));
 }
 
-/// Loses the device, and runs frames until Bevy has another one. After the first, Bevy knows of the loss, and does not draw.
+/// Loses the device, and runs frames until Bevy has another one. After the first, Bevy knows of the loss, and does not
+/// draw.
 fn lose(stage: &mut Stage, meanwhile: impl FnOnce(&mut Stage)) {
     // Readbacks of Bevy 0.20.1 panic if `destroy` takes their buffers.
     stage.frames(12);

@@ -93,8 +93,8 @@ fn motion_vectors_lead_from_the_pose_of_the_frame_before() {
         moved += (now - before).length();
         off += (now - before - found).length();
     }
-    // The surface moves a little otherwise than the joint in it, and some joints are behind another part of the body. Without motion
-    // vectors, the difference is as large as the motion.
+    // The surface moves a little otherwise than the joint in it, and some joints are behind another part of the body.
+    // Without motion vectors, the difference is as large as the motion.
     assert!(moved > 144.0 * 1.5, "joints move by {moved} pixels, too little for a test");
     assert!(off < 0.5 * moved, "joints move by {moved} pixels; the motion vectors are off by {off}");
 }

@@ -1,4 +1,5 @@
-//! `posse-web-bindgen IN.wasm OUT`: writes `OUT/posse.js` and `OUT/posse_bg.wasm`, and prints the size of the code by crate.
+//! `posse-web-bindgen IN.wasm OUT`: writes `OUT/posse.js` and `OUT/posse_bg.wasm`, and prints the size of the code by
+//! crate.
 
 mod sizes;
 

@@ -1,6 +1,7 @@
 // A skinned character as the bytes of a .glb: 11 joints with a box each, and the clips "walk" and "wave".
 
-/// Each joint: name, parent, position from the parent, and the box that hangs on it: its centre from the joint, and its half size.
+/// Each joint: name, parent, position from the parent, and the box that hangs on it: its centre from the joint, and its
+/// half size.
 const JOINTS = [
   ["hips", -1, [0, 0.95, 0], [0, 0.05, 0], [0.16, 0.12, 0.1]],
   ["spine", 0, [0, 0.17, 0], [0, 0.22, 0], [0.19, 0.22, 0.11]],

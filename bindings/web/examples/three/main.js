@@ -1,7 +1,8 @@
-// 2,000 instances of a character, posed by posse and drawn by three.js. Both use one GPU device; no pose comes back to JavaScript.
+// 2,000 instances of a character, posed by posse and drawn by three.js. Both use one GPU device; no pose comes back to
+// JavaScript.
 //
-// To run it: bindings/web/build, `npm install` in this folder, a file server for bindings/web, and its page examples/three/. The
-// address may end in ?count=500, for another number of instances.
+// To run it: bindings/web/build, `npm install` in this folder, a file server for bindings/web, and its page
+// examples/three/. The address may end in ?count=500, for another number of instances.
 
 import init, { Crowd, Gpu, Library } from "posse";
 import {
@@ -54,7 +55,8 @@ function frame(camera, size) {
   camera.updateProjectionMatrix();
 }
 
-/// Loads the same bytes into posse, which reads skeleton and clips, and into three.js, which reads meshes and materials.
+/// Loads the same bytes into posse, which reads skeleton and clips, and into three.js, which reads meshes and
+/// materials.
 async function load(gpu, renderer, name, bytes) {
   const gltf = await new GLTFLoader().parseAsync(bytes.buffer, "");
   if (!gltf.parser.json.skins?.length) throw new Error(`${name} has no skin; choose a file with a skinned mesh`);
@@ -122,5 +124,6 @@ async function report(action) {
   }
 }
 
-/// For tests: the device, the parts of three.js, a function that draws the frame of a time in seconds, and the file that is shown.
+/// For tests: the device, the parts of three.js, a function that draws the frame of a time in seconds, and the file
+/// that is shown.
 window.example = report(start);

@@ -7,7 +7,8 @@ import {
   Fn, attribute, color, dot, hash, instanceIndex, materialColor, mix, normalLocal, positionLocal, storage, vec3, vec4,
 } from "three/tsl";
 
-/// Gives a buffer of posse to three.js, as an array of vec4. three.js makes no buffer for an attribute that already has one.
+/// Gives a buffer of posse to three.js, as an array of vec4. three.js makes no buffer for an attribute that already has
+/// one.
 function storageNode(renderer, buffer) {
   const matrices = new StorageBufferAttribute(new Float32Array(4), 4);
   renderer.backend.get(matrices).buffer = buffer;
@@ -16,7 +17,8 @@ function storageNode(renderer, buffer) {
 
 /// The position of a vertex in the crowd. The normal is moved, too.
 ///
-/// posse writes three rows of four numbers per joint, `rowsPerInstance` rows per instance; those of the skin begin at `firstRow`.
+/// posse writes three rows of four numbers per joint, `rowsPerInstance` rows per instance; those of the skin begin at
+/// `firstRow`.
 function skinnedPosition(matrices, rowsPerInstance, firstRow, hasNormals) {
   return Fn(() => {
     const joints = attribute("skinIndex", "uvec4");
@@ -41,7 +43,8 @@ function skinIndex({ json, associations }, mesh) {
 
 /// One mesh of three.js per skinned mesh of a file: each draws all instances of the crowd in one call.
 ///
-/// `places` holds xyz per instance. The skins of the file must belong to one skeleton; their matrices follow each other.
+/// `places` holds xyz per instance. The skins of the file must belong to one skeleton; their matrices follow each
+/// other.
 export function skinnedCrowd(renderer, gltf, crowd, places) {
   const skins = gltf.parser.json.skins ?? [];
   const matrices = storageNode(renderer, crowd.skinBuffer());

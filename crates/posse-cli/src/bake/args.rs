@@ -51,8 +51,8 @@ pub struct Args {
     /// The folder of the outputs. It is created if necessary.
     #[arg(short, long, value_name = "OUT", required_unless_present = "check")]
     pub output: Option<PathBuf>,
-    /// Lists the clips whose outputs are missing in OUT, or were made from another file, with other options or by another version
-    /// of posse. Nothing is written.
+    /// Lists the clips whose outputs are missing in OUT, or were made from another file, with other options or by
+    /// another version of posse. Nothing is written.
     #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume", "strict"])]
     pub check: Option<PathBuf>,
     /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30.
@@ -64,8 +64,8 @@ pub struct Args {
     /// The arrays. Default: pos,quat.
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_kind)]
     pub arrays: Vec<ArrayKind>,
-    /// The joints written, in this order: a file with a name per line, or names. A text without a comma that names a file is this
-    /// file, even if a joint has the same name. Default: all, in the order of the file.
+    /// The joints written, in this order: a file with a name per line, or names. A text without a comma that names a
+    /// file is this file, even if a joint has the same name. Default: all, in the order of the file.
     #[arg(long, value_name = "FILE|A,B")]
     pub joints: Option<String>,
     /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name. Cocos Creator clips need it.
@@ -83,7 +83,8 @@ pub struct Args {
     /// The format of the outputs.
     #[arg(long, value_enum, default_value = "npz")]
     pub format: FormatName,
-    /// The layout of npz files. Default: plain. mjlab implies --arrays pos,quat,linvel,angvel and --quaternions wxyz, but not --up z.
+    /// The layout of npz files. Default: plain. mjlab implies --arrays pos,quat,linvel,angvel and --quaternions wxyz,
+    /// but not --up z.
     #[arg(long, value_enum)]
     pub layout: Option<NpzLayout>,
     /// Bakes share I of N, counted from 0. auto takes I from the task of the scheduler, and N from --shards.
@@ -94,7 +95,8 @@ pub struct Args {
     pub shards: Option<u32>,
     #[command(flatten)]
     pub threads: ThreadArgs,
-    /// The engine that evaluates the poses. The default is the CPU on every machine, so that outputs do not depend on it.
+    /// The engine that evaluates the poses. The default is the CPU on every machine, so that outputs do not depend on
+    /// it.
     #[arg(long, value_enum, default_value = "cpu")]
     pub engine: EngineName,
     #[command(flatten)]

@@ -76,7 +76,8 @@ fn character(job: &Job, clip: &ListedClip, frames: u64) -> Character {
     Character { name: name.to_owned(), path: job.output(name), frames }
 }
 
-/// The end of the longest first pass of a layer on the crowd clock, in seconds. A pass that began before 0 counts from 0.
+/// The end of the longest first pass of a layer on the crowd clock, in seconds. A pass that began before 0 counts
+/// from 0.
 fn duration(library: &Library, crowd: &CrowdFile) -> Result<f64, Error> {
     let mut last = 0.0_f64;
     for instance in 0..crowd.len() {

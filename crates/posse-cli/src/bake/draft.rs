@@ -49,9 +49,9 @@ impl DraftTag {
         Draft::with_name(place, &format!("{PREFIX}{share}-{process}-"), &format!("-{host}{SUFFIX}"))
     }
 
-    /// Removes the drafts of this share that are older than an hour, or whose process is gone on this host, from a folder and
-    /// all folders below it. To be called before the first draft of this tag: a draft with the number of this process is from an
-    /// earlier process.
+    /// Removes the drafts of this share that are older than an hour, or whose process is gone on this host, from a
+    /// folder and all folders below it. To be called before the first draft of this tag: a draft with the number of
+    /// this process is from an earlier process.
     pub fn remove_dead(&self, folder: &Path) {
         let Ok(entries) = fs::read_dir(folder) else { return };
         for entry in entries.flatten() {

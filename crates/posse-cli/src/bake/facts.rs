@@ -63,7 +63,8 @@ pub struct BufferFacts {
     pub sha256: String,
 }
 
-/// The paths of the glTF files of a crowd file, and of the buffers beside them, relative to the folder of the crowd file.
+/// The paths of the glTF files of a crowd file, and of the buffers beside them, relative to the folder of the crowd
+/// file.
 pub fn files_of_crowd(path: &Path, bytes: &[u8]) -> Result<Vec<String>, Error> {
     let document: serde_json::Value = serde_json::from_slice(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes))
         .map_err(|error| Error::Import { file: path.to_path_buf(), path: "JSON".into(), reason: error.to_string() })?;
@@ -95,7 +96,8 @@ pub fn sha256_of_file(file: &Path) -> Result<String, Error> {
     Ok(input.hash().digits())
 }
 
-/// The facts of the files beside a file. Those that do not exist are left out: importers refuse a file only if it needs them.
+/// The facts of the files beside a file. Those that do not exist are left out: importers refuse a file only if it needs
+/// them.
 pub fn facts_of_buffers(file: &Path, buffers: &[String]) -> Result<Vec<BufferFacts>, Error> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let existing = buffers.iter().map(|path| (path, folder.join(path))).filter(|(_, place)| place.is_file());

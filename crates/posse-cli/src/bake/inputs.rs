@@ -57,8 +57,8 @@ impl Inputs {
     /// Searches the inputs and lists the clips of each file. `out` is left out of folders and globs.
     ///
     /// # Errors
-    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, a crowd file has a rig, or two
-    /// clips have one name.
+    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, a crowd file
+    /// has a rig, or two clips have one name.
     pub fn list(inputs: &[PathBuf], out: &Path, options: &Options, threads: usize) -> Result<Self, Error> {
         let mut search = Search::new(out);
         for input in inputs {
@@ -149,7 +149,8 @@ fn check_rig(files: &[ClipFile], options: &Options) -> Result<(), Error> {
     }
 }
 
-/// Fails for a `--clip` that selects no clip of any file. It is a warning if the clip may be in a file that cannot be read.
+/// Fails for a `--clip` that selects no clip of any file. It is a warning if the clip may be in a file that cannot be
+/// read.
 fn check_selection(files: &[ClipFile], options: &Options, warnings: &mut Vec<String>) -> Result<(), Error> {
     let listed: Vec<&Contents> = files.iter().filter_map(|file| file.contents.as_ref().ok()).collect();
     if listed.iter().all(|contents| contents.count == 0) {

@@ -53,8 +53,8 @@ impl Job<'_> {
         self.options.format.output(clip)
     }
 
-    /// Returns true for an output that is kept: it was made of the same source, with the same options, by the same version. The
-    /// function hashes the source.
+    /// Returns true for an output that is kept: it was made of the same source, with the same options, by the same
+    /// version. The function hashes the source.
     pub fn has(&self, output: &str, clip: &str, source: impl FnOnce() -> Result<SourceFacts, Error>) -> bool {
         if !self.resume {
             return false;

@@ -1,9 +1,9 @@
 //! Manifests: a line of JSON per output, by which `--resume` and `--check` know which outputs are there.
 //!
-//! `OUT/manifest-IIIII.jsonl` belongs to share IIIII, as the tasks of other shares append to files of their own. A line is
-//! appended after its output has got its name. A task that is killed between the two leaves an output without a line,
-//! which is made anew. Lines are never changed: of several lines of one output, the last one of a file holds, and of
-//! several files the one with the latest time. The outputs themselves are not opened, only their sizes are compared.
+//! `OUT/manifest-IIIII.jsonl` belongs to share IIIII, as the tasks of other shares append to files of their own. A line
+//! is appended after its output has got its name. A task that is killed between the two leaves an output without a
+//! line, which is made anew. Lines are never changed: of several lines of one output, the last one of a file holds, and
+//! of several files the one with the latest time. The outputs themselves are not opened, only their sizes are compared.
 //!
 //! An output that replaces another one has two lines: before it gets its name, one without a size. It ends the validity
 //! of earlier lines, which would describe the new content wrongly if the task were killed before the second line.
@@ -155,8 +155,8 @@ impl ListedOutputs {
         }
     }
 
-    /// The reason that a clip in an output is not the one that this bake makes; `None` if it is. The function hashes the source
-    /// of the clip. It is called if all else is as it should be.
+    /// The reason that a clip in an output is not the one that this bake makes; `None` if it is. The function hashes
+    /// the source of the clip. It is called if all else is as it should be.
     pub fn fault(
         &self,
         output: &str,

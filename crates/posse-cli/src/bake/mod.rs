@@ -1,9 +1,10 @@
 //! `posse bake`: clips of many files as arrays or animation files, on one machine or many.
 //!
-//! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `places` checks that
-//! the outputs can be written and replace no input. `share` and `shards_file` select the files of a task, which are baked file by
-//! file: `file` and `stream` import, `sampler` poses, the formats write. `draft` gives outputs their names when they are complete.
-//! `manifest` lists the outputs that are there, and `check` compares them with the inputs.
+//! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `places`
+//! checks that the outputs can be written and replace no input. `share` and `shards_file` select the files of a task,
+//! which are baked file by file: `file` and `stream` import, `sampler` poses, the formats write. `draft` gives outputs
+//! their names when they are complete. `manifest` lists the outputs that are there, and `check` compares them with the
+//! inputs.
 
 mod args;
 mod check;
@@ -114,7 +115,8 @@ fn bake(
     finish(job, share)
 }
 
-/// Bakes files of a share side by side. `all` has those of all shares. Fails if the files of the share cannot be written.
+/// Bakes files of a share side by side. `all` has those of all shares. Fails if the files of the share cannot be
+/// written.
 fn bake_files(
     job: &Job,
     all: &[ClipFile],
@@ -152,8 +154,8 @@ fn bake_files(
     if job.is_stopped() { Ok(()) } else { part.finish() }
 }
 
-/// Declares the arrays of a share without clips: those of the first file, in order of the paths, that can be read. Its faults belong
-/// to another share.
+/// Declares the arrays of a share without clips: those of the first file, in order of the paths, that can be read. Its
+/// faults belong to another share.
 fn declare(job: &Job, all: &[ClipFile], part: &mut Part) -> Result<(), Error> {
     let mut all: Vec<&ClipFile> = all.iter().filter(|file| !file.clips().is_empty()).collect();
     all.sort_by(|a, b| a.below.cmp(&b.below));

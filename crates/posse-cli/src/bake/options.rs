@@ -155,7 +155,8 @@ struct JointNames {
 }
 
 impl JointNames {
-    /// Reads the names: the lines of a file, or a list. A text with a comma is a list; any other text that names a file is this file.
+    /// Reads the names: the lines of a file, or a list. A text with a comma is a list; any other text that names a file
+    /// is this file.
     fn read(text: &str) -> Result<Self, Error> {
         let file = Some(Path::new(text)).filter(|file| !text.contains(',') && file.is_file());
         let names: Vec<String> = match file {

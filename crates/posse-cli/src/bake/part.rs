@@ -21,8 +21,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The writer of a share, and the order of its files.
 ///
-/// Workers begin files in the order of the list, and a worker keeps at most one clip that waits for earlier ones. The worker of the
-/// earliest file never waits.
+/// Workers begin files in the order of the list, and a worker keeps at most one clip that waits for earlier ones. The
+/// worker of the earliest file never waits.
 pub struct Part<'a> {
     writer: Mutex<Box<dyn PartWriter + 'a>>,
     turns: Mutex<Turns>,

@@ -51,8 +51,8 @@ pub fn check_folders(files: &[ClipFile], options: &Options, share: Option<Share>
     Ok(())
 }
 
-/// Fails if an output of any share would replace a file that the bake reads, or if its place is taken for good: by a folder, or by a
-/// file where a folder is needed. All tasks of a bake with shares find the same.
+/// Fails if an output of any share would replace a file that the bake reads, or if its place is taken for good: by a
+/// folder, or by a file where a folder is needed. All tasks of a bake with shares find the same.
 pub fn check(
     out: &Path,
     inputs: &Inputs,

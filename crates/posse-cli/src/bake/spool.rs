@@ -136,8 +136,8 @@ impl Spool {
         self.arrays.iter_mut().try_for_each(SpooledNumbers::rewind)
     }
 
-    /// Reads the next frames, at most `count`: their times, and the numbers of each array. Returns no times at the end. To be called
-    /// after [`rewind`](Self::rewind).
+    /// Reads the next frames, at most `count`: their times, and the numbers of each array. Returns no times at the end.
+    /// To be called after [`rewind`](Self::rewind).
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet writes clips row by row"))]
     pub fn read(&mut self, count: usize) -> Result<(Vec<f64>, Vec<Vec<f32>>), Error> {
         let count = count.min(usize::try_from(self.frames - self.read).unwrap_or(usize::MAX));

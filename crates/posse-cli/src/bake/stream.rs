@@ -27,8 +27,9 @@ const BUFFER: usize = 1 << 20;
 
 /// Bakes the clip of a file in parts.
 ///
-/// A frame is posed from the keys around it, which are the same in all parts. Its numbers are those of the whole file, except where a
-/// rotation is constant over a part, but not over the file: it then has the bits of its key, without the rounding of slerp.
+/// A frame is posed from the keys around it, which are the same in all parts. Its numbers are those of the whole file,
+/// except where a rotation is constant over a part, but not over the file: it then has the bits of its key, without the
+/// rounding of slerp.
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault> {
     let [listed] = file.clips() else { return Ok(()) };
     let name = listed.name.as_str();

@@ -75,8 +75,8 @@ pub fn run(args: &Args, path: &Path, engine: EngineSelection) -> Result<(), Erro
     npz::write(&PoseTable { library, skeleton, joints, evaluation: &evaluation, outputs, threads }, &mut engine, output)
 }
 
-/// The index of the file of all instances, which determines the shapes of the arrays. Fails if the instances have different
-/// skeletons, or if there are several files and no instance.
+/// The index of the file of all instances, which determines the shapes of the arrays. Fails if the instances have
+/// different skeletons, or if there are several files and no instance.
 fn single_file(file: &CrowdFile) -> Result<usize, Error> {
     let skeleton = |index: usize| file.files[index].asset.skeleton;
     let mut used = file.groups().map(|(_, index)| index);

@@ -89,7 +89,8 @@ pub struct Seconds(pub f64);
 
 impl std::fmt::Display for Seconds {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // `Debug` writes exponents for very large and very small numbers, in the format of JSON. `Display` writes all digits.
+        // `Debug` writes exponents for very large and very small numbers, in the format of JSON. `Display` writes all
+        // digits.
         write!(out, "{:?}", self.0)
     }
 }

@@ -70,12 +70,13 @@ pub struct Args {
         conflicts_with_all = ["file", "rig", "retarget", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos clip has no nodes:
-    /// without a rig, only the values of its targets are evaluated.
+    /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos
+    /// clip has no nodes: without a rig, only the values of its targets are evaluated.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
-    /// Retargets the clip to the skeleton of --rig: its joints turn as those of FILE do, relative to their rest poses, and its root moves in
-    /// proportion. Without this option, the joints of the same names take over the values as they are.
+    /// Retargets the clip to the skeleton of --rig: its joints turn as those of FILE do, relative to their rest poses,
+    /// and its root moves in proportion. Without this option, the joints of the same names take over the values as they
+    /// are.
     #[arg(long, requires = "rig")]
     retarget: bool,
     #[command(flatten)]
@@ -96,7 +97,8 @@ pub struct Args {
     /// The parts of the poses that are written. Default: all.
     #[arg(long, value_enum, value_delimiter = ',')]
     outputs: Vec<Part>,
-    /// The format of the skin matrices of the engine. They are printed as matrices, with the values that a shader reads.
+    /// The format of the skin matrices of the engine. They are printed as matrices, with the values that a shader
+    /// reads.
     #[arg(long, value_enum, default_value = "matrix")]
     skin_format: SkinFormatChoice,
     /// The output format.
@@ -216,11 +218,12 @@ const MAX_TIMES: u64 = 1 << 24;
 /// A list of times, or a frame rate.
 #[derive(Debug, clap::Args)]
 pub struct TimeArgs {
-    /// Times in seconds of the clip, clamped to its keys; with --wrap since the play began; with --crowd of the crowd clock.
+    /// Times in seconds of the clip, clamped to its keys; with --wrap since the play began; with --crowd of the crowd
+    /// clock.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
     times: Vec<f64>,
-    /// Evenly spaced times, this many per second. The last one may be a little after the end, because files round key times; it is
-    /// then the end.
+    /// Evenly spaced times, this many per second. The last one may be a little after the end, because files round key
+    /// times; it is then the end.
     #[arg(long, value_name = "F", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
     fps: Option<f64>,
     /// The first of the evenly spaced times. Default: 0.
@@ -271,14 +274,16 @@ impl TimeArgs {
 pub struct PlaybackArgs {
     /// Plays the clip. Times are then seconds since the play began, and each sample also has the time of the clip.
     ///
-    /// The modes are default (the mode of the clip), normal, loop, pingpong, reverse, loopreverse and pingpongreverse; case, `-` and
-    /// `_` do not matter.
+    /// The modes are default (the mode of the clip), normal, loop, pingpong, reverse, loopreverse and pingpongreverse;
+    /// case, `-` and `_` do not matter.
     #[arg(long, value_name = "MODE", value_parser = parse_mode)]
     wrap: Option<WrapMode>,
-    /// The number of passes until the play stops, with or without a fraction, or `inf`. Default: that of the mode, 1 or `inf`.
+    /// The number of passes until the play stops, with or without a fraction, or `inf`. Default: that of the mode, 1 or
+    /// `inf`.
     #[arg(long, value_name = "R", requires = "wrap", allow_hyphen_values = true, value_parser = parse_count)]
     repeat_count: Option<f64>,
-    /// Seconds of the clip per second of play; negative plays backwards. Default: 1. The speed that the clip stores is ignored.
+    /// Seconds of the clip per second of play; negative plays backwards. Default: 1. The speed that the clip stores is
+    /// ignored.
     #[arg(long, value_name = "S", requires = "wrap", allow_hyphen_values = true, value_parser = parse_speed)]
     speed: Option<f64>,
     /// The part of the clip that plays, in seconds from A to B. Default: the whole clip.

@@ -39,7 +39,8 @@ pub struct PoseTable<'a> {
 /// The file that is written. It may be a pipe.
 type ArrayFile<'a> = StreamedNpzFile<&'a mut Writer>;
 
-/// Evaluates the poses, and writes one array after the other. Each array evaluates the poses again, so that memory stays bounded.
+/// Evaluates the poses, and writes one array after the other. Each array evaluates the poses again, so that memory
+/// stays bounded.
 pub fn write(table: &PoseTable, engine: &mut Engine, mut output: Output) -> Result<(), Error> {
     let (out, name) = output.split();
     write_arrays(table, engine, StreamedNpzFile::new_stream(name.path(), out))?;
@@ -95,8 +96,8 @@ impl PoseTable<'_> {
         })
     }
 
-    /// Writes the numbers of an array as the CPU engine computes them, without `f64` poses between. With several threads, poses are
-    /// evaluated while others are written.
+    /// Writes the numbers of an array as the CPU engine computes them, without `f64` poses between. With several
+    /// threads, poses are evaluated while others are written.
     fn write_singles(
         &self,
         array: &Array,
@@ -278,8 +279,8 @@ impl<'a> Array<'a> {
         }
     }
 
-    /// Appends the numbers of a pose of the CPU engine: those that [`append_pose`](Self::append_pose) appends, before their
-    /// conversion to `f64`. The batch has the outputs of the array, and may have others.
+    /// Appends the numbers of a pose of the CPU engine: those that [`append_pose`](Self::append_pose) appends, before
+    /// their conversion to `f64`. The batch has the outputs of the array, and may have others.
     pub fn append_slot(&self, batch: &CpuBatch, slot: usize, numbers: &mut Vec<f32>) {
         let layout = &batch.layout;
         let local = || slice(&batch.numbers.local, layout.local, slot);

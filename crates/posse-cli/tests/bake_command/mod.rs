@@ -165,7 +165,8 @@ fn bvh_frame(frame: usize, seed: f64) -> String {
     )
 }
 
-/// A glTF file with clips of these names: the node `lift` moves from 0 to 10 along x in one second, below a node `ground`.
+/// A glTF file with clips of these names: the node `lift` moves from 0 to 10 along x in one second, below a node
+/// `ground`.
 fn gltf(clips: &[Option<&str>]) -> String {
     let numbers: [f32; 8] = [0.0, 1.0, 0.0, 0.0, 0.0, 10.0, 0.0, 0.0];
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::{Folder, rig, stderr};
 
-/// Faults of a value: the key that holds it, the value, the path of the fault below the faulty object, a part of the message.
+/// Faults of a value: the key that holds it, the value, the path of the fault below the faulty object, a part of the
+/// message.
 type Faults<'a> = &'a [(&'a str, Value, &'a str, &'a str)];
 
 fn assert_refused(folder: &Folder, crowd: &Value, place: &str, saying: &str) {

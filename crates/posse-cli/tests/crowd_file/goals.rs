@@ -51,8 +51,8 @@ fn groups_have_goals() {
             }
             assert_near(&position(1, instance, 0), &[2.4, 1.8, 0.0]);
         }
-        // The pole turns the knee to the other side. Then the bone to the ankle, which is the ankle's own y, points from (-2.4, 1.8)
-        // to (0, 5). It is at an angle with the sine 0.6 to y, and turns there by no more than 0.5.
+        // The pole turns the knee to the other side. Then the bone to the ankle, which is the ankle's own y, points
+        // from (-2.4, 1.8) to (0, 5). It is at an angle with the sine 0.6 to y, and turns there by no more than 0.5.
         assert_near(&position(0, 2, 0), &[-2.4, 1.8, 0.0]);
         assert_near(&position(0, 2, 1), &[0.0, 5.0, 0.0]);
         let left = 0.6_f64.asin() - 0.5;

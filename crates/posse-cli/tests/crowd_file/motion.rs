@@ -49,7 +49,8 @@ fn a_blend_space_looks_its_parameters_up_in_each_group() {
         { "parameters": { "half": 0.5, "side": 0.25, "ahead": 0.5 }, "layers": layers },
         { "parameters": { "ahead": 0.25, "half": 0.5, "side": 0.5 }, "layers": layers },
     ] });
-    // At their middles, the clips are at (2, 1, 1), (2, 0, 0) and (0, 4, 0); the shares are 1/4, 1/4, 1/2 and 1/4, 1/2, 1/4.
+    // At their middles, the clips are at (2, 1, 1), (2, 0, 0) and (0, 4, 0); the shares are 1/4, 1/4, 1/2 and 1/4, 1/2,
+    // 1/4.
     for engine in ["reference", "cpu", "gpu"] {
         let instances = folder.json(&crowd, "0", engine)["samples"][0]["instances"].clone();
         assert_near(&instances[0]["nodes"][0]["translation"], &[1.0, 2.25, 0.25]);
@@ -78,9 +79,9 @@ fn transitions_are_nested() {
         "transition": { "start": 2, "half_life": 0.5, "kind": "dead", "seconds": 0.5,
             "from": [{ "clip": "long", "start": -1 }] } });
     let group = json!({ "layers": [{ "clip": "walk", "rate": 0 }], "transition": transition });
-    // Before second 2 the long clip is at t + 1. In the middle of the dead transition, from (3, 0, 0) at 1 m/s to (1, 1, 1), g is
-    // (1 - sqrt(1/2)) / (2 ln 2). At second 3 it has been over for a while. A quarter of a second later, the other one has
-    // 0.84657359 left of (1, 1, 1).
+    // Before second 2 the long clip is at t + 1. In the middle of the dead transition, from (3, 0, 0) at 1 m/s to (1,
+    // 1, 1), g is (1 - sqrt(1/2)) / (2 ln 2). At second 3 it has been over for a while. A quarter of a second later,
+    // the other one has 0.84657359 left of (1, 1, 1).
     let half = (3.0 + (1.0 - 0.5_f64.sqrt()) / 1.386_294_361 + 1.0) / 2.0;
     let (over, left) = ([1.0; 3], [0.846_573_59; 3]);
     let cases =

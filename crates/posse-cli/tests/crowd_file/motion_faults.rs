@@ -1,4 +1,5 @@
-//! Crowd files whose parameters, blend spaces, sync, markers or transitions are refused: each fault is named by its path.
+//! Crowd files whose parameters, blend spaces, sync, markers or transitions are refused: each fault is named by its
+//! path.
 
 use serde_json::{Value, json};
 
@@ -25,7 +26,8 @@ fn sound() -> Value {
     })
 }
 
-/// Faults: the place of a value as a JSON pointer, the value (null removes it), the path of the fault, a part of the message.
+/// Faults: the place of a value as a JSON pointer, the value (null removes it), the path of the fault, a part of the
+/// message.
 type Faults<'a> = &'a [(&'a str, Value, &'a str, &'a str)];
 
 /// Asserts that the sound crowd is refused with each of these values. The paths are below a prefix.

@@ -16,8 +16,8 @@ fn an_npz_file_holds_arrays_and_facts() {
     let parents: Vec<u8> = [1, -1, -1, 0_i32].iter().flat_map(|parent| parent.to_le_bytes()).collect();
     assert_eq!((member("parents").kind.as_str(), member("parents").bytes), ("<i4", parents));
 
-    // In the middle, the hip stands at (0, 1, 2) and has turned by 90 degrees about z. The leg is half a metre from it, along
-    // what was -y and is +x now. The socket is at (5, 0, 0) of the leg, which is its own x axis: along y now.
+    // In the middle, the hip stands at (0, 1, 2) and has turned by 90 degrees about z. The leg is half a metre from it,
+    // along what was -y and is +x now. The socket is at (5, 0, 0) of the leg, which is its own x axis: along y now.
     assert_eq!(member("pos").shape, [3, 4, 3]);
     let middle = [[0.5, 1.0, 2.0], [0.0, 1.0, 2.0], [7.0, 0.0, 0.0], [0.5, 6.0, 2.0]];
     assert_near(&member("pos").singles()[12..24], middle.as_flattened());

@@ -24,12 +24,13 @@ pub struct Film {
 }
 
 impl Film {
-    /// Begins an `.mp4` (H.264) or `.webm` (VP9) file, by the extension of `file`, which also names it in errors. Its bytes go to
-    /// `draft`, which is there or not. `size` is the width and height of the pictures in pixels, of which an odd
-    /// last column or row is cut; `rate` is the number of pictures per second.
+    /// Begins an `.mp4` (H.264) or `.webm` (VP9) file, by the extension of `file`, which also names it in errors. Its
+    /// bytes go to `draft`, which is there or not. `size` is the width and height of the pictures in pixels, of which
+    /// an odd last column or row is cut; `rate` is the number of pictures per second.
     ///
     /// # Errors
-    /// [`Error::Usage`] if `ffmpeg` is not installed or the file has another extension; [`Error::Io`] if `ffmpeg` does not start.
+    /// [`Error::Usage`] if `ffmpeg` is not installed or the file has another extension; [`Error::Io`] if `ffmpeg` does
+    /// not start.
     pub fn new(file: &Path, draft: &Path, size: [u32; 2], rate: f64) -> Result<Self, Error> {
         let [width, height] = size;
         let extension = file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();

@@ -67,8 +67,8 @@ pub fn load(asset: &Asset) -> Result<(Figure, Vec<Warning>), Error> {
 /// images; with `None`, a file that has some gets warnings.
 ///
 /// # Errors
-/// [`Error::Import`] with a JSON path if the bytes are not a glTF document. Faults of single meshes, materials and images are
-/// warnings.
+/// [`Error::Import`] with a JSON path if the bytes are not a glTF document. Faults of single meshes, materials and
+/// images are warnings.
 pub fn from_slice(asset: &Asset, bytes: &[u8], folder: Option<&Path>) -> Result<(Figure, Vec<Warning>), Error> {
     read_figure(asset, bytes, Files::in_folder(folder))
 }

@@ -18,7 +18,8 @@ fn noise(seed: u64) -> impl FnMut() -> u32 {
     }
 }
 
-/// Elements of one of seven kinds: constant, slowly changing, random, floats and others. Each kind is packed in another way.
+/// Elements of one of seven kinds: constant, slowly changing, random, floats and others. Each kind is packed in another
+/// way.
 fn elements<const STRIDE: usize>(count: usize, kind: u32) -> Vec<[u8; STRIDE]> {
     let mut random = noise(u64::from(kind) + count as u64);
     let mut value = [0u32; 64];
@@ -133,7 +134,8 @@ fn triangles_are_decoded_up_to_their_first_corner() {
 
 #[test]
 fn triangles_of_vertices_that_were_not_there_equal_those_of_the_library() {
-    // The first code takes an edge and a recent vertex, of which there are none yet; the second the vertex that it pushed.
+    // The first code takes an edge and a recent vertex, of which there are none yet; the second the vertex that it
+    // pushed.
     let stream = [&[0xe1, 0x01, 0x12][..], &[0; 16]].concat();
     let wanted: Vec<u32> = reference::decode_index_buffer(&stream, 6).unwrap();
     let longs = decode(&stream, 6, 4, "TRIANGLES", "NONE").unwrap();

@@ -1,5 +1,5 @@
-//! Waiting for the GPU. A page cannot block, but the browser can suspend WebAssembly (JavaScript Promise Integration), so that the
-//! tests call the same functions as natively.
+//! Waiting for the GPU. A page cannot block, but the browser can suspend WebAssembly (JavaScript Promise Integration),
+//! so that the tests call the same functions as natively.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The share of the contract that answers of the GPU use, by module of tests; and answers that are altered, so that tests fail.
+//! The share of the contract that answers of the GPU use, by module of tests; and answers that are altered, so that
+//! tests fail.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

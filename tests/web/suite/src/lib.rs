@@ -1,5 +1,5 @@
-//! The native tests of posse in a browser. `build.rs` copies their sources; [`mod@posse`] is the crate with engines that wait for
-//! the GPU, as they do natively.
+//! The native tests of posse in a browser. `build.rs` copies their sources; [`mod@posse`] is the crate with engines
+//! that wait for the GPU, as they do natively.
 
 #![allow(dead_code, unfulfilled_lint_expectations)]
 

@@ -1,4 +1,5 @@
-//! The crate `posse`, with the paths that the tests import: its engine of the GPU waits for answers, and comparisons are noted.
+//! The crate `posse`, with the paths that the tests import: its engine of the GPU waits for answers, and comparisons
+//! are noted.
 
 use std::ops::{Deref, DerefMut, Range};
 

@@ -133,12 +133,12 @@ pub trait PartWriter: Send {
     /// Appends a clip. `clip` is at its first frame.
     fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<(), Error>;
 
-    /// Declares the arrays of a share without clips: those of a clip of another share. Its empty file then has their columns, so that
-    /// the files of all shares can be read together.
+    /// Declares the arrays of a share without clips: those of a clip of another share. Its empty file then has their
+    /// columns, so that the files of all shares can be read together.
     fn declare(&mut self, head: &ClipHead) -> Result<(), Error>;
 
-    /// Completes the files of the share, gives them their names, and lists them in the manifest. A share without clips gets an empty file. Older files of the
-    /// share that this writer has not written are removed.
+    /// Completes the files of the share, gives them their names, and lists them in the manifest. A share without clips
+    /// gets an empty file. Older files of the share that this writer has not written are removed.
     fn finish(self: Box<Self>) -> Result<(), Error>;
 }
 

@@ -1,6 +1,7 @@
 //! The format Parquet: one file per share, a row per frame.
 //!
-//! The clips of a file have the same arrays. A share with different rigs has several files, in the order in which the rigs come.
+//! The clips of a file have the same arrays. A share with different rigs has several files, in the order in which the
+//! rigs come.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -13,7 +13,8 @@ use crate::bake::format::{ClipHead, ClipWriter, Space};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 
-/// Begins the file of a clip. Its arrays are the local translations, rotations with w first and scales, and the morph weights.
+/// Begins the file of a clip. Its arrays are the local translations, rotations with w first and scales, and the morph
+/// weights.
 pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter + 'a>, Error> {
     let spool = Spool::new(head.layout, draft.folder());
     let arrays = head.layout.arrays().len();
@@ -21,7 +22,8 @@ pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter 
     Ok(Box::new(UsdaWriter { head, draft, spool, first, moves }))
 }
 
-/// A writer of one clip. Each attribute has all of its frames together, so that frames wait until all of them are there.
+/// A writer of one clip. Each attribute has all of its frames together, so that frames wait until all of them are
+/// there.
 struct UsdaWriter<'a> {
     head: ClipHead<'a>,
     draft: Draft,
@@ -135,7 +137,8 @@ impl UsdaWriter<'_> {
         self.head.nodes.iter().flat_map(of_joint).map(|name| names.add(name)).collect()
     }
 
-    /// Writes an array as an attribute, with the elements at these positions. If all frames are equal, it has a single value.
+    /// Writes an array as an attribute, with the elements at these positions. If all frames are equal, it has a single
+    /// value.
     fn write_attribute(&mut self, index: usize, shape: &ArrayShape, positions: &[usize]) -> Result<(), Error> {
         let (kind, name) = match shape.kind {
             ArrayKind::LocalPos => ("float3[]", "translations"),
@@ -223,7 +226,8 @@ impl Stage<'_> {
     }
 }
 
-/// Writes the last line, which states the number of bytes before it. A reader finds with it that a file has lost its end.
+/// Writes the last line, which states the number of bytes before it. A reader finds with it that a file has lost its
+/// end.
 pub fn write_end(draft: &mut Draft) -> Result<(), Error> {
     let written = draft.stream_position().and_then(|bytes| writeln!(draft, "# bytes before this line: {bytes}"));
     written.map_err(|error| draft.error(error))

@@ -1,5 +1,5 @@
-//! The same checks on every engine of a page: the reference, the CPU engine as WebAssembly, and the GPU engine. What the GPU engine
-//! answers is also compared with the reference.
+//! The same checks on every engine of a page: the reference, the CPU engine as WebAssembly, and the GPU engine. What
+//! the GPU engine answers is also compared with the reference.
 //!
 //! A software renderer takes seconds to compile a kernel. By default, each check runs on a library that is extended to
 //! use all features, so that most tests share kernels; with `POSSE_ALL_TESTS=1` with the kernels of the native tests.
