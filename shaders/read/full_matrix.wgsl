@@ -1,4 +1,3 @@
-// Needs: nothing
 //! Functions for vertex shaders that read skin matrices in full. Bind the matrices as `array<vec4<f32>>`, three per joint.
 
 /// The rows of a skin matrix, from the three elements of a joint.

@@ -1,4 +1,3 @@
-// Needs: nothing
 //! Functions for vertex shaders that read skin matrices of `f16`. Bind the matrices as `array<vec2<u32>>`, three per joint.
 
 /// The rows of a skin matrix, from the three elements of a joint.
