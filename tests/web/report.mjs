@@ -220,7 +220,7 @@ test("a run that cannot be drawn leaves a sentence", { skip, timeout }, async ()
 
 const skipPicture = skip || (PICTURES ? false : "PAGE_PICTURES names no folder");
 test("the picture of README is taken", { skip: skipPicture, timeout }, async () => {
-  await withBench(["--table", "instances", "--engine", "cpu,gpu,reference"], {}, async (page) => {
+  await withBench(["--json", "--table", "instances", "--engine", "cpu,gpu,reference"], {}, async (page) => {
     const plot = page.locator("svg.chart").first();
     const style = { position: "fixed", inset: "0 auto auto 0", width: "1024px", background: "white" };
     await plot.evaluate((svg, style) => Object.assign(svg.style, style), style);
