@@ -222,8 +222,10 @@ const skipPicture = skip || (PICTURES ? false : "PAGE_PICTURES names no folder")
 test("the picture of README is taken", { skip: skipPicture, timeout }, async () => {
   await withBench(["--json", "--table", "instances", "--engine", "cpu,gpu,reference"], {}, async (page) => {
     const plot = page.locator("svg.chart").first();
-    const style = { position: "fixed", inset: "0 auto auto 0", width: "1024px", background: "white" };
-    await plot.evaluate((svg, style) => Object.assign(svg.style, style), style);
+    await plot.evaluate((svg) => {
+      document.querySelector("main").replaceChildren(svg);
+      Object.assign(svg.style, { display: "block", width: "1024px", background: "white" });
+    });
     await plot.screenshot({ path: join(PICTURES, "throughput.png") });
   });
 });
