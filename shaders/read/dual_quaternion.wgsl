@@ -1,4 +1,3 @@
-// Needs: nothing
 //! Functions for vertex shaders that read skin matrices of rotation, translation and uniform scale.
 //!
 //! Bind the matrices as `array<vec2<u32>>`, three per joint. Read the joints of a vertex, sum them by weight, and move

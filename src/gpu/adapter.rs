@@ -86,7 +86,7 @@ impl AdapterDescription {
         }
         let reasons: Vec<String> = self.shortfalls.iter().map(Shortfall::to_string).collect();
         Err(Error::Device(format!(
-            "{} ({}) is not enough for posse: {}; select another adapter of `GpuContext::adapters`, or the CPU engine",
+            "{} ({}) is not enough for posse: {}; select another adapter, or the CPU engine",
             self.info.name,
             self.info.backend,
             reasons.join("; ")

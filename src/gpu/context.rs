@@ -200,8 +200,8 @@ async fn open(
     let info = adapter.get_info();
     let (device, queue) = device.map_err(|error| {
         Error::Device(format!(
-            "{} cannot be opened: {error}; select another adapter of `GpuContext::adapters`, for example by the environment \
-             variable WGPU_ADAPTER_NAME",
+            "{} cannot be opened: {error}; select another adapter, for example by the environment variable \
+             WGPU_ADAPTER_NAME, or the CPU engine",
             info.name
         ))
     })?;

@@ -563,7 +563,7 @@ impl GpuCrowd {
     /// Fails if there was no memory for a frame that was recorded since the last call.
     ///
     /// # Errors
-    /// [`Error::Device`] for want of memory.
+    /// [`Error::Device`] if the device is out of memory.
     pub(crate) fn check_frames(&self) -> Result<(), Error> {
         self.frame.check()
     }

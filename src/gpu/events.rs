@@ -176,7 +176,7 @@ impl GpuEvents {
     /// Fails if there was no memory for a list that was recorded since the last call.
     ///
     /// # Errors
-    /// [`Error::Device`] for want of memory.
+    /// [`Error::Device`] if the device is out of memory.
     pub(super) fn check_frames(&self) -> Result<(), Error> {
         self.frame.check()
     }

@@ -68,7 +68,7 @@ impl FrameUploads {
     /// Fails if there was no memory for a frame that was recorded since the last call.
     ///
     /// # Errors
-    /// [`Error::Device`] for want of memory.
+    /// [`Error::Device`] if the device is out of memory.
     pub fn check(&self) -> Result<(), Error> {
         if self.failed.swap(false, Ordering::Relaxed) { Err(without_memory()) } else { Ok(()) }
     }
@@ -105,7 +105,7 @@ impl FrameUploads {
         buffer.clone()
     }
 
-    /// A buffer that no frame uses, and the error for want of memory.
+    /// A buffer that no frame uses, and the error if the device is out of memory.
     fn new_slot(&self) -> (Slot, Result<(), Error>) {
         let scopes = Scopes::push(&self.device);
         let descriptor = wgpu::BufferDescriptor {
@@ -160,7 +160,7 @@ impl FrameBuffer {
     /// Fails if there was no memory for a frame that was recorded since the last call.
     ///
     /// # Errors
-    /// [`Error::Device`] for want of memory.
+    /// [`Error::Device`] if the device is out of memory.
     pub fn check(&self) -> Result<(), Error> {
         self.uploads.check()
     }

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Submits the commands of an encoder.
 ///
 /// # Errors
-/// [`Error::Device`] if the device is lost, or refuses them for want of memory.
+/// [`Error::Device`] if the device is lost or out of memory.
 pub(crate) async fn submit(gpu: DeviceAndQueue<'_>, encoder: wgpu::CommandEncoder) -> Result<(), Error> {
     let scopes = Scopes::push(gpu.device);
     fault_point(gpu.device);

@@ -61,7 +61,7 @@ impl Scopes {
     }
 }
 
-/// The error for want of memory.
+/// The error of a device that is out of memory.
 pub(super) fn without_memory() -> Error {
     Error::Device("out of memory; ask for fewer instances or outputs at a time".into())
 }

@@ -1,10 +1,9 @@
 //! Kernels composed of shader files, compiled, with errors traced back to file and line.
 //!
-//! A kernel is made in five steps. `shader_files` has the texts of the folder `shaders/`. The files of a kernel are
-//! joined, with the constants of `shader_constants` and the records of `pack::record` as WGSL. `shader_branches`
-//! removes the branches that the constants rule out, and `shader_functions` what nothing calls then. naga parses the
-//! result, and an error is mapped back to its file and line. The module bears the name of the file with its entry
-//! point.
+//! A kernel is made in three steps. The files of the kernel, which `shader_files` finds in the folder `shaders/`, are
+//! joined behind the constants of this module and the records of `pack::record` as WGSL. `shader_pruning` removes the
+//! branches that the constants rule out, and the functions that nothing calls then. naga parses the result, and an
+//! error is mapped back to its file and line. The module bears the name of the file with its entry point.
 
 use std::borrow::Cow;
 use std::fmt::Write;

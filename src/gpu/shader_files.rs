@@ -1,8 +1,12 @@
 //! The WGSL files of `shaders/`, and the WGSL that is generated from Rust.
 //!
-//! The first lines of a file, `// Needs: ...`, name the files of whose functions, structures and constants it makes
-//! use. Those of Rust are in each kernel. The file with the entry point, or the one that it needs first, declares the
-//! bindings.
+//! The first lines of a file, `// Needs: ...`, name the files whose functions, structures and constants it uses. The
+//! records and constants of Rust are in each kernel. The file with the entry point, or the file that it needs first,
+//! declares the bindings.
+//!
+//! Two files may need each other: WGSL functions may call functions that are declared later, and so the order of the
+//! files does not matter to a compiler. It matters to `shader_pruning`, which knows the value of a constant only in the
+//! lines after it: a constant that guards code stands in a file before all files that read it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -44,8 +48,8 @@ impl ShaderFile {
     }
 }
 
-/// Copies WGSL without comments, except those of its first lines, to the beginning of some bytes, as far as there is
-/// room. Returns the length of the text without comments.
+/// Copies WGSL without comments, except those of its first lines, to the beginning of `to`. If `to` is too short, the
+/// rest is left out. Returns the length of the whole text without comments.
 ///
 /// All lines stay, so that messages of compilers name the lines of the file.
 const fn copy_code(text: &[u8], to: &mut [u8]) -> usize {
@@ -138,15 +142,22 @@ pub(super) static FILES: [ShaderFile; 34] = [
     file!("shared/sync.wgsl"),
 ];
 
-/// A file with all that it needs, directly or not. It comes last. Where a file needs one of several, it is the one that
-/// is `chosen`.
+/// A file with all files that it needs, directly or not. The file comes last. Where a file needs one of several
+/// alternatives, `chosen` has the name of that one.
 pub(super) fn with_needs(entry: &str, chosen: &[&str]) -> Vec<ShaderFile> {
     let mut names = vec![entry];
     let mut files = Vec::new();
-    while let Some(name) = names.get(files.len()) {
-        let Some(file) = FILES.iter().find(|file| file.stem() == *name) else { break };
+    while let Some(&name) = names.get(files.len()) {
+        let file = FILES.iter().find(|file| file.stem() == name);
+        debug_assert!(file.is_some(), "{name} is needed, but is no shader file");
+        let Some(file) = file else { break };
         for alternatives in file.needs() {
-            let need = alternatives.iter().find(|name| chosen.contains(*name)).unwrap_or(&alternatives[0]);
+            let need = alternatives.iter().find(|name| chosen.contains(*name));
+            debug_assert!(
+                need.is_some() || alternatives.len() == 1,
+                "{name} needs one of {alternatives:?}, but {chosen:?} has none of them"
+            );
+            let need = need.unwrap_or(&alternatives[0]);
             if !names.contains(need) {
                 names.push(*need);
             }
@@ -202,17 +213,27 @@ mod tests {
         assert_eq!(copy_code(text.as_bytes(), &mut []), length);
     }
 
-    /// All files of `shaders/`, also those of other shaders than kernels.
+    /// The shader files of the renderer.
+    const RENDERER: &str = "crates/posse-render/shaders";
+
+    /// All shader files of the library, and those of the renderer if they are there: the package of the library has
+    /// none.
     fn files_on_disk() -> Vec<ShaderFile> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
-        let folders =
-            ["", "pose", "read", "render", "shared"].map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
-        let paths = folders.into_iter().flatten().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folders = ["shaders", "shaders/pose", "shaders/read", "shaders/shared", RENDERER];
+        let folders = folders.into_iter().filter(|folder| *folder != RENDERER || root.join(folder).exists());
+        let entries = folders.flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
+        let paths = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
         let file = |path: PathBuf| {
-            let name = format!("shaders/{}", path.strip_prefix(&root).unwrap().to_str().unwrap());
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
             ShaderFile::new(name, std::fs::read_to_string(&path).unwrap())
         };
         paths.map(file).collect()
+    }
+
+    /// True for a file of public WGSL, which needs nothing and says nothing about files of this repository.
+    fn is_public(file: &ShaderFile) -> bool {
+        file.name.starts_with("shaders/read/")
     }
 
     /// The lines of a file, without comments.
@@ -251,7 +272,7 @@ mod tests {
         // The kernel defines it, for the files that it needs.
         files_of.remove("pose_span");
         for file in &all {
-            assert!(file.text.starts_with("// Needs: "), "{}", file.name);
+            assert_eq!(file.text.starts_with("// Needs: "), !is_public(file), "{}", file.name);
             let used: HashSet<_> = code(file).flat_map(words).collect();
             for needs in file.needs() {
                 let found = |files: &HashSet<&str>| needs.iter().any(|need| files.contains(need));
@@ -269,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_files_of_kernels_are_all_but_those_of_other_shaders() {
-        let is_of_kernel = |file: &ShaderFile| !["/read/", "/render/"].iter().any(|folder| file.name.contains(folder));
+        let is_of_kernel = |file: &ShaderFile| !is_public(file) && !file.name.starts_with(RENDERER);
         let on_disk = files_on_disk().into_iter().filter(is_of_kernel).map(|file| file.name).collect::<HashSet<_>>();
         assert_eq!(on_disk, FILES.iter().map(|file| file.name.clone()).collect());
     }

@@ -1,12 +1,15 @@
 //! WGSL without the branches that its constants rule out, and without the functions that nothing calls.
 //!
-//! A driver would remove both, too, but only after it has copied each function to all places that call it: lavapipe
-//! takes ten times as long for that. WGSL has no conditional compilation, and shader files should be WGSL, so a feature
-//! is an `if` with a constant.
+//! A driver removes dead branches and unused functions, too, but only after it has copied each function to all places
+//! that call it. So the text of a kernel is short before a driver sees it: Mesa's software driver translates a plain
+//! kernel in a tenth of the time (`docs/decisions/dead-branches.md`).
+//!
+//! WGSL has no conditional compilation, and shader files should remain WGSL, so a feature is an `if` with a constant.
+//! `return A && b` is no branch: where `A` decides about much code, write `if A { return b; } return false;`.
 //!
 //! The files of this crate are read line by line, as they are laid out: `if CONDITION {` is a line, a line that begins
-//! with `}` at the same indentation closes the block, and a function begins and ends in the first column. Lines of
-//! other texts stay as they are.
+//! with `}` at the same indentation closes the block, and a function begins and ends in the first column. The test
+//! `files_are_laid_out_as_they_are_read` holds the files to that layout. Lines of other texts stay as they are.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -60,7 +63,7 @@ fn choose(lines: &mut [Line], at: usize, is_else: bool, taken: bool) {
     }
     lines[at].text = format!("{margin}{}", if is_else { "} else {" } else { "{" }).into();
     let always_returns = !is_else && returns(&lines[at + 1..end]);
-    while lines[end].text.trim_start() != "}" {
+    while lines[end].text.trim_start().starts_with("} else") {
         let next = closing(lines, end);
         remove(lines, end..next);
         end = next;
@@ -86,8 +89,10 @@ fn remove_unused_functions(lines: &mut [Line]) {
         };
         let range = at..lines.len().min(at + length);
         at = range.end;
-        // An entry point comes after its attributes.
-        match function.filter(|_| !lines[..range.start].last().is_some_and(|line| line.text.starts_with('@'))) {
+        // An entry point comes after its attributes. A binding also begins with attributes, but ends with a semicolon.
+        let is_attribute = |line: &Line| line.text.starts_with('@') && !line.text.ends_with(';');
+        let before = lines[..range.start].iter().rfind(|line| is_code(&line.text));
+        match function.filter(|_| !before.is_some_and(is_attribute)) {
             Some(function) => drop(unused.insert(words(function).next().unwrap_or_default(), range)),
             None => open.push(range),
         }
@@ -99,29 +104,52 @@ fn remove_unused_functions(lines: &mut [Line]) {
     unused.into_iter().for_each(|range| remove(lines, range));
 }
 
-/// The values of names, as far as they are known: those of constants, and those of a function.
+/// The names that are declared so far, with their values.
 #[derive(Debug, Default)]
 struct Names {
+    /// The constants of the module whose values are known.
     constants: HashMap<String, bool>,
-    /// Names that a function declares. A value is `None` if it is not known, or if there are several declarations.
-    locals: HashMap<String, Option<bool>>,
+    /// The names of the blocks around the current line. A later name hides an earlier one and a constant.
+    locals: Vec<LocalName>,
+}
+
+/// A variable, a constant or a parameter of a function.
+#[derive(Debug)]
+struct LocalName {
+    name: String,
+    /// The indentation of its block. A line that is indented less is outside.
+    margin: usize,
+    /// `None` if the value is not known.
+    value: Option<bool>,
 }
 
 impl Names {
-    /// Takes up a declaration.
+    /// Takes up the declarations of a line, and drops the names of the blocks that end before it.
     fn read(&mut self, line: &str) {
-        if line.starts_with("fn ") {
-            self.locals.clear();
+        if !is_code(line) {
+            return;
         }
-        let declaration = line.trim_start();
-        let rest = ["const ", "let ", "var "].iter().find_map(|keyword| declaration.strip_prefix(keyword));
-        let Some((name, rest)) = rest.and_then(|rest| rest.split_once([':', ' ', ';'])) else { return };
+        let (margin, code) = (indentation(line), line.trim_start());
+        // A line with `)` ends the parameters of a function, which are names of its body.
+        if !code.starts_with(')') {
+            self.locals.retain(|local| local.margin <= margin);
+        }
+        let code = code.strip_prefix("for (").unwrap_or(code);
+        let declaration = ["const ", "let ", "var "].iter().find_map(|keyword| code.strip_prefix(keyword));
+        let Some((name, rest)) = declaration.and_then(|declaration| declaration.split_once([':', ' ', ';'])) else {
+            // A parameter stands before a colon. Its block is indented more than the line with `fn`.
+            for (before, _) in code.match_indices(':') {
+                let name = words(&code[..before]).last().unwrap_or_default().to_owned();
+                self.locals.push(LocalName { name, margin: margin.max(1), value: None });
+            }
+            return;
+        };
         let value = rest.split_once("= ").and_then(|(_, value)| self.value(value.strip_suffix(';')?));
-        if declaration.starts_with("const ") {
+        if margin == 0 && code.starts_with("const ") {
             self.constants.extend(value.map(|value| (name.to_owned(), value)));
         } else {
-            let value = value.filter(|_| !declaration.starts_with("var ") && !self.locals.contains_key(name));
-            self.locals.insert(name.to_owned(), value);
+            let value = value.filter(|_| !code.starts_with("var "));
+            self.locals.push(LocalName { name: name.to_owned(), margin, value });
         }
     }
 
@@ -141,7 +169,10 @@ impl Names {
             one if one.starts_with('!') => self.value(&one[1..]).map(|value| !value),
             one => match one.strip_prefix('(').and_then(|one| one.strip_suffix(')')).filter(|inner| is_whole(inner)) {
                 Some(inner) => self.value(inner),
-                None => *self.locals.get(one).unwrap_or(&self.constants.get(one).copied()),
+                None => match self.locals.iter().rfind(|local| local.name == one) {
+                    Some(local) => local.value,
+                    None => self.constants.get(one).copied(),
+                },
             },
         }
     }
@@ -186,6 +217,11 @@ fn remove(lines: &mut [Line], range: Range<usize>) {
 
 fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
+}
+
+/// True if a line is neither empty nor a comment.
+fn is_code(line: &str) -> bool {
+    !matches!(line.trim_start().as_bytes(), [] | [b'/', b'/', ..])
 }
 
 /// The words of a line, without its comment.
@@ -315,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn values_follow_from_those_before_within_their_function() {
+    fn values_follow_from_those_before_within_their_block() {
         for (text, expected) in [
             ("const A: bool = YES && !NO; const B = A && !NO; if !B { a; }", ""),
             ("let a = x; if a { b; }", "if a { b; }"),
@@ -323,6 +359,17 @@ mod tests {
             ("fn f() { let a = NO; { let a = x; if a { b; } } }", "fn f() { { if a { b; } } }"),
             ("fn f() { let a = NO; } fn g() { if a { b; } }", "fn f() { } fn g() { if a { b; } }"),
             ("fn f() { var a = NO; if a { b; } }", "fn f() { if a { b; } }"),
+            ("fn f(a: bool) { if x { let a = NO; } if a { b; } }", "fn f(a: bool) { if x { } if a { b; } }"),
+            ("fn f(YES: bool, NO: bool) { if NO { b; } }", "fn f(YES: bool, NO: bool) { if NO { b; } }"),
+            ("fn f(\n    NO: bool,\n) { if NO { b; } }", "fn f( NO: bool, ) { if NO { b; } }"),
+            ("fn f(NO: bool) { a; } fn g() { if NO { b; } }", "fn f(NO: bool) { a; } fn g() { }"),
+            ("fn f() { if x { let YES = NO; } if YES { b; } }", "fn f() { if x { } { b; } }"),
+            ("fn f() { let a = NO; if x { let a = y; } if a { b; } }", "fn f() { if x { } }"),
+            ("fn f() { if x { const A: bool = NO; } if A { b; } }", "fn f() { if x { } if A { b; } }"),
+            (
+                "fn f() { for (var NO = x; NO; ) { if NO { b; } } }",
+                "fn f() { for (var NO = x; NO; ) { if NO { b; } } }",
+            ),
         ] {
             let remaining = remaining(text);
             let is_declaration = |part: &&str| ["const", "let", "var"].iter().any(|word| part.trim().starts_with(word));
@@ -344,7 +391,12 @@ struct S { a: u32 }
 fn called() {
     deep();
 }
+@group(0) @binding(0) var<storage, read> words: array<u32>;
+
+fn after_a_binding() {}
 @compute @workgroup_size(64)
+
+// The entry point.
 fn pose() {
     if x { called(); }
 }
@@ -358,7 +410,7 @@ fn last() {}
         let lines = text.lines().map(|text| Line { text: text.into(), is_own: true });
         let found = prune(lines.chain([Line { text: other.into(), is_own: false }]).collect());
         let expected = text.lines().enumerate().map(|(index, line)| match index {
-            1..=6 | 19 => "",
+            1..=6 | 13 | 24 => "",
             _ => line,
         });
         assert_eq!(found.lines().collect::<Vec<_>>(), expected.chain([other]).collect::<Vec<_>>());
@@ -367,8 +419,7 @@ fn last() {}
     #[test]
     fn files_are_laid_out_as_they_are_read() {
         for file in &FILES {
-            let is_code = |line: &&str| !line.trim_start().starts_with("//");
-            for line in file.text.lines().filter(is_code) {
+            for line in file.text.lines().filter(|line| is_code(line)) {
                 let code = line.trim();
                 let place = format!("{}: {line}", file.name);
                 assert!(!line.contains("/*"), "{place}");
@@ -376,12 +427,16 @@ fn last() {}
                 let has_branch = words(line).any(|word| word == "if" || word == "else");
                 assert_eq!(has_branch, code.starts_with("if ") || code.starts_with("} else "), "{place}");
                 assert!(!has_branch || code.ends_with(" {"), "{place}");
+                assert!(
+                    !code.starts_with('}') || code == "}" || code == "} else {" || code.starts_with("} else if "),
+                    "{place}"
+                );
                 let is_function = words(line).any(|word| word == "fn");
                 assert_eq!(is_function, line.starts_with("fn "), "{place}");
             }
             // A block ends in a line of the indentation with which it begins.
             let mut open = Vec::new();
-            for line in file.text.lines().filter(is_code) {
+            for line in file.text.lines().filter(|line| is_code(line)) {
                 let code = line.split("//").next().unwrap_or_default().trim_end();
                 if code.trim_start().starts_with('}') {
                     assert_eq!(open.pop(), Some(indentation(line)), "{}: {line}", file.name);

@@ -206,10 +206,25 @@ fn other_texts() -> Vec<Text> {
 /// Compiles a text by naga.
 #[track_caller]
 fn compile(Text { name, entries, compose }: &Text) -> naga::Module {
-    let module = naga::front::wgsl::parse_str(&compose().concat()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let code = compose().concat();
+    let module = naga::front::wgsl::parse_str(&code).unwrap_or_else(|error| panic!("{name}: {error}"));
     let compute = module.entry_points.iter().filter(|entry| entry.stage == naga::ShaderStage::Compute);
     assert_eq!(compute.map(|entry| entry.name.as_str()).collect::<Vec<_>>(), *entries, "{name}");
+    assert_guards_stand_first(name, &code);
     module
+}
+
+/// Fails if a text reads a constant that is true or false before its declaration: such a branch is not removed.
+#[track_caller]
+fn assert_guards_stand_first(name: &str, code: &str) {
+    let lines: Vec<_> = code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    for (at, line) in lines.iter().enumerate() {
+        let declaration = line.strip_prefix("const ").and_then(|rest| rest.split_once(": bool ="));
+        let Some((guard, _)) = declaration else { continue };
+        let reads = |line: &&&str| line.split(|character| !is_word(character)).any(|word| word == guard);
+        assert_eq!(lines[..at].iter().find(reads), None, "{name}: {guard}");
+    }
 }
 
 /// The kernels that pose, and the others.

@@ -1,7 +1,7 @@
 //! The features that a packed library uses. Kernels are compiled without the others.
 //!
 //! A branch that is never taken costs registers, and a software renderer executes both sides. So a feature is a
-//! constant of the kernel, and an `if` with the constant guards its code. The head of `gpu/shader_branches.rs` says
+//! constant of the kernel, and an `if` with the constant guards its code. The head of `gpu/shader_pruning.rs` says
 //! what happens to such an `if`.
 
 use crate::pack::arrays::Arrays;

@@ -1,11 +1,11 @@
 // The page of web/ under test: opened in Chromium, its controls by their test ids, its poses by `window.posse`.
 //
-// The package must have been built, by web/build or bindings/web/build; POSSE_WEB_PACKAGE names another folder of it.
-// PAGE_PICTURES names a folder for pictures of the page.
+// The package must have been built, by web/build or bindings/web/build; POSSE_WEB_PACKAGE names another folder of it. PAGE_PICTURES
+// names a folder for pictures of the page, from the root of the repository.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { withPage } from "./browser.mjs";
@@ -19,7 +19,8 @@ const BOUND = 1e-5;
 /// Milliseconds of a test that neither checks nor measures. A software renderer takes seconds per frame of a large
 /// crowd.
 export const LIMIT = 300_000;
-const PICTURES = process.env.PAGE_PICTURES;
+/// The folder for pictures; undefined if none is named.
+export const PICTURES = process.env.PAGE_PICTURES && resolve(ROOT, process.env.PAGE_PICTURES);
 
 export const WIDE = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };

@@ -1,5 +1,8 @@
-// The pages of `posse bench --report` in Chromium: the plots show the figures of the JSON in the right positions, and
-// the table and the facts have them as text. It needs the command posse, which POSSE_BIN names.
+// The pages of `posse bench --report` in Chromium: the plots show the figures of the JSON in the right positions, and the
+// table and the facts have them as text. It needs the command posse, which POSSE_BIN names.
+//
+// PAGE_PICTURES names a folder, from the root of the repository, for README's picture of a plot:
+// `PAGE_PICTURES=examples tests/web/run report`. Then POSSE_BIN should name a release build.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -8,12 +11,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { withPage } from "./browser.mjs";
-import { COMMAND, ROOT } from "./posse_page.mjs";
+import { LONGEST, withPage } from "./browser.mjs";
+import { COMMAND, PICTURES, ROOT } from "./posse_page.mjs";
 
 const PAGE = join(ROOT, "crates/posse-cli/src/bench/page");
 const BROWSER = JSON.parse(readFileSync(join(ROOT, "crates/posse-cli/tests/benchmark_page/browser.json"), "utf8"));
-const timeout = 300_000;
+/// Milliseconds of a test. The measurement for the picture takes minutes.
+const timeout = PICTURES ? LONGEST : 300_000;
 const skip = COMMAND ? false : "the command posse is not built";
 if (skip) process.stderr.write("SKIPPED: pages of benchmarks, which need the command posse; POSSE_BIN can name it\n");
 
@@ -191,11 +195,38 @@ test("texts of the system are shown, and not run", { skip, timeout }, async () =
 });
 
 test("figures beyond the scale are only in the table", { skip, timeout }, async () => {
-  const run = structuredClone(BROWSER);
-  for (const one of run.cases) Object.assign(one, { gpu_ms: null, joints_posed: 0, keys: 2 ** 64, bandwidth_share: null });
-  await withReport(run, async (page) => {
-    assert.equal(await page.locator("circle").count(), 0);
-    assert.equal(await page.locator("tr").count(), 1 + run.cases.length);
+  const times = { ...BROWSER.cases[0].wall_ms, p5: 0 };
+  for (const change of [{ gpu_ms: null, joints_posed: 0 }, { gpu_ms: times }, { gpu_ms: null, wall_ms: times }]) {
+    const run = structuredClone(BROWSER);
+    for (const one of run.cases) Object.assign(one, { keys: 2 ** 64, bandwidth_share: null, ...change });
+    await withReport(run, async (page) => {
+      assert.equal(await page.locator("circle").count(), 0);
+      assert.equal(await page.locator("tr").count(), 1 + run.cases.length);
+    });
+  }
+});
+
+test("a run that cannot be drawn leaves a sentence", { skip, timeout }, async () => {
+  await withReport(BROWSER, async (page, _, problems) => {
+    const response = await page.request.get(page.url());
+    const body = (await response.text()).replace("\"skipped\":[]", "\"skipped\":null");
+    await page.route("**/page.html", (route) => route.fulfill({ body, contentType: "text/html" }));
+    await page.reload();
+    const sentence = /^The run cannot be drawn \(.+\)\. Its figures stand in the source/;
+    assert.match(await page.locator("main").textContent(), sentence);
+    assert.equal(problems.splice(0).length, 1);
+  });
+});
+
+const skipPicture = skip || (PICTURES ? false : "PAGE_PICTURES names no folder");
+test("the picture of README is taken", { skip: skipPicture, timeout }, async () => {
+  await withBench(["--json", "--table", "instances", "--engine", "cpu,gpu,reference"], {}, async (page) => {
+    const plot = page.locator("svg.chart").first();
+    await plot.evaluate((svg) => {
+      document.querySelector("main").replaceChildren(svg);
+      Object.assign(svg.style, { display: "block", width: "1024px", background: "white" });
+    });
+    await plot.screenshot({ path: join(PICTURES, "throughput.png") });
   });
 });
 

@@ -23,12 +23,15 @@
 mod crowd;
 mod record;
 
+use std::env;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::Parser;
 use posse::{Error, GpuEngine};
+use serde_json::{Value, json};
+use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use crate::crowd::{ChangingCrowd, Contents, Stage};
 use crate::record::{Clock, FrameTime, Meter, Record};
@@ -76,11 +79,6 @@ fn main() -> ExitCode {
     match if args.control { answer(&args) } else { run(&args) } {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        // The run shows that devices go on and come back. If a device does not, the run has failed.
-        Err(error @ Error::Device(_)) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::from(2)
@@ -90,12 +88,22 @@ fn main() -> ExitCode {
 
 /// Runs a crowd for some minutes. Returns whether the run passed.
 fn run(args: &Args) -> Result<bool, Error> {
-    let record = soak(args, Stage::new(args.adapter.as_deref(), args.instances as usize)?)?;
+    let environment = environment();
+    let stage = Stage::new(args.adapter.as_deref(), args.instances as usize)?;
+    let record = match soak(args, stage) {
+        // The run shows that devices go on and come back. If a device does not, the run has failed.
+        Err(error @ Error::Device(_)) => {
+            eprintln!("error: {error}");
+            return Ok(false);
+        }
+        result => result?,
+    };
     let (is_within, is_flat) = (record.is_within(), record.is_flat());
     let text = if args.json {
         let frames = record.frames();
-        let json = serde_json::json!({
-            "soak": record, "frames": frames, "is_within_contract": is_within, "is_flat": is_flat,
+        let json = json!({
+            "environment": environment, "soak": record, "frames": frames, "is_within_contract": is_within,
+            "is_flat": is_flat,
         });
         format!("{json:#}\n")
     } else {
@@ -103,6 +111,24 @@ fn run(args: &Args) -> Result<bool, Error> {
     };
     print(&text)?;
     Ok(is_within && is_flat)
+}
+
+/// The command, its start time in UTC and the machine, as `posse bench --json` has them.
+fn environment() -> Value {
+    let quoted = |argument: String| if argument.contains(' ') { format!("'{argument}'") } else { argument };
+    let arguments = env::args_os().map(|argument| quoted(argument.to_string_lossy().into_owned()));
+    let wanted =
+        RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()).with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(wanted);
+    json!({
+        "command": arguments.collect::<Vec<_>>().join(" "),
+        "began": humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        "machine": {
+            "processor": system.cpus().first().map(|cpu| cpu.brand().trim()),
+            "cores": System::physical_core_count(),
+            "memory": system.total_memory(),
+        },
+    })
 }
 
 /// Prints a text to stdout. A reader that stops early is not an error: the exit code holds the result too.
@@ -233,6 +259,16 @@ fn answer(args: &Args) -> Result<bool, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_environment_names_command_time_and_machine() {
+        let environment = environment();
+        let began = environment["began"].as_str().unwrap();
+        assert!(humantime::parse_rfc3339(began).is_ok(), "{began}");
+        assert!(!environment["command"].as_str().unwrap().is_empty());
+        assert!(environment["machine"]["memory"].as_u64().unwrap() > 0);
+        assert!(environment["machine"]["processor"].is_string());
+    }
 
     /// The program of the tests knows no `--control`, and ends.
     #[test]

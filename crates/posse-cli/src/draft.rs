@@ -120,8 +120,8 @@ impl Draft {
     /// # Errors
     /// [`Error::Io`] with the place. The draft is then removed.
     pub fn keep_if_new(mut self) -> Result<bool, Error> {
-        let kept = self.complete().and_then(|_| self.rename(TempPath::persist_noclobber));
-        match kept {
+        self.complete().map_err(|error| self.error(error))?;
+        match self.rename(TempPath::persist_noclobber) {
             Ok(()) => Ok(true),
             Err(_) if self.place.exists() => Ok(false),
             // Some file systems can neither link nor rename without replacing. The one that renames last decides for
@@ -219,4 +219,29 @@ pub fn remove_all() {
 
 fn lock() -> MutexGuard<'static, Vec<Entry>> {
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_completed_gets_no_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("place");
+        let keeps: [fn(Draft) -> bool; 2] = [|draft| draft.keep_if_new().is_ok(), |draft| draft.keep().is_ok()];
+        for keep in keeps {
+            for fails in [true, false] {
+                let mut draft = Draft::create(&place).unwrap();
+                if fails {
+                    // A file that is open for reading alone takes no bytes, as on a full disk.
+                    draft.file = draft.path.as_ref().map(|path| BufWriter::new(File::open(path).unwrap()));
+                }
+                draft.write_all(b"bytes").unwrap();
+                assert_eq!((keep(draft), place.exists()), (!fails, !fails));
+                assert_eq!(fs::read_dir(folder.path()).unwrap().count(), usize::from(!fails), "no draft is left");
+            }
+            fs::remove_file(&place).unwrap();
+        }
+    }
 }

@@ -9,7 +9,7 @@ mod support;
 mod adapters;
 /// `posse bake`, run as from a shell.
 mod bake_command;
-/// `posse bench --report`: the page has the figures of the JSON.
+/// `posse bench --report`: the page has the JSON of the run, and requests no other file.
 mod benchmark_page;
 /// The commands with BVH files.
 mod bvh_command_line;

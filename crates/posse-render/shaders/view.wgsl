@@ -1,6 +1,5 @@
 // Needs: nothing
-// The camera, the light and the shadow map of a pass. This file follows the records of
-// crates/posse-render/src/record.rs and precedes figure.wgsl, bones.wgsl and stage.wgsl.
+// The camera, the light and the shadow map of a pass.
 
 @group(0) @binding(0) var<uniform> view: ViewRecord;
 @group(0) @binding(1) var shadow_map: texture_depth_2d;

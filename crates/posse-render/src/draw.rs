@@ -245,7 +245,7 @@ impl Renderer {
     /// Fails if there was no memory for a view that was recorded since the last call.
     ///
     /// # Errors
-    /// [`Error::Device`] for want of memory.
+    /// [`Error::Device`] if the device is out of memory.
     pub(super) fn check_views(&self) -> Result<(), Error> {
         self.views.check()
     }

@@ -16,30 +16,22 @@ use crate::output::file_name;
 /// The version of the JSON. It changes when the meaning of a field changes.
 pub const FORMAT: u64 = 1;
 
-/// Reads the fields of `T` from the JSON of a run.
+/// Reads the whole JSON of a run for a page. The values that the page reads have the right types.
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::Import`] if it is not the JSON of this version of `posse bench`.
-pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
-    read_by(path, parse)
-}
-
-/// Reads the whole JSON of a run, which has what a page needs.
-///
-/// # Errors
-/// The errors of [`read`].
 pub fn read_run(path: &Path) -> Result<Value, Error> {
-    read_by(path, |bytes| parse::<PageRun>(bytes).and_then(|_| parse(bytes)))
+    read::<PageRun>(path).map(|(run, _)| run)
 }
 
-/// Reads a file by a function from its bytes. An error of the function is the JSON path of a value, and the reason.
-fn read_by<T>(path: &Path, parse: impl FnOnce(&[u8]) -> Result<T, (String, String)>) -> Result<T, Error> {
+/// Reads the JSON of a run, as a whole and its fields in `T`.
+fn read<T: DeserializeOwned>(path: &Path) -> Result<(Value, T), Error> {
     let bytes = fs::read(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
     parse(&bytes).map_err(|(place, reason)| Error::Import { file: path.to_path_buf(), path: place, reason })
 }
 
-/// Parses the fields of `T`. An error is the JSON path of a value, and the reason.
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, (String, String)> {
+/// Parses the JSON of a run, and the fields of `T` from it. An error is the JSON path of a value, and the reason.
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<(Value, T), (String, String)> {
     let hint = "give a file that `posse bench --json` printed";
     let value: Value =
         serde_json::from_slice(bytes).map_err(|error| ("JSON".to_owned(), format!("{error}; {hint}")))?;
@@ -51,22 +43,49 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, (String, String)> {
         }
         None => return Err(("format".into(), format!("it is missing; {hint}"))),
     }
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    let fields = serde_path_to_error::deserialize(&value).map_err(|error| {
         // The path of a missing field is that of its object. The path of the whole file is empty.
         let path = error.path().to_string();
         let path = path.trim_end_matches(['.', '?']);
         (if path.is_empty() { "JSON" } else { path }.to_owned(), error.inner().to_string())
-    })
+    })?;
+    Ok((value, fields))
 }
 
-/// The fields of the JSON of a run that a page cannot do without. They are read to be checked.
+/// The fields of the JSON of a run that the page reads. They are read here to be checked. The page does without those
+/// that are `None`.
 #[derive(Debug, Deserialize)]
 #[allow(dead_code, reason = "the page reads the JSON itself")]
 struct PageRun {
     posse: String,
+    #[serde(alias = "circumstances")]
+    environment: Option<PageEnvironment>,
+    file: Option<String>,
+    crowd: Option<String>,
     start_up_ms: BTreeMap<String, BTreeMap<String, f64>>,
+    write_bandwidth_bytes_per_second: Option<f64>,
+    copy_bandwidth_bytes_per_second: Option<f64>,
     skipped: Vec<String>,
     cases: Vec<PageCase>,
+}
+
+#[derive(Debug, Deserialize)]
+#[allow(dead_code, reason = "the page reads the JSON itself")]
+struct PageEnvironment {
+    command: String,
+    began: Option<String>,
+    machine: Option<PageMachine>,
+}
+
+#[derive(Debug, Deserialize)]
+#[allow(dead_code, reason = "the page reads the JSON itself")]
+struct PageMachine {
+    processor: Option<String>,
+    cores: Option<u64>,
+    threads: Option<u64>,
+    memory: Option<u64>,
+    system: Option<String>,
+    architecture: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -81,6 +100,20 @@ struct PageCase {
     joints_posed: u64,
     wall_ms: PageTimes,
     gpu_ms: Option<PageTimes>,
+    table: Option<String>,
+    // Any number is drawn, also one that a comparison cannot read.
+    keys: Option<f64>,
+    depth: Option<f64>,
+    clips: Option<f64>,
+    additive: Option<u64>,
+    skin_format: Option<String>,
+    instances_posed: Option<u64>,
+    library_bytes: Option<u64>,
+    bytes_written: Option<u64>,
+    bytes_per_second: Option<f64>,
+    bandwidth_share: Option<f64>,
+    within_contract: Option<bool>,
+    worst_share_of_contract: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -152,9 +185,9 @@ impl Baseline {
     /// Reads a run.
     ///
     /// # Errors
-    /// The errors of [`read`], and [`Error::Import`] if a throughput is not a positive finite number.
+    /// The errors of [`read_run`], and [`Error::Import`] if a throughput is not a positive finite number.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let mut baseline: Self = read(path)?;
+        let (_, mut baseline) = read::<Self>(path)?;
         baseline.check().map_err(|(place, reason)| Error::Import { file: path.to_path_buf(), path: place, reason })?;
         baseline.name = file_name(path);
         Ok(baseline)
@@ -278,7 +311,42 @@ mod tests {
     }
 
     fn read(run: Value) -> Result<Run, (String, String)> {
-        parse(run.to_string().as_bytes())
+        parse(run.to_string().as_bytes()).map(|(_, run)| run)
+    }
+
+    #[test]
+    fn values_that_a_page_reads_are_checked() {
+        let text = include_str!("../../tests/benchmark_page/browser.json");
+        let fault = |pointer: &str, value: Value| {
+            let mut run: Value = serde_json::from_str(text).unwrap();
+            let (parent, name) = pointer.rsplit_once('/').unwrap();
+            run.pointer_mut(parent).unwrap()[name] = value;
+            parse::<PageRun>(run.to_string().as_bytes()).err().map(|(place, _)| place)
+        };
+        for (pointer, wrong) in [
+            ("/file", json!(1)),
+            ("/write_bandwidth_bytes_per_second", json!("fast")),
+            ("/environment/command", json!(null)),
+            ("/environment/began", json!(1)),
+            ("/environment/machine", json!("fast")),
+            ("/environment/machine/cores", json!("two")),
+            ("/cases/0/table", json!(1)),
+            ("/cases/0/keys", json!("many")),
+            ("/cases/0/depth", json!([])),
+            ("/cases/0/skin_format", json!(1)),
+            ("/cases/0/library_bytes", json!("many")),
+            ("/cases/0/bytes_written", json!("many")),
+            ("/cases/0/bytes_per_second", json!("many")),
+            ("/cases/0/within_contract", json!(1)),
+        ] {
+            let place = pointer[1..].replace("/0", "[0]").replace('/', ".");
+            assert_eq!(fault(pointer, wrong), Some(place), "{pointer}");
+            let is_optional = pointer != "/environment/command";
+            assert!(!is_optional || fault(pointer, json!(null)).is_none(), "{pointer}");
+        }
+        let earlier =
+            text.replace("\"environment\"", "\"circumstances\"").replace("\"command\": ", "\"command\": 1, \"was\": ");
+        assert_eq!(parse::<PageRun>(earlier.as_bytes()).unwrap_err().0, "circumstances.command");
     }
 
     #[test]

@@ -104,8 +104,7 @@ function description({ heading, across, up, series }) {
 /// * `across`, `up`: the labels of the axes
 /// * `isLinear`: whether the vertical axis is linear from 0
 /// * `series`: lines, each with a `label`, the index `tone` of its colour, and `points` in the order of the axis: `x`,
-///   `y`
-///   and the ends `low` and `high` of the spread. All numbers are above 0.
+///   `y`, and the ends `low` and `high` of the spread. All numbers are above 0.
 export function chart({ heading, fixed, across, up, isLinear, series }) {
   const [width, height, left, right, top, bottom] = heading ? [500, 340, 54, 128, 82, 44] : [320, 220, 58, 12, 24, 40];
   const points = series.flatMap((one) => one.points);

@@ -1,10 +1,18 @@
 // The page of `posse bench --report`: draws the JSON of a run, which stands in the page. `chart.js` stands before this
 // file in the same script.
 
+// An error leaves a sentence in place of the page.
+addEventListener("error", ({ message }) => {
+  document.querySelector("main").textContent =
+    `The run cannot be drawn (${message}). Its figures stand in the source of this page as JSON.`;
+});
+
 const run = JSON.parse(document.getElementById("run").textContent);
 // Earlier runs have another name for the environment.
 const environment = run.environment ?? run.circumstances;
 const TONES = 6;
+/// The text of a value that is not known.
+const UNKNOWN = "–";
 
 /// An element with attributes and content: texts, elements, or null for nothing.
 function element(name, attributes, ...content) {
@@ -21,7 +29,7 @@ const grouped = (number) => new Intl.NumberFormat("en").format(number);
 
 /// A number with this many significant digits and no exponent: `12.34`, `1234`, `0.001234`.
 function digits(number, count) {
-  if (!Number.isFinite(number)) return "-";
+  if (!Number.isFinite(number)) return UNKNOWN;
   const before = number === 0 ? count : Math.floor(Math.log10(Math.abs(number))) + 1;
   return number.toFixed(Math.min(Math.max(count - before, 0), 12));
 }
@@ -146,7 +154,8 @@ function table() {
   const columns = COLUMNS.filter(([, text]) => run.cases.some((one) => isKnown(text(one))));
   const headings = ["engine", ...columns.map(([name]) => name)].map((name) => element("th", { scope: "col" }, name));
   const row = (one) => element("tr", {},
-    element("th", { scope: "row" }, engineLabel(one)), columns.map(([, text]) => element("td", {}, text(one) ?? "–")));
+    element("th", { scope: "row" }, engineLabel(one)),
+    columns.map(([, text]) => element("td", {}, text(one) ?? UNKNOWN)));
   return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "All figures" },
     element("table", {}, element("thead", {}, element("tr", {}, headings)), element("tbody", {}, run.cases.map(row))));
 }
@@ -207,11 +216,11 @@ function notes() {
       "to completion. Nothing is read back.",
     "Milliseconds are the median of the frames; p5 and p95 are the 5th and the 95th percentile.",
     "The clock advances by 1/60 s per frame; instances begin at random times of their clips.",
-    "Library bytes are those that an engine keeps for its skeletons and clips: packed keys, and on the CPU engine the " +
-      "plan of each clip. The GPU engine's are those of its buffers.",
-    run.cases.some(isPart) ? "The reference poses at most 64 instances of a crowd; its values are those of these instances." : null,
-    textOf(bandwidth, (bytes) => "The write bandwidth of the GPU is that of a pass that only writes: " +
-      `${digits(bytes / 1e9, 3)} GB/s here. \`% of peak\` is the share of it that poses use.`),
+    "Library bytes are the memory in which an engine keeps its skeletons and clips: packed keys, and on the CPU " +
+      "engine the plan of each clip. For the GPU engine, the size of its buffers is counted.",
+    run.cases.some(isPart) ? "The reference poses at most 64 instances of a crowd; its figures are of these." : null,
+    textOf(bandwidth, (bytes) => "The write bandwidth of the GPU was measured by a pass that only writes: " +
+      `${digits(bytes / 1e9, 3)} GB/s here. \`% of peak\` is the share of this bandwidth that poses use.`),
   ].filter(isKnown);
 }
 
