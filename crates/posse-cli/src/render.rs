@@ -14,7 +14,6 @@ use crate::engine::AdapterArgs;
 use crate::evaluation::clock_ticks;
 use crate::output::{Output, check_folder, note};
 use crate::progress::Progress;
-use crate::unfinished::Unfinished;
 use crate::view_args::ViewArgs;
 
 /// The largest number of pictures in a loop.
