@@ -148,6 +148,7 @@ pub use self::{
 pub mod low_level {
     pub use crate::compress::rig_size;
     pub use crate::contract::checks::check_times;
+    pub use crate::export::gltf::animation::FrameAnimation;
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, KernelText, Stopwatch, kernel_limits};
     pub use crate::import::gltf::meshopt::decode as decode_meshopt;

@@ -1,4 +1,5 @@
 //! Animations: those of the file are removed, with the bytes that nothing else refers to, and clips are added.
+//! Of a streamed animation, the keys come after the document.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -6,9 +7,10 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::export::gltf::sampler::{KeyBytes, Samplers};
+use crate::export::gltf::sampler::{KeyBytes, Sampler, SamplerList, Samplers, shape};
 use crate::export::gltf::{COMPRESSIONS, Document, index, items};
-use crate::model::{ClipId, Library, no_such};
+use crate::model::{ClipId, Library, SkeletonId, Target, no_such};
+use crate::retarget::moving_joints::TransformPart;
 
 impl Document {
     /// Removes all animations, and their data where nothing else refers to them.
@@ -134,18 +136,26 @@ impl Document {
             notes.push(format!("clip {name}: it has no tracks, which glTF does not allow; it is left out"));
             return Ok(notes);
         }
-        let mut animation = Map::new();
-        if let Some(name) = &found.name {
-            animation.insert("name".into(), name.as_str().into());
-        }
         let (list, bytes) = samplers.into_bytes();
         let view = self.add_view(&bytes);
+        for sampler in &list.samplers {
+            self.animate_node(self.nodes[sampler.joint], &skeleton.joints()[sampler.joint].rest);
+        }
+        self.add_animation(found.name.as_deref(), &list, view);
+        Ok(notes)
+    }
+
+    /// Adds an animation. `view` has the numbers of its samplers.
+    pub(super) fn add_animation(&mut self, name: Option<&str>, list: &SamplerList, view: usize) {
+        let mut animation = Map::new();
+        if let Some(name) = name {
+            animation.insert("name".into(), name.into());
+        }
         let inputs: Vec<usize> = list.inputs.iter().map(|keys| self.add_keys(view, keys)).collect();
         let (mut channels, mut samplers) = (Vec::new(), Vec::new());
         for sampler in &list.samplers {
             let output = self.add_keys(view, &sampler.output);
             let node = self.nodes[sampler.joint];
-            self.animate_node(node, &skeleton.joints()[sampler.joint].rest);
             channels.push(json!({ "sampler": samplers.len(), "target": { "node": node, "path": sampler.path } }));
             let interpolation = sampler.interpolation;
             samplers.push(json!({ "input": inputs[sampler.input], "interpolation": interpolation, "output": output }));
@@ -153,7 +163,6 @@ impl Document {
         animation.insert("channels".into(), channels.into());
         animation.insert("samplers".into(), samplers.into());
         self.array("animations").push(animation.into());
-        Ok(notes)
     }
 
     /// The number of morph targets of a node.
@@ -184,6 +193,60 @@ impl Document {
             node.insert("rotation".into(), json!(rest.rotation.normalize().to_array()));
             node.insert("scale".into(), json!(rest.scale.to_array()));
         }
+    }
+}
+
+/// An animation of translations, rotations and scales, with a key per frame.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameAnimation<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The parts of joints that move, in the order of their keys. Other targets are left out.
+    pub targets: &'a [Target],
+    /// The number of frames.
+    pub frames: u64,
+    /// The time of the last frame. That of the first is 0.
+    pub last_time: f32,
+}
+
+impl FrameAnimation<'_> {
+    /// The bytes of a `.glb` file of a skeleton up to the keys of the animation. The caller appends the times of all
+    /// frames, then the keys of each target, all as little-endian `f32`.
+    ///
+    /// `order` has each joint of the skeleton once, in the order of the nodes. `extras` belongs to the asset.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if the file would be larger than 4 GiB.
+    pub fn glb_head(
+        &self,
+        library: &Library,
+        skeleton: SkeletonId,
+        order: &[usize],
+        extras: Value,
+    ) -> Result<Vec<u8>, Error> {
+        let mut document = Document::of_nodes(library, skeleton, order);
+        document.json["asset"]["extras"] = extras;
+        let mut list = SamplerList::default();
+        let mut offset = 0;
+        let mut keys = |kind, width: u64| {
+            let keys = KeyBytes { offset, count: self.frames, kind, range: None };
+            offset += width * self.frames * 4;
+            keys
+        };
+        let range = Some([0.0, self.last_time]);
+        list.inputs.push(KeyBytes { range, ..keys("SCALAR", 1) });
+        for (joint, part) in self.targets.iter().filter_map(|&target| TransformPart::of(target)) {
+            let (path, interpolation) = (part.name(), "LINEAR");
+            let (kind, width) = shape(path);
+            list.samplers.push(Sampler { joint, path, interpolation, input: 0, output: keys(kind, width) });
+        }
+        if !list.samplers.is_empty() {
+            let view = document.add_view(&[]);
+            document.array("bufferViews")[view]["byteLength"] = offset.into();
+            document.late_bytes = offset;
+            document.add_animation(Some(self.name), &list, view);
+        }
+        document.to_glb()
     }
 }
 

@@ -20,7 +20,7 @@ use crate::import::{Fault, JsonPath, Warning};
 use crate::model::{Joint, Library, SkeletonId, no_such};
 use crate::retarget::resample::KeyBudget;
 
-mod animation;
+pub(crate) mod animation;
 mod body;
 mod sampler;
 
@@ -51,6 +51,8 @@ pub struct Document {
     json: Map<String, Value>,
     /// The buffer of the result.
     bin: Vec<u8>,
+    /// Bytes of the buffer after `bin` that the caller writes.
+    late_bytes: u64,
     /// The node of each joint.
     nodes: Vec<usize>,
     /// Accessors and buffer views that nothing refers to any more, the last first. New ones take their places. Until then, each is as small
@@ -161,6 +163,7 @@ pub(super) fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<D
         name: name.to_path_buf(),
         json,
         bin: Vec::new(),
+        late_bytes: 0,
         nodes,
         free_accessors: Vec::new(),
         free_views: Vec::new(),
@@ -292,19 +295,21 @@ impl Document {
         json.resize(json.len().next_multiple_of(4), b' ');
         let mut bin = self.bin;
         bin.resize(bin.len().next_multiple_of(4), 0);
-        let chunks = if bin.is_empty() { 1 } else { 2 };
-        let needed = 12 + 8 * chunks + json.len() as u64 + bin.len() as u64;
+        let bin_length = bin.len() as u64 + self.late_bytes;
+        let chunks = if bin_length == 0 { 1 } else { 2 };
+        let needed = 12 + 8 * chunks + json.len() as u64 + bin_length;
         let Ok(length) = u32::try_from(needed) else {
             let what = format!("{}: bytes of a glb file", self.name.display());
             return Err(Error::Limit { what, needed, allowed: u32::MAX.into() });
         };
-        let mut glb = Vec::with_capacity(length as usize);
+        let mut glb = Vec::with_capacity(length as usize - self.late_bytes as usize);
         glb.extend_from_slice(MAGIC);
         glb.extend(2_u32.to_le_bytes());
         glb.extend(length.to_le_bytes());
-        for (kind, chunk) in [(b"JSON", &json), (b"BIN\0", &bin)].into_iter().take(chunks as usize) {
+        let all_chunks = [(b"JSON", json.len() as u64, &json), (b"BIN\0", bin_length, &bin)];
+        for (kind, chunk_length, chunk) in all_chunks.into_iter().take(chunks as usize) {
             // It is shorter than the file.
-            glb.extend((chunk.len() as u32).to_le_bytes());
+            glb.extend((chunk_length as u32).to_le_bytes());
             glb.extend_from_slice(kind);
             glb.extend_from_slice(chunk);
         }
@@ -322,13 +327,13 @@ impl Document {
     /// Gives the first buffer the length of the bytes. A buffer of the file stays even if it has lost all of them: others keep their
     /// indices.
     fn fit_buffer(&mut self) {
-        if self.bin.is_empty() {
+        if self.bin.is_empty() && self.late_bytes == 0 {
             if items(&self.json, "buffers").is_empty() {
                 return;
             }
             self.bin.resize(LEAST_BYTES, 0);
         }
-        let length = self.bin.len();
+        let length = self.bin.len() as u64 + self.late_bytes;
         let buffers = self.array("buffers");
         match buffers.first_mut() {
             Some(buffer) => buffer["byteLength"] = length.into(),
@@ -346,12 +351,20 @@ impl Document {
         let Some(skeleton) = library.skeletons().get(id.index()) else {
             return Err(Error::Usage(no_such("skeleton", id.index(), "library", library.skeletons().len())));
         };
+        Ok(Self::of_nodes(library, id, &Vec::from_iter(0..skeleton.joints().len())))
+    }
+
+    /// A document of the nodes and skins of a skeleton. `order` has each joint once, in the order of the nodes.
+    fn of_nodes(library: &Library, id: SkeletonId, order: &[usize]) -> Self {
+        let skeleton = library.skeleton(id);
         let joints = skeleton.joints();
-        let mut nodes: Vec<Map<String, Value>> = joints.iter().map(node).collect();
+        let mut node_of_joint = vec![0; joints.len()];
+        order.iter().enumerate().for_each(|(node, &joint)| node_of_joint[joint] = node);
+        let mut nodes: Vec<Map<String, Value>> = order.iter().map(|&joint| node(&joints[joint])).collect();
         let mut roots = Vec::new();
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); joints.len()];
-        for (index, joint) in joints.iter().enumerate() {
-            joint.parent.map_or(&mut roots, |parent| &mut children[parent]).push(index);
+        for (index, &joint) in order.iter().enumerate() {
+            joints[joint].parent.map_or(&mut roots, |parent| &mut children[node_of_joint[parent]]).push(index);
         }
         for (node, children) in nodes.iter_mut().zip(children).filter(|(_, children)| !children.is_empty()) {
             node.insert("children".into(), children.into());
@@ -368,7 +381,8 @@ impl Document {
             name: PathBuf::from(skeleton.name().unwrap_or("skeleton")),
             json,
             bin: Vec::new(),
-            nodes: (0..joints.len()).collect(),
+            late_bytes: 0,
+            nodes: node_of_joint,
             free_accessors: Vec::new(),
             free_views: Vec::new(),
             budget: KeyBudget::new(),
@@ -381,13 +395,14 @@ impl Document {
                 "bufferView": view, "componentType": 5126, "count": skin.joints.len(), "type": "MAT4",
             });
             let accessor = document.add_accessor(accessor);
-            let mut entry = json!({ "inverseBindMatrices": accessor, "joints": skin.joints });
+            let joints: Vec<usize> = skin.joints.iter().map(|&joint| document.nodes[joint]).collect();
+            let mut entry = json!({ "inverseBindMatrices": accessor, "joints": joints });
             if let Some(name) = &skin.name {
                 entry["name"] = name.as_str().into();
             }
             document.array("skins").push(entry);
         }
-        Ok(document)
+        document
     }
 }
 

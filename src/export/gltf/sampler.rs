@@ -22,8 +22,8 @@ const MOST_OFF_UNIT: f64 = 1e-3;
 
 /// Numbers in the bytes of an animation.
 pub(super) struct KeyBytes {
-    pub offset: usize,
-    pub count: usize,
+    pub offset: u64,
+    pub count: u64,
     pub kind: &'static str,
     /// The least and the greatest number, of key times.
     pub range: Option<[f32; 2]>,
@@ -114,10 +114,10 @@ impl Samplers {
     /// The list, and the bytes of all numbers.
     pub fn into_bytes(mut self) -> (SamplerList, Vec<u8>) {
         for (_, times) in &self.times {
-            let offset = self.bytes.len();
+            let offset = self.bytes.len() as u64;
             self.bytes.extend(times.iter().flat_map(|time| time.to_le_bytes()));
             let range = Some([times[0], times[times.len() - 1]]);
-            self.list.inputs.push(KeyBytes { offset, count: times.len(), kind: "SCALAR", range });
+            self.list.inputs.push(KeyBytes { offset, count: times.len() as u64, kind: "SCALAR", range });
         }
         (self.list, self.bytes)
     }
@@ -149,14 +149,10 @@ impl Samplers {
     }
 
     fn push(&mut self, joint: usize, path: &'static str, interpolation: Interpolation, input: usize, values: &[f64]) {
-        let (kind, width) = match path {
-            "rotation" => ("VEC4", 4),
-            "weights" => ("SCALAR", 1),
-            _ => ("VEC3", 3),
-        };
-        let offset = self.bytes.len();
+        let (kind, width) = shape(path);
+        let offset = self.bytes.len() as u64;
         self.bytes.extend(values.iter().flat_map(|&number| (number as f32).to_le_bytes()));
-        let output = KeyBytes { offset, count: values.len() / width, kind, range: None };
+        let output = KeyBytes { offset, count: values.len() as u64 / width, kind, range: None };
         let interpolation = match interpolation {
             Interpolation::Step => "STEP",
             Interpolation::CubicSpline => "CUBICSPLINE",
@@ -191,6 +187,15 @@ impl Samplers {
         self.times.push((None, vec![0.0, length]));
         self.push(joint, part.name(), Interpolation::Step, self.times.len() - 1, &rest.repeat(2));
         true
+    }
+}
+
+/// The type of the keys of a path, and the numbers of a key.
+pub(super) fn shape(path: &str) -> (&'static str, u64) {
+    match path {
+        "rotation" => ("VEC4", 4),
+        "weights" => ("SCALAR", 1),
+        _ => ("VEC3", 3),
     }
 }
 
