@@ -137,8 +137,9 @@ pub use self::{
     reference::Reference,
     reference::phase::{Phase, clip_time},
     retarget::{
-        DropReason, DroppedTrack, JointMap, JointPair, LossReason, LostRootMotion, MapRemark, MatchedBy, ReferencePose,
-        RetargetOptions, RetargetedClip, RetargetedTrack, Retargeting, RootTranslation, TrackMethod,
+        AlignedBone, CarriedJoints, DropReason, DroppedTrack, Facing, Ground, JointMap, JointPair, LossReason,
+        LostRootMotion, MapRemark, MapSide, MatchedBy, ReferencePose, RetargetOptions, RetargetWarning, RetargetedClip,
+        RetargetedTrack, Retargeting, RootScale, RootTranslation, TrackMethod,
     },
     transition::NewTransition,
 };

@@ -1,5 +1,9 @@
 /// Times beyond the keys of a track, and keys of zeros.
 mod beyond_keys;
+/// Files as people have them, with the right figures.
+mod cases;
+/// One motion in the conventions of many tools.
+mod conventions;
 /// Odd glTF documents, and notes on what glTF cannot hold.
 mod documents;
 /// Clips from one skeleton to another, by hand.

@@ -145,8 +145,8 @@ impl Skeleton {
         &self.properties
     }
 
-    /// The roles of joints in a human body, if the file of the skeleton declares them: the extensions `VRMC_vrm` and
-    /// `VRMC_vrm_animation` of glTF do.
+    /// The roles of joints in a human body, with their names in VRM 1.0, if the file of the skeleton declares them: the glTF
+    /// extensions `VRMC_vrm`, `VRMC_vrm_animation` and, of VRM 0.x, `VRM` do.
     pub fn human_bones(&self) -> &[HumanBone] {
         &self.human_bones
     }

@@ -8,12 +8,14 @@ use crate::error::Error;
 use crate::model::rotation::unit;
 use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation, Target, Timeline, Track, Transform};
 use crate::reference::sample;
+use crate::retarget::joint_map::{JointPair, MatchedBy};
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
-use crate::retarget::plan::{Plan, Root};
+use crate::retarget::plan::{CarriedJoints, Plan};
 use crate::retarget::report::{
     DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack, TrackMethod,
 };
 use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
+use crate::retarget::root::Root;
 
 /// The largest sine of the angle between axes of two skeletons that count as the same.
 const MOST_SLOPE: f64 = 1e-4;
@@ -23,22 +25,24 @@ pub(super) fn retarget(plan: &Plan, id: ClipId, budget: &mut KeyBudget) -> Resul
     let clip = plan.library.clip(id);
     let source = MovingJoints::new(plan.library, plan.source, clip);
     let mut rotations = Rotations::new(plan, clip, &source, budget)?;
+    let (origin, ground) = plan.root.as_ref().map_or((DVec3::ZERO, None), |root| root.origin(plan, id));
     let moved = match &plan.root {
-        Some(root) => root_track(plan, root, clip, &source, &mut rotations, budget)
+        Some(root) => root_track(plan, root, origin, clip, &source, &mut rotations, budget)
             .map_err(|error| TransformPart::Translation.fault(clip, plan.target, root.target, error))?,
         None => None,
     };
-    let (made, used) = rotations.into_tracks();
-    let made: Vec<_> = moved.into_iter().chain(made.into_iter().flatten()).collect();
+    let (made, mut used) = rotations.into_tracks();
+    let carried = carried_tracks(plan, clip, &source, &mut used)?;
+    let made: Vec<_> = moved.into_iter().chain(made.into_iter().flatten()).chain(carried).collect();
     let report = made.iter().map(|made| RetargetedTrack { target: made.track.target, method: made.method }).collect();
     let dropped = (0..clip.tracks.len()).filter(|&track| !used[track]).map(|track| {
         let target = clip.tracks[track].target;
-        DroppedTrack { track, target, reason: reason(target) }
+        DroppedTrack { track, target, reason: reason(plan, target) }
     });
     let tracks: Vec<Track> = made.into_iter().map(|made| made.track).collect();
     let (root_motion, lost_root_motion) = root_motion(plan, clip, &tracks);
     let dropped = dropped.collect();
-    let report = RetargetedClip { clip: id, source: id, tracks: report, dropped, lost_root_motion };
+    let report = RetargetedClip { clip: id, source: id, tracks: report, dropped, lost_root_motion, ground };
     let mut retargeted = Clip { skeleton: plan.map.target, tracks, root_motion, ..clip.clone() };
     let duration = clip.duration();
     // A track that was dropped may have been the longest.
@@ -48,8 +52,9 @@ pub(super) fn retarget(plan: &Plan, id: ClipId, budget: &mut KeyBudget) -> Resul
     Ok((retargeted, report))
 }
 
-fn reason(target: Target) -> DropReason {
+fn reason(plan: &Plan, target: Target) -> DropReason {
     match (target, TransformPart::of(target)) {
+        (_, Some((joint, _))) if plan.target_of[joint].is_none() => DropReason::Unmapped,
         (_, Some((_, TransformPart::Translation))) => DropReason::Translation,
         (_, Some((_, TransformPart::Rotation))) => DropReason::Unmapped,
         (_, Some((_, TransformPart::Scale))) => DropReason::Scale,
@@ -80,6 +85,7 @@ fn mapped(plan: &Plan, root: RootMotion) -> Result<RootMotion, LossReason> {
     let mut mapped = RootMotion { joint, translation: [false; 3], rotation: root.rotation };
     let [from, to] = [root.space(plan.source), mapped.space(plan.target)]
         .map(|space| [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| space.transform_vector3(axis).try_normalize()));
+    let from = from.map(|axis| axis.map(|axis| plan.alignment.space * axis));
     for (axis, _) in from.iter().zip(root.translation).filter(|(_, is_wanted)| *is_wanted) {
         let axis = axis.ok_or(LossReason::Axes)?;
         let same = to.iter().position(|other| other.is_some_and(|other| axis.cross(other).length() <= MOST_SLOPE));
@@ -96,8 +102,8 @@ fn single_key(numbers: Vec<f64>) -> Result<Curve, Error> {
 
 // The translation track of the root.
 //
-// The root of the target is at `t0 + k (s(t) - s0)` in model space. If nothing above it moves on either side, its local translation
-// is an affine function of that of its partner.
+// The root of the target is at `origin + k F s(t)` in model space (see `root`). If nothing above it moves on either
+// side, its local translation is an affine function of that of its partner.
 
 /// The part of the rig's size up to which two places count as the same.
 const SAME_PLACE: f64 = 1e-12;
@@ -106,13 +112,14 @@ const SAME_PLACE: f64 = 1e-12;
 fn root_track(
     plan: &Plan,
     root: &Root,
+    origin: DVec3,
     clip: &Clip,
     source: &MovingJoints,
     rotations: &mut Rotations,
     budget: &mut KeyBudget,
 ) -> Result<Option<MadeTrack>, Error> {
     let (knots, moves_above) = knots(plan, root, clip, source, rotations);
-    let path = RootPath::new(plan, root, source, rotations);
+    let path = RootPath::new(plan, root, origin, source, rotations);
     let made = match source.tracks(root.source, TransformPart::Translation) {
         [] if !moves_above => path.held()?,
         [(_, track)] if !moves_above && track.component.is_none() => {
@@ -123,7 +130,8 @@ fn root_track(
     Ok(made.map(|(curve, method)| MadeTrack { track: Track::new(Target::Translation(root.target), curve), method }))
 }
 
-/// The times at which the place of the root may have a kink or a jump, and true if a joint above it moves on either side.
+/// The times at which the place of the root may have a kink or a jump, and true if a joint above it moves on either
+/// side.
 fn knots(
     plan: &Plan,
     root: &Root,
@@ -159,16 +167,24 @@ struct RootPath<'a> {
     root: &'a Root,
     source: &'a MovingJoints<'a>,
     rotations: &'a Rotations<'a>,
+    /// The place in the target that belongs to the origin of the source.
+    origin: DVec3,
     /// The joints above, the uppermost last.
     above_source: Vec<usize>,
     above_target: Vec<usize>,
 }
 
 impl<'a> RootPath<'a> {
-    fn new(plan: &'a Plan<'a>, root: &'a Root, source: &'a MovingJoints<'a>, rotations: &'a Rotations<'a>) -> Self {
+    fn new(
+        plan: &'a Plan<'a>,
+        root: &'a Root,
+        origin: DVec3,
+        source: &'a MovingJoints<'a>,
+        rotations: &'a Rotations<'a>,
+    ) -> Self {
         let above_source = plan.source.ancestors(root.source).collect();
         let above_target = plan.target.ancestors(root.target).collect();
-        Self { plan, root, source, rotations, above_source, above_target }
+        Self { plan, root, source, rotations, origin, above_source, above_target }
     }
 
     /// The matrix of the parent in the source at a time.
@@ -189,8 +205,7 @@ impl<'a> RootPath<'a> {
 
     /// The place in the target, in model space, for a place in the source.
     fn place(&self, place: DVec3) -> DVec3 {
-        let start = self.plan.reference.matrices[self.root.source].translation;
-        self.plan.rest.matrices[self.root.target].translation + self.root.scale * (place - start)
+        self.origin + self.root.scale * (self.plan.alignment.space * place)
     }
 
     /// The local translation at a time.
@@ -211,7 +226,8 @@ impl<'a> RootPath<'a> {
     /// The curve of a root above which nothing moves.
     fn mapped_curve(&self, curve: &Curve) -> Result<Curve, Error> {
         let (from, to) = (self.source_space(0.0), self.target_space(0.0).inverse());
-        let linear = self.root.scale * (to.matrix3 * from.matrix3);
+        let space = DMat3::from_quat(self.plan.alignment.space);
+        let linear = self.root.scale * (to.matrix3 * space * from.matrix3);
         let offset = to.transform_point3(self.place(from.translation));
         mapped_curve(curve, linear, offset, self.plan.target_size)
     }
@@ -245,11 +261,92 @@ fn mapped_curve(curve: &Curve, linear: DMat3, offset: DVec3, size: f64) -> Resul
     curve.with_values(curve.interpolation(), 3, curve.values().chunks_exact(3).enumerate().flat_map(map).collect())
 }
 
+// Translations and scales of other joints.
+//
+// A joint whose parent is turned as its partner's parent moves by the change of its partner: `T0 + k P0^-1 A (s(t) -
+// s0)`, with the local translations `T0` and `s0` in the two poses that look alike, and the rotations `P0` and `A` of
+// the parents in them. A scale is multiplied by `T0 / s0`, if the axes of the joints are the same.
+
+/// The tracks of translations and scales that are carried over.
+fn carried_tracks(plan: &Plan, clip: &Clip, source: &MovingJoints, used: &mut [bool]) -> Result<Vec<MadeTrack>, Error> {
+    let mut made = Vec::new();
+    let Some(root) = plan.root.as_ref().filter(|_| plan.options.translations == CarriedJoints::All) else {
+        return Ok(made);
+    };
+    for pair in plan.map.pairs.iter().filter(|pair| plan.carries(pair, root)) {
+        for part in [TransformPart::Translation, TransformPart::Scale] {
+            let is_root = root.target == pair.target;
+            let tracks = source.tracks(pair.source, part);
+            if is_root && part == TransformPart::Translation || tracks.is_empty() {
+                continue;
+            }
+            let map = match part {
+                TransformPart::Translation => plan.change_of_place(pair, root.scale),
+                _ => match plan.change_of_scale(pair) {
+                    Some(map) => map,
+                    None => continue,
+                },
+            };
+            let is_same = map.abs_diff_eq(DAffine3::IDENTITY, SAME_PLACE);
+            if !is_same && tracks.iter().any(|(_, track)| track.component.is_some()) {
+                continue;
+            }
+            for &(index, track) in tracks {
+                let curve = if is_same {
+                    track.curve.clone()
+                } else {
+                    mapped_curve(&track.curve, map.matrix3, map.translation, 1.0)
+                        .map_err(|error| part.fault(clip, plan.target, pair.target, error))?
+                };
+                let target = match part {
+                    TransformPart::Translation => Target::Translation(pair.target),
+                    _ => Target::Scale(pair.target),
+                };
+                used[index] = true;
+                let track = Track { target, curve, ..track.clone() };
+                made.push(MadeTrack { track, method: TrackMethod::Exact });
+            }
+        }
+    }
+    Ok(made)
+}
+
+impl Plan<'_> {
+    /// True if the translation and scale of a joint are carried over: it was paired by name, its parent is turned as
+    /// that of its partner, and it does not move the root.
+    fn carries(&self, pair: &JointPair, root: &Root) -> bool {
+        let above = self.mapped_above_source(pair.source).and_then(|above| self.target_of[above]);
+        let is_by_name = !matches!(pair.by, MatchedBy::Role | MatchedBy::Structure);
+        let moves_root = self.source.ancestors(root.source).any(|above| above == pair.source)
+            || self.target.ancestors(root.target).any(|above| above == pair.target);
+        is_by_name && !moves_root && above == self.mapped_above_target(pair.target)
+    }
+
+    /// The map from the local translations of a joint of the source to those of its partner.
+    fn change_of_place(&self, pair: &JointPair, scale: f64) -> DAffine3 {
+        let parent = self.source.joints()[pair.source].parent;
+        let turned = parent.map_or(self.alignment.space, |parent| self.alignment.rotations[parent]);
+        let own = self.held_rotation(self.target.joints()[pair.target].parent);
+        let linear = scale * DMat3::from_quat(canonical(own.conjugate() * turned));
+        let [from, to] = [self.reference.local[pair.source], self.rest.local[pair.target]];
+        DAffine3 { matrix3: linear, translation: to.translation - linear * from.translation }
+    }
+
+    /// The map from the scales of a joint of the source to those of its partner. `None` if their axes differ.
+    fn change_of_scale(&self, pair: &JointPair) -> Option<DAffine3> {
+        let axes = [self.alignment.rotations[pair.source], self.rest.rotations[pair.target]];
+        let [from, to] = [self.reference.local[pair.source].scale, self.rest.local[pair.target].scale];
+        let factor = to / from;
+        (angle(axes[0], axes[1]) <= MOST_SLOPE && factor.is_finite()).then(|| DAffine3::from_scale(factor))
+    }
+}
+
 // The rotation tracks of a retargeted clip.
 //
-// Let `t` be a mapped joint of the target, `s` its partner, `a` the partner of the nearest mapped joint above `t`. The model-space
-// rotation of `t` is `S(t) S0^-1 T0`. That of the parent of `t` is `Sa(t) Sa0^-1 P0`, with `P0` at rest, because nothing turns between the two.
-// The local rotation of `t` is therefore `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1 T0)`. If `a` is also the nearest mapped joint above
+// Let `t` be a mapped joint of the target, `s` its partner, `a` the partner of the nearest mapped joint above `t`. The
+// model-space rotation of `t` is `S(t) S0^-1 T0`. That of the parent of `t` is `Sa(t) Sa0^-1 P0`, with `P0` at rest,
+// because nothing turns between the two. The local rotation of `t` is therefore `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1
+// T0)`. If `a` is also the nearest mapped joint above
 // `s`, and nothing moves between the two, the middle is `M s(t)` with the local rotation `s(t)` and a constant `M`.
 
 /// The angle in radians, or the difference of numbers, up to which two rotations count as the same.
@@ -276,8 +373,9 @@ impl MappedJoint {
     fn new(plan: &Plan, joint: usize, partner: usize) -> Self {
         let above = plan.mapped_above_target(joint).and_then(|above| plan.source_of[above]);
         let parent = plan.target.joints()[joint].parent;
-        let before = plan.rest.rotation(parent).conjugate() * plan.reference.rotation(above);
-        let after = plan.reference.rotations[partner].conjugate() * plan.rest.rotations[joint];
+        let above_it = above.map_or(plan.alignment.space, |above| plan.alignment.rotations[above]);
+        let before = plan.held_rotation(parent).conjugate() * above_it;
+        let after = plan.alignment.rotations[partner].conjugate() * plan.rest.rotations[joint];
         Self { joint, partner, above, before, after }
     }
 }
@@ -289,7 +387,8 @@ pub(super) struct Rotations<'a> {
     source: &'a MovingJoints<'a>,
     /// The track of each joint of the target that has been made.
     made: Vec<Option<MadeTrack>>,
-    /// True for each joint of the target that is not exactly at the wanted rotation, because it or one above was resampled.
+    /// True for each joint of the target that is not exactly at the wanted rotation, because it or one above was
+    /// resampled.
     is_off: Vec<bool>,
     /// The tracks of the source on which made tracks depend.
     pub used: Vec<bool>,
@@ -376,7 +475,7 @@ impl<'a> Rotations<'a> {
         let compensated = |time: f64| {
             let parents: Vec<usize> = self.plan.target.ancestors(mapped.joint).collect();
             let parent = parents.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.local(joint, time));
-            parent.conjugate() * self.product(&all, time) * mapped.after
+            parent.conjugate() * self.plan.alignment.space * self.product(&all, time) * mapped.after
         };
         let motion = SampledMotion {
             value: if is_above_off { &compensated } else { &ideal },
@@ -389,7 +488,8 @@ impl<'a> Rotations<'a> {
         Ok(Some(MadeTrack { track, method }))
     }
 
-    /// The constants `A` and `B` if the local rotation of a joint is `A s(t) B`, with the local rotation `s(t)` of its partner.
+    /// The constants `A` and `B` if the local rotation of a joint is `A s(t) B`, with the local rotation `s(t)` of its
+    /// partner.
     fn factors(&mut self, mapped: &MappedJoint) -> Option<(DQuat, DQuat)> {
         let (plan, source) = (self.plan, self.source);
         let between: Vec<usize> =
@@ -404,8 +504,8 @@ impl<'a> Rotations<'a> {
         Some((canonical(mapped.before * self.product(&between, 0.0)), canonical(mapped.after)))
     }
 
-    /// The times at which the rotation of a joint may have a kink or a jump. It depends on these joints of the source, and if one above
-    /// it is off, on all above it in the target.
+    /// The times at which the rotation of a joint may have a kink or a jump. It depends on these joints of the source,
+    /// and if one above it is off, on all above it in the target.
     fn knots<'b>(
         &mut self,
         mapped: &MappedJoint,
@@ -442,7 +542,8 @@ impl<'a> Rotations<'a> {
         Ok(Some(MadeTrack { track, method: TrackMethod::Constant }))
     }
 
-    /// The joints of the source from one joint and from another up to the nearest joint above both, each way without that joint.
+    /// The joints of the source from one joint and from another up to the nearest joint above both, each way without
+    /// that joint.
     fn path(&self, from: Option<usize>, to: usize) -> (Vec<usize>, Vec<usize>) {
         let chain = |joint: usize| std::iter::once(joint).chain(self.plan.source.ancestors(joint)).collect();
         let mut up: Vec<usize> = from.map(chain).unwrap_or_default();
@@ -457,14 +558,15 @@ impl<'a> Rotations<'a> {
     }
 }
 
-/// A rotation with rounding errors near the identity removed, so that equal rigs get equal keys, and with a scalar of at least 0.
+/// A rotation with rounding errors near the identity removed, so that equal rigs get equal keys, and with a scalar of
+/// at least 0.
 fn canonical(rotation: DQuat) -> DQuat {
     let rotation = if rotation.w < 0.0 { -rotation } else { rotation }.normalize();
     if rotation.xyz().abs().max_element() <= SAME_ROTATION { DQuat::IDENTITY } else { rotation }
 }
 
-/// A curve of rotations with each key, and each tangent, multiplied from both sides. `None` if a key of zeros would have to be changed:
-/// it counts as the identity, before and after.
+/// A curve of rotations with each key, and each tangent, multiplied from both sides. `None` if a key of zeros would
+/// have to be changed: it counts as the identity, before and after.
 fn turned_curve(curve: &Curve, before: DQuat, after: DQuat) -> Result<Option<Curve>, Error> {
     if before == DQuat::IDENTITY && after == DQuat::IDENTITY {
         return Ok(Some(curve.clone()));

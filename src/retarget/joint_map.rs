@@ -1,6 +1,17 @@
 //! The map of a retargeting: pairs of joints, by their names or from a file, and the movement of the root.
+//!
+//! Without a file, each of these steps pairs joints that have no partner yet:
+//!
+//! 1. Roles that both files declare, as VRM files do.
+//! 2. Equal names, then equal normalised names.
+//! 3. Equal roles, by declaration, by naming conventions and by structure, see [`conventions`](super::conventions).
+//!
+//! Two joints of one name are no pair if both skeletons know their roles well and they differ, or if only one of the
+//! two has a role, which another joint has in the other skeleton, too: `LeftShoulder` is an upper arm in the names of
+//! Biovision, and a clavicle in those of Mixamo. Roles of the trunk are compared as partners of two trunks of different
+//! numbers of joints.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
 
@@ -10,7 +21,7 @@ use serde::{Deserialize, Deserializer};
 use crate::error::Error;
 use crate::import::{Fault, JsonPath, parse_json, without_mark};
 use crate::model::{Library, Skeleton, SkeletonId, no_such};
-use crate::retarget::conventions::{Roles, normalized};
+use crate::retarget::conventions::{ESSENTIAL, HIPS, RoleGround, Roles, TRUNK, normalized, trunk_partners};
 
 /// The joints of two skeletons of a library that correspond to each other, and the movement of the root, for
 /// [`Library::retarget`].
@@ -24,8 +35,9 @@ pub struct JointMap {
     pub target: SkeletonId,
     /// The pairs. Each joint is in at most one of them.
     pub pairs: Vec<JointPair>,
-    /// The joint of the source whose translation is retargeted, which must have a partner. `None`, the default, is the first mapped
-    /// joint in hierarchy order whose translation any clip of the source moves, or else the first mapped joint.
+    /// The joint of the source whose translation is retargeted, which must have a partner. `None`, the default, is the
+    /// first mapped joint in hierarchy order whose translation any clip of the source moves, or else the first mapped
+    /// joint.
     pub root: Option<usize>,
     /// The size of the movement of the root.
     pub translation: RootTranslation,
@@ -49,11 +61,15 @@ pub struct JointPair {
 pub enum MatchedBy {
     /// Their names are equal.
     Name,
-    /// Their names are equal in lower case, without everything up to the last `:`, and without `_`, `-`, `.` and spaces.
+    /// Their names are equal in lower case, without everything up to the last `:`, and without `_`, `-`, `.` and
+    /// spaces.
     NormalizedName,
-    /// They have the same humanoid role: by [`Skeleton::human_bones`](crate::Skeleton::human_bones), or by the usual names of
-    /// Mixamo, Unreal's mannequin, VRM and Rigify.
+    /// They have the same humanoid role: by [`Skeleton::human_bones`](crate::Skeleton::human_bones), or by the usual
+    /// names of a tool, as of Mixamo, Unreal's mannequin, VRM, Rigify, Biovision or SMPL.
     Role,
+    /// They have the same humanoid role, and at least one of them by the shape of its skeleton: two pairs of mirrored
+    /// limbs.
+    Structure,
     /// The caller or a map file names them.
     Caller,
 }
@@ -89,8 +105,8 @@ pub enum MapRemark {
         /// The joints of the target with it.
         targets: Vec<usize>,
     },
-    /// Two joints have the same name, but only one of them is the hips of a human. They are no pair, and at least one of them found no
-    /// other partner.
+    /// Two joints have the same name, but by the other names of their skeletons they are different bones of a human.
+    /// They are no pair, and at least one of them found no other partner.
     Roles {
         /// The joint of the source.
         source: usize,
@@ -99,6 +115,20 @@ pub enum MapRemark {
         /// The roles of the two.
         roles: [String; 2],
     },
+    /// Joints that the motion of a human needs have no partner, though others of them have: hips, upper and lower legs,
+    /// feet, upper and lower arms, a joint of the spine, and neck or head.
+    Missing {
+        /// The roles, with their names in VRM 1.0, of joints of the target that the source lacks. They keep their rest
+        /// pose.
+        in_source: Vec<String>,
+        /// The roles of joints of the source that the target lacks. Their motion is left out.
+        in_target: Vec<String>,
+    },
+    /// A skeleton has no legs at all, as that of the upper body alone, but the other one has.
+    NoLegs {
+        /// The skeleton without legs.
+        side: MapSide,
+    },
     /// The joint of the target is given by a matrix with shear, which cannot be animated. The pair is left out.
     Matrix {
         /// The joint of the source.
@@ -106,8 +136,8 @@ pub enum MapRemark {
         /// The joint of the target.
         target: usize,
     },
-    /// A joint above the root of the target has a scale of 0 at rest, so that no translation brings the root to its place. The root does not
-    /// move; the pair stays.
+    /// A joint above the root of the target has a scale of 0 at rest, so that no translation brings the root to its
+    /// place. The root does not move; the pair stays.
     ZeroScale {
         /// The root in the source.
         source: usize,
@@ -118,6 +148,15 @@ pub enum MapRemark {
     },
 }
 
+/// A skeleton of a map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapSide {
+    /// The skeleton of the clips.
+    Source,
+    /// The skeleton that gets clips.
+    Target,
+}
+
 impl JointMap {
     /// A map without pairs.
     pub fn new(source: SkeletonId, target: SkeletonId) -> Self {
@@ -125,12 +164,18 @@ impl JointMap {
         Self { source, target, pairs, root: None, translation: RootTranslation::default(), remarks }
     }
 
-    /// A map of the joints with equal names, then of those with equal normalised names, then of those with equal humanoid roles.
-    /// Ambiguous joints are left out, with a remark.
+    /// A map of the joints with equal declared roles in a human, then of those with equal names, then of those with
+    /// equal normalised names, then of those with equal roles by the conventions of tools or by the shape of the
+    /// skeletons. Ambiguous joints are left out, with a remark.
     ///
-    /// There is one exception. If two joints of equal names have different roles, and one of them is the hips, they are no pair by
-    /// name, and each can get another partner by its role. `spine`, for example, is the hips of Rigify, but the lowest bone of the
-    /// spine in VRM. If one of the two finds no other partner, there is a [`MapRemark::Roles`].
+    /// Two joints of equal names are no pair if they are different bones of a human by the conventions of their
+    /// skeletons, and each can get another partner by its role: `LeftShoulder`, for example, is an upper arm in the
+    /// names of Biovision, but a clavicle in those of Mixamo. If one of the two finds no other partner, there is a
+    /// [`MapRemark::Roles`].
+    ///
+    /// Trunks with different numbers of joints are paired from below: the lowest joint with the lowest, and the
+    /// highest, which carries arms and neck, with the highest. Joints that a human needs and that have no partner are
+    /// listed in a [`MapRemark::Missing`].
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such skeleton.
@@ -199,30 +244,49 @@ impl<'a> Side<'a> {
         Self { skeleton, is_free: is_joint, roles }
     }
 
-    fn key(&self, joint: usize, by: MatchedBy) -> Option<String> {
-        let name = || self.skeleton.joints()[joint].name.as_deref();
-        match by {
-            MatchedBy::Name => name().map(str::to_owned),
-            MatchedBy::NormalizedName => name().map(normalized),
-            MatchedBy::Role => self.roles.of_joint[joint].clone(),
-            MatchedBy::Caller => None,
-        }
+    fn ground(&self, joint: usize) -> Option<RoleGround> {
+        self.roles.grounds[joint]
+    }
+
+    /// A remark on two joints of one name with different roles. Joints of two trunks of different lengths need none.
+    fn difference(&self, target: &Self, from: usize, to: usize) -> Option<MapRemark> {
+        let roles = [self.roles.of_joint[from].clone()?, target.roles.of_joint[to].clone()?];
+        let are_of_trunk = roles.iter().all(|role| TRUNK.contains(&role.as_str()));
+        (!are_of_trunk).then_some(MapRemark::Roles { source: from, target: to, roles })
+    }
+
+    /// True if the role of a joint is no guess.
+    fn is_sure(&self, joint: usize) -> bool {
+        matches!(self.ground(joint), Some(RoleGround::Declared | RoleGround::Convention))
     }
 }
 
-/// The role of the joint that moves the body.
-const HIPS: &str = "hips";
+/// A way to compare joints.
+#[derive(Clone, Copy, PartialEq)]
+enum Step {
+    DeclaredRole,
+    Name,
+    NormalizedName,
+    Role,
+}
 
-/// Pairs joints by equal names, then by equal normalised names, then by roles. What is ambiguous is left out.
-///
-/// A name that is that of the hips on one side, but of another bone on the other, says nothing: `spine` is the hip bone of Rigify.
+/// Pairs joints, see the head of this module. What is ambiguous is left out.
 pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPair>, Vec<MapRemark>) {
     let (mut pairs, mut remarks) = (Vec::new(), Vec::new());
-    for by in [MatchedBy::Name, MatchedBy::NormalizedName, MatchedBy::Role] {
+    let keys = role_keys(&source.roles, &target.roles);
+    let known = [0, 1].map(|side: usize| keys[side].iter().flatten().collect::<HashSet<&String>>());
+    for step in [Step::DeclaredRole, Step::Name, Step::NormalizedName, Step::Role] {
         let mut groups: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, side) in [&*source, &*target].into_iter().enumerate() {
             for joint in (0..side.is_free.len()).filter(|&joint| side.is_free[joint]) {
-                if let Some(key) = side.key(joint, by).filter(|key| !key.is_empty()) {
+                let name = || side.skeleton.joints()[joint].name.as_deref();
+                let key = match step {
+                    Step::DeclaredRole if side.ground(joint) != Some(RoleGround::Declared) => None,
+                    Step::DeclaredRole | Step::Role => keys[index][joint].clone(),
+                    Step::Name => name().map(str::to_owned),
+                    Step::NormalizedName => name().map(normalized),
+                };
+                if let Some(key) = key.filter(|key| !key.is_empty()) {
                     groups.entry(key).or_default()[index].push(joint);
                 }
             }
@@ -231,34 +295,109 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
             if sources.is_empty() || targets.is_empty() {
                 continue;
             }
+            let is_of_structure = source.ground(sources[0]) == Some(RoleGround::Structure)
+                || target.ground(targets[0]) == Some(RoleGround::Structure);
+            let by = match step {
+                Step::Name => MatchedBy::Name,
+                Step::NormalizedName => MatchedBy::NormalizedName,
+                Step::Role if is_of_structure => MatchedBy::Structure,
+                Step::DeclaredRole | Step::Role => MatchedBy::Role,
+            };
             if let ([from], [to]) = (sources.as_slice(), targets.as_slice()) {
-                let roles = [source.roles.of_joint[*from].clone(), target.roles.of_joint[*to].clone()];
-                if let [Some(of_source), Some(of_target)] = roles
-                    && of_source != of_target
-                    && [&of_source, &of_target].into_iter().any(|role| role == HIPS)
-                {
-                    let remark = MapRemark::Roles { source: *from, target: *to, roles: [of_source, of_target] };
-                    // Equal names are equal when they are normalised, too.
-                    if !remarks.contains(&remark) {
-                        remarks.push(remark);
+                match [&keys[0][*from], &keys[1][*to]] {
+                    [Some(of_source), Some(of_target)]
+                        if of_source != of_target
+                            && (source.is_sure(*from) && target.is_sure(*to)
+                                || of_source == HIPS
+                                || of_target == HIPS) =>
+                    {
+                        remarks.extend(source.difference(target, *from, *to));
+                        continue;
                     }
-                    continue;
+                    // Another joint has the role.
+                    [Some(of_source), None] if source.is_sure(*from) && known[1].contains(of_source) => continue,
+                    [None, Some(of_target)] if target.is_sure(*to) && known[0].contains(of_target) => continue,
+                    _ => {}
                 }
                 pairs.push(JointPair { source: *from, target: *to, by });
             } else {
                 remarks.push(MapRemark::Ambiguous { name, by, sources: sources.clone(), targets: targets.clone() });
+                // Their roles may still tell them apart.
+                if step == Step::NormalizedName {
+                    continue;
+                }
             }
             sources.iter().for_each(|&joint| source.is_free[joint] = false);
             targets.iter().for_each(|&joint| target.is_free[joint] = false);
         }
     }
     pairs.sort_by_key(|pair| pair.source);
-    // Joints that found other partners need no remark.
+    // Joints that found other partners need no remark, and equal names are equal when they are normalised, too.
+    let mut differences = HashSet::new();
     remarks.retain(|remark| match remark {
-        MapRemark::Roles { source: from, target: to, .. } => source.is_free[*from] || target.is_free[*to],
+        MapRemark::Roles { source: from, target: to, .. } => {
+            (source.is_free[*from] || target.is_free[*to]) && differences.insert((*from, *to))
+        }
+        // Roles may have told them apart.
+        MapRemark::Ambiguous { by: MatchedBy::NormalizedName, sources, targets, .. } => {
+            sources.iter().any(|&joint| source.is_free[joint]) && targets.iter().any(|&joint| target.is_free[joint])
+        }
         _ => true,
     });
+    remarks.extend(missing(&pairs, &source.roles, &target.roles));
     (pairs, remarks)
+}
+
+/// The roles of two skeletons, where partners in the trunks have the same one: that of the joint of the source.
+fn role_keys(source: &Roles, target: &Roles) -> [Vec<Option<String>>; 2] {
+    let partners = trunk_partners(source, target);
+    let is_partner = |role: &str, of: fn(&(&'static str, &'static str)) -> &'static str| {
+        partners.iter().find(|&pair| of(pair) == role).map(|pair| pair.0.to_owned())
+    };
+    let key = |role: &Option<String>, of: fn(&(&'static str, &'static str)) -> &'static str| match role.as_deref() {
+        Some(role) if TRUNK.contains(&role) => {
+            Some(is_partner(role, of).unwrap_or_else(|| format!("{role} without a partner")))
+        }
+        _ => role.clone(),
+    };
+    [
+        source.of_joint.iter().map(|role| key(role, |pair| pair.0)).collect(),
+        target.of_joint.iter().map(|role| key(role, |pair| pair.1)).collect(),
+    ]
+}
+
+/// Remarks on essential joints without a partner.
+fn missing(pairs: &[JointPair], source: &Roles, target: &Roles) -> Vec<MapRemark> {
+    let has_partner = |one_of: &[&str]| {
+        let is_one = |role: &Option<String>| role.as_deref().is_some_and(|role| one_of.contains(&role));
+        pairs.iter().any(|pair| is_one(&source.of_joint[pair.source]) || is_one(&target.of_joint[pair.target]))
+    };
+    if !ESSENTIAL.iter().any(|one_of| has_partner(one_of)) {
+        return Vec::new();
+    }
+    let is_leg = |one_of: &[&str]| one_of[0].ends_with("Leg") || one_of[0].ends_with("Foot");
+    let has_legs = |roles: &Roles| ESSENTIAL.iter().any(|one_of| is_leg(one_of) && roles.has_any(one_of));
+    let legs_have_partners = ESSENTIAL.iter().any(|one_of| is_leg(one_of) && has_partner(one_of));
+    let without_legs = match [source, target].map(has_legs) {
+        [false, true] if !legs_have_partners => Some(MapSide::Source),
+        [true, false] if !legs_have_partners => Some(MapSide::Target),
+        _ => None,
+    };
+    let (mut in_source, mut in_target) = (Vec::new(), Vec::new());
+    for one_of in ESSENTIAL.iter().filter(|one_of| !(has_partner(one_of) || without_legs.is_some() && is_leg(one_of))) {
+        let name =
+            || one_of.iter().find(|role| target.has_any(&[role]) || source.has_any(&[role])).map(|&role| role.into());
+        if target.has_any(one_of) {
+            in_source.extend(name());
+        } else if source.has_any(one_of) {
+            in_target.extend(name());
+        }
+    }
+    let mut remarks: Vec<MapRemark> = without_legs.map(|side| MapRemark::NoLegs { side }).into_iter().collect();
+    if !(in_source.is_empty() && in_target.is_empty()) {
+        remarks.push(MapRemark::Missing { in_source, in_target });
+    }
+    remarks
 }
 
 /// True for each node that a skin names or that lies between two such nodes; for all nodes of a skeleton without skins.
@@ -334,13 +473,14 @@ impl JointMap {
     /// { "joints": { "SOURCE": "TARGET" }, "root": "SOURCE", "translation": "scaled", "scale": 1.1 }
     /// ```
     ///
-    /// `joints` names the pairs; without it, they follow from names and roles as with [`by_names`](Self::by_names). `root` is a joint
-    /// of the source. `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`.
-    /// A pair with a name that several joints have is left out, with a remark.
+    /// `joints` names the pairs; without it, they follow from names and roles as with [`by_names`](Self::by_names).
+    /// `root` is a joint of the source. `translation` is `scaled`, the default, `full` or `none`, as in
+    /// [`RootTranslation`]; `scale` is for `scaled`. A pair with a name that several joints have is left out, with a
+    /// remark.
     ///
     /// # Errors
-    /// [`Error::Import`] with a JSON path if the JSON cannot be read, a joint does not exist or has two partners, or the root is not
-    /// mapped; [`Error::Usage`] if there is no such skeleton.
+    /// [`Error::Import`] with a JSON path if the JSON cannot be read, a joint does not exist or has two partners, or
+    /// the root is not mapped; [`Error::Usage`] if there is no such skeleton.
     pub fn from_json(
         library: &Library,
         source: SkeletonId,

@@ -1,63 +1,79 @@
 //! Retargeting: clips of one skeleton for another one.
 //!
-//! With model-space rotations `S(t)` of a mapped joint of the source, `S0` in the reference pose, and `T0` of its partner at rest,
-//! the partner's model-space rotation is `S(t) S0^-1 T0`: it turns from its rest pose as the joint of the source turns from the
-//! reference pose. The root also moves. All else keeps its rest pose.
+//! With model-space rotations `S(t)` of a mapped joint of the source, `S0` in the reference pose, and `T0` of its
+//! partner at rest, the partner's model-space rotation is `S(t) S0^-1 T0`: it turns from its rest pose as the joint of
+//! the source turns from the reference pose. Before, `alignment` makes the two poses and spaces of humans alike. The
+//! root also moves. All else keeps its rest pose, except for translations and scales of joints that are paired by name.
 //!
 //! 1. `joint_map` pairs the joints by name and by the roles of `conventions`, or reads pairs from a file.
-//! 2. `plan` has the two poses that look alike, and what follows from them for all clips.
-//! 3. `clip` makes the tracks of a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
+//! 2. `body` has the directions and lengths of a human in a pose, and `motion` what the clips tell: which way is up,
+//!    where the feet come down, and to which side limbs bend. `alignment` makes the two poses look alike.
+//! 3. `plan` has what follows from them for all clips, with the factor and the ground of `root`. `clip` makes the
+//!    tracks of a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
 //!    Otherwise `resample` makes keys, as many as its budget allows.
-//! 4. `report` lists what was done.
+//! 4. `report` lists what was done, and `warnings` what looks wrong.
 
+mod alignment;
+mod body;
 pub(crate) mod clip;
 mod conventions;
 mod joint_map;
+mod motion;
 pub(crate) mod moving_joints;
 mod plan;
 mod report;
 pub(crate) mod resample;
+mod root;
+mod warnings;
 
-pub use joint_map::{JointMap, JointPair, MapRemark, MatchedBy, RootTranslation};
-pub use plan::{ReferencePose, RetargetOptions};
+pub use alignment::{AlignedBone, Facing};
+pub use joint_map::{JointMap, JointPair, MapRemark, MapSide, MatchedBy, RootTranslation};
+pub use plan::{CarriedJoints, ReferencePose, RetargetOptions};
 pub use report::{
     DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack, Retargeting, TrackMethod,
 };
+pub use root::{Ground, RootScale};
+pub use warnings::RetargetWarning;
 
 use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, no_such};
 use crate::retarget::plan::Plan;
 use crate::retarget::resample::KeyBudget;
 
-/// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, that counts as
-/// rounding.
+/// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, that
+/// counts as rounding.
 const MOST_SHEAR: f64 = 1e-6;
 
 impl Library {
     /// Makes clips for the target of a joint map from clips of its source, and adds them.
     ///
-    /// * The rotation of a mapped joint in model space is that of its partner, relative to the reference pose and to the rest pose of
-    ///   the target. Other joints keep their local rest rotation.
-    /// * The root moves as its partner does in model space, times the factor of [`JointMap::translation`]. All other translations and
-    ///   all scales are those of the rest pose.
-    /// * Keys are transformed where that is exact: key times and interpolation stay. Otherwise the motion is sampled, at the key times that it
-    ///   depends on and between them, until it is within the bound. A jump becomes two keys, a step of an `f32` apart. Lines that an
-    ///   extrapolation draws beyond the keys are sampled to the ends of the clip.
-    /// * A spline of rotations may have a key of zeros, which has no direction and counts as the identity. Such a track is sampled unless
-    ///   its keys need no change, because zeros that are transformed would be the identity again.
-    /// * A clip keeps its name, duration, speed, wrap mode, events and markers, and its root joint if that is mapped and its axes
-    ///   are axes of the target, too. A root joint moves the instance only if it is the root of the map; the report tells of clips whose
-    ///   root motion is lost. Morph weights and properties are dropped.
-    /// * If a track that is dropped was the longest, the new clip keeps its duration as a [length](crate::Clip::length). Its time is then
-    ///   clamped to 0 and the length, so that no time reaches keys before 0.
-    /// * A mapped joint of the target that is given by a matrix without shear is from then on given by its translation, rotation
-    ///   and scale.
+    /// * The rotation of a mapped joint in model space is that of its partner, relative to the two poses that look
+    ///   alike. Those of humans are made alike first: the bones of the reference pose are turned to where those of the
+    ///   target point, and the space of the source so that its up axis and its front are those of the target. Other
+    ///   joints keep their local rest rotation.
+    /// * The root moves as its partner does in model space, times the factor of [`JointMap::translation`]. If legs are
+    ///   known on both sides, the ground of the source becomes that of the target.
+    /// * Joints below the root that are paired by name take over the changes of their translations and scales, see
+    ///   [`CarriedJoints`]. All others have those of the rest pose.
+    /// * Keys are transformed where that is exact: key times and interpolation stay. Otherwise the motion is sampled,
+    ///   at the key times that it depends on and between them, until it is within the bound. A jump becomes two keys, a
+    ///   step of an `f32` apart. Lines that an extrapolation draws beyond the keys are sampled to the ends of the clip.
+    /// * A spline of rotations may have a key of zeros, which has no direction and counts as the identity. Such a track
+    ///   is sampled unless its keys need no change, because zeros that are transformed would be the identity again.
+    /// * A clip keeps its name, duration, speed, wrap mode, events and markers, and its root joint if that is mapped
+    ///   and its axes are axes of the target, too. A root joint moves the instance only if it is the root of the map;
+    ///   the report tells of clips whose root motion is lost. Morph weights and properties are dropped.
+    /// * If a track that is dropped was the longest, the new clip keeps its duration as a
+    ///   [length](crate::Clip::length). Its time is then clamped to 0 and the length, so that no time reaches keys
+    ///   before 0.
+    /// * A mapped joint of the target that is given by a matrix without shear is from then on given by its translation,
+    ///   rotation and scale.
     ///
     /// # Errors
     /// [`Error::Usage`] if a clip does not exist or animates another skeleton than the source, the map does not fit its
-    /// skeletons, the reference pose does not exist, or a bound is not above 0. The same error, with the names of clip and joint, if a new
-    /// number exceeds the range of an `f32`, or if sampled tracks have more than 8 keys per key of the given clips and 2^22 more. The library
-    /// is then unchanged.
+    /// skeletons, the reference pose does not exist, or a bound is not above 0. The same error, with the names of clip
+    /// and joint, if a new number exceeds the range of an `f32`, or if sampled tracks have more than 8 keys per key of
+    /// the given clips and 2^22 more. The library is then unchanged.
     ///
     /// # Examples
     /// ```
@@ -118,7 +134,8 @@ impl Library {
     }
 }
 
-/// The target with mapped joints that are given by translation, rotation and scale. Leaves pairs out whose joint has a shear.
+/// The target with mapped joints that are given by translation, rotation and scale. Leaves pairs out whose joint has a
+/// shear.
 fn animatable(source: &Skeleton, mut target: Skeleton, map: &mut JointMap) -> Result<Skeleton, Error> {
     for pair in std::mem::take(&mut map.pairs) {
         let joint = &target.joints()[pair.target];
@@ -152,17 +169,20 @@ fn add_clips(
     options: &RetargetOptions,
     mut budget: KeyBudget,
 ) -> Result<Retargeting, Error> {
-    let plan = Plan::new(library, &map, options)?;
+    let plan = Plan::new(library, clips, &map, options)?;
     let (root, scale) = (plan.root.as_ref().map(|root| root.source), plan.root.as_ref().map_or(0.0, |root| root.scale));
     let made: Vec<_> = clips.iter().map(|&clip| clip::retarget(&plan, clip, &mut budget)).collect::<Result<_, _>>()?;
-    let remark = plan.remark.clone();
+    let (remark, alignment) = (plan.remark.clone(), &plan.alignment);
+    let (bones, facing, source_up) = (alignment.bones.clone(), alignment.facing, alignment.up[0]);
+    let basis = plan.root.as_ref().map(|root| root.basis);
+    let warnings = RetargetWarning::of(&plan, made.iter().map(|(_, report)| report));
     map.root = map.root.or(root);
     map.remarks.extend(remark);
     let mut reports = Vec::with_capacity(clips.len());
     for (clip, report) in made {
         reports.push(RetargetedClip { clip: library.add_clip(clip)?, ..report });
     }
-    Ok(Retargeting { clips: reports, map, scale })
+    Ok(Retargeting { clips: reports, map, scale, basis, source_up, facing, bones, warnings })
 }
 
 #[cfg(test)]

@@ -1,18 +1,23 @@
 //! The two poses that look alike, and what follows from them and from the map for all clips.
 
-use glam::{DAffine3, DMat3, DQuat};
+use std::collections::HashMap;
+
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::error::Error;
 use crate::model::rotation::unit;
-use crate::model::{ClipId, Library, Skeleton, SkeletonId, Target, Track, Transform, no_such};
+use crate::model::{ClipId, Library, Skeleton, SkeletonId, Transform, no_such};
 use crate::reference::values;
 use crate::reference::values::Values;
-use crate::retarget::joint_map::{JointMap, MapRemark, RootTranslation};
+use crate::retarget::alignment::{Alignment, Facing, Side};
+use crate::retarget::body::Body;
+use crate::retarget::conventions::normalized;
+use crate::retarget::joint_map::{JointMap, MapRemark, are_joints};
+use crate::retarget::motion::Motion;
+use crate::retarget::root::{Ground, Root};
 
-/// The height of a root, as a share of its rig's size, up to which no ratio of heights is formed.
-const LEAST_HEIGHT: f64 = 1e-3;
-
-/// The volume between the axes of a joint, relative to that of axes of the same lengths at right angles, up to which it has no inverse.
+/// The volume between the axes of a joint, relative to that of axes of the same lengths at right angles, up to which it
+/// has no inverse.
 const LEAST_VOLUME: f64 = 1e-12;
 
 /// The map and the poses of a retargeting.
@@ -26,6 +31,12 @@ pub(super) struct Plan<'a> {
     pub reference: ModelPose,
     /// The rest pose of the target.
     pub rest: ModelPose,
+    /// What makes the two look alike.
+    pub alignment: Alignment,
+    /// What the clips tell about the source.
+    pub motion: Motion,
+    /// The bodies of source and target.
+    pub bodies: [Body; 2],
     /// The partner of each joint of the source.
     pub target_of: Vec<Option<usize>>,
     /// The partner of each joint of the target.
@@ -38,24 +49,33 @@ pub(super) struct Plan<'a> {
     pub target_size: f64,
 }
 
-/// The root, and the factor of its movement.
-pub(super) struct Root {
-    pub source: usize,
-    pub target: usize,
-    pub scale: f64,
-}
-
 impl<'a> Plan<'a> {
-    pub fn new(library: &'a Library, map: &'a JointMap, options: &'a RetargetOptions) -> Result<Self, Error> {
+    pub fn new(
+        library: &'a Library,
+        clips: &[ClipId],
+        map: &'a JointMap,
+        options: &'a RetargetOptions,
+    ) -> Result<Self, Error> {
         let [source, target] = [map.source, map.target].map(|id| library.skeleton(id));
+        let body = |id: SkeletonId| Body::new(library.skeleton(id), &are_joints(library, id));
+        let bodies = [map.source, map.target].map(body);
+        let (reference, rest) =
+            (options.reference.of(library, map.source)?, options.target_pose.of(library, map.target)?);
+        let motion = Motion::new(library, source, &bodies[0], clips);
+        let from = Side { skeleton: source, body: &bodies[0], pose: &reference };
+        let to = Side { skeleton: target, body: &bodies[1], pose: &rest };
+        let alignment = Alignment::new(map, [&from, &to], &motion, options);
         let mut plan = Self {
             library,
             map,
             options,
             source,
             target,
-            reference: options.reference.of(library, map.source)?,
-            rest: ModelPose::at_rest(target),
+            reference,
+            rest,
+            alignment,
+            motion,
+            bodies,
             target_of: vec![None; source.joints().len()],
             source_of: vec![None; target.joints().len()],
             root: None,
@@ -66,7 +86,7 @@ impl<'a> Plan<'a> {
             plan.target_of[pair.source] = Some(pair.target);
             plan.source_of[pair.target] = Some(pair.source);
         }
-        plan.root = plan.find_root();
+        plan.root = Root::of(&plan);
         if let Some(&Root { source, target, .. }) = plan.root.as_ref()
             && let Some(above) = plan.flat_above(target)
         {
@@ -76,7 +96,8 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// The nearest joint above a joint of the target whose scale of 0 takes away a direction, so that the joint cannot be everywhere.
+    /// The nearest joint above a joint of the target whose scale of 0 takes away a direction, so that the joint cannot
+    /// be everywhere.
     fn flat_above(&self, joint: usize) -> Option<usize> {
         let is_flat = |joint: &usize| {
             let node = &self.target.joints()[*joint];
@@ -87,32 +108,15 @@ impl<'a> Plan<'a> {
         self.target.ancestors(joint).find(is_flat)
     }
 
-    fn find_root(&self) -> Option<Root> {
-        let mapped = || (0..self.target_of.len()).filter(|&joint| self.target_of[joint].is_some());
-        let clips = || self.library.clips().iter().filter(|clip| clip.skeleton == self.map.source);
-        let is_moved = |joint: usize| {
-            let moves = |track: &Track| track.target == Target::Translation(joint) && !track.curve.is_constant();
-            clips().any(|clip| clip.tracks.iter().any(moves))
-        };
-        let source = self.map.root.or_else(|| mapped().find(|&joint| is_moved(joint))).or_else(|| mapped().next())?;
-        let target = self.target_of[source]?;
-        let scale = match self.map.translation {
-            RootTranslation::None => return None,
-            RootTranslation::Full => 1.0,
-            RootTranslation::Scaled(Some(scale)) => scale,
-            RootTranslation::Scaled(None) => self.ratio_of_heights(source, target),
-        };
-        Some(Root { source, target, scale })
-    }
-
-    /// The height of the root of the target above its lowest mapped joint, relative to that of the source. 1 if either is nearly 0.
-    fn ratio_of_heights(&self, source: usize, target: usize) -> f64 {
-        let pairs = || self.map.pairs.iter();
-        let from = self.reference.height(source, pairs().map(|pair| pair.source));
-        let to = self.rest.height(target, pairs().map(|pair| pair.target));
-        let is_flat =
-            from <= LEAST_HEIGHT * crate::compress::rig_size(self.source) || to <= LEAST_HEIGHT * self.target_size;
-        if is_flat { 1.0 } else { to / from }
+    /// The rotation of a joint of the target while all mapped joints are in the target's pose; others keep their local
+    /// rest rotation. The identity for `None`.
+    pub fn held_rotation(&self, joint: Option<usize>) -> DQuat {
+        let Some(joint) = joint else { return DQuat::IDENTITY };
+        if self.source_of[joint].is_some() || self.options.target_pose == ReferencePose::Rest {
+            return self.rest.rotations[joint];
+        }
+        let node = &self.target.joints()[joint];
+        self.held_rotation(node.parent) * unit(node.rest.rotation).unwrap_or(DQuat::IDENTITY)
     }
 
     /// The nearest mapped ancestor of a joint of the source.
@@ -126,51 +130,128 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The reference pose and the error bounds of a retargeting.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// The choices and the error bounds of a retargeting.
+#[derive(Debug, Clone, PartialEq)]
 pub struct RetargetOptions {
-    /// The pose of the source that looks like the rest pose of the target: for example an arm-down pose of the source for a target
-    /// with arms down. The rest pose by default.
+    /// The pose of the source that looks like a pose of the target. The rest pose by default.
     pub reference: ReferencePose,
+    /// The pose of the target that looks like the reference pose. The rest pose by default.
+    pub target_pose: ReferencePose,
+    /// True, the default, if the bones of the reference pose are turned to where those of the target's pose point.
+    /// Without it, the two poses count as alike as they are.
+    pub align: bool,
+    /// The up axis of the source, of length 1. `None`, the default, for the axis along which the figure stands in its
+    /// clips or in its rest pose, and +Y where neither tells.
+    pub source_up: Option<DVec3>,
+    /// The turn of the source about the up axis.
+    pub facing: Facing,
+    /// The ground of the source.
+    pub ground: Ground,
+    /// The joints whose translations and scales are carried over.
+    pub translations: CarriedJoints,
     /// The largest error of resampled rotations in model space, in radians; 1e-4 by default.
     pub rotation_bound: f64,
-    /// The largest error of a resampled translation of the root in model space, as a share of the rig's size; 1e-4 by default.
+    /// The largest error of a resampled translation of the root in model space, as a share of the rig's size; 1e-4 by
+    /// default.
     pub translation_bound: f64,
 }
 
 impl Default for RetargetOptions {
     fn default() -> Self {
-        Self { reference: ReferencePose::Rest, rotation_bound: 1e-4, translation_bound: 1e-4 }
+        Self {
+            reference: ReferencePose::Rest,
+            target_pose: ReferencePose::Rest,
+            align: true,
+            source_up: None,
+            facing: Facing::Auto,
+            ground: Ground::Auto,
+            translations: CarriedJoints::All,
+            rotation_bound: 1e-4,
+            translation_bound: 1e-4,
+        }
     }
 }
 
-/// The pose of the source that looks like the rest pose of the target.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// The joints whose translations and scales are carried over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CarriedJoints {
+    /// The root of the map alone: its translation.
+    Root,
+    /// All pairs of joints by names or by the caller whose nearest mapped joints above are a pair, too: their changes
+    /// relative to the reference pose, times the factor of the root.
+    #[default]
+    All,
+}
+
+/// The pose of a skeleton that looks like one of the other skeleton.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum ReferencePose {
-    /// The rest pose of the source.
+    /// The rest pose.
     #[default]
     Rest,
-    /// A pose of a clip of the source.
+    /// A pose of a clip of the skeleton.
     Clip {
         /// The clip.
         clip: ClipId,
         /// Seconds of the clip.
         time: f64,
     },
+    /// Local transforms, one per joint.
+    Local(Vec<Transform>),
 }
 
 impl ReferencePose {
+    /// The pose of a skeleton in which each joint has the local rotation of the joint of its name in a pose of another
+    /// skeleton, such as that of a file with a T-pose. Other joints are at rest.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if less than half of the joints with a name have a counterpart, or the other pose does not
+    /// exist.
+    pub fn by_names(skeleton: &Skeleton, library: &Library, other: SkeletonId, pose: &Self) -> Result<Self, Error> {
+        let Some(others) = library.skeletons().get(other.index()) else {
+            return Err(Error::Usage(no_such("skeleton", other.index(), "library", library.skeletons().len())));
+        };
+        let pose = pose.of(library, other)?;
+        let key = |name: &Option<String>| name.as_deref().map(normalized);
+        let found: HashMap<String, usize> =
+            others.joints().iter().enumerate().filter_map(|(joint, node)| Some((key(&node.name)?, joint))).collect();
+        let (mut count, mut named) = (0, 0);
+        let local = skeleton.joints().iter().map(|joint| {
+            named += usize::from(joint.name.is_some());
+            let same = key(&joint.name).and_then(|name| found.get(&name));
+            count += usize::from(same.is_some());
+            same.map_or(joint.rest, |&same| Transform { rotation: pose.local[same].rotation, ..joint.rest })
+        });
+        let local = local.collect();
+        if 2 * count < named {
+            return Err(Error::Usage(format!(
+                "reference pose: of the {named} joints of the skeleton, only {count} have a joint of the same name in it"
+            )));
+        }
+        Ok(Self::Local(local))
+    }
+
     /// The pose of a skeleton.
-    pub(super) fn of(self, library: &Library, id: SkeletonId) -> Result<ModelPose, Error> {
+    pub(super) fn of(&self, library: &Library, id: SkeletonId) -> Result<ModelPose, Error> {
         let skeleton = library.skeleton(id);
-        let Self::Clip { clip, time } = self else { return Ok(ModelPose::at_rest(skeleton)) };
         let fault = |reason: String| Err(Error::Usage(format!("reference pose: {reason}")));
+        let (clip, time) = match self {
+            Self::Rest => return Ok(ModelPose::at_rest(skeleton)),
+            Self::Local(local) if local.len() == skeleton.joints().len() => {
+                return Ok(ModelPose::new(skeleton, local));
+            }
+            Self::Local(local) => {
+                let joints = skeleton.joints().len();
+                return fault(format!("it has {} transforms, but the skeleton has {joints} joints", local.len()));
+            }
+            &Self::Clip { clip, time } => (clip, time),
+        };
         let Some(found) = library.clips().get(clip.index()) else {
             return fault(no_such("clip", clip.index(), "library", library.clips().len()));
         };
         if found.skeleton != id {
             let (of_clip, of_map) = (found.skeleton.index(), id.index());
-            return fault(format!("clip {} animates skeleton {of_clip}, but the source is {of_map}", clip.index()));
+            return fault(format!("clip {} animates skeleton {of_clip}, but the skeleton is {of_map}", clip.index()));
         }
         if !crate::model::is_usable(time) {
             return fault(format!("its time is {time} s; expected a finite number in the range of an f32"));
@@ -185,6 +266,8 @@ pub(super) struct ModelPose {
     pub rotations: Vec<DQuat>,
     /// The product of the local matrices down to each joint.
     pub matrices: Vec<DAffine3>,
+    /// The local transforms.
+    pub local: Vec<Transform>,
 }
 
 impl ModelPose {
@@ -199,17 +282,6 @@ impl ModelPose {
             let own = unit(transform.rotation).unwrap_or(DQuat::IDENTITY);
             rotations.push(joint.parent.map_or(own, |parent| rotations[parent] * own).normalize());
         }
-        Self { rotations, matrices: values::model_matrices(skeleton, local) }
-    }
-
-    /// The rotation of a joint; the identity for `None`.
-    pub fn rotation(&self, joint: Option<usize>) -> DQuat {
-        joint.map_or(DQuat::IDENTITY, |joint| self.rotations[joint])
-    }
-
-    /// The height of a joint above the lowest of these joints, along +Y.
-    pub fn height(&self, joint: usize, joints: impl Iterator<Item = usize>) -> f64 {
-        let height = |joint: usize| self.matrices[joint].translation.y;
-        height(joint) - joints.map(height).fold(f64::INFINITY, f64::min)
+        Self { rotations, matrices: values::model_matrices(skeleton, local), local: local.to_vec() }
     }
 }

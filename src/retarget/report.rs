@@ -2,8 +2,13 @@
 
 use std::fmt;
 
+use glam::DVec3;
+
 use crate::model::{ClipId, Library, Target};
-use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MatchedBy};
+use crate::retarget::alignment::AlignedBone;
+use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MapSide, MatchedBy};
+use crate::retarget::root::RootScale;
+use crate::retarget::warnings::RetargetWarning;
 
 /// Retargeted clips, and the way in which each of their tracks was made.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +19,16 @@ pub struct Retargeting {
     pub map: JointMap,
     /// The factor of the movement of the root; 0 if it does not move.
     pub scale: f64,
+    /// The lengths of which the factor is the ratio. `None` if the root does not move.
+    pub basis: Option<RootScale>,
+    /// The up axis of the source. It is turned onto that of the target.
+    pub source_up: DVec3,
+    /// The turn of the source about the up axis, in degrees. `None` if it is not known which way the target faces.
+    pub facing: Option<f64>,
+    /// The bones that were turned in the reference pose.
+    pub bones: Vec<AlignedBone>,
+    /// What looks wrong, although a result could be made.
+    pub warnings: Vec<RetargetWarning>,
 }
 
 /// A retargeted clip.
@@ -29,6 +44,9 @@ pub struct RetargetedClip {
     pub dropped: Vec<DroppedTrack>,
     /// The root motion of the clip of the source that the new one does not have; `None` if nothing is lost.
     pub lost_root_motion: Option<LostRootMotion>,
+    /// The height of the ground of the source in this clip, along its up axis. `None` if the root moves relative to the
+    /// reference pose.
+    pub ground: Option<f64>,
 }
 
 /// Root motion of a clip of the source that the new clip does not have.
@@ -47,8 +65,8 @@ pub enum LossReason {
     Unmapped,
     /// An axis along which the joint moves the instance is no axis of the target. The new clip has no root joint.
     Axes,
-    /// The joint is not the root of the map, or that root does not move. The partner of the joint is the root joint of the new clip,
-    /// but it can only turn the instance.
+    /// The joint is not the root of the map, or that root does not move. The partner of the joint is the root joint of
+    /// the new clip, but it can only turn the instance.
     Translation,
 }
 
@@ -72,8 +90,8 @@ pub enum TrackMethod {
     Resampled {
         /// The number of keys.
         keys: usize,
-        /// The largest error that was measured, at 15 times between each two keys unless they are neighbouring `f32`, as beside a
-        /// jump: in radians for a rotation, as a share of the rig's size for a translation.
+        /// The largest error that was measured, at 15 times between each two keys unless they are neighbouring `f32`,
+        /// as beside a jump: in radians for a rotation, as a share of the rig's size for a translation.
         error: f64,
     },
 }
@@ -92,11 +110,12 @@ pub struct DroppedTrack {
 /// The reason for which a track was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
-    /// The joint has no partner, and no mapped joint is below it or it does not turn them.
+    /// The joint has no partner, and no mapped joint is below it or it does not move them.
     Unmapped,
-    /// Only the root of the map takes over its translation, if the map wants it and no scale of 0 hinders it.
+    /// Only the root of the map takes over its translation, if the map wants it and no scale of 0 hinders it, and
+    /// joints that are paired by name below it (see [`CarriedJoints`](crate::CarriedJoints)).
     Translation,
-    /// Scales are those of the rest pose of the target.
+    /// Only joints that are paired by name and have the same axes take over their scale.
     Scale,
     /// Morph weights have no counterpart in the target.
     Weights,
@@ -130,6 +149,7 @@ impl fmt::Display for MatchedBy {
             Self::Name => "name",
             Self::NormalizedName => "normalised name",
             Self::Role => "role",
+            Self::Structure => "structure",
             Self::Caller => "map",
         })
     }
@@ -139,8 +159,8 @@ impl fmt::Display for DropReason {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         to.write_str(match self {
             Self::Unmapped => "the joint has no partner",
-            Self::Translation => "only the root is moved",
-            Self::Scale => "scales are those of the target's rest pose",
+            Self::Translation => "only the root, and joints that are paired by name below it, are moved",
+            Self::Scale => "only joints that are paired by name and have the same axes are scaled",
             Self::Weights => "morph weights are not retargeted",
             Self::Property => "properties are not retargeted",
         })
@@ -168,6 +188,7 @@ impl JointMap {
                 let targets: Vec<String> = targets.iter().map(|&joint| target(joint)).collect();
                 let by = match by {
                     MatchedBy::Caller => "name",
+                    MatchedBy::Structure => "role",
                     MatchedBy::Name | MatchedBy::NormalizedName | MatchedBy::Role => &by.to_string(),
                 };
                 let (sources, targets) = (sources.join(", "), targets.join(", "));
@@ -182,6 +203,26 @@ impl JointMap {
                 source(*from),
                 target(*to)
             ),
+            MapRemark::Missing { in_source, in_target } => {
+                let mut parts = Vec::new();
+                if !in_source.is_empty() {
+                    let roles = in_source.join(", ");
+                    parts.push(format!(
+                        "joints of the target without a partner in the source keep their rest pose: {roles}"
+                    ));
+                }
+                if !in_target.is_empty() {
+                    let roles = in_target.join(", ");
+                    parts.push(format!("joints of the source without a partner in the target are left out: {roles}"));
+                }
+                format!("{}; a map file can name the pairs", parts.join("; "))
+            }
+            MapRemark::NoLegs { side: MapSide::Source } => {
+                "the source has no legs; those of the target keep their rest pose".into()
+            }
+            MapRemark::NoLegs { side: MapSide::Target } => {
+                "the target has no legs; those of the source are left out".into()
+            }
             MapRemark::Matrix { source: from, target: to } => format!(
                 "{} is left out: its partner {} is given by a matrix with shear, which cannot be animated",
                 source(*from),

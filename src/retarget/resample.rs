@@ -1,4 +1,5 @@
-//! Sampling of a motion at the key times that it depends on, and between them until lines or arcs are close enough to it.
+//! Sampling of a motion at the key times that it depends on, and between them until lines or arcs are close enough to
+//! it.
 //!
 //! Intervals are halved until the error in model space is within the bound; `key_budget` limits all tracks together.
 //! Below a sampled joint, other sampled joints undo its error, so that errors do not add up along a chain.
@@ -173,8 +174,8 @@ pub(crate) struct SampledMotion<'a, V> {
 
 /// A curve through a motion.
 ///
-/// A motion whose tracks are all held from key to key becomes such a curve, which is exact. All others become lines or arcs; a jump
-/// becomes two keys, a step of an `f32` apart. Fails if the budget has too few keys.
+/// A motion whose tracks are all held from key to key becomes such a curve, which is exact. All others become lines or
+/// arcs; a jump becomes two keys, a step of an `f32` apart. Fails if the budget has too few keys.
 pub(crate) fn resample<V: MotionValue>(
     knots: MotionKnots,
     motion: &SampledMotion<V>,
@@ -231,7 +232,8 @@ struct Left<'a> {
     budget: &'a mut KeyBudget,
 }
 
-/// Adds keys from a key, without it, to a time, until the error between them is within the bound. Returns the largest error.
+/// Adds keys from a key, without it, to a time, until the error between them is within the bound. Returns the largest
+/// error.
 fn divide<V: MotionValue>(
     first: (f64, V),
     end: f64,
@@ -274,8 +276,8 @@ fn divide<V: MotionValue>(
 
 /// The keys that sampled tracks may still get, all together.
 ///
-/// Few keys can become many: below a joint that turns far and has no partner, each interval becomes hundreds of keys in each track. The
-/// limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the input.
+/// Few keys can become many: below a joint that turns far and has no partner, each interval becomes hundreds of keys in
+/// each track. The limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the input.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyBudget {
     left: usize,

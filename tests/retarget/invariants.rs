@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use posse::{
-    Clip, ClipId, Curve, Interpolation, Joint, JointMap, Library, ReferencePose, RetargetOptions, RootTranslation,
-    SkeletonId, Target, Timeline, Track, TrackMethod, Transform,
+    CarriedJoints, Clip, ClipId, Curve, Interpolation, Joint, JointMap, Library, ReferencePose, RetargetOptions,
+    RootTranslation, SkeletonId, Target, Timeline, Track, TrackMethod, Transform,
 };
 
 use super::rigs::{Dice, add, angle, joint, model_pose};
@@ -124,6 +124,7 @@ fn check(seed: u64, mut case: Case) -> [f64; 2] {
     let reference = match options.reference {
         ReferencePose::Rest => model_pose(library, map.source, None),
         ReferencePose::Clip { clip, time } => model_pose(library, map.source, Some((clip, time))),
+        ReferencePose::Local(_) => unreachable!("no case has such a pose"),
     };
     let rest = model_pose(library, map.target, None);
     let size = rest.iter().map(|(_, place)| place.length()).fold(0.0, f64::max);
@@ -183,7 +184,7 @@ fn case(seed: u64, kind: Option<Interpolation>) -> Case {
     let mut map = JointMap::by_names(&library, source, target).unwrap();
     map.translation =
         [RootTranslation::Scaled(None), RootTranslation::Scaled(Some(0.7)), RootTranslation::Full][dice.below(3)];
-    let mut options = RetargetOptions::default();
+    let mut options = RetargetOptions { translations: CarriedJoints::Root, ..RetargetOptions::default() };
     if dice.unit() < 0.3 {
         options.reference = ReferencePose::Clip { clip: id, time: 0.6 };
     }

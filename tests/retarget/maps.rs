@@ -4,7 +4,8 @@ use std::path::Path;
 
 use glam::{DAffine3, DQuat};
 use posse::{
-    Error, HumanBone, Joint, JointMap, Library, MapRemark, MatchedBy, RootTranslation, Skeleton, SkeletonId, Skin,
+    Error, HumanBone, Joint, JointMap, Library, MapRemark, MapSide, MatchedBy, RootTranslation, Skeleton, SkeletonId,
+    Skin,
 };
 use serde_json::json;
 
@@ -44,7 +45,7 @@ use MatchedBy::{Caller, Name, NormalizedName, Role};
 fn equal_names_come_before_normalised_names_and_these_before_roles() {
     let (library, source, target) = chains(
         &["Hips", "rig:Left_Up.Leg", "tail", "mixamorig:LeftLeg", "wing"],
-        &["pelvis", "leftup-leg", "tail", "calf_l", "Tail", "thigh_r"],
+        &["pelvis", "leftup-leg", "tail", "calf_l", "Tail", "hand_r"],
     );
     let map = JointMap::by_names(&library, source, target).unwrap();
     let expected = [
@@ -85,10 +86,8 @@ fn each_convention_is_mapped_to_each_other_one() {
 #[test]
 fn one_name_of_two_roles_is_no_pair() {
     // `spine` is the lowest bone of the spine in VRM, and the hip in Rigify.
-    let (library, source, target) = chains(
-        &["hips", "spine", "chest", "leftUpperArm"],
-        &["spine", "spine.001", "spine.002", "upper_arm.L", "forearm.L"],
-    );
+    let (library, source, target) =
+        chains(&["hips", "spine", "chest", "leftUpperArm"], &["spine", "spine.001", "spine.002", "upper_arm.L"]);
     let map = JointMap::by_names(&library, source, target).unwrap();
     let expected = [
         ("hips", "spine", Role),
@@ -99,15 +98,138 @@ fn one_name_of_two_roles_is_no_pair() {
     assert_pairs(&library, &map, &expected);
     assert!(map.remarks.is_empty(), "{:?}", map.remarks);
     // Without hips of its own, the source has no partner for those of the target.
-    let (library, source, target) = chains(&["spine", "leftUpperArm", "chest"], &["spine", "upper_arm.L", "forearm.L"]);
+    let (library, source, target) = chains(&["spine", "leftUpperArm", "chest"], &["spine", "spine.001", "upper_arm.L"]);
     let map = JointMap::by_names(&library, source, target).unwrap();
-    assert_pairs(&library, &map, &[("leftUpperArm", "upper_arm.L", Role)]);
+    assert_pairs(&library, &map, &[("leftUpperArm", "upper_arm.L", Role), ("chest", "spine.001", Role)]);
     let roles = ["spine".to_owned(), "hips".to_owned()];
-    assert_eq!(map.remarks, [MapRemark::Roles { source: 0, target: 0, roles }]);
-    // Other bones of one name are a pair, whatever their roles are.
-    let (library, source, target) = chains(&["Hips", "Spine", "Spine1"], &["pelvis", "spine.1", "spine.2", "thigh_l"]);
+    let missing = MapRemark::Missing { in_source: vec!["hips".into()], in_target: Vec::new() };
+    assert_eq!(map.remarks, [MapRemark::Roles { source: 0, target: 0, roles }, missing]);
+    // The same is true of all bones: `Spine1` is the second bone of the spine in Mixamo, and the first one in Unreal's mannequin.
+    let (library, source, target) = chains(&["Hips", "Spine", "Spine1"], &["pelvis", "spine.1", "spine.2", "hand_l"]);
     let map = JointMap::by_names(&library, source, target).unwrap();
-    assert_pairs(&library, &map, &[("Hips", "pelvis", Role), ("Spine1", "spine.1", NormalizedName)]);
+    let expected = [("Hips", "pelvis", Role), ("Spine", "spine.1", Role), ("Spine1", "spine.2", Role)];
+    assert_pairs(&library, &map, &expected);
+}
+
+/// A skeleton of ways down from a joint. A way with `{}` is there for left and right.
+fn tree(ways: &[&str], sides: [&str; 2]) -> Skeleton {
+    let mut joints: Vec<Joint> = Vec::new();
+    for way in ways {
+        let sides = if way.contains("{}") { &sides[..] } else { &sides[..1] };
+        for side in sides {
+            let mut parent = None;
+            for name in way.split(" > ").map(|name| name.replace("{}", side)) {
+                let found = joints.iter().position(|joint| joint.name.as_deref() == Some(&name));
+                parent = Some(found.unwrap_or_else(|| {
+                    joints.push(joint(&name, parent, DQuat::IDENTITY, [0.0, 1.0, 0.0]));
+                    joints.len() - 1
+                }));
+            }
+        }
+    }
+    Skeleton::new(None, joints, Vec::new()).unwrap()
+}
+
+const BIOVISION: [&str; 3] = [
+    "Hips > {}Hip > {}Knee > {}Ankle",
+    "Hips > Chest > Neck > Head",
+    "Chest > {}Collar > {}Shoulder > {}Elbow > {}Wrist",
+];
+
+const MIXAMO: [&str; 3] = [
+    "Hips > {}UpLeg > {}Leg > {}Foot",
+    "Hips > Spine > Spine1 > Spine2 > Neck > Head",
+    "Spine2 > {}Shoulder > {}Arm > {}ForeArm > {}Hand",
+];
+
+/// The map between two skeletons, and the name of the partner of a joint of the source.
+fn mapped(source: Skeleton, target: Skeleton) -> (Library, JointMap) {
+    let mut library = Library::new();
+    let [source, target] = [source, target].map(|skeleton| library.add_skeleton(skeleton));
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    (library, map)
+}
+
+#[test]
+fn one_word_means_different_bones_in_different_conventions() {
+    let sides = ["Left", "Right"];
+    let (library, map) = mapped(tree(&BIOVISION, sides), tree(&MIXAMO, sides));
+    assert!(map.remarks.is_empty(), "{:?}", map.remarks);
+    let found = pairs(&library, &map);
+    let partner =
+        |name: &str| found.iter().find(|(source, ..)| source == name).map(|(_, target, by)| (target.as_str(), *by));
+    // `LeftShoulder` is an upper arm and a clavicle. The single joint of the trunk bends at the waist.
+    let expected = [
+        ("Hips", "Hips", Name),
+        ("Chest", "Spine", Role),
+        ("Neck", "Neck", Name),
+        ("LeftCollar", "LeftShoulder", Role),
+        ("LeftShoulder", "LeftArm", Role),
+        ("LeftElbow", "LeftForeArm", Role),
+        ("LeftWrist", "LeftHand", Role),
+        ("RightHip", "RightUpLeg", Role),
+        ("RightKnee", "RightLeg", Role),
+        ("RightAnkle", "RightFoot", Role),
+    ];
+    for (source, target, by) in expected {
+        assert_eq!(partner(source), Some((target, by)), "{source}");
+    }
+    assert_eq!(map.pairs.len(), 18);
+    // The other way, the highest joint of the trunk, which carries the arms, drives the single one.
+    let (library, map) = mapped(tree(&MIXAMO, sides), tree(&BIOVISION, sides));
+    assert!(map.remarks.is_empty(), "{:?}", map.remarks);
+    assert!(pairs(&library, &map).contains(&("Spine2".into(), "Chest".into(), Role)));
+    // A name without a role in a longer trunk is none of a joint that has a partner by its role.
+    let unreal =
+        ["pelvis > spine.1 > spine.2 > spine.3 > spine.4 > neck", "spine.4 > clavicle.{} > upperarm.{} > lowerarm.{}"];
+    let (library, map) = mapped(tree(&MIXAMO[1..], sides), tree(&unreal, ["l", "r"]));
+    let found = pairs(&library, &map);
+    for (source, target) in [("Spine", "spine.1"), ("Spine1", "spine.3"), ("Spine2", "spine.4")] {
+        assert!(found.contains(&(source.into(), target.into(), Role)), "{found:?}");
+    }
+    // Each onto itself pairs all joints by name.
+    for ways in [BIOVISION, MIXAMO] {
+        let (_, map) = mapped(tree(&ways, sides), tree(&ways, sides));
+        assert!(map.pairs.iter().all(|pair| pair.source == pair.target && pair.by == Name));
+        assert_eq!(map.pairs.len(), tree(&ways, sides).joints().len());
+    }
+}
+
+#[test]
+fn essential_joints_without_a_partner_are_listed() {
+    let sides = ["Left", "Right"];
+    // A source without a left leg, onto a target without a neck and head.
+    let source = ["Hips > RightHip > RightKnee > RightAnkle", BIOVISION[1], BIOVISION[2]];
+    let target = [MIXAMO[0], "Hips > Spine > Spine1 > Spine2", MIXAMO[2]];
+    let (library, map) = mapped(tree(&source, sides), tree(&target, sides));
+    let in_source = ["leftUpperLeg", "leftLowerLeg", "leftFoot"].map(str::to_owned).into();
+    assert_eq!(map.remarks, [MapRemark::Missing { in_source, in_target: vec!["neck".into()] }]);
+    assert_eq!(
+        map.describe(&library, &map.remarks[0]),
+        "joints of the target without a partner in the source keep their rest pose: leftUpperLeg, leftLowerLeg, leftFoot; joints \
+         of the source without a partner in the target are left out: neck; a map file can name the pairs"
+    );
+    // An upper body alone is fine.
+    let (library, map) = mapped(tree(&BIOVISION[1..], sides), tree(&MIXAMO, sides));
+    assert_eq!(map.remarks, [MapRemark::NoLegs { side: MapSide::Source }]);
+    let text = map.describe(&library, &map.remarks[0]);
+    assert_eq!(text, "the source has no legs; those of the target keep their rest pose");
+    let (_, map) = mapped(tree(&MIXAMO, sides), tree(&BIOVISION[1..], sides));
+    assert_eq!(map.remarks, [MapRemark::NoLegs { side: MapSide::Target }]);
+}
+
+#[test]
+fn a_human_without_names_has_partners_by_structure() {
+    let mut library = posse::demo::library().unwrap();
+    let target = library.clips()[0].skeleton;
+    let nameless = library.skeleton(target).joints().iter().cloned().map(|joint| Joint { name: None, ..joint });
+    let nameless = Skeleton::new(None, nameless.collect(), Vec::new()).unwrap();
+    let source = library.add_skeleton(nameless);
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    assert!(map.remarks.is_empty(), "{:?}", map.remarks);
+    assert!(map.pairs.len() >= 20 && map.pairs.iter().all(|pair| pair.source == pair.target));
+    assert!(map.pairs.iter().all(|pair| pair.by == MatchedBy::Structure));
+    assert_eq!(MatchedBy::Structure.to_string(), "structure");
 }
 
 #[test]
@@ -168,6 +290,59 @@ fn roles_of_vrm_models_and_of_vrm_animations_are_read() {
         let map = JointMap::by_names(&library, mannequin, asset.skeleton).unwrap();
         assert_pairs(&library, &map, &[("pelvis", "Hüfte", Role), ("head", "Kopf", Role)]);
     }
+}
+
+#[test]
+fn bones_of_vrm_0_have_the_roles_of_vrm_1() {
+    let bones = json!([
+        { "bone": "hips", "node": 0, "useDefaultValues": true },
+        { "bone": "leftThumbProximal", "node": 1 },
+        { "bone": "leftThumbIntermediate", "node": 2 },
+        { "bone": "leftThumbDistal", "node": 3 },
+        { "bone": "rightThumbProximal", "node": 4 },
+        { "bone": "rightThumbIntermediate", "node": 5 },
+        { "bone": "jaw", "node": -1 },
+        { "node": 6 },
+        { "bone": "chest", "node": 0 },
+    ]);
+    let mut file = GltfBuilder::new();
+    file.push("nodes", json!({ "name": "0", "children": [1, 2, 3, 4, 5] }));
+    for name in ["1", "2", "3", "4", "5"] {
+        file.push("nodes", json!({ "name": name }));
+    }
+    file.json["extensions"] = json!({ "VRM": { "humanoid": { "humanBones": bones } } });
+    file.json["extensionsRequired"] = json!(["VRM"]);
+    let (library, asset) = file.load().unwrap();
+    let bone = |(joint, role): (usize, &&str)| HumanBone { role: (*role).into(), joint };
+    let roles = [
+        "hips",
+        "leftThumbMetacarpal",
+        "leftThumbProximal",
+        "leftThumbDistal",
+        "rightThumbMetacarpal",
+        "rightThumbProximal",
+    ];
+    let expected: Vec<HumanBone> = roles.iter().enumerate().map(bone).collect();
+    assert_eq!(library.skeleton(asset.skeleton).human_bones(), expected);
+    let places: Vec<&str> = asset.warnings.iter().map(|warning| warning.path.as_str()).collect();
+    assert_eq!(places, [6, 7, 8].map(|index| format!("extensions.VRM.humanoid.humanBones[{index}]")));
+    // A file with both has the bones of VRM 1.0.
+    file.json["extensions"]["VRMC_vrm"] = json!({ "humanoid": { "humanBones": { "head": { "node": 1 } } } });
+    let (library, asset) = file.load().unwrap();
+    assert_eq!(library.skeleton(asset.skeleton).human_bones().len(), 1);
+    assert!(asset.warnings.is_empty());
+}
+
+#[test]
+fn roles_that_both_files_declare_come_before_names() {
+    // The names are those of other bones.
+    let with_roles = |names: &[&str], roles: [&str; 2]| {
+        let bone = |(joint, role): (usize, &str)| HumanBone { role: role.into(), joint };
+        chain(names).with_human_bones(roles.into_iter().enumerate().map(bone).collect()).unwrap()
+    };
+    let source = with_roles(&["a", "b", "hat"], ["hips", "head"]);
+    let (library, map) = mapped(source, with_roles(&["b", "a", "hat"], ["hips", "head"]));
+    assert_pairs(&library, &map, &[("a", "b", Role), ("b", "a", Role), ("hat", "hat", Name)]);
 }
 
 #[cfg(feature = "gltf")]

@@ -68,6 +68,9 @@ pub struct RootExtensions {
     pub vrm: Option<Value>,
     #[serde(rename = "VRMC_vrm_animation")]
     pub vrm_animation: Option<Value>,
+    /// The extension of VRM 0.x.
+    #[serde(rename = "VRM")]
+    pub vrm_0: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]

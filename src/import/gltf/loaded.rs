@@ -56,6 +56,7 @@ pub(super) fn document(root: &Root) -> Result<Document<'_>, Fault> {
         extensions: root.extensions.as_ref().map(|extensions| RootExtensions {
             vrm: extensions.others.get("VRMC_vrm").cloned(),
             vrm_animation: extensions.others.get("VRMC_vrm_animation").cloned(),
+            vrm_0: extensions.others.get("VRM").cloned(),
         }),
     };
     document.check_version()

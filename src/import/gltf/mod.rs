@@ -5,8 +5,8 @@
 //! textures.
 //!
 //! Supported besides the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
-//! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones of `VRMC_vrm` and
-//! `VRMC_vrm_animation`. An unknown extension does not stop a file, even if the file requires it: a [`Warning`] names
+//! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones of `VRMC_vrm`, `VRMC_vrm_animation`
+//! and, in VRM 0.x, `VRM`. An unknown extension does not stop a file, even if the file requires it: a [`Warning`] names
 //! it.
 //!
 //! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds

@@ -241,44 +241,86 @@ fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Ve
     Ok(matrices)
 }
 
-// Humanoid bones of VRM 1.0: those of a model (`VRMC_vrm`), and those of an animation (`VRMC_vrm_animation`).
+// Humanoid bones of VRM: those of a model of VRM 1.0 (`VRMC_vrm`) or 0.x (`VRM`), and those of an animation
+// (`VRMC_vrm_animation`).
 //
-// Sources: <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md> and
-// <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm_animation-1.0/README.md>. Both have an object
-// `humanoid.humanBones` of roles, each with the index of its `node`.
+// Sources: <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md>,
+// <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm_animation-1.0/README.md> and
+// <https://github.com/vrm-c/vrm-specification/blob/master/specification/0.0/schema/vrm.humanoid.bone.schema.json>. The
+// first two have an object `humanoid.humanBones` of roles, each with the index of its `node`. VRM 0.x has an array of
+// objects with a `bone` and its `node`. Its roles are those of VRM 1.0 but for two joints of the thumb.
 
-/// The humanoid bones of a document. `joints` has the joint of each node. A fault is a warning.
+/// The humanoid bones of a document, with the roles of VRM 1.0. `joints` has the joint of each node. A fault is a
+/// warning. The bones of VRM 0.x count only in a file without those of VRM 1.0: some files have both, for old readers.
 pub(super) fn read_human_bones(reader: &mut Reader, joints: &[usize]) -> Vec<HumanBone> {
     let Some(extensions) = &reader.document.extensions else { return Vec::new() };
-    let both = [(&extensions.vrm, "VRMC_vrm"), (&extensions.vrm_animation, "VRMC_vrm_animation")];
-    let (mut bones, mut nodes, mut roles) = (Vec::new(), HashSet::new(), HashSet::new());
-    for (extension, name) in both {
-        let found =
-            extension.as_ref().and_then(|value| value.pointer("/humanoid/humanBones")).and_then(Value::as_object);
-        for (role, bone) in found.into_iter().flatten() {
-            let node = bone.get("node").and_then(Value::as_u64).and_then(|node| usize::try_from(node).ok());
-            let joint = node.and_then(|node| joints.get(node).copied());
-            let fault = match joint {
-                None => {
-                    format!("it is {bone}; expected the index of one of {} nodes; the bone is ignored", joints.len())
-                }
-                Some(joint) if !nodes.insert(joint) || !roles.insert(role) => {
-                    "its role or its node occurs before, too; the bone is ignored".into()
-                }
-                Some(joint) => {
-                    bones.push(HumanBone { role: role.clone(), joint });
-                    continue;
-                }
-            };
-            let root = JsonPath::ROOT;
-            let extensions = root.field("extensions");
-            let path = extensions.field(name);
-            let path = path.field("humanoid");
-            let path = path.field("humanBones");
-            reader.warn(path.field(role), fault);
+    let mut bones = HumanBones { joints, found: Vec::new(), taken: HashSet::new(), roles: HashSet::new() };
+    for (extension, name) in [(&extensions.vrm, "VRMC_vrm"), (&extensions.vrm_animation, "VRMC_vrm_animation")] {
+        for (role, bone) in human_bones(extension).and_then(Value::as_object).into_iter().flatten() {
+            if let Err(fault) = bones.add(role.clone(), bone) {
+                let extensions = JsonPath::ROOT.field("extensions");
+                let path = extensions.field(name);
+                let path = path.field("humanoid");
+                let path = path.field("humanBones");
+                reader.warn(path.field(role), fault);
+            }
         }
     }
-    bones
+    let of_vrm_0 = human_bones(&extensions.vrm_0).and_then(Value::as_array).filter(|_| bones.found.is_empty());
+    for (index, bone) in of_vrm_0.into_iter().flatten().enumerate() {
+        let added = match bone.get("bone").and_then(Value::as_str) {
+            Some(role) => bones.add(role_of_vrm_0(role), bone),
+            None => Err(format!("it is {bone}; expected a bone with its name; it is ignored")),
+        };
+        if let Err(fault) = added {
+            reader.warn(format_args!("extensions.VRM.humanoid.humanBones[{index}]"), fault);
+        }
+    }
+    bones.found
+}
+
+/// The member `humanoid.humanBones` of an extension.
+fn human_bones(extension: &Option<Value>) -> Option<&Value> {
+    extension.as_ref().and_then(|value| value.pointer("/humanoid/humanBones"))
+}
+
+/// The role in VRM 1.0 of a bone of VRM 0.x, which calls the metacarpal of the thumb proximal.
+fn role_of_vrm_0(bone: &str) -> String {
+    match bone {
+        "leftThumbProximal" => "leftThumbMetacarpal",
+        "leftThumbIntermediate" => "leftThumbProximal",
+        "rightThumbProximal" => "rightThumbMetacarpal",
+        "rightThumbIntermediate" => "rightThumbProximal",
+        other => other,
+    }
+    .into()
+}
+
+/// The humanoid bones that are read.
+struct HumanBones<'a> {
+    /// The joint of each node.
+    joints: &'a [usize],
+    found: Vec<HumanBone>,
+    /// The joints that have a role.
+    taken: HashSet<usize>,
+    /// The roles that have a joint.
+    roles: HashSet<String>,
+}
+
+impl HumanBones<'_> {
+    /// Adds a bone with the index of its `node`, or tells why it is ignored.
+    fn add(&mut self, role: String, bone: &Value) -> Result<(), String> {
+        let node = bone.get("node").and_then(Value::as_u64).and_then(|node| usize::try_from(node).ok());
+        let Some(joint) = node.and_then(|node| self.joints.get(node).copied()) else {
+            let count = self.joints.len();
+            return Err(format!("it is {bone}; expected the index of one of {count} nodes; the bone is ignored"));
+        };
+        if !self.taken.insert(joint) || !self.roles.insert(role.clone()) {
+            return Err("its role or its node occurs before, too; the bone is ignored".into());
+        }
+        self.found.push(HumanBone { role, joint });
+        Ok(())
+    }
 }
 
 /// Extensions that are supported, or that do not concern poses.
@@ -296,6 +338,7 @@ const HARMLESS: &[&str] = &[
     "KHR_node_visibility",
     "KHR_xmp",
     "KHR_xmp_json_ld",
+    "VRM",
     "VRMC_vrm",
     "VRMC_vrm_animation",
 ];

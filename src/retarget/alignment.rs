@@ -1,0 +1,361 @@
+//! Two poses that look alike: the reference pose of the source, turned until its bones point where those of the
+//! target's rest pose do.
+//!
+//! With model-space rotations `S(t)` of a joint of the source, `S0` in the reference pose, and `T0` of its partner at
+//! rest, the partner's rotation is `F S(t) A^-1 T0`, where `A = D F S0`. `F` turns the whole space of the source: its
+//! up axis onto that of the target, then its front in the reference pose onto the front of the target. `D` turns the
+//! joint in the reference pose. All are constant, so that keys stay exact.
+//!
+//! `D` is found from the hips downward, and begins with that of the parent:
+//!
+//! * If the hips of the two poses differ by more than 35 degrees, they are turned by the rotation of right angles that
+//!   comes nearest, or else by the whole difference; likewise the parts of the spine. The trunk is not bent: a smaller
+//!   difference is a matter of build.
+//! * Limbs, hands and fingers are turned by the shortest rotation to the direction of their partners, if they differ by
+//!   more than 2 degrees; neck and shoulders, if they differ by more than 40.
+//! * A foot keeps its relation to the ground: of its direction, the heading is that of its partner. Only if it points
+//!   elsewhere altogether, as in zero poses whose bones lie along one axis, is it turned as a limb.
+//! * Twist about a bone is invisible in its direction, and the shortest rotation is ambiguous near half a turn. Knees
+//!   and elbows are hinges: if the poses of the clips bend a limb to another side than behind (a knee) or ahead (an
+//!   elbow), by more than 45 degrees, its upper part is turned about itself. Skeletons whose joints have equal names
+//!   and axes keep their twist.
+
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
+
+use glam::{DMat3, DQuat, DVec3};
+
+use crate::model::Skeleton;
+use crate::retarget::body::{Body, Figure};
+use crate::retarget::clip::angle;
+use crate::retarget::joint_map::{JointMap, MatchedBy};
+use crate::retarget::motion::{Motion, nearest_axis};
+use crate::retarget::plan::{ModelPose, RetargetOptions};
+
+/// The largest difference of two trunks that is a matter of build, in degrees.
+const MOST_OF_BUILD: f64 = 35.0;
+/// The largest difference from a rotation of right angles that counts as it, in degrees.
+const MOST_FROM_RIGHT_ANGLES: f64 = 25.0;
+/// The largest difference of a heading from a quarter turn that counts as it, in degrees.
+const MOST_FROM_QUARTER: f64 = 20.0;
+/// The largest difference of limbs that are not turned, in degrees.
+const MOST_OF_LIMB: f64 = 2.0;
+/// The largest difference of parts of the trunk and of shoulders that are not turned, in degrees.
+const MOST_OF_TRUNK: f64 = 40.0;
+/// The largest difference of feet that keep their relation to the ground, in degrees.
+const MOST_OF_FOOT: f64 = 40.0;
+/// The largest difference of the sides to which limbs bend, in degrees.
+const MOST_TWIST: f64 = 45.0;
+/// The smallest turn of a bone that is reported, in degrees.
+const LEAST_TURN: f64 = 0.01;
+/// The largest difference of the axes of joints that are the same in both skeletons, in degrees.
+const SAME_AXES: f64 = 5.0;
+/// The cosine of the largest angle between the up axis and a figure that stands upright.
+const LEAST_UPRIGHT: f64 = 0.77;
+
+/// The turn of the source's space about the up axis.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Facing {
+    /// The front of the source in the reference pose becomes the front of the target's rest pose: to the nearest
+    /// quarter turn within 20 degrees, else exactly. If the reference pose does not stand upright, +Z counts as the
+    /// front, or -Y if +Z is up. If the pose of the target does not, nothing is turned.
+    #[default]
+    Auto,
+    /// Nothing is turned.
+    Keep,
+    /// A turn by an angle in degrees, counterclockwise if seen from above.
+    Degrees(f64),
+}
+
+/// A bone of the source that was turned in the reference pose, so that it points where its partner points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AlignedBone {
+    /// The joint of the source.
+    pub source: usize,
+    /// The joint of the target.
+    pub target: usize,
+    /// The angle of the turn in degrees: that of the hips by itself, that of others relative to the hips.
+    pub degrees: f64,
+}
+
+/// The two poses that look alike.
+pub(super) struct Alignment {
+    /// Turns the space of the source into that of the target.
+    pub space: DQuat,
+    /// The rotation of each joint of the source in the reference pose, in the space of the target, after its turn.
+    pub rotations: Vec<DQuat>,
+    /// The turn of each joint of the source.
+    pub turns: Vec<DQuat>,
+    /// The up axis of the source and of the target.
+    pub up: [DVec3; 2],
+    /// True if the up axis of the source is given, or follows from its clips or its rest pose.
+    pub is_up_known: bool,
+    /// True if the fronts of both poses are known.
+    pub is_front_known: bool,
+    /// The turn about the up axis that makes the fronts of both poses the same, in degrees. `None` if the target does
+    /// not stand upright.
+    pub heading: Option<f64>,
+    /// The turn about the up axis, in degrees. `None` if it was not known.
+    pub facing: Option<f64>,
+    /// The bones that were turned.
+    pub bones: Vec<AlignedBone>,
+}
+
+/// A skeleton in the pose that looks like one of the other skeleton.
+pub(super) struct Side<'a> {
+    pub skeleton: &'a Skeleton,
+    pub body: &'a Body,
+    pub pose: &'a ModelPose,
+}
+
+impl Side<'_> {
+    fn figure(&self) -> Figure<'_> {
+        Figure::new(self.body, &self.pose.matrices)
+    }
+}
+
+impl Alignment {
+    /// Aligns two poses of the joints of a map.
+    pub fn new(map: &JointMap, [source, target]: [&Side; 2], motion: &Motion, options: &RetargetOptions) -> Self {
+        let figures = [source.figure(), target.figure()];
+        let at_rest = |side: usize| figures[side].standing().map(upright_axis);
+        let known = options.source_up.or_else(|| motion.up()).or_else(|| at_rest(0));
+        let up = [known.unwrap_or(DVec3::Y), at_rest(1).unwrap_or(DVec3::Y)];
+        let upright = quarter_turn(up[0], up[1]);
+        let [from, to] = [front(&figures[0], up[0]).map(|front| upright * front), front(&figures[1], up[1])];
+        // Most worlds in which +Y is up, or +Z, have figures that face +Z, or -Y.
+        let usual = quarter_turn(DVec3::Y, up[1]) * DVec3::Z;
+        let heading = to.map(|to| heading(from.unwrap_or(usual), to, up[1]));
+        let degrees = match options.facing {
+            Facing::Degrees(degrees) => Some(degrees),
+            Facing::Keep => Some(0.0),
+            Facing::Auto => heading,
+        };
+        let space = turn_about(up[1], degrees.unwrap_or(0.0)) * upright;
+        // Bones that are not those of a body have no side and no front.
+        let is_body = figures.iter().all(|figure| figure.directions().is_some());
+        let count = source.skeleton.joints().len();
+        let mut found =
+            Aligner { source, target, figures, up: up[1], space, turns: Vec::with_capacity(count), bones: Vec::new() };
+        for joint in 0..count {
+            let parent = source.skeleton.joints()[joint].parent.map_or(DQuat::IDENTITY, |parent| found.turns[parent]);
+            let pair = map.pairs.iter().find(|pair| pair.source == joint && options.align && is_body);
+            let turn = match pair {
+                Some(pair) => found.turn(pair.source, pair.target, parent, motion, pair.by == MatchedBy::Name),
+                None => parent,
+            };
+            found.turns.push(turn);
+        }
+        let Aligner { turns, bones, .. } = found;
+        let rotations = (0..count).map(|joint| turns[joint] * space * source.pose.rotations[joint]).collect();
+        let (is_up_known, is_front_known) = (known.is_some(), from.is_some() && to.is_some());
+        Self { space, rotations, turns, up, is_up_known, is_front_known, heading, facing: degrees, bones }
+    }
+}
+
+struct Aligner<'a> {
+    source: &'a Side<'a>,
+    target: &'a Side<'a>,
+    figures: [Figure<'a>; 2],
+    up: DVec3,
+    space: DQuat,
+    turns: Vec<DQuat>,
+    bones: Vec<AlignedBone>,
+}
+
+impl Aligner<'_> {
+    /// The turn of a joint of the source in the reference pose; that of its parent is given.
+    fn turn(&mut self, source: usize, target: usize, parent: DQuat, motion: &Motion, same_name: bool) -> DQuat {
+        let Some(role) = self.target.body.role(target).or_else(|| self.source.body.role(source)) else { return parent };
+        let turn = match role {
+            "hips" => self.turn_of_trunk(),
+            _ => self.turn_of_bone(role, [source, target], parent, motion, same_name),
+        };
+        let trunk = if role == "hips" { DQuat::IDENTITY } else { self.turn_of_hips() };
+        let degrees = angle(trunk, turn).to_degrees();
+        if degrees > LEAST_TURN {
+            self.bones.push(AlignedBone { source, target, degrees });
+        }
+        turn
+    }
+
+    fn turn_of_hips(&self) -> DQuat {
+        let hips = self.source.body.joint("hips").and_then(|hips| self.turns.get(hips));
+        hips.copied().unwrap_or(DQuat::IDENTITY)
+    }
+
+    fn turn_of_trunk(&self) -> DQuat {
+        match [0, 1].map(|side: usize| self.figures[side].directions()) {
+            [Some(from), Some(to)] => self.turn_of_frame(from, to, DQuat::IDENTITY),
+            _ => DQuat::IDENTITY,
+        }
+    }
+
+    /// The turn of a rigid part with these directions in the two poses. It is that of the parent if that is near
+    /// enough.
+    fn turn_of_frame(&self, from: DMat3, to: DMat3, parent: DQuat) -> DQuat {
+        let difference = DQuat::from_mat3(&(to * (DMat3::from_quat(self.space) * from).transpose()));
+        let differs_from = |turn: DQuat| angle(difference, turn).to_degrees();
+        if differs_from(parent) <= MOST_OF_BUILD {
+            return parent;
+        }
+        let right_angles = rotations_of_right_angles();
+        let nearest = right_angles.min_by(|one, other| differs_from(*one).total_cmp(&differs_from(*other)));
+        nearest.filter(|turn| differs_from(*turn) <= MOST_FROM_RIGHT_ANGLES).unwrap_or(difference)
+    }
+
+    fn turn_of_bone(&self, role: &str, joints: [usize; 2], parent: DQuat, motion: &Motion, same_name: bool) -> DQuat {
+        let (side, part) = ["left", "right"]
+            .iter()
+            .find_map(|side| role.strip_prefix(side).map(|part| (*side, part)))
+            .unwrap_or(("", role));
+        let Some([from, to]) = self.directions(side, part, joints) else { return parent };
+        let from = self.space * from;
+        let degrees = |turn: DQuat| (turn * from).angle_between(to).to_degrees();
+        let towards = |turn: DQuat| DQuat::from_rotation_arc(turn * from, to) * turn;
+        match part {
+            "neck" | "Shoulder" if degrees(parent) <= MOST_OF_TRUNK => parent,
+            "spine" | "chest" | "upperChest" => {
+                let frames = [0, 1].map(|side: usize| self.figures[side].directions_of_chest(joints[side]));
+                match frames {
+                    [Some(from), Some(to)] => self.turn_of_frame(from, to, parent),
+                    _ if degrees(parent) <= MOST_OF_TRUNK => parent,
+                    _ => towards(parent),
+                }
+            }
+            "Foot" => {
+                let trunk = self.turn_of_hips();
+                if degrees(trunk) > MOST_OF_FOOT {
+                    return towards(parent);
+                }
+                let heading = heading_between(trunk * from, to, self.up);
+                let is_same = heading.to_degrees().abs() <= MOST_OF_LIMB;
+                if is_same { trunk } else { turn_about(self.up, heading.to_degrees()) * trunk }
+            }
+            "Toes" | "Eye" => parent,
+            _ => {
+                let turn = if degrees(parent) <= MOST_OF_LIMB { parent } else { towards(parent) };
+                let is_upper = part == "UpperArm" || part == "UpperLeg";
+                match motion.bend(joints[0]).filter(|_| is_upper) {
+                    Some(bend) => self.twist(part, joints, turn, bend, to, same_name) * turn,
+                    None => turn,
+                }
+            }
+        }
+    }
+
+    /// The turn of an upper arm or leg about itself, so that it bends to the side to which its partner bends.
+    fn twist(&self, part: &str, joints: [usize; 2], turn: DQuat, bend: DVec3, along: DVec3, same_name: bool) -> DQuat {
+        let Some(directions) = self.figures[1].directions() else { return DQuat::IDENTITY };
+        let turned = turn * self.space * self.source.pose.rotations[joints[0]];
+        let has_same_axes = angle(turned, self.target.pose.rotations[joints[1]]).to_degrees() <= SAME_AXES;
+        if same_name && has_same_axes {
+            return DQuat::IDENTITY;
+        }
+        let side = if part == "UpperLeg" { -directions.z_axis } else { directions.z_axis };
+        let angle = heading_between(turned * bend, side, along).to_degrees();
+        if angle.abs() <= MOST_TWIST { DQuat::IDENTITY } else { turn_about(along, angle) }
+    }
+
+    /// The directions of a bone of the source and of its partner, each in its own space.
+    fn directions(&self, side: &str, part: &str, joints: [usize; 2]) -> Option<[DVec3; 2]> {
+        let bodies = [self.source.body, self.target.body];
+        let way = |next: [usize; 2]| -> Option<[DVec3; 2]> {
+            let ways = [0, 1].map(|of: usize| self.figures[of].way(joints[of], next[of]).try_normalize());
+            Some([ways[0]?, ways[1]?])
+        };
+        let of_role = |role: &str| -> Option<[usize; 2]> {
+            let next = |body: &Body| if side.is_empty() { body.joint(role) } else { body.on_side(side, role) };
+            Some([next(bodies[0])?, next(bodies[1])?])
+        };
+        let found = next_parts(part).iter().find_map(|role| way(of_role(role)?));
+        found.or_else(|| {
+            let is_limb = !matches!(part, "spine" | "chest" | "upperChest" | "neck" | "head" | "jaw" | "Eye");
+            let tip = |of: usize| {
+                let toes = bodies[of].on_side(side, "Toes").filter(|_| part == "Foot");
+                toes.or_else(|| bodies[of].end(joints[of]))
+            };
+            way([tip(0)?, tip(1)?]).filter(|_| is_limb)
+        })
+    }
+}
+
+/// The parts to one of which a part of the body points, the best first.
+fn next_parts(part: &str) -> &'static [&'static str] {
+    match part {
+        "spine" | "chest" | "upperChest" => &["neck", "head"],
+        "neck" => &["head"],
+        "Shoulder" => &["UpperArm"],
+        "UpperArm" => &["LowerArm"],
+        "LowerArm" => &["Hand"],
+        "Hand" => &["MiddleProximal", "IndexProximal"],
+        "UpperLeg" => &["LowerLeg"],
+        "LowerLeg" => &["Foot"],
+        "Foot" => &["Toes"],
+        "ThumbMetacarpal" => &["ThumbProximal"],
+        "ThumbProximal" => &["ThumbDistal"],
+        "IndexProximal" => &["IndexIntermediate"],
+        "IndexIntermediate" => &["IndexDistal"],
+        "MiddleProximal" => &["MiddleIntermediate"],
+        "MiddleIntermediate" => &["MiddleDistal"],
+        "RingProximal" => &["RingIntermediate"],
+        "RingIntermediate" => &["RingDistal"],
+        "LittleProximal" => &["LittleIntermediate"],
+        "LittleIntermediate" => &["LittleDistal"],
+        _ => &[],
+    }
+}
+
+/// The front of a figure. `None` if it does not stand upright along an axis.
+fn front(figure: &Figure, up: DVec3) -> Option<DVec3> {
+    let stands = figure.standing().is_some_and(|standing| standing.dot(up) >= LEAST_UPRIGHT);
+    figure.directions().filter(|_| stands).map(|directions| directions.z_axis)
+}
+
+/// The turn about the up axis, in degrees, that makes one front another one. Near a quarter turn, it is that.
+fn heading(from: DVec3, to: DVec3, up: DVec3) -> f64 {
+    let degrees = heading_between(from, to, up).to_degrees();
+    let quarter = 90.0 * (degrees / 90.0).round();
+    if (degrees - quarter).abs() <= MOST_FROM_QUARTER { quarter } else { degrees }
+}
+
+/// The angle from one direction to another about an axis, in radians.
+fn heading_between(from: DVec3, to: DVec3, axis: DVec3) -> f64 {
+    let [from, to] = [from, to].map(|direction| direction - direction.dot(axis) * axis);
+    from.cross(to).dot(axis).atan2(from.dot(to))
+}
+
+/// The axis along which a figure stands, or the nearest to it.
+fn upright_axis(standing: DVec3) -> DVec3 {
+    let axis = nearest_axis(standing);
+    if axis.dot(standing) >= LEAST_UPRIGHT { axis } else { DVec3::Y }
+}
+
+/// The turn about an axis by an angle in degrees. Multiples of a right angle are exact.
+fn turn_about(axis: DVec3, degrees: f64) -> DQuat {
+    let quarters = degrees / 90.0;
+    if quarters.fract() != 0.0 {
+        return DQuat::from_axis_angle(axis, quarters * FRAC_PI_2);
+    }
+    let (across, along) = match quarters.rem_euclid(4.0) as u8 {
+        0 => (0.0, 1.0),
+        1 => (FRAC_1_SQRT_2, FRAC_1_SQRT_2),
+        2 => (1.0, 0.0),
+        _ => (-FRAC_1_SQRT_2, FRAC_1_SQRT_2),
+    };
+    let [x, y, z] = (axis * across).to_array();
+    DQuat::from_xyzw(x, y, z, along)
+}
+
+/// The shortest turn of one axis onto another.
+fn quarter_turn(from: DVec3, to: DVec3) -> DQuat {
+    if from == -to {
+        return turn_about(from.any_orthonormal_vector(), 180.0);
+    }
+    turn_about(from.cross(to), if from == to { 0.0 } else { 90.0 })
+}
+
+/// The 24 rotations that map axes onto axes.
+fn rotations_of_right_angles() -> impl Iterator<Item = DQuat> {
+    let ups = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]);
+    ups.flat_map(|up| (0..4).map(move |quarter| turn_about(up, 90.0 * f64::from(quarter)) * quarter_turn(DVec3::Y, up)))
+}

@@ -1,0 +1,129 @@
+//! What the clips of a source tell about its body: which way is up, where the feet come down, and to which side limbs
+//! bend.
+//!
+//! A zero pose tells none of these: bones may lie along one axis in it. So poses of the clips are looked at, evenly
+//! spaced in time.
+
+use glam::{DAffine3, DQuat, DVec3};
+
+use crate::model::{ClipId, Library, Skeleton};
+use crate::retarget::body::{Body, Figure, SIDES};
+use crate::retarget::moving_joints::MovingJoints;
+
+/// Poses per second of a clip, and the fewest and the most of a clip.
+const POSES_PER_SECOND: f64 = 10.0;
+const FEWEST_POSES: f64 = 16.0;
+const MOST_POSES: f64 = 512.0;
+
+/// The share of the poses in which a figure has to stand, so that they tell which way is up.
+const LEAST_STANDING: f64 = 0.1;
+/// The cosine of the largest angle between the mean direction in which a figure stands and an axis.
+const LEAST_UPRIGHT: f64 = 0.77;
+
+/// The sine of the bend that a limb has to reach, so that the side to which it bends is known.
+const LEAST_BEND: f64 = 0.34;
+/// The share of a limb's bends that have to be to the same side.
+const LEAST_AGREEMENT: f64 = 0.7;
+
+/// The limbs: upper part, lower part, and what follows.
+const LIMBS: [[&str; 3]; 2] = [["UpperArm", "LowerArm", "Hand"], ["UpperLeg", "LowerLeg", "Foot"]];
+
+/// What the clips of a source tell about its body.
+pub(super) struct Motion {
+    /// The sum of the directions in which the figure stands, and the number of poses.
+    standing: (DVec3, f64),
+    /// The limbs and their bends.
+    bends: Vec<Bend>,
+    /// For each pose of each clip, the smallest and the largest coordinates of the feet.
+    feet: Vec<(ClipId, Vec<[DVec3; 2]>)>,
+}
+
+/// The bends of a limb, in the space of its upper part.
+struct Bend {
+    /// Upper part, lower part, and what follows.
+    joints: [usize; 3],
+    sum: DVec3,
+    weight: f64,
+    largest: f64,
+}
+
+impl Motion {
+    /// Looks at poses of clips of a skeleton.
+    pub fn new(library: &Library, skeleton: &Skeleton, body: &Body, clips: &[ClipId]) -> Self {
+        let limb = |side: &str, roles: [&str; 3]| -> Option<Bend> {
+            let [upper, lower, end] = roles.map(|role| body.on_side(side, role));
+            Some(Bend { joints: [upper?, lower?, end?], sum: DVec3::ZERO, weight: 0.0, largest: 0.0 })
+        };
+        let bends = SIDES.iter().flat_map(|side| LIMBS.iter().filter_map(|&roles| limb(side, roles))).collect();
+        let mut motion = Self { standing: (DVec3::ZERO, 0.0), bends, feet: Vec::new() };
+        for &id in clips {
+            let clip = library.clip(id);
+            let (joints, duration) = (MovingJoints::new(library, skeleton, clip), clip.duration());
+            let count = (duration * POSES_PER_SECOND).clamp(FEWEST_POSES, MOST_POSES).floor();
+            let times = (0..=count as usize).map(|pose| duration * pose as f64 / count);
+            let feet = times.map(|time| motion.look_at(body, skeleton, &joints, time)).collect();
+            motion.feet.push((id, feet));
+        }
+        motion
+    }
+
+    /// Looks at a pose. Returns the smallest and the largest coordinates of the feet.
+    fn look_at(&mut self, body: &Body, skeleton: &Skeleton, joints: &MovingJoints, time: f64) -> [DVec3; 2] {
+        let mut matrices: Vec<DAffine3> = Vec::with_capacity(skeleton.joints().len());
+        let mut rotations: Vec<DQuat> = Vec::with_capacity(skeleton.joints().len());
+        for (joint, node) in skeleton.joints().iter().enumerate() {
+            let (matrix, rotation) = (joints.matrix(joint, time), joints.rotation(joint, time));
+            matrices.push(node.parent.map_or(matrix, |parent| matrices[parent] * matrix));
+            rotations.push(node.parent.map_or(rotation, |parent| rotations[parent] * rotation));
+        }
+        let figure = Figure::new(body, &matrices);
+        self.standing.0 += figure.standing().unwrap_or_default();
+        self.standing.1 += 1.0;
+        for bend in &mut self.bends {
+            let [upper, lower, end] = bend.joints;
+            let along = figure.way(upper, lower).normalize_or_zero();
+            let next = figure.way(lower, end).normalize_or_zero();
+            let across = next - next.dot(along) * along;
+            bend.sum += rotations[upper].conjugate() * across;
+            bend.weight += across.length();
+            bend.largest = bend.largest.max(across.length());
+        }
+        let feet = body.feet().iter().map(|&foot| figure.places[foot]);
+        feet.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[least, most], place| [least.min(place), most.max(place)])
+    }
+
+    /// The axis that is up, with its sign. `None` if the poses do not tell.
+    pub fn up(&self) -> Option<DVec3> {
+        let (sum, count) = self.standing;
+        let mean = sum.try_normalize().filter(|_| sum.length() >= LEAST_STANDING * count)?;
+        let axis = nearest_axis(mean);
+        (axis.dot(mean) >= LEAST_UPRIGHT).then_some(axis)
+    }
+
+    /// The direction to which a limb bends, in the space of its upper joint. `None` if it hardly bends, or not always
+    /// to the same side.
+    pub fn bend(&self, upper: usize) -> Option<DVec3> {
+        let bend = self.bends.iter().find(|bend| bend.joints[0] == upper)?;
+        let is_known = bend.largest >= LEAST_BEND && bend.sum.length() >= LEAST_AGREEMENT * bend.weight;
+        bend.sum.try_normalize().filter(|_| is_known)
+    }
+
+    /// The height of the lowest point of the feet in a clip along an axis that a share of the poses does not reach.
+    /// `None` without feet.
+    pub fn lowest_foot(&self, clip: ClipId, up: DVec3, share: f64) -> Option<f64> {
+        let (_, poses) = self.feet.iter().find(|(id, _)| *id == clip)?;
+        // Along a negative axis, the largest coordinate is the lowest.
+        let is_negative = up.cmplt(DVec3::ZERO);
+        let heights = poses.iter().filter(|[least, _]| least.is_finite());
+        let mut heights: Vec<f64> =
+            heights.map(|[least, most]| DVec3::select(is_negative, *most, *least).dot(up)).collect();
+        heights.sort_by(f64::total_cmp);
+        heights.get((share * heights.len() as f64) as usize).copied()
+    }
+}
+
+/// The axis nearest to a direction, with its sign.
+pub(super) fn nearest_axis(direction: DVec3) -> DVec3 {
+    let axes = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]);
+    axes.max_by(|one, other| one.dot(direction).total_cmp(&other.dot(direction))).unwrap_or(DVec3::Y)
+}

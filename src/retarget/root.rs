@@ -1,0 +1,259 @@
+//! The root of the map: the joint that moves the body, the factor of its movement, and the ground.
+//!
+//! A place `p` of the source's root becomes `origin + k F p`, with the factor `k` and the turn `F` of the source's
+//! space, both the same for all clips. The origin depends on the clip:
+//!
+//! * Sideways, it is 0: the way begins where that of the source begins, scaled.
+//! * Upward, it is `H - k (g + h)`. `H` is the height of the target's hips at rest above its ground. `g` is the ground
+//!   of the source. `h` is the height of the source's hips in the reference pose, as it would stand on that ground after
+//!   its bones were turned.
+//!
+//! The ground of the source is 0 if the lowest point of the feet over the clip is within a tenth of a leg of 0, else
+//! that point. A skeleton whose hips lie at 0 at rest therefore gives the result of one whose hips lie at their height.
+//!
+//! Where hips and legs are not known on both sides, the root moves relative to the reference pose and to the rest pose
+//! of the target.
+
+use std::fmt;
+
+use glam::{DQuat, DVec3};
+
+use crate::model::{ClipId, Target, Track};
+use crate::retarget::body::{Figure, ratio};
+use crate::retarget::joint_map::RootTranslation;
+use crate::retarget::plan::Plan;
+
+/// The largest height of feet that stand on the ground, as a share of a leg.
+const MOST_ABOVE_GROUND: f64 = 0.1;
+/// The share of the poses in which feet may be below the ground, as by errors of a capture.
+const FEWEST_POSES: f64 = 0.02;
+/// The share of the poses in which the lowest joint of the feet may be lower than in a foot that stands flat.
+const FEW_POSES: f64 = 0.3;
+/// The least height of hips that are not at the origin of their space, as a share of the trunk.
+const LEAST_HIPS: f64 = 0.2;
+/// The height of a root above the lowest joint, as a share of its rig's size, up to which no ratio of heights is
+/// formed.
+const LEAST_HEIGHT: f64 = 1e-3;
+/// The part of the rig's size up to which two places are the same.
+const SAME_PLACE: f64 = 1e-9;
+
+/// The ground on which the feet of a source come down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ground {
+    /// At height 0 if the feet's lowest point over the clip is within a tenth of a leg of it, else at that point.
+    #[default]
+    Auto,
+    /// At height 0.
+    Zero,
+    /// Nowhere: the root moves up and down relative to the reference pose of the source and the rest pose of the
+    /// target.
+    Keep,
+}
+
+/// The lengths of which the factor of the root's movement is the ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RootScale {
+    /// The caller or the map gives it.
+    Given,
+    /// The lengths of the legs.
+    Legs,
+    /// The heights of the hips.
+    HipsHeight,
+    /// The lengths from the hips to the head.
+    Trunk,
+    /// The heights of the roots above the lowest mapped joint.
+    RootHeight,
+    /// The sizes of the rigs.
+    RigSize,
+}
+
+impl fmt::Display for RootScale {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str(match self {
+            Self::Given => "as given",
+            Self::Legs => "the ratio of the lengths of the legs",
+            Self::HipsHeight => "the ratio of the heights of the hips",
+            Self::Trunk => "the ratio of the lengths from the hips to the head",
+            Self::RootHeight => "the ratio of the heights of the roots",
+            Self::RigSize => "the ratio of the sizes of the rigs",
+        })
+    }
+}
+
+/// The root, and the factor of its movement.
+pub(super) struct Root {
+    pub source: usize,
+    pub target: usize,
+    pub scale: f64,
+    pub basis: RootScale,
+    heights: Option<Heights>,
+}
+
+/// What is known of the heights of hips.
+struct Heights {
+    /// The height of the target's hips above its ground, or of another root at rest.
+    target: f64,
+    /// That of the source in the reference pose, without what is under the lowest joint of a foot.
+    source: f64,
+    /// The height of the lowest joint of the feet above the ground in the reference pose. `None` if it does not stand
+    /// on the ground.
+    sole: Option<f64>,
+    /// The length of a leg of the source.
+    leg: f64,
+}
+
+impl Root {
+    /// The root of a plan. `None` if no joint is mapped or the root does not move.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let mapped = || (0..plan.target_of.len()).filter(|&joint| plan.target_of[joint].is_some());
+        let clips = || plan.library.clips().iter().filter(|clip| clip.skeleton == plan.map.source);
+        let is_moved = |joint: usize| {
+            let moves = |track: &Track| track.target == Target::Translation(joint) && !track.curve.is_constant();
+            clips().any(|clip| clip.tracks.iter().any(moves))
+        };
+        let source = plan.map.root.or_else(|| mapped().find(|&joint| is_moved(joint))).or_else(|| mapped().next())?;
+        let target = plan.target_of[source]?;
+        let (scale, basis) = match plan.map.translation {
+            RootTranslation::None => return None,
+            RootTranslation::Full => (1.0, RootScale::Given),
+            RootTranslation::Scaled(Some(scale)) => (scale, RootScale::Given),
+            RootTranslation::Scaled(None) => factor(plan, source, target),
+        };
+        let mut root = Self { source, target, scale, basis, heights: None };
+        root.heights = root.heights(plan);
+        Some(root)
+    }
+
+    /// True if the heights of hips above the ground are known on both sides.
+    pub fn stands(&self) -> bool {
+        self.heights.is_some()
+    }
+
+    /// The place in the target that belongs to the origin of the source, and the ground of a clip in the space of the
+    /// source.
+    pub fn origin(&self, plan: &Plan, clip: ClipId) -> (DVec3, Option<f64>) {
+        let rest = plan.rest.matrices[self.target].translation;
+        let reference = plan.alignment.space * plan.reference.matrices[self.source].translation;
+        let relative = rest - self.scale * reference;
+        let Some(heights) = &self.heights else { return (relative, None) };
+        let up = plan.alignment.up[1];
+        let lowest = plan.lowest_foot(clip).unwrap_or(0.0);
+        let limit = MOST_ABOVE_GROUND * heights.leg;
+        let is_same = relative.length() <= SAME_PLACE * plan.target_size && plan.alignment.bones.is_empty();
+        let ground = match plan.options.ground {
+            Ground::Auto if !is_same && lowest.abs() > limit => lowest,
+            Ground::Auto | Ground::Zero => 0.0,
+            Ground::Keep => return (relative.dot(up) * up, None),
+        };
+        if is_same && ground == 0.0 {
+            return (DVec3::ZERO, Some(ground));
+        }
+        let sole =
+            heights.sole.unwrap_or_else(|| (plan.flat_foot(clip).unwrap_or(lowest) - ground).clamp(-limit, limit));
+        ((heights.target - self.scale * (ground + heights.source + sole)) * up, Some(ground))
+    }
+
+    fn heights(&self, plan: &Plan) -> Option<Heights> {
+        let [of_source, of_target] = &plan.bodies;
+        let hips = [of_source.joint("hips")?, of_target.joint("hips")?];
+        if !of_source.has_legs() || !of_target.has_legs() {
+            return None;
+        }
+        let up = plan.alignment.up[1];
+        let is_hips = [self.source, self.target] == hips;
+        let is_above = plan.source.ancestors(hips[0]).any(|joint| joint == self.source)
+            && plan.target.ancestors(hips[1]).any(|joint| joint == self.target);
+        let reference = Figure::turned(of_source, plan.source, &plan.reference.matrices, |_| plan.alignment.space);
+        let rest = Figure::new(of_target, &plan.rest.matrices);
+        let leg = reference.leg()?;
+        let stands = |figure: &Figure| figure.standing().is_some_and(|standing| standing.dot(up) > 0.5);
+        let [source_stands, target_stands] = [stands(&reference), stands(&rest)];
+        let lowest = reference.lowest_foot(up)?;
+        let sole = (source_stands && lowest.abs() <= MOST_ABOVE_GROUND * leg).then_some(lowest);
+        if !is_hips && !is_above {
+            return None;
+        }
+        if is_above {
+            // It lies on the ground itself, or where the reference pose has it.
+            let [source, target] = [reference.places[self.source].dot(up), rest.places[self.target].dot(up)];
+            return Some(Heights { target, source, sole: Some(0.0), leg });
+        }
+        let above_feet = |figure: &Figure, hips: usize| Some(figure.places[hips].dot(up) - figure.lowest_foot(up)?);
+        let (source, target) = if target_stands {
+            let turns = &plan.alignment.turns;
+            let space = plan.alignment.space;
+            let turned = Figure::turned(of_source, plan.source, &plan.reference.matrices, |joint| turns[joint] * space);
+            (above_feet(&turned, hips[0])?, above_feet(&rest, hips[1])?)
+        } else if source_stands {
+            let turns = plan.target_turns();
+            let turned = Figure::turned(of_target, plan.target, &plan.rest.matrices, |joint| turns[joint].conjugate());
+            (above_feet(&reference, hips[0])?, above_feet(&turned, hips[1])?)
+        } else {
+            (leg, rest.leg()?)
+        };
+        let own = rest.lowest_foot(up).filter(|own| target_stands && own.abs() <= MOST_ABOVE_GROUND * self.scale * leg);
+        let target = target + own.unwrap_or(self.scale * sole.unwrap_or(0.0));
+        Some(Heights { target, source, sole, leg })
+    }
+}
+
+/// The factor of the root's movement, and its basis.
+fn factor(plan: &Plan, source: usize, target: usize) -> (f64, RootScale) {
+    let [of_source, of_target] = &plan.bodies;
+    let [from, to] = [Figure::new(of_source, &plan.reference.matrices), Figure::new(of_target, &plan.rest.matrices)];
+    let quotient = |to: Option<f64>, from: Option<f64>| ratio(to?, from?);
+    if let Some(scale) = quotient(to.leg(), from.leg()) {
+        return (scale, RootScale::Legs);
+    }
+    let sides = [(&from, plan.alignment.up[0]), (&to, plan.alignment.up[1])];
+    if let [Some(source), Some(target)] = [of_source, of_target].map(|body| body.joint("hips")) {
+        let height = |side: usize, hips: usize| -> Option<f64> {
+            let (figure, up) = sides[side];
+            let height = figure.places[hips].dot(up);
+            figure.trunk().filter(|trunk| height > LEAST_HIPS * trunk).map(|_| height)
+        };
+        if let Some(scale) = quotient(height(1, target), height(0, source)) {
+            return (scale, RootScale::HipsHeight);
+        }
+        if let Some(scale) = quotient(to.trunk(), from.trunk()) {
+            return (scale, RootScale::Trunk);
+        }
+    }
+    let sizes = [crate::compress::rig_size(plan.source), plan.target_size];
+    let height = |side: usize, root: usize, joints: &[usize]| {
+        let (figure, up) = sides[side];
+        let above = |joint: usize| figure.places[joint].dot(up);
+        let height = above(root) - joints.iter().map(|&joint| above(joint)).fold(f64::INFINITY, f64::min);
+        (height > LEAST_HEIGHT * sizes[side]).then_some(height)
+    };
+    let [sources, targets]: [Vec<usize>; 2] = [
+        plan.map.pairs.iter().map(|pair| pair.source).collect(),
+        plan.map.pairs.iter().map(|pair| pair.target).collect(),
+    ];
+    match quotient(height(1, target, &targets), height(0, source, &sources)) {
+        Some(scale) => (scale, RootScale::RootHeight),
+        None => (sizes[1] / sizes[0], RootScale::RigSize),
+    }
+}
+
+impl Plan<'_> {
+    /// The height at which the feet of the source come down in a clip. `None` without feet.
+    pub fn lowest_foot(&self, clip: ClipId) -> Option<f64> {
+        self.motion.lowest_foot(clip, self.alignment.up[0], FEWEST_POSES)
+    }
+
+    /// The height of the lowest joint of the feet of the source in a clip while they stand flat. `None` without feet.
+    fn flat_foot(&self, clip: ClipId) -> Option<f64> {
+        self.motion.lowest_foot(clip, self.alignment.up[0], FEW_POSES)
+    }
+
+    /// The turn of each joint of the target: that of its partner, or that of its parent.
+    fn target_turns(&self) -> Vec<DQuat> {
+        let mut turns: Vec<DQuat> = Vec::with_capacity(self.target.joints().len());
+        for (joint, node) in self.target.joints().iter().enumerate() {
+            let of_parent = node.parent.map_or(DQuat::IDENTITY, |parent| turns[parent]);
+            turns.push(self.source_of[joint].map_or(of_parent, |source| self.alignment.turns[source]));
+        }
+        turns
+    }
+}

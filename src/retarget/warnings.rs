@@ -1,0 +1,145 @@
+//! What looks wrong about a retargeting, although a result could be made.
+
+use glam::DVec3;
+
+use crate::model::{ClipId, Library};
+use crate::retarget::alignment::Facing;
+use crate::retarget::body::{Body, Figure, MOST_BENT, SIDES};
+use crate::retarget::joint_map::{JointMap, MapSide};
+use crate::retarget::plan::Plan;
+use crate::retarget::report::RetargetedClip;
+
+/// The smallest difference of two fronts that is mentioned, in degrees.
+const LEAST_FACING: f64 = 20.0;
+
+/// Something that looks wrong about a retargeting.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RetargetWarning {
+    /// The figure stands along no axis, neither in its clips nor at rest, so that +Y counts as up.
+    UnknownUp,
+    /// It is not known which way source or target faces, because its pose does not stand upright. +Z counts as its
+    /// front, or -Y if +Z is up.
+    UnknownFront,
+    /// The source faces elsewhere than the target, and the options keep it so.
+    KeptFront {
+        /// The difference in degrees.
+        degrees: f64,
+    },
+    /// The left arm is on the side of the right leg.
+    SwappedSides(MapSide),
+    /// The toes point backward, if the left leg is on the left.
+    BackwardFeet(MapSide),
+    /// The feet come down at another height than 0. This height was taken as the ground, unless the options say
+    /// otherwise.
+    Ground {
+        /// The clip of the source.
+        clip: ClipId,
+        /// The height of the lowest point of the feet, in lengths of a leg.
+        legs: f64,
+        /// True if it was taken as the ground.
+        is_taken: bool,
+    },
+}
+
+impl RetargetWarning {
+    /// What looks wrong about a plan.
+    pub(super) fn of<'a>(plan: &Plan, clips: impl Iterator<Item = &'a RetargetedClip>) -> Vec<Self> {
+        let [of_source, of_target] = &plan.bodies;
+        let figures = [Figure::new(of_source, &plan.reference.matrices), Figure::new(of_target, &plan.rest.matrices)];
+        let mut warnings = Vec::new();
+        let [source, target] = [0, 1].map(|side: usize| figures[side].directions());
+        if source.is_some() && !plan.alignment.is_up_known {
+            warnings.push(Self::UnknownUp);
+        }
+        if source.is_some() && target.is_some() {
+            match (plan.options.facing, plan.alignment.heading) {
+                (Facing::Auto, _) if !plan.alignment.is_front_known => warnings.push(Self::UnknownFront),
+                (Facing::Keep, Some(degrees)) if plan.alignment.is_front_known && degrees.abs() > LEAST_FACING => {
+                    warnings.push(Self::KeptFront { degrees });
+                }
+                _ => {}
+            }
+        }
+        for (side, figure) in [MapSide::Source, MapSide::Target].into_iter().zip(&figures) {
+            if has_swapped_sides(figure) {
+                warnings.push(Self::SwappedSides(side));
+            } else if has_backward_feet(figure) {
+                warnings.push(Self::BackwardFeet(side));
+            }
+        }
+        let Some(leg) = figures[0].leg().filter(|_| plan.root.as_ref().is_some_and(|root| root.stands())) else {
+            return warnings;
+        };
+        for clip in clips {
+            let Some(lowest) = plan.lowest_foot(clip.source) else { continue };
+            let ground = clip.ground.unwrap_or(0.0);
+            if ground != 0.0 || lowest.abs() > 0.25 * leg && clip.ground.is_some() {
+                warnings.push(Self::Ground { clip: clip.source, legs: lowest / leg, is_taken: ground != 0.0 });
+            }
+        }
+        warnings
+    }
+
+    /// The warning as a sentence.
+    pub fn describe(&self, library: &Library, map: &JointMap) -> String {
+        let side = |side: &MapSide| match side {
+            MapSide::Source => ("source", library.skeleton(map.source)),
+            MapSide::Target => ("target", library.skeleton(map.target)),
+        };
+        let of = |which: &MapSide| {
+            let (word, skeleton) = side(which);
+            skeleton.name().map_or_else(|| format!("the {word}"), |name| format!("the {word} ({name})"))
+        };
+        match self {
+            Self::UnknownUp => {
+                "the source stands along no axis, neither in its clips nor at rest; +Y counts as up, and the option for the up \
+                 axis of the source chooses another one"
+                    .into()
+            }
+            Self::UnknownFront => {
+                "it is not known which way the source or the target faces, because its pose does not stand upright: +Z \
+                 counts as the front; the option for facing gives another turn"
+                    .into()
+            }
+            Self::KeptFront { degrees } => format!(
+                "the target faces elsewhere than the source, which would have to be turned by {degrees:.0} degrees; the options \
+                 keep it as it is"
+            ),
+            Self::SwappedSides(which) => format!(
+                "the left arm of {} is on the side of its right leg: left and right are swapped in its names or in the map",
+                of(which)
+            ),
+            Self::BackwardFeet(which) => format!(
+                "the toes of {} point backward, if its left leg is on the left: left and right may be swapped",
+                of(which)
+            ),
+            Self::Ground { clip, legs, is_taken } => {
+                let clip = library.clip(*clip).label();
+                let effect = if *is_taken { "this height is taken as the ground" } else { "the ground is kept at 0" };
+                let cause = if legs.abs() > 2.0 { "; the root may move in another unit than that of the skeleton" } else { "" };
+                format!("clip {clip}: the feet come down {legs:.2} legs from height 0; {effect}{cause}")
+            }
+        }
+    }
+}
+
+fn has_swapped_sides(figure: &Figure) -> bool {
+    let across = |role: &str| figure.across(role).and_then(DVec3::try_normalize);
+    // In some zero poses, the spine is bent.
+    let neck = |hips: usize| Some(figure.way(hips, figure.body.upper_end()?));
+    let neck = figure.body.joint("hips").and_then(neck);
+    let is_straight = matches!((figure.standing(), neck), (Some(up), Some(neck)) if up.angle_between(neck) < MOST_BENT);
+    let arms = || across("UpperArm").filter(|_| is_straight);
+    matches!((across("UpperLeg"), arms()), (Some(legs), Some(arms)) if legs.dot(arms) < -0.5)
+}
+
+/// True if both feet stand flat and point backward.
+fn has_backward_feet(figure: &Figure) -> bool {
+    let (Some(directions), Some(_)) = (figure.directions(), figure.standing()) else { return false };
+    let toes = |body: &Body, side: &str| {
+        let foot = body.on_side(side, "Foot")?;
+        let toes = body.on_side(side, "Toes").or_else(|| body.end(foot))?;
+        figure.way(foot, toes).try_normalize()
+    };
+    SIDES.iter().all(|side| toes(figure.body, side).is_some_and(|toes| toes.dot(directions.z_axis) < -0.5))
+}
