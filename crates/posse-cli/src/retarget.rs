@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use glam::DVec3;
 use posse::export::gltf::Document;
 use posse::{
     ClipId, DropReason, DroppedTrack, Error, Library, LostRootMotion, RetargetedClip, RetargetedTrack, Retargeting,
@@ -105,12 +106,31 @@ pub struct Report {
     root: Option<String>,
     /// The factor of that movement; 0 if the target does not move.
     scale: f64,
+    /// The lengths of which the factor is the ratio.
+    scale_basis: Option<String>,
+    /// The units that the factor suggests, such as "centimetres to metres".
+    units: Option<&'static str>,
+    /// The up axis of the source, such as "+Z".
+    source_up: String,
+    /// The turn of the source about the up axis, in degrees; `null` if it is not known which way one of the two faces.
+    facing: Option<f64>,
+    /// The bones that were turned in the reference pose.
+    aligned: Vec<Aligned>,
+    /// What looks wrong.
+    warnings: Vec<String>,
     /// The joints that were left out because they are ambiguous or cannot be animated, and why.
     left_out: Vec<String>,
     /// Names of nodes without a partner.
     source_without_partner: Vec<String>,
     target_without_partner: Vec<String>,
     clips: Vec<ClipReport>,
+}
+
+#[derive(Serialize)]
+struct Aligned {
+    source: String,
+    target: String,
+    degrees: f64,
 }
 
 #[derive(Serialize)]
@@ -131,6 +151,9 @@ struct ClipReport {
     dropped: Vec<Dropped>,
     /// The root joint of the clip whose root motion is lost, and why.
     lost_root_motion: Option<LostMotion>,
+    /// The height of the ground in the source, along its up axis; `null` if the root moves relative to the reference
+    /// pose.
+    ground: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -164,6 +187,11 @@ impl Report {
                 .map(|joint| skeleton.joint_name(joint))
                 .collect()
         };
+        let aligned = |bone: &posse::AlignedBone| Aligned {
+            source: source.joint_name(bone.source),
+            target: target.joint_name(bone.target),
+            degrees: bone.degrees,
+        };
         let pair = |pair: &posse::JointPair| {
             let [source, target] = map.names(library, *pair);
             Pair { source, target, by: pair.by.to_string() }
@@ -172,6 +200,12 @@ impl Report {
             joints: map.pairs.iter().map(pair).collect(),
             root: map.root.map(|root| source.joint_name(root)),
             scale: retargeting.scale,
+            scale_basis: retargeting.basis.map(|basis| basis.to_string()),
+            units: units(retargeting.scale),
+            source_up: axis_name(retargeting.source_up),
+            facing: retargeting.facing,
+            aligned: retargeting.bones.iter().map(aligned).collect(),
+            warnings: retargeting.warnings.iter().map(|warning| warning.describe(library, map)).collect(),
             left_out: map.remarks.iter().map(|remark| map.describe(library, remark)).collect(),
             source_without_partner: names(source, &|joint| map.target_of(joint).is_some()),
             target_without_partner: names(target, &|joint| map.pairs.iter().any(|pair| pair.target == joint)),
@@ -182,12 +216,25 @@ impl Report {
     /// Prints the report as text.
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let root = match &self.root {
-            Some(root) if self.scale != 0.0 => format!("root {root}, moved by {:.4} of its movement", self.scale),
+            Some(root) if self.scale != 0.0 => {
+                let basis = self.scale_basis.as_deref().unwrap_or_default();
+                let units = self.units.map(|units| format!(": {units}")).unwrap_or_default();
+                format!("root {root}, moved by {:.4} of its movement, {basis}{units}", self.scale)
+            }
             _ => "the root does not move".into(),
         };
         writeln!(out, "{} pairs of joints; {root}", self.joints.len())?;
         for Pair { source, target, by } in &self.joints {
             writeln!(out, "  {source} -> {target} (by {by})")?;
+        }
+        match self.facing {
+            Some(degrees) => {
+                writeln!(out, "up in the source is {}; its front is turned by {degrees:.1} degrees", self.source_up)?
+            }
+            None => writeln!(out, "up in the source is {}; its front is not turned", self.source_up)?,
+        }
+        for Aligned { source, target, degrees } in &self.aligned {
+            writeln!(out, "  {source} turned by {degrees:.1} degrees to point as {target}")?;
         }
         for (side, names) in [("source", &self.source_without_partner), ("target", &self.target_without_partner)] {
             if !names.is_empty() {
@@ -196,6 +243,9 @@ impl Report {
         }
         for remark in &self.left_out {
             writeln!(out, "left out: {remark}")?;
+        }
+        for warning in &self.warnings {
+            writeln!(out, "warning: {warning}")?;
         }
         self.clips.iter().try_for_each(|clip| clip.print(out))
     }
@@ -217,6 +267,7 @@ impl ClipReport {
             resampled: Vec::new(),
             dropped: Vec::new(),
             lost_root_motion: clip.lost_root_motion.map(lost),
+            ground: clip.ground,
         };
         for RetargetedTrack { target, method } in &clip.tracks {
             let track = track_name(target_skeleton, *target);
@@ -238,12 +289,13 @@ impl ClipReport {
         let Self { exact, constant, resampled, dropped, .. } = self;
         writeln!(
             out,
-            "clip {}: {} exact, {} constant, {} resampled, {} dropped",
+            "clip {}: {} exact, {} constant, {} resampled, {} dropped{}",
             self.name.as_deref().unwrap_or("unnamed"),
             exact.len(),
             constant.len(),
             resampled.len(),
-            dropped.len()
+            dropped.len(),
+            self.ground.map(|ground| format!("; ground at {ground:.4} of the source")).unwrap_or_default()
         )?;
         for ResampledTrack { track, keys, error } in resampled {
             let unit = if track.starts_with("rotation") { "rad" } else { "of the rig's size" };
@@ -259,6 +311,25 @@ impl ClipReport {
         }
         Ok(())
     }
+}
+
+/// The units that a factor suggests, if it is near that of two usual ones.
+fn units(scale: f64) -> Option<&'static str> {
+    let known = [
+        (0.01, "centimetres to metres"),
+        (100.0, "metres to centimetres"),
+        (0.0254, "inches to metres"),
+        (0.001, "millimetres to metres"),
+        (1000.0, "metres to millimetres"),
+    ];
+    known.into_iter().find(|(factor, _)| (0.85..1.18).contains(&(scale / factor))).map(|(_, units)| units)
+}
+
+/// The name of an axis, with its sign.
+fn axis_name(axis: DVec3) -> String {
+    let names = [("+X", axis.x), ("+Y", axis.y), ("+Z", axis.z), ("-X", -axis.x), ("-Y", -axis.y), ("-Z", -axis.z)];
+    let nearest = names.iter().max_by(|one, other| one.1.total_cmp(&other.1));
+    nearest.map_or_else(String::new, |(name, _)| (*name).to_owned())
 }
 
 /// The name of a target: the part, and the name of its joint or property.

@@ -83,6 +83,12 @@ impl Source {
         Self::import_nodes(file, &read_nodes(file)?, &mut note)
     }
 
+    /// A glTF or BVH file in memory. Fails for a Cocos clip.
+    pub fn nodes_from_slice(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
+        check_nodes(file, bytes)?;
+        Self::import_nodes(file, bytes, report)
+    }
+
     fn import_nodes(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
         let mut library = Library::new();
         let nodes = Nodes::import(&mut library, file, bytes)?;

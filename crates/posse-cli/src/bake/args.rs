@@ -7,6 +7,7 @@ use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
 use crate::bake::format::{FormatName, NpzLayout};
 use crate::bake::share::{ShardChoice, Share};
 use crate::engine::{AdapterArgs, EngineChoice};
+use crate::retargeting::MapArgs;
 use crate::threads::ThreadArgs;
 
 /// The end of `posse bake --help`.
@@ -71,6 +72,11 @@ pub struct Args {
     /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name. Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]
     pub rig: Option<PathBuf>,
+    /// Retargets the clips to the skeleton of --rig, as `posse retarget` does, instead of matching joints by name.
+    #[arg(long, requires = "rig")]
+    pub retarget: bool,
+    #[command(flatten)]
+    pub map: MapArgs,
     /// The axis that points up in model space. z turns the model by 90 degrees about +X.
     #[arg(long, value_enum, default_value = "y")]
     pub up: UpName,

@@ -11,6 +11,7 @@ use crate::bake::part::{Part, Turn};
 use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
+use crate::retargeting::Retargeted;
 use crate::source::{Source, add_rig};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
@@ -31,7 +32,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
         return;
     }
     let result = match contents.kind {
-        Kind::Bvh if file.size >= STREAM_FROM => stream::bake(job, file, turn),
+        Kind::Bvh if file.size >= STREAM_FROM && job.options.retarget.is_none() => stream::bake(job, file, turn),
         Kind::Crowd => crowd::bake(job, file, contents, turn),
         _ => bake_whole(job, file, contents, turn),
     };
@@ -117,7 +118,14 @@ struct Loaded {
 impl Loaded {
     /// Imports a file, and binds its clips to the rig if there is one.
     fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
-        let source = Source::from_slice(&file.path, bytes, job.options.rig.as_deref(), &mut |text| job.warn(text))?;
+        let source = match (&job.options.rig, &job.options.retarget) {
+            (Some(rig), Some(map)) => {
+                let source = Source::nodes_from_slice(&file.path, bytes, &mut |text| job.warn(text))?;
+                let clips = source.clips.clone();
+                Retargeted::reported(source, &file.path, rig, &clips, map, &mut |text| job.warn(text))?.source
+            }
+            (rig, _) => Source::from_slice(&file.path, bytes, rig.as_deref(), &mut |text| job.warn(text))?,
+        };
         let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, frame_time, .. } = source;
         let fps = frame_time.and_then(bvh_fps);
         Ok(Self { library, skeleton, nodes, clips, unbound, fps })

@@ -11,6 +11,7 @@ use crate::bake::args::Args;
 use crate::bake::facts;
 use crate::bake::format::{Format, NpzLayout};
 use crate::engine::EngineChoice;
+use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET};
 use crate::source::add_rig_from_slice;
 
 /// The options of a bake.
@@ -25,6 +26,8 @@ pub struct Options {
     pub joints: Option<Vec<String>>,
     /// The file whose nodes the clips animate.
     pub rig: Option<PathBuf>,
+    /// The options of the retargeting to the rig; `None` if joints are matched by name.
+    pub retarget: Option<MapArgs>,
     /// The files of `--joints` and `--rig`, with the buffers of the rig.
     pub read_files: Vec<ReadFile>,
     /// The axis that points up.
@@ -58,6 +61,8 @@ struct Normalised<'a> {
     arrays: Vec<&'static str>,
     joints: Option<&'a [String]>,
     rig: Option<RigFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retarget: Option<serde_json::Value>,
     up: &'static str,
     scale: f64,
     quaternions: &'static str,
@@ -92,6 +97,7 @@ impl Options {
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
             rig: args.rig.clone(),
+            retarget: args.retarget.then(|| args.map.clone()),
             read_files: read_files.chain(beside_rig.into_iter().map(file("a file that the rig names"))).collect(),
             up: args.up.into(),
             scale: args.scale,
@@ -101,8 +107,13 @@ impl Options {
             text: String::new(),
             value: serde_json::Value::Null,
         };
-        let value =
-            serde_json::to_value(options.normalised(rig_facts)).map_err(|error| Error::Usage(error.to_string()))?;
+        if args.map.is_given() && !args.retarget {
+            return Err(Error::Usage(OPTIONS_WITHOUT_RETARGET.into()));
+        }
+        let hash = |file: &Path| Ok(facts::sha256_of_bytes(&facts::read_regular(file)?));
+        let retarget = options.retarget.as_ref().map(|map| map.identity(hash)).transpose()?;
+        let value = serde_json::to_value(options.normalised(rig_facts, retarget))
+            .map_err(|error| Error::Usage(error.to_string()))?;
         options.text = value.to_string();
         options.value = value;
         Ok(options)
@@ -115,12 +126,13 @@ impl Options {
         value
     }
 
-    fn normalised(&self, rig: Option<RigFacts>) -> Normalised<'_> {
+    fn normalised(&self, rig: Option<RigFacts>, retarget: Option<serde_json::Value>) -> Normalised<'_> {
         Normalised {
             fps: self.fps,
             arrays: self.kinds.iter().map(|kind| kind.name()).collect(),
             joints: self.joints.as_deref(),
             rig,
+            retarget,
             up: self.up.name(),
             scale: self.scale,
             quaternions: self.quaternions.name(),

@@ -15,7 +15,7 @@ use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
 use crate::output::{self, Output};
-use crate::retargeting::{MapArgs, Retargeted};
+use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
 use crate::source::{Source, find_clip};
 use crate::threads::ThreadArgs;
 
@@ -188,7 +188,7 @@ impl Args {
     /// Loads the file, with its clips on the rig if there is one.
     fn source(&self, file: &Path) -> Result<Source, Error> {
         if self.map.is_given() && !self.retarget {
-            return Err(Error::Usage("--map, --reference and --bound are for --retarget; add it, with --rig".into()));
+            return Err(Error::Usage(OPTIONS_WITHOUT_RETARGET.into()));
         }
         let (Some(rig), true) = (&self.rig, self.retarget) else { return Source::load(file, self.rig.as_deref()) };
         let source = Source::load_nodes(file)?;
