@@ -27,7 +27,8 @@ use glam::{DMat3, DQuat, DVec3};
 use crate::model::Skeleton;
 use crate::retarget::body::{Body, Figure};
 use crate::retarget::clip::angle;
-use crate::retarget::joint_map::{JointMap, MatchedBy};
+use crate::retarget::conventions::normalized;
+use crate::retarget::joint_map::JointMap;
 use crate::retarget::motion::{Motion, nearest_axis};
 use crate::retarget::plan::{ModelPose, RetargetOptions};
 
@@ -47,6 +48,12 @@ const MOST_OF_FOOT: f64 = 40.0;
 const MOST_TWIST: f64 = 45.0;
 /// The smallest turn of a bone that is reported, in degrees.
 const LEAST_TURN: f64 = 0.01;
+/// The least length across an axis of a direction that has an angle about it.
+const LEAST_ACROSS: f64 = 0.2;
+/// The largest difference of the same places, as a share of the size of the rig, and of the same rotations in radians.
+const SAME_PLACE: f64 = 1e-9;
+/// The largest height of feet on the ground of a world, in lengths of a leg.
+const MOST_FROM_GROUND: f64 = 0.25;
 /// The largest difference of the axes of joints that are the same in both skeletons, in degrees.
 const SAME_AXES: f64 = 5.0;
 /// The cosine of the largest angle between the up axis and a figure that stands upright.
@@ -79,6 +86,8 @@ pub struct AlignedBone {
 
 /// The two poses that look alike.
 pub(super) struct Alignment {
+    /// True if the paired joints have the same places and rotations in both poses. Nothing is turned then.
+    pub is_same: bool,
     /// Turns the space of the source into that of the target.
     pub space: DQuat,
     /// The rotation of each joint of the source in the reference pose, in the space of the target, after its turn.
@@ -117,14 +126,18 @@ impl Alignment {
     /// Aligns two poses of the joints of a map.
     pub fn new(map: &JointMap, [source, target]: [&Side; 2], motion: &Motion, options: &RetargetOptions) -> Self {
         let figures = [source.figure(), target.figure()];
+        let is_same = is_same(map, source, target);
         let at_rest = |side: usize| figures[side].standing().map(upright_axis);
-        let known = options.source_up.or_else(|| motion.up()).or_else(|| at_rest(0));
+        let known = options.source_up.or_else(|| up_of_source(at_rest(0), motion, figures[0].leg()));
         let up = [known.unwrap_or(DVec3::Y), at_rest(1).unwrap_or(DVec3::Y)];
+        let up = if is_same { [up[0]; 2] } else { up };
         let upright = quarter_turn(up[0], up[1]);
         let [from, to] = [front(&figures[0], up[0]).map(|front| upright * front), front(&figures[1], up[1])];
         // Most worlds in which +Y is up, or +Z, have figures that face +Z, or -Y.
         let usual = quarter_turn(DVec3::Y, up[1]) * DVec3::Z;
-        let heading = to.map(|to| heading(from.unwrap_or(usual), to, up[1]));
+        let has_sides = figures[0].directions().is_some();
+        let heading = to.filter(|_| has_sides).map(|to| heading(from.unwrap_or(usual), to, up[1]));
+        let heading = if is_same { Some(0.0) } else { heading };
         let degrees = match options.facing {
             Facing::Degrees(degrees) => Some(degrees),
             Facing::Keep => Some(0.0),
@@ -132,23 +145,24 @@ impl Alignment {
         };
         let space = turn_about(up[1], degrees.unwrap_or(0.0)) * upright;
         // Bones that are not those of a body have no side and no front.
-        let is_body = figures.iter().all(|figure| figure.directions().is_some());
+        let is_body = !is_same && figures.iter().all(|figure| figure.directions().is_some());
         let count = source.skeleton.joints().len();
+        let mut target_of = vec![None; count];
+        map.pairs.iter().for_each(|pair| target_of[pair.source] = Some(pair.target));
         let mut found =
             Aligner { source, target, figures, up: up[1], space, turns: Vec::with_capacity(count), bones: Vec::new() };
         for joint in 0..count {
             let parent = source.skeleton.joints()[joint].parent.map_or(DQuat::IDENTITY, |parent| found.turns[parent]);
-            let pair = map.pairs.iter().find(|pair| pair.source == joint && options.align && is_body);
-            let turn = match pair {
-                Some(pair) => found.turn(pair.source, pair.target, parent, motion, pair.by == MatchedBy::Name),
+            let turn = match target_of[joint].filter(|_| options.align && is_body) {
+                Some(partner) => found.turn(joint, partner, parent, motion),
                 None => parent,
             };
             found.turns.push(turn);
         }
         let Aligner { turns, bones, .. } = found;
         let rotations = (0..count).map(|joint| turns[joint] * space * source.pose.rotations[joint]).collect();
-        let (is_up_known, is_front_known) = (known.is_some(), from.is_some() && to.is_some());
-        Self { space, rotations, turns, up, is_up_known, is_front_known, heading, facing: degrees, bones }
+        let (is_up_known, is_front_known) = (known.is_some(), is_same || from.is_some() && to.is_some());
+        Self { is_same, space, rotations, turns, up, is_up_known, is_front_known, heading, facing: degrees, bones }
     }
 }
 
@@ -164,11 +178,11 @@ struct Aligner<'a> {
 
 impl Aligner<'_> {
     /// The turn of a joint of the source in the reference pose; that of its parent is given.
-    fn turn(&mut self, source: usize, target: usize, parent: DQuat, motion: &Motion, same_name: bool) -> DQuat {
+    fn turn(&mut self, source: usize, target: usize, parent: DQuat, motion: &Motion) -> DQuat {
         let Some(role) = self.target.body.role(target).or_else(|| self.source.body.role(source)) else { return parent };
         let turn = match role {
             "hips" => self.turn_of_trunk(),
-            _ => self.turn_of_bone(role, [source, target], parent, motion, same_name),
+            _ => self.turn_of_bone(role, [source, target], parent, motion),
         };
         let trunk = if role == "hips" { DQuat::IDENTITY } else { self.turn_of_hips() };
         let degrees = angle(trunk, turn).to_degrees();
@@ -203,7 +217,7 @@ impl Aligner<'_> {
         nearest.filter(|turn| differs_from(*turn) <= MOST_FROM_RIGHT_ANGLES).unwrap_or(difference)
     }
 
-    fn turn_of_bone(&self, role: &str, joints: [usize; 2], parent: DQuat, motion: &Motion, same_name: bool) -> DQuat {
+    fn turn_of_bone(&self, role: &str, joints: [usize; 2], parent: DQuat, motion: &Motion) -> DQuat {
         let (side, part) = ["left", "right"]
             .iter()
             .find_map(|side| role.strip_prefix(side).map(|part| (*side, part)))
@@ -227,16 +241,17 @@ impl Aligner<'_> {
                 if degrees(trunk) > MOST_OF_FOOT {
                     return towards(parent);
                 }
-                let heading = heading_between(trunk * from, to, self.up);
-                let is_same = heading.to_degrees().abs() <= MOST_OF_LIMB;
-                if is_same { trunk } else { turn_about(self.up, heading.to_degrees()) * trunk }
+                match heading_between(trunk * from, to, self.up).map(f64::to_degrees) {
+                    Some(degrees) if degrees.abs() > MOST_OF_LIMB => turn_about(self.up, degrees) * trunk,
+                    _ => trunk,
+                }
             }
             "Toes" | "Eye" => parent,
             _ => {
                 let turn = if degrees(parent) <= MOST_OF_LIMB { parent } else { towards(parent) };
                 let is_upper = part == "UpperArm" || part == "UpperLeg";
                 match motion.bend(joints[0]).filter(|_| is_upper) {
-                    Some(bend) => self.twist(part, joints, turn, bend, to, same_name) * turn,
+                    Some(bend) => self.twist(part, joints, turn, bend, to) * turn,
                     None => turn,
                 }
             }
@@ -244,16 +259,19 @@ impl Aligner<'_> {
     }
 
     /// The turn of an upper arm or leg about itself, so that it bends to the side to which its partner bends.
-    fn twist(&self, part: &str, joints: [usize; 2], turn: DQuat, bend: DVec3, along: DVec3, same_name: bool) -> DQuat {
+    fn twist(&self, part: &str, joints: [usize; 2], turn: DQuat, bend: DVec3, along: DVec3) -> DQuat {
         let Some(directions) = self.figures[1].directions() else { return DQuat::IDENTITY };
         let turned = turn * self.space * self.source.pose.rotations[joints[0]];
         let has_same_axes = angle(turned, self.target.pose.rotations[joints[1]]).to_degrees() <= SAME_AXES;
-        if same_name && has_same_axes {
+        let names = [(self.source, 0), (self.target, 1)].map(|(side, of)| side.skeleton.joint_name(joints[of]));
+        if has_same_axes && normalized(&names[0]) == normalized(&names[1]) {
             return DQuat::IDENTITY;
         }
         let side = if part == "UpperLeg" { -directions.z_axis } else { directions.z_axis };
-        let angle = heading_between(turned * bend, side, along).to_degrees();
-        if angle.abs() <= MOST_TWIST { DQuat::IDENTITY } else { turn_about(along, angle) }
+        match heading_between(turned * bend, side, along).map(f64::to_degrees) {
+            Some(angle) if angle.abs() > MOST_TWIST => turn_about(along, angle),
+            _ => DQuat::IDENTITY,
+        }
     }
 
     /// The directions of a bone of the source and of its partner, each in its own space.
@@ -269,7 +287,8 @@ impl Aligner<'_> {
         };
         let found = next_parts(part).iter().find_map(|role| way(of_role(role)?));
         found.or_else(|| {
-            let is_limb = !matches!(part, "spine" | "chest" | "upperChest" | "neck" | "head" | "jaw" | "Eye");
+            // The first thing that hangs from a hand may be anything.
+            let is_limb = !matches!(part, "spine" | "chest" | "upperChest" | "neck" | "head" | "jaw" | "Eye" | "Hand");
             let tip = |of: usize| {
                 let toes = bodies[of].on_side(side, "Toes").filter(|_| part == "Foot");
                 toes.or_else(|| bodies[of].end(joints[of]))
@@ -313,15 +332,40 @@ fn front(figure: &Figure, up: DVec3) -> Option<DVec3> {
 
 /// The turn about the up axis, in degrees, that makes one front another one. Near a quarter turn, it is that.
 fn heading(from: DVec3, to: DVec3, up: DVec3) -> f64 {
-    let degrees = heading_between(from, to, up).to_degrees();
+    let degrees = heading_between(from, to, up).unwrap_or(0.0).to_degrees();
     let quarter = 90.0 * (degrees / 90.0).round();
     if (degrees - quarter).abs() <= MOST_FROM_QUARTER { quarter } else { degrees }
 }
 
-/// The angle from one direction to another about an axis, in radians.
-fn heading_between(from: DVec3, to: DVec3, axis: DVec3) -> f64 {
+/// The angle from one direction to another about an axis, in radians. `None` if one of them is nearly along the axis.
+fn heading_between(from: DVec3, to: DVec3, axis: DVec3) -> Option<f64> {
     let [from, to] = [from, to].map(|direction| direction - direction.dot(axis) * axis);
-    from.cross(to).dot(axis).atan2(from.dot(to))
+    let is_known = from.length() >= LEAST_ACROSS && to.length() >= LEAST_ACROSS;
+    is_known.then(|| from.cross(to).dot(axis).atan2(from.dot(to)))
+}
+
+/// True if all paired joints have the same places and rotations in both poses.
+fn is_same(map: &JointMap, source: &Side, target: &Side) -> bool {
+    let size = target.pose.matrices.iter().map(|matrix| matrix.translation.length()).fold(0.0, f64::max);
+    let same = |from: usize, to: usize| {
+        let places = [&source.pose.matrices[from], &target.pose.matrices[to]].map(|matrix| matrix.translation);
+        places[0].distance(places[1]) <= SAME_PLACE * size
+            && angle(source.pose.rotations[from], target.pose.rotations[to]) <= SAME_PLACE
+    };
+    !map.pairs.is_empty() && map.pairs.iter().all(|pair| same(pair.source, pair.target))
+}
+
+/// The up axis of a source: that of its clips. If its rest pose stands along another axis, the feet must come down near
+/// the origin of the first one: a clip may lie, or stand on its hands.
+fn up_of_source(at_rest: Option<DVec3>, motion: &Motion, leg: Option<f64>) -> Option<DVec3> {
+    let in_motion = motion.up();
+    match (at_rest, in_motion) {
+        (Some(at_rest), Some(up)) if at_rest != up => {
+            let is_on_ground = leg.is_some_and(|leg| motion.is_near_ground(up, MOST_FROM_GROUND * leg));
+            Some(if is_on_ground { up } else { at_rest })
+        }
+        _ => in_motion.or(at_rest),
+    }
 }
 
 /// The axis along which a figure stands, or the nearest to it.

@@ -65,9 +65,11 @@ impl Body {
         self.joint(&format!("{side}{role}"))
     }
 
-    /// The first child of a joint that has no role, such as the end of a bone.
+    /// The only child of a joint, if it has no role, such as the end of a bone.
     pub fn end(&self, joint: usize) -> Option<usize> {
-        (joint + 1..self.parents.len()).find(|&child| self.parents[child] == Some(joint) && self.roles[child].is_none())
+        let mut children = (joint + 1..self.parents.len()).filter(|&child| self.parents[child] == Some(joint));
+        let child = children.next().filter(|&child| self.roles[child].is_none())?;
+        children.next().is_none().then_some(child)
     }
 
     /// The feet and all joints below them.

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::model::rotation::unit;
 use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation, Target, Timeline, Track, Transform};
 use crate::reference::sample;
+use crate::retarget::conventions::normalized;
 use crate::retarget::joint_map::{JointPair, MatchedBy};
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::plan::{CarriedJoints, Plan};
@@ -282,11 +283,9 @@ fn carried_tracks(plan: &Plan, clip: &Clip, source: &MovingJoints, used: &mut [b
             }
             let map = match part {
                 TransformPart::Translation => plan.change_of_place(pair, root.scale),
-                _ => match plan.change_of_scale(pair) {
-                    Some(map) => map,
-                    None => continue,
-                },
+                _ => plan.change_of_scale(pair),
             };
+            let Some(map) = map else { continue };
             let is_same = map.abs_diff_eq(DAffine3::IDENTITY, SAME_PLACE);
             if !is_same && tracks.iter().any(|(_, track)| track.component.is_some()) {
                 continue;
@@ -316,20 +315,34 @@ impl Plan<'_> {
     /// that of its partner, and it does not move the root.
     fn carries(&self, pair: &JointPair, root: &Root) -> bool {
         let above = self.mapped_above_source(pair.source).and_then(|above| self.target_of[above]);
-        let is_by_name = !matches!(pair.by, MatchedBy::Role | MatchedBy::Structure);
+        let [from, to] = self.map.names(self.library, *pair);
+        let is_by_name = pair.by == MatchedBy::Caller || normalized(&from) == normalized(&to);
         let moves_root = self.source.ancestors(root.source).any(|above| above == pair.source)
             || self.target.ancestors(root.target).any(|above| above == pair.target);
         is_by_name && !moves_root && above == self.mapped_above_target(pair.target)
     }
 
-    /// The map from the local translations of a joint of the source to those of its partner.
-    fn change_of_place(&self, pair: &JointPair, scale: f64) -> DAffine3 {
-        let parent = self.source.joints()[pair.source].parent;
-        let turned = parent.map_or(self.alignment.space, |parent| self.alignment.rotations[parent]);
-        let own = self.held_rotation(self.target.joints()[pair.target].parent);
-        let linear = scale * DMat3::from_quat(canonical(own.conjugate() * turned));
+    /// The map from the local translations of a joint of the source to those of its partner. `None` if a joint above the
+    /// partner has a scale of 0.
+    fn change_of_place(&self, pair: &JointPair, scale: f64) -> Option<DAffine3> {
+        let turned = match self.source.joints()[pair.source].parent {
+            Some(parent) => {
+                let turn = self.alignment.turns[parent] * self.alignment.space;
+                DMat3::from_quat(turn) * self.reference.matrices[parent].matrix3
+            }
+            None => DMat3::from_quat(self.alignment.space),
+        };
+        let own = match self.target.joints()[pair.target].parent {
+            Some(parent) => {
+                let held = self.held_rotation(Some(parent)) * self.rest.rotations[parent].conjugate();
+                DMat3::from_quat(held.normalize()) * self.rest.matrices[parent].matrix3
+            }
+            None => DMat3::IDENTITY,
+        };
+        let linear = scale * (own.inverse() * turned);
         let [from, to] = [self.reference.local[pair.source], self.rest.local[pair.target]];
-        DAffine3 { matrix3: linear, translation: to.translation - linear * from.translation }
+        let translation = to.translation - linear * from.translation;
+        (linear.is_finite() && translation.is_finite()).then_some(DAffine3 { matrix3: linear, translation })
     }
 
     /// The map from the scales of a joint of the source to those of its partner. `None` if their axes differ.

@@ -77,7 +77,8 @@ pub enum MatchedBy {
 /// The size of the movement of the root: that of the source times a factor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RootTranslation {
-    /// Times this number; by default the ratio of the heights of the roots above the lowest mapped joint, along +Y.
+    /// Times this number; by default the ratio of the lengths of the legs, or else of other lengths, see
+    /// [`RootScale`](crate::RootScale).
     Scaled(Option<f64>),
     /// As it is.
     Full,

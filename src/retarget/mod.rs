@@ -105,6 +105,17 @@ impl Library {
                 return Err(Error::Usage(format!("an error bound of {bound}: expected a finite number above 0")));
             }
         }
+        if let Some(up) = options
+            .source_up
+            .filter(|up| up.abs().to_array().iter().filter(|&&part| part == 1.0).count() != 1 || up.length() != 1.0)
+        {
+            return Err(Error::Usage(format!("an up axis of {up}: expected +X, +Y, +Z or one of their opposites")));
+        }
+        if let Facing::Degrees(degrees) = options.facing
+            && !degrees.is_finite()
+        {
+            return Err(Error::Usage(format!("a facing of {degrees} degrees: expected a finite number")));
+        }
         for clip in clips {
             let Some(found) = self.clips().get(clip.index()) else {
                 return Err(Error::Usage(no_such("clip", clip.index(), "library", self.clips().len())));

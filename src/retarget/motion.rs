@@ -100,6 +100,19 @@ impl Motion {
         (axis.dot(mean) >= LEAST_UPRIGHT).then_some(axis)
     }
 
+    /// The share of the poses of a clip in which the lowest point of the feet is within a height of the origin of an axis.
+    pub fn share_on_origin(&self, clip: ClipId, up: DVec3, height: f64) -> f64 {
+        let heights = self.heights_of_feet(clip, up);
+        let near = heights.iter().filter(|lowest| lowest.abs() <= height).count();
+        near as f64 / heights.len().max(1) as f64
+    }
+
+    /// True if the feet come down near the origin of an axis in all clips.
+    pub fn is_near_ground(&self, up: DVec3, most: f64) -> bool {
+        let heights = || self.feet.iter().filter_map(|(clip, _)| self.lowest_foot(*clip, up, 0.0));
+        heights().next().is_some() && heights().all(|height| height.abs() <= most)
+    }
+
     /// The direction to which a limb bends, in the space of its upper joint. `None` if it hardly bends, or not always
     /// to the same side.
     pub fn bend(&self, upper: usize) -> Option<DVec3> {
@@ -111,14 +124,18 @@ impl Motion {
     /// The height of the lowest point of the feet in a clip along an axis that a share of the poses does not reach.
     /// `None` without feet.
     pub fn lowest_foot(&self, clip: ClipId, up: DVec3, share: f64) -> Option<f64> {
-        let (_, poses) = self.feet.iter().find(|(id, _)| *id == clip)?;
+        let mut heights = self.heights_of_feet(clip, up);
+        heights.sort_by(f64::total_cmp);
+        heights.get((share * heights.len() as f64) as usize).copied()
+    }
+
+    /// The height of the lowest point of the feet in each pose of a clip along an axis. Empty without feet.
+    fn heights_of_feet(&self, clip: ClipId, up: DVec3) -> Vec<f64> {
+        let Some((_, poses)) = self.feet.iter().find(|(id, _)| *id == clip) else { return Vec::new() };
         // Along a negative axis, the largest coordinate is the lowest.
         let is_negative = up.cmplt(DVec3::ZERO);
         let heights = poses.iter().filter(|[least, _]| least.is_finite());
-        let mut heights: Vec<f64> =
-            heights.map(|[least, most]| DVec3::select(is_negative, *most, *least).dot(up)).collect();
-        heights.sort_by(f64::total_cmp);
-        heights.get((share * heights.len() as f64) as usize).copied()
+        heights.map(|[least, most]| DVec3::select(is_negative, *most, *least).dot(up)).collect()
     }
 }
 

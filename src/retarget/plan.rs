@@ -140,7 +140,7 @@ pub struct RetargetOptions {
     /// True, the default, if the bones of the reference pose are turned to where those of the target's pose point.
     /// Without it, the two poses count as alike as they are.
     pub align: bool,
-    /// The up axis of the source, of length 1. `None`, the default, for the axis along which the figure stands in its
+    /// The up axis of the source: one of the axes, or its opposite. `None`, the default, for the axis along which the figure stands in its
     /// clips or in its rest pose, and +Y where neither tells.
     pub source_up: Option<DVec3>,
     /// The turn of the source about the up axis.
@@ -223,7 +223,7 @@ impl ReferencePose {
             same.map_or(joint.rest, |&same| Transform { rotation: pose.local[same].rotation, ..joint.rest })
         });
         let local = local.collect();
-        if 2 * count < named {
+        if count == 0 || 2 * count < named {
             return Err(Error::Usage(format!(
                 "reference pose: of the {named} joints of the skeleton, only {count} have a joint of the same name in it"
             )));

@@ -8,8 +8,9 @@
 //!   of the source. `h` is the height of the source's hips in the reference pose, as it would stand on that ground after
 //!   its bones were turned.
 //!
-//! The ground of the source is 0 if the lowest point of the feet over the clip is within a tenth of a leg of 0, else
-//! that point. A skeleton whose hips lie at 0 at rest therefore gives the result of one whose hips lie at their height.
+//! The ground of the source is 0 if the lowest point of the feet is within a tenth of a leg of 0 in a tenth of the poses
+//! of the clip or more, else it is the lowest point over the clip. A skeleton whose hips lie at 0 at rest therefore gives
+//! the result of one whose hips lie at their height.
 //!
 //! Where hips and legs are not known on both sides, the root moves relative to the reference pose and to the rest pose
 //! of the target.
@@ -29,6 +30,8 @@ const MOST_ABOVE_GROUND: f64 = 0.1;
 const FEWEST_POSES: f64 = 0.02;
 /// The share of the poses in which the lowest joint of the feet may be lower than in a foot that stands flat.
 const FEW_POSES: f64 = 0.3;
+/// The share of the poses in which feet come down near 0, from which on the ground is there.
+const LEAST_ON_ORIGIN: f64 = 0.1;
 /// The least height of hips that are not at the origin of their space, as a share of the trunk.
 const LEAST_HIPS: f64 = 0.2;
 /// The height of a root above the lowest joint, as a share of its rig's size, up to which no ratio of heights is
@@ -40,7 +43,8 @@ const SAME_PLACE: f64 = 1e-9;
 /// The ground on which the feet of a source come down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ground {
-    /// At height 0 if the feet's lowest point over the clip is within a tenth of a leg of it, else at that point.
+    /// At height 0 if the lowest point of the feet is within a tenth of a leg of it in a tenth of the poses of the clip or
+    /// more, else at the lowest point over the clip.
     #[default]
     Auto,
     /// At height 0.
@@ -139,9 +143,9 @@ impl Root {
         let up = plan.alignment.up[1];
         let lowest = plan.lowest_foot(clip).unwrap_or(0.0);
         let limit = MOST_ABOVE_GROUND * heights.leg;
-        let is_same = relative.length() <= SAME_PLACE * plan.target_size && plan.alignment.bones.is_empty();
+        let is_same = plan.alignment.is_same && relative.length() <= SAME_PLACE * plan.target_size;
         let ground = match plan.options.ground {
-            Ground::Auto if !is_same && lowest.abs() > limit => lowest,
+            Ground::Auto if !is_same && !plan.is_on_origin(clip, limit) => lowest,
             Ground::Auto | Ground::Zero => 0.0,
             Ground::Keep => return (relative.dot(up) * up, None),
         };
@@ -191,7 +195,8 @@ impl Root {
         } else {
             (leg, rest.leg()?)
         };
-        let own = rest.lowest_foot(up).filter(|own| target_stands && own.abs() <= MOST_ABOVE_GROUND * self.scale * leg);
+        let own_leg = rest.leg()?;
+        let own = rest.lowest_foot(up).filter(|own| target_stands && own.abs() <= MOST_ABOVE_GROUND * own_leg);
         let target = target + own.unwrap_or(self.scale * sole.unwrap_or(0.0));
         Some(Heights { target, source, sole, leg })
     }
@@ -240,6 +245,11 @@ impl Plan<'_> {
     /// The height at which the feet of the source come down in a clip. `None` without feet.
     pub fn lowest_foot(&self, clip: ClipId) -> Option<f64> {
         self.motion.lowest_foot(clip, self.alignment.up[0], FEWEST_POSES)
+    }
+
+    /// True if the feet of the source come down within a height of 0 in a clip, at least now and then.
+    fn is_on_origin(&self, clip: ClipId, height: f64) -> bool {
+        self.motion.share_on_origin(clip, self.alignment.up[0], height) >= LEAST_ON_ORIGIN
     }
 
     /// The height of the lowest joint of the feet of the source in a clip while they stand flat. `None` without feet.

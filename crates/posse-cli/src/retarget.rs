@@ -112,7 +112,7 @@ pub struct Report {
     units: Option<&'static str>,
     /// The up axis of the source, such as "+Z".
     source_up: String,
-    /// The turn of the source about the up axis, in degrees; `null` if it is not known which way one of the two faces.
+    /// The turn of the source about the up axis, in degrees; `null` if it is not known which way the target faces.
     facing: Option<f64>,
     /// The bones that were turned in the reference pose.
     aligned: Vec<Aligned>,

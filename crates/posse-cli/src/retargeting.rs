@@ -47,7 +47,7 @@ pub struct MapArgs {
     /// The up axis of SOURCE. `auto` takes the axis along which the figure stands in its clips.
     #[arg(long, value_name = "auto|x|y|z|-x|-y|-z", default_value = "auto", allow_hyphen_values = true, value_parser = parse_up)]
     source_up: Up,
-    /// The ground of SOURCE: `auto` takes the height at which the feet come down, unless that is nearly 0, `zero` takes
+    /// The ground of SOURCE: `auto` takes 0 if the feet come down near it, else their lowest point, `zero` takes
     /// 0; with
     /// `keep`, the root moves up and down as in the source, relative to the reference pose.
     #[arg(long, value_name = "auto|zero|keep", default_value = "auto")]
