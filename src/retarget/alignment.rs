@@ -151,9 +151,9 @@ impl Alignment {
         map.pairs.iter().for_each(|pair| target_of[pair.source] = Some(pair.target));
         let mut found =
             Aligner { source, target, figures, up: up[1], space, turns: Vec::with_capacity(count), bones: Vec::new() };
-        for joint in 0..count {
+        for (joint, partner) in target_of.into_iter().enumerate() {
             let parent = source.skeleton.joints()[joint].parent.map_or(DQuat::IDENTITY, |parent| found.turns[parent]);
-            let turn = match target_of[joint].filter(|_| options.align && is_body) {
+            let turn = match partner.filter(|_| options.align && is_body) {
                 Some(partner) => found.turn(joint, partner, parent, motion),
                 None => parent,
             };

@@ -85,7 +85,7 @@ impl Body {
     /// True if hips and both legs down to the feet are known.
     pub fn has_legs(&self) -> bool {
         let has = |side: &&str| ["UpperLeg", "LowerLeg", "Foot"].iter().all(|role| self.on_side(side, role).is_some());
-        self.joint("hips").is_some() && SIDES.iter().all(|side| has(&side))
+        self.joint("hips").is_some() && SIDES.iter().all(has)
     }
 }
 
