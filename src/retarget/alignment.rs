@@ -362,7 +362,8 @@ fn up_of_source(at_rest: Option<DVec3>, motion: &Motion, leg: Option<f64>) -> Op
     match (at_rest, in_motion) {
         (Some(at_rest), Some(up)) if at_rest != up => {
             let is_on_ground = leg.is_some_and(|leg| motion.is_near_ground(up, MOST_FROM_GROUND * leg));
-            Some(if is_on_ground { up } else { at_rest })
+            // No world has a rest pose that stands on its head.
+            Some(if is_on_ground || at_rest.min_element() < 0.0 { up } else { at_rest })
         }
         _ => in_motion.or(at_rest),
     }
