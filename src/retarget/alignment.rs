@@ -28,8 +28,7 @@ use crate::model::Skeleton;
 use crate::retarget::body::{Body, Figure};
 use crate::retarget::clip::angle;
 use crate::retarget::conventions::normalized;
-use crate::retarget::joint_map::JointMap;
-use crate::retarget::motion::{Motion, nearest_axis};
+use crate::retarget::motion::{LEAST_UPRIGHT, Motion, upright_axis};
 use crate::retarget::plan::{ModelPose, RetargetOptions};
 
 /// The largest difference of two trunks that is a matter of build, in degrees.
@@ -56,8 +55,6 @@ const SAME_PLACE: f64 = 1e-9;
 const MOST_FROM_GROUND: f64 = 0.25;
 /// The largest difference of the axes of joints that are the same in both skeletons, in degrees.
 const SAME_AXES: f64 = 5.0;
-/// The cosine of the largest angle between the up axis and a figure that stands upright.
-const LEAST_UPRIGHT: f64 = 0.77;
 
 /// The turn of the source's space about the up axis.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -123,11 +120,16 @@ impl Side<'_> {
 }
 
 impl Alignment {
-    /// Aligns two poses of the joints of a map.
-    pub fn new(map: &JointMap, [source, target]: [&Side; 2], motion: &Motion, options: &RetargetOptions) -> Self {
+    /// Aligns two poses. `target_of` has the partner of each joint of the source.
+    pub fn new(
+        target_of: &[Option<usize>],
+        [source, target]: [&Side; 2],
+        motion: &Motion,
+        options: &RetargetOptions,
+    ) -> Self {
         let figures = [source.figure(), target.figure()];
-        let is_same = is_same(map, source, target);
-        let at_rest = |side: usize| figures[side].standing().map(upright_axis);
+        let is_same = is_same(target_of, source, target);
+        let at_rest = |side: usize| figures[side].standing().map(|up| upright_axis(up).unwrap_or(DVec3::Y));
         let known = options.source_up.or_else(|| up_of_source(at_rest(0), motion, figures[0].leg()));
         let up = [known.unwrap_or(DVec3::Y), at_rest(1).unwrap_or(DVec3::Y)];
         let up = if is_same { [up[0]; 2] } else { up };
@@ -147,15 +149,13 @@ impl Alignment {
         // Bones that are not those of a body have no side and no front.
         let is_body = !is_same && figures.iter().all(|figure| figure.directions().is_some());
         let count = source.skeleton.joints().len();
-        let mut target_of = vec![None; count];
-        map.pairs.iter().for_each(|pair| target_of[pair.source] = Some(pair.target));
         let mut found =
             Aligner { source, target, figures, up: up[1], space, turns: Vec::with_capacity(count), bones: Vec::new() };
-        for (joint, partner) in target_of.into_iter().enumerate() {
+        for (joint, partner) in target_of.iter().enumerate() {
             let parent = source.skeleton.joints()[joint].parent.map_or(DQuat::IDENTITY, |parent| found.turns[parent]);
-            let turn = match partner.filter(|_| options.align && is_body) {
-                Some(partner) => found.turn(joint, partner, parent, motion),
-                None => parent,
+            let turn = match *partner {
+                Some(partner) if options.align && is_body => found.turn(joint, partner, parent, motion),
+                _ => parent,
             };
             found.turns.push(turn);
         }
@@ -345,14 +345,15 @@ fn heading_between(from: DVec3, to: DVec3, axis: DVec3) -> Option<f64> {
 }
 
 /// True if all paired joints have the same places and rotations in both poses.
-fn is_same(map: &JointMap, source: &Side, target: &Side) -> bool {
+fn is_same(target_of: &[Option<usize>], source: &Side, target: &Side) -> bool {
     let size = target.pose.matrices.iter().map(|matrix| matrix.translation.length()).fold(0.0, f64::max);
     let same = |from: usize, to: usize| {
         let places = [&source.pose.matrices[from], &target.pose.matrices[to]].map(|matrix| matrix.translation);
         places[0].distance(places[1]) <= SAME_PLACE * size
             && angle(source.pose.rotations[from], target.pose.rotations[to]) <= SAME_PLACE
     };
-    !map.pairs.is_empty() && map.pairs.iter().all(|pair| same(pair.source, pair.target))
+    let mut pairs = target_of.iter().enumerate().filter_map(|(from, to)| Some((from, (*to)?))).peekable();
+    pairs.peek().is_some() && pairs.all(|(from, to)| same(from, to))
 }
 
 /// The up axis of a source: that of its clips. If its rest pose stands along another axis, the feet must come down near
@@ -367,12 +368,6 @@ fn up_of_source(at_rest: Option<DVec3>, motion: &Motion, leg: Option<f64>) -> Op
         }
         _ => in_motion.or(at_rest),
     }
-}
-
-/// The axis along which a figure stands, or the nearest to it.
-fn upright_axis(standing: DVec3) -> DVec3 {
-    let axis = nearest_axis(standing);
-    if axis.dot(standing) >= LEAST_UPRIGHT { axis } else { DVec3::Y }
 }
 
 /// The turn about an axis by an angle in degrees. Multiples of a right angle are exact.

@@ -264,9 +264,10 @@ fn mapped_curve(curve: &Curve, linear: DMat3, offset: DVec3, size: f64) -> Resul
 
 // Translations and scales of other joints.
 //
-// A joint whose parent is turned as its partner's parent moves by the change of its partner: `T0 + k P0^-1 A (s(t) -
-// s0)`, with the local translations `T0` and `s0` in the two poses that look alike, and the rotations `P0` and `A` of
-// the parents in them. A scale is multiplied by `T0 / s0`, if the axes of the joints are the same.
+// A joint whose parent is turned as its partner's parent moves by the change of its partner:
+// `T0 + k P0^-1 D F A (s(t) - s0)`, with the local translations `T0` and `s0` in the two poses that look alike, and the
+// matrices `P0` and `A` of the parents in them, without translation (see `alignment` for `D` and `F`). A scale is
+// multiplied by `T0 / s0`, if the axes of the joints are the same.
 
 /// The tracks of translations and scales that are carried over.
 fn carried_tracks(plan: &Plan, clip: &Clip, source: &MovingJoints, used: &mut [bool]) -> Result<Vec<MadeTrack>, Error> {

@@ -17,8 +17,8 @@ const MOST_POSES: f64 = 512.0;
 
 /// The share of the poses in which a figure has to stand, so that they tell which way is up.
 const LEAST_STANDING: f64 = 0.1;
-/// The cosine of the largest angle between the mean direction in which a figure stands and an axis.
-const LEAST_UPRIGHT: f64 = 0.77;
+/// The cosine of the largest angle between the direction in which a figure stands and its up axis.
+pub(super) const LEAST_UPRIGHT: f64 = 0.77;
 
 /// The sine of the bend that a limb has to reach, so that the side to which it bends is known.
 const LEAST_BEND: f64 = 0.34;
@@ -95,9 +95,7 @@ impl Motion {
     /// The axis that is up, with its sign. `None` if the poses do not tell.
     pub fn up(&self) -> Option<DVec3> {
         let (sum, count) = self.standing;
-        let mean = sum.try_normalize().filter(|_| sum.length() >= LEAST_STANDING * count)?;
-        let axis = nearest_axis(mean);
-        (axis.dot(mean) >= LEAST_UPRIGHT).then_some(axis)
+        upright_axis(sum.try_normalize().filter(|_| sum.length() >= LEAST_STANDING * count)?)
     }
 
     /// The share of the poses of a clip in which the lowest point of the feet is within a height of the origin of an axis.
@@ -139,8 +137,10 @@ impl Motion {
     }
 }
 
-/// The axis nearest to a direction, with its sign.
-pub(super) fn nearest_axis(direction: DVec3) -> DVec3 {
+/// The axis along which a figure stands, with its sign, from the direction of length 1 in which it does. `None` if it is
+/// far from all.
+pub(super) fn upright_axis(standing: DVec3) -> Option<DVec3> {
     let axes = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]);
-    axes.max_by(|one, other| one.dot(direction).total_cmp(&other.dot(direction))).unwrap_or(DVec3::Y)
+    let nearest = axes.max_by(|one, other| one.dot(standing).total_cmp(&other.dot(standing)));
+    nearest.filter(|axis| axis.dot(standing) >= LEAST_UPRIGHT)
 }

@@ -61,10 +61,16 @@ impl<'a> Plan<'a> {
         let bodies = [map.source, map.target].map(body);
         let (reference, rest) =
             (options.reference.of(library, map.source)?, options.target_pose.of(library, map.target)?);
+        let mut target_of = vec![None; source.joints().len()];
+        let mut source_of = vec![None; target.joints().len()];
+        for pair in &map.pairs {
+            target_of[pair.source] = Some(pair.target);
+            source_of[pair.target] = Some(pair.source);
+        }
         let motion = Motion::new(library, source, &bodies[0], clips);
         let from = Side { skeleton: source, body: &bodies[0], pose: &reference };
         let to = Side { skeleton: target, body: &bodies[1], pose: &rest };
-        let alignment = Alignment::new(map, [&from, &to], &motion, options);
+        let alignment = Alignment::new(&target_of, [&from, &to], &motion, options);
         let mut plan = Self {
             library,
             map,
@@ -76,16 +82,12 @@ impl<'a> Plan<'a> {
             alignment,
             motion,
             bodies,
-            target_of: vec![None; source.joints().len()],
-            source_of: vec![None; target.joints().len()],
+            target_of,
+            source_of,
             root: None,
             remark: None,
             target_size: crate::compress::rig_size(target),
         };
-        for pair in &map.pairs {
-            plan.target_of[pair.source] = Some(pair.target);
-            plan.source_of[pair.target] = Some(pair.source);
-        }
         plan.root = Root::of(&plan);
         if let Some(&Root { source, target, .. }) = plan.root.as_ref()
             && let Some(above) = plan.flat_above(target)

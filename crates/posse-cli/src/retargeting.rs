@@ -47,8 +47,7 @@ pub struct MapArgs {
     /// The up axis of SOURCE. `auto` takes the axis along which the figure stands in its clips.
     #[arg(long, value_name = "auto|x|y|z|-x|-y|-z", default_value = "auto", allow_hyphen_values = true, value_parser = parse_up)]
     source_up: Up,
-    /// The ground of SOURCE: `auto` takes 0 if the feet come down near it, else their lowest point, `zero` takes
-    /// 0; with
+    /// The ground of SOURCE: `auto` takes 0 if the feet come down near it, else their lowest point, `zero` takes 0; with
     /// `keep`, the root moves up and down as in the source, relative to the reference pose.
     #[arg(long, value_name = "auto|zero|keep", default_value = "auto")]
     ground: GroundChoice,
@@ -293,8 +292,8 @@ impl<'a> PoseOfFile<'a> {
     }
 }
 
-/// The pose of a file with joints of the names of a skeleton: its rest pose, or with `#CLIP` or `@SECONDS` that of a
-/// clip. A file with a single clip shows that. `None` if the text names no file with a skeleton.
+/// The pose of a file with joints of the names of a skeleton: that of its first clip, or of `#CLIP`, at `@SECONDS` or
+/// 0 s; with `#rest`, and of a file without clips, its rest pose. `None` if the text names no file with a skeleton.
 fn pose_of_file(
     source: &Source,
     skeleton: SkeletonId,
