@@ -464,6 +464,40 @@ fn textures_may_be_png_jpeg_or_webp() {
 }
 
 #[test]
+fn pixels_of_every_kind_are_those_of_the_image_crate() {
+    use image::DynamicImage;
+    use image::ImageFormat::{Jpeg, Png, WebP};
+    let colours = image::Rgba32FImage::from_fn(37, 23, |x, y| {
+        image::Rgba([x as f32 / 36.0, y as f32 / 22.0, (x * y % 7) as f32 / 6.0, (x % 5) as f32 / 4.0])
+    });
+    let colours = DynamicImage::from(colours);
+    let kinds = [
+        (Png, DynamicImage::from(colours.to_luma8())),
+        (Png, DynamicImage::from(colours.to_luma_alpha8())),
+        (Png, DynamicImage::from(colours.to_rgb8())),
+        (Png, DynamicImage::from(colours.to_rgba8())),
+        (Png, DynamicImage::from(colours.to_luma16())),
+        (Png, DynamicImage::from(colours.to_luma_alpha16())),
+        (Png, DynamicImage::from(colours.to_rgb16())),
+        (Png, DynamicImage::from(colours.to_rgba16())),
+        (Jpeg, DynamicImage::from(colours.to_luma8())),
+        (Jpeg, DynamicImage::from(colours.to_rgb8())),
+        (WebP, DynamicImage::from(colours.to_rgb8())),
+        (WebP, DynamicImage::from(colours.to_rgba8())),
+    ];
+    for (format, picture) in kinds {
+        let mut file = std::io::Cursor::new(Vec::new());
+        picture.write_to(&mut file, format).unwrap();
+        let file = file.into_inner();
+        let expected = image::load_from_memory(&file).unwrap().into_rgba8();
+        let found = posse_render::Image::decode(&file).unwrap();
+        let kind = picture.color();
+        assert_eq!(found.size, [37, 23], "{format:?}, {kind:?}");
+        assert!(found.pixels == expected.into_raw(), "{format:?}, {kind:?}");
+    }
+}
+
+#[test]
 fn buffers_and_images_may_be_given_as_bytes() {
     let (mut file, mut primitive) = mesh(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
     primitive["material"] = json!(0);
