@@ -120,7 +120,7 @@ fn keys_of_another_place_or_file_are_refused() {
 
 #[test]
 fn the_end_is_checked_when_the_last_frame_is_read() {
-    let text = format!("{LEG}0 0\n");
+    let text = format!("{LEG}2 10 0 0 0 0 90 0 0 0\n");
     let mut reader = Reader::new(Path::new("a.bvh"), text.as_bytes()).unwrap();
     let mut keys = Keys::new();
     assert_eq!(reader.read(1, &mut keys).unwrap(), 1);

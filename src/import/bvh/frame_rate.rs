@@ -14,8 +14,11 @@ const TELEVISION_RATES: [u32; 5] = [24, 30, 48, 60, 120];
 /// The largest rate that is looked for. Above, the digits of a frame time rarely tell two rates apart.
 const MAX_RATE: f64 = 2000.0;
 
-/// The smallest number of significant digits that can tell a rate.
+/// The smallest number of significant digits that can tell a usual rate.
 const MIN_DIGITS: usize = 2;
+
+/// The smallest number of significant digits that can tell any rate.
+const MIN_DIGITS_OF_ANY_RATE: usize = 3;
 
 /// The frame time that a tool has printed as `written`, whose value is `seconds`; `seconds` itself unless it is the
 /// reciprocal of a rate.
@@ -49,7 +52,8 @@ pub(super) fn exact_frame_time(seconds: f64, written: &str) -> f64 {
     let usual: Vec<f64> =
         agreeing.iter().copied().filter(|&rate| USUAL_RATES.iter().any(|&usual| f64::from(usual) == rate)).collect();
     match (&agreeing[..], &usual[..]) {
-        ([rate], _) | (_, [rate]) => whole(*rate),
+        (_, [rate]) => whole(*rate),
+        ([rate], _) if digits >= MIN_DIGITS_OF_ANY_RATE => whole(*rate),
         ([], _) => {
             let television = TELEVISION_RATES.map(|rate| 1001.0 / (1000.0 * f64::from(rate)));
             television.into_iter().find(|&time| agrees(time)).unwrap_or(seconds)

@@ -286,14 +286,17 @@ impl<R: BufRead> Reader<R> {
             )));
         };
         let (mut bytes, mut lines) = (0, 0);
-        let mut first_comma = None;
+        let mut first_comma: Option<u64> = None;
         while done < frames && bytes < text.len() {
             let line = read_line(&text[bytes..], done, &mut self.columns);
-            let line = line.or_else(|reason| {
-                let line = read_decimal_commas(&text[bytes..], done, &mut self.columns).ok_or(reason)?;
-                first_comma.get_or_insert(lines);
-                Ok(line)
-            });
+            let line = match line {
+                Err(reason) => {
+                    let line = read_decimal_commas(&text[bytes..], done, &mut self.columns);
+                    first_comma = first_comma.or(line.is_some().then_some(lines));
+                    line.ok_or(reason)
+                }
+                read => read,
+            };
             match line {
                 Ok(line) => {
                     bytes += line.bytes;

@@ -16,6 +16,8 @@ pub(super) struct Text<R> {
     /// Converted bytes, of which those before `at` have been consumed.
     converted: Vec<u8>,
     at: usize,
+    /// True after the last byte of the input has been converted.
+    is_at_end: bool,
 }
 
 /// How the text differs from what is passed on.
@@ -41,7 +43,7 @@ impl<R> std::fmt::Debug for Text<R> {
 
 impl<R: BufRead> Text<R> {
     pub fn new(input: R) -> Self {
-        Self { input, form: Form::Unknown, converted: Vec::new(), at: 0 }
+        Self { input, form: Form::Unknown, converted: Vec::new(), at: 0, is_at_end: false }
     }
 
     /// The encoding of the text if it is not UTF-8. Known after the first byte has been read.
@@ -68,9 +70,10 @@ impl<R: BufRead> Text<R> {
     fn convert(&mut self) -> io::Result<()> {
         self.converted.clear();
         self.at = 0;
-        loop {
+        // A decoder that has ended cannot go on.
+        while !self.is_at_end {
             let input = self.input.fill_buf()?;
-            let is_end = input.is_empty();
+            self.is_at_end = input.is_empty();
             let input = input.get(..CHUNK).unwrap_or(input);
             let bytes = input.len();
             match &mut self.form {
@@ -78,17 +81,18 @@ impl<R: BufRead> Text<R> {
                     let mut text = String::new();
                     let longest = decoder.max_utf8_buffer_length(bytes).unwrap_or(4 * bytes + 16);
                     text.reserve(longest);
-                    let _ = decoder.decode_to_string(input, &mut text, is_end);
+                    let _ = decoder.decode_to_string(input, &mut text, self.is_at_end);
                     push_lines(text.as_bytes(), is_after_return, &mut self.converted);
                 }
                 Form::CarriageReturns { is_after_return } => push_lines(input, is_after_return, &mut self.converted),
                 Form::Unknown | Form::Usual => {}
             }
             self.input.consume(bytes);
-            if is_end || !self.converted.is_empty() {
-                return Ok(());
+            if !self.converted.is_empty() {
+                break;
             }
         }
+        Ok(())
     }
 }
 
