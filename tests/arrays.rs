@@ -152,6 +152,22 @@ fn a_clip_without_length_does_not_move() {
 }
 
 #[test]
+fn a_fast_spin_has_the_sum_of_its_halves() {
+    let (mut library, skeleton, _) = arm();
+    let times = Arc::new(Timeline::new((0..=4).map(|key| f64::from(key) / 10.0).collect()).unwrap());
+    // 1000 degrees per second about z: 200 degrees from the moment before to the one after.
+    let half = |key: i32| (f64::from(key) * 50.0).to_radians();
+    let values = (0..=4).flat_map(|key| [0.0, 0.0, half(key).sin(), half(key).cos()]).collect();
+    let curve = Curve::new(times, Interpolation::Linear, 4, values).unwrap();
+    let clip = library.add_clip(Clip::new(None, skeleton, vec![Track::new(Target::Rotation(0), curve)])).unwrap();
+    let request = ArrayRequest { kinds: vec![ArrayKind::Angvel], ..ArrayRequest::of_joints(&[0]) };
+    let moments = [0.1, 0.2, 0.0].map(|time| Moment::new(clip, time, 0.1, 0.4));
+    let arrays = sample(&library, skeleton, &request, &moments);
+    let spin = [0.0, 0.0, 1000_f64.to_radians()];
+    assert_near(&arrays[0], [spin; 3].as_flattened(), 1e-4);
+}
+
+#[test]
 fn skin_matrices_weights_and_properties_have_their_order_and_space() {
     let skin_of = |skeleton, offset| Skin {
         name: None,

@@ -1,10 +1,11 @@
-//! The BVH importer: hand-worked cases on every engine, spellings, parts, broken files, and the commands.
+//! The BVH importer: hand-worked cases on every engine, spellings, parts, repaired and broken files.
 
 /// Broken files: each is refused with the line of its fault, and none does harm.
 mod broken;
-/// BVH files through the `posse` command.
 /// Files read in parts.
 mod parts;
+/// Files as people have them, which are read with a warning.
+mod repaired;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -232,6 +233,8 @@ fn usual_spellings_give_the_same_clip() {
         ("spaces before colons", LEG.replace("Frames:", "Frames :").replace("Time:", "Time\t:")),
         ("no space after colons", LEG.replace(": ", ":")),
         ("no colons", LEG.replace(": ", " ")),
+        ("lines of old Macintoshes", LEG.replace('\n', "\r")),
+        ("End Site with a number", LEG.replace("End Site", "End Site5")),
         ("signs and points", LEG.replace("10 0 0 ", "+10. .0 -0 ").replace("90 90", "9e1 0.9E+2")),
         (
             "OFFSET after the children",

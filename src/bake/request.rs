@@ -106,7 +106,8 @@ pub enum ArrayKind {
     Quat,
     /// Velocities of joints in model space, per second.
     Linvel,
-    /// Angular velocities of joints in model space: the axis times radians per second.
+    /// Angular velocities of joints in model space: the axis times radians per second. The rotations from the moment
+    /// before and to the moment after are each the shorter one, so that a joint may turn by up to 180 degrees in each.
     Angvel,
     /// Translations of joints relative to their parents.
     LocalPos,

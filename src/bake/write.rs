@@ -85,17 +85,22 @@ impl Posed<'_> {
 
     fn write_angular_velocities(&self, block: BlockMoments, width: usize, to: &mut [f32]) {
         let (chain, space) = (&self.layout.chain, self.layout.space);
-        let [mut from, mut until] = [WideRotation::default(); 2];
-        let (mut rates, mut turns) = ([0.0; LANES], WideVector::default());
+        let [mut from, mut at, mut until] = [WideRotation::default(); 3];
+        let (mut rates, [mut first, mut second]) = ([0.0; LANES], [WideVector::default(); 2]);
         let groups = block.moments.chunks(LANES).zip(block.poses.chunks(LANES));
         for ((moments, poses), to) in groups.zip(to.chunks_mut(LANES * width)) {
             rates.iter_mut().zip(moments).for_each(|(rate, moment)| *rate = moment.rate());
             for position in 0..width / 3 {
                 self.rotations.gather(chain, position, poses.iter().map(|poses| poses[0]), &mut from);
+                self.rotations.gather(chain, position, poses.iter().map(|poses| poses[1]), &mut at);
                 self.rotations.gather(chain, position, poses.iter().map(|poses| poses[2]), &mut until);
-                angular_velocities(&from, &until, &rates, &mut turns);
+                // Of each half, the shorter way is meant, so that a turn of almost two halves is found.
+                angular_velocities(&from, &at, &rates, &mut first);
+                angular_velocities(&at, &until, &rates, &mut second);
                 for (lane, to) in to.chunks_exact_mut(width).enumerate() {
-                    to.as_chunks_mut().0[position] = space.turn(turns.lane(lane)).map(|number| number as f32);
+                    let [first, second] = [first.lane(lane), second.lane(lane)];
+                    let velocity = space.turn(from_fn(|axis| first[axis] + second[axis]));
+                    to.as_chunks_mut().0[position] = velocity.map(|number| number as f32);
                 }
             }
         }

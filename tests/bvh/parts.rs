@@ -48,7 +48,10 @@ fn parts_of_any_size_give_the_bits_of_the_whole() {
     for (part, buffer) in [(1, 1 << 16), (7, 64), (31, 1), (32, 777), (33, 1 << 16), (149, 4096), (usize::MAX, 100)] {
         let input = BufReader::with_capacity(buffer, text.as_bytes());
         let mut reader = Reader::new(Path::new("motion/leg.bvh"), input).unwrap();
-        assert_eq!((reader.frames(), reader.frame_time(), reader.duration()), (150, 0.0083333, 149.0 * 0.0083333));
+        assert_eq!(
+            (reader.frames(), reader.frame_time(), reader.duration()),
+            (150, 1.0 / 120.0, 149.0 * (1.0 / 120.0))
+        );
         assert!(reader.skeleton() == library.skeleton(asset.skeleton));
         let mut keys = Keys::new();
         let mut read = 0;
@@ -117,7 +120,7 @@ fn keys_of_another_place_or_file_are_refused() {
 
 #[test]
 fn the_end_is_checked_when_the_last_frame_is_read() {
-    let text = format!("{LEG}0 0\n");
+    let text = format!("{LEG}2 10 0 0 0 0 90 0 0 0\n");
     let mut reader = Reader::new(Path::new("a.bvh"), text.as_bytes()).unwrap();
     let mut keys = Keys::new();
     assert_eq!(reader.read(1, &mut keys).unwrap(), 1);

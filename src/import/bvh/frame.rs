@@ -54,6 +54,19 @@ pub(super) fn read_line(text: &[u8], frame: usize, columns: &mut [FrameColumn]) 
     }
 }
 
+/// Reads the first line of a text, whose numbers have commas before their decimals and no points. `None` if they do not,
+/// or if the line cannot be read.
+#[cold]
+pub(super) fn read_decimal_commas(text: &[u8], frame: usize, columns: &mut [FrameColumn]) -> Option<ReadLine> {
+    let end = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |end| end + 1);
+    let line = text.get(..end)?;
+    if !line.contains(&b',') || line.contains(&b'.') {
+        return None;
+    }
+    let line: Vec<u8> = line.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
+    read_line(&line, frame, columns).ok()
+}
+
 /// The text after space, which may begin with the end of the line.
 fn skip_space(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c', rest @ ..] = text {

@@ -77,9 +77,11 @@ impl Builder {
                 self.begin(words, name, false)?;
             }
             ("END", Some(Open { is_end_site: false, joint, .. })) => {
-                words.keyword("SITE", "`End Site`")?;
                 let parent = self.hierarchy.joints.get(*joint).and_then(|joint| joint.name.as_deref());
-                let name = format!("{}_end", parent.unwrap_or_default());
+                let name = match words.end_site_name()? {
+                    Some(name) => name,
+                    None => format!("{}_end", parent.unwrap_or_default()),
+                };
                 self.begin(words, name, true)?;
             }
             ("OFFSET", Some(open)) => self.hierarchy.read_offset(words, open)?,

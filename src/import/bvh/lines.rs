@@ -4,14 +4,15 @@ use std::io::{BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::import::Fault;
+use crate::import::bvh::text::{self, Text};
 use crate::import::fault::shorten;
+use crate::import::{Fault, Warning};
 use crate::model::is_usable;
 
 /// The lines of a text. Lines that lie in the buffer of the input are not copied.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
-    input: R,
+    input: Text<R>,
     file: PathBuf,
     /// The number of lines that have been consumed.
     consumed: u64,
@@ -21,7 +22,7 @@ pub(super) struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     pub fn new(file: PathBuf, input: R) -> Self {
-        Self { input, file, consumed: 0, joined: Vec::new() }
+        Self { input: Text::new(input), file, consumed: 0, joined: Vec::new() }
     }
 
     /// The number of the last line that was consumed, from 1; 0 before the first.
@@ -123,6 +124,8 @@ fn fill<'a>(input: &'a mut impl BufRead, file: &Path) -> Result<&'a [u8], Error>
 
 /// The longest line of the hierarchy in bytes. A whole hierarchy may stand on one line.
 const LONGEST_LINE: usize = 1 << 24;
+/// The message about numbers with a decimal comma.
+pub(super) const DECIMAL_COMMA: &str = "the comma of a number is read as a decimal point; further ones are not listed";
 /// The longest name of a joint in bytes. An End Site repeats the name of its parent.
 const LONGEST_NAME: usize = 512;
 
@@ -134,11 +137,15 @@ pub(super) struct Words<R> {
     line: Vec<u8>,
     /// The first byte of the line that is not read yet.
     at: usize,
+    /// The line of the first name that is not UTF-8, and the encoding that it was read in.
+    other_encoding: Option<(u64, &'static str)>,
+    /// The line of the first number with a decimal comma.
+    decimal_comma: Option<u64>,
 }
 
 impl<R: BufRead> Words<R> {
     pub fn new(lines: Lines<R>) -> Self {
-        Self { lines, line: Vec::new(), at: 0 }
+        Self { lines, line: Vec::new(), at: 0, other_encoding: None, decimal_comma: None }
     }
 
     /// The lines after the present one.
@@ -185,6 +192,36 @@ impl<R: BufRead> Words<R> {
         Err(self.fault(format!("found {:?}; expected {expected}", shorten(&word))))
     }
 
+    /// The warnings about what was read in spite of its spelling.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let encoding = match self.other_encoding {
+            Some((line, encoding)) => Some((line, format!("the name is not UTF-8; it is read as {encoding}"))),
+            None => self.lines.input.other_encoding().map(|name| (1, format!("the file is read as {name}"))),
+        };
+        let comma = self.decimal_comma.map(|line| (line, DECIMAL_COMMA.to_owned()));
+        let warning = |(line, message)| Warning { path: format!("line {line}"), message };
+        encoding.into_iter().chain(comma).map(warning).collect()
+    }
+
+    /// Reads what follows `End`: `Site`, to which some tools append a number or a name, or a name instead of it.
+    pub fn end_site_name(&mut self) -> Result<Option<String>, Error> {
+        let expected = "`End Site`";
+        let is_on_next_line = matches!(self.rest().trim_ascii_start(), [] | [b'{' | b'}', ..]);
+        if is_on_next_line {
+            self.keyword("SITE", expected)?;
+            return Ok(None);
+        }
+        let words = self.name(expected)?;
+        let is_site = words.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("SITE"));
+        let name = if is_site { words[4..].trim() } else { &words };
+        let is_offset = name.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("OFFSET"));
+        if is_offset {
+            return Err(self.fault(format!("found {:?}; expected `{{` after {expected}", shorten(name))));
+        }
+        let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+        Ok((!is_number).then(|| name.to_owned()))
+    }
+
     /// Reads a colon, if it is the next word of this line.
     pub fn skip_colon(&mut self) {
         let rest = self.rest();
@@ -199,8 +236,10 @@ impl<R: BufRead> Words<R> {
         let rest = self.rest();
         let length = rest.iter().position(|byte| matches!(byte, b'{' | b'}')).unwrap_or(rest.len());
         let name = rest.get(..length).unwrap_or_default().trim_ascii();
-        let (bytes, name) = (name.len(), String::from_utf8_lossy(name).into_owned());
+        let bytes = name.len();
+        let (name, encoding) = text::decode_name(name);
         self.at += length;
+        self.other_encoding = self.other_encoding.or(encoding.map(|encoding| (self.line(), encoding)));
         match bytes {
             0 => Err(self.fault(format!("{kind} has no name; expected a name on the line of {kind}"))),
             1..=LONGEST_NAME => Ok(name),
@@ -213,10 +252,27 @@ impl<R: BufRead> Words<R> {
 
     /// A number in the range of an `f32`.
     pub fn number(&mut self, expected: &str) -> Result<f64, Error> {
+        Ok(self.written_number(expected)?.0)
+    }
+
+    /// A number in the range of an `f32`, and its text.
+    pub fn written_number(&mut self, expected: &str) -> Result<(f64, String), Error> {
         let word = self.need(expected)?;
-        match word.parse::<f64>() {
-            Ok(number) if is_usable(number) => Ok(number),
-            _ => Err(self.fault(format!("found {:?}; expected {expected}", shorten(&word)))),
+        let has_decimal_comma = word.bytes().filter(|&byte| byte == b',').count() == 1 && !word.contains('.');
+        let number = if has_decimal_comma { word.replace(',', ".").parse() } else { word.parse::<f64>() };
+        match number {
+            Ok(number) if is_usable(number) => {
+                if has_decimal_comma {
+                    self.decimal_comma = self.decimal_comma.or(Some(self.line()));
+                }
+                Ok((number, word))
+            }
+            _ => {
+                let has_comma = word.contains(',');
+                let hint =
+                    if has_comma { "; write a point before the decimals, and spaces between numbers" } else { "" };
+                Err(self.fault(format!("found {:?}; expected {expected}{hint}", shorten(&word))))
+            }
         }
     }
 

@@ -7,23 +7,29 @@
 //! translations a line. Numbers keep the units of the file.
 //!
 //! Keywords may be in any case, and words may stand on one line or on many. A name reaches to the end of its line, or
-//! to a brace. A frame is one line.
+//! to a brace. A frame is one line. A line ends with a line feed, a carriage return, or both.
+//!
+//! Files are read as people have them. An End Site may have a name. A frame time that is 1/30 or 1/120 as far as its
+//! digits go is that number exactly (`frame_rate`). Rows beyond the announced number of frames are read, with a warning,
+//! as are UTF-16 and names in Windows-1252 or Shift-JIS (`text`).
 //!
 //! [`load`] and [`from_slice`] read whole files, a [`Reader`] reads files of any length in parts.
 //!
-//! The stages, in order: `lines` finds lines and their words. `hierarchy` reads the joints and their channels. `frame`
+//! The stages, in order: `text` makes UTF-8 of other encodings. `lines` finds lines and their words. `hierarchy` reads the joints and their channels. `frame`
 //! reads the numbers of a block of frames. `half_angle` and `rotation` turn them into rotations. `keys` makes the clip.
 
 mod frame;
+mod frame_rate;
 mod half_angle;
 mod hierarchy;
 mod keys;
 mod lines;
 mod reader;
 mod rotation;
+mod text;
 
 pub use self::keys::Keys;
-pub use self::reader::Reader;
+pub use self::reader::{Reader, count_frames};
 
 use std::path::{Path, PathBuf};
 
@@ -90,7 +96,7 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<As
     // A frame takes at least a digit and a space per channel, whatever the file announces.
     let most = bytes.len() / (2 * reader.columns()).max(1) + 1;
     keys.reserve(most.min(usize::try_from(reader.frames()).unwrap_or(usize::MAX)));
-    reader.read(usize::MAX, &mut keys)?;
+    reader.read_all(&mut keys)?;
     let (frames, frame_time, warnings) = (reader.frames(), reader.frame_time(), reader.warnings().to_vec());
     let clip_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     // The reader has checked all that the model checks. If it misses a fault, the error still names the file.

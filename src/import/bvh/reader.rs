@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::frame::{longest_line, read_line};
+use super::frame::{longest_line, read_decimal_commas, read_line};
+use super::frame_rate;
 use super::half_angle::{BLOCK, FrameColumn};
 use super::hierarchy::{Columns, Hierarchy};
 use super::keys::{Keys, frame_seconds};
-use super::lines::{Lines, Words};
+use super::lines::{DECIMAL_COMMA, Lines, Words};
 use super::rotation::RotationState;
 use crate::error::Error;
 use crate::import::Warning;
@@ -65,6 +66,8 @@ pub struct Reader<R: BufRead> {
     next: u64,
     /// True if nothing follows the last frame.
     is_complete: bool,
+    /// True after a warning about decimal commas.
+    has_decimal_commas: bool,
     warnings: Vec<Warning>,
 }
 
@@ -89,7 +92,9 @@ impl<R: BufRead> Reader<R> {
     pub fn new(name: &Path, input: R) -> Result<Self, Error> {
         let mut words = Words::new(Lines::new(PathBuf::from(name), input));
         let Hierarchy { joints, tracks, columns, mut warnings } = Hierarchy::read(&mut words)?;
+
         let Head { mut frames, frame_time } = Head::read(&mut words)?;
+        warnings.extend(words.warnings());
         let lines = words.into_lines();
         if columns == 0 && frames > 0 {
             let message =
@@ -103,8 +108,20 @@ impl<R: BufRead> Reader<R> {
             Skeleton::new(skeleton_name, joints, Vec::new()).map_err(|error| lines.fault(error.to_string()))?;
         let states = vec![RotationState::default(); tracks.len()];
         let columns = vec![[0.0; BLOCK]; columns];
-        let (next, is_complete) = (0, false);
-        Ok(Self { lines, skeleton, tracks, states, columns, frames, frame_time, next, is_complete, warnings })
+        let (next, is_complete, has_decimal_commas) = (0, false, false);
+        Ok(Self {
+            lines,
+            skeleton,
+            tracks,
+            states,
+            columns,
+            frames,
+            frame_time,
+            next,
+            is_complete,
+            has_decimal_commas,
+            warnings,
+        })
     }
 
     /// The joints of the file, with the OFFSETs as their rest pose.
@@ -141,6 +158,82 @@ impl<R: BufRead> Reader<R> {
     /// the next frame.
     pub fn read(&mut self, count: usize, keys: &mut Keys) -> Result<usize, Error> {
         self.begin(keys)?;
+        let done = self.read_frames(count, keys)?;
+        if self.next == self.frames && !self.is_complete {
+            self.check_end()?;
+            self.is_complete = true;
+        }
+        Ok(done)
+    }
+
+    /// Sets the number of frames of a file whose rows are others than Frames announces. [`count_frames`] counts the
+    /// rows of a file.
+    ///
+    /// # Errors
+    /// [`Error::Import`] if the frame time is not above 0 with two frames or more, or the duration is beyond the range
+    /// of an `f32`; [`Error::Usage`] if as many frames have been read already.
+    pub fn set_frames(&mut self, frames: u64) -> Result<(), Error> {
+        if frames < self.next {
+            return Err(Error::Usage(format!("the reader has read {} frames; expected at least as many", self.next)));
+        }
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        check_duration(frames, self.frame_time).map_err(|reason| self.lines.fault(reason))?;
+        if frames != self.frames {
+            self.warnings.push(Warning {
+                path: format!("line {}", self.lines.number()),
+                message: format!("Frames announces {}, but there are {frames} rows, which are all read", self.frames),
+            });
+        }
+        (self.frames, self.is_complete) = (frames, false);
+        Ok(())
+    }
+
+    /// Reads all frames, those beyond the announced number with a warning.
+    pub(super) fn read_all(&mut self, keys: &mut Keys) -> Result<(), Error> {
+        self.begin(keys)?;
+        self.read_frames(usize::MAX, keys)?;
+        if !self.columns.is_empty() {
+            let announced = self.next;
+            loop {
+                let rows = self.buffered_rows()?;
+                let Some(rows) = rows else { break };
+                check_duration(self.frames + rows as u64, self.frame_time)
+                    .map_err(|reason| self.lines.fault(reason))?;
+                self.frames += rows as u64;
+                self.read_frames(rows, keys)?;
+            }
+            if self.frames > announced {
+                let rows = self.frames;
+                self.warnings.push(Warning {
+                    path: format!("line {}", self.lines.number()),
+                    message: format!("Frames announces {announced}, but there are {rows} rows, which are all read"),
+                });
+            }
+        }
+        self.check_end()?;
+        self.is_complete = true;
+        Ok(())
+    }
+
+    /// The number of rows that the buffer of the input holds, at least 1; `None` at the end of the file. Empty lines
+    /// before the rows are consumed.
+    fn buffered_rows(&mut self) -> Result<Option<usize>, Error> {
+        loop {
+            let Some(text) = self.lines.whole_lines(longest_line(self.columns.len()))? else { return Ok(None) };
+            let is_row = |line: &&[u8]| !line.trim_ascii().is_empty();
+            let rows = text.split(|&byte| byte == b'\n').filter(is_row).count();
+            if rows > 0 {
+                return Ok(Some(rows));
+            }
+            let (bytes, lines) = (text.len(), text.iter().filter(|&&byte| byte == b'\n').count() as u64);
+            self.lines.consume(bytes, lines);
+        }
+    }
+
+    /// Reads up to `count` of the frames that are left.
+    fn read_frames(&mut self, count: usize, keys: &mut Keys) -> Result<usize, Error> {
         let left = usize::try_from(self.frames - self.next).unwrap_or(usize::MAX);
         let count = count.min(left);
         let mut done = 0;
@@ -148,10 +241,6 @@ impl<R: BufRead> Reader<R> {
             let frames = (count - done).min(BLOCK);
             self.read_block(frames, keys)?;
             done += frames;
-        }
-        if self.next == self.frames && !self.is_complete {
-            self.check_end()?;
-            self.is_complete = true;
         }
         Ok(done)
     }
@@ -197,8 +286,18 @@ impl<R: BufRead> Reader<R> {
             )));
         };
         let (mut bytes, mut lines) = (0, 0);
+        let mut first_comma: Option<u64> = None;
         while done < frames && bytes < text.len() {
-            match read_line(&text[bytes..], done, &mut self.columns) {
+            let line = read_line(&text[bytes..], done, &mut self.columns);
+            let line = match line {
+                Err(reason) => {
+                    let line = read_decimal_commas(&text[bytes..], done, &mut self.columns);
+                    first_comma = first_comma.or(line.is_some().then_some(lines));
+                    line.ok_or(reason)
+                }
+                read => read,
+            };
+            match line {
                 Ok(line) => {
                     bytes += line.bytes;
                     lines += 1;
@@ -206,6 +305,11 @@ impl<R: BufRead> Reader<R> {
                 }
                 Err(reason) => return Err(self.lines.fault_after(lines + 1, reason)),
             }
+        }
+        if let Some(lines) = first_comma.filter(|_| !self.has_decimal_commas) {
+            self.has_decimal_commas = true;
+            let path = format!("line {}", self.lines.number() + lines + 1);
+            self.warnings.push(Warning { path, message: DECIMAL_COMMA.into() });
         }
         self.lines.consume(bytes, lines);
         Ok(done)
@@ -215,15 +319,37 @@ impl<R: BufRead> Reader<R> {
     fn check_end(&mut self) -> Result<(), Error> {
         let mut line = Vec::new();
         while self.lines.read_line(longest_line(self.columns.len()), &mut line)? {
-            if !line.trim_ascii().is_empty() {
-                let frames = self.frames;
-                return Err(self.lines.fault(format!(
-                    "found more after the last of {frames} frames; expected the end of the file. Frames may announce too few"
-                )));
+            if line.trim_ascii().is_empty() {
+                continue;
             }
+            read_line(&line, 0, &mut self.columns).map_err(|reason| self.lines.fault(reason))?;
+            let frames = self.frames;
+            return Err(self.lines.fault(format!(
+                "found more after the last of {frames} frames; expected the end of the file. Frames may announce too few"
+            )));
         }
         Ok(())
     }
+}
+
+/// The number of frames of a BVH file: the rows of MOTION, whatever Frames announces. It reads the whole file, in parts.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a line if HIERARCHY or the head of MOTION cannot be
+/// used, or a line is too long for a frame.
+pub fn count_frames(file: impl AsRef<Path>) -> Result<u64, Error> {
+    let mut reader = Reader::open(file)?;
+    let mut frames = 0;
+    if reader.columns.is_empty() {
+        return Ok(frames);
+    }
+    while let Some(rows) = reader.buffered_rows()? {
+        frames += rows as u64;
+        let text = reader.lines.whole_lines(longest_line(reader.columns.len()))?.unwrap_or_default();
+        let (bytes, lines) = (text.len(), text.iter().filter(|&&byte| byte == b'\n').count() as u64);
+        reader.lines.consume(bytes, lines);
+    }
+    Ok(frames)
 }
 
 /// Appends the translations of the first frames of a block.
@@ -263,24 +389,23 @@ impl Head {
             Some(word) if word.eq_ignore_ascii_case("FRAME") => {
                 words.keyword("TIME", expected)?;
                 words.skip_colon();
-                words.number("the seconds per frame, a finite number")?
+                let (seconds, written) = words.written_number("the seconds per frame, a finite number")?;
+                frame_rate::exact_frame_time(seconds, &written)
             }
             Some(word) => {
+                let hint = match word.parse::<f64>() {
+                    Ok(_) => {
+                        ". The file does not say how long a frame lasts; write `Frame Time: 0.033333`, the \
+                              seconds per frame, on a line before the first frame"
+                    }
+                    Err(_) => "",
+                };
                 let word = shorten(&word);
-                return Err(words.fault(format!("found {word:?}; expected {expected}")));
+                return Err(words.fault(format!("found {word:?}; expected {expected}{hint}")));
             }
         };
-        if frames > 1 && frame_time <= 0.0 {
-            return Err(words.fault(format!(
-                "the frame time is {frame_time} s with {frames} frames; expected more than 0, for example 0.033333"
-            )));
-        }
-        if !is_usable(frame_seconds(frames.saturating_sub(1), frame_time)) {
-            let reason = "Frames times Frame Time is not a finite number in the range of an f32";
-            return Err(
-                words.fault(format!("{frames} frames of {frame_time} s: {reason}; Frames stands in line {line}"))
-            );
-        }
+        check_duration(frames, frame_time)
+            .map_err(|reason| words.fault(format!("{reason}; Frames stands in line {line}")))?;
         match words.rest_of_line() {
             rest if rest.is_empty() => Ok(Self { frames, frame_time }),
             rest => {
@@ -291,4 +416,18 @@ impl Head {
             }
         }
     }
+}
+
+/// Checks the length of a clip. Fails with a reason.
+fn check_duration(frames: u64, frame_time: f64) -> Result<(), String> {
+    if frames > 1 && frame_time <= 0.0 {
+        return Err(format!(
+            "the frame time is {frame_time} s with {frames} frames; expected more than 0, for example 0.033333"
+        ));
+    }
+    if !is_usable(frame_seconds(frames.saturating_sub(1), frame_time)) {
+        let reason = "Frames times Frame Time is not a finite number in the range of an f32";
+        return Err(format!("{frames} frames of {frame_time} s: {reason}"));
+    }
+    Ok(())
 }

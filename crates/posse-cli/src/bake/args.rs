@@ -28,7 +28,8 @@ repeated. Two clips of one name are refused, and so are outputs that would repla
 
 Arrays (frames first, float32), of --arrays:
   pos, quat                positions (joints, 3) and rotations (joints, 4) in model space; the default
-  linvel, angvel           velocities (joints, 3) in model space, per second: central differences over 1/fps on both sides
+  linvel, angvel           velocities (joints, 3) in model space, per second: central differences over 1/fps on both sides;
+                           of rotations, the mean of the differences on both sides
   local_pos, local_quat, local_scale
                            relative to the parent of the joint
   skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins. With --up z and --scale they

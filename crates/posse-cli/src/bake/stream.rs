@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, BufReader};
 
-use posse::import::bvh::{Keys, Reader};
+use posse::import::bvh::{Keys, Reader, count_frames};
 use posse::{ClipId, Error, Library, SkeletonId};
 
 use crate::bake::clip::{Rig, UNBOUND, bvh_fps, grid};
@@ -38,7 +38,8 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     }
     let input = HashingReader::new(open_regular(&file.path)?);
     let sha256 = input.hash();
-    let reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
+    let mut reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
+    reader.set_frames(count_frames(&file.path)?.max(reader.frames()))?;
     for warning in reader.warnings() {
         job.warn(&format!("warning: {}: {warning}", file.path.display()));
     }

@@ -1,0 +1,137 @@
+use std::io::BufReader;
+use std::path::Path;
+
+use posse::Library;
+use posse::import::bvh::{self, Asset, Keys, Reader, count_frames};
+
+use crate::support::bvh_leg::LEG;
+use crate::support::skip::report_skipped;
+
+fn import(text: &[u8]) -> (Library, Asset) {
+    let mut library = Library::new();
+    let asset = bvh::from_slice(&mut library, Path::new("motion/leg.bvh"), text);
+    let asset = asset.unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(text)));
+    (library, asset)
+}
+
+/// The text of each warning.
+fn warnings(asset: &Asset) -> Vec<String> {
+    asset.warnings.iter().map(ToString::to_string).collect()
+}
+
+fn names(library: &Library, asset: &Asset) -> Vec<String> {
+    library.skeleton(asset.skeleton).joints().iter().map(|joint| joint.name.clone().unwrap()).collect()
+}
+
+#[test]
+fn an_end_site_may_have_a_name() {
+    for (written, name) in [
+        ("End Site ToeTip", "ToeTip"),
+        ("End ToeTip", "ToeTip"),
+        ("End Site Toe Tip ", "Toe Tip"),
+        ("End Site5", "Foot_end"),
+        ("end site 5", "Foot_end"),
+        ("End\nSite", "Foot_end"),
+    ] {
+        let (library, asset) = import(LEG.replace("End Site", written).as_bytes());
+        assert_eq!(names(&library, &asset), ["Hips", "Upper Leg", "Foot", name], "{written}");
+        assert_eq!(warnings(&asset), Vec::<String>::new(), "{written}");
+    }
+}
+
+#[test]
+fn rows_beyond_the_announced_ones_are_read() {
+    let (whole, of_whole) = import(LEG.as_bytes());
+    for announced in ["Frames: 1", "Frames: 0"] {
+        let text = LEG.replace("Frames: 2", announced).replace("90 0 0 0\n", "90 0 0 0\n\n \n");
+        let (library, asset) = import(text.as_bytes());
+        let number = announced.split_once(' ').unwrap().1;
+        let warning = format!("Frames announces {number}, but there are 2 rows, which are all read");
+        assert!(warnings(&asset).len() == 1 && warnings(&asset)[0].ends_with(&warning), "{:?}", warnings(&asset));
+        assert!(library == whole && asset.frames == 2 && asset.clip == of_whole.clip, "{announced}");
+        // A reader of parts is told the number beforehand.
+        let mut reader = Reader::new(Path::new("leg.bvh"), BufReader::with_capacity(9, text.as_bytes())).unwrap();
+        let error = reader.read(5, &mut Keys::new()).unwrap_err().to_string();
+        assert!(error.contains("found more after the last of"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("leg.bvh");
+        std::fs::write(&path, &text).unwrap();
+        let (mut reader, mut keys) = (Reader::open(&path).unwrap(), Keys::new());
+        reader.set_frames(count_frames(&path).unwrap()).unwrap();
+        assert_eq!((reader.read(5, &mut keys).unwrap(), reader.frames(), reader.warnings().len()), (2, 2, 1));
+        assert!(keys.clip(asset.skeleton, Some("leg".into())).unwrap() == *library.clip(asset.clip));
+        assert!(reader.set_frames(1).is_err());
+    }
+    // A time per frame is needed for two rows, also if one is announced.
+    let text = LEG.replace("Frames: 2\nFrame Time: 0.5", "Frames: 1\nFrame Time: 0");
+    let error = bvh::from_slice(&mut Library::new(), Path::new("a.bvh"), text.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("the frame time is 0 s with 2 frames"), "{error}");
+}
+
+#[test]
+fn decimal_commas_are_points() {
+    let exact = LEG.replace("OFFSET 0 -4 0", "OFFSET 0 -4.5 0").replace("2 10 0 90", "2.5 10 0.25 90");
+    let commas = LEG.replace("OFFSET 0 -4 0", "OFFSET 0,0 -4,5 0,0").replace("2 10 0 90", "2,5 10 0,25 90");
+    let ((whole, _), (library, asset)) = (import(exact.as_bytes()), import(commas.as_bytes()));
+    assert!(whole == library);
+    let message = "the comma of a number is read as a decimal point; further ones are not listed";
+    assert_eq!(warnings(&asset), [format!("line 8: {message}"), format!("line 25: {message}")]);
+}
+
+#[test]
+fn other_encodings_are_read() {
+    let text = LEG.replace("Hips", "H\u{fc}fte").replace('\n', "\r\n");
+    let (whole, of_whole) = import(text.as_bytes());
+    assert_eq!(of_whole.warnings, []);
+    for (order, name) in [(u16::to_le_bytes as fn(u16) -> [u8; 2], "UTF-16LE"), (u16::to_be_bytes, "UTF-16BE")] {
+        let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
+        let (library, asset) = import(&units.flat_map(order).collect::<Vec<u8>>());
+        assert!(library == whole, "{name}");
+        assert_eq!(warnings(&asset), [format!("line 1: the file is read as {name}")]);
+    }
+    // Windows-1252 has a byte per letter, the code point.
+    let (library, asset) = import(&text.chars().map(|letter| u8::try_from(letter).unwrap()).collect::<Vec<u8>>());
+    assert!(library == whole);
+    assert_eq!(warnings(&asset), ["line 2: the name is not UTF-8; it is read as Windows-1252"]);
+    let japanese =
+        [&b"HIERARCHY ROOT "[..], b"\x8d\xb6\x98r", &LEG.as_bytes()["HIERARCHY\nROOT Hips".len()..]].concat();
+    let (library, asset) = import(&japanese);
+    assert_eq!(names(&library, &asset)[0], "\u{5de6}\u{8155}");
+    assert_eq!(warnings(&asset), ["line 1: the name is not UTF-8; it is read as Shift-JIS"]);
+}
+
+#[test]
+fn printed_frame_times_are_rates() {
+    let (_, asset) = import(LEG.replace("0.5", "0.033333").as_bytes());
+    assert_eq!(asset.frame_time, 1.0 / 30.0);
+    let (_, asset) = import(LEG.replace("0.5", "0.033367").as_bytes());
+    assert_eq!(asset.frame_time, 1001.0 / 30000.0);
+}
+
+#[test]
+fn files_of_people_are_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/bvh");
+    if !folder.is_dir() {
+        report_skipped("BVH files as people have them: ../shared/cases/bvh is missing");
+        return;
+    }
+    // The name of the last joint, the frames, the seconds of a frame, and the number of warnings.
+    for (case, last, frames, frame_time, warning_count) in [
+        ("cr_only", "Knee_end", 3, 1.0 / 30.0, 0),
+        ("endsite_named", "KneeTip", 3, 1.0 / 30.0, 0),
+        ("fps_120_008333", "Knee_end", 401, 1.0 / 120.0, 0),
+        ("offset_comma", "Knee_end", 3, 1.0 / 30.0, 1),
+        ("rokoko_extra_row", "Knee_end", 5, 1.0 / 30.0, 1),
+        ("utf16", "Knee_end", 3, 1.0 / 30.0, 1),
+    ] {
+        let (library, asset) = import(&std::fs::read(folder.join(case).join("in.bvh")).unwrap());
+        assert_eq!(names(&library, &asset).last().unwrap(), last, "{case}");
+        assert_eq!((asset.frames, asset.frame_time), (frames, frame_time), "{case}");
+        assert_eq!(asset.warnings.len(), warning_count, "{case}: {:?}", warnings(&asset));
+    }
+    let (library, asset) = import(&std::fs::read(folder.join("cp1252_names/in.bvh")).unwrap());
+    assert!(names(&library, &asset).iter().any(|name| name == "H\u{fc}fte"), "{:?}", names(&library, &asset));
+    let without_time = std::fs::read(folder.join("frame_time_missing/in.bvh")).unwrap();
+    let error = bvh::from_slice(&mut Library::new(), Path::new("in.bvh"), &without_time).unwrap_err().to_string();
+    assert!(error.starts_with("in.bvh: line 18: found \"0.000000\"; expected `Frame Time:`. The file"), "{error}");
+}
