@@ -234,13 +234,7 @@ impl Retargeter {
     }
 
     /// Retargets clips of a file to a rig. They take the places of the originals; the others stay clips of the source.
-    pub fn retarget(
-        &self,
-        mut source: Source,
-        file: &Path,
-        rig: &Rig,
-        clips: &[ClipId],
-    ) -> Result<Retargeted, Error> {
+    pub fn retarget(&self, mut source: Source, file: &Path, rig: &Rig, clips: &[ClipId]) -> Result<Retargeted, Error> {
         let nodes = rig.add_to(&mut source.library)?;
         let joints = source.library.skeleton(nodes.skeleton).joints().len() as u64;
         check_limit("clips x joints of the rig", clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
@@ -434,9 +428,7 @@ impl PoseFile {
             (None, [clip]) => ReferencePose::Clip { clip: *clip, time },
             (None, _) => {
                 let clips = list_clips(&source);
-                return Err(fault(format!(
-                    "{path} has several clips; add #CLIP, or #rest for its rest pose: {clips}"
-                )));
+                return Err(fault(format!("{path} has several clips; add #CLIP, or #rest for its rest pose: {clips}")));
             }
             (Some(name), _) => match find_clip(&source, Some(name)).map_err(|error| fault(error.to_string()))? {
                 Some(clip) => ReferencePose::Clip { clip, time },

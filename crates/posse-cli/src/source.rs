@@ -337,10 +337,9 @@ pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>
         }
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(*only)),
-        (None, _) => Err(Error::Usage(format!(
-            "the file has several clips; select one with --clip: {}",
-            list_clips(source)
-        ))),
+        (None, _) => {
+            Err(Error::Usage(format!("the file has several clips; select one with --clip: {}", list_clips(source))))
+        }
     }
 }
 
