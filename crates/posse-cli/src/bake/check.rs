@@ -10,7 +10,7 @@ use posse::Error;
 use crate::Outcome;
 use crate::bake::args::Args;
 use crate::bake::facts::SourceFacts;
-use crate::bake::frames::FrameRange;
+use crate::bake::frames::ClipPart;
 use crate::bake::inputs::{ClipFile, Inputs, ListedClip, stem};
 use crate::bake::job::Job;
 use crate::bake::manifest::{ListedOutputs, ListedSource, UNLISTED};
@@ -125,7 +125,7 @@ impl<'a> Outputs<'a> {
         };
         let mut missing = Vec::new();
         if let Some(output) = crowd::reference_output(self.options, file) {
-            let fault = self.listed.fault(&output, stem(&file.below), FrameRange::default(), source);
+            let fault = self.listed.fault(&output, stem(&file.below), &ClipPart::default(), source);
             let reason = fault.map(|fault| format!("{output}: {fault}"));
             missing.extend(reason.map(|reason| Missing { clip: None, path: path.clone(), reason }));
         }
@@ -138,9 +138,9 @@ impl<'a> Outputs<'a> {
 
     /// The reason that the output of a clip is missing; `None` if it is there.
     fn fault(&self, clip: &ListedClip, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
-        let ListedClip { name, range, .. } = clip;
+        let ListedClip { name, part: wanted, .. } = clip;
         if !self.options.format.is_per_share() {
-            return self.listed.fault(&self.options.format.output(name), name, *range, source);
+            return self.listed.fault(&self.options.format.output(name), name, wanted, source);
         }
         let Some(PartClip { part, listed }) = self.clips.get(name.as_str()) else {
             let unlisted = self.unlisted_part().map(|name| format!("; {name} is {UNLISTED}"));
@@ -148,7 +148,7 @@ impl<'a> Outputs<'a> {
         };
         match &self.parts[*part] {
             Some(fault) => Some(format!("{part}: {fault}")),
-            None => listed.fault(*range, source),
+            None => listed.fault(wanted, source),
         }
     }
 

@@ -6,7 +6,7 @@ use posse::{Error, Library, SkeletonId};
 use crate::bake::facts::{Facts, SourceFacts, VERSION};
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::frames::ClipFrames;
-use crate::bake::inputs::ClipFile;
+use crate::bake::inputs::{ClipFile, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
@@ -80,7 +80,7 @@ impl<'a> Rig<'a> {
     pub fn facts(
         &self,
         options: &Options,
-        name: &str,
+        clip: &ListedClip,
         frames: &ClipFrames,
         source: SourceFacts,
         engine: String,
@@ -89,14 +89,14 @@ impl<'a> Rig<'a> {
         let name_of = |&joint: &usize| joints[joint].name.clone().unwrap_or_default();
         let parent = |parent: &Option<usize>| parent.map_or(-1, |parent| i32::try_from(parent).unwrap_or(i32::MAX));
         Facts {
-            clip: name.to_owned(),
+            clip: clip.name.clone(),
             fps: frames.grid.fps(),
             joint_names: self.layout.joints().iter().map(name_of).collect(),
             parents: self.layout.parents().iter().map(parent).collect(),
             quaternion_order: options.quaternions.name(),
             up_axis: options.up.name(),
             unit_scale: options.scale,
-            source: SourceFacts { frames: frames.source, ..source },
+            source: SourceFacts { clip: clip.part.clip.clone(), frames: frames.source, ..source },
             options: options.text.clone(),
             posse_version: VERSION,
             engine,
@@ -115,11 +115,11 @@ pub struct ClipBake<'a, 'w> {
 }
 
 impl ClipBake<'_, '_> {
-    /// Bakes frames of a motion under a name. A bake that stops leaves it out.
-    pub fn bake(&self, name: &str, motion: &FramedMotion, sampler: &mut Sampler) -> Result<(), Fault> {
+    /// Bakes frames of a motion as a clip. A bake that stops leaves it out.
+    pub fn bake(&self, clip: &ListedClip, motion: &FramedMotion, sampler: &mut Sampler) -> Result<(), Fault> {
         let Self { job, file, rig, .. } = self;
         let FramedMotion { motion, frames, warnings } = motion;
-        let mut writer = rig.begin(job, self.turn, name)?;
+        let mut writer = rig.begin(job, self.turn, &clip.name)?;
         let mut block = Block::new(&rig.layout);
         let mut first = frames.frames.start;
         while first < frames.frames.end && !job.is_stopped() {
@@ -132,7 +132,7 @@ impl ClipBake<'_, '_> {
         if job.is_stopped() {
             return Ok(());
         }
-        let facts = rig.facts(job.options, name, frames, self.source.clone(), sampler.name());
+        let facts = rig.facts(job.options, clip, frames, self.source.clone(), sampler.name());
         let facts = Facts { warnings: warnings.clone(), ..facts };
         rig.finish(job, writer, &facts)?;
         job.count_baked(file, &facts, frames.count());

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use crate::bake::clip::{ClipBake, FramedMotion, Rig};
 use crate::bake::format::{Character, Format, write_crowd};
-use crate::bake::frames::{ClipFrames, FrameRange, OwnRate};
+use crate::bake::frames::{ClipFrames, ClipPart, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
 use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
@@ -20,15 +20,15 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     let reference = reference_output(job.options, file);
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
-    let whole = FrameRange::default();
-    let has_reference = |reference: &String| job.has(reference, stem(&file.below), whole, || Ok(source.clone()));
+    let whole = ClipPart::default();
+    let has_reference = |reference: &String| job.has(reference, stem(&file.below), &whole, || Ok(source.clone()));
     if clips.is_empty() && reference.as_ref().is_none_or(has_reference) {
         return Ok(());
     }
     let mut library = Library::new();
     let crowd = crowd::load(&mut library, &file.path)?;
     crowd.warnings.iter().for_each(|warning| job.warn(&format!("warning: {}: {warning}", file.path.display())));
-    let frames = ClipFrames::new(whole, job.options.fps, OwnRate::default(), duration(&library, &crowd)?)?;
+    let frames = ClipFrames::new(whole.range, job.options.fps, OwnRate::default(), duration(&library, &crowd)?)?;
     let mut sampler = job.engines.open(&library)?;
     let mut bake = |clip: &ListedClip| -> Result<(), Fault> {
         let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)
@@ -42,7 +42,7 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
         let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
         let bake = ClipBake { job, file, turn, rig, source: &source };
         let (motion, frames) = (Motion::Layers(instance.layers(0)), frames.clone());
-        bake.bake(&clip.name, &FramedMotion { motion, frames, warnings: Vec::new() }, &mut sampler)
+        bake.bake(clip, &FramedMotion { motion, frames, warnings: Vec::new() }, &mut sampler)
     };
     let mut failed = HashSet::new();
     for clip in clips {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use posse::Error;
 
 use crate::bake::cut_list::{CutList, CutRow, Piece};
+use crate::bake::frames::ClipPart;
 use crate::bake::inputs::{ClipFile, Failure, Inputs, Kind, ListedClip, check_length, stem};
 
 /// The largest number of names that a message lists.
@@ -132,10 +133,12 @@ impl<'a> Cutter<'a> {
             None if is_data_set || range.is_whole() => clip.name.clone(),
             None => format!("{}@{}", clip.name, range.to_string().replace(':', "-")),
         };
-        let piece = ListedClip { index: clip.index, name, range };
+        let own = Some(clip.name.clone()).filter(|own| *own != name);
+        let piece = ListedClip { index: clip.index, name, part: ClipPart { clip: own, range } };
         check_length(&piece, self.extension).map_err(Refusal::Row)?;
         if let Some(earlier) = self.names.get(&piece.name) {
-            let is_same = |other: &ListedClip| (other.index, other.range) == (piece.index, range);
+            let is_same =
+                |other: &ListedClip| (other.index, &other.name, &other.part) == (piece.index, &piece.name, &piece.part);
             let same = self.pieces.get(&file).is_some_and(|pieces| pieces.iter().any(is_same));
             return if same {
                 Ok(Some(format!("it repeats row {earlier}, and is left out")))
@@ -273,14 +276,13 @@ fn output_name(name: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::bake::frames::FrameRange;
     use crate::bake::inputs::Contents;
 
     use super::*;
 
     fn file(path: &str, below: &str, clips: &[&str]) -> ClipFile {
         let name = |clip: &&str| if clip.is_empty() { stem(below).into() } else { format!("{}#{clip}", stem(below)) };
-        let listed = |(index, name)| ListedClip { index, name, range: FrameRange::default() };
+        let listed = |(index, name)| ListedClip { index, name, part: ClipPart::default() };
         let clips = clips.iter().map(name).enumerate().map(listed).collect::<Vec<_>>();
         let (count, kind) = (clips.len(), Kind::Bvh);
         let contents = Contents { kind, count, clips, beside: Vec::new(), selected: Vec::new(), names: Vec::new() };

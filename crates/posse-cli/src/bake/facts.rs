@@ -57,6 +57,9 @@ pub struct SourceFacts {
     pub sha256: String,
     /// The files beside it that it names, in the order of their first mention.
     pub buffers: Vec<BufferFacts>,
+    /// The name of the clip, if its piece has another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip: Option<String>,
     /// The frames that the output has; `None` for a whole clip.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub frames: Option<SourceFrames>,

@@ -89,7 +89,7 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
             return Ok(());
         }
         let motion = loaded.motion(job, file, clip).map_err(Fault::from);
-        let baked = motion.and_then(|motion| bake.bake(&clip.name, &motion, &mut sampler));
+        let baked = motion.and_then(|motion| bake.bake(clip, &motion, &mut sampler));
         if let Err(fault) = baked {
             job.fail(file, Some(&clip.name), fault);
         }
@@ -148,7 +148,7 @@ impl Loaded {
         }
         let clip = self.library.clip(id);
         let own = OwnRate { keys: self.fps.or_else(|| native_fps(clip)), has_frames: self.fps.is_some() };
-        let frames = ClipFrames::new(listed.range, job.options.fps, own, clip.duration())?;
+        let frames = ClipFrames::new(listed.part.range, job.options.fps, own, clip.duration())?;
         job.warn_of_frames(file, listed, &frames);
         check_warnings(job, file, self.warnings.iter().filter(|warning| warning.clip == Some(id)))?;
         let about = self.warnings.iter().filter(|warning| warning.clip.is_none_or(|clip| clip == id));

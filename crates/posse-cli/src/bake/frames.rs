@@ -91,6 +91,15 @@ pub struct SourceFrames {
     pub last: u64,
 }
 
+/// What of a file becomes an output, besides the clip's index: all of a clip by default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ClipPart {
+    /// The name of the clip, if its piece has another one.
+    pub clip: Option<String>,
+    /// The frames.
+    pub range: FrameRange,
+}
+
 /// The frame rates of a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OwnRate {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::bake::facts::{self, SourceFacts};
-use crate::bake::frames::FrameRange;
+use crate::bake::frames::ClipPart;
 use crate::bake::options::Options;
 use crate::output::file_name;
 use crate::threads::map;
@@ -107,7 +107,8 @@ impl ClipFile {
             Kind::Bvh | Kind::Cocos => Vec::new(),
         };
         let buffers = facts::facts_of_buffers(&self.path, &buffers)?;
-        Ok(SourceFacts { path: self.below.clone(), sha256: facts::sha256_of_bytes(bytes), buffers, frames: None })
+        let (path, sha256) = (self.below.clone(), facts::sha256_of_bytes(bytes));
+        Ok(SourceFacts { path, sha256, buffers, ..SourceFacts::default() })
     }
 
     /// The facts of the file, which is read. A BVH file is not read at once, because it may be long.
@@ -439,8 +440,8 @@ pub struct ListedClip {
     pub index: usize,
     /// The name: the path of the output below OUT, without extension.
     pub name: String,
-    /// The frames that are baked.
-    pub range: FrameRange,
+    /// What of it is baked.
+    pub part: ClipPart,
 }
 
 /// Reads the size and the clips of a file.
@@ -463,7 +464,8 @@ fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Er
     let is_wanted = |index: usize| selected.is_empty() || selected.contains(&Some(index));
     let output_names = output_names(stem(&found.below), kind, &names);
     let clips = output_names.into_iter().enumerate().filter(|(index, _)| is_wanted(*index));
-    let clips = clips.map(|(index, name)| ListedClip { index, name, range: options.frames });
+    let clips =
+        clips.map(|(index, name)| ListedClip { index, name, part: ClipPart { clip: None, range: options.frames } });
     let clips: Vec<ListedClip> = clips.collect();
     if options.cuts.is_none() {
         clips.iter().try_for_each(|clip| check_length(clip, options.format.extension())).map_err(Error::Usage)?;

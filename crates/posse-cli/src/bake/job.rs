@@ -10,7 +10,7 @@ use posse::Error;
 
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::{Facts, SourceFacts};
-use crate::bake::frames::{ClipFrames, FrameRange};
+use crate::bake::frames::{ClipFrames, ClipPart};
 use crate::bake::inputs::{ClipFile, Failure, ListedClip};
 use crate::bake::manifest::{ListedSource, Manifest, UNLISTED};
 use crate::bake::options::Options;
@@ -60,13 +60,13 @@ impl Job<'_> {
         &self,
         output: &str,
         clip: &str,
-        range: FrameRange,
+        part: &ClipPart,
         source: impl FnOnce() -> Result<SourceFacts, Error>,
     ) -> bool {
         if !self.resume {
             return false;
         }
-        let fault = self.manifest.listed.fault(output, clip, range, source);
+        let fault = self.manifest.listed.fault(output, clip, part, source);
         if fault.as_deref() == Some(UNLISTED) {
             self.warn_of_unlisted();
         }
@@ -89,9 +89,9 @@ impl Job<'_> {
         clip: &ListedClip,
         source: impl FnOnce() -> Result<SourceFacts, Error>,
     ) -> bool {
-        let ListedClip { name, range, .. } = clip;
+        let ListedClip { name, part, .. } = clip;
         let output = self.output(name);
-        let is_kept = self.has(&output, name, *range, source);
+        let is_kept = self.has(&output, name, part, source);
         if is_kept && let Some(listed) = self.manifest.listed.find(&output, name) {
             self.count_kept(file, listed);
         }

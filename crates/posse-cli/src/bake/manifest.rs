@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::bake::facts::{Facts, SourceFacts, VERSION, different_fields, open_regular};
-use crate::bake::frames::FrameRange;
+use crate::bake::frames::{ClipPart, FrameRange};
 use crate::draft::Draft;
 use crate::write_error::with_remedy;
 
@@ -44,15 +44,19 @@ impl ListedSource {
         Self { clip: facts.clip.clone(), source: facts.source.clone(), warnings: facts.warnings.clone() }
     }
 
-    /// The difference from a range of frames, and from the source that a function hashes.
-    pub fn fault(&self, range: FrameRange, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
-        let found = self.source.frames.map(|frames| frames.range).unwrap_or_default();
-        if found != range {
+    /// The difference from a part of a clip, and from the source that a function hashes.
+    pub fn fault(&self, part: &ClipPart, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
+        let SourceFacts { clip, frames, .. } = &self.source;
+        let range = frames.map(|frames| frames.range).unwrap_or_default();
+        if range != part.range {
             let show = |range: FrameRange| if range.is_whole() { "all".into() } else { range.to_string() };
-            return Some(format!("made from other frames: {}, not {}", show(found), show(range)));
+            return Some(format!("made from other frames: {}, not {}", show(range), show(part.range)));
         }
-        let frames = self.source.frames;
-        match source().map(|source| SourceFacts { frames, ..source }) {
+        if *clip != part.clip {
+            let show = |clip: &Option<String>| clip.clone().unwrap_or_else(|| self.clip.clone());
+            return Some(format!("made from another clip: {}, not {}", show(clip), show(&part.clip)));
+        }
+        match source().map(|source| SourceFacts { clip: clip.clone(), frames: *frames, ..source }) {
             Ok(source) if source == self.source => None,
             Ok(_) => Some("made from another file, or from an older version of it".into()),
             Err(error) => Some(error.to_string()),
@@ -170,20 +174,20 @@ impl ListedOutputs {
         }
     }
 
-    /// The reason that a range of a clip in an output is not the one that this bake makes; `None` if it is. The function
+    /// The reason that a part of a clip in an output is not the one that this bake makes; `None` if it is. The function
     /// hashes the source of the clip. It is called if all else is as it should be.
     pub fn fault(
         &self,
         output: &str,
         clip: &str,
-        range: FrameRange,
+        part: &ClipPart,
         source: impl FnOnce() -> Result<SourceFacts, Error>,
     ) -> Option<String> {
         if let Some(fault) = self.fault_of_output(output) {
             return Some(fault);
         }
         match self.find(output, clip) {
-            Some(listed) => listed.fault(range, source),
+            Some(listed) => listed.fault(part, source),
             None => Some("made for another clip".into()),
         }
     }

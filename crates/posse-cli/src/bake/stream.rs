@@ -78,7 +78,7 @@ fn bake_clip(
     };
     let rig = Rig::new(&library, skeleton, &nodes, job.options)?;
     let rate = OwnRate { keys: bvh_fps(reader.frame_time()), has_frames: true };
-    let frames = match ClipFrames::new(clip.range, job.options.fps, rate, reader.duration()) {
+    let frames = match ClipFrames::new(clip.part.range, job.options.fps, rate, reader.duration()) {
         Ok(frames) => frames,
         // Other pieces of the file may be right.
         Err(error) => {
@@ -123,7 +123,7 @@ fn bake_clip(
             known.insert(SourceFacts { path: file.below.clone(), sha256, ..SourceFacts::default() }).clone()
         }
     };
-    let facts = rig.facts(job.options, name, &frames, source, engine);
+    let facts = rig.facts(job.options, clip, &frames, source, engine);
     let facts = Facts { warnings: Vec::from_iter(frames.warning.clone()), ..facts };
     rig.finish(job, writer, &facts)?;
     job.count_baked(file, &facts, frames.count());
