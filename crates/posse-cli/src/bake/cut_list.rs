@@ -261,7 +261,7 @@ mod tests {
             list("a\"b.bvh,1,2\n\n\"c\nd.bvh\",3,4\ne,5,6"),
             ["1 a\"b.bvh 1:2 -", "3 c\nd.bvh 3:4 -", "5 e 5:6 -"]
         );
-        assert_eq!(list("\"a.bvh,1,2\n"), ["1 a.bvh,1,2\n ! there are 1 cells; expected FILE,FIRST,LAST"]);
+        assert_eq!(list("\"a.bvh,1,2\n"), ["1 a.bvh,1,2 ! there are 1 cells; expected FILE,FIRST,LAST"]);
     }
 
     #[test]

@@ -201,7 +201,8 @@ impl<'a> Cutter<'a> {
             candidates.iter().filter_map(fit).collect()
         };
         let mut found = fits(by_name(name));
-        if found.is_empty() {
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        if found.is_empty() && extension.bytes().all(|letter| letter.is_ascii_alphanumeric()) {
             found = fits(by_name(stem(name)));
         }
         found.sort();
@@ -318,6 +319,7 @@ mod tests {
             ("a/both", "3 a/both"),
             ("lift.gltf#fall", "5 lift#fall"),
             ("lift#0", "5 lift#rise"),
+            ("lift.npy#rise", "5 lift#rise"),
             ("odd#1.bvh", "6 odd#1"),
             ("odd#1", "6 odd#1"),
         ] {

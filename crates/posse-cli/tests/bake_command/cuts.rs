@@ -18,8 +18,10 @@ fn assert_cut(whole: &BTreeMap<String, Array>, cut: &BTreeMap<String, Array>, fi
         assert!(cut[name].bytes == rows(&whole[name], first, last), "{name} of {first} to {last}");
     }
     let fps = whole["fps"].doubles()[0];
-    let expected: Vec<f64> = (0..=last - first).map(|frame| frame as f64 / fps).collect();
-    assert_eq!(cut["time"].doubles(), expected);
+    let times = cut["time"].doubles();
+    // That of the last frame of a clip is clamped to its duration.
+    let is_expected = |(frame, time): (usize, &f64)| (time - frame as f64 / fps).abs() < 1e-12;
+    assert!(times.len() == last + 1 - first && times.iter().enumerate().all(is_expected), "{times:?}");
     assert_eq!(cut["fps"].doubles(), [fps]);
 }
 
@@ -37,30 +39,32 @@ fn a_range_has_the_frames_of_the_whole_bake() {
     let bench = Bench::with_clips();
     let bake = |out: &str, arguments: &[&str]| {
         bench.baked(&[&["clips/2.bvh", "clips/more/lift.gltf", "--arrays", ARRAYS, "-o", out], arguments].concat());
-        ["2", "lift#rise"].map(|clip| npz(&bench.path(&format!("{out}/{clip}.npz"))))
     };
-    // Of 120 frames of a BVH file at its own rate; of 31 frames of a glTF file at 30 per second.
-    let whole = bake("whole", &[]);
-    let cut = bake("cut", &["--frame-range", "30:77", "--clip", "2"]);
-    assert_cut(&whole[0], &cut[0], 30, 77);
-    let lift = bake("lift", &["--fps", "30"]);
-    let cut = bake("lift-cut", &["--fps", "30", "--frame-range", "7:12"]);
-    assert_cut(&lift[1], &cut[1], 7, 12);
+    let arrays = |output: &str| npz(&bench.path(&format!("{output}.npz")));
+    let stated = |output: &str| ["range", "first", "last"].map(|name| source(&arrays(output))[name].clone());
+    // Of 120 frames of a BVH file at its own rate.
+    bake("whole", &[]);
+    bake("cut", &["--frame-range", "30:77", "--clip", "2"]);
+    assert_cut(&arrays("whole/2"), &arrays("cut/2"), 30, 77);
+    assert_eq!(stated("whole/2"), [Value::Null, Value::Null, Value::Null]);
+    // Of 31 frames of a glTF file at 30 per second.
+    bake("at-30", &["--fps", "30"]);
+    bake("cut", &["--fps", "30", "--frame-range", "7:12"]);
+    assert_cut(&arrays("at-30/lift#rise"), &arrays("cut/lift#rise"), 7, 12);
     // At x = 7/3 to 4, as frames are counted from 0.
-    let x: Vec<f32> = cut[1]["pos"].floats().chunks(6).map(|frame| frame[3]).collect();
+    let x: Vec<f32> = arrays("cut/lift#rise")["pos"].floats().chunks(6).map(|frame| frame[3]).collect();
     assert!((x[0] - 7.0 / 3.0).abs() < 1e-5 && (x[5] - 4.0).abs() < 1e-5 && x.len() == 6, "{x:?}");
     // Frames of a BVH file are its own at any rate: from 8 to 12 at 120 per second lie 2 and 3 at 30.
-    assert_cut(&lift[0], &cut[0], 2, 3);
-    let stated = |range: &str, first: u64, last: u64| [json!(range), json!(first), json!(last)];
-    let of = |arrays| ["range", "first", "last"].map(|name| source(arrays)[name].clone());
-    assert_eq!([of(&cut[0]), of(&cut[1])], [stated("7:12", 7, 12), stated("7:12", 7, 12)]);
-    assert!(source(&whole[0]).get("range").is_none());
+    assert_cut(&arrays("at-30/2"), &arrays("cut/2"), 2, 3);
+    for clip in ["cut/2", "cut/lift#rise"] {
+        assert_eq!(stated(clip), [json!("7:12"), json!(7), json!(12)]);
+    }
     // Open ends.
-    let end = bake("end", &["--frame-range", "100:", "--clip", "2"]);
-    assert_cut(&whole[0], &end[0], 100, 119);
-    assert_eq!(of(&end[0]), stated("100:", 100, 119));
-    let begin = bake("begin", &["--frame-range", ":0", "--fps", "30"]);
-    assert_cut(&lift[1], &begin[1], 0, 0);
+    bake("end", &["--frame-range", "100:", "--clip", "2"]);
+    assert_cut(&arrays("whole/2"), &arrays("end/2"), 100, 119);
+    assert_eq!(stated("end/2"), [json!("100:"), json!(100), json!(119)]);
+    bake("begin", &["--frame-range", ":0", "--fps", "30"]);
+    assert_cut(&arrays("at-30/lift#fall"), &arrays("begin/lift#fall"), 0, 0);
     for (text, reason) in
         [("7", "expected A:B"), ("9:3", "the last frame, 3, is before the first, 9"), ("a:", "expected A:B")]
     {
@@ -219,8 +223,8 @@ fn rows_that_cannot_be_used_are_bad_inputs() {
         failures(&bench).iter().map(|line| line["message"].as_str().unwrap().into()).collect();
     messages.sort();
     let expected = [
-        "cuts.csv: row 10 (1): there are 1 cells; expected FILE,FIRST,LAST",
         "cuts.csv: row 1 (walk): no input has this name; the inputs are 0.bvh, 1.bvh, 2.bvh, 3.bvh, 4.bvh and 1 more",
+        "cuts.csv: row 10 (1): there are 1 cells; expected FILE,FIRST,LAST",
         "cuts.csv: row 2 (2): \"x\" is no frame; expected a whole number, 0 for the first frame",
         "cuts.csv: row 5 (more/lift): the file has several clips; add #CLIP to its name: rise, fall",
         "cuts.csv: row 6 (2): the name of its output is \"../a\"; expected a path below OUT",
