@@ -412,8 +412,8 @@ impl PoseFile {
         let file = Path::new(path);
         let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
         let source = Source::nodes_from_slice(file, &bytes, report)?;
-        let fault = |reason: String| Error::Usage(format!("{option} {text}: {reason}"));
-        let time = |text: &str| parse_seconds(text).map_err(|reason| fault(format!("the time {text:?}: {reason}")));
+        let refusal = |reason: String| Error::Usage(format!("{option} {text}: {reason}"));
+        let time = |text: &str| parse_seconds(text).map_err(|reason| refusal(format!("the time {text:?}: {reason}")));
         // The name of a clip may contain `@`.
         let (name, time) = match rest.strip_prefix('#') {
             Some(name) if find_named(&source, name).is_some() => (Some(name), 0.0),
@@ -428,9 +428,11 @@ impl PoseFile {
             (None, [clip]) => ReferencePose::Clip { clip: *clip, time },
             (None, _) => {
                 let clips = list_clips(&source);
-                return Err(fault(format!("{path} has several clips; add #CLIP, or #rest for its rest pose: {clips}")));
+                return Err(refusal(format!(
+                    "{path} has several clips; add #CLIP, or #rest for its rest pose: {clips}"
+                )));
             }
-            (Some(name), _) => match find_clip(&source, Some(name)).map_err(|error| fault(error.to_string()))? {
+            (Some(name), _) => match find_clip(&source, Some(name)).map_err(|error| refusal(error.to_string()))? {
                 Some(clip) => ReferencePose::Clip { clip, time },
                 None => ReferencePose::Rest,
             },

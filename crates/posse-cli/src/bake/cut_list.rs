@@ -178,11 +178,11 @@ impl CsvLine {
         let name = Some(name).filter(|name| !name.is_empty());
         let range = || {
             if self.cells.len() < 3 {
-                return Err(format!("there are {} cells; expected FILE,FIRST,LAST", self.cells.len()));
+                return Err(format!("the number of its cells is {}; expected FILE,FIRST,LAST", self.cells.len()));
             }
             if width != usize::MAX && self.cells.len() > 4 {
                 return Err(format!(
-                    "there are {} cells; expected FILE,FIRST,LAST,NAME, or a head line that names the columns; put a file with \
+                    "the number of its cells is {}; expected FILE,FIRST,LAST,NAME, or a head line that names the columns; put a file with \
                      separators in its name in quotes",
                     self.cells.len()
                 ));
@@ -261,7 +261,7 @@ mod tests {
             list("a\"b.bvh,1,2\n\n\"c\nd.bvh\",3,4\ne,5,6"),
             ["1 a\"b.bvh 1:2 -", "3 c\nd.bvh 3:4 -", "5 e 5:6 -"]
         );
-        assert_eq!(list("\"a.bvh,1,2\n"), ["1 a.bvh,1,2 ! there are 1 cells; expected FILE,FIRST,LAST"]);
+        assert_eq!(list("\"a.bvh,1,2\n"), ["1 a.bvh,1,2 ! the number of its cells is 1; expected FILE,FIRST,LAST"]);
     }
 
     #[test]
@@ -271,10 +271,10 @@ mod tests {
             "1 a 1:2 -",
             "2 b ! \"-3\" is no frame; expected a whole number",
             "3 c ! the last frame, 2, is before the first, 9",
-            "4 d ! there are 2 cells; expected FILE,FIRST,LAST",
+            "4 d ! the number of its cells is 2; expected FILE,FIRST,LAST",
             "5  ! the name of the file is missing",
             "6 f ! \"2.5\" is no frame",
-            "7 g ! there are 5 cells",
+            "7 g ! the number of its cells is 5",
         ];
         assert!(rows.len() == 7 && rows.iter().zip(expected).all(|(row, start)| row.starts_with(start)), "{rows:?}");
         assert!(list("").is_empty() && list(" \n,,\n").is_empty());

@@ -51,7 +51,7 @@ pub fn cut(inputs: Inputs, list: &CutList, extension: &str) -> Result<Inputs, Er
     if !absent.is_empty() {
         let names = listed(absent.iter().map(|row| row.file.as_str()));
         let (count, all) = (absent.len(), list.rows.len());
-        warnings.push(format!("{path}: {count} of {all} takes are not among the inputs: {names}"));
+        warnings.push(format!("{path}: takes that are not among the inputs, {count} of {all}: {names}"));
     }
     let (mut used, mut left_out) = (Vec::new(), Vec::new());
     for (index, mut file) in files.into_iter().enumerate() {
@@ -73,7 +73,7 @@ pub fn cut(inputs: Inputs, list: &CutList, extension: &str) -> Result<Inputs, Er
     }
     if !left_out.is_empty() {
         let names = listed(left_out.iter().map(String::as_str));
-        warnings.push(format!("{path}: {} clips have no row, and are left out: {names}", left_out.len()));
+        warnings.push(format!("{path}: clips without a row, which are left out: {names}"));
     }
     Ok(Inputs { files: used, unused, failures, lists, warnings })
 }

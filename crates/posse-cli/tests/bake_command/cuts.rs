@@ -151,7 +151,7 @@ fn a_row_is_a_piece() {
     let note = stderr(&output);
     assert!(note.contains("warning: cuts.csv: row 6: it repeats row 2, and is left out"), "{note}");
     assert!(
-        note.contains("warning: cuts.csv: 4 clips have no row, and are left out: 1, 3, 4, more/lift#rise"),
+        note.contains("warning: cuts.csv: clips without a row, which are left out: 1, 3, 4, more/lift#rise"),
         "{note}"
     );
     assert_eq!(bench.names("baked"), ["0.npz", "2@10-40.npz", "b/fall.npz", "start.npz"]);
@@ -224,7 +224,7 @@ fn rows_that_cannot_be_used_are_bad_inputs() {
     messages.sort();
     let expected = [
         "cuts.csv: row 1 (walk): no input has this name; the inputs are 0.bvh, 1.bvh, 2.bvh, 3.bvh, 4.bvh and 1 more",
-        "cuts.csv: row 10 (1): there are 1 cells; expected FILE,FIRST,LAST",
+        "cuts.csv: row 10 (1): the number of its cells is 1; expected FILE,FIRST,LAST",
         "cuts.csv: row 2 (2): \"x\" is no frame; expected a whole number, 0 for the first frame",
         "cuts.csv: row 5 (more/lift): the file has several clips; add #CLIP to its name: rise, fall",
         "cuts.csv: row 6 (2): the name of its output is \"../a\"; expected a path below OUT",
@@ -282,7 +282,7 @@ fn the_list_of_100style_names_takes() {
         [frames("Aeroplane/Aeroplane_BR"), frames("Aeroplane/Aeroplane_FW"), frames("Akimbo/Akimbo_BR")],
         [18, 31, 26]
     );
-    let note = "warning: Frame_Cuts.csv: 1 of 4 takes are not among the inputs: Akimbo_FW";
+    let note = "warning: Frame_Cuts.csv: takes that are not among the inputs, 1 of 4: Akimbo_FW";
     assert!(stderr(&output).contains(note), "{}", stderr(&output));
 }
 
