@@ -3,6 +3,7 @@
 //! A row names a file as a data set does: by its path below the INPUT, or by the end of its path, or by a path that ends
 //! so; with its extension, without one, or with that of another format. The closest fit counts.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use posse::Error;
@@ -161,8 +162,8 @@ impl<'a> Cutter<'a> {
         let named = path.rsplit_once('#');
         let (file, clip) = match (self.find_file(&path)?, named) {
             (Some(file), _) => (file, None),
-            (None, Some((path, clip))) => (self.find_file(path)?.ok_or_else(|| self.no_input())?, Some(clip)),
-            (None, None) => return Err(self.no_input()),
+            (None, Some((path, clip))) => (self.find_file(path)?.ok_or_else(|| self.no_input(path))?, Some(clip)),
+            (None, None) => return Err(self.no_input(&path)),
         };
         let found = &self.files[file];
         let Ok(contents) = &found.contents else { return Ok((file, None)) };
@@ -220,8 +221,16 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    fn no_input(&self) -> Refusal {
-        let names = listed(self.files.iter().map(|file| file.below.as_str()));
+    /// The refusal of a path that no input has. The inputs whose names begin like its own are listed first.
+    fn no_input(&self, path: &str) -> Refusal {
+        let wanted = last_name(path).to_lowercase();
+        let common = |file: &&ClipFile| {
+            let name = last_name(&file.below).to_lowercase();
+            Reverse(name.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count())
+        };
+        let mut files: Vec<&ClipFile> = self.files.iter().collect();
+        files.sort_by_cached_key(common);
+        let names = listed(files.iter().map(|file| file.below.as_str()));
         Refusal::NoInput(format!("no input has this name; the inputs are {names}"))
     }
 }
@@ -330,7 +339,7 @@ mod tests {
             ("lift.gltf", "the file has several clips; add #CLIP to its name: rise, fall"),
             ("lift#wave", "the file has no clip \"wave\" that is wanted, only rise, fall"),
             ("Walk.bvh", "no input has this name; the inputs are walk.bvh, more/walk.bvh, "),
-            ("other/run.001", "no input has this name"),
+            ("other/run.001", "no input has this name; the inputs are more/run.001.bvh, walk.bvh, "),
         ] {
             assert!(find(text).starts_with(reason), "{text}: {}", find(text));
         }
