@@ -13,8 +13,8 @@ use posse::{
 use serde::Serialize;
 
 use crate::output::{self, Output, check_folder, note};
-use crate::retargeting::{MapArgs, Retargeted, is_demo};
-use crate::source::{Source, find_clip};
+use crate::retargeting::{MapArgs, Retargeted};
+use crate::source::{Rig, Source, find_clip};
 
 /// The length of the sides of the triangles of the built-in figure, in metres.
 const BODY_SIDE: f64 = 0.025;
@@ -55,14 +55,15 @@ pub fn run(args: &Args) -> Result<(), Error> {
     if clips.is_empty() {
         return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));
     }
-    let Retargeted { source, retargeting, bytes } = Retargeted::new(source, &args.file, &args.onto, &clips, &args.map)?;
+    let rig = Rig::read(&args.onto)?;
+    let Retargeted { source, retargeting, .. } = Retargeted::new(source, &args.file, &rig, &clips, &args.map)?;
     let library = &source.library;
-    let mut document = match &bytes {
+    let mut document = match &rig.bytes {
         // A glTF file.
         Some(bytes) if source.asset.is_some() => Document::from_slice(&args.onto, bytes, args.onto.parent())?,
         _ => Document::of_skeleton(library, source.skeleton)?,
     };
-    if is_demo(&args.onto) {
+    if rig.is_demo() {
         document.add_body(&posse_render::demo::body(library.skeleton(source.skeleton), BODY_SIDE)?);
     }
     for warning in document.warnings() {

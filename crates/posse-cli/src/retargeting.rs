@@ -1,16 +1,17 @@
-//! The retargeting of a file's clips to another rig, for `posse retarget` and `posse eval --retarget`.
+//! The retargeting of a file's clips to another rig, for `posse retarget`, `eval --retarget` and `bake --retarget`.
 
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use posse::{
-    CarriedJoints, ClipId, Error, Facing, Ground, JointMap, Library, ReferencePose, RetargetOptions, Retargeting,
-    SkeletonId,
+    CarriedJoints, ClipId, Error, Facing, Ground, JointMap, Library, ReferencePose, RetargetOptions, RetargetWarning,
+    Retargeting, SkeletonId,
 };
+use serde_json::{Value, json};
 
 use crate::arguments::{check_limit, parse_seconds};
-use crate::output::{file_name, note};
-use crate::source::{MAX_CLIP_JOINTS, Nodes, Report, Source, find_clip, read_nodes};
+use crate::output::note;
+use crate::source::{MAX_CLIP_JOINTS, Nodes, Report, Rig, Source, find_clip, find_named, list_clips};
 
 /// The fault of options of a retargeting without `--retarget`.
 pub const OPTIONS_WITHOUT_RETARGET: &str =
@@ -32,6 +33,10 @@ pub struct MapArgs {
     pub map: Option<PathBuf>,
     /// The pose of SOURCE that looks like the pose of the target: its rest pose (default), a clip at a time, by default
     /// at 0 s, or the pose of another file with joints of the same names, such as a T-pose for a folder of takes.
+    ///
+    /// The name of a clip of SOURCE comes first, whatever it looks like; then a .glb, .gltf, .vrm, .vrma or .bvh file
+    /// that is there; then the index of a clip of SOURCE. FILE#rest is the rest pose of a file. A file with several
+    /// clips needs #CLIP, a name or an index.
     #[arg(long, value_name = "rest|CLIP[@SECONDS]|FILE[#CLIP][@SECONDS]")]
     pub reference: Option<String>,
     /// The pose of the target that looks like the reference pose, as in --reference. Default: its rest pose.
@@ -123,42 +128,8 @@ impl MapArgs {
             || *strict_retarget
     }
 
-    /// The options as JSON, with the hashes of files in place of their names. Equal options give equal clips.
-    ///
-    /// # Errors
-    /// Those of the hash of a file.
-    pub fn identity(&self, hash: impl Fn(&Path) -> Result<String, Error>) -> Result<serde_json::Value, Error> {
-        let map = self.map.as_deref().map(&hash).transpose()?;
-        let pose = |text: &Option<String>| -> Result<Option<String>, Error> {
-            let Some(text) = text else { return Ok(None) };
-            let place = PoseOfFile::new(text);
-            Ok(Some(match place.filter(|place| place.file.is_file()) {
-                Some(place) => format!("{}#{:?}@{}", hash(place.file)?, place.clip, place.seconds),
-                None => text.clone(),
-            }))
-        };
-        Ok(serde_json::json!({
-            "map": map,
-            "reference": pose(&self.reference)?,
-            "target_pose": pose(&self.target_pose)?,
-            "bound": self.bound,
-            "align": self.align == Align::Auto,
-            "facing": format!("{:?}", self.facing),
-            "source_up": self.source_up.map(|up| up.to_array()),
-            "ground": format!("{:?}", self.ground),
-            "translations": format!("{:?}", self.translations),
-        }))
-    }
-
-    /// Reads the joint map from its file, or makes it by names.
-    fn joint_map(&self, library: &Library, source: SkeletonId, target: SkeletonId) -> Result<JointMap, Error> {
-        let Some(file) = &self.map else { return JointMap::by_names(library, source, target) };
-        let json = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
-        JointMap::from_json(library, source, target, file, &json)
-    }
-
-    /// The choices and the bounds. The clips are those of the source.
-    fn options(&self, source: &Source, target: SkeletonId) -> Result<RetargetOptions, Error> {
+    /// The choices and the bounds, with both poses at rest.
+    fn options(&self) -> RetargetOptions {
         let mut options = RetargetOptions {
             align: self.align == Align::Auto,
             facing: self.facing,
@@ -174,23 +145,160 @@ impl MapArgs {
             },
             ..RetargetOptions::default()
         };
-        if let Some(text) = self.reference.as_deref().filter(|text| *text != "rest") {
-            options.reference = match pose_of_file(source, source.skeleton, "--reference", text)? {
-                Some(pose) => pose,
-                None => reference_pose(source, text)?,
-            };
-        }
-        if let Some(text) = self.target_pose.as_deref().filter(|text| *text != "rest") {
-            let missing = || {
-                Error::Usage(format!("--target-pose {text}: expected rest or a .glb, .gltf, .vrm, .vrma or .bvh file"))
-            };
-            options.target_pose = pose_of_file(source, target, "--target-pose", text)?.ok_or_else(missing)?;
-        }
         if let Some(bound) = self.bound {
             options.rotation_bound = bound;
         }
-        Ok(options)
+        options
     }
+}
+
+/// A file that the options of a retargeting name.
+pub struct ChoiceFile<'a> {
+    /// The part that it has, for messages.
+    pub role: &'static str,
+    pub path: &'a Path,
+    pub bytes: &'a [u8],
+}
+
+/// The choices of a retargeting. The files that they name are read once for all sources.
+pub struct Retargeter {
+    args: MapArgs,
+    /// The file of `--map`, with its bytes.
+    map: Option<(PathBuf, Vec<u8>)>,
+    /// The poses of `--reference` and `--target-pose`; `None` for the rest pose.
+    reference: Option<PoseChoice>,
+    target_pose: Option<PoseChoice>,
+}
+
+impl Retargeter {
+    /// Reads the files of the options. Passes their warnings to `report`.
+    pub fn new(args: &MapArgs, report: &mut Report) -> Result<Self, Error> {
+        let read = |file: &PathBuf| {
+            let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
+            Ok((file.clone(), bytes))
+        };
+        let map = args.map.as_ref().map(read).transpose()?;
+        let reference = PoseChoice::new("--reference", args.reference.as_deref(), report)?;
+        let target_pose = PoseChoice::new("--target-pose", args.target_pose.as_deref(), report)?;
+        if let Some(PoseChoice { text, file: None, .. }) = &target_pose {
+            return Err(Error::Usage(format!(
+                "--target-pose {text}: there is no such file; expected rest or a .glb, .gltf, .vrm, .vrma or .bvh file"
+            )));
+        }
+        Ok(Self { args: args.clone(), map, reference, target_pose })
+    }
+
+    /// The files that the options name.
+    pub fn files(&self) -> Vec<ChoiceFile<'_>> {
+        let mut files = Vec::new();
+        files.extend(self.map.iter().map(|(path, bytes)| ChoiceFile { role: "the file of --map", path, bytes }));
+        let poses = [("the file of --reference", &self.reference), ("the file of --target-pose", &self.target_pose)];
+        for (role, choice) in poses {
+            let file = choice.as_ref().and_then(|choice| choice.file.as_ref());
+            files.extend(file.map(|PoseFile { path, bytes, .. }| ChoiceFile { role, path, bytes }));
+        }
+        files
+    }
+
+    /// The options as JSON, with what `identify` makes of the bytes of files in place of their names. Equal options
+    /// give equal clips.
+    ///
+    /// # Errors
+    /// Those of `identify`.
+    pub fn identity(&self, mut identify: impl FnMut(&ChoiceFile) -> Result<Value, Error>) -> Result<Value, Error> {
+        let mut files = Vec::new();
+        for file in self.files() {
+            files.push((file.path.to_path_buf(), identify(&file)?));
+        }
+        let of = |path: &Path| files.iter().find(|(known, _)| known == path).map(|(_, value)| value.clone());
+        let pose = |choice: &Option<PoseChoice>| match choice {
+            None => Value::Null,
+            Some(PoseChoice { text, file: None, .. }) => text.clone().into(),
+            Some(PoseChoice { file: Some(file), .. }) => {
+                json!({ "file": of(&file.path), "pose": format!("{:?}", file.pose) })
+            }
+        };
+        let args = &self.args;
+        Ok(json!({
+            "map": self.map.as_ref().and_then(|(path, _)| of(path)),
+            "reference": pose(&self.reference),
+            "target_pose": pose(&self.target_pose),
+            "bound": args.bound,
+            "align": args.align == Align::Auto,
+            "facing": format!("{:?}", args.facing),
+            "source_up": args.source_up.map(|up| up.to_array()),
+            "ground": format!("{:?}", args.ground),
+            "translations": format!("{:?}", args.translations),
+            "strict": args.strict_retarget,
+        }))
+    }
+
+    /// Retargets clips of a file to a rig. They take the places of the originals; the others stay clips of the source.
+    pub fn retarget(&self, mut source: Source, file: &Path, rig: &Rig, clips: &[ClipId]) -> Result<Retargeted, Error> {
+        let nodes = rig.add_to(&mut source.library)?;
+        let joints = source.library.skeleton(nodes.skeleton).joints().len() as u64;
+        check_limit("clips x joints of the rig", clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
+        let map = self.joint_map(&source.library, source.skeleton, nodes.skeleton)?;
+        if map.pairs.is_empty() {
+            return Err(Error::Usage(format!(
+                "{}: no joint has a partner in {}; name pairs of joints in a file, and give it with --map",
+                file.display(),
+                rig.path.display()
+            )));
+        }
+        let mut options = self.args.options();
+        if let Some(choice) = &self.reference {
+            options.reference = choice.of_source(&source)?;
+        }
+        if let Some(PoseChoice { option, text, file: Some(pose) }) = &self.target_pose {
+            options.target_pose = pose.on(&source.library, nodes.skeleton, option, text)?;
+        }
+        let retargeting = source.library.retarget(clips, &map, &options)?;
+        let warnings = warnings_of(&source.library, &retargeting);
+        for made in &retargeting.clips {
+            source.clips.iter_mut().filter(|clip| **clip == made.source).for_each(|clip| *clip = made.clip);
+        }
+        let Nodes { skeleton, skins, joints, asset, .. } = nodes;
+        let source = Source { skeleton, skins, joints, asset, rig: Some(rig.name()), ..source };
+        Ok(Retargeted { source, retargeting, warnings })
+    }
+
+    /// The error that `--strict-retarget` makes of a warning; `None` without that option.
+    pub fn strict_error(&self, file: &Path, warning: &str) -> Option<Error> {
+        let error = || Error::Usage(format!("{}: {warning} (--strict-retarget)", file.display()));
+        self.args.strict_retarget.then(error)
+    }
+
+    /// Reads the joint map from its file, or makes it by names.
+    fn joint_map(&self, library: &Library, source: SkeletonId, target: SkeletonId) -> Result<JointMap, Error> {
+        match &self.map {
+            Some((file, json)) => JointMap::from_json(library, source, target, file, json),
+            None => JointMap::by_names(library, source, target),
+        }
+    }
+}
+
+/// A warning about a retargeting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceWarning {
+    /// The new clip that it is about; `None` for all clips of the file.
+    pub clip: Option<ClipId>,
+    pub text: String,
+}
+
+/// The warnings about a retargeting: what was left out, and what looks wrong.
+fn warnings_of(library: &Library, retargeting: &Retargeting) -> Vec<SourceWarning> {
+    let map = &retargeting.map;
+    let made = |source: ClipId| retargeting.clips.iter().find(|made| made.source == source).map(|made| made.clip);
+    let clip = |warning: &RetargetWarning| match warning {
+        RetargetWarning::Ground { clip, .. } => made(*clip),
+        _ => None,
+    };
+    let remarks = map.remarks.iter().map(|remark| SourceWarning { clip: None, text: map.describe(library, remark) });
+    let warnings = retargeting.warnings.iter();
+    remarks
+        .chain(warnings.map(|warning| SourceWarning { clip: clip(warning), text: warning.describe(library, map) }))
+        .collect()
 }
 
 /// A source with retargeted clips.
@@ -199,124 +307,158 @@ pub struct Retargeted {
     pub source: Source,
     /// The report.
     pub retargeting: Retargeting,
-    /// The bytes of the file of the rig; `None` for the built-in one.
-    pub bytes: Option<Vec<u8>>,
+    /// What was left out, and what looks wrong.
+    pub warnings: Vec<SourceWarning>,
 }
 
 impl Retargeted {
-    /// Retargets clips of a file to the skeleton of another glTF or BVH file, or of the built-in rig. They take the
-    /// places of the originals; the others stay clips of the source.
-    pub fn new(source: Source, file: &Path, rig: &Path, clips: &[ClipId], args: &MapArgs) -> Result<Self, Error> {
-        Self::reported(source, file, rig, clips, args, &mut note)
+    /// Retargets clips of a file to a rig, and prints warnings to stderr, or fails for them with `--strict-retarget`.
+    pub fn new(source: Source, file: &Path, rig: &Rig, clips: &[ClipId], args: &MapArgs) -> Result<Self, Error> {
+        let retargeter = Retargeter::new(args, &mut note)?;
+        let mut made = retargeter.retarget(source, file, rig, clips)?;
+        made.source.warn(&rig.path, &rig.warnings, &mut note);
+        if let Some(error) = made.warnings.first().and_then(|warning| retargeter.strict_error(file, &warning.text)) {
+            return Err(error);
+        }
+        made.source.warn(file, made.warnings.iter().map(|warning| &warning.text), &mut note);
+        Ok(made)
+    }
+}
+
+/// The value of `--reference` or `--target-pose`, unless it is `rest`.
+struct PoseChoice {
+    option: &'static str,
+    text: String,
+    /// The file that the text names; `None` if there is no such file.
+    file: Option<PoseFile>,
+}
+
+impl PoseChoice {
+    fn new(option: &'static str, text: Option<&str>, report: &mut Report) -> Result<Option<Self>, Error> {
+        let Some(text) = text.filter(|text| *text != "rest") else { return Ok(None) };
+        let file = PoseFile::read(option, text, report)?;
+        Ok(Some(Self { option, text: text.to_owned(), file }))
     }
 
-    /// The same; warnings go to a function.
-    pub fn reported(
-        mut source: Source,
-        file: &Path,
-        rig: &Path,
-        clips: &[ClipId],
-        args: &MapArgs,
-        report: &mut Report,
-    ) -> Result<Self, Error> {
-        let bytes = if is_demo(rig) { None } else { Some(read_nodes(rig)?) };
-        let nodes = match &bytes {
-            Some(bytes) => Nodes::import(&mut source.library, rig, bytes)?,
-            None => Nodes::demo(&mut source.library)?,
+    /// The pose of a source: of its clip of that name, else of the file, else of its clip of that index. Seconds follow
+    /// after the last `@`.
+    fn of_source(&self, source: &Source) -> Result<ReferencePose, Error> {
+        let Self { option, text, file } = self;
+        if let Some(clip) = find_named(source, text) {
+            return Ok(ReferencePose::Clip { clip, time: 0.0 });
+        }
+        let timed = text.rsplit_once('@');
+        let seconds = |seconds: &str| {
+            parse_seconds(seconds)
+                .map_err(|reason| Error::Usage(format!("{option} {text}: the time {seconds:?}: {reason}")))
         };
-        source.warn(rig, &nodes.warnings, report);
-        let joints = source.library.skeleton(nodes.skeleton).joints().len() as u64;
-        check_limit("clips x joints of the rig", clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
-        let map = args.joint_map(&source.library, source.skeleton, nodes.skeleton)?;
-        if map.pairs.is_empty() {
-            return Err(Error::Usage(format!(
-                "{}: no joint has a partner in {}; name pairs of joints in a file, and give it with --map",
-                file.display(),
-                rig.display()
-            )));
+        if let Some((name, time)) = timed
+            && let Some(clip) = find_named(source, name)
+        {
+            return Ok(ReferencePose::Clip { clip, time: seconds(time)? });
         }
-        let options = args.options(&source, nodes.skeleton)?;
-        let retargeting = source.library.retarget(clips, &map, &options)?;
-        let map = &retargeting.map;
-        let remarks: Vec<String> = map.remarks.iter().map(|remark| map.describe(&source.library, remark)).collect();
-        let warnings = retargeting.warnings.iter().map(|warning| warning.describe(&source.library, map));
-        let warnings: Vec<String> = remarks.into_iter().chain(warnings).collect();
-        if let Some(first) = warnings.first().filter(|_| args.strict_retarget) {
-            return Err(Error::Usage(format!("{}: {first} (--strict-retarget)", file.display())));
+        if let Some(file) = file {
+            return file.on(&source.library, source.skeleton, option, text);
         }
-        source.warn(file, warnings, report);
-        for made in &retargeting.clips {
-            source.clips.iter_mut().filter(|clip| **clip == made.source).for_each(|clip| *clip = made.clip);
-        }
-        let Nodes { skeleton, skins, joints, asset, .. } = nodes;
-        let source = Source { skeleton, skins, joints, asset, rig: Some(file_name(rig)), ..source };
-        Ok(Self { source, retargeting, bytes })
+        let no_file = if names_file(text) { "there is no such file, and " } else { "" };
+        let (name, time) = match timed {
+            Some((name, time)) => (name, seconds(time)?),
+            None => (text.as_str(), 0.0),
+        };
+        let found = find_clip(source, Some(name));
+        let found = found.map_err(|error| Error::Usage(format!("{option}: {no_file}{error}")))?;
+        let none = || Error::Usage(format!("{option} {text}: {no_file}the source has no clips; use rest"));
+        Ok(ReferencePose::Clip { clip: found.ok_or_else(none)?, time })
     }
 }
 
-/// The pose of a clip by name or index, with seconds after the last `@`. A name may contain `@`, too.
-fn reference_pose(source: &Source, text: &str) -> Result<ReferencePose, Error> {
-    let named = |text: &str| -> Result<ClipId, Error> {
-        let fault = |error: Error| Error::Usage(format!("--reference: {error}"));
-        let none = || Error::Usage(format!("--reference {text}: the source has no clips; use rest"));
-        find_clip(source, Some(text)).map_err(fault)?.ok_or_else(none)
-    };
-    let is_name = source.clips.iter().any(|clip| source.library.clip(*clip).name.as_deref() == Some(text));
-    match text.rsplit_once('@').filter(|_| !is_name) {
-        None => Ok(ReferencePose::Clip { clip: named(text)?, time: 0.0 }),
-        Some((name, seconds)) => {
-            let time = parse_seconds(seconds)
-                .map_err(|reason| Error::Usage(format!("--reference {text}: the time {seconds:?}: {reason}")))?;
-            Ok(ReferencePose::Clip { clip: named(name)?, time })
-        }
+/// The extensions of files with joints.
+const EXTENSIONS: [&str; 5] = ["glb", "gltf", "vrm", "vrma", "bvh"];
+
+/// Returns true for a path with the extension of a file with joints.
+fn has_joints(path: &str) -> bool {
+    let extension = Path::new(path).extension().unwrap_or_default();
+    EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// The ways to split a text into the path of a file with joints and what follows: the longest path first.
+fn splits(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let ends = std::iter::once(text.len()).chain(text.rmatch_indices(['#', '@']).map(|(at, _)| at));
+    ends.map(|at| text.split_at(at)).filter(|(path, _)| has_joints(path))
+}
+
+/// Returns true for a text that begins with the path of a file with joints, which need not be there.
+fn names_file(text: &str) -> bool {
+    splits(text).next().is_some()
+}
+
+/// A file with a pose.
+struct PoseFile {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    source: Source,
+    /// The pose of its skeleton.
+    pose: ReferencePose,
+}
+
+impl PoseFile {
+    /// Reads the file of `FILE[#CLIP][@SECONDS]`: the rest pose with `#rest` and for a file without clips. `None` if
+    /// there is no such file.
+    ///
+    /// # Errors
+    /// Those of the file, and [`Error::Usage`] for a clip that it does not have, or for several clips without `#CLIP`.
+    fn read(option: &str, text: &str, report: &mut Report) -> Result<Option<Self>, Error> {
+        let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
+        let file = Path::new(path);
+        let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
+        let source = Source::nodes_from_slice(file, &bytes, report)?;
+        let refusal = |reason: String| Error::Usage(format!("{option} {text}: {reason}"));
+        let time = |text: &str| parse_seconds(text).map_err(|reason| refusal(format!("the time {text:?}: {reason}")));
+        // The name of a clip may contain `@`.
+        let (name, time) = match rest.strip_prefix('#') {
+            Some(name) if find_named(&source, name).is_some() => (Some(name), 0.0),
+            Some(name) => match name.rsplit_once('@') {
+                Some((name, seconds)) => (Some(name), time(seconds)?),
+                None => (Some(name), 0.0),
+            },
+            None => (None, rest.strip_prefix('@').map_or(Ok(0.0), time)?),
+        };
+        let pose = match (name, source.clips.as_slice()) {
+            (Some("rest"), _) | (None, []) => ReferencePose::Rest,
+            (None, [clip]) => ReferencePose::Clip { clip: *clip, time },
+            (None, _) => {
+                let clips = list_clips(&source);
+                return Err(refusal(format!(
+                    "{path} has several clips; add #CLIP, or #rest for its rest pose: {clips}"
+                )));
+            }
+            (Some(name), _) => match find_clip(&source, Some(name)).map_err(|error| refusal(error.to_string()))? {
+                Some(clip) => ReferencePose::Clip { clip, time },
+                None => ReferencePose::Rest,
+            },
+        };
+        Ok(Some(Self { path: file.to_path_buf(), bytes, source, pose }))
+    }
+
+    /// The pose of another skeleton, whose joints have the same names.
+    fn on(&self, library: &Library, skeleton: SkeletonId, option: &str, text: &str) -> Result<ReferencePose, Error> {
+        let found =
+            ReferencePose::by_names(library.skeleton(skeleton), &self.source.library, self.source.skeleton, &self.pose);
+        found.map_err(|error| Error::Usage(format!("{option} {text}: {error}")))
     }
 }
 
-/// A text that names a pose of a file.
-struct PoseOfFile<'a> {
-    file: &'a Path,
-    clip: Option<&'a str>,
-    seconds: f64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl<'a> PoseOfFile<'a> {
-    /// Splits `FILE[#CLIP][@SECONDS]`. `None` if the text does not begin with the name of a file of joints.
-    fn new(text: &'a str) -> Option<Self> {
-        let timed = text.rsplit_once('@').and_then(|(rest, seconds)| Some((rest, parse_seconds(seconds).ok()?)));
-        let (rest, seconds) = timed.unwrap_or((text, 0.0));
-        let (file, clip) = rest.rsplit_once('#').map_or((rest, None), |(file, clip)| (file, Some(clip)));
-        let extension = Path::new(file).extension()?;
-        let known = ["glb", "gltf", "vrm", "vrma", "bvh"];
-        let is_known = known.iter().any(|known| extension.eq_ignore_ascii_case(known));
-        is_known.then(|| Self { file: Path::new(file), clip, seconds })
+    #[test]
+    fn the_longest_path_of_a_file_comes_first() {
+        let all = |text: &str| splits(text).map(|(path, rest)| format!("{path} {rest}")).collect::<Vec<_>>();
+        assert_eq!(all("t.bvh"), ["t.bvh "]);
+        assert_eq!(all("t.glb#a@b@1.5"), ["t.glb #a@b@1.5"]);
+        assert_eq!(all("a#b@2.bvh@1"), ["a#b@2.bvh @1"]);
+        assert_eq!(all("t.glb#u.bvh"), ["t.glb#u.bvh ", "t.glb #u.bvh"]);
+        assert_eq!(all("walk@1.5"), [""; 0]);
     }
-}
-
-/// The pose of a file with joints of the names of a skeleton: that of its first clip, or of `#CLIP`, at `@SECONDS` or
-/// 0 s; with `#rest`, and of a file without clips, its rest pose. `None` if the text names no file with a skeleton.
-fn pose_of_file(
-    source: &Source,
-    skeleton: SkeletonId,
-    option: &str,
-    text: &str,
-) -> Result<Option<ReferencePose>, Error> {
-    let Some(PoseOfFile { file, clip, seconds }) = PoseOfFile::new(text) else { return Ok(None) };
-    let other = Source::load_nodes(file)?;
-    let pose = match clip {
-        Some("rest") => ReferencePose::Rest,
-        None if other.clips.is_empty() => ReferencePose::Rest,
-        None => ReferencePose::Clip { clip: other.clips[0], time: seconds },
-        Some(name) => match find_clip(&other, Some(name))? {
-            Some(clip) => ReferencePose::Clip { clip, time: seconds },
-            None => ReferencePose::Rest,
-        },
-    };
-    let of = source.library.skeleton(skeleton);
-    let found = ReferencePose::by_names(of, &other.library, other.skeleton, &pose);
-    found.map(Some).map_err(|error| Error::Usage(format!("{option} {text}: {error}")))
-}
-
-/// Returns true for the name of the built-in rig. A file of this name can be given as `./demo`.
-pub fn is_demo(rig: &Path) -> bool {
-    rig.as_os_str() == "demo"
 }

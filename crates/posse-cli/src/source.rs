@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::{bvh, cocos, gltf};
@@ -63,11 +63,13 @@ impl Source {
     /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF
     /// or BVH file are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
     pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
-        Self::from_slice(file, &read(file)?, rig, &mut note)
+        let bytes = read(file)?;
+        let rig = rig.map(Rig::read).transpose()?;
+        Self::from_slice(file, &bytes, rig.as_ref(), &mut note)
     }
 
-    /// The same as [`load`](Self::load) for a file whose bytes have been read. Passes each warning to `report`.
-    pub fn from_slice(file: &Path, bytes: &[u8], rig: Option<&Path>, report: &mut Report) -> Result<Self, Error> {
+    /// The same as [`load`](Self::load) for a file and a rig that have been read. Passes each warning to `report`.
+    pub fn from_slice(file: &Path, bytes: &[u8], rig: Option<&Rig>, report: &mut Report) -> Result<Self, Error> {
         if is_cocos(file, bytes) {
             return Self::import_cocos(file, bytes, rig, report);
         }
@@ -100,10 +102,9 @@ impl Source {
     }
 
     /// Shares the clips of a glTF or BVH file with the skeleton of another.
-    fn share_with_rig(mut self, file: &Path, rig: &Path, report: &mut Report) -> Result<Self, Error> {
-        let bytes = read_nodes(rig)?;
-        let nodes = Nodes::import(&mut self.library, rig, &bytes)?;
-        self.warn(rig, &nodes.warnings, report);
+    fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut Report) -> Result<Self, Error> {
+        let nodes = rig.add_to(&mut self.library)?;
+        self.warn(&rig.path, &rig.warnings, report);
         let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
         check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
         let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
@@ -113,7 +114,7 @@ impl Source {
                 self.unbound_clips.push(sharing.clip);
             }
             // The faults of one clip usually repeat in the next. They are listed once.
-            let new = sharing.faults.iter().map(|fault| format!("with {}: {fault}", file_name(rig)));
+            let new = sharing.faults.iter().map(|fault| format!("with {}: {fault}", rig.name()));
             faults.extend(new);
             clips.push(sharing.clip);
         }
@@ -121,18 +122,18 @@ impl Source {
         faults.retain(|fault| listed.insert(fault.clone()));
         self.warn(file, faults, report);
         if clips.is_empty() {
-            let (file, rig) = (file.display(), rig.display());
+            let (file, rig) = (file.display(), rig.path.display());
             return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
         }
         if self.unbound_clips.len() == clips.len() {
             return Err(Error::Usage(format!(
                 "{}: no track of any clip finds a node of its name in {}; give a rig with the same joint names",
                 file.display(),
-                rig.display()
+                rig.path.display()
             )));
         }
         let Nodes { skeleton, skins, joints, asset, .. } = nodes;
-        Ok(Self { skeleton, clips, skins, joints, asset, rig: Some(file_name(rig)), ..self })
+        Ok(Self { skeleton, clips, skins, joints, asset, rig: Some(rig.name()), ..self })
     }
 
     /// A source with a skeleton and no clips.
@@ -153,11 +154,11 @@ impl Source {
         }
     }
 
-    fn import_cocos(file: &Path, bytes: &[u8], rig: Option<&Path>, report: &mut Report) -> Result<Self, Error> {
+    fn import_cocos(file: &Path, bytes: &[u8], rig: Option<&Rig>, report: &mut Report) -> Result<Self, Error> {
         let cocos::ClipFile { clip, warnings } = cocos::from_slice(&Library::new(), file, bytes)?;
         let mut source = match rig {
             None => Self::without_joints()?,
-            Some(rig) => Self::import_nodes(rig, &read_nodes(rig)?, report)?,
+            Some(rig) => Self::of_rig(rig, report)?,
         };
         source.warn(file, warnings, report);
         let in_file =
@@ -168,10 +169,17 @@ impl Source {
         source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report);
         source.file = file_name(file);
         source.clips = vec![binding.clip];
-        // The rig may be a BVH file.
-        source.frame_time = None;
         source.named = Some(NamedClip { clip, tracks: binding.tracks });
-        source.rig = rig.map(file_name);
+        source.rig = rig.map(Rig::name);
+        Ok(source)
+    }
+
+    /// A source with a rig and no clips.
+    fn of_rig(rig: &Rig, report: &mut Report) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let Nodes { skeleton, skins, joints, asset, .. } = rig.add_to(&mut library)?;
+        let mut source = Self { skins, joints, asset, ..Self::new(library, skeleton) };
+        source.warn(&rig.path, &rig.warnings, report);
         Ok(source)
     }
 
@@ -230,58 +238,122 @@ impl Nodes {
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
         Ok(Self { skeleton, skins, joints, clips, frame_time: None, asset: Some(asset), warnings })
     }
+}
 
-    /// The skeleton and the skin of the built-in rig, without its clips.
-    pub fn demo(library: &mut Library) -> Result<Self, Error> {
-        let rig = demo::library()?;
-        let Some(id) = rig.skeleton_ids().next() else { return Err(Error::Usage("the built-in rig is empty".into())) };
-        let skeleton = library.add_skeleton(rig.skeleton(id).clone());
-        let skins = rig.skins_of(id).map(|(_, skin)| library.add_skin(Skin { skeleton, ..skin.clone() }));
-        let skins = skins.collect::<Result<_, _>>()?;
-        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { skeleton, skins, joints, clips: Vec::new(), frame_time: None, asset: None, warnings: Vec::new() })
+/// A rig: the skeleton and the skins of a glTF or BVH file, or of the built-in human. It is read once, and added to the
+/// library of each file whose clips it gets.
+pub struct Rig {
+    /// The path as it was given; `demo` for the built-in human.
+    pub path: PathBuf,
+    /// The bytes of the file; `None` for the built-in human.
+    pub bytes: Option<Vec<u8>>,
+    /// The repairs, and the parts that were ignored.
+    pub warnings: Vec<Warning>,
+    skeleton: Skeleton,
+    skins: Vec<Skin>,
+    joints: Vec<usize>,
+    asset: Option<gltf::Asset>,
+}
+
+impl Rig {
+    /// Reads a rig. The name `demo` is that of the built-in human; a file of this name can be given as `./demo`.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        if path.as_os_str() == "demo" {
+            return Self::demo();
+        }
+        let bytes = read_nodes(path)?;
+        let mut library = Library::new();
+        let Nodes { skeleton, skins, joints, asset, warnings, .. } = Nodes::import(&mut library, path, &bytes)?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            bytes: Some(bytes),
+            warnings,
+            skeleton: library.skeleton(skeleton).clone(),
+            skins: skins.into_iter().map(|skin| library.skin(skin).clone()).collect(),
+            joints,
+            asset,
+        })
+    }
+
+    /// The built-in human.
+    fn demo() -> Result<Self, Error> {
+        let library = demo::library()?;
+        let Some(id) = library.skeleton_ids().next() else {
+            return Err(Error::Usage("the built-in rig is empty".into()));
+        };
+        let skeleton = library.skeleton(id).clone();
+        Ok(Self {
+            path: "demo".into(),
+            bytes: None,
+            warnings: Vec::new(),
+            joints: (0..skeleton.joints().len()).collect(),
+            skins: library.skins_of(id).map(|(_, skin)| skin.clone()).collect(),
+            skeleton,
+            asset: None,
+        })
+    }
+
+    /// Returns true for the built-in human.
+    pub fn is_demo(&self) -> bool {
+        self.bytes.is_none()
+    }
+
+    /// The name without its folder.
+    pub fn name(&self) -> String {
+        file_name(&self.path)
+    }
+
+    /// The skeleton of all nodes.
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
+    }
+
+    /// Adds the rig to a library, without clips and warnings.
+    pub fn add_to(&self, library: &mut Library) -> Result<Nodes, Error> {
+        let skeleton = library.add_skeleton(self.skeleton.clone());
+        let skins = self.skins.iter().map(|skin| library.add_skin(Skin { skeleton, ..skin.clone() }));
+        let skins = skins.collect::<Result<Vec<SkinId>, Error>>()?;
+        let asset = self.asset.as_ref().map(|asset| gltf::Asset {
+            skeleton,
+            skins: skins.clone(),
+            clips: Vec::new(),
+            warnings: Vec::new(),
+            ..asset.clone()
+        });
+        let joints = self.joints.clone();
+        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), frame_time: None, asset, warnings: Vec::new() })
     }
 }
 
 /// Finds a clip by its name, otherwise by its index. Without a name, returns the only clip, or `None` if there are no
 /// clips.
 pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
-    let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref();
-    let list = || {
-        let clips = source.clips.iter().enumerate();
-        let names: Vec<_> = clips.map(|(index, clip)| format!("{index} {}", name(clip).unwrap_or("unnamed"))).collect();
-        if names.is_empty() { "none".into() } else { names.join(", ") }
-    };
     match (wanted, source.clips.as_slice()) {
         (Some(wanted), clips) => {
-            let by_name = clips.iter().find(|clip| name(clip) == Some(wanted));
-            let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index));
-            let clip = by_name.or_else(by_index);
-            clip.map(|&clip| Some(clip))
-                .ok_or_else(|| Error::Usage(format!("there is no clip {wanted:?}; there are: {}", list())))
+            let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index).copied());
+            let clip = find_named(source, wanted).or_else(by_index);
+            let missing = || format!("there is no clip {wanted:?}; there are: {}", list_clips(source));
+            clip.map(Some).ok_or_else(|| Error::Usage(missing()))
         }
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(*only)),
-        (None, _) => Err(Error::Usage(format!("the file has several clips; select one with --clip: {}", list()))),
+        (None, _) => {
+            Err(Error::Usage(format!("the file has several clips; select one with --clip: {}", list_clips(source))))
+        }
     }
 }
 
-/// Adds the skeleton of a rig to a library. Returns it with the joint of each node, in the order of the file.
-pub fn add_rig(library: &mut Library, rig: &Path, report: &mut Report) -> Result<(SkeletonId, Vec<usize>), Error> {
-    add_rig_from_slice(library, rig, &read(rig)?, report)
+/// Finds a clip by its name.
+pub fn find_named(source: &Source, wanted: &str) -> Option<ClipId> {
+    source.clips.iter().copied().find(|&clip| source.library.clip(clip).name.as_deref() == Some(wanted))
 }
 
-/// The same as [`add_rig`] for a file whose bytes have been read.
-pub fn add_rig_from_slice(
-    library: &mut Library,
-    rig: &Path,
-    bytes: &[u8],
-    report: &mut Report,
-) -> Result<(SkeletonId, Vec<usize>), Error> {
-    check_nodes(rig, bytes)?;
-    let Nodes { skeleton, joints, warnings, .. } = Nodes::import(library, rig, bytes)?;
-    warnings.iter().for_each(|warning| report(&format!("warning: {}: {warning}", rig.display())));
-    Ok((skeleton, joints))
+/// The indexes and names of all clips, for messages.
+pub fn list_clips(source: &Source) -> String {
+    let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref().unwrap_or("unnamed");
+    let clips = source.clips.iter().enumerate();
+    let names: Vec<_> = clips.map(|(index, clip)| format!("{index} {}", name(clip))).collect();
+    if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
 /// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
@@ -311,7 +383,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
 }
 
 /// Reads the bytes of a glTF or BVH file. Fails for a Cocos clip.
-pub fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
+fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
     let bytes = read(file)?;
     check_nodes(file, &bytes)?;
     Ok(bytes)

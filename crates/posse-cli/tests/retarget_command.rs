@@ -12,7 +12,7 @@ use crate::rigs::{angle, model_pose};
 use crate::support::gltf_builder::GltfBuilder;
 
 /// A figure of 95 cm that walks a metre, raises its left arm and turns its head.
-const WALK: &str = "HIERARCHY
+pub const WALK: &str = "HIERARCHY
 ROOT Hips
 {
   OFFSET 0 95 0
@@ -299,6 +299,92 @@ fn a_vrm_animation_moves_a_figure_by_its_roles() {
     let clip = &report["clips"][0];
     assert_eq!(clip["exact"], json!(["translation of pelvis", "rotation of head"]));
     assert_eq!(clip["dropped"], json!([{ "track": "translation of happy", "reason": "the joint has no partner" }]));
+}
+
+/// A file with the node `pelvis`, which turns to another angle about z in each clip.
+fn poses(clips: &[(&str, f64)]) -> Vec<u8> {
+    let mut file = GltfBuilder::new();
+    file.push("nodes", json!({ "name": "pelvis", "children": [1] }));
+    file.push("nodes", json!({ "name": "spine_01", "translation": [0, 1, 0] }));
+    let input = file.floats("SCALAR", &[0.0, 1.0]);
+    for (name, degrees) in clips {
+        let [x, y, z, w] = DQuat::from_rotation_z(degrees.to_radians()).as_quat().to_array();
+        let output = file.floats("VEC4", &[x, y, z, w, 0.0, 0.0, 0.0, 1.0]);
+        file.push(
+            "animations",
+            json!({ "name": name, "samplers": [{ "input": input, "output": output }],
+                "channels": [{ "sampler": 0, "target": { "node": 0, "path": "rotation" } }] }),
+        );
+    }
+    file.glb()
+}
+
+#[test]
+fn a_reference_pose_is_a_clip_of_the_source_then_a_file() {
+    let folder = Folder::new();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.0.path().join(name), bytes).unwrap();
+    write("take.glb", &poses(&[("plain", 0.0), ("t.bvh", 20.0), ("a#b@1", 30.0), ("t.glb#x", 40.0)]));
+    // The turn of the pelvis at the end of the clip `plain`, against the rest pose of the target. There, the source is at rest.
+    let turn = |reference: &str| {
+        let retarget = ["eval", "take.glb", "--rig", "hero.glb", "--retarget", "--clip", "plain", "--align", "off"];
+        let at_the_end = ["--facing", "keep", "--times", "1", "--engine", "reference", "--reference", reference];
+        let answer = folder.json(&[&retarget[..], &at_the_end].concat());
+        let rotation = &answer["samples"][0]["nodes"][0]["rotation"];
+        let numbers: Vec<f64> = rotation.as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect();
+        let [x, y, z] = DQuat::from_slice(&numbers).to_scaled_axis().to_array();
+        assert!(x.abs() < 1e-6 && y.abs() < 1e-6);
+        (-z.to_degrees()).round()
+    };
+    for _ in 0..2 {
+        // Names of clips come first, whatever they look like, and also if there is such a file, as in the second pass.
+        for (reference, degrees) in [
+            ("rest", 0.0),
+            ("t.bvh", 20.0),
+            ("t.bvh@0", 20.0),
+            ("t.bvh@1", 0.0),
+            ("a#b@1", 30.0),
+            ("a#b@1@0", 30.0),
+            ("t.glb#x", 40.0),
+            ("1", 20.0),
+            ("2@1", 0.0),
+        ] {
+            assert_eq!(turn(reference), degrees, "{reference}");
+        }
+        write("t.bvh", WALK.as_bytes());
+        write("t.glb", &poses(&[("x", 50.0)]));
+    }
+    // Files, also with odd names; of a clip with `@` in its name the name comes first.
+    write("p#q@2.glb", &poses(&[("x", 50.0), ("y@1", 60.0)]));
+    for (reference, degrees) in [
+        ("t.glb", 50.0),
+        ("./t.glb#x", 50.0),
+        ("t.glb@1", 0.0),
+        ("t.glb#rest", 0.0),
+        ("p#q@2.glb#x@0", 50.0),
+        ("p#q@2.glb#y@1", 60.0),
+        ("p#q@2.glb#1@1", 0.0),
+    ] {
+        assert_eq!(turn(reference), degrees, "{reference}");
+    }
+    let refuse = |option: &str, text: &str, saying: &str| {
+        folder.assert_refused(&["retarget", "take.glb", "--onto", "hero.glb", option, text, "-o", "out.glb"], saying);
+    };
+    for option in ["--reference", "--target-pose"] {
+        for text in ["p#q@2.glb", "p#q@2.glb@0.5"] {
+            let saying = format!(
+                "{option} {text}: p#q@2.glb has several clips; add #CLIP, or #rest for its rest pose: 0 x, 1 y@1"
+            );
+            refuse(option, text, &saying);
+        }
+        refuse(option, "t.glb#z", &format!("{option} t.glb#z: there is no clip \"z\"; there are: 0 x"));
+        refuse(option, "t.glb@soon", &format!("{option} t.glb@soon: the time \"soon\""));
+    }
+    refuse(
+        "--reference",
+        "none.glb",
+        "--reference: there is no such file, and there is no clip \"none.glb\"; there are: 0 plain",
+    );
+    refuse("--target-pose", "none.glb", "--target-pose none.glb: there is no such file; expected rest or a .glb");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! The arguments of `posse bake`.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
 
 use crate::bake::format::{FormatName, NpzLayout};
+use crate::bake::frames::FrameRange;
 use crate::bake::share::{ShardChoice, Share};
 use crate::engine::{AdapterArgs, EngineChoice};
 use crate::retargeting::MapArgs;
@@ -18,6 +20,8 @@ Examples:
   posse bake walk.bvh -o baked --joints Hips,LeftFoot,RightFoot
   posse bake @list.txt -o baked --format parquet              one Parquet file with a row per frame
   posse bake nod.anim -o baked --rig Fox.glb                  a Cocos Creator clip on the nodes of a glTF file
+  posse bake takes -o baked --rig demo --retarget             every clip on the built-in human
+  posse bake takes -o baked --cuts cuts.csv                   a piece per row of takes/walk.bvh,10,70
   posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run array
   posse bake --check baked clips                              lists the clips that are missing
 
@@ -25,6 +29,11 @@ INPUT is a file (.glb, .gltf, .bvh, a Cocos Creator clip with --rig, a crowd fil
 the path of a file per line, relative to the working folder. A folder is searched for .glb, .gltf and .bvh files; OUT is left out. A clip is named by its path below the folder,
 without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or #INDEX if the name is missing or
 repeated. Two clips of one name are refused, and so are outputs that would replace an input.
+
+--cuts has a row per piece: a file as it is named below its INPUT, with or without folders and extension (of several clips,
+FILE#CLIP), its first and last frame, and a name for the output if wanted. Without a name, it is CLIP@FIRST-LAST. An empty frame
+is the end of the clip. A head line may name the columns file, first, last and name in any order. A list with the columns
+X_START and X_STOP, like Frame_Cuts.csv of 100STYLE, names the takes STYLE_X. A row that cannot be used is a bad input.
 
 Arrays (frames first, float32), of --arrays:
   pos, quat                positions (joints, 3) and rotations (joints, 4) in model space; the default
@@ -63,6 +72,14 @@ pub struct Args {
     /// Only these clips of each file, by name or by index.
     #[arg(long, value_name = "NAME|INDEX")]
     pub clip: Vec<String>,
+    /// The frames from A to B, both included, counted from 0; A: and :B are open. Frames of a BVH file are its own,
+    /// whatever --fps is; other clips are counted at the rate of the bake.
+    #[arg(long, value_name = "A:B", conflicts_with = "cuts", value_parser = FrameRange::from_str)]
+    pub frame_range: Option<FrameRange>,
+    /// A CSV file of pieces: file,first,last, and a name if wanted. For each row, one piece is baked, of frames that are
+    /// counted as for --frame-range. Clips without a row are left out.
+    #[arg(long, value_name = "CUTS.csv")]
+    pub cuts: Option<PathBuf>,
     /// The arrays. Default: pos,quat.
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_kind)]
     pub arrays: Vec<ArrayKind>,
@@ -70,7 +87,8 @@ pub struct Args {
     /// file is this file, even if a joint has the same name. Default: all, in the order of the file.
     #[arg(long, value_name = "FILE|A,B")]
     pub joints: Option<String>,
-    /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name. Cocos Creator clips need it.
+    /// A .glb, .gltf or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by name.
+    /// Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]
     pub rig: Option<PathBuf>,
     /// Retargets the clips to the skeleton of --rig, as `posse retarget` does, instead of matching joints by name.

@@ -10,7 +10,8 @@ use posse::Error;
 use crate::Outcome;
 use crate::bake::args::Args;
 use crate::bake::facts::SourceFacts;
-use crate::bake::inputs::{ClipFile, Inputs, stem};
+use crate::bake::frames::ClipPart;
+use crate::bake::inputs::{ClipFile, Inputs, ListedClip, stem};
 use crate::bake::job::Job;
 use crate::bake::manifest::{ListedOutputs, ListedSource, UNLISTED};
 use crate::bake::options::Options;
@@ -64,7 +65,7 @@ impl Missing {
         let Self { clip, path, reason } = self;
         if json {
             let (clip, message) = (clip.as_deref(), Some(reason.as_str()));
-            let line = ClipLine { clip, path, status: "missing", frames: None, message };
+            let line = ClipLine { message, ..ClipLine::new(clip, path, "missing") };
             return writeln!(out, "{}", serde_json::to_string(&line)?);
         }
         let name = clip.as_ref().unwrap_or(path);
@@ -124,29 +125,30 @@ impl<'a> Outputs<'a> {
         };
         let mut missing = Vec::new();
         if let Some(output) = crowd::reference_output(self.options, file) {
-            let fault = self.listed.fault(&output, stem(&file.below), source);
+            let fault = self.listed.fault(&output, stem(&file.below), &ClipPart::default(), source);
             let reason = fault.map(|fault| format!("{output}: {fault}"));
             missing.extend(reason.map(|reason| Missing { clip: None, path: path.clone(), reason }));
         }
         for clip in file.clips() {
-            let reason = self.fault(&clip.name, source);
+            let reason = self.fault(clip, source);
             missing.extend(reason.map(|reason| Missing { clip: Some(clip.name.clone()), path: path.clone(), reason }));
         }
         missing
     }
 
     /// The reason that the output of a clip is missing; `None` if it is there.
-    fn fault(&self, clip: &str, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
+    fn fault(&self, clip: &ListedClip, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
+        let ListedClip { name, part: wanted, .. } = clip;
         if !self.options.format.is_per_share() {
-            return self.listed.fault(&self.options.format.output(clip), clip, source);
+            return self.listed.fault(&self.options.format.output(name), name, wanted, source);
         }
-        let Some(PartClip { part, listed }) = self.clips.get(clip) else {
+        let Some(PartClip { part, listed }) = self.clips.get(name.as_str()) else {
             let unlisted = self.unlisted_part().map(|name| format!("; {name} is {UNLISTED}"));
             return Some(format!("missing{}", unlisted.unwrap_or_default()));
         };
         match &self.parts[*part] {
             Some(fault) => Some(format!("{part}: {fault}")),
-            None => listed.fault(source),
+            None => listed.fault(wanted, source),
         }
     }
 
@@ -178,7 +180,8 @@ pub fn keep_part(job: &Job, files: &[&ClipFile], share: Share) -> bool {
         return false;
     }
     for file in files {
-        file.clips().iter().for_each(|clip| job.count_kept(file, &clip.name));
+        let kept = file.clips().iter().filter_map(|clip| outputs.clips.get(clip.name.as_str()));
+        kept.for_each(|PartClip { listed, .. }| job.count_kept(file, listed));
     }
     true
 }

@@ -1,11 +1,12 @@
 //! One clip: its arrays, its writer and its facts.
 
-use posse::bake::{ArrayLayout, ArrayRequest, DEFAULT_FPS, FrameGrid, find_joints};
+use posse::bake::{ArrayLayout, ArrayRequest, find_joints};
 use posse::{Error, Library, SkeletonId};
 
 use crate::bake::facts::{Facts, SourceFacts, VERSION};
 use crate::bake::format::{ClipHead, ClipWriter};
-use crate::bake::inputs::ClipFile;
+use crate::bake::frames::ClipFrames;
+use crate::bake::inputs::{ClipFile, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
@@ -72,28 +73,34 @@ impl<'a> Rig<'a> {
     /// Completes the output of a clip, and lists it in the manifest.
     pub fn finish(&self, job: &Job, writer: Box<dyn ClipWriter + '_>, facts: &Facts) -> Result<(), Fault> {
         let Some(draft) = writer.finish(facts).map_err(Fault::of_writer)? else { return Ok(()) };
-        let (clip, source) = (facts.clip.clone(), facts.source.clone());
-        let output = job.output(&clip);
-        job.manifest.keep(draft, &output, vec![ListedSource { clip, source }]).map_err(Fault::Output)
+        job.manifest.keep(draft, &job.output(&facts.clip), vec![ListedSource::new(facts)]).map_err(Fault::Output)
     }
 
-    /// The facts of a clip.
-    pub fn facts(&self, options: &Options, name: &str, fps: f64, source: SourceFacts, engine: String) -> Facts {
+    /// The facts of a clip, without warnings.
+    pub fn facts(
+        &self,
+        options: &Options,
+        clip: &ListedClip,
+        frames: &ClipFrames,
+        source: SourceFacts,
+        engine: String,
+    ) -> Facts {
         let joints = self.library.skeleton(self.skeleton).joints();
         let name_of = |&joint: &usize| joints[joint].name.clone().unwrap_or_default();
         let parent = |parent: &Option<usize>| parent.map_or(-1, |parent| i32::try_from(parent).unwrap_or(i32::MAX));
         Facts {
-            clip: name.to_owned(),
-            fps,
+            clip: clip.name.clone(),
+            fps: frames.grid.fps(),
             joint_names: self.layout.joints().iter().map(name_of).collect(),
             parents: self.layout.parents().iter().map(parent).collect(),
             quaternion_order: options.quaternions.name(),
             up_axis: options.up.name(),
             unit_scale: options.scale,
-            source,
+            source: SourceFacts { clip: clip.part.clip.clone(), frames: frames.source, ..source },
             options: options.text.clone(),
             posse_version: VERSION,
             engine,
+            warnings: Vec::new(),
         }
     }
 }
@@ -108,15 +115,16 @@ pub struct ClipBake<'a, 'w> {
 }
 
 impl ClipBake<'_, '_> {
-    /// Bakes a motion under a name. A bake that stops leaves it out.
-    pub fn bake(&self, name: &str, grid: FrameGrid, motion: Motion, sampler: &mut Sampler) -> Result<(), Fault> {
+    /// Bakes frames of a motion as a clip. A bake that stops leaves it out.
+    pub fn bake(&self, clip: &ListedClip, motion: &FramedMotion, sampler: &mut Sampler) -> Result<(), Fault> {
         let Self { job, file, rig, .. } = self;
-        let mut writer = rig.begin(job, self.turn, name)?;
+        let FramedMotion { motion, frames, warnings } = motion;
+        let mut writer = rig.begin(job, self.turn, &clip.name)?;
         let mut block = Block::new(&rig.layout);
-        let mut first = 0;
-        while first < grid.len() && !job.is_stopped() {
-            let end = block.end(first, grid.len());
-            block.fill(sampler, &rig.layout, &grid, motion, first..end)?;
+        let mut first = frames.frames.start;
+        while first < frames.frames.end && !job.is_stopped() {
+            let end = block.end(first, frames.frames.end);
+            block.fill(sampler, &rig.layout, frames, *motion, first..end)?;
             writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
             job.progress.add_frames(block.times.len());
             first = end;
@@ -124,16 +132,20 @@ impl ClipBake<'_, '_> {
         if job.is_stopped() {
             return Ok(());
         }
-        let facts = rig.facts(job.options, name, grid.fps(), self.source.clone(), sampler.name());
+        let facts = rig.facts(job.options, clip, frames, self.source.clone(), sampler.name());
+        let facts = Facts { warnings: warnings.clone(), ..facts };
         rig.finish(job, writer, &facts)?;
-        job.count_baked(file, name, grid.len());
+        job.count_baked(file, &facts, frames.count());
         Ok(())
     }
 }
 
-/// The frames of a clip: at the rate of `--fps`, otherwise at its own, otherwise at 30 per second.
-pub fn grid(options: &Options, native: Option<f64>, duration: f64) -> Result<FrameGrid, Error> {
-    FrameGrid::new(options.fps.or(native).unwrap_or(DEFAULT_FPS), duration)
+/// A motion, and what of it is baked.
+pub struct FramedMotion<'a> {
+    pub motion: Motion<'a>,
+    pub frames: ClipFrames,
+    /// The warnings about it.
+    pub warnings: Vec<String>,
 }
 
 /// The frame rate of a BVH file; `None` without a usable frame time.

@@ -4,8 +4,9 @@ use posse::import::crowd::{self, CrowdFile};
 use posse::{Crowd, Error, Layer, LayerTime, Library};
 use std::collections::HashSet;
 
-use crate::bake::clip::{ClipBake, Rig, grid};
+use crate::bake::clip::{ClipBake, FramedMotion, Rig};
 use crate::bake::format::{Character, Format, write_crowd};
+use crate::bake::frames::{ClipFrames, ClipPart, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
 use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
@@ -17,16 +18,17 @@ use crate::bake::sampler::Motion;
 pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
     let source = file.source(Kind::Crowd)?;
     let reference = reference_output(job.options, file);
-    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, || Ok(source.clone()));
+    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
-    let has_reference = |reference: &String| job.has(reference, stem(&file.below), || Ok(source.clone()));
+    let whole = ClipPart::default();
+    let has_reference = |reference: &String| job.has(reference, stem(&file.below), &whole, || Ok(source.clone()));
     if clips.is_empty() && reference.as_ref().is_none_or(has_reference) {
         return Ok(());
     }
     let mut library = Library::new();
     let crowd = crowd::load(&mut library, &file.path)?;
     crowd.warnings.iter().for_each(|warning| job.warn(&format!("warning: {}: {warning}", file.path.display())));
-    let grid = grid(job.options, None, duration(&library, &crowd)?)?;
+    let frames = ClipFrames::new(whole.range, job.options.fps, OwnRate::default(), duration(&library, &crowd)?)?;
     let mut sampler = job.engines.open(&library)?;
     let mut bake = |clip: &ListedClip| -> Result<(), Fault> {
         let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)
@@ -39,7 +41,8 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
         check_motion(&instance)?;
         let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
         let bake = ClipBake { job, file, turn, rig, source: &source };
-        bake.bake(&clip.name, grid, Motion::Layers(instance.layers(0)), &mut sampler)
+        let (motion, frames) = (Motion::Layers(instance.layers(0)), frames.clone());
+        bake.bake(clip, &FramedMotion { motion, frames, warnings: Vec::new() }, &mut sampler)
     };
     let mut failed = HashSet::new();
     for clip in clips {
@@ -52,12 +55,13 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
         }
     }
     let there = contents.clips.iter().filter(|clip| !failed.contains(&clip.index));
-    let characters: Vec<Character> = there.map(|clip| character(job, clip, grid.len())).collect();
+    let characters: Vec<Character> = there.map(|clip| character(job, clip, frames.count())).collect();
     match reference {
         Some(output) if !job.is_stopped() && !characters.is_empty() => {
             let draft = job.tag.create(&job.out.join(&output)).map_err(Fault::Output)?;
-            let draft = write_crowd(draft, &characters, grid.fps(), job.options.up.name()).map_err(Fault::of_writer)?;
-            let clips = vec![ListedSource { clip: stem(&file.below).into(), source }];
+            let (fps, up) = (frames.grid.fps(), job.options.up.name());
+            let draft = write_crowd(draft, &characters, fps, up).map_err(Fault::of_writer)?;
+            let clips = vec![ListedSource { clip: stem(&file.below).into(), source, warnings: Vec::new() }];
             job.manifest.keep(draft, &output, clips).map_err(Fault::Output)
         }
         _ => Ok(()),

@@ -11,6 +11,8 @@ use posse::import::gltf;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::bake::frames::SourceFrames;
+
 /// The version that outputs state.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -41,9 +43,12 @@ pub struct Facts {
     pub posse_version: &'static str,
     /// The engine, with the instruction set if the bits depend on it.
     pub engine: String,
+    /// The warnings about the clip. They stand in the manifest, not in the output.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
-/// The file of a clip, by content.
+/// The file of a clip, by content, and the frames of a range of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SourceFacts {
     /// The path below the INPUT under which the file was found, with `/` between folders.
@@ -52,6 +57,12 @@ pub struct SourceFacts {
     pub sha256: String,
     /// The files beside it that it names, in the order of their first mention.
     pub buffers: Vec<BufferFacts>,
+    /// The name of the clip, if its piece has another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip: Option<String>,
+    /// The frames that the output has; `None` for a whole clip.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<SourceFrames>,
 }
 
 /// A file that another file names.
@@ -160,7 +171,7 @@ pub fn open_regular(path: &Path) -> Result<File, Error> {
         return File::open(path).map_err(failed);
     }
     let what = if metadata.is_dir() { "it is a folder" } else { "it is not a regular file" };
-    Err(failed(io::Error::other(format!("{what}; expected a file with clips"))))
+    Err(failed(io::Error::other(format!("{what}; expected a file"))))
 }
 
 /// Reads a file. Fails for anything but a regular file.

@@ -1,18 +1,19 @@
 //! One file: read, imported, and baked clip by clip.
 
-use posse::bake::{FrameGrid, native_fps};
+use posse::bake::native_fps;
 use posse::import::bvh;
 use posse::{ClipId, Error, Library, SkeletonId};
 
-use crate::bake::clip::{ClipBake, Rig, UNBOUND, bvh_fps, grid};
+use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, bvh_fps};
+use crate::bake::frames::{ClipFrames, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::part::{Part, Turn};
 use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
-use crate::retargeting::Retargeted;
-use crate::source::{Source, add_rig};
+use crate::retargeting::{Retargeted, SourceWarning};
+use crate::source::{Nodes, Source};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
@@ -26,7 +27,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
     if contents.count == 0 {
         let path = file.path.to_string_lossy();
         job.progress.note(&format!("warning: {path}: the file has no clips"));
-        job.progress.print(&ClipLine { clip: None, path: &path, status: "empty", frames: None, message: None });
+        job.progress.print(&ClipLine::new(None, &path, "empty"));
     }
     if contents.clips.is_empty() {
         return;
@@ -48,15 +49,15 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault>
     let loaded = match (&job.options.rig, contents.kind) {
         (Some(rig), _) => {
             let mut library = Library::new();
-            let (skeleton, nodes) = add_rig(&mut library, rig, &mut |text| job.warn(text))?;
-            Loaded { library, skeleton, nodes, clips: Vec::new(), unbound: Vec::new(), fps: None }
+            let Nodes { skeleton, joints, .. } = rig.add_to(&mut library)?;
+            Loaded::without_clips(library, skeleton, joints)
         }
         (None, Kind::Bvh) => {
             let reader = bvh::Reader::open(&file.path)?;
             let mut library = Library::new();
             let skeleton = library.add_skeleton(reader.skeleton().clone());
             let nodes = (0..reader.skeleton().joints().len()).collect();
-            Loaded { library, skeleton, nodes, clips: Vec::new(), unbound: Vec::new(), fps: None }
+            Loaded::without_clips(library, skeleton, nodes)
         }
         (None, _) => Loaded::new(job, file, &facts::read_regular(&file.path)?)?,
     };
@@ -68,7 +69,7 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault>
 fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
     let bytes = facts::read_regular(&file.path)?;
     let source = file.source_of_bytes(contents.kind, &bytes)?;
-    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, || Ok(source.clone()));
+    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
     if clips.is_empty() {
         return Ok(());
@@ -87,19 +88,13 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
         if job.is_stopped() {
             return Ok(());
         }
-        let baked = loaded.motion(job, clip.index).map_err(Fault::from);
-        let baked = baked.and_then(|motion| bake.bake(&clip.name, motion.grid, motion.motion, &mut sampler));
+        let motion = loaded.motion(job, file, clip).map_err(Fault::from);
+        let baked = motion.and_then(|motion| bake.bake(clip, &motion, &mut sampler));
         if let Err(fault) = baked {
             job.fail(file, Some(&clip.name), fault);
         }
     }
     Ok(())
-}
-
-/// A clip with its frames.
-struct ClipMotion {
-    motion: Motion<'static>,
-    grid: FrameGrid,
 }
 
 /// A file in memory.
@@ -113,32 +108,66 @@ struct Loaded {
     unbound: Vec<ClipId>,
     /// The frame rate of a BVH file.
     fps: Option<f64>,
+    /// The warnings about the retargeting.
+    warnings: Vec<SourceWarning>,
 }
 
 impl Loaded {
     /// Imports a file, and binds its clips to the rig if there is one.
     fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
-        let source = match (&job.options.rig, &job.options.retarget) {
-            (Some(rig), Some(map)) => {
+        let (source, warnings) = match (&job.options.rig, &job.options.retarget) {
+            (Some(rig), Some(retargeter)) => {
                 let source = Source::nodes_from_slice(&file.path, bytes, &mut |text| job.warn(text))?;
+                // All clips of the file are looked at together, so that the output of one is the same with others.
                 let clips = source.clips.clone();
-                Retargeted::reported(source, &file.path, rig, &clips, map, &mut |text| job.warn(text))?.source
+                let Retargeted { source, warnings, .. } = retargeter.retarget(source, &file.path, rig, &clips)?;
+                (source, warnings)
             }
-            (rig, _) => Source::from_slice(&file.path, bytes, rig.as_deref(), &mut |text| job.warn(text))?,
+            (rig, _) => {
+                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), &mut |text| job.warn(text))?;
+                (source, Vec::new())
+            }
         };
+        check_warnings(job, file, warnings.iter().filter(|warning| warning.clip.is_none()))?;
         let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, frame_time, .. } = source;
         let fps = frame_time.and_then(bvh_fps);
-        Ok(Self { library, skeleton, nodes, clips, unbound, fps })
+        Ok(Self { library, skeleton, nodes, clips, unbound, fps, warnings })
     }
 
-    /// A clip, by its index in the file.
-    fn motion(&self, job: &Job, index: usize) -> Result<ClipMotion, Error> {
-        let id = self.clips[index];
+    /// A skeleton without clips.
+    fn without_clips(library: Library, skeleton: SkeletonId, nodes: Vec<usize>) -> Self {
+        let (clips, unbound, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { library, skeleton, nodes, clips, unbound, fps: None, warnings }
+    }
+
+    /// A clip, with what of it is baked. Prints the warnings that are about this clip alone.
+    fn motion(&self, job: &Job, file: &ClipFile, listed: &ListedClip) -> Result<FramedMotion<'static>, Error> {
+        let id = self.clips[listed.index];
         if self.unbound.contains(&id) {
             return Err(Error::Usage(UNBOUND.into()));
         }
         let clip = self.library.clip(id);
-        let grid = grid(job.options, self.fps.or_else(|| native_fps(clip)), clip.duration())?;
-        Ok(ClipMotion { motion: Motion::Clip(id), grid })
+        let own = OwnRate { keys: self.fps.or_else(|| native_fps(clip)), has_frames: self.fps.is_some() };
+        let frames = ClipFrames::new(listed.part.range, job.options.fps, own, clip.duration())?;
+        job.warn_of_frames(file, listed, &frames);
+        check_warnings(job, file, self.warnings.iter().filter(|warning| warning.clip == Some(id)))?;
+        let about = self.warnings.iter().filter(|warning| warning.clip.is_none_or(|clip| clip == id));
+        let warnings = about.map(|warning| warning.text.clone()).chain(frames.warning.clone()).collect();
+        Ok(FramedMotion { motion: Motion::Clip(id), frames, warnings })
     }
+}
+
+/// Prints warnings about a retargeting, or fails for them with `--strict-retarget`.
+fn check_warnings<'a>(
+    job: &Job,
+    file: &ClipFile,
+    warnings: impl Iterator<Item = &'a SourceWarning>,
+) -> Result<(), Error> {
+    for SourceWarning { text, .. } in warnings {
+        if let Some(error) = job.options.retarget.as_ref().and_then(|options| options.strict_error(&file.path, text)) {
+            return Err(error);
+        }
+        job.warn(&format!("warning: {}: {text}", file.path.display()));
+    }
+    Ok(())
 }

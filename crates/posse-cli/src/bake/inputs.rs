@@ -11,6 +11,7 @@ use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::bake::facts::{self, SourceFacts};
+use crate::bake::frames::ClipPart;
 use crate::bake::options::Options;
 use crate::output::file_name;
 use crate::threads::map;
@@ -45,11 +46,13 @@ pub struct Failure {
 pub struct Inputs {
     /// The files.
     pub files: Vec<ClipFile>,
+    /// The files that were found, but of which no piece is wanted.
+    pub unused: Vec<ClipFile>,
     /// The folders that cannot be searched.
     pub failures: Vec<Failure>,
     /// The files of `@LIST`.
     pub lists: Vec<PathBuf>,
-    /// Remarks on the search and on `--clip`.
+    /// Remarks on the search, on `--clip` and on `--cuts`.
     pub warnings: Vec<String>,
 }
 
@@ -83,10 +86,10 @@ impl Inputs {
             };
             ClipFile { path: found.path.clone(), below: found.below.clone(), size, contents }
         });
-        check_rig(&files, options)?;
+        check_crowds(&files, options)?;
         check_selection(&files, options, &mut warnings)?;
         check_names(&files)?;
-        Ok(Self { files, failures, lists, warnings })
+        Ok(Self { files, unused: Vec::new(), failures, lists, warnings })
     }
 }
 
@@ -104,14 +107,15 @@ impl ClipFile {
             Kind::Bvh | Kind::Cocos => Vec::new(),
         };
         let buffers = facts::facts_of_buffers(&self.path, &buffers)?;
-        Ok(SourceFacts { path: self.below.clone(), sha256: facts::sha256_of_bytes(bytes), buffers })
+        let (path, sha256) = (self.below.clone(), facts::sha256_of_bytes(bytes));
+        Ok(SourceFacts { path, sha256, buffers, ..SourceFacts::default() })
     }
 
     /// The facts of the file, which is read. A BVH file is not read at once, because it may be long.
     pub fn source(&self, kind: Kind) -> Result<SourceFacts, Error> {
         if kind == Kind::Bvh {
             let sha256 = facts::sha256_of_file(&self.path)?;
-            return Ok(SourceFacts { path: self.below.clone(), sha256, buffers: Vec::new() });
+            return Ok(SourceFacts { path: self.below.clone(), sha256, ..SourceFacts::default() });
         }
         self.source_of_bytes(kind, &facts::read_regular(&self.path)?)
     }
@@ -137,16 +141,21 @@ fn remove_repeats(found: &mut Vec<Found>) {
     });
 }
 
-/// Fails if there is a rig beside a crowd file, whose instances have skeletons of their own.
-fn check_rig(files: &[ClipFile], options: &Options) -> Result<(), Error> {
+/// Fails if there is a rig or a range beside a crowd file, whose instances have skeletons and times of their own.
+fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
     let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
-    match files.iter().find(is_crowd) {
-        Some(file) if options.rig.is_some() => Err(Error::Usage(format!(
-            "{}: --rig is not for crowd files, which name the files of their instances; leave out --rig, or bake the file apart",
-            file.path.display()
-        ))),
-        _ => Ok(()),
-    }
+    let Some(file) = files.iter().find(is_crowd) else { return Ok(()) };
+    let [option, reason] = if options.rig.is_some() {
+        ["--rig", "name the files of their instances"]
+    } else if !options.frames.is_whole() {
+        ["--frame-range", "have a clock and no frames"]
+    } else {
+        return Ok(());
+    };
+    Err(Error::Usage(format!(
+        "{}: {option} is not for crowd files, which {reason}; leave out {option}, or bake the file apart",
+        file.path.display()
+    )))
 }
 
 /// Fails for a `--clip` that selects no clip of any file. It is a warning if the clip may be in a file that cannot be
@@ -424,13 +433,15 @@ pub struct Contents {
     pub names: Vec<String>,
 }
 
-/// A clip of a file.
+/// A clip of a file, or a piece of it.
 #[derive(Debug)]
 pub struct ListedClip {
     /// The index in the file.
     pub index: usize,
     /// The name: the path of the output below OUT, without extension.
     pub name: String,
+    /// What of it is baked.
+    pub part: ClipPart,
 }
 
 /// Reads the size and the clips of a file.
@@ -453,8 +464,12 @@ fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Er
     let is_wanted = |index: usize| selected.is_empty() || selected.contains(&Some(index));
     let output_names = output_names(stem(&found.below), kind, &names);
     let clips = output_names.into_iter().enumerate().filter(|(index, _)| is_wanted(*index));
-    let clips: Vec<ListedClip> = clips.map(|(index, name)| ListedClip { index, name }).collect();
-    check_lengths(&clips, options.format.extension())?;
+    let clips =
+        clips.map(|(index, name)| ListedClip { index, name, part: ClipPart { clip: None, range: options.frames } });
+    let clips: Vec<ListedClip> = clips.collect();
+    if options.cuts.is_none() {
+        clips.iter().try_for_each(|clip| check_length(clip, options.format.extension())).map_err(Error::Usage)?;
+    }
     let folder = path.parent().unwrap_or(Path::new(""));
     let beside = beside.iter().map(|below| folder.join(below)).collect();
     let count = names.len();
@@ -543,15 +558,13 @@ fn output_names(file: &str, kind: Kind, names: &[Option<String>]) -> Vec<String>
 }
 
 /// Fails if the name of an output is longer than that of a file may be.
-fn check_lengths(clips: &[ListedClip], extension: &str) -> Result<(), Error> {
-    let length =
-        |clip: &ListedClip| clip.name.len() - clip.name.rfind('/').map_or(0, |slash| slash + 1) + 1 + extension.len();
-    match clips.iter().find(|clip| length(clip) > MOST_NAME_BYTES) {
-        Some(clip) => Err(Error::Usage(format!(
-            "clip {}: the name of its output has {} bytes, but that of a file may have {MOST_NAME_BYTES}; rename the clip",
-            clip.index,
-            length(clip)
-        ))),
-        None => Ok(()),
+pub fn check_length(clip: &ListedClip, extension: &str) -> Result<(), String> {
+    let ListedClip { index, name, .. } = clip;
+    let length = name.len() - name.rfind('/').map_or(0, |slash| slash + 1) + 1 + extension.len();
+    if length <= MOST_NAME_BYTES {
+        return Ok(());
     }
+    Err(format!(
+        "clip {index}: the name of its output has {length} bytes, but that of a file may have {MOST_NAME_BYTES}; rename the clip"
+    ))
 }

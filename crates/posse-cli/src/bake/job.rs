@@ -2,16 +2,17 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use posse::Error;
 
 use crate::bake::draft::DraftTag;
-use crate::bake::facts::SourceFacts;
-use crate::bake::inputs::{ClipFile, Failure};
-use crate::bake::manifest::{Manifest, UNLISTED};
+use crate::bake::facts::{Facts, SourceFacts};
+use crate::bake::frames::{ClipFrames, ClipPart};
+use crate::bake::inputs::{ClipFile, Failure, ListedClip};
+use crate::bake::manifest::{ListedSource, Manifest, UNLISTED};
 use crate::bake::options::Options;
 use crate::bake::progress::{ClipLine, Progress};
 use crate::bake::sampler::Engines;
@@ -55,11 +56,17 @@ impl Job<'_> {
 
     /// Returns true for an output that is kept: it was made of the same source, with the same options, by the same
     /// version. The function hashes the source.
-    pub fn has(&self, output: &str, clip: &str, source: impl FnOnce() -> Result<SourceFacts, Error>) -> bool {
+    pub fn has(
+        &self,
+        output: &str,
+        clip: &str,
+        part: &ClipPart,
+        source: impl FnOnce() -> Result<SourceFacts, Error>,
+    ) -> bool {
         if !self.resume {
             return false;
         }
-        let fault = self.manifest.listed.fault(output, clip, source);
+        let fault = self.manifest.listed.fault(output, clip, part, source);
         if fault.as_deref() == Some(UNLISTED) {
             self.warn_of_unlisted();
         }
@@ -76,41 +83,47 @@ impl Job<'_> {
     }
 
     /// The same for the output of a clip, which is counted.
-    pub fn keeps(&self, file: &ClipFile, clip: &str, source: impl FnOnce() -> Result<SourceFacts, Error>) -> bool {
-        let is_kept = self.has(&self.output(clip), clip, source);
-        if is_kept {
-            self.count_kept(file, clip);
+    pub fn keeps(
+        &self,
+        file: &ClipFile,
+        clip: &ListedClip,
+        source: impl FnOnce() -> Result<SourceFacts, Error>,
+    ) -> bool {
+        let ListedClip { name, part, .. } = clip;
+        let output = self.output(name);
+        let is_kept = self.has(&output, name, part, source);
+        if is_kept && let Some(listed) = self.manifest.listed.find(&output, name) {
+            self.count_kept(file, listed);
         }
         is_kept
     }
 
-    /// Prints the line of a warning. Those of the rig come with each file, and are printed once.
+    /// Prints the line of a warning.
     pub fn warn(&self, text: &str) {
-        let is_of_rig = |rig: &PathBuf| text.starts_with(&format!("warning: {}: ", rig.display()));
-        if self.options.rig.as_ref().is_some_and(is_of_rig) {
-            self.progress.note_once(text);
-        } else {
-            self.progress.note(text);
+        self.progress.note(text);
+    }
+
+    /// Prints the warning that a range was shortened.
+    pub fn warn_of_frames(&self, file: &ClipFile, clip: &ListedClip, frames: &ClipFrames) {
+        if let Some(warning) = &frames.warning {
+            self.warn(&format!("warning: {}: clip {}: {warning}", file.path.display(), clip.name));
         }
     }
 
     /// Counts a clip that is kept.
-    pub fn count_kept(&self, file: &ClipFile, clip: &str) {
+    pub fn count_kept(&self, file: &ClipFile, listed: &ListedSource) {
+        let ListedSource { clip, source, warnings } = listed;
         let path = file.path.to_string_lossy();
-        self.progress.add_clip(&ClipLine {
-            clip: Some(clip),
-            path: &path,
-            status: "kept",
-            frames: None,
-            message: None,
-        });
+        let line = ClipLine { source: source.frames, warnings, ..ClipLine::new(Some(clip), &path, "kept") };
+        self.progress.add_clip(&line);
     }
 
     /// Counts a clip that has been written.
-    pub fn count_baked(&self, file: &ClipFile, clip: &str, frames: u64) {
+    pub fn count_baked(&self, file: &ClipFile, facts: &Facts, frames: u64) {
         let path = file.path.to_string_lossy();
-        let (clip, frames) = (Some(clip), Some(frames));
-        self.progress.add_clip(&ClipLine { clip, path: &path, status: "baked", frames, message: None });
+        let Facts { clip, source, warnings, .. } = facts;
+        let line = ClipLine::new(Some(clip), &path, "baked");
+        self.progress.add_clip(&ClipLine { frames: Some(frames), source: source.frames, warnings, ..line });
     }
 
     /// Records the fault of a clip, or of a whole file.
@@ -141,7 +154,7 @@ impl Job<'_> {
         let place = if message.starts_with(path.as_str()) { String::new() } else { format!("{path}: ") };
         let name = clip.as_ref().map_or(String::new(), |clip| format!("clip {clip}: "));
         self.progress.note(&format!("error: {name}{place}{message}"));
-        let line = ClipLine { clip: clip.as_deref(), path, status: "failed", frames: None, message: Some(message) };
+        let line = ClipLine { message: Some(message), ..ClipLine::new(clip.as_deref(), path, "failed") };
         self.progress.print(&line);
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
         if self.strict {

@@ -19,7 +19,8 @@ use posse::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bake::facts::{SourceFacts, VERSION, different_fields, open_regular};
+use crate::bake::facts::{Facts, SourceFacts, VERSION, different_fields, open_regular};
+use crate::bake::frames::{ClipPart, FrameRange};
 use crate::draft::Draft;
 use crate::write_error::with_remedy;
 
@@ -32,12 +33,30 @@ pub struct ListedSource {
     /// The name of the clip.
     pub clip: String,
     pub source: SourceFacts,
+    /// What looks wrong about its retargeting, and a range that was shortened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl ListedSource {
-    /// The difference from the source that a function hashes.
-    pub fn fault(&self, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
-        match source() {
+    /// The clip of an output, by its facts.
+    pub fn new(facts: &Facts) -> Self {
+        Self { clip: facts.clip.clone(), source: facts.source.clone(), warnings: facts.warnings.clone() }
+    }
+
+    /// The difference from a part of a clip, and from the source that a function hashes.
+    pub fn fault(&self, part: &ClipPart, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
+        let SourceFacts { clip, frames, .. } = &self.source;
+        let range = frames.map(|frames| frames.range).unwrap_or_default();
+        if range != part.range {
+            let show = |range: FrameRange| if range.is_whole() { "all".into() } else { range.to_string() };
+            return Some(format!("made from other frames: {}, not {}", show(range), show(part.range)));
+        }
+        if *clip != part.clip {
+            let show = |clip: &Option<String>| clip.clone().unwrap_or_else(|| self.clip.clone());
+            return Some(format!("made from another clip: {}, not {}", show(clip), show(&part.clip)));
+        }
+        match source().map(|source| SourceFacts { clip: clip.clone(), frames: *frames, ..source }) {
             Ok(source) if source == self.source => None,
             Ok(_) => Some("made from another file, or from an older version of it".into()),
             Err(error) => Some(error.to_string()),
@@ -155,22 +174,27 @@ impl ListedOutputs {
         }
     }
 
-    /// The reason that a clip in an output is not the one that this bake makes; `None` if it is. The function hashes
-    /// the source of the clip. It is called if all else is as it should be.
+    /// The reason that a part of a clip in an output is not the one that this bake makes; `None` if it is. The function
+    /// hashes the source of the clip. It is called if all else is as it should be.
     pub fn fault(
         &self,
         output: &str,
         clip: &str,
+        part: &ClipPart,
         source: impl FnOnce() -> Result<SourceFacts, Error>,
     ) -> Option<String> {
         if let Some(fault) = self.fault_of_output(output) {
             return Some(fault);
         }
-        let mut clips = self.entries.get(output).into_iter().flat_map(|entry| &entry.clips);
-        let Some(listed) = clips.find(|listed| listed.clip == clip) else {
-            return Some("made for another clip".into());
-        };
-        listed.fault(source)
+        match self.find(output, clip) {
+            Some(listed) => listed.fault(part, source),
+            None => Some("made for another clip".into()),
+        }
+    }
+
+    /// A clip in an output.
+    pub fn find(&self, output: &str, clip: &str) -> Option<&ListedSource> {
+        self.entries.get(output)?.clips.iter().find(|listed| listed.clip == clip)
     }
 }
 

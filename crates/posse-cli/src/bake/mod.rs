@@ -1,19 +1,22 @@
 //! `posse bake`: clips of many files as arrays or animation files, on one machine or many.
 //!
-//! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `places`
-//! checks that the outputs can be written and replace no input. `share` and `shards_file` select the files of a task,
-//! which are baked file by file: `file` and `stream` import, `sampler` poses, the formats write. `draft` gives outputs
-//! their names when they are complete. `manifest` lists the outputs that are there, and `check` compares them with the
-//! inputs.
+//! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips, and `cuts`
+//! the pieces of them that a `cut_list` names. `places` checks that the outputs can be written and replace no input.
+//! `share` and `shards_file` select the files of a task, which are baked file by file: `file` and `stream` import,
+//! `frames` has what of a clip is baked, `sampler` poses, the formats write. `draft` gives outputs their names when they
+//! are complete. `manifest` lists the outputs that are there, and `check` compares them with the inputs.
 
 mod args;
 mod check;
 mod clip;
 mod crowd;
+mod cut_list;
+mod cuts;
 mod draft;
 mod facts;
 mod file;
 mod format;
+mod frames;
 mod inputs;
 mod job;
 mod manifest;
@@ -56,14 +59,17 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let share = Share::new(args.shard, args.shards)?;
     let options = Options::new(args)?;
     args.adapter.with_engine(options.engine)?;
-    if let Some(out) = &args.check {
-        let inputs = Inputs::list(&args.inputs, out, &options, threads)?;
-        places::check_folders(&inputs.files, &options, share)?;
+    let Some(out) = args.check.as_ref().or(args.output.as_ref()) else {
+        return Err(Error::Usage("no OUT given; give a folder with -o".into()));
+    };
+    let mut inputs = Inputs::list(&args.inputs, out, &options, threads)?;
+    if let Some(cuts) = &options.cuts {
+        inputs = cuts::cut(inputs, cuts, options.format.extension())?;
+    }
+    places::check_folders(&inputs.files, &options, share)?;
+    if args.check.is_some() {
         return check::run(args, &options, inputs, share, threads);
     }
-    let Some(out) = &args.output else { return Err(Error::Usage("no OUT given; give a folder with -o".into())) };
-    let inputs = Inputs::list(&args.inputs, out, &options, threads)?;
-    places::check_folders(&inputs.files, &options, share)?;
     places::check(out, &inputs, &options, share, threads)?;
     match bake(args, &options, out, inputs, share, threads) {
         Ok(outcome) => Ok(outcome),
@@ -104,6 +110,7 @@ fn bake(
         output_error: Mutex::default(),
         stopped: false.into(),
     };
+    options.warnings.iter().for_each(|warning| job.progress.note(warning));
     let warnings = inputs.warnings.iter().chain(&job.manifest.listed.warnings);
     warnings.for_each(|warning| job.progress.note(&format!("warning: {warning}")));
     inputs.failures.into_iter().for_each(|failure| job.fail_input(failure));

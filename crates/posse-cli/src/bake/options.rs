@@ -4,15 +4,18 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
-use posse::{Error, Library, import};
+use posse::{Error, import};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::bake::args::Args;
+use crate::bake::cut_list::CutList;
 use crate::bake::facts;
 use crate::bake::format::{Format, NpzLayout};
+use crate::bake::frames::FrameRange;
 use crate::engine::EngineChoice;
-use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET};
-use crate::source::add_rig_from_slice;
+use crate::retargeting::{ChoiceFile, OPTIONS_WITHOUT_RETARGET, Retargeter};
+use crate::source::{Report, Rig};
 
 /// The options of a bake.
 pub struct Options {
@@ -24,12 +27,18 @@ pub struct Options {
     pub kinds: Vec<ArrayKind>,
     /// The names of the joints; `None` for all.
     pub joints: Option<Vec<String>>,
-    /// The file whose nodes the clips animate.
-    pub rig: Option<PathBuf>,
-    /// The options of the retargeting to the rig; `None` if joints are matched by name.
-    pub retarget: Option<MapArgs>,
-    /// The files of `--joints` and `--rig`, with the buffers of the rig.
+    /// The frames of each clip, unless there are cuts.
+    pub frames: FrameRange,
+    /// The pieces of clips; `None` for the clips of all inputs.
+    pub cuts: Option<CutList>,
+    /// The rig whose nodes the clips animate.
+    pub rig: Option<Rig>,
+    /// The retargeting to the rig; `None` if joints are matched by name.
+    pub retarget: Option<Retargeter>,
+    /// The files that the options name, with the buffers of those.
     pub read_files: Vec<ReadFile>,
+    /// The warnings of these files.
+    pub warnings: Vec<String>,
     /// The axis that points up.
     pub up: UpAxis,
     /// The factor of lengths.
@@ -43,7 +52,7 @@ pub struct Options {
     /// The options that change an output, as JSON. Equal options have equal texts.
     pub text: String,
     /// The same as a value.
-    pub value: serde_json::Value,
+    pub value: Value,
 }
 
 /// A file that a bake reads. No output may replace it.
@@ -60,9 +69,9 @@ struct Normalised<'a> {
     fps: Option<f64>,
     arrays: Vec<&'static str>,
     joints: Option<&'a [String]>,
-    rig: Option<RigFacts>,
+    rig: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    retarget: Option<serde_json::Value>,
+    retarget: Option<Value>,
     up: &'static str,
     scale: f64,
     quaternions: &'static str,
@@ -71,62 +80,76 @@ struct Normalised<'a> {
     engine: &'static str,
 }
 
-/// The content of a rig. Its path does not change an output.
-#[derive(Serialize)]
-struct RigFacts {
-    sha256: String,
-    buffers: Vec<String>,
-}
-
 impl Options {
-    /// Checks the arguments. Reads the file of `--joints`, and the rig.
+    /// Checks the arguments. Reads the files that they name.
     pub fn new(args: &Args) -> Result<Self, Error> {
         let format = Format::new(args.format, args.layout)?;
         let kinds = format.kinds(&args.arrays)?;
         check_repeats(&args.arrays)?;
         let joints = args.joints.as_deref().map(JointNames::read).transpose()?;
-        let rig = args.rig.as_deref().map(RigFiles::read).transpose()?;
         let (joints, joints_file) = joints.map_or((None, None), |joints| (Some(joints.names), joints.file));
-        let (rig_facts, beside_rig) = rig.map_or((None, Vec::new()), |rig| (Some(rig.facts), rig.beside));
-        let file = |role| move |path: PathBuf| ReadFile { role, path };
-        let read_files = joints_file.map(file("the file of --joints")).into_iter();
-        let read_files = read_files.chain(args.rig.clone().map(file("the rig")));
+        if args.map.is_given() && !args.retarget {
+            return Err(Error::Usage(OPTIONS_WITHOUT_RETARGET.into()));
+        }
+        let mut warnings = Vec::new();
+        let mut report = |text: &str| warnings.push(text.to_owned());
+        let rig = args.rig.as_deref().map(|rig| read_rig(rig, &mut report)).transpose()?;
+        let retarget = args.retarget.then(|| Retargeter::new(&args.map, &mut report)).transpose()?;
+        let cuts = args.cuts.as_deref().map(CutList::read).transpose()?;
+        let mut read_files = Vec::new();
+        read_files.extend(joints_file.map(|path| ReadFile { role: "the file of --joints", path }));
+        read_files.extend(args.cuts.clone().map(|path| ReadFile { role: "the file of --cuts", path }));
+        let rig_facts = match &rig {
+            Some(rig) => Some(match &rig.bytes {
+                Some(bytes) => identify(&ChoiceFile { role: "the rig", path: &rig.path, bytes }, &mut read_files)?,
+                // The version of posse is among the facts.
+                None => "demo".into(),
+            }),
+            None => None,
+        };
+        let retarget_facts =
+            retarget.as_ref().map(|retarget| retarget.identity(|file| identify(file, &mut read_files)));
+        let retarget_facts = retarget_facts.transpose()?;
         let mut options = Self {
             fps: args.fps,
             clips: args.clip.clone(),
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
-            rig: args.rig.clone(),
-            retarget: args.retarget.then(|| args.map.clone()),
-            read_files: read_files.chain(beside_rig.into_iter().map(file("a file that the rig names"))).collect(),
+            frames: args.frame_range.unwrap_or_default(),
+            cuts,
+            rig,
+            retarget,
+            read_files,
+            warnings,
             up: args.up.into(),
             scale: args.scale,
             quaternions: format.quaternions(args.quaternions.map(Into::into))?,
             format,
             engine: args.engine.into(),
             text: String::new(),
-            value: serde_json::Value::Null,
+            value: Value::Null,
         };
-        if args.map.is_given() && !args.retarget {
-            return Err(Error::Usage(OPTIONS_WITHOUT_RETARGET.into()));
-        }
-        let hash = |file: &Path| Ok(facts::sha256_of_bytes(&facts::read_regular(file)?));
-        let retarget = options.retarget.as_ref().map(|map| map.identity(hash)).transpose()?;
-        let value = serde_json::to_value(options.normalised(rig_facts, retarget))
+        let value = serde_json::to_value(options.normalised(rig_facts, retarget_facts))
             .map_err(|error| Error::Usage(error.to_string()))?;
         options.text = value.to_string();
         options.value = value;
         Ok(options)
     }
 
-    /// The options that change an output, and those that select clips.
-    pub fn value_of_all(&self) -> serde_json::Value {
+    /// The options that change an output, and those that select clips and frames.
+    pub fn value_of_all(&self) -> Value {
         let mut value = self.value.clone();
         value["clip"] = self.clips.as_slice().into();
+        if !self.frames.is_whole() {
+            value["frame-range"] = self.frames.to_string().into();
+        }
+        if let Some(cuts) = &self.cuts {
+            value["cuts"] = cuts.sha256.as_str().into();
+        }
         value
     }
 
-    fn normalised(&self, rig: Option<RigFacts>, retarget: Option<serde_json::Value>) -> Normalised<'_> {
+    fn normalised(&self, rig: Option<Value>, retarget: Option<Value>) -> Normalised<'_> {
         Normalised {
             fps: self.fps,
             arrays: self.kinds.iter().map(|kind| kind.name()).collect(),
@@ -209,30 +232,31 @@ fn is_like_path(text: &str) -> bool {
     !text.contains(',') && (text.contains(std::path::is_separator) || is_known())
 }
 
-/// A rig that has been read.
-struct RigFiles {
-    facts: RigFacts,
-    /// The files that it names.
-    beside: Vec<PathBuf>,
+/// Reads a rig. Fails if it cannot be used, because then no clip can be baked. Its warnings are reported once, and not
+/// with each file that is baked.
+fn read_rig(path: &Path, report: &mut Report) -> Result<Rig, Error> {
+    let mut rig = Rig::read(path)?;
+    if rig.skeleton().joints().is_empty() {
+        let rig = path.display();
+        return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));
+    }
+    for warning in std::mem::take(&mut rig.warnings) {
+        report(&format!("warning: {}: {warning}", path.display()));
+    }
+    Ok(rig)
 }
 
-impl RigFiles {
-    /// Reads a rig to identify it. Fails if it cannot be used, because then no clip can be baked.
-    fn read(rig: &Path) -> Result<Self, Error> {
-        let bytes = facts::read_regular(rig)?;
-        let mut library = Library::new();
-        // The warnings come with the files that are baked.
-        let (skeleton, _) = add_rig_from_slice(&mut library, rig, &bytes, &mut |_| ())?;
-        if library.skeleton(skeleton).joints().is_empty() {
-            let rig = rig.display();
-            return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));
-        }
-        // A rig that is not glTF has nothing beside it.
-        let outline = import::gltf::Outline::from_slice(rig, &bytes).unwrap_or_default();
-        let folder = rig.parent().unwrap_or(Path::new(""));
-        let beside = outline.buffers.iter().map(|buffer| folder.join(buffer)).collect();
-        let buffers = facts::facts_of_buffers(rig, &outline.buffers)?;
-        let buffers = buffers.into_iter().map(|buffer| buffer.sha256).collect();
-        Ok(Self { facts: RigFacts { sha256: facts::sha256_of_bytes(&bytes), buffers }, beside })
-    }
+/// The content of a file that the options name, and of the buffers that it names in turn. Its path does not change an
+/// output. Adds all of them to the files that are read.
+fn identify(file: &ChoiceFile, read_files: &mut Vec<ReadFile>) -> Result<Value, Error> {
+    let ChoiceFile { role, path, bytes } = *file;
+    read_files.push(ReadFile { role, path: path.to_path_buf() });
+    // A file that is not glTF has nothing beside it.
+    let outline = import::gltf::Outline::from_slice(path, bytes).unwrap_or_default();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let beside = outline.buffers.iter().map(|buffer| folder.join(buffer));
+    read_files.extend(beside.map(|path| ReadFile { role: "a file that a file of the options names", path }));
+    let buffers = facts::facts_of_buffers(path, &outline.buffers)?;
+    let buffers: Vec<String> = buffers.into_iter().map(|buffer| buffer.sha256).collect();
+    Ok(json!({ "sha256": facts::sha256_of_bytes(bytes), "buffers": buffers }))
 }

@@ -108,7 +108,7 @@ fn outputs<'a>(files: &'a [ClipFile], options: &Options, share: Option<Share>) -
 /// The files that a bake reads: inputs with the files that they name, and those of the options.
 fn read_files(inputs: &Inputs, options: &Options) -> Vec<ReadFile> {
     let mut read: Vec<ReadFile> = Vec::new();
-    for file in &inputs.files {
+    for file in inputs.files.iter().chain(&inputs.unused) {
         read.push(ReadFile { role: "the input", path: file.path.clone() });
         let beside = file.contents.as_ref().map_or(&[][..], |contents| &contents.beside);
         read.extend(beside.iter().map(|path| ReadFile { role: "a file that an input names", path: path.clone() }));

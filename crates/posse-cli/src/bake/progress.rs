@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use posse::Error;
 use serde::Serialize;
 
+use crate::bake::frames::SourceFrames;
 use crate::output::note;
 use crate::progress;
 
@@ -28,9 +29,22 @@ pub struct ClipLine<'a> {
     /// The number of frames that were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<u64>,
+    /// The frames of a range.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceFrames>,
     /// The fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'a str>,
+    /// What looks wrong about the retargeting, and a range that was shortened.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub warnings: &'a [String],
+}
+
+impl<'a> ClipLine<'a> {
+    /// A line with nothing but a status.
+    pub fn new(clip: Option<&'a str>, path: &'a str, status: &'static str) -> Self {
+        Self { clip, path, status, frames: None, source: None, message: None, warnings: &[] }
+    }
 }
 
 /// The progress of all workers.

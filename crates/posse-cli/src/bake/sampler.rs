@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use posse::bake::{self, ArrayLayout, ArrayShape, FrameGrid, Moment};
+use posse::bake::{self, ArrayLayout, ArrayShape, Moment};
 use posse::{AdapterKind, ClipId, CpuEngine, Error, Evaluator, GpuContext, Layer, Library};
 
+use crate::bake::frames::ClipFrames;
 use crate::engine::{Engine, EngineChoice, EngineLibrary, EngineSelection};
 use crate::start_up::StartUp;
 use crate::threads::default_threads;
@@ -96,7 +97,7 @@ pub struct Block {
     /// The frames of a block.
     count: u64,
     moments: Vec<Moment>,
-    /// The times of the frames.
+    /// The times of the frames in the output.
     pub times: Vec<f64>,
     /// The numbers of each array.
     pub arrays: Vec<Vec<f32>>,
@@ -120,12 +121,13 @@ impl Block {
         &mut self,
         sampler: &mut Sampler,
         layout: &ArrayLayout,
-        grid: &FrameGrid,
+        clip: &ClipFrames,
         motion: Motion,
         frames: Range<u64>,
     ) -> Result<(), Error> {
+        let grid = &clip.grid;
         self.times.clear();
-        self.times.extend(frames.clone().map(|frame| grid.time(frame)));
+        self.times.extend(frames.clone().map(|frame| clip.time(frame)));
         for (array, numbers) in layout.arrays().iter().zip(&mut self.arrays) {
             numbers.resize(self.times.len() * array.width(), 0.0);
         }

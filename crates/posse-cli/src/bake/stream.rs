@@ -3,18 +3,20 @@
 //! A frame needs the keys around it only, so that a window of some thousand keys gives the same numbers as the whole
 //! file. The size of the file decides between the two, so that all machines do the same.
 
+use std::cell::OnceCell;
 use std::io::{BufRead, BufReader};
 
 use posse::import::bvh::{Keys, Reader, count_frames};
 use posse::{ClipId, Error, Library, SkeletonId};
 
-use crate::bake::clip::{Rig, UNBOUND, bvh_fps, grid};
-use crate::bake::facts::{HashingReader, SourceFacts, open_regular};
-use crate::bake::inputs::{ClipFile, Kind};
+use crate::bake::clip::{Rig, UNBOUND, bvh_fps};
+use crate::bake::facts::{Facts, HashingReader, SourceFacts, open_regular};
+use crate::bake::frames::{ClipFrames, OwnRate};
+use crate::bake::inputs::{ClipFile, Kind, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::part::Turn;
 use crate::bake::sampler::{Block, Motion};
-use crate::source::add_rig;
+use crate::source::Nodes;
 
 /// The bytes of the keys of a window.
 const WINDOW_BYTES: usize = 4 << 20;
@@ -25,49 +27,86 @@ const MOST_WINDOWS: u64 = 8;
 /// The bytes that are read at once.
 const BUFFER: usize = 1 << 20;
 
-/// Bakes the clip of a file in parts.
+/// Bakes the clip of a file, or pieces of it, in parts.
 ///
 /// A frame is posed from the keys around it, which are the same in all parts. Its numbers are those of the whole file,
 /// except where a rotation is constant over a part, but not over the file: it then has the bits of its key, without the
-/// rounding of slerp.
+/// rounding of slerp. Parts begin at the same frames for a piece as for the whole clip.
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault> {
-    let [listed] = file.clips() else { return Ok(()) };
-    let name = listed.name.as_str();
-    if turn.is_none() && job.resume && job.keeps(file, name, || file.source(Kind::Bvh)) {
-        return Ok(());
+    let hashed = OnceCell::new();
+    let source = || {
+        let hashed = hashed.get_or_init(|| file.source(Kind::Bvh).map_err(|error| error.to_string()));
+        hashed.clone().map_err(Error::Usage)
+    };
+    let mut known = None;
+    for clip in file.clips() {
+        if job.is_stopped() {
+            return Ok(());
+        }
+        if turn.is_none() && job.resume && job.keeps(file, clip, source) {
+            continue;
+        }
+        bake_clip(job, file, turn, clip, &mut known)?;
     }
+    Ok(())
+}
+
+/// Bakes a clip. `known` is the source, once the file has been read to its end.
+fn bake_clip(
+    job: &Job,
+    file: &ClipFile,
+    turn: Option<&Turn>,
+    clip: &ListedClip,
+    known: &mut Option<SourceFacts>,
+) -> Result<(), Fault> {
+    let name = clip.name.as_str();
     let input = HashingReader::new(open_regular(&file.path)?);
     let sha256 = input.hash();
     let mut reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
     reader.set_frames(count_frames(&file.path)?.max(reader.frames()))?;
-    for warning in reader.warnings() {
+    for warning in reader.warnings().iter().filter(|_| known.is_none()) {
         job.warn(&format!("warning: {}: {warning}", file.path.display()));
     }
     let mut library = Library::new();
     let own = library.add_skeleton(reader.skeleton().clone());
     let own_joints = reader.skeleton().joints().len();
     let (skeleton, nodes) = match &job.options.rig {
-        Some(rig) => add_rig(&mut library, rig, &mut |text| job.warn(text))?,
+        Some(rig) => {
+            let Nodes { skeleton, joints, .. } = rig.add_to(&mut library)?;
+            (skeleton, joints)
+        }
         None => (own, (0..own_joints).collect()),
     };
     let rig = Rig::new(&library, skeleton, &nodes, job.options)?;
-    let grid = grid(job.options, bvh_fps(reader.frame_time()), reader.duration())?;
+    let rate = OwnRate { keys: bvh_fps(reader.frame_time()), has_frames: true };
+    let frames = match ClipFrames::new(clip.part.range, job.options.fps, rate, reader.duration()) {
+        Ok(frames) => frames,
+        // Other pieces of the file may be right.
+        Err(error) => {
+            job.fail(file, Some(name), error.into());
+            return Ok(());
+        }
+    };
+    job.warn_of_frames(file, clip, &frames);
+    let grid = frames.grid;
     let mut writer = rig.begin(job, turn, name)?;
     let mut block = Block::new(&rig.layout);
     let mut window = Window::new(reader, own_joints);
     let velocities = rig.layout.has_velocities();
-    let (mut first, mut engine) = (0, String::new());
-    while first < grid.len() && !job.is_stopped() {
-        let end = grid.len().min(first.saturating_add(window.frames(grid.fps())));
-        let last = end - 1;
+    let (mut first, mut engine) = (frames.frames.start, String::new());
+    while first < frames.frames.end && !job.is_stopped() {
+        let most = window.frames(grid.fps());
+        let begin = first - first % most;
+        let last = grid.len().min(begin.saturating_add(most)) - 1;
         let [from, to] =
-            if velocities { [grid.span(first)[0], grid.span(last)[1]] } else { [first, last].map(|at| grid.time(at)) };
+            if velocities { [grid.span(begin)[0], grid.span(last)[1]] } else { [begin, last].map(|at| grid.time(at)) };
         window.cover(from, to)?;
-        let (part, clip) = window.library(job, &library, [own, skeleton])?;
+        let (part, id) = window.library(job, &library, [own, skeleton])?;
         let mut sampler = job.engines.open(&part)?;
+        let end = frames.frames.end.min(last + 1);
         while first < end && !job.is_stopped() {
             let block_end = block.end(first, end);
-            block.fill(&mut sampler, &rig.layout, &grid, Motion::Clip(clip), first..block_end)?;
+            block.fill(&mut sampler, &rig.layout, &frames, Motion::Clip(id), first..block_end)?;
             writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
             job.progress.add_frames(block.times.len());
             first = block_end;
@@ -77,10 +116,18 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     if job.is_stopped() {
         return Ok(());
     }
-    window.read_rest()?;
-    let source = SourceFacts { path: file.below.clone(), sha256: sha256.digits(), buffers: Vec::new() };
-    rig.finish(job, writer, &rig.facts(job.options, name, grid.fps(), source, engine))?;
-    job.count_baked(file, name, grid.len());
+    let source = match known {
+        Some(source) => source.clone(),
+        None => {
+            window.read_rest()?;
+            let sha256 = sha256.digits();
+            known.insert(SourceFacts { path: file.below.clone(), sha256, ..SourceFacts::default() }).clone()
+        }
+    };
+    let facts = rig.facts(job.options, clip, &frames, source, engine);
+    let facts = Facts { warnings: Vec::from_iter(frames.warning.clone()), ..facts };
+    rig.finish(job, writer, &facts)?;
+    job.count_baked(file, &facts, frames.count());
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
 use crate::output::{self, Output};
 use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
-use crate::source::{Source, find_clip};
+use crate::source::{Rig, Source, find_clip};
 use crate::threads::ThreadArgs;
 
 /// The end of `posse eval --help`: the output formats, and the format of crowd files.
@@ -194,7 +194,7 @@ impl Args {
         let source = Source::load_nodes(file)?;
         let clip = find_clip(&source, self.clip.as_deref())?;
         let clip = clip.ok_or_else(|| Error::Usage(format!("{} has no clips to retarget", file.display())))?;
-        Ok(Retargeted::new(source, file, rig, &[clip], &self.map)?.source)
+        Ok(Retargeted::new(source, file, &Rig::read(rig)?, &[clip], &self.map)?.source)
     }
 }
 

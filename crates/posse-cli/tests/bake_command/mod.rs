@@ -2,6 +2,8 @@
 
 /// Crowd files.
 mod crowds;
+/// Ranges of frames, and lists of cuts.
+mod cuts;
 /// Bad inputs, outputs that cannot be written, and what is left behind.
 mod faults;
 /// Files, folders, globs, lists, and the names of clips.
@@ -18,6 +20,8 @@ mod order;
 mod places;
 /// `--resume`, `--check`, and runs that are killed.
 mod resume;
+/// Clips that are retargeted to a rig.
+mod retargeting;
 /// Shares of several tasks.
 mod shares;
 /// Outputs that have lost bytes.

@@ -193,7 +193,7 @@ impl Part {
     pub fn add(&mut self, clip: &mut Spool, facts: &Facts) -> Result<(), Error> {
         let json = serde_json::to_string(facts).map_err(|error| self.error(error))?;
         self.writer.append_key_value_metadata(KeyValue::new(facts.clip.clone(), json));
-        self.clips.push(ListedSource { clip: facts.clip.clone(), source: facts.source.clone() });
+        self.clips.push(ListedSource::new(facts));
         let ([group, batch], mut frame) = (self.limits(), 0);
         clip.rewind()?;
         loop {
