@@ -199,6 +199,8 @@ pub struct Retargeted {
     pub source: Source,
     /// The report.
     pub retargeting: Retargeting,
+    /// The choices and bounds.
+    pub options: RetargetOptions,
     /// The bytes of the file of the rig; `None` for the built-in one.
     pub bytes: Option<Vec<u8>>,
 }
@@ -250,7 +252,7 @@ impl Retargeted {
         }
         let Nodes { skeleton, skins, joints, asset, .. } = nodes;
         let source = Source { skeleton, skins, joints, asset, rig: Some(file_name(rig)), ..source };
-        Ok(Self { source, retargeting, bytes })
+        Ok(Self { source, retargeting, options, bytes })
     }
 }
 
