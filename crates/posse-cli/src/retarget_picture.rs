@@ -4,7 +4,7 @@
 //! A clip has two rows: the bones of the source, and the target with its meshes, or with its bones if it has none. Both
 //! stand upright on the ground that the retargeting found. The target faces the camera at an angle, and the source is
 //! rotated as the retargeting rotates its space. So both rows look the same if the retargeting is right. In each
-//! column, the root is in the middle, and rigs of other sizes are scaled so that figures are equally high.
+//! column, the figures stand in the middle, and rigs of other sizes are scaled so that figures are equally high.
 //!
 //! The camera is far away, so that it sees each column from the same direction. A column is one unit wide in its world.
 
@@ -58,6 +58,9 @@ const SHOWN: [f64; 3] = [-1.0, 2.5, 1.5];
 const MAX_ABOVE_GROUND: f64 = 0.1;
 /// The height of a head above the joints that measure a figure, as a share of their height.
 const CROWN: f64 = 0.15;
+/// The largest ratio of two proportions of figures that are scaled by the lengths of leg and trunk. Figures with other
+/// proportions, such as those with large heads, are scaled by what is drawn.
+const MAX_PROPORTION: f64 = 1.3;
 /// The number of vertices of a part from which the picture is measured.
 const MEASURED_VERTICES: usize = 4000;
 /// The length in metres of the sides of the triangles of the built-in figure.
@@ -65,7 +68,7 @@ const BODY_SIDE: f64 = 0.013;
 /// The size of a figure for the renderer, in heights of a figure: it scales bones, the grid and the softness of shadows.
 const FIGURE_SIZE: f64 = 1.3;
 /// The share by which the colour of a side replaces that of a mesh.
-const STRENGTH: f32 = 0.8;
+const STRENGTH: f32 = 0.85;
 
 /// The arguments of the picture.
 #[derive(Debug, clap::Args)]
@@ -214,7 +217,7 @@ impl PictureFile {
 
     fn draw_rows(&self, rigs: &Rigs, rows: &[Row]) -> Result<Picture, Error> {
         let (Page { size, cell, .. }, target) = (self.page, Target::default());
-        let shown = Shown::new(rows, rigs.library, cell);
+        let shown = Shown::new(rows, rigs, cell);
         let [red, green, blue] = BACKGROUND;
         let mut picture = Picture::filled(size, [red, green, blue, 255]);
         let canvas = Canvas::new(&self.gpu.device, target, [size[0], cell[1]])?;
@@ -225,7 +228,7 @@ impl PictureFile {
             let bones = if row.rig.figure.parts.is_empty() { Bones::Solid } else { Bones::Hidden };
             let crowd = GpuCrowd::new(&library, &row.crowd, needed_outputs(figures, bones != Bones::Hidden))?;
             let poses = crowd.batches().iter().map(PoseBuffers::from);
-            let scene = Scene::new(&renderer, rigs.library, figures, poses, &shown.placements(row))?;
+            let scene = Scene::new(&renderer, rigs.library, figures, poses, &shown.placements(index, row))?;
             let view = shown.view(index, bones, canvas.aspect());
             let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
             crowd.encode(&mut encoder, Ticks(0));
@@ -349,17 +352,15 @@ struct Rig {
     up: DVec3,
     /// The rotation from the space of the skeleton to that of the picture.
     rotation: DQuat,
-    /// The height of a figure, in units of the skeleton.
-    height: f64,
     /// The height of the ground of the reference pose.
     ground: f64,
 }
 
 impl Rig {
-    /// The heights of the body's joints in a pose.
-    fn heights(&self, pose: &Pose) -> impl Iterator<Item = f64> {
+    /// The places of the body's joints in a pose.
+    fn joints(&self, pose: &Pose) -> impl Iterator<Item = DVec3> {
         let joints = pose.model.iter().zip(&self.is_body).filter(|(_, is_body)| **is_body);
-        joints.map(|(matrix, _)| matrix.translation.dot(self.up))
+        joints.map(|(matrix, _)| matrix.translation)
     }
 }
 
@@ -368,6 +369,8 @@ struct Rigs<'a> {
     library: &'a Library,
     retargeting: &'a Retargeting,
     rigs: [Rig; 2],
+    /// The heights of the figures by the lengths of leg and trunk. `None` if they are not known on both sides.
+    heights: Option<[f64; 2]>,
 }
 
 impl<'a> Rigs<'a> {
@@ -379,7 +382,6 @@ impl<'a> Rigs<'a> {
         let ids = [map.source, map.target];
         let pose = |side: usize| pose_of(library, ids[side], layers[side].as_slice());
         let poses = [pose(0)?, pose(1)?];
-        let heights = heights(retargeted, &poses)?;
         let front = front(&poses[1].model, &retargeting.roles[1], retargeting.target_up);
         let upright = upright(retargeting.target_up, front);
         let roots = map.root.and_then(|root| Some([root, map.target_of(root)?]));
@@ -393,17 +395,19 @@ impl<'a> Rigs<'a> {
                 _ => (retargeting.target_up, upright),
             };
             let figure = Figure { joint_colours, ..Figure::empty(ids[side]) };
-            let (root, height) = (roots[side], heights[side]);
-            Rig { skeleton: ids[side], figure, sides, is_body, root, up, rotation, height, ground: 0.0 }
+            Rig { skeleton: ids[side], figure, sides, is_body, root: roots[side], up, rotation, ground: 0.0 }
         };
         let mut rigs = [rig(0), rig(1)];
         let joint_colours = rigs[1].figure.joint_colours.clone();
         rigs[1].figure = Figure { joint_colours, ..body(retargeted, &rigs[1], files[1])? };
         for (rig, pose) in rigs.iter_mut().zip(&poses) {
-            let lowest = rig.heights(pose).fold(f64::INFINITY, f64::min);
-            rig.ground = if lowest.abs() <= MAX_ABOVE_GROUND * rig.height { 0.0 } else { lowest };
+            let mut bounds = Bounds::EMPTY;
+            rig.joints(pose).for_each(|place| bounds.add(place.as_vec3()));
+            let lowest = rig.joints(pose).map(|place| place.dot(rig.up)).fold(f64::INFINITY, f64::min);
+            let most = MAX_ABOVE_GROUND * f64::from(bounds.size().max_element());
+            rig.ground = if lowest.abs() <= most { 0.0 } else { lowest };
         }
-        Ok(Self { library, retargeting, rigs })
+        Ok(Self { library, retargeting, rigs, heights: heights(library, retargeting, &poses) })
     }
 
     /// The clips that are drawn.
@@ -442,41 +446,20 @@ fn pose_of(library: &Library, skeleton: SkeletonId, layers: &[Layer]) -> Result<
     Ok(poses.instances.into_iter().next().unwrap_or_default())
 }
 
-/// The heights of the figures of source and target, in their own units: the lengths of leg and trunk, which are the same
-/// in all poses. Without legs or heads on both sides, the largest heights of paired joints over the clips.
-fn heights(retargeted: &Retargeted, poses: &[Pose; 2]) -> Result<[f64; 2], Error> {
-    let Retargeted { source, retargeting, .. } = retargeted;
-    let (library, map) = (&source.library, &retargeting.map);
-    let ids = [map.source, map.target];
-    for head in ["head", "neck"] {
+/// The heights of the figures of source and target, in their own units, from the lengths of leg and trunk, which are the
+/// same in all poses. `None` without legs or heads on both sides.
+fn heights(library: &Library, retargeting: &Retargeting, poses: &[Pose; 2]) -> Option<[f64; 2]> {
+    let ids = [retargeting.map.source, retargeting.map.target];
+    ["head", "neck"].into_iter().find_map(|head| {
         let of_side = |side: usize| {
-            let bones =
-                Chain { library, skeleton: ids[side], model: &poses[side].model, roles: &retargeting.roles[side] };
+            let (model, roles) = (&poses[side].model, &retargeting.roles[side]);
+            let bones = Chain { library, skeleton: ids[side], model, roles };
             let leg =
                 bones.length("leftUpperLeg", "leftFoot").or_else(|| bones.length("rightUpperLeg", "rightFoot"))?;
             Some((leg + bones.length("hips", head)?) * (1.0 + CROWN))
         };
-        if let [Some(of_source), Some(of_target)] = [0, 1].map(of_side) {
-            return Ok([of_source, of_target]);
-        }
-    }
-    let mut largest = [0.0_f64; 2];
-    for clip in retargeting.clips.iter().take(MAX_CLIPS) {
-        for side in [0, 1] {
-            let (id, up) = [(clip.source, retargeting.source_up), (clip.clip, retargeting.target_up)][side];
-            for index in 0..TIMES {
-                let layer = Layer::new(id, LayerTime::At(time(library.clip(id).duration(), index)));
-                let pose = pose_of(library, ids[side], &[layer])?;
-                let joints = map.pairs.iter().map(|pair| [pair.source, pair.target][side]);
-                let heights = joints.filter_map(|joint| Some(pose.model.get(joint)?.translation.dot(up)));
-                let edges = heights.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], height| {
-                    [low.min(height), high.max(height)]
-                });
-                largest[side] = largest[side].max((edges[1] - edges[0]) * (1.0 + CROWN));
-            }
-        }
-    }
-    Ok(largest.map(|height| if height.is_finite() && height > 0.0 { height } else { 1.0 }))
+        Some([of_side(0)?, of_side(1)?])
+    })
 }
 
 /// The bones of a skeleton, to measure.
@@ -610,6 +593,8 @@ fn tinted(vertex: &Vertex, material: &Material, shares: &[(BodySide, f32)]) -> [
 
 /// A row of the picture: a rig in each column.
 struct Row<'a> {
+    /// 0: source, 1: target.
+    side: usize,
     rig: &'a Rig,
     crowd: Crowd,
     poses: Vec<Pose>,
@@ -635,7 +620,7 @@ impl<'a> Row<'a> {
             None => rig.ground,
         };
         let grounds = [rig.ground, ground, ground, ground, ground, ground];
-        Ok(Self { rig, crowd, poses, grounds })
+        Ok(Self { side, rig, crowd, poses, grounds })
     }
 
     /// The point of a column on the ground below the root.
@@ -646,94 +631,157 @@ impl<'a> Row<'a> {
         root + (self.grounds[column] - root.dot(up)) * up
     }
 
-    /// The joints of the body and vertices of the meshes in a column, from the point on the ground, in heights of a
-    /// figure.
+    /// The joints of the body and vertices of the meshes in a column, from the point on the ground, in the space of the
+    /// picture and in units of the skeleton.
     fn points(&self, column: usize, library: &Library) -> Vec<DVec3> {
         let (rig, foot) = (self.rig, self.foot(column));
         let Some(pose) = self.poses.get(column) else { return Vec::new() };
-        let joints = pose.model.iter().zip(&rig.is_body).filter(|(_, is_body)| **is_body);
-        let mut points: Vec<DVec3> = joints.map(|(matrix, _)| matrix.translation).collect();
+        let mut points: Vec<DVec3> = rig.joints(pose).collect();
         for part in &rig.figure.parts {
             let step = rig.figure.meshes[part.mesh].vertices.len().div_ceil(MEASURED_VERTICES);
             points.extend(rig.figure.positions(part, library.skeleton(rig.skeleton), pose, step));
         }
-        points.iter_mut().for_each(|point| *point = rig.rotation * (*point - foot) / rig.height);
+        points.iter_mut().for_each(|point| *point = rig.rotation * (*point - foot));
+        points.retain(|point| point.is_finite());
         points
     }
 }
 
-/// What the camera shows of each column.
+/// What the camera shows of the rows.
 struct Shown {
+    /// The heights of the figures of source and target, in units of their skeletons.
+    heights: [f64; 2],
     /// The width of a column, in heights of a figure.
-    column: f64,
+    width: f64,
     /// The middle of a row, in heights of a figure above the ground, along the upward direction of the picture.
     middle: f64,
-    /// The points of each row, from the points on the ground, in heights of a figure.
-    points: Vec<Vec<(usize, DVec3)>>,
+    rows: Vec<Vec<ShownFigure>>,
+}
+
+/// A figure in a column, in heights of a figure.
+struct ShownFigure {
+    /// The points, from that on the ground.
+    points: Vec<DVec3>,
+    /// The distance to the left from the point on the ground to the middle of the column.
+    left: f64,
+}
+
+impl ShownFigure {
+    /// The smallest and the largest of the coordinates of the points along a direction; 0 without points.
+    fn range(&self, along: DVec3) -> [f64; 2] {
+        let coordinates = self.points.iter().map(|point| point.dot(along));
+        let range = coordinates.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], at| [low.min(at), high.max(at)]);
+        if self.points.is_empty() { [0.0; 2] } else { range }
+    }
 }
 
 impl Shown {
-    fn new(rows: &[Row], library: &Library, cell: [u32; 2]) -> Self {
-        let [right, up, _] = Camera { azimuth: 0.0, elevation: ELEVATION, ..Camera::default() }.axes();
-        let [right, up] = [right, up].map(|axis| axis.as_dvec3());
-        let (mut half, mut low, mut high) = (0.0_f64, 0.0_f64, 1.0_f64);
-        let of_row = |row: &Row| -> Vec<(usize, DVec3)> {
-            let of_column = |column| row.points(column, library).into_iter().map(move |point| (column, point));
-            (0..COLUMNS).flat_map(of_column).collect()
+    fn new(rows: &[Row], rigs: &Rigs, cell: [u32; 2]) -> Self {
+        let figures = |row: &Row| {
+            let figure = |column| ShownFigure { points: row.points(column, rigs.library), left: 0.0 };
+            (0..COLUMNS).map(figure).collect()
         };
-        let points: Vec<_> = rows.iter().map(of_row).collect();
-        for (_, point) in points.iter().flatten() {
-            half = half.max(point.dot(right).abs());
-            (low, high) = (low.min(point.dot(up)), high.max(point.dot(up)));
+        let mut shown = Self { heights: [1.0; 2], width: 1.0, middle: 0.0, rows: rows.iter().map(figures).collect() };
+        shown.scale(rows, rigs.heights);
+        shown.centre();
+        shown.fit(cell);
+        shown
+    }
+
+    /// Scales the figures to a height of 1.
+    fn scale(&mut self, rows: &[Row], heights: Option<[f64; 2]>) {
+        let mut drawn = [0.0_f64; 2];
+        for (row, figures) in rows.iter().zip(&self.rows) {
+            for figure in &figures[1..] {
+                let [low, high] = figure.range(DVec3::Y);
+                drawn[row.side] = drawn[row.side].max(high - low);
+            }
+        }
+        let drawn = drawn.map(|height| if height > 0.0 { height } else { 1.0 });
+        let alike = |known: &[f64; 2]| {
+            let proportion = (drawn[0] / known[0]) / (drawn[1] / known[1]);
+            (1.0 / MAX_PROPORTION..MAX_PROPORTION).contains(&proportion)
+        };
+        self.heights = heights.filter(alike).unwrap_or(drawn);
+        for (row, figures) in rows.iter().zip(&mut self.rows) {
+            let scale = 1.0 / self.heights[row.side];
+            figures.iter_mut().flat_map(|figure| &mut figure.points).for_each(|point| *point *= scale);
+        }
+    }
+
+    /// Brings the figures into the middle of their columns: those of source and target at a time of a clip together, so
+    /// that they stand one below the other.
+    fn centre(&mut self) {
+        for pair in self.rows.chunks_mut(2) {
+            for column in 0..COLUMNS {
+                let ranges: Vec<[f64; 2]> = pair.iter().map(|row| row[column].range(DVec3::X)).collect();
+                let both = ranges.iter().fold(ranges[0], |both, range| [both[0].min(range[0]), both[1].max(range[1])]);
+                for (row, own) in pair.iter_mut().zip(&ranges) {
+                    let [low, high] = if column == 0 { *own } else { both };
+                    row[column].left = 0.5 * (low + high);
+                }
+            }
+        }
+    }
+
+    /// Finds the width of a column and the middle of a row that show all figures.
+    fn fit(&mut self, cell: [u32; 2]) {
+        let [right, up, _] = Self::camera().axes().map(|axis| axis.as_dvec3());
+        let (mut half, mut low, mut high) = (0.0_f64, 0.0_f64, 1.0_f64);
+        for figure in self.rows.iter().flatten() {
+            let [of_left, of_right] = figure.range(right);
+            half = half.max(figure.left - of_left).max(of_right - figure.left);
+            let [of_low, of_high] = figure.range(up);
+            (low, high) = (low.min(of_low), high.max(of_high));
         }
         let [lowest, highest, farthest] = SHOWN;
         let (low, high) = (low.max(lowest) - MARGIN, high.min(highest) + MARGIN);
         let half = half.min(farthest) + MARGIN;
         let [width, height] = cell.map(f64::from);
         let pixels = (0.5 * width / half).min(height / (high - low));
-        Self { column: width / pixels, middle: 0.5 * (low + high), points }
+        (self.width, self.middle) = (width / pixels, 0.5 * (low + high));
     }
 
-    /// The place of the point on the ground of a column.
+    /// The place on the ground in the middle of a column.
     fn place(column: usize) -> DVec3 {
         DVec3::new(column as f64 + 0.5, 0.0, 0.0)
     }
 
-    fn placements(&self, row: &Row) -> Vec<Placement> {
-        let placement = |column: usize| {
-            let scale = 1.0 / (row.rig.height * self.column);
-            let offset = Self::place(column) - scale * (row.rig.rotation * row.foot(column));
+    fn placements(&self, index: usize, row: &Row) -> Vec<Placement> {
+        let scale = 1.0 / (self.heights[row.side] * self.width);
+        let placement = |(column, figure): (usize, &ShownFigure)| {
+            let offset = Self::place(column) - figure.left / self.width * DVec3::X;
+            let offset = offset - scale * (row.rig.rotation * row.foot(column));
             let (scale, rotation) = (Vec3::splat(scale as f32), row.rig.rotation.as_quat());
             let transform = Affine3A::from_scale_rotation_translation(scale, rotation, offset.as_vec3());
             Placement { transform, ..Placement::default() }
         };
-        (0..COLUMNS).map(placement).collect()
+        self.rows[index].iter().enumerate().map(placement).collect()
+    }
+
+    /// The camera without its place.
+    fn camera() -> Camera {
+        Camera { azimuth: 0.0, elevation: ELEVATION, field_of_view: FIELD_OF_VIEW, ..Camera::default() }
     }
 
     /// The view of a row, in pictures of an aspect ratio of width to height.
     fn view(&self, row: usize, bones: Bones, aspect: f32) -> View {
         let height = COLUMNS as f32 / aspect;
-        let camera = Camera {
-            azimuth: 0.0,
-            elevation: ELEVATION,
-            distance: 0.5 * height / (0.5 * FIELD_OF_VIEW).tan(),
-            field_of_view: FIELD_OF_VIEW,
-            ..Camera::default()
-        };
+        let camera = Self::camera();
         let [_, up, _] = camera.axes();
-        let middle = Vec3::new(0.5 * COLUMNS as f32, 0.0, 0.0);
-        let camera = Camera { target: middle + (self.middle / self.column) as f32 * up, ..camera };
+        let target = Vec3::new(0.5 * COLUMNS as f32, 0.0, 0.0) + (self.middle / self.width) as f32 * up;
+        let camera = Camera { target, distance: 0.5 * height / (0.5 * FIELD_OF_VIEW).tan(), ..camera };
         let mut bounds = Bounds::EMPTY;
         // The ground is the lower side.
-        [DVec3::ZERO, DVec3::new(COLUMNS as f64, 0.0, 0.0)].iter().for_each(|corner| bounds.add(corner.as_vec3()));
+        [0.0, COLUMNS as f32].iter().for_each(|x| bounds.add(Vec3::new(*x, 0.0, 0.0)));
         let [_, highest, farthest] = SHOWN;
-        for (column, point) in self.points.get(row).into_iter().flatten() {
-            let low = DVec3::new(-farthest, 0.0, -farthest);
-            let point = point.clamp(low, DVec3::new(farthest, highest, farthest));
-            bounds.add((Self::place(*column) + point / self.column).as_vec3());
+        let [low, high] = [DVec3::new(-farthest, 0.0, -farthest), DVec3::new(farthest, highest, farthest)];
+        for (column, figure) in self.rows[row].iter().enumerate() {
+            let points = figure.points.iter().map(|point| (*point - figure.left * DVec3::X).clamp(low, high));
+            points.for_each(|point| bounds.add((Self::place(column) + point / self.width).as_vec3()));
         }
         let sun = Vec3::new(-0.25, 0.9, 0.35).normalize();
-        let stage = Stage::new(bounds, (FIGURE_SIZE / self.column) as f32);
+        let stage = Stage::new(bounds, (FIGURE_SIZE / self.width) as f32);
         View { camera, stage: Stage { background: Background::Colour(BACKGROUND), sun, ..stage }, bones }
     }
 }
