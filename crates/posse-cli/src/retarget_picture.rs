@@ -69,6 +69,8 @@ const BODY_SIDE: f64 = 0.013;
 const FIGURE_SIZE: f64 = 1.3;
 /// The share by which the colour of a side replaces that of a mesh.
 const STRENGTH: f32 = 0.85;
+/// The share by which grey of the same brightness replaces the colour of a mesh without a texture.
+const PALENESS: f32 = 0.7;
 
 /// The arguments of the picture.
 #[derive(Debug, clap::Args)]
@@ -264,6 +266,7 @@ impl PictureFile {
                     let text = match column.checked_sub(1) {
                         None if are_at_rest[side] => format!("{name}, at rest"),
                         None => format!("{name}, reference"),
+                        Some(index) if duration < 0.25 => format!("{:.3} s", time(duration, index)),
                         Some(index) => format!("{:.2} s", time(duration, index)),
                     };
                     let edges = [column, column + 1].map(|column| (column as u32 * width) / COLUMNS as u32);
@@ -557,7 +560,8 @@ fn body(retargeted: &Retargeted, rig: &Rig, file: &Path) -> Result<Figure, Error
     Ok(body)
 }
 
-/// The colour of a vertex that joints of sides of the body move by these weights. With a texture, it is an overlay.
+/// The colour of a vertex that joints of sides of the body move by these weights. With a texture, it is an overlay; own
+/// colours without a texture become paler, so that none looks like that of a side.
 fn tinted(vertex: &Vertex, material: &Material, shares: &[(BodySide, f32)]) -> [u16; 4] {
     let [left, right] = [BodySide::Left, BodySide::Right].map(|side| {
         let weights = shares.iter().filter(|(other, _)| *other == side).map(|(_, weight)| weight.max(0.0));
@@ -571,21 +575,20 @@ fn tinted(vertex: &Vertex, material: &Material, shares: &[(BodySide, f32)]) -> [
     });
     let own = vertex.colour.map(|number| f32::from(number) / 65535.0);
     let [red, green, blue, alpha] = material.base_colour;
+    let paler = |colour: [f32; 3]| {
+        let grey = 0.3 * colour[0] + 0.59 * colour[1] + 0.11 * colour[2];
+        [0, 1, 2].map(|channel: usize| mix(mix(colour[channel], grey, PALENESS), of_side[channel], strength))
+    };
     let (colour, alpha) = match (material.texture, material.vertex_colours) {
         (Some(_), _) => (of_side, strength),
         (None, VertexColours::Dyes) => {
-            let (dyes, rest) = (demo::dyes(0), (1.0 - own.iter().sum::<f32>()).max(0.0));
             let [a, b, c, d] = own;
-            let dyed = |channel: usize| {
-                let shares = [a, b, c, d, rest].into_iter().zip(dyes);
-                mix(shares.map(|(share, dye)| share * dye[channel]).sum(), of_side[channel], strength)
-            };
-            ([0, 1, 2].map(dyed), 1.0)
+            let shares = [a, b, c, d, (1.0 - own.iter().sum::<f32>()).max(0.0)];
+            let dyes = demo::dyes(0);
+            let dyed = |channel: usize| shares.iter().zip(dyes).map(|(share, dye)| share * dye[channel]).sum();
+            (paler([0, 1, 2].map(dyed)), 1.0)
         }
-        (None, _) => {
-            let base = [red, green, blue];
-            ([0, 1, 2].map(|channel| mix(base[channel] * own[channel], of_side[channel], strength)), alpha * own[3])
-        }
+        (None, _) => (paler([red * own[0], green * own[1], blue * own[2]]), alpha * own[3]),
     };
     let [red, green, blue] = colour;
     [red, green, blue, alpha].map(|number| (65535.0 * number.clamp(0.0, 1.0)).round() as u16)
@@ -727,7 +730,7 @@ impl Shown {
     /// Finds the width of a column and the middle of a row that show all figures.
     fn fit(&mut self, cell: [u32; 2]) {
         let [right, up, _] = Self::camera().axes().map(|axis| axis.as_dvec3());
-        let (mut half, mut low, mut high) = (0.0_f64, 0.0_f64, 1.0_f64);
+        let (mut half, mut low, mut high) = (0.0_f64, 0.0_f64, 0.0_f64);
         for figure in self.rows.iter().flatten() {
             let [of_left, of_right] = figure.range(right);
             half = half.max(figure.left - of_left).max(of_right - figure.left);

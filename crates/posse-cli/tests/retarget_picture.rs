@@ -229,7 +229,8 @@ fn source_and_target_look_the_same_and_as_worked_out() {
     let [blue, orange] = [Colour::Blue, Colour::Orange].map(|colour| pixels.edges(0, 0, colour));
     let scale = f64::from(blue[1] - orange[0]) / (left[0] - right[0]);
     assert!((0.9..1.6).contains(&scale), "{scale}");
-    let near = |pixels: i32, units: f64| (f64::from(pixels) - scale * units).abs() <= 5.0;
+    // Ends of bones are thinner than a pixel, and joints are a few pixels wide.
+    let near = |pixels: i32, units: f64| (f64::from(pixels) - scale * units).abs() <= 8.0;
     // The right hand is higher in the picture, because it is farther away.
     assert!(near(blue[3] - orange[2], right[1] - toe[1]), "{blue:?} {orange:?} {scale}");
     // The middle of the figure is in the middle of its column.
@@ -269,7 +270,8 @@ fn meshes_have_the_colours_of_their_sides() {
     for column in 0..6 {
         let [blue, orange] = [Colour::Blue, Colour::Orange].map(|colour| pixels.edges(1, column, colour));
         // It faces the camera: its left is on the right. Its feet are on the ground.
-        assert!(orange[0] + 30 < blue[0] && orange[1] + 30 < blue[1] || column > 3, "{column}: {blue:?} {orange:?}");
+        let is_in_front = orange[0] + 30 < blue[0] && orange[1] + 10 < blue[1];
+        assert!(is_in_front || column > 3, "{column}: {blue:?} {orange:?}");
         let [of_source, of_target] = [0, 1].map(|row| pixels.edges(row, column, Colour::Blue));
         assert!((of_source[3] - of_target[3]).abs() <= 8, "{column}: {of_source:?} {of_target:?}");
         // The hand of the left arm is as high and as far to the side.
