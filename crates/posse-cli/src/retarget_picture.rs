@@ -39,6 +39,8 @@ const SIZE: [u32; 2] = [1440, 660];
 /// The smallest width and height of a figure, in pixels.
 const MIN_CELL: u32 = 8;
 
+/// The longest title of a column.
+const LONGEST_TITLE: &str = "source, reference";
 /// The background and the ground, in sRGB.
 const BACKGROUND: [u8; 3] = [238, 240, 243];
 /// The colour of text, in sRGB.
@@ -153,9 +155,11 @@ impl Page {
     fn new(size: [u32; 2], clips: u32) -> Self {
         let clip = size[1] / clips.max(1);
         let point = (size[0] / 700).max(1);
-        let line = if 10 * 15 * point <= clip { 15 * point } else { 0 };
+        let width = size[0] / COLUMNS as u32;
+        let has_text = 10 * 15 * point <= clip && Picture::text_width(LONGEST_TITLE, point) <= width;
+        let line = if has_text { 15 * point } else { 0 };
         // A line for the clip, and one above each row.
-        let cell = [size[0] / COLUMNS as u32, clip.saturating_sub(3 * line) / 2];
+        let cell = [width, clip.saturating_sub(3 * line) / 2];
         Self { size, clip, cell, line, point }
     }
 
@@ -245,20 +249,20 @@ impl PictureFile {
         let [source, target] = files.map(file_name);
         let page = &self.page;
         let Page { size: [width, _], point, .. } = *page;
-        let known = [BodySide::Left, BodySide::Right].map(|side| rigs.rigs.iter().any(|rig| rig.sides.contains(&side)));
         for (index, clip) in rigs.clips().enumerate() {
             let top = index as u32 * page.clip;
             let name = rigs.library.clip(clip.source).name.as_deref().unwrap_or("unnamed");
-            let text = format!("{source} onto {target}, clip {name}");
-            page.write(picture, &text, [6 * point; 2], top, INK);
             let mut right = width;
             for (side, name) in [(BodySide::Right, "right"), (BodySide::Left, "left")] {
-                let left = right.saturating_sub(Picture::text_width(name, point) + 12 * point);
-                if known.contains(&true) {
+                if rigs.rigs.iter().any(|rig| rig.sides.contains(&side)) {
+                    let left = right.saturating_sub(Picture::text_width(name, point) + 12 * point);
                     page.write(picture, name, [left, right], top, side.bytes());
                     right = left;
                 }
             }
+            let fits = (right / Picture::text_width(" ", point)).saturating_sub(1);
+            let text: String = format!("{source} onto {target}, clip {name}").chars().take(fits as usize).collect();
+            page.write(picture, &text, [6 * point; 2], top, INK);
             let duration = rigs.library.clip(clip.source).duration();
             for (side, name) in ["source", "target"].into_iter().enumerate() {
                 let top = page.top(2 * index + side) - page.line;
@@ -349,7 +353,7 @@ struct Rig {
     sides: Vec<BodySide>,
     /// The joints of the body: the paired ones, and all below them.
     is_body: Vec<bool>,
-    /// The joint in the middle of a column.
+    /// The joint above the point on the ground from which places in a column are measured.
     root: usize,
     /// The up axis.
     up: DVec3,
