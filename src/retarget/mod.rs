@@ -185,6 +185,10 @@ fn add_clips(
     let made: Vec<_> = clips.iter().map(|&clip| clip::retarget(&plan, clip, &mut budget)).collect::<Result<_, _>>()?;
     let (remark, alignment) = (plan.remark.clone(), &plan.alignment);
     let (bones, facing, source_up) = (alignment.bones.clone(), alignment.facing, alignment.up[0]);
+    let ([_, target_up], space) = (alignment.up, alignment.space);
+    let roles = [(&plan.bodies[0], plan.source), (&plan.bodies[1], plan.target)].map(|(body, skeleton)| {
+        (0..skeleton.joints().len()).map(|joint| body.role(joint).map(str::to_owned)).collect()
+    });
     let basis = plan.root.as_ref().map(|root| root.basis);
     let warnings = RetargetWarning::of(&plan, made.iter().map(|(_, report)| report));
     map.root = map.root.or(root);
@@ -193,7 +197,7 @@ fn add_clips(
     for (clip, report) in made {
         reports.push(RetargetedClip { clip: library.add_clip(clip)?, ..report });
     }
-    Ok(Retargeting { clips: reports, map, scale, basis, source_up, facing, bones, warnings })
+    Ok(Retargeting { clips: reports, map, scale, basis, source_up, facing, target_up, space, roles, bones, warnings })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use crate::model::{ClipId, Library, Target};
 use crate::retarget::alignment::AlignedBone;
@@ -25,6 +25,13 @@ pub struct Retargeting {
     pub source_up: DVec3,
     /// The turn of the source about the up axis, in degrees. `None` if it is not known which way the target faces.
     pub facing: Option<f64>,
+    /// The up axis of the target.
+    pub target_up: DVec3,
+    /// The rotation of the source's space into that of the target: the up axis of the source onto that of the target,
+    /// then by `facing`.
+    pub space: DQuat,
+    /// The role in a human of each joint of the source and of the target, by its name in VRM 1.0.
+    pub roles: [Vec<Option<String>>; 2],
     /// The bones that were turned in the reference pose.
     pub bones: Vec<AlignedBone>,
     /// What looks wrong, although a result could be made.

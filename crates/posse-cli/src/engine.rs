@@ -72,6 +72,21 @@ impl AdapterArgs {
         }
     }
 
+    /// True if the option is given.
+    pub fn is_given(&self) -> bool {
+        self.adapter.is_some()
+    }
+
+    /// Opens the adapter that the option names, or the best one, to draw pictures with, and prints its name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the package to install if there is none; those of [`open`](Self::open).
+    pub fn open_to_draw(&self) -> Result<GpuContext, Error> {
+        let gpu = self.open(AdapterKind::Any).map_err(explain_missing_adapter)?;
+        note(&format!("engine: gpu ({})", gpu.name()));
+        Ok(gpu)
+    }
+
     /// Adds an engine. With an adapter, `auto` is the GPU engine.
     ///
     /// # Errors
@@ -86,6 +101,18 @@ impl AdapterArgs {
             (_, choice) => choice,
         };
         Ok(EngineSelection { choice, adapter: self })
+    }
+}
+
+/// Replaces the error for a missing adapter, which suggests another engine, by one that names the package to install.
+/// Only the GPU can draw.
+fn explain_missing_adapter(error: Error) -> Error {
+    match error {
+        Error::NoAdapter { wanted } => Error::Usage(format!(
+            "no GPU adapter{wanted}, and pictures need one. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a \
+             software driver (Debian and Ubuntu: apt-get install mesa-vulkan-drivers)"
+        )),
+        other => other,
     }
 }
 

@@ -22,6 +22,7 @@ mod output;
 mod progress;
 mod render;
 mod retarget;
+mod retarget_picture;
 mod retargeting;
 mod signals;
 mod source;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use posse::{AdapterKind, Error, Evaluator, GpuContext, GpuLibrary, Outputs, PackedLibrary, Reference, Ticks};
+use posse::{Error, Evaluator, GpuContext, GpuLibrary, Outputs, PackedLibrary, Reference, Ticks};
 use posse_render::encode::{Film, GifAnimation, Palette, PngAnimation, write_indexed_png, write_png};
 use posse_render::{Bones, Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View, needed_outputs};
 
@@ -316,8 +316,7 @@ impl<'a> FrameRenderer<'a> {
         bones: bool,
         adapter: &AdapterArgs,
     ) -> Result<Self, Error> {
-        let gpu = adapter.open(AdapterKind::Any).map_err(explain_missing_adapter)?;
-        note(&format!("engine: gpu ({})", gpu.name()));
+        let gpu = adapter.open_to_draw()?;
         Canvas::check_size(&gpu.device, file_size)?;
         let target = Target::default();
         let canvas = Canvas::new(&gpu.device, target, [file_size[0] / grid.columns, file_size[1] / grid.rows])?;
@@ -365,18 +364,6 @@ impl<'a> FrameRenderer<'a> {
         let scene = create_scene(&self.renderer, self.drawn, &buffers)?;
         let encoder = self.gpu.device.create_command_encoder(&Default::default());
         Picture::draw(&self.renderer, encoder, &self.canvas, &scene, view)
-    }
-}
-
-/// Replaces the error for a missing adapter, which suggests another engine, by one that names the package to install.
-/// Only the GPU can draw.
-fn explain_missing_adapter(error: Error) -> Error {
-    match error {
-        Error::NoAdapter { wanted } => Error::Usage(format!(
-            "no GPU adapter{wanted}, and pictures need one. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a \
-             software driver (Debian and Ubuntu: apt-get install mesa-vulkan-drivers)"
-        )),
-        other => other,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use posse::export::gltf::Document;
@@ -13,6 +13,7 @@ use posse::{
 use serde::Serialize;
 
 use crate::output::{self, Output, check_folder, note};
+use crate::retarget_picture::PictureArgs;
 use crate::retargeting::{MapArgs, Retargeted};
 use crate::source::{Rig, Source, find_clip};
 
@@ -33,53 +34,44 @@ pub struct Args {
     #[command(flatten)]
     map: MapArgs,
     /// Keeps the animations of TARGET, before the new ones. By default, they are replaced.
-    #[arg(long)]
+    #[arg(long, requires = "output")]
     keep: bool,
+    #[command(flatten)]
+    picture: PictureArgs,
     /// Prints the report as JSON.
     #[arg(long)]
     json: bool,
     /// The output file, .glb: the nodes, skins, meshes and materials of TARGET with the new clips.
-    #[arg(short, long, value_name = "OUT.glb")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "OUT.glb", required_unless_present = "picture")]
+    output: Option<PathBuf>,
 }
 
 /// Runs `posse retarget`.
 pub fn run(args: &Args) -> Result<(), Error> {
-    if !args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("glb")) {
-        let file = args.output.display();
-        return Err(Error::Usage(format!("{file}: the name of the output must end with .glb")));
+    if let Some(output) = &args.output {
+        if !output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("glb")) {
+            let file = output.display();
+            return Err(Error::Usage(format!("{file}: the name of the output must end with .glb")));
+        }
+        check_folder(output)?;
     }
-    check_folder(&args.output)?;
+    args.picture.check()?;
     let source = Source::load_nodes(&args.file)?;
     let clips = selected_clips(&source, &args.clip)?;
     if clips.is_empty() {
         return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));
     }
+    let picture = args.picture.open(clips.len())?;
     let rig = Rig::read(&args.onto)?;
-    let Retargeted { source, retargeting, .. } = Retargeted::new(source, &args.file, &rig, &clips, &args.map)?;
-    let library = &source.library;
-    let mut document = match &rig.bytes {
-        // A glTF file.
-        Some(bytes) if source.asset.is_some() => Document::from_slice(&args.onto, bytes, args.onto.parent())?,
-        _ => Document::of_skeleton(library, source.skeleton)?,
-    };
-    if rig.is_demo() {
-        document.add_body(&posse_render::demo::body(library.skeleton(source.skeleton), BODY_SIDE)?);
+    let mut retargeted = Retargeted::new(source, &args.file, &rig, &clips, &args.map)?;
+    let drawn = picture.as_ref().map(|picture| picture.draw(&mut retargeted, &args.file, &rig)).transpose()?;
+    if let Some(output) = &args.output {
+        args.write(&retargeted, &rig, output)?;
     }
-    for warning in document.warnings() {
-        note(&format!("warning: {}: {warning}", args.onto.display()));
+    if let (Some(picture), Some(drawn)) = (&picture, &drawn) {
+        picture.write(drawn)?;
     }
-    if !args.keep {
-        document.remove_animations();
-    }
-    for clip in &retargeting.clips {
-        document.add_clip(library, clip.clip)?.iter().for_each(|text| note(&format!("note: {text}")));
-    }
-    let glb = document.to_glb()?;
-    let mut file = Output::create(Some(&args.output))?;
-    file.write(|out| out.write_all(&glb))?;
-    file.finish()?;
-    let report = Report::new(library, &retargeting);
+    let report = Report::new(&retargeted.source.library, &retargeted.retargeting);
     output::print(|out| {
         if args.json {
             serde_json::to_writer_pretty(&mut *out, &report)?;
@@ -87,6 +79,35 @@ pub fn run(args: &Args) -> Result<(), Error> {
         }
         report.print(out)
     })
+}
+
+impl Args {
+    /// Writes the file of the target with the clips.
+    fn write(&self, retargeted: &Retargeted, rig: &Rig, output: &Path) -> Result<(), Error> {
+        let Retargeted { source, retargeting, .. } = retargeted;
+        let library = &source.library;
+        let mut document = match &rig.bytes {
+            // A glTF file.
+            Some(bytes) if source.asset.is_some() => Document::from_slice(&self.onto, bytes, self.onto.parent())?,
+            _ => Document::of_skeleton(library, source.skeleton)?,
+        };
+        if rig.is_demo() {
+            document.add_body(&posse_render::demo::body(library.skeleton(source.skeleton), BODY_SIDE)?);
+        }
+        for warning in document.warnings() {
+            note(&format!("warning: {}: {warning}", self.onto.display()));
+        }
+        if !self.keep {
+            document.remove_animations();
+        }
+        for clip in &retargeting.clips {
+            document.add_clip(library, clip.clip)?.iter().for_each(|text| note(&format!("note: {text}")));
+        }
+        let glb = document.to_glb()?;
+        let mut file = Output::create(Some(output))?;
+        file.write(|out| out.write_all(&glb))?;
+        file.finish()
+    }
 }
 
 /// The clips that the options name, each once; all clips without options.

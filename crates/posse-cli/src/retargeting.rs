@@ -260,7 +260,7 @@ impl Retargeter {
         }
         let Nodes { skeleton, skins, joints, asset, .. } = nodes;
         let source = Source { skeleton, skins, joints, asset, rig: Some(rig.name()), ..source };
-        Ok(Retargeted { source, retargeting, warnings })
+        Ok(Retargeted { source, retargeting, options, warnings })
     }
 
     /// The error that `--strict-retarget` makes of a warning; `None` without that option.
@@ -307,6 +307,8 @@ pub struct Retargeted {
     pub source: Source,
     /// The report.
     pub retargeting: Retargeting,
+    /// The choices and bounds.
+    pub options: RetargetOptions,
     /// What was left out, and what looks wrong.
     pub warnings: Vec<SourceWarning>,
 }

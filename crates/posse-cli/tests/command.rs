@@ -45,6 +45,8 @@ mod output_files;
 mod render_command;
 /// `posse retarget` and `posse eval --retarget`.
 mod retarget_command;
+/// `posse retarget --picture`: the places and the colours of figures, and refused options.
+mod retarget_picture;
 /// Pairs of rigs, and their poses in model space.
 #[path = "../../../tests/retarget/rigs.rs"]
 #[allow(dead_code, reason = "the tests of the library need the rest")]

@@ -4,8 +4,8 @@
 @group(1) @binding(0) var<storage, read> matrices: array<vec4f>;
 @group(1) @binding(2) var<storage, read> instances: array<InstanceRecord>;
 @group(2) @binding(0) var<uniform> part: PartRecord;
-/// The joints at the two ends of each bone. A joint itself is a pair of equal indices.
-@group(2) @binding(1) var<storage, read> ends: array<vec2u>;
+/// The joints at the two ends of each bone, and its colour in four bytes. A joint itself is a pair of equal indices.
+@group(2) @binding(1) var<storage, read> bones: array<vec4u>;
 
 struct VertexOutput {
     @builtin(position) clip: vec4f,
@@ -47,19 +47,18 @@ fn bone_vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) bone_
     );
     // `vertex_count` is the number of bones per instance.
     let instance = bone_index / part.vertex_count;
-    let bone = ends[bone_index % part.vertex_count];
+    let bone = bones[bone_index % part.vertex_count];
     var start = joint_at(instance, bone.x);
     var end = joint_at(instance, bone.y);
     var width = 0.5 * view.joint_size;
     var waist = 0.5;
-    var colour = vec3f(0.9, 0.36, 0.08);
+    let colour = unpack4x8unorm(bone.z).rgb;
     if bone.x == bone.y {
         start.y -= width;
         end.y += width;
     } else {
         width = min(0.1 * length(end - start), view.joint_size);
         waist = 0.15;
-        colour = vec3f(0.86, 0.80, 0.66);
     }
     let first = 3u * (index / 3u);
     let a = corner(start, end, width, waist, corners[first]);

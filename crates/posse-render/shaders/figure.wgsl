@@ -95,11 +95,13 @@ fn posed(vertex: Vertex, vertex_index: u32, index: u32) -> VertexOutput {
     output.clip = view.clip_from_world * vec4f(output.world, 1.0);
     let matrix = material.texture_matrix;
     output.texture = mat2x2f(matrix.xy, matrix.zw) * vertex.texture + material.texture_offset;
-    if material.dyed == 1u {
+    if material.colours == COLOURS_DYES {
         let shares = vertex.colour;
         let rest = max(1.0 - dot(shares, vec4f(1.0)), 0.0);
         let mixed = shares.x * dye(index, 0u) + shares.y * dye(index, 1u) + shares.z * dye(index, 2u);
         output.colour = vec4f((mixed + shares.w * dye(index, 3u) + rest * dye(index, 4u)).rgb, 1.0);
+    } else if material.colours == COLOURS_OVERLAY {
+        output.colour = vertex.colour;
     } else {
         output.colour = vertex.colour * vec4f(dye(index, 0u).rgb, 1.0);
     }
@@ -113,7 +115,11 @@ fn figure_vertex(vertex: Vertex, @builtin(vertex_index) vertex_index: u32, @buil
 
 /// The base colour of a pixel, with its alpha.
 fn base_colour(in: VertexOutput) -> vec4f {
-    return material.base_colour * in.colour * textureSample(base_texture, base_sampler, in.texture);
+    let base = material.base_colour * textureSample(base_texture, base_sampler, in.texture);
+    if material.colours == COLOURS_OVERLAY {
+        return vec4f(mix(base.rgb, in.colour.rgb, in.colour.a), base.a);
+    }
+    return base * in.colour;
 }
 
 @fragment

@@ -5,6 +5,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::draw::group;
 use crate::pipelines::Sides;
+use crate::placement::pack_colour;
 use crate::record::{InstanceRecord, MaterialRecord, PartRecord, morph_deltas};
 use crate::scene::{BonesDraw, Draw};
 use crate::{Figure, Material, Mesh, Mover, Part, Placement, PoseBuffers, Renderer, Scene, textures};
@@ -113,7 +114,9 @@ impl Builder<'_> {
                 }
             }
             if let Some(model) = poses.model {
-                self.add_bones(&poses, model, &instances)?;
+                let figure = figures.iter().find(|figure| figure.skeleton == poses.skeleton);
+                let colours = figure.map_or(&[][..], |figure| &figure.joint_colours);
+                self.add_bones(&poses, model, &instances, colours)?;
             }
         }
         Ok(())
@@ -206,20 +209,26 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn add_bones(&mut self, poses: &PoseBuffers, model: &wgpu::Buffer, instances: &wgpu::Buffer) -> Result<(), Error> {
-        let ends = bone_ends(self.library, poses.skeleton);
-        if ends.is_empty() {
+    fn add_bones(
+        &mut self,
+        poses: &PoseBuffers,
+        model: &wgpu::Buffer,
+        instances: &wgpu::Buffer,
+        colours: &[Option<[f32; 3]>],
+    ) -> Result<(), Error> {
+        let bones = bones(self.library, poses.skeleton, colours);
+        if bones.is_empty() {
             return Ok(());
         }
-        let per_instance = ends.len() as u32;
+        let per_instance = bones.len() as u32;
         let record =
             PartRecord { row_count: (poses.layout.model / 4) as u32, vertex_count: per_instance, ..Default::default() };
-        let ends = self.storage_buffer("bones of a skeleton, in bytes", bytemuck::cast_slice(&ends))?;
+        let bones = self.storage_buffer("bones of a skeleton, in bytes", bytemuck::cast_slice(&bones))?;
         let plain = bytemuck::bytes_of(&MaterialRecord::new(&Material::default())).to_vec();
         let plain = filled_buffer(self.renderer.gpu(), "material", &plain, Usages::UNIFORM);
         let sampler = textures::sampler(&self.renderer.device, None);
         let material = UploadedMaterial { record: plain, texture: self.renderer.white.clone(), sampler };
-        let part = self.part_group(record, &ends, &material);
+        let part = self.part_group(record, &bones, &material);
         let poses_group = self.renderer.poses_group([model, &self.renderer.nothing, instances]);
         let needed = u64::from(per_instance) * poses.instances.len() as u64;
         let count = u32::try_from(needed).map_err(|_| Error::Limit {
@@ -254,9 +263,14 @@ impl Builder<'_> {
     }
 }
 
-/// Pairs of joints: the two ends of each bone, and each joint paired with itself. Only joints of skins are drawn; all
-/// joints, if the skeleton has no skin.
-fn bone_ends(library: &Library, id: SkeletonId) -> Vec<[u32; 2]> {
+/// The linear colour of joints that the figure gives none.
+const JOINT_COLOUR: [f32; 3] = [0.9, 0.36, 0.08];
+/// The linear colour of bones that the figure gives none.
+const BONE_COLOUR: [f32; 3] = [0.86, 0.80, 0.66];
+
+/// The two ends of each bone, each joint paired with itself, and the colour of each of them in four bytes. Only joints
+/// of skins are drawn, or all joints, if the skeleton has no skin; and none whose colour is `None`.
+fn bones(library: &Library, id: SkeletonId, colours: &[Option<[f32; 3]>]) -> Vec<[u32; 4]> {
     let joints = library.skeleton(id).joints();
     let mut drawn = vec![false; joints.len()];
     for (_, skin) in library.skins_of(id) {
@@ -265,12 +279,15 @@ fn bone_ends(library: &Library, id: SkeletonId) -> Vec<[u32; 2]> {
     if !drawn.contains(&true) {
         drawn.fill(true);
     }
-    let mut ends = Vec::new();
+    drawn.iter_mut().zip(colours).for_each(|(drawn, colour)| *drawn &= colour.is_some());
+    let colour = |joint: usize, usual| pack_colour(colours.get(joint).copied().flatten().unwrap_or(usual));
+    let mut bones = Vec::new();
     for (index, joint) in joints.iter().enumerate().filter(|(index, _)| drawn[*index]) {
-        ends.push([index as u32; 2]);
-        ends.extend(joint.parent.filter(|&parent| drawn[parent]).map(|parent| [parent as u32, index as u32]));
+        bones.push([index as u32, index as u32, colour(index, JOINT_COLOUR), 0]);
+        let parent = joint.parent.filter(|&parent| drawn[parent]);
+        bones.extend(parent.map(|parent| [parent as u32, index as u32, colour(parent, BONE_COLOUR), 0]));
     }
-    ends
+    bones
 }
 
 /// The model matrices of the rest pose.

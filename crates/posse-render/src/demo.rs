@@ -21,7 +21,7 @@ pub fn figure(library: &Library, skeleton: SkeletonId, side: f64) -> Result<Figu
     let material = Material { vertex_colours: VertexColours::Dyes, ..Material::default() };
     let part = Part { mesh: 0, material: 0, mover: Mover::Skin(0), joint: 0 };
     let (meshes, parts, materials) = (vec![mesh], vec![part], vec![material]);
-    Ok(Figure { skeleton, meshes, parts, materials, images: Vec::new() })
+    Ok(Figure { meshes, parts, materials, ..Figure::empty(skeleton) })
 }
 
 fn vertex(body_vertex: &BodyVertex) -> Vertex {

@@ -42,12 +42,17 @@ pub struct Figure {
     pub materials: Vec<Material>,
     /// The images of textures.
     pub images: Vec<Image>,
+    /// Linear colours of the joints of the skeleton: each is that of a joint and of the bones that lead from it to its
+    /// children. With `None`, neither the joint nor a bone that begins or ends at it is drawn. Joints beyond the end of
+    /// the list have the usual colours of joints and bones.
+    pub joint_colours: Vec<Option<[f32; 3]>>,
 }
 
 impl Figure {
     /// A figure without parts; only its joints can be drawn.
     pub fn empty(skeleton: SkeletonId) -> Self {
-        Self { skeleton, meshes: Vec::new(), parts: Vec::new(), materials: Vec::new(), images: Vec::new() }
+        let (meshes, parts, materials, images) = Default::default();
+        Self { skeleton, meshes, parts, materials, images, joint_colours: Vec::new() }
     }
 
     /// Checks that every index in the parts names something that exists in the figure or in the library.
@@ -248,6 +253,9 @@ pub enum VertexColours {
     Factors,
     /// The four channels are the shares of dyes 0 to 3 of the instance. The remaining share belongs to dye 4.
     Dyes,
+    /// Red, green and blue replace the base colour, and alpha is the share by which they do. The opacity is that of the
+    /// base colour.
+    Overlay,
 }
 
 /// A texture as a material uses it.

@@ -27,6 +27,7 @@ mod placement;
 pub mod probe;
 mod record;
 mod scene;
+mod text;
 mod textures;
 mod view;
 

@@ -21,6 +21,12 @@ constants! {
     pub const BONE_VERTICES: u32 = 24;
     /// Vertices of the ground: two triangles.
     pub const GROUND_VERTICES: u32 = 6;
+    /// The colours of vertices multiply the base colour.
+    pub const COLOURS_FACTORS: u32 = 0;
+    /// The colours of vertices are shares of the dyes of the instance.
+    pub const COLOURS_DYES: u32 = 1;
+    /// The colours of vertices replace the base colour by the share that is their alpha.
+    pub const COLOURS_OVERLAY: u32 = 2;
 }
 
 record! {
@@ -142,8 +148,8 @@ record! {
         texture_offset: [f32; 2],
         /// 1 if light does not change the colour, else 0.
         unlit: u32,
-        /// 1 if the colours of vertices are shares of the dyes of the instance, else 0.
-        dyed: u32,
+        /// The use of the colours of vertices: `COLOURS_FACTORS`, `COLOURS_DYES` or `COLOURS_OVERLAY`.
+        colours: u32,
     }
 }
 
@@ -163,7 +169,11 @@ impl MaterialRecord {
             texture_matrix: [a, b, c, d],
             texture_offset: [x, y],
             unlit: material.unlit.into(),
-            dyed: (material.vertex_colours == VertexColours::Dyes).into(),
+            colours: match material.vertex_colours {
+                VertexColours::Factors => COLOURS_FACTORS,
+                VertexColours::Dyes => COLOURS_DYES,
+                VertexColours::Overlay => COLOURS_OVERLAY,
+            },
         }
     }
 }

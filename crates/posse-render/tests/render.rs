@@ -5,6 +5,8 @@
 #[allow(dead_code, reason = "each test binary needs a part of it")]
 mod support;
 
+/// The colours of joints, and of vertices that overlay their material.
+mod colours;
 /// glTF files of figures, and faults in them.
 mod files;
 /// The likeness of two pictures.
