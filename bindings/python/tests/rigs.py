@@ -299,7 +299,7 @@ def human(
             opposite = np.pi if "Right" in name else 0
             wave = np.sin(phase[frame] + start + opposite)
             # Knees bend backward alone.
-            degrees.append(size * (1 + wave) if name.endswith(shin[4:]) else size * wave)
+            degrees.append(size * (1 + wave) if name.replace("Right", "Left") == shin else size * wave)
         lines.append(" ".join([*moved, *(f"{number:.6f}" for number in degrees)]))
     path.write_text("\n".join(lines) + "\n")
     return path
