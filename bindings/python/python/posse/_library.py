@@ -200,32 +200,35 @@ class Library:
         >>> hero.reports[0]["facing"], hero.reports[0]["units"]             # doctest: +SKIP
         (180.0, 'centimetres to metres')
 
-        `onto` is a .glb, .gltf, .vrm or .bvh file, whose clips do not matter, or "demo" for the built-in human. `clips` are clips,
-        names or indices; by default all. Each file of the library is retargeted as if it were alone. Lengths of the result are in the
-        unit of `onto`. Clips keep their names and durations, and `fps`.
+        `onto` is a .glb, .gltf, .vrm or .bvh file, whose clips do not matter, or "demo" for the built-in human. `clips`
+        are clips, names or indices; by default all. Each file of the library is retargeted as if it were alone. Lengths
+        of the result are in the unit of `onto`. Clips keep their names, durations and `fps`, and the order of this
+        library.
 
-        * `map`: pairs of joints, as a dictionary or the path of a JSON file: `{"joints": {"SOURCE": "TARGET"}, "root": "SOURCE",
-          "translation": "scaled", "scale": 1.0}`, each member optional. By default the pairs follow from names and roles in a human,
-          and the scale from the lengths of the legs. "translation" is "scaled", "full" or "none".
-        * `reference`: the pose of the source that looks like the pose of the target: "rest", "CLIP" or "CLIP@SECONDS" of the file, or
-          "FILE", "FILE#CLIP" or "FILE#CLIP@SECONDS" of another file with joints of the same names, such as a T-pose.
+        * `map`: pairs of joints, as a dictionary or the path of a JSON file: `{"joints": {"SOURCE": "TARGET"}, "root":
+          "SOURCE", "translation": "scaled", "scale": 1.0}`, each member optional. By default the pairs follow from names
+          and from roles in a human, and the scale from the lengths of the legs. "translation" is "scaled", "full" or
+          "none".
+        * `reference`: the pose of the source that looks like the pose of the target: "rest", "CLIP" or "CLIP@SECONDS" of
+          the file, or "FILE", "FILE#CLIP" or "FILE#CLIP@SECONDS" of another file with joints of the same names, such as
+          a T-pose.
         * `target_pose`: the pose of the target that looks like it: "rest", or a pose of another file as above.
-        * `align`: "auto" turns bones of the reference pose that point elsewhere than those of the target's pose; with "off", the two
-          poses count as alike.
-        * `facing`: "auto" turns the front of the source to that of the target, "keep" turns nothing. A number is a rotation in degrees
-          about the up axis, counterclockwise if seen from above, any finite number.
+        * `align`: "auto" turns bones of the reference pose that point elsewhere than those of the target's pose; with
+          "off", the two poses count as alike.
+        * `facing`: "auto" turns the front of the source to that of the target, "keep" turns nothing. A number is a
+          rotation in degrees about the up axis, counterclockwise if seen from above, any finite number.
         * `source_up`: the up axis of the source; "auto" takes the one along which the figure stands in its clips.
-        * `ground`: the height of the ground in the source: "auto" takes 0 if feet come down near it, else their lowest point; "zero"
-          takes 0. With "keep", the root moves up and down relative to the reference pose.
-        * `translations`: "all" carries the translations and scales of all joints over that are paired by name; "root" only that of the
-          root.
-        * `rotation_bound` in radians and `translation_bound` as a share of the target's size: the largest error of keys that cannot
-          be transformed one by one. Above 0.
+        * `ground`: the height of the ground in the source: "auto" takes 0 if feet come down near it, else their lowest
+          point; "zero" takes 0. With "keep", the root moves up and down relative to the reference pose.
+        * `translations`: "all" carries the translations and scales of all joints over that are paired by name; "root"
+          only that of the root.
+        * `rotation_bound` in radians and `translation_bound` as a share of the target's size: the largest error of keys
+          that cannot be transformed one by one. Above 0.
         * `strict`: True raises `Error` instead of warning.
 
-        What looks wrong or was left out is a `RetargetWarning` that begins with the file; `reports` has it, too, with the pairs,
-        the bones that were aligned, and the tracks that were dropped. Raises `OSError` for a file that cannot be read, and `Error`
-        for one that cannot be used, if no joint has a partner, and for arguments out of range.
+        What looks wrong or was left out is a `RetargetWarning` that begins with the file. `reports` has it, too, with the
+        pairs, the bones that were aligned, and the tracks that were dropped. Raises `OSError` for a file that cannot be
+        read, and `Error` for one that cannot be used, if no joint has a partner, and for arguments out of range.
         """
         if not self._clips:
             raise _posse.Error("the library has no clips")
