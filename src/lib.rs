@@ -138,7 +138,8 @@ pub use self::{
     reference::phase::{Phase, clip_time},
     retarget::{
         AlignedBone, CarriedJoints, DropReason, DroppedTrack, Facing, Ground, JointMap, JointPair, LossReason,
-        LostRootMotion, MapRemark, MapSide, MatchedBy, ReferencePose, RetargetOptions, RetargetWarning, RetargetedClip,
+        LostRootMotion, MapRemark, MapSide, MatchedBy, NamedAlignment, NamedClipReport, NamedDrop, NamedLoss,
+        NamedPair, NamedReport, NamedResampling, ReferencePose, RetargetOptions, RetargetWarning, RetargetedClip,
         RetargetedTrack, Retargeting, RootScale, RootTranslation, TrackMethod,
     },
     transition::NewTransition,

@@ -7,6 +7,7 @@ import { formatCount, formatNanoseconds } from "./page/format.js";
 import { clearMeasurement, showMeasurement, showMeasurementFailure } from "./page/measure_result.js";
 import { Notices } from "./page/notices.js";
 import { Orbit } from "./page/orbit.js";
+import { describeRetargeting, retargetingWarnings } from "./page/retargeting_text.js";
 import { Session } from "./page/session.js";
 import { TrialPanel } from "./page/trial_panel.js";
 
@@ -19,6 +20,8 @@ const MOST_SECONDS = 4e12;
 
 const controls = new Controls((changed) => {
   if (changed === "speed") keepPhase();
+  // A result is one of the clips as they were shown.
+  if (changed === "figure") forgetResults();
   session.settle();
 });
 const orbit = new Orbit(element("picture"), (camera) => session.announce("camera", camera));
@@ -53,18 +56,29 @@ function fileRead(name) {
   element("file").textContent = name ? `Opening ${name}…` : fileText;
 }
 
-/// Shows the name of a file, its size in clips and joints, and the warnings of the import.
-function fileShown(read, { clips, joints, warnings }) {
+/// Shows the name of a file, its size in clips and joints, the warnings of the import, and what was done to show its clips
+/// on the human.
+function fileShown(read, { clips, joints, warnings: ofFile, onHuman }) {
   const count = clips.length === 0 ? "no clip, at rest" : `${formatCount(clips.length)} ${clips.length === 1 ? "clip" : "clips"}`;
   const left = read?.left.length > 0 ? ` Left out, one file at a time: ${read.left.join(", ")}.` : "";
   fileName = read?.name ?? "Built-in human";
   fileText = `${fileName}: ${count}, ${formatCount(joints)} joints.${left}`;
   element("file").textContent = fileText;
-  for (const panel of Object.values(panels)) panel.forgetFile();
+  forgetResults();
   element("demo").hidden = read === null;
+  const { report, reason } = onHuman ?? {};
+  element("figures").hidden = !report;
+  element("retargeting").textContent = report ? describeRetargeting(report) : reason ? `Its own bones are shown: ${reason}.` : "";
+  const ofHuman = report ? retargetingWarnings(report) : [];
+  const warnings = [...ofFile, ...ofHuman];
+  element("warnings").open = ofHuman.length > 0;
   element("warnings").hidden = warnings.length === 0;
   element("warnings-count").textContent = `${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}`;
   element("warnings-text").textContent = warnings.join("\n");
+}
+
+function forgetResults() {
+  for (const panel of Object.values(panels)) panel.forgetFile();
 }
 
 function showLoss(isLost) {

@@ -67,11 +67,76 @@ export class Library implements Freeable {
   readonly skeletons: number;
   /** Parts of the file that were repaired or ignored. */
   readonly warnings: string[];
+  /** True if there are meshes to draw. */
+  readonly hasMeshes: boolean;
+  /**
+   * The clips on the first skeleton and the meshes of another library, as a new library; both stay as they are. Throws if no joint has
+   * a partner. Only in packages that `build --retarget` has made.
+   */
+  retarget(onto: Library, options?: RetargetOptions): Library;
+  /** What `retarget` did to make this library; `undefined` for one of a file. Only in packages that `build --retarget` has made. */
+  readonly retargeting: RetargetReport | undefined;
   joints(skeleton: number): JointInfo[];
   /** The number of a joint by its name, or by `#INDEX` of its node. Throws with the nearest names. */
   joint(skeleton: number, name: string): number;
   free(): void;
   [Symbol.dispose](): void;
+}
+
+/** The choices of a retargeting. */
+export interface RetargetOptions {
+  /** Numbers or names of clips. Default: all. */
+  clips?: (number | string)[];
+  /** Pairs of joints and the movement of the root. Default: by names and roles in a human; scaled by the ratio of the lengths of the legs. */
+  map?: { joints?: Record<string, string>; root?: string; translation?: "scaled" | "full" | "none"; scale?: number };
+  /** `auto`, the default, turns bones of the rest pose that point elsewhere than those of the target. */
+  align?: "auto" | "off";
+  /** `auto`, the default, turns the front to that of the target. A number is a rotation in degrees about the up axis. */
+  facing?: "auto" | "keep" | number;
+  /** The up axis of this library. Default: `auto`, the axis along which the figure stands. */
+  sourceUp?: "auto" | "x" | "y" | "z" | "-x" | "-y" | "-z";
+  /** The height of the ground. `auto`, the default: 0 if feet come down near it, else their lowest point. */
+  ground?: "auto" | "zero" | "keep";
+  /** The joints that keep their translations and scales: `all`, the default, that are paired by name, or the root alone. */
+  translations?: "all" | "root";
+}
+
+/** What a retargeting did: the report of `posse retarget --json`. */
+export interface RetargetReport {
+  /** The pairs of joints. `by` is `name`, `normalised name`, `role`, `structure` or `map`. */
+  joints: { source: string; target: string; by: string }[];
+  /** The joint whose movement the target takes over. */
+  root: string | null;
+  /** The factor of that movement; 0 if the target does not move. */
+  scale: number;
+  /** The lengths of which the factor is the ratio. */
+  scale_basis: string | null;
+  /** The units that the factor suggests, such as `centimetres to metres`. */
+  units: string | null;
+  /** The up axis of the source, such as `+Z`. */
+  source_up: string;
+  /** The rotation about the up axis in degrees. `null` if it is not known which way the target faces. */
+  facing: number | null;
+  /** The bones that were turned in the rest pose. */
+  aligned: { source: string; target: string; degrees: number }[];
+  /** What looks wrong. */
+  warnings: string[];
+  /** Joints that are missing, ambiguous or cannot be animated. */
+  left_out: string[];
+  source_without_partner: string[];
+  target_without_partner: string[];
+  /** The tracks of each clip by the way in which they were made. */
+  clips: {
+    name: string | null;
+    exact: string[];
+    constant: string[];
+    /** `error` is in radians for a rotation, a share of the rig's size for a translation. */
+    resampled: { track: string; keys: number; error: number }[];
+    dropped: { track: string; reason: string }[];
+    lost_root_motion: { joint: string; reason: string } | null;
+    /** The height of the ground in the source. `null` if the root moves relative to the rest pose. */
+    ground: number | null;
+  }[];
 }
 
 /** A ramp of a layer's weight, on the clock of the crowd. */

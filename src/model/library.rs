@@ -103,6 +103,21 @@ impl Library {
         SkeletonId(self.skeletons.len() - 1)
     }
 
+    /// Adds a copy of a skeleton of another library, with its skins in their order.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no such skeleton. The library is then unchanged.
+    pub fn copy_skeleton(&mut self, library: &Self, skeleton: SkeletonId) -> Result<SkeletonId, Error> {
+        let Some(found) = library.skeletons.get(skeleton.0) else {
+            return Err(Error::Usage(no_such("skeleton", skeleton.0, "library", library.skeletons.len())));
+        };
+        let copy = self.add_skeleton(found.clone());
+        for (_, skin) in library.skins_of(skeleton) {
+            self.add_skin(Skin { skeleton: copy, ..skin.clone() })?;
+        }
+        Ok(copy)
+    }
+
     /// Adds a skin.
     ///
     /// # Errors

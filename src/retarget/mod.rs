@@ -11,7 +11,7 @@
 //! 3. `plan` has what follows from them for all clips, with the factor and the ground of `root`. `clip` makes the
 //!    tracks of a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
 //!    Otherwise `resample` makes keys, as many as its budget allows.
-//! 4. `report` lists what was done, and `warnings` what looks wrong.
+//! 4. `report` lists what was done, and `warnings` what looks wrong. `named_report` has both in names and sentences.
 
 mod alignment;
 mod body;
@@ -20,6 +20,7 @@ mod conventions;
 mod joint_map;
 mod motion;
 pub(crate) mod moving_joints;
+mod named_report;
 mod plan;
 mod report;
 pub(crate) mod resample;
@@ -28,6 +29,9 @@ mod warnings;
 
 pub use alignment::{AlignedBone, Facing};
 pub use joint_map::{JointMap, JointPair, MapRemark, MapSide, MatchedBy, RootTranslation};
+pub use named_report::{
+    NamedAlignment, NamedClipReport, NamedDrop, NamedLoss, NamedPair, NamedReport, NamedResampling,
+};
 pub use plan::{CarriedJoints, ReferencePose, RetargetOptions};
 pub use report::{
     DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack, Retargeting, TrackMethod,

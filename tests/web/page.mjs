@@ -163,6 +163,7 @@ test("poses are those of the command", { skip: skipCommand, timeout: LIMIT }, as
   await withPosse(async (page) => {
     await still(page);
     await give(page, ["walk.bvh", readFileSync(WALK)]);
+    await at(page, "on-bones").check();
     for (const { time, nodes } of JSON.parse(stdout).samples) {
       await hold(page, time);
       for (const name of ["Hips", "LeftFoot", "RightLeg"]) {

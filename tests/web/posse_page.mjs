@@ -1,7 +1,7 @@
 // The page of web/ under test: opened in Chromium, its controls by their test ids, its poses by `window.posse`.
 //
-// The package must have been built, by web/build or bindings/web/build; POSSE_WEB_PACKAGE names another folder of it. PAGE_PICTURES
-// names a folder for pictures of the page, from the root of the repository.
+// web/build must have built the package of the page, in web/pkg, which has all of the npm package. POSSE_WEB_PACKAGE names another
+// folder of it. PAGE_PICTURES names a folder for pictures of the page, from the root of the repository.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { withPage } from "./browser.mjs";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
-export const PACKAGE = process.env.POSSE_WEB_PACKAGE ?? join(ROOT, "bindings/web/pkg");
+export const PACKAGE = process.env.POSSE_WEB_PACKAGE ?? join(ROOT, "web/pkg");
 const CHART = join(ROOT, "crates/posse-cli/src/bench/page/chart.js");
 const FOLDERS = { "/": join(ROOT, "web"), "/pkg/": PACKAGE, "/page/chart.js": CHART };
 /// Rounding of f32 over a few joints of a few metres.

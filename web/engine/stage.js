@@ -1,7 +1,8 @@
 // The stage: device, library, crowd and view. The crowd follows the settings of the page, always the latest.
 
-import { Crowd, Gpu, Library, View } from "../pkg/posse.js";
+import { Crowd, Gpu, View } from "../pkg/posse.js";
 import { isFatal } from "../rpc.js";
+import { openFile } from "./opened_file.js";
 import { Turns } from "./turns.js";
 
 /// Clips that show the built-in human at its best. Other files begin with their first two clips.
@@ -14,7 +15,7 @@ export class Stage {
   camera = { yaw: 0, pitch: 0 };
   #gpu;
   #view;
-  #library = null;
+  #opened = null;
   #crowd = null;
   /// The number of the file, so that settings that were made for an earlier file can be told.
   #file = 0;
@@ -53,20 +54,20 @@ export class Stage {
   /// refused.
   load(file, settings) {
     return this.#turns.take(async () => {
-      const { library, refused } = file ? openLibrary(file) : { library: Library.demo(), refused: [] };
+      const opened = openFile(file);
       try {
-        const clips = library.clips.map(({ name, duration, skeleton }) => ({ name, duration, skeleton }));
+        const { clips } = opened;
         const wanted = { ...settings, ...firstClips(clips, file === null), file: this.#file + 1 };
-        await this.#build(library, wanted);
+        await this.#build(opened, wanted);
         this.#file += 1;
-        const replaced = this.#library;
-        this.#library = library;
+        const replaced = this.#opened;
+        this.#opened = opened;
         replaced?.free();
         this.#fit();
-        const warnings = [...refused, ...library.warnings];
-        return { settings: wanted, clips, joints: library.joints(this.#skeleton).length, warnings };
+        const { joints, warnings, onHuman } = opened;
+        return { settings: wanted, clips, joints, warnings, onHuman };
       } catch (error) {
-        if (library !== this.#library && !isFatal(error)) library.free();
+        if (opened !== this.#opened && !isFatal(error)) opened.free();
         throw error;
       }
     });
@@ -77,12 +78,14 @@ export class Stage {
     return this.#turns.takeLatest(async () => {
       if (wanted.file !== this.#file || isEqual(wanted, this.#shown)) return;
       try {
+        const isOther = this.#opened.library(wanted) !== this.#library;
         const hasGrown = wanted.count !== this.#shown.count;
-        if (hasGrown || !this.#crowd.respread(spreadOf(wanted))) await this.#build(this.#library, wanted);
+        const isNew = isOther || hasGrown;
+        if (isNew || !this.#crowd.respread(spreadOf(wanted))) await this.#build(this.#opened, wanted);
         this.#shown = wanted;
         this.hasChanged = true;
         this.#setFault("crowd", null);
-        if (hasGrown) this.#fit();
+        if (isNew) this.#fit();
       } catch (error) {
         if (isFatal(error)) throw error;
         this.#shown = wanted;
@@ -137,6 +140,11 @@ export class Stage {
     }
   }
 
+  /// The library that is shown.
+  get #library() {
+    return this.#opened.library(this.#shown);
+  }
+
   get #skeleton() {
     return this.#library.clips[this.#shown.clip]?.skeleton ?? 0;
   }
@@ -153,7 +161,8 @@ export class Stage {
     this.#listener.fault(this.#faults.crowd ?? this.#faults.frame);
   }
 
-  async #build(library, settings) {
+  async #build(opened, settings) {
+    const library = opened.library(settings);
     const crowd = await Crowd.spread(this.#gpu, library, spreadOf(settings));
     try {
       await this.#view.show(library, crowd);
@@ -171,22 +180,6 @@ export class Stage {
     await this.#timing;
     replaced?.free();
   }
-}
-
-/// Reads a file and the clips beside it. Clips that are refused are left out; `refused` says why.
-function openLibrary({ name, bytes, others, clips }) {
-  const library = Library.load(name, bytes, others);
-  const refused = [];
-  for (const clip of clips) {
-    try {
-      library.addClip(clip.name, clip.bytes);
-    } catch (error) {
-      if (isFatal(error)) throw error;
-      const place = error.message.startsWith(clip.name) ? "" : `${clip.name}: `;
-      refused.push(`${place}${error.message}`);
-    }
-  }
-  return { library, refused };
 }
 
 /// The clips to begin with, as numbers; -1 if there is none, and the characters stand at rest.

@@ -10,6 +10,7 @@ export class Controls {
   #instances = element("instances");
   #clip = element("clip");
   #clip2 = element("clip2");
+  #figures = [...document.getElementsByName("figure")];
   #sliders = { share: element("share"), spread: element("spread"), speed: element("speed") };
   #clips = [];
   #speeds = { before: 1, now: 1 };
@@ -22,6 +23,7 @@ export class Controls {
     for (const input of [this.#instances, this.#clip, this.#clip2, ...Object.values(this.#sliders)]) {
       input.addEventListener(input instanceof HTMLSelectElement ? "change" : "input", () => this.#changed(input.id));
     }
+    for (const input of this.#figures) input.addEventListener("change", () => this.#changed("figure"));
     this.#instances.addEventListener("keydown", (event) => this.#step(event));
     this.#write();
   }
@@ -36,6 +38,7 @@ export class Controls {
       share: share.valueAsNumber,
       spread: spread.valueAsNumber,
       speed: speed.valueAsNumber,
+      figure: this.#figures.find(({ checked }) => checked).value,
     };
   }
 
@@ -51,9 +54,10 @@ export class Controls {
     this.#write();
   }
 
-  /// Fills the lists with the clips of a file, and selects two.
-  showClips(clips, { clip, clip2 }) {
+  /// Fills the lists with the clips of a file, and selects two and a figure.
+  showClips(clips, { clip, clip2, figure }) {
     this.#clips = clips;
+    for (const input of this.#figures) input.checked = input.value === figure;
     for (const [select, selected] of [[this.#clip, clip], [this.#clip2, clip2]]) {
       select.replaceChildren(...clips.map(({ name }, index) => new Option(name, String(index))));
       select.selectedIndex = selected;

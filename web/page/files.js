@@ -1,7 +1,7 @@
 // Files that are dropped or selected: the one to open, and the others that it refers to.
 
 /// Kinds of files that can be opened, the first before the last if several are there.
-const KINDS = [".glb", ".gltf", ".bvh", ".anim", ".json"];
+const KINDS = [".glb", ".gltf", ".vrm", ".vrma", ".bvh", ".anim", ".json"];
 const kindOf = (file) => KINDS.findIndex((kind) => file.name.toLowerCase().endsWith(kind));
 const isClip = (file) => /\.(anim|json)$/i.test(file.name);
 const pathOf = (file) => file.path ?? file.name;
@@ -13,7 +13,7 @@ export async function readFiles(files) {
   const [main, ...rest] = known;
   if (!main) {
     const names = files.map(({ name }) => name).join(", ");
-    throw new Error(`${names}: the page opens .glb, .gltf and .bvh files, and Cocos Creator clips (.json, .anim)`);
+    throw new Error(`${names}: the page opens .glb, .gltf, .vrm, .vrma and .bvh files, and Cocos Creator clips (.json, .anim)`);
   }
   const added = isClip(main) ? [] : rest.filter(isClip);
   const left = rest.filter((file) => !added.includes(file));
@@ -33,7 +33,7 @@ export async function readFiles(files) {
 /// A function that tells if a file has a name to which the document refers. Only glTF refers to others.
 function neededBy(main, bytes) {
   const kind = KINDS[kindOf(main)];
-  if (kind === ".glb") return () => true;
+  if ([".glb", ".vrm", ".vrma"].includes(kind)) return () => true;
   if (kind !== ".gltf") return () => false;
   try {
     const { buffers = [], images = [] } = JSON.parse(new TextDecoder().decode(bytes));

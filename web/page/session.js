@@ -43,7 +43,7 @@ export class Session {
   show(files) {
     if (this.#isLost) this.open();
     const before = this.ready;
-    this.ready = before.then(() => this.#show(files));
+    this.ready = before.then(() => this.#show(files, "human"));
     this.ready.catch(() => {});
   }
 
@@ -111,13 +111,14 @@ export class Session {
     }
   }
 
-  async #show(files) {
+  /// Shows files on `figure`, by default on the one that was shown last.
+  async #show(files, figure) {
     const { controls, notices, fileShown, fileRead } = this.#page;
     try {
       const list = await files;
       const read = list ? await readFiles(list) : null;
       fileRead(read?.name ?? null);
-      const shown = await this.#load(read);
+      const shown = await this.#load(read, figure);
       this.#files = list;
       this.#file = shown.settings.file;
       controls.showClips(shown.clips, shown.settings);
@@ -133,11 +134,12 @@ export class Session {
     await this.settle();
   }
 
-  #load(read) {
+  #load(read, figure = this.#page.controls.settings.figure) {
     if (!this.#engine) return this.call("load");
     // The bytes move to the worker; the files are read again if the engine is opened again.
     const buffers = read ? [read.bytes, ...Object.values(read.others), ...read.clips.map(({ bytes }) => bytes)] : [];
-    return this.#engine.call("load", [read, this.#page.controls.settings], buffers.map(({ buffer }) => buffer));
+    const settings = { ...this.#page.controls.settings, figure };
+    return this.#engine.call("load", [read, settings], buffers.map(({ buffer }) => buffer));
   }
 
   #events() {

@@ -8,12 +8,14 @@
 //! * [`load`]: files into one library, on several threads.
 //! * [`library`]: the class `_posse.Library`.
 //! * [`layout`]: the class `_posse.Layout`, the arrays of a skeleton.
+//! * [`retarget`]: clips on the skeleton of another file.
 //! * [`rows`]: division of arrays into pieces that threads fill.
 
 mod error;
 mod layout;
 mod library;
 mod load;
+mod retarget;
 mod rows;
 
 use pyo3::prelude::*;

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use crate::error::{Error, to_python};
 use crate::layout::{Layout, Request};
 use crate::load::Collection;
+use crate::retarget;
 use crate::rows::Rows;
 
 /// The clips of files, ready to be sampled. It does not change.
@@ -17,6 +18,8 @@ use crate::rows::Rows;
 #[derive(Debug)]
 pub struct Library {
     collection: Collection,
+    /// The files.
+    paths: Vec<PathBuf>,
     /// An engine of one thread. Calls divide their rows between threads themselves, so that each call has its own
     /// number of them.
     engine: CpuEngine,
@@ -41,10 +44,29 @@ impl Library {
     fn new(py: Python<'_>, paths: Vec<PathBuf>, threads: usize) -> PyResult<Self> {
         py.detach(|| {
             let collection = Collection::load(&paths, threads)?;
-            let packed = PackedLibrary::with_threads(&collection.library, threads)?;
-            Ok(Self { collection, engine: CpuEngine::from_packed(packed, 1) })
+            Self::packed(collection, paths, threads)
         })
         .map_err(to_python)
+    }
+
+    /// The clips of a request on the skeleton of its target. Also returns a report per file as JSON, with the index of
+    /// the file.
+    fn retarget(
+        &self,
+        py: Python<'_>,
+        request: retarget::Request,
+        threads: usize,
+    ) -> PyResult<(Self, Vec<(usize, String)>)> {
+        let done = || -> Result<_, posse::Error> {
+            let (collection, reports) = self.collection.retarget(&request, &self.paths)?;
+            Ok((Self::packed(collection, self.paths.clone(), threads)?, reports))
+        };
+        let (library, reports) = py.detach(done).map_err(to_python)?;
+        let json = |report: &retarget::FileReport| {
+            let json = serde_json::to_string(&report.report).map_err(|error| Error::new_err(error.to_string()))?;
+            Ok((report.file, json))
+        };
+        Ok((library, reports.iter().map(json).collect::<PyResult<_>>()?))
     }
 
     /// Per clip its name, the index of its file, its duration in seconds, its frame rate and the index of its skeleton.
@@ -98,6 +120,11 @@ impl Library {
 }
 
 impl Library {
+    fn packed(collection: Collection, paths: Vec<PathBuf>, threads: usize) -> Result<Self, posse::Error> {
+        let packed = PackedLibrary::with_threads(&collection.library, threads)?;
+        Ok(Self { collection, paths, engine: CpuEngine::from_packed(packed, 1) })
+    }
+
     fn moments(&self, times: &Times) -> PyResult<Vec<Moment>> {
         let (clips, seconds) = (times.clips.as_slice()?, times.times.as_slice()?);
         let (before, after) = (times.before.as_slice()?, times.after.as_slice()?);

@@ -9,7 +9,7 @@ use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::{bvh, cocos, crowd, gltf};
-use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Skin, Warning};
+use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
 /// The clips of all files in one library.
 #[derive(Debug, Default)]
@@ -45,13 +45,14 @@ pub struct Entry {
 }
 
 /// One file, in a library of its own.
-struct File {
-    library: Library,
-    skeleton: SkeletonId,
-    nodes: Vec<usize>,
+pub struct File {
+    pub library: Library,
+    pub skeleton: SkeletonId,
+    /// The joint of each node, in the order of the file.
+    pub nodes: Vec<usize>,
     /// The frame rate that the file states, if it has one.
     fps: Option<f64>,
-    warnings: Vec<Warning>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Collection {
@@ -99,10 +100,7 @@ impl Collection {
     }
 
     fn add_rig(&mut self, file: &File) -> Result<usize, Error> {
-        let skeleton = self.library.add_skeleton(file.library.skeleton(file.skeleton).clone());
-        for (_, skin) in file.library.skins_of(file.skeleton) {
-            self.library.add_skin(Skin { skeleton, ..skin.clone() })?;
-        }
+        let skeleton = self.library.copy_skeleton(&file.library, file.skeleton)?;
         self.rigs.push(Rig { skeleton, nodes: file.nodes.clone() });
         Ok(self.rigs.len() - 1)
     }
@@ -110,7 +108,9 @@ impl Collection {
 
 /// Compares all of two skeletons but their names, which are those of the files.
 fn is_same(one: &Skeleton, other: &Skeleton) -> bool {
-    one.joints() == other.joints() && one.properties() == other.properties()
+    one.joints() == other.joints()
+        && one.properties() == other.properties()
+        && one.human_bones() == other.human_bones()
 }
 
 fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -> bool {
@@ -157,8 +157,18 @@ fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 impl File {
+    /// The built-in human.
+    pub fn demo() -> Result<Self, Error> {
+        let library = posse::demo::library()?;
+        let Some(skeleton) = library.skeleton_ids().next() else {
+            return Err(Error::Usage("the built-in human has no skeleton".into()));
+        };
+        let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
+        Ok(Self { library, skeleton, nodes, fps: None, warnings: Vec::new() })
+    }
+
     /// Reads a glTF or BVH file.
-    fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         let mut library = Library::new();
         if bvh::is_bvh(path, &bytes) {

@@ -38,13 +38,14 @@ def library(takes: list[Path]) -> posse.Library:
 
 
 @pytest.fixture(scope="session")
-def command() -> Callable[..., None]:
-    """Runs the command `posse` of this checkout."""
+def command() -> Callable[..., str]:
+    """Runs the command `posse` of this checkout. Returns what it prints."""
     binary = os.environ.get("POSSE_BIN")
     if not binary:
         pytest.fail("POSSE_BIN is not set: `cargo build --release --bin posse`, then POSSE_BIN=target/release/posse")
 
-    def run(*arguments: object) -> None:
-        subprocess.run([binary, *map(str, arguments)], check=True, capture_output=True, timeout=120)
+    def run(*arguments: object) -> str:
+        done = subprocess.run([binary, *map(str, arguments)], check=True, capture_output=True, text=True, timeout=120)
+        return done.stdout
 
     return run

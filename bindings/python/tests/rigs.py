@@ -237,3 +237,75 @@ Frame Time: 0.5
 2 1 0 90 0
 """
 """A file small enough to be worked out by hand: the hip moves at 2 units and turns by 90 degrees per second."""
+
+
+MIXAMO = "Hips Spine Neck Head LeftArm LeftForeArm LeftHand LeftUpLeg LeftLeg LeftFoot LeftToeBase"
+"""The names of the joints of `human`: the trunk, then the limbs of the left side."""
+BIOVISION = "Hips Chest Neck Head LeftShoulder LeftElbow LeftWrist LeftHip LeftKnee LeftAnkle LeftToe"
+"""The same joints, as Biovision names them."""
+
+
+def human(
+    path: Path, names: str = MIXAMO, unit: float = 1.0, up: str = "y", frames: int = 20, forward: float = 0.05
+) -> Path:
+    """Writes a BVH file of a human of 1.7 `unit`, in a T-pose that faces +Z and steps `forward` per frame, with bending arms and legs.
+
+    With `up="z"`, all is rotated by +90 degrees about +X, so that the human faces -Y. Rotations are about X alone, which this
+    rotation keeps.
+    """
+    hips, spine, neck, head, arm, fore_arm, hand, leg, shin, foot, toes = names.split()
+    offsets = {
+        hips: ("", (0, 0.9, 0)),
+        spine: (hips, (0, 0.2, 0)),
+        neck: (spine, (0, 0.3, 0)),
+        head: (neck, (0, 0.1, 0)),
+        arm: (spine, (0.2, 0.25, 0)),
+        fore_arm: (arm, (0.3, 0, 0)),
+        hand: (fore_arm, (0.25, 0, 0)),
+        leg: (hips, (0.1, 0, 0)),
+        shin: (leg, (0, -0.42, 0)),
+        foot: (shin, (0, -0.4, 0)),
+        toes: (foot, (0, -0.06, 0.12)),
+    }
+    for name, (parent, (x, y, z)) in list(offsets.items()):
+        if "Left" in name:
+            offsets[name.replace("Left", "Right")] = (parent.replace("Left", "Right"), (-x, y, z))
+    phase = 2 * np.pi * np.arange(frames) / frames
+    swing = {leg: (25, 0), shin: (30, 0.5), arm: (15, np.pi), fore_arm: (10, 1), spine: (5, 0)}
+    lines, order = ["HIERARCHY"], []
+
+    def joint_lines(name: str, indent: str) -> None:
+        order.append(name)
+        parent, offset = offsets[name]
+        numbers = " ".join(f"{unit * number:.6f}" for number in _axes(offset, up))
+        kind, channels = ("JOINT", "1 Xrotation") if parent else ("ROOT", "4 Xposition Yposition Zposition Xrotation")
+        lines.extend([f"{indent}{kind} {name}", f"{indent}{{", f"{indent}\tOFFSET {numbers}"])
+        lines.append(f"{indent}\tCHANNELS {channels}")
+        children = [child for child, (above, _) in offsets.items() if above == name]
+        for child in children:
+            joint_lines(child, indent + "\t")
+        if not children:
+            end = " ".join(f"{unit * number:.6f}" for number in _axes((0.0, 0.1, 0.0), up))
+            lines.extend([f"{indent}\tEnd Site", f"{indent}\t{{", f"{indent}\t\tOFFSET {end}", f"{indent}\t}}"])
+        lines.append(f"{indent}}}")
+
+    joint_lines(hips, "")
+    lines += ["MOTION", f"Frames: {frames}", "Frame Time: 0.0333333333"]
+    for frame in range(frames):
+        moved = [f"{unit * number:.6f}" for number in _axes((0.0, 0.9, forward * frame), up)]
+        degrees = []
+        for name in order:
+            size, start = swing.get(name.replace("Right", "Left"), (0, 0))
+            opposite = np.pi if "Right" in name else 0
+            wave = np.sin(phase[frame] + start + opposite)
+            # Knees bend backward alone.
+            degrees.append(size * (1 + wave) if name.replace("Right", "Left") == shin else size * wave)
+        lines.append(" ".join([*moved, *(f"{number:.6f}" for number in degrees)]))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def _axes(offset: tuple[float, float, float], up: str) -> tuple[float, float, float]:
+    """An offset of a space with +Y up in one with `up` up."""
+    x, y, z = offset
+    return (x, -z, y) if up == "z" else offset

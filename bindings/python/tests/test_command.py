@@ -10,7 +10,7 @@ import pytest
 
 import posse
 
-Command = Callable[..., None]
+Command = Callable[..., str]
 ARRAYS = "pos quat linvel angvel local_pos local_quat local_scale skin weights properties root".split()
 
 

@@ -14,6 +14,8 @@ mod layer;
 mod library;
 mod measure;
 mod measured_size;
+#[cfg(feature = "retarget")]
+mod retarget;
 mod run;
 mod source;
 mod spread;

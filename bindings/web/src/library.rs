@@ -57,7 +57,7 @@ impl Library {
         self.shared.change(|source| source.add_cocos_clip(name, bytes))
     }
 
-    fn new(source: Source, is_demo: bool) -> Self {
+    pub(crate) fn new(source: Source, is_demo: bool) -> Self {
         let (source, engine, drawn) = (RefCell::new(Rc::new(source)), RefCell::default(), RefCell::default());
         Self { shared: Rc::new(SharedLibrary { source, engine, drawn, is_demo }) }
     }
@@ -79,6 +79,12 @@ impl Library {
     #[wasm_bindgen(getter)]
     pub fn skeletons(&self) -> usize {
         self.shared.source().library.skeletons().len()
+    }
+
+    /// True if the library has meshes to draw.
+    #[wasm_bindgen(getter, js_name = hasMeshes)]
+    pub fn has_meshes(&self) -> bool {
+        self.shared.is_demo || self.shared.source().figures.iter().any(|figure| !figure.parts.is_empty())
     }
 
     /// The faults of the file that were repaired or passed over.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use posse::import::{bvh, cocos, gltf};
-use posse::{Library, Mask, PropertyTracks, Skeleton, SkeletonId};
+use posse::{Library, Mask, PropertyTracks, SkeletonId};
 use posse_render::Figure;
 use wasm_bindgen::prelude::*;
 
@@ -23,17 +23,31 @@ pub struct Source {
     pub figures: Vec<Figure>,
     /// The faults that were repaired or passed over.
     pub warnings: Vec<String>,
+    /// The report of the retargeting that made the clips.
+    #[cfg(feature = "retarget")]
+    pub retargeting: Option<posse::NamedReport>,
 }
 
 /// The bytes of the files beside a document.
 pub type Files = HashMap<String, Vec<u8>>;
 
 impl Source {
+    /// A library without meshes, whose nodes are in the order of the joints.
+    pub fn new(name: &str, library: Library, warnings: Vec<String>) -> Self {
+        Self {
+            name: name.into(),
+            nodes: library.skeletons().iter().map(|skeleton| (0..skeleton.joints().len()).collect()).collect(),
+            library,
+            figures: Vec::new(),
+            warnings,
+            #[cfg(feature = "retarget")]
+            retargeting: None,
+        }
+    }
+
     /// The built-in human. Its meshes are made when it is drawn.
     pub fn demo() -> Result<Self> {
-        let library = posse::demo::library()?;
-        let nodes = library.skeletons().iter().map(in_order).collect();
-        Ok(Self { name: "human".into(), library, nodes, figures: Vec::new(), warnings: Vec::new() })
+        Ok(Self::new("human", posse::demo::library()?, Vec::new()))
     }
 
     /// Reads a file of any kind. A Cocos clip gets a skeleton of the nodes that it names.
@@ -51,25 +65,22 @@ impl Source {
         let (figure, drawing) = posse_render::gltf::from_slice_with(&asset, bytes, &find)?;
         let warnings = asset.warnings.iter().chain(&drawing).map(ToString::to_string).collect();
         let (nodes, figures) = (vec![asset.joints], vec![figure]);
-        Ok(Self { name: name.into(), library, nodes, figures, warnings })
+        Ok(Self { nodes, figures, ..Self::new(name, library, warnings) })
     }
 
     fn read_bvh(file: &Path, bytes: &[u8]) -> Result<Self> {
         let mut library = Library::new();
         let asset = bvh::from_slice(&mut library, file, bytes)?;
-        let nodes = vec![in_order(library.skeleton(asset.skeleton))];
         let warnings = asset.warnings.iter().map(ToString::to_string).collect();
-        Ok(Self { name: file.display().to_string(), library, nodes, figures: Vec::new(), warnings })
+        Ok(Self::new(&file.to_string_lossy(), library, warnings))
     }
 
     fn read_cocos(file: &Path, bytes: &[u8]) -> Result<Self> {
         let cocos::ClipFile { clip, warnings } = cocos::from_slice(&Library::new(), file, bytes)?;
         let mut library = Library::new();
         let skeleton = library.add_skeleton(joints::of_targets(&clip)?);
-        let nodes = vec![in_order(library.skeleton(skeleton))];
         let warnings = warnings.iter().map(ToString::to_string).collect();
-        let name = file.display().to_string();
-        let mut source = Self { name, library, nodes, figures: Vec::new(), warnings };
+        let mut source = Self::new(&file.to_string_lossy(), library, warnings);
         source.bind(file, skeleton, &clip)?;
         Ok(source)
     }
@@ -126,9 +137,4 @@ fn find<'a>(files: &'a Files, path: &str) -> Option<&'a [u8]> {
     let mut by_name = files.iter().filter(|(name, _)| base(name) == base(path));
     let only = by_name.next().filter(|_| by_name.next().is_none());
     exact.or(only).map(|(_, bytes)| bytes.as_slice())
-}
-
-/// The joints of nodes that are in the order of the skeleton.
-fn in_order(skeleton: &Skeleton) -> Vec<usize> {
-    (0..skeleton.joints().len()).collect()
 }

@@ -4,13 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use glam::DVec3;
 use posse::export::gltf::Document;
-use posse::{
-    ClipId, DropReason, DroppedTrack, Error, Library, LostRootMotion, RetargetedClip, RetargetedTrack, Retargeting,
-    Skeleton, Target, TrackMethod,
-};
-use serde::Serialize;
+use posse::{ClipId, Error, NamedAlignment, NamedClipReport, NamedLoss, NamedPair, NamedReport, NamedResampling};
 
 use crate::output::{self, Output, check_folder, note};
 use crate::retarget_picture::PictureArgs;
@@ -71,13 +66,13 @@ pub fn run(args: &Args) -> Result<(), Error> {
     if let (Some(picture), Some(drawn)) = (&picture, &drawn) {
         picture.write(drawn)?;
     }
-    let report = Report::new(&retargeted.source.library, &retargeted.retargeting);
+    let report = retargeted.retargeting.named(&retargeted.source.library);
     output::print(|out| {
         if args.json {
             serde_json::to_writer_pretty(&mut *out, &report)?;
             return writeln!(out);
         }
-        report.print(out)
+        print(&report, out)
     })
 }
 
@@ -119,248 +114,66 @@ fn selected_clips(source: &Source, names: &[String]) -> Result<Vec<ClipId>, Erro
     Ok(if names.is_empty() { source.clips.clone() } else { clips })
 }
 
-/// The report as JSON.
-#[derive(Serialize)]
-pub struct Report {
-    /// The pairs, with the reason for each.
-    joints: Vec<Pair>,
-    /// The joint of the source whose movement the target takes over.
-    root: Option<String>,
-    /// The factor of that movement; 0 if the target does not move.
-    scale: f64,
-    /// The lengths of which the factor is the ratio.
-    scale_basis: Option<String>,
-    /// The units that the factor suggests, such as "centimetres to metres".
-    units: Option<&'static str>,
-    /// The up axis of the source, such as "+Z".
-    source_up: String,
-    /// The turn of the source about the up axis, in degrees; `null` if it is not known which way the target faces.
-    facing: Option<f64>,
-    /// The bones that were turned in the reference pose.
-    aligned: Vec<Aligned>,
-    /// What looks wrong.
-    warnings: Vec<String>,
-    /// The joints that were left out because they are ambiguous or cannot be animated, and why.
-    left_out: Vec<String>,
-    /// Names of nodes without a partner.
-    source_without_partner: Vec<String>,
-    target_without_partner: Vec<String>,
-    clips: Vec<ClipReport>,
-}
-
-#[derive(Serialize)]
-struct Aligned {
-    source: String,
-    target: String,
-    degrees: f64,
-}
-
-#[derive(Serialize)]
-struct Pair {
-    source: String,
-    target: String,
-    by: String,
-}
-
-#[derive(Serialize)]
-struct ClipReport {
-    name: Option<String>,
-    /// Tracks whose keys were transformed.
-    exact: Vec<String>,
-    /// Tracks of a single key.
-    constant: Vec<String>,
-    resampled: Vec<ResampledTrack>,
-    dropped: Vec<Dropped>,
-    /// The root joint of the clip whose root motion is lost, and why.
-    lost_root_motion: Option<LostMotion>,
-    /// The height of the ground in the source, along its up axis; `null` if the root moves relative to the reference
-    /// pose.
-    ground: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct LostMotion {
-    joint: String,
-    reason: String,
-}
-
-#[derive(Serialize)]
-struct ResampledTrack {
-    track: String,
-    keys: usize,
-    /// In radians for a rotation, as a share of the rig's size for a translation.
-    error: f64,
-}
-
-#[derive(Serialize)]
-struct Dropped {
-    track: String,
-    reason: String,
-}
-
-impl Report {
-    /// The report of a retargeting.
-    pub fn new(library: &Library, retargeting: &Retargeting) -> Self {
-        let map = &retargeting.map;
-        let [source, target] = [map.source, map.target].map(|id| library.skeleton(id));
-        let names = |skeleton: &Skeleton, is_paired: &dyn Fn(usize) -> bool| -> Vec<String> {
-            (0..skeleton.joints().len())
-                .filter(|&joint| !is_paired(joint))
-                .map(|joint| skeleton.joint_name(joint))
-                .collect()
-        };
-        let aligned = |bone: &posse::AlignedBone| Aligned {
-            source: source.joint_name(bone.source),
-            target: target.joint_name(bone.target),
-            degrees: bone.degrees,
-        };
-        let pair = |pair: &posse::JointPair| {
-            let [source, target] = map.names(library, *pair);
-            Pair { source, target, by: pair.by.to_string() }
-        };
-        Self {
-            joints: map.pairs.iter().map(pair).collect(),
-            root: map.root.map(|root| source.joint_name(root)),
-            scale: retargeting.scale,
-            scale_basis: retargeting.basis.map(|basis| basis.to_string()),
-            units: units(retargeting.scale),
-            source_up: axis_name(retargeting.source_up),
-            facing: retargeting.facing,
-            aligned: retargeting.bones.iter().map(aligned).collect(),
-            warnings: retargeting.warnings.iter().map(|warning| warning.describe(library, map)).collect(),
-            left_out: map.remarks.iter().map(|remark| map.describe(library, remark)).collect(),
-            source_without_partner: names(source, &|joint| map.target_of(joint).is_some()),
-            target_without_partner: names(target, &|joint| map.pairs.iter().any(|pair| pair.target == joint)),
-            clips: retargeting.clips.iter().map(|clip| ClipReport::new(library, clip)).collect(),
+/// Prints a report as text.
+fn print(report: &NamedReport, out: &mut impl Write) -> io::Result<()> {
+    let root = match &report.root {
+        Some(root) if report.scale != 0.0 => {
+            let basis = report.scale_basis.as_deref().unwrap_or_default();
+            let units = report.units.map(|units| format!(": {units}")).unwrap_or_default();
+            format!("root {root}, moved by {:.4} of its movement, {basis}{units}", report.scale)
+        }
+        _ => "the root does not move".into(),
+    };
+    writeln!(out, "{} pairs of joints; {root}", report.joints.len())?;
+    for NamedPair { source, target, by } in &report.joints {
+        writeln!(out, "  {source} -> {target} (by {by})")?;
+    }
+    match report.facing {
+        Some(degrees) => {
+            writeln!(out, "up in the source is {}; its front is turned by {degrees:.1} degrees", report.source_up)?
+        }
+        None => writeln!(out, "up in the source is {}; its front is not turned", report.source_up)?,
+    }
+    for NamedAlignment { source, target, degrees } in &report.aligned {
+        writeln!(out, "  {source} turned by {degrees:.1} degrees to point as {target}")?;
+    }
+    for (side, names) in [("source", &report.source_without_partner), ("target", &report.target_without_partner)] {
+        if !names.is_empty() {
+            writeln!(out, "without a partner, {side}: {}", names.join(", "))?;
         }
     }
-
-    /// Prints the report as text.
-    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        let root = match &self.root {
-            Some(root) if self.scale != 0.0 => {
-                let basis = self.scale_basis.as_deref().unwrap_or_default();
-                let units = self.units.map(|units| format!(": {units}")).unwrap_or_default();
-                format!("root {root}, moved by {:.4} of its movement, {basis}{units}", self.scale)
-            }
-            _ => "the root does not move".into(),
-        };
-        writeln!(out, "{} pairs of joints; {root}", self.joints.len())?;
-        for Pair { source, target, by } in &self.joints {
-            writeln!(out, "  {source} -> {target} (by {by})")?;
-        }
-        match self.facing {
-            Some(degrees) => {
-                writeln!(out, "up in the source is {}; its front is turned by {degrees:.1} degrees", self.source_up)?
-            }
-            None => writeln!(out, "up in the source is {}; its front is not turned", self.source_up)?,
-        }
-        for Aligned { source, target, degrees } in &self.aligned {
-            writeln!(out, "  {source} turned by {degrees:.1} degrees to point as {target}")?;
-        }
-        for (side, names) in [("source", &self.source_without_partner), ("target", &self.target_without_partner)] {
-            if !names.is_empty() {
-                writeln!(out, "without a partner, {side}: {}", names.join(", "))?;
-            }
-        }
-        for remark in &self.left_out {
-            writeln!(out, "left out: {remark}")?;
-        }
-        for warning in &self.warnings {
-            writeln!(out, "warning: {warning}")?;
-        }
-        self.clips.iter().try_for_each(|clip| clip.print(out))
+    for remark in &report.left_out {
+        writeln!(out, "left out: {remark}")?;
     }
+    for warning in &report.warnings {
+        writeln!(out, "warning: {warning}")?;
+    }
+    report.clips.iter().try_for_each(|clip| print_clip(clip, out))
 }
 
-impl ClipReport {
-    fn new(library: &Library, clip: &RetargetedClip) -> Self {
-        let (made, source) = (library.clip(clip.clip), library.clip(clip.source));
-        let target_skeleton = library.skeleton(made.skeleton);
-        let skeleton = library.skeleton(source.skeleton);
-        let lost = |lost: LostRootMotion| LostMotion {
-            joint: skeleton.joint_name(lost.joint),
-            reason: lost.reason.to_string(),
-        };
-        let mut report = Self {
-            name: made.name.clone(),
-            exact: Vec::new(),
-            constant: Vec::new(),
-            resampled: Vec::new(),
-            dropped: Vec::new(),
-            lost_root_motion: clip.lost_root_motion.map(lost),
-            ground: clip.ground,
-        };
-        for RetargetedTrack { target, method } in &clip.tracks {
-            let track = track_name(target_skeleton, *target);
-            match *method {
-                TrackMethod::Exact => report.exact.push(track),
-                TrackMethod::Constant => report.constant.push(track),
-                TrackMethod::Resampled { keys, error } => report.resampled.push(ResampledTrack { track, keys, error }),
-            }
-        }
-        let dropped = |dropped: &DroppedTrack| {
-            let DroppedTrack { target, reason, .. } = *dropped;
-            Dropped { track: track_name(skeleton, target), reason: DropReason::to_string(&reason) }
-        };
-        report.dropped = clip.dropped.iter().map(dropped).collect();
-        report
+fn print_clip(clip: &NamedClipReport, out: &mut impl Write) -> io::Result<()> {
+    let NamedClipReport { name, exact, constant, resampled, dropped, lost_root_motion, ground } = clip;
+    writeln!(
+        out,
+        "clip {}: {} exact, {} constant, {} resampled, {} dropped{}",
+        name.as_deref().unwrap_or("unnamed"),
+        exact.len(),
+        constant.len(),
+        resampled.len(),
+        dropped.len(),
+        ground.map(|ground| format!("; ground at {ground:.4} of the source")).unwrap_or_default()
+    )?;
+    for NamedResampling { track, keys, error } in resampled {
+        let unit = if track.starts_with("rotation") { "rad" } else { "of the rig's size" };
+        writeln!(out, "  {track}: resampled at {keys} keys, off by up to {error:.2e} {unit}")?;
     }
-
-    fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        let Self { exact, constant, resampled, dropped, .. } = self;
-        writeln!(
-            out,
-            "clip {}: {} exact, {} constant, {} resampled, {} dropped{}",
-            self.name.as_deref().unwrap_or("unnamed"),
-            exact.len(),
-            constant.len(),
-            resampled.len(),
-            dropped.len(),
-            self.ground.map(|ground| format!("; ground at {ground:.4} of the source")).unwrap_or_default()
-        )?;
-        for ResampledTrack { track, keys, error } in resampled {
-            let unit = if track.starts_with("rotation") { "rad" } else { "of the rig's size" };
-            writeln!(out, "  {track}: resampled at {keys} keys, off by up to {error:.2e} {unit}")?;
-        }
-        let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        dropped.iter().for_each(|dropped| by_reason.entry(&dropped.reason).or_default().push(&dropped.track));
-        for (reason, tracks) in by_reason {
-            writeln!(out, "  dropped, because {reason}: {}", tracks.join(", "))?;
-        }
-        if let Some(LostMotion { joint, reason }) = &self.lost_root_motion {
-            writeln!(out, "  lost root motion of {joint}, because {reason}")?;
-        }
-        Ok(())
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    dropped.iter().for_each(|dropped| by_reason.entry(&dropped.reason).or_default().push(&dropped.track));
+    for (reason, tracks) in by_reason {
+        writeln!(out, "  dropped, because {reason}: {}", tracks.join(", "))?;
     }
-}
-
-/// The units that a factor suggests, if it is near that of two usual ones.
-fn units(scale: f64) -> Option<&'static str> {
-    let known = [
-        (0.01, "centimetres to metres"),
-        (100.0, "metres to centimetres"),
-        (0.0254, "inches to metres"),
-        (0.001, "millimetres to metres"),
-        (1000.0, "metres to millimetres"),
-    ];
-    known.into_iter().find(|(factor, _)| (0.85..1.18).contains(&(scale / factor))).map(|(_, units)| units)
-}
-
-/// The name of an axis, with its sign.
-fn axis_name(axis: DVec3) -> String {
-    let names = [("+X", axis.x), ("+Y", axis.y), ("+Z", axis.z), ("-X", -axis.x), ("-Y", -axis.y), ("-Z", -axis.z)];
-    let nearest = names.iter().max_by(|one, other| one.1.total_cmp(&other.1));
-    nearest.map_or_else(String::new, |(name, _)| (*name).to_owned())
-}
-
-/// The name of a target: the part, and the name of its joint or property.
-fn track_name(skeleton: &Skeleton, target: Target) -> String {
-    match target {
-        Target::Translation(joint) => format!("translation of {}", skeleton.joint_name(joint)),
-        Target::Rotation(joint) | Target::EulerAngles(joint) => format!("rotation of {}", skeleton.joint_name(joint)),
-        Target::Scale(joint) => format!("scale of {}", skeleton.joint_name(joint)),
-        Target::Weights(joint) => format!("weights of {}", skeleton.joint_name(joint)),
-        Target::Property(property) => format!("property {}", skeleton.properties()[property].name),
+    if let Some(NamedLoss { joint, reason }) = lost_root_motion {
+        writeln!(out, "  lost root motion of {joint}, because {reason}")?;
     }
+    Ok(())
 }

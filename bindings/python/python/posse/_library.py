@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import operator
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Optional, SupportsIndex, Union
+from typing import Literal, Optional, SupportsIndex, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from ._clip import Clip
 from ._out import new_arrays, reused_arrays
 from ._poses import Floats, Poses
 from ._request import Request, Times, request
+from ._retarget import Retargeting, RetargetReport, RetargetWarning, degrees, joint_map, pose_name, rig_path
 from ._times import clip_ids, frame_times, seconds, wrapped
 
 ClipLike = Union[Clip, str, SupportsIndex]
@@ -45,10 +47,15 @@ class Library:
     """
 
     def __init__(self, *paths: Union[str, bytes, os.PathLike[str], os.PathLike[bytes]], threads: Optional[int] = None) -> None:
-        files = [os.fsdecode(path) for path in paths]
-        self._native = _posse.Library(files, _threads(threads))
+        files = tuple(os.fsdecode(path) for path in paths)
+        self._set_up(_posse.Library(files, _threads(threads)), files)
         for message in self._native.warnings:
             warnings.warn(message, FileWarning, stacklevel=2)
+
+    def _set_up(self, native: _posse.Library, files: tuple[str, ...], reports: tuple[RetargetReport, ...] = ()) -> None:
+        self._native = native
+        self._files = files
+        self._reports = reports
         self._layouts: tuple[Request, dict[int, _posse.Layout]] = (Request(()), {})
         rigs = [self._layout(skeleton, Request(())) for skeleton in range(self._native.skeletons)]
         names = [(tuple(rig.joint_names), tuple(rig.parents)) for rig in rigs]
@@ -67,6 +74,11 @@ class Library:
     def clips(self) -> tuple[Clip, ...]:
         """The clips: file after file, in the order of each file."""
         return self._clips
+
+    @property
+    def reports(self) -> tuple[RetargetReport, ...]:
+        """What `Library.retarget` did to make this library: a report per file of clips. Empty for the library of files."""
+        return self._reports
 
     def clip(self, clip: ClipLike) -> Clip:
         """The clip of this name or index. Raises `Error` if there is none, or if several have the name."""
@@ -163,11 +175,107 @@ class Library:
         self._check_equal_shapes(ids, layouts)
         return self._fill(self._rows(ids, at, fps, wrap), layouts, threads, out)
 
+    def retarget(
+        self,
+        onto: Union[str, os.PathLike[str]],
+        *,
+        clips: Optional[Iterable[ClipLike]] = None,
+        map: Union[Mapping[str, object], str, os.PathLike[str], None] = None,
+        reference: Union[str, os.PathLike[str]] = "rest",
+        target_pose: Union[str, os.PathLike[str]] = "rest",
+        align: Literal["auto", "off"] = "auto",
+        facing: Union[Literal["auto", "keep"], float] = "auto",
+        source_up: Literal["auto", "x", "y", "z", "-x", "-y", "-z"] = "auto",
+        ground: Literal["auto", "zero", "keep"] = "auto",
+        translations: Literal["all", "root"] = "all",
+        rotation_bound: float = 1e-4,
+        translation_bound: float = 1e-4,
+        strict: bool = False,
+        threads: Optional[int] = None,
+    ) -> Library:
+        """The clips on the skeleton of another file, as `posse retarget` writes them: a library of that skeleton.
+
+        >>> hero = posse.Library("walk.bvh").retarget(onto="hero.glb")      # doctest: +SKIP
+        >>> poses = hero.sample(0, times=[0.0, 0.5])                        # doctest: +SKIP
+        >>> hero.reports[0]["facing"], hero.reports[0]["units"]             # doctest: +SKIP
+        (180.0, 'centimetres to metres')
+
+        `onto` is a .glb, .gltf, .vrm or .bvh file, whose clips do not matter, or "demo" for the built-in human. `clips`
+        are clips, names or indices; by default all. Each file of the library is retargeted as if it were alone. Lengths
+        of the result are in the unit of `onto`. Clips keep their names, durations and `fps`, and the order of this
+        library.
+
+        * `map`: pairs of joints, as a dictionary or the path of a JSON file: `{"joints": {"SOURCE": "TARGET"}, "root":
+          "SOURCE", "translation": "scaled", "scale": 1.0}`, each member optional. By default the pairs follow from names
+          and from roles in a human, and the scale from the lengths of the legs. "translation" is "scaled", "full" or
+          "none".
+        * `reference`: the pose of the source that looks like the pose of the target: "rest", "CLIP" or "CLIP@SECONDS" of
+          the file, or "FILE", "FILE#CLIP" or "FILE#CLIP@SECONDS" of another file with joints of the same names, such as
+          a T-pose.
+        * `target_pose`: the pose of the target that looks like it: "rest", or a pose of another file as above.
+        * `align`: "auto" turns bones of the reference pose that point elsewhere than those of the target's pose; with
+          "off", the two poses count as alike.
+        * `facing`: "auto" turns the front of the source to that of the target, "keep" turns nothing. A number is a
+          rotation in degrees about the up axis, counterclockwise if seen from above, any finite number.
+        * `source_up`: the up axis of the source; "auto" takes the one along which the figure stands in its clips.
+        * `ground`: the height of the ground in the source: "auto" takes 0 if feet come down near it, else their lowest
+          point; "zero" takes 0. With "keep", the root moves up and down relative to the reference pose.
+        * `translations`: "all" carries the translations and scales of all joints over that are paired by name; "root"
+          only that of the root.
+        * `rotation_bound` in radians and `translation_bound` as a share of the target's size: the largest error of keys
+          that cannot be transformed one by one. Above 0.
+        * `strict`: True raises `Error` instead of warning.
+
+        What looks wrong or was left out is a `RetargetWarning` that begins with the file. `reports` has it, too, with the
+        pairs, the bones that were aligned, and the tracks that were dropped. Raises `OSError` for a file that cannot be
+        read, and `Error` for one that cannot be used, if no joint has a partner, and for arguments out of range.
+        """
+        if not self._clips:
+            raise _posse.Error("the library has no clips")
+        chosen = range(len(self._clips)) if clips is None else self._chosen(clips)
+        native, reports = self._native.retarget(
+            Retargeting(
+                rig_path(onto),
+                list(chosen),
+                joint_map(map),
+                pose_name(reference, self._named),
+                pose_name(target_pose, ()),
+                align,
+                degrees(facing),
+                source_up,
+                ground,
+                translations,
+                float(rotation_bound),
+                float(translation_bound),
+            ),
+            _threads(threads),
+        )
+        found = tuple(cast(RetargetReport, {"file": self._files[file], **json.loads(report)}) for file, report in reports)
+        messages = [f"{each['file']}: {text}" for each in found for text in (*each["left_out"], *each["warnings"])]
+        if strict and messages:
+            raise _posse.Error("\n".join(messages))
+        for message in native.warnings:
+            warnings.warn(message, FileWarning, stacklevel=2)
+        for message in messages:
+            warnings.warn(message, RetargetWarning, stacklevel=2)
+        library = Library.__new__(Library)
+        library._set_up(native, self._files, found)
+        return library
+
     def __len__(self) -> int:
         return len(self._clips)
 
     def __repr__(self) -> str:
         return f"Library({len(self._clips)} clips, {self._native.skeletons} skeletons)"
+
+    def _chosen(self, clips: Iterable[ClipLike]) -> list[int]:
+        """The indices of clips, each once."""
+        if isinstance(clips, (str, Clip)):
+            raise TypeError(f"clips={clips!r} is one clip; expected a list of clips, such as [{clips!r}]")
+        chosen = list(dict.fromkeys(self._index(clip) for clip in clips))
+        if not chosen:
+            raise _posse.Error("clips is empty; give at least one clip")
+        return chosen
 
     def _index(self, clip: ClipLike) -> int:
         """The index of a clip."""

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._request import Request, Times
+from ._retarget import Retargeting
 
 __all__ = ["Error", "Layout", "Library", "__version__", "available_cores", "frame_count"]
 
@@ -40,6 +41,7 @@ class Library:
     def skeletons(self) -> int: ...
     @property
     def warnings(self) -> list[str]: ...
+    def retarget(self, request: Retargeting, threads: int) -> tuple[Library, list[tuple[int, str]]]: ...
     def layout(self, skeleton: int, request: Request) -> Layout: ...
     def fill(
         self,

@@ -1,0 +1,182 @@
+"""Arguments and report of a retargeting."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Optional, TypedDict, Union
+
+Path = Union[str, "os.PathLike[str]"]
+
+EXTENSIONS = (".glb", ".gltf", ".vrm", ".vrma", ".bvh")
+"""The ends of names of files with joints."""
+
+
+class RetargetWarning(UserWarning):
+    """What looks wrong about a retargeting, or was left out, although a result could be made."""
+
+
+class JointPair(TypedDict):
+    """A joint of the source and its partner in the target."""
+
+    source: str
+    target: str
+    by: str
+    """The reason for the pair: "name", "normalised name", "role", "structure" or "map"."""
+
+
+class AlignedBone(TypedDict):
+    """A bone of the source that was turned in the reference pose, so that it points where its partner points."""
+
+    source: str
+    target: str
+    degrees: float
+    """The angle: that of the hips by itself, that of others relative to the hips."""
+
+
+class ResampledTrack(TypedDict):
+    """A track of the target that was sampled, because its keys could not be transformed one by one."""
+
+    track: str
+    keys: int
+    error: float
+    """The largest error: in radians for a rotation, as a share of the rig's size for a translation."""
+
+
+class DroppedTrack(TypedDict):
+    """A track of the source that has no effect on the target."""
+
+    track: str
+    reason: str
+
+
+class LostRootMotion(TypedDict):
+    """Root motion of the source that the clip does not have."""
+
+    joint: str
+    reason: str
+
+
+class ClipReport(TypedDict):
+    """The tracks of a retargeted clip by the way in which they were made: "rotation of hips", for example."""
+
+    name: Optional[str]
+    exact: list[str]
+    """Tracks whose keys were transformed one by one."""
+    constant: list[str]
+    """Tracks of a single key."""
+    resampled: list[ResampledTrack]
+    dropped: list[DroppedTrack]
+    lost_root_motion: Optional[LostRootMotion]
+    ground: Optional[float]
+    """The height of the ground in the source along its up axis, in its unit. None if the root moves relative to the reference
+    pose."""
+
+
+class RetargetReport(TypedDict):
+    """What `Library.retarget` did with the clips of a file: a dictionary of plain values, as `posse retarget --json` prints it."""
+
+    file: str
+    """The path of the file of the clips."""
+    joints: list[JointPair]
+    """The pairs of joints, in the order of the source."""
+    root: Optional[str]
+    """The joint of the source whose movement the target takes over."""
+    scale: float
+    """The factor of that movement: units of the target per unit of the source; 0 if the target does not move."""
+    scale_basis: Optional[str]
+    """The lengths of which the factor is the ratio. None if the target does not move."""
+    units: Optional[str]
+    """The units that the factor suggests, such as "centimetres to metres". None if it is near that of no two usual ones."""
+    source_up: str
+    """The up axis of the source with its sign, such as "+Z"."""
+    facing: Optional[float]
+    """The rotation of the source about its up axis in degrees. None if it is not known which way the target faces."""
+    aligned: list[AlignedBone]
+    warnings: list[str]
+    """What looks wrong, as sentences."""
+    left_out: list[str]
+    """Joints that are missing, ambiguous or cannot be animated, as sentences."""
+    source_without_partner: list[str]
+    target_without_partner: list[str]
+    clips: list[ClipReport]
+
+
+@dataclass(frozen=True)
+class PoseName:
+    """A pose other than the rest pose."""
+
+    file: Optional[str]
+    """A file with joints of the same names; None for the file of the clips."""
+    clip: Optional[str]
+    """The name or the index of a clip; None for the first clip of `file`."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Retargeting:
+    """The choices of a retargeting."""
+
+    rig: Optional[str]
+    clips: Sequence[int]
+    map: Optional[tuple[str, bytes]]
+    reference: Optional[PoseName]
+    target_pose: Optional[PoseName]
+    align: str
+    facing: Union[str, float]
+    source_up: str
+    ground: str
+    translations: str
+    rotation_bound: float
+    translation_bound: float
+
+
+def rig_path(onto: Path) -> Optional[str]:
+    """The path of the target; None for the built-in human, whose name is `demo`."""
+    return None if onto == "demo" else os.fspath(onto)
+
+
+def joint_map(map: Union[Mapping[str, object], Path, None]) -> Optional[tuple[str, bytes]]:
+    """The name and the JSON of a map."""
+    if map is None:
+        return None
+    if isinstance(map, Mapping):
+        return "map", json.dumps(dict(map)).encode()
+    # A number would be that of an open file.
+    path = os.fspath(map)
+    with open(path, "rb") as file:
+        return path, file.read()
+
+
+def pose_name(pose: Path, names: Container[str]) -> Optional[PoseName]:
+    """A pose from `rest`, `CLIP[@SECONDS]` or `FILE[#CLIP][@SECONDS]`; None for the rest pose. `names` are those of clips, which
+    may contain `@`, too."""
+    text = os.fspath(pose)
+    if text == "rest":
+        return None
+    if text in names:
+        return PoseName(None, text, 0.0)
+    before, at, after = text.rpartition("@")
+    seconds = _seconds(after) if at else None
+    rest = text if seconds is None else before
+    file, hash_sign, clip = rest.rpartition("#")
+    if not hash_sign:
+        file, clip = rest, ""
+    if file.lower().endswith(EXTENSIONS):
+        return PoseName(file, clip if hash_sign else None, seconds or 0.0)
+    return PoseName(None, rest, seconds or 0.0)
+
+
+def degrees(facing: Union[str, float]) -> Union[str, float]:
+    """A word, or an angle as a float."""
+    return facing if isinstance(facing, str) else float(facing)
+
+
+def _seconds(text: str) -> Optional[float]:
+    """A number, if the text is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,180 @@
+//! Retargeting: the clips of a library on the skeleton and meshes of another one.
+
+use std::path::Path;
+
+use posse::glam::DVec3;
+use posse::{CarriedJoints, Clip, Facing, Ground, JointMap, RetargetOptions, SkeletonId};
+use serde::Deserialize;
+use wasm_bindgen::prelude::*;
+
+use crate::js::{Result, object, options};
+use crate::layer::ClipChoice;
+use crate::library::Library;
+use crate::source::Source;
+
+/// The choices of a retargeting: `RetargetOptions` of `posse.d.ts`.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+struct Choices {
+    clips: Option<Vec<ClipChoice>>,
+    /// The content of a map file.
+    map: Option<serde_json::Value>,
+    align: AlignChoice,
+    facing: FacingChoice,
+    source_up: Axis,
+    ground: GroundChoice,
+    translations: Translations,
+}
+
+#[derive(Deserialize, Default, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum AlignChoice {
+    #[default]
+    Auto,
+    Off,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected \"auto\", \"keep\" or degrees")]
+enum FacingChoice {
+    Degrees(f64),
+    Word(FacingWord),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FacingWord {
+    Auto,
+    Keep,
+}
+
+#[derive(Deserialize, Default)]
+enum Axis {
+    #[default]
+    #[serde(rename = "auto")]
+    Auto,
+    #[serde(rename = "x")]
+    X,
+    #[serde(rename = "y")]
+    Y,
+    #[serde(rename = "z")]
+    Z,
+    #[serde(rename = "-x")]
+    MinusX,
+    #[serde(rename = "-y")]
+    MinusY,
+    #[serde(rename = "-z")]
+    MinusZ,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+enum GroundChoice {
+    #[default]
+    Auto,
+    Zero,
+    Keep,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+enum Translations {
+    #[default]
+    All,
+    Root,
+}
+
+impl Default for FacingChoice {
+    fn default() -> Self {
+        Self::Word(FacingWord::Auto)
+    }
+}
+
+impl Choices {
+    fn options(&self) -> RetargetOptions {
+        RetargetOptions {
+            align: self.align == AlignChoice::Auto,
+            facing: match self.facing {
+                FacingChoice::Degrees(degrees) => Facing::Degrees(degrees),
+                FacingChoice::Word(FacingWord::Auto) => Facing::Auto,
+                FacingChoice::Word(FacingWord::Keep) => Facing::Keep,
+            },
+            source_up: match self.source_up {
+                Axis::Auto => None,
+                Axis::X => Some(DVec3::X),
+                Axis::Y => Some(DVec3::Y),
+                Axis::Z => Some(DVec3::Z),
+                Axis::MinusX => Some(-DVec3::X),
+                Axis::MinusY => Some(-DVec3::Y),
+                Axis::MinusZ => Some(-DVec3::Z),
+            },
+            ground: match self.ground {
+                GroundChoice::Auto => Ground::Auto,
+                GroundChoice::Zero => Ground::Zero,
+                GroundChoice::Keep => Ground::Keep,
+            },
+            translations: match self.translations {
+                Translations::All => CarriedJoints::All,
+                Translations::Root => CarriedJoints::Root,
+            },
+            ..RetargetOptions::default()
+        }
+    }
+}
+
+#[wasm_bindgen]
+impl Library {
+    /// The clips of this library on the first skeleton of another one, with its meshes.
+    pub fn retarget(&self, onto: &Library, retarget_options: JsValue) -> Result<Library> {
+        let choices: Choices = options("options", &retarget_options)?;
+        let (source, target) = (self.shared.source(), onto.shared.source());
+        Ok(Self::new(retargeted(&source, &target, &choices)?, onto.shared.is_demo))
+    }
+
+    /// The report of the retargeting that made the clips; `undefined` for the library of a file.
+    #[wasm_bindgen(getter)]
+    pub fn retargeting(&self) -> Result<JsValue> {
+        self.shared.source().retargeting.as_ref().map_or(Ok(JsValue::UNDEFINED), object)
+    }
+}
+
+fn retargeted(source: &Source, target: &Source, choices: &Choices) -> Result<Source> {
+    let mut library = source.library.clone();
+    let clips = match &choices.clips {
+        Some(clips) => clips.iter().map(|clip| clip.find(&library)).collect::<Result<_>>()?,
+        None => library.clip_ids().collect::<Vec<_>>(),
+    };
+    let Some(from) = clips.first().map(|&clip| library.clip(clip).skeleton) else {
+        return Err(JsError::new(&format!("{}: there are no clips to retarget", source.name)));
+    };
+    let Some(first) = target.library.skeleton_ids().next() else {
+        return Err(JsError::new(&format!("{}: there is no skeleton", target.name)));
+    };
+    let onto = library.copy_skeleton(&target.library, first)?;
+    let map = match &choices.map {
+        Some(map) => {
+            let json = serde_json::to_vec(map)?;
+            JointMap::from_json(&library, from, onto, Path::new("options.map"), &json)?
+        }
+        None => JointMap::by_names(&library, from, onto)?,
+    };
+    if map.pairs.is_empty() {
+        return Err(JsError::new(&format!(
+            "{}: no joint has a partner in {}; a map names pairs of joints",
+            source.name, target.name
+        )));
+    }
+    let retargeting = library.retarget(&clips, &map, &choices.options())?;
+    let report = retargeting.named(&library);
+    let mut made = posse::Library::new();
+    let skeleton: SkeletonId = made.copy_skeleton(&library, onto)?;
+    for clip in &retargeting.clips {
+        made.add_clip(Clip { skeleton, ..library.clip(clip.clip).clone() })?;
+    }
+    Ok(Source {
+        nodes: vec![target.nodes[first.index()].clone()],
+        figures: target.figures.iter().filter(|figure| figure.skeleton == first).cloned().collect(),
+        retargeting: Some(report),
+        ..Source::new(&source.name, made, source.warnings.clone())
+    })
+}
