@@ -32,7 +32,7 @@ use crate::retarget::mirror_map::{MirrorMap, direction_to_left, half_turn, middl
 use crate::retarget::motion::Motion;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::plan::{ModelPose, Plan, ReferencePose, RetargetOptions};
-use crate::retarget::report::{DroppedTrack, RetargetedClip, RetargetedTrack, TrackMethod};
+use crate::retarget::report::{DropReason, DroppedTrack, RetargetedClip, RetargetedTrack, TrackMethod};
 use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
 
 /// The end of the name of a mirrored clip.
@@ -51,6 +51,8 @@ const MIN_BONE: f64 = 1e-3;
 const SHORTEST: f64 = 1e-4;
 /// The largest difference of a number from 0 or 1 that is rounding.
 const ROUNDING: f64 = 1e-12;
+/// The most names of joints in a remark.
+const MAX_NAMES: usize = 5;
 /// The largest difference of axes from those of the partner, up to their order and signs, that counts as none.
 const SAME_AXES: f64 = 1e-4;
 
@@ -85,6 +87,21 @@ pub enum MirrorRemark {
 }
 
 impl MirrorMap {
+    /// A track that a mirror image lacks, as a sentence.
+    pub fn describe_dropped(&self, library: &Library, dropped: &DroppedTrack) -> String {
+        let part = TransformPart::of(dropped.target);
+        let name = |joint: usize| library.skeletons().get(self.skeleton.index()).map(|found| found.joint_name(joint));
+        let target = match part {
+            Some((joint, part)) => format!("the {} of {}", part.name(), name(joint).unwrap_or_default()),
+            None => format!("track {}", dropped.track),
+        };
+        let reason = match dropped.reason {
+            DropReason::Scale => "its axes are not axes of the partner",
+            _ => "it or a joint above has no partner",
+        };
+        format!("{target} is left out: {reason}")
+    }
+
     /// A remark as a sentence, with the names of joints.
     pub fn describe(&self, library: &Library, remark: &MirrorRemark) -> String {
         let names = |joints: &[usize]| {
@@ -114,9 +131,6 @@ impl MirrorMap {
         }
     }
 }
-
-/// The most names of joints in a remark.
-const MAX_NAMES: usize = 5;
 
 /// The name of the mirror image of a clip: the name with `_mirror` at its end, and the first number from 2 on with
 /// which no other clip has it.
@@ -280,7 +294,14 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
     let (rotations, mut used) = Rotations::new(plan, clip, &source, budget)?.into_tracks();
     let mut made: Vec<MadeTrack> =
         rotations.into_iter().flatten().map(|made| with_sign(plan, &source, made)).collect::<Result<_, _>>()?;
-    let carried: Vec<Carried> = (0..plan.target.joints().len()).filter_map(|joint| Carried::new(plan, joint)).collect();
+    let mut has_mapped_below = vec![false; plan.target.joints().len()];
+    for (joint, node) in plan.target.joints().iter().enumerate().rev() {
+        if let Some(parent) = node.parent {
+            has_mapped_below[parent] |= has_mapped_below[joint] || plan.source_of[joint].is_some();
+        }
+    }
+    let carried = has_mapped_below.iter().enumerate();
+    let carried: Vec<Carried> = carried.filter_map(|(joint, &is_above)| Carried::new(plan, joint, is_above)).collect();
     for carried in &carried {
         for part in TransformPart::ALL {
             let tracks = carried.tracks(plan, clip, &source, part, budget);
@@ -349,7 +370,7 @@ struct Carried {
 impl Carried {
     /// `None` for a joint that gets no motion: one that is given by a matrix, or one without a partner above others with
     /// one.
-    fn new(plan: &Plan, target: usize) -> Option<Self> {
+    fn new(plan: &Plan, target: usize, is_above_mapped: bool) -> Option<Self> {
         let joints = plan.target.joints();
         if let Some(source) = plan.source_of[target] {
             let above = plan.mapped_above_source(source).and_then(|above| plan.target_of[above]);
@@ -360,11 +381,7 @@ impl Carried {
             let scale = change_of_scale(axes, plan.reference.local[source].scale, plan.rest.local[target].scale);
             return Some(Self { source, target, translation: rounded(translation), scale, rotation: None });
         }
-        let has_mapped = || {
-            (target + 1..joints.len())
-                .any(|below| plan.source_of[below].is_some() && plan.target.is_below(below, target))
-        };
-        if joints[target].matrix.is_some() || has_mapped() {
+        if joints[target].matrix.is_some() || is_above_mapped {
             return None;
         }
         // Relative to its parent, in the plane of the pose.

@@ -19,6 +19,7 @@ Examples:
   posse bake @list.txt -o baked --format parquet              one Parquet file with a row per frame
   posse bake nod.anim -o baked --rig Fox.glb                  a Cocos Creator clip on the nodes of a glTF file
   posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run array
+  posse bake clips -o baked --mirror                          each clip and its mirror image, CLIP_mirror
   posse bake --check baked clips                              lists the clips that are missing
 
 INPUT is a file (.glb, .gltf, .bvh, a Cocos Creator clip with --rig, a crowd file), a folder, a glob in quotes, or @LIST, a file with
@@ -77,6 +78,10 @@ pub struct Args {
     pub retarget: bool,
     #[command(flatten)]
     pub map: MapArgs,
+    /// Writes the mirror image of each clip, too: CLIP_mirror beside CLIP, with left and right exchanged. With
+    /// --retarget, it is that of the retargeted clip.
+    #[arg(long)]
+    pub mirror: bool,
     /// The axis that points up in model space. z turns the model by 90 degrees about +X.
     #[arg(long, value_enum, default_value = "y")]
     pub up: UpName,

@@ -129,7 +129,7 @@ impl<'a> Outputs<'a> {
             missing.extend(reason.map(|reason| Missing { clip: None, path: path.clone(), reason }));
         }
         for clip in file.clips() {
-            let reason = self.fault(&clip.name, source);
+            let reason = self.fault(&clip.name, || source().map(|source| source.of(clip)));
             missing.extend(reason.map(|reason| Missing { clip: Some(clip.name.clone()), path: path.clone(), reason }));
         }
         missing

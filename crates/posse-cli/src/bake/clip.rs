@@ -104,12 +104,18 @@ pub struct ClipBake<'a, 'w> {
     pub file: &'a ClipFile,
     pub turn: Option<&'a Turn<'a, 'w>>,
     pub rig: Rig<'a>,
-    pub source: &'a SourceFacts,
 }
 
 impl ClipBake<'_, '_> {
     /// Bakes a motion under a name. A bake that stops leaves it out.
-    pub fn bake(&self, name: &str, grid: FrameGrid, motion: Motion, sampler: &mut Sampler) -> Result<(), Fault> {
+    pub fn bake(
+        &self,
+        name: &str,
+        source: &SourceFacts,
+        grid: FrameGrid,
+        motion: Motion,
+        sampler: &mut Sampler,
+    ) -> Result<(), Fault> {
         let Self { job, file, rig, .. } = self;
         let mut writer = rig.begin(job, self.turn, name)?;
         let mut block = Block::new(&rig.layout);
@@ -124,7 +130,7 @@ impl ClipBake<'_, '_> {
         if job.is_stopped() {
             return Ok(());
         }
-        let facts = rig.facts(job.options, name, grid.fps(), self.source.clone(), sampler.name());
+        let facts = rig.facts(job.options, name, grid.fps(), source.clone(), sampler.name());
         rig.finish(job, writer, &facts)?;
         job.count_baked(file, name, grid.len());
         Ok(())

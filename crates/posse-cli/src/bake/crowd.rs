@@ -38,8 +38,8 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
         let instance = crowd.crowd(&library, clip.index..clip.index + 1)?;
         check_motion(&instance)?;
         let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
-        let bake = ClipBake { job, file, turn, rig, source: &source };
-        bake.bake(&clip.name, grid, Motion::Layers(instance.layers(0)), &mut sampler)
+        let bake = ClipBake { job, file, turn, rig };
+        bake.bake(&clip.name, &source, grid, Motion::Layers(instance.layers(0)), &mut sampler)
     };
     let mut failed = HashSet::new();
     for clip in clips {

@@ -43,7 +43,7 @@ pub struct Facts {
     pub engine: String,
 }
 
-/// The file of a clip, by content.
+/// The source of a clip: its file, by content.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SourceFacts {
     /// The path below the INPUT under which the file was found, with `/` between folders.
@@ -52,6 +52,9 @@ pub struct SourceFacts {
     pub sha256: String,
     /// The files beside it that it names, in the order of their first mention.
     pub buffers: Vec<BufferFacts>,
+    /// True if the output has the mirror image of the clip.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mirrored: bool,
 }
 
 /// A file that another file names.

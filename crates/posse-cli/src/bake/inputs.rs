@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use posse::import::{bvh, cocos, crowd, gltf};
-use posse::{Error, Library};
+use posse::{Error, Library, mirrored_name};
 use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
 
@@ -104,14 +104,14 @@ impl ClipFile {
             Kind::Bvh | Kind::Cocos => Vec::new(),
         };
         let buffers = facts::facts_of_buffers(&self.path, &buffers)?;
-        Ok(SourceFacts { path: self.below.clone(), sha256: facts::sha256_of_bytes(bytes), buffers })
+        Ok(SourceFacts { path: self.below.clone(), sha256: facts::sha256_of_bytes(bytes), buffers, mirrored: false })
     }
 
     /// The facts of the file, which is read. A BVH file is not read at once, because it may be long.
     pub fn source(&self, kind: Kind) -> Result<SourceFacts, Error> {
         if kind == Kind::Bvh {
             let sha256 = facts::sha256_of_file(&self.path)?;
-            return Ok(SourceFacts { path: self.below.clone(), sha256, buffers: Vec::new() });
+            return Ok(SourceFacts { path: self.below.clone(), sha256, buffers: Vec::new(), mirrored: false });
         }
         self.source_of_bytes(kind, &facts::read_regular(&self.path)?)
     }
@@ -137,12 +137,16 @@ fn remove_repeats(found: &mut Vec<Found>) {
     });
 }
 
-/// Fails if there is a rig beside a crowd file, whose instances have skeletons of their own.
+/// Fails if there is a rig or `--mirror` beside a crowd file, whose instances have skeletons of their own.
 fn check_rig(files: &[ClipFile], options: &Options) -> Result<(), Error> {
     let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
     match files.iter().find(is_crowd) {
         Some(file) if options.rig.is_some() => Err(Error::Usage(format!(
             "{}: --rig is not for crowd files, which name the files of their instances; leave out --rig, or bake the file apart",
+            file.path.display()
+        ))),
+        Some(file) if options.mirror => Err(Error::Usage(format!(
+            "{}: --mirror is not for crowd files; leave it out, or bake the file apart",
             file.path.display()
         ))),
         _ => Ok(()),
@@ -201,9 +205,12 @@ fn check_names(files: &[ClipFile]) -> Result<(), Error> {
         for name in file.clips().iter().map(|clip| clip.name.as_str()).chain(own) {
             if let Some(other) = known.insert(name, &file.path) {
                 let (one, other) = (file.path.display(), other.display());
+                let is_mirrored =
+                    || files.iter().flat_map(ClipFile::clips).any(|clip| clip.name == name && clip.mirrored);
+                let mirrored = if is_mirrored() { ", as a clip or as a mirror image" } else { "" };
                 return Err(Error::Usage(format!(
-                    "{other} and {one} both have a clip of the name {name}, and with it one output; rename a file, or give the \
-                     folder above both as INPUT"
+                    "{other} and {one} both have a clip of the name {name}, and with it one output{mirrored}; rename a file, or give \
+                     the folder above both as INPUT"
                 )));
             }
         }
@@ -431,6 +438,15 @@ pub struct ListedClip {
     pub index: usize,
     /// The name: the path of the output below OUT, without extension.
     pub name: String,
+    /// True if the output has the mirror image of the clip.
+    pub mirrored: bool,
+}
+
+impl SourceFacts {
+    /// The source of a clip of the file.
+    pub fn of(self, clip: &ListedClip) -> Self {
+        Self { mirrored: clip.mirrored, ..self }
+    }
 }
 
 /// Reads the size and the clips of a file.
@@ -452,8 +468,13 @@ fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Er
     let selected: Vec<Option<usize>> = options.clips.iter().map(|wanted| selection(wanted, &names)).collect();
     let is_wanted = |index: usize| selected.is_empty() || selected.contains(&Some(index));
     let output_names = output_names(stem(&found.below), kind, &names);
-    let clips = output_names.into_iter().enumerate().filter(|(index, _)| is_wanted(*index));
-    let clips: Vec<ListedClip> = clips.map(|(index, name)| ListedClip { index, name }).collect();
+    let taken: HashSet<&str> = output_names.iter().map(String::as_str).collect();
+    let mut clips = Vec::new();
+    for (index, name) in output_names.iter().enumerate().filter(|(index, _)| is_wanted(*index)) {
+        let mirrored = options.mirror.then(|| mirrored_name(name, |name| taken.contains(name)));
+        clips.push(ListedClip { index, name: name.clone(), mirrored: false });
+        clips.extend(mirrored.map(|name| ListedClip { index, name, mirrored: true }));
+    }
     check_lengths(&clips, options.format.extension())?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let beside = beside.iter().map(|below| folder.join(below)).collect();

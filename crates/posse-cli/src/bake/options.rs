@@ -28,6 +28,8 @@ pub struct Options {
     pub rig: Option<PathBuf>,
     /// The options of the retargeting to the rig; `None` if joints are matched by name.
     pub retarget: Option<MapArgs>,
+    /// True if each clip is baked as its mirror image, too.
+    pub mirror: bool,
     /// The files of `--joints` and `--rig`, with the buffers of the rig.
     pub read_files: Vec<ReadFile>,
     /// The axis that points up.
@@ -98,6 +100,7 @@ impl Options {
             joints,
             rig: args.rig.clone(),
             retarget: args.retarget.then(|| args.map.clone()),
+            mirror: args.mirror,
             read_files: read_files.chain(beside_rig.into_iter().map(file("a file that the rig names"))).collect(),
             up: args.up.into(),
             scale: args.scale,
@@ -119,10 +122,13 @@ impl Options {
         Ok(options)
     }
 
-    /// The options that change an output, and those that select clips.
+    /// The options that change an output, and those that select outputs.
     pub fn value_of_all(&self) -> serde_json::Value {
         let mut value = self.value.clone();
         value["clip"] = self.clips.as_slice().into();
+        if self.mirror {
+            value["mirror"] = true.into();
+        }
         value
     }
 

@@ -77,7 +77,8 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
         return Ok(());
     }
     window.read_rest()?;
-    let source = SourceFacts { path: file.below.clone(), sha256: sha256.digits(), buffers: Vec::new() };
+    let source =
+        SourceFacts { path: file.below.clone(), sha256: sha256.digits(), buffers: Vec::new(), mirrored: false };
     rig.finish(job, writer, &rig.facts(job.options, name, grid.fps(), source, engine))?;
     job.count_baked(file, name, grid.len());
     Ok(())
