@@ -11,8 +11,9 @@
 //! **The pose that is its own mirror image** is the rest pose. If that is not symmetric, but the bind pose of the
 //! skin is, it is that one. If neither is, the mirror image of the pose is turned bone by bone, from the top downward,
 //! until its bones point where those of the pose point ([`turns`]). So the mirrored figure has the mirrored directions
-//! of the original in any case. The figure may also face obliquely at rest: then `H0`, the half turn about its own normal,
-//! stands for `H` in that pose.
+//! of the original in any case. Of a human, only the joints with roles count: hair that falls to one side is a matter of
+//! shape, not of pose. The figure may also face obliquely at rest: then `H0`, the half turn about its own normal, stands
+//! for `H` in that pose.
 //!
 //! **A joint on one side without a partner**, as a sword, moves relative to its parent as in a mirror: its own motion
 //! is reflected, relative to its rest pose.
@@ -25,7 +26,7 @@ use crate::model::{
 };
 use crate::reference::values::{Values, model_matrices};
 use crate::retarget::alignment::Alignment;
-use crate::retarget::body::{Body, Figure};
+use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::clip::{MadeTrack, Rotations, angle, mapped_curve, reason, root_motion, turned_curve};
 use crate::retarget::joint_map::{JointMap, JointPair, MatchedBy, are_joints};
 use crate::retarget::mirror_map::{MirrorMap, direction_to_left, half_turn, middle};
@@ -424,11 +425,14 @@ impl Carried {
             (TransformPart::Translation, _, _) => (Target::Translation(self.target), self.translation),
             (TransformPart::Scale, _, _) => match self.scale {
                 Some(map) => (Target::Scale(self.target), map),
-                None if tracks.iter().all(|(_, track)| is_uniform(&track.curve)) => {
+                None => {
                     let [from, to] = [plan.reference.local[self.source].scale, plan.rest.local[self.target].scale];
-                    (Target::Scale(self.target), DAffine3::from_scale(to / from))
+                    let factor = Some(to / from).filter(|factor| factor.is_finite());
+                    match factor.filter(|_| tracks.iter().all(|(_, track)| is_uniform(&track.curve))) {
+                        Some(factor) => (Target::Scale(self.target), DAffine3::from_scale(factor)),
+                        None => return Ok(Vec::new()),
+                    }
                 }
-                None => return Ok(Vec::new()),
             },
         };
         if let [(_, Track { component: None, curve, .. })] = tracks {
@@ -519,7 +523,14 @@ impl SymmetricPose {
             let found = found * if found.dot(map.normal) < 0.0 { -1.0 } else { 1.0 };
             if found.angle_between(map.normal).to_degrees() <= MAX_ANGLE { map.normal } else { found }
         };
-        let asymmetry = |pose: &ModelPose| asymmetry(pose, map, normal(pose)) / size;
+        // Of other figures, all joints count.
+        let has = |side: &&str| ["UpperArm", "LowerArm", "Hand"].iter().all(|part| body.on_side(side, part).is_some());
+        let is_human = body.has_legs() || SIDES.iter().all(has);
+        let counts = |joint: usize| !is_human || body.role(joint).is_some();
+        let pairs = map.partners.iter().enumerate();
+        let pairs = pairs.filter_map(|(joint, partner)| Some((joint, (*partner).filter(|_| counts(joint))?)));
+        let pairs: Vec<(usize, usize)> = pairs.collect();
+        let asymmetry = |pose: &ModelPose| asymmetry(pose, &pairs, map, normal(pose)) / size;
         let of_rest = asymmetry(&rest);
         let bind = Some(of_rest).filter(|&share| share > MAX_ASYMMETRY).and_then(|_| bind_pose(library, map, &rest));
         let (pose, local) = match bind.filter(|bind| asymmetry(bind) < 0.5 * of_rest) {
@@ -530,20 +541,20 @@ impl SymmetricPose {
             None => (rest, ReferencePose::Rest),
         };
         let normal = normal(&pose);
-        let (turns, turned) = turns(skeleton, &map.partners, &pose, normal, size);
+        let is_turned = is_human || asymmetry(&pose) > MAX_ASYMMETRY;
+        let pairs = if is_turned { pairs.as_slice() } else { &[] };
+        let (turns, turned) = turns(skeleton, pairs, &pose, normal, size);
         Self { pose, local, normal, turns, turned }
     }
 }
 
 /// The root of the mean square of the distances of joints from the mirrored places of their partners.
-fn asymmetry(pose: &ModelPose, map: &MirrorMap, normal: DVec3) -> f64 {
+fn asymmetry(pose: &ModelPose, pairs: &[(usize, usize)], map: &MirrorMap, normal: DVec3) -> f64 {
     let places: Vec<DVec3> = pose.matrices.iter().map(|matrix| matrix.translation).collect();
     let middle = middle(&places, &map.partners, normal);
     let mirrored = |place: DVec3| place - 2.0 * (place.dot(normal) - middle) * normal;
-    let pairs = map.partners.iter().enumerate().filter_map(|(joint, partner)| Some((joint, (*partner)?)));
-    let squares: Vec<f64> =
-        pairs.map(|(joint, partner)| places[joint].distance_squared(mirrored(places[partner]))).collect();
-    (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt()
+    let squares = pairs.iter().map(|&(joint, partner)| places[joint].distance_squared(mirrored(places[partner])));
+    (squares.sum::<f64>() / pairs.len().max(1) as f64).sqrt()
 }
 
 /// The bind pose of the skin with the most joints: the inverses of its matrices, relative to the rest pose of its
@@ -577,50 +588,62 @@ fn bind_pose(library: &Library, map: &MirrorMap, rest: &ModelPose) -> Option<Mod
 }
 
 /// The turns of the joints of a mirrored pose that make its bones point where those of the pose point: the shortest
-/// rotations, each after that of the parent. Returns also the joints that were turned by themselves, with angles in
+/// rotations, each after that of the parent. A bone leads from a joint of `pairs` to the next one below. Returns also the joints that were turned by themselves, with angles in
 /// degrees.
+///
+/// In some zero poses, the bones of one side point opposite to those of the other one, and so do the axes of their
+/// joints: equal rotations of both are mirror images. There the half turn about the normal makes axes match, too.
 fn turns(
     skeleton: &Skeleton,
-    partners: &[Option<usize>],
+    pairs: &[(usize, usize)],
     pose: &ModelPose,
     normal: DVec3,
     size: f64,
 ) -> (Vec<DQuat>, Vec<(usize, f64)>) {
     let joints = skeleton.joints();
     let way = |from: usize, to: usize| pose.matrices[to].translation - pose.matrices[from].translation;
+    let mut partners = vec![None; joints.len()];
+    pairs.iter().for_each(|&(joint, partner)| partners[joint] = Some(partner));
+    // The nearest joint of a pair above each joint.
+    let mut above: Vec<Option<usize>> = Vec::with_capacity(joints.len());
+    for node in joints {
+        above.push(node.parent.and_then(|parent| partners[parent].map(|_| parent).or(above[parent])));
+    }
     // The mirrored bones of each joint with those of its partner.
     let mut bones: Vec<Vec<[DVec3; 2]>> = vec![Vec::new(); joints.len()];
-    for (child, node) in joints.iter().enumerate() {
-        let (Some(parent), Some(partner)) = (node.parent, partners[child]) else { continue };
-        let Some(of_partner) = joints[partner].parent.filter(|&above| partners[parent] == Some(above)) else {
-            continue;
-        };
+    for &(child, partner) in pairs {
+        let (Some(parent), Some(of_partner)) = (above[child], above[partner]) else { continue };
         let (from, to) = (way(parent, child), way(of_partner, partner));
-        if from.length().min(to.length()) > MIN_BONE * size {
+        if partners[parent] == Some(of_partner) && from.length().min(to.length()) > MIN_BONE * size {
             bones[parent].push([from - 2.0 * from.dot(normal) * normal, to]);
         }
     }
+    let opposite = half_turn(normal);
     let (mut turns, mut turned): (Vec<DQuat>, _) = (Vec::with_capacity(joints.len()), Vec::new());
     for (joint, node) in joints.iter().enumerate() {
         let above = node.parent.map_or(DQuat::IDENTITY, |parent| turns[parent]);
-        let (turn, most) = match bones[joint].as_slice() {
-            [] => (DQuat::IDENTITY, f64::INFINITY),
-            &[[from, to]] => (DQuat::from_rotation_arc((above * from).normalize(), to.normalize()), MAX_ANGLE),
+        let (base, turn, most) = match bones[joint].as_slice() {
+            [] => (above, DQuat::IDENTITY, f64::INFINITY),
+            &[[from, to]] => {
+                let degrees = |base: DQuat| (base * from).angle_between(to).to_degrees();
+                let base = if degrees(above) > 90.0 && degrees(opposite) < 90.0 { opposite } else { above };
+                (base, DQuat::from_rotation_arc((base * from).normalize(), to.normalize()), MAX_ANGLE)
+            }
             several => {
                 let outer = |from: DVec3, to: DVec3| DMat3::from_cols(to * from.x, to * from.y, to * from.z);
                 let mut sum = DMat3::ZERO;
                 for &[from, to] in several {
-                    sum += outer(above * from, to)
-                        + DMat3::from_diagonal(DVec3::splat(SHORTEST * from.length() * to.length()));
+                    let weight = SHORTEST * from.length() * to.length();
+                    sum += outer(above * from, to) + DMat3::from_diagonal(DVec3::splat(weight));
                 }
-                (rotation::nearest(sum), MAX_ANGLE_OF_SEVERAL)
+                (above, rotation::nearest(sum), MAX_ANGLE_OF_SEVERAL)
             }
         };
         let degrees = angle(DQuat::IDENTITY, turn).to_degrees();
         if degrees > most {
             turned.push((joint, degrees));
         }
-        turns.push(if degrees > most { (turn * above).normalize() } else { above });
+        turns.push(if degrees > most { (turn * base).normalize() } else { base });
     }
     (turns, turned)
 }

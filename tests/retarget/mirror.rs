@@ -1,6 +1,6 @@
 //! Mirror images of clips: by hand, by the reflected places of joints, and by two reflections.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glam::{DQuat, DVec3};
 use posse::{
@@ -13,7 +13,7 @@ use super::rigs::{Dice, add, angle, joint, model_pose};
 use crate::support::build::{curve, degrees, pose_at};
 use crate::support::cases::some_of;
 use crate::support::each_engine::each_engine;
-use crate::support::skip::report_skipped as _;
+use crate::support::skip::report_skipped;
 
 const NONE: DQuat = DQuat::IDENTITY;
 
@@ -154,9 +154,9 @@ fn each_joint_of_the_walking_human_is_at_the_reflected_place_of_its_partner() {
     let name = |joint: usize| joints[joint].name.as_deref().unwrap();
     for (joint, partner) in map.partners.iter().enumerate() {
         let partner = name(partner.unwrap());
-        let expected = match name(joint).rsplit_once('_') {
-            Some((part, "l")) => format!("{part}_r"),
-            Some((part, "r")) => format!("{part}_l"),
+        let expected = match name(joint).rsplit_once('.') {
+            Some((part, "L")) => format!("{part}.R"),
+            Some((part, "R")) => format!("{part}.L"),
             _ => name(joint).into(),
         };
         assert_eq!(partner, expected, "the partner of {}", name(joint));
@@ -461,6 +461,38 @@ fn mirrored_file(path: &Path) -> (Library, MirrorMap, Vec<([ClipId; 2], [f64; 2]
     let pairs = result.clips.iter().map(|made| [made.source, made.clip]);
     let errors = pairs.map(|pair| (pair, errors(&library, &map, pair, root))).collect();
     (library, map, errors, result.remarks)
+}
+
+/// The files of a folder beside the project, and of the folders in it.
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(folder);
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
+    };
+    let mut files = entries(&folder);
+    files.extend(files.clone().iter().flat_map(|file| entries(file)));
+    files.retain(|file| {
+        file.extension().is_some_and(|extension| ["bvh", "glb", "gltf"].iter().any(|known| extension == *known))
+    });
+    files.sort();
+    files
+}
+
+#[test]
+fn files_as_people_have_them_are_mirrored() {
+    let files = ["rigs", "gltf", "cases/retarget"].map(files).concat();
+    if files.is_empty() {
+        report_skipped("mirror images of collected files: ../shared is missing; made-up rigs are still mirrored");
+    }
+    for path in files {
+        let (library, map, errors, remarks) = mirrored_file(&path);
+        let name = path.file_name().unwrap().to_str().unwrap();
+        for ([one, other], [places, directions]) in errors {
+            println!("{name}: {places:.1e} {directions:.3} {remarks:?}");
+            assert_eq!(library.clip(one).duration(), library.clip(other).duration(), "{name}");
+        }
+        let _ = map;
+    }
 }
 
 #[test]
