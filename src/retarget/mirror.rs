@@ -408,10 +408,6 @@ impl Carried {
         budget: &mut KeyBudget,
     ) -> Result<Vec<MadeTrack>, Error> {
         let tracks = source.tracks(self.source, part);
-        let exact = |target: Target, component: Option<usize>, curve: Curve| MadeTrack {
-            track: Track { target, component, curve },
-            method: TrackMethod::Exact,
-        };
         let (target, map) = match (part, self.rotation, tracks) {
             (_, _, []) | (TransformPart::Rotation, None, _) => return Ok(Vec::new()),
             (TransformPart::Rotation, Some([before, after]), _) => {
@@ -438,18 +434,9 @@ impl Carried {
         if let [(_, Track { component: None, curve, .. })] = tracks {
             return Ok(vec![exact(target, None, mapped_curve(curve, map.matrix3, map.translation, 1.0)?)]);
         }
-        // Single numbers stay such if axes become axes.
-        let single = |track: &Track| -> Option<Result<MadeTrack, Error>> {
-            let component = track.component?;
-            let column = map.matrix3.col(component).to_array();
-            let row = column.iter().position(|number| *number != 0.0)?;
-            let is_alone = column.iter().filter(|number| **number != 0.0).count() == 1;
-            is_alone.then(|| {
-                let curve = mapped_numbers(&track.curve, column[row], map.translation[row])?;
-                Ok(exact(target, Some(row), curve))
-            })
-        };
-        if let Some(tracks) = tracks.iter().map(|(_, track)| single(track)).collect::<Option<Vec<_>>>() {
+        if let Some(tracks) =
+            tracks.iter().map(|(_, track)| single_number(track, target, map)).collect::<Option<Vec<_>>>()
+        {
             return tracks.into_iter().collect();
         }
         let mut knots = MotionKnots::default();
@@ -467,6 +454,21 @@ impl Carried {
         let method = TrackMethod::Resampled { keys: resampled.curve.timeline().len(), error: resampled.error };
         Ok(vec![MadeTrack { track: Track::new(target, resampled.curve), method }])
     }
+}
+
+fn exact(target: Target, component: Option<usize>, curve: Curve) -> MadeTrack {
+    MadeTrack { track: Track { target, component, curve }, method: TrackMethod::Exact }
+}
+
+/// The track of a single number that a map makes of another one. `None` if it does not map this axis to an axis.
+fn single_number(track: &Track, target: Target, map: DAffine3) -> Option<Result<MadeTrack, Error>> {
+    let column = map.matrix3.col(track.component?).to_array();
+    let row = column.iter().position(|number| *number != 0.0)?;
+    let is_alone = column.iter().filter(|number| **number != 0.0).count() == 1;
+    is_alone.then(|| {
+        let curve = mapped_numbers(&track.curve, column[row], map.translation[row])?;
+        Ok(exact(target, Some(row), curve))
+    })
 }
 
 /// The map from the scales of a joint to those of its partner, whose axes are turned by a rotation. `None` if axes do
