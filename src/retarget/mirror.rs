@@ -118,7 +118,8 @@ impl MirrorMap {
         };
         match remark {
             MirrorRemark::NoPairs => {
-                "no joint has a partner on the other side, by roles, names or places: all are mirrored in themselves".into()
+                "no joint has a partner on the other side, by roles, names or places: all are mirrored in themselves"
+                    .into()
             }
             MirrorRemark::Alone { joints } => format!(
                 "joints on one side without a partner on the other one are mirrored in themselves: {}",
