@@ -3,17 +3,17 @@
 //! A mirror image is a retargeting of a rig onto itself with the joints of both sides exchanged. The reflection in the
 //! plane is `-H`, with the half turn `H` about its normal. With model-space rotations `S(t)` of the partner of a joint,
 //! `S0` in a pose that is its own mirror image, and `T0` of the joint itself in that pose, the rotation of the joint is
-//! `(H S(t) H^-1) (H S0 H^-1)^-1 T0 = H S(t) (H S0)^-1 T0`. That is the rule of a retargeting whose space is turned by
-//! `H`, see [`alignment`](super::alignment): the local rotation is `A s(t) B` with constants, so that keys stay exact.
-//! A translation is carried over with a factor of -1. Root joints are no exception: the plane of each contains its place
-//! at rest.
+//! `(H S(t) H^-1) (H S0 H^-1)^-1 T0 = H S(t) (H S0)^-1 T0`. That is the rule of a retargeting whose space is turned
+//! by `H`, see [`alignment`](super::alignment): the local rotation is `A s(t) B` with constants, so that keys stay
+//! exact. A translation is carried over with a factor of -1. Root joints are no exception: the plane of each contains
+//! its place at rest.
 //!
 //! **The pose that is its own mirror image** is the rest pose. If that is not symmetric, but the bind pose of the
 //! skin is, it is that one. If neither is, the mirror image of the pose is turned bone by bone, from the top downward,
 //! until its bones point where those of the pose point ([`turns`]). So the mirrored figure has the mirrored directions
-//! of the original in any case. Of a human, only the joints with roles count: hair that falls to one side is a matter of
-//! shape, not of pose. The figure may also face obliquely at rest: then `H0`, the half turn about its own normal, stands
-//! for `H` in that pose.
+//! of the original in any case. Of a human, only the joints with roles count: hair that falls to one side is a matter
+//! of shape, not of pose. The figure may also face obliquely at rest: then `H0`, the half turn about its own normal,
+//! stands for `H` in that pose.
 //!
 //! **A joint on one side without a partner**, as a sword, moves relative to its parent as in a mirror: its own motion
 //! is reflected, relative to its rest pose.
@@ -118,7 +118,8 @@ impl MirrorMap {
         };
         match remark {
             MirrorRemark::NoPairs => {
-                "no joint has a partner on the other side, by roles, names or places: all joints are mirrored in themselves".into()
+                "no joint has a partner on the other side, by roles, names or places: all are mirrored in themselves"
+                    .into()
             }
             MirrorRemark::Alone { joints } => format!(
                 "joints on one side without a partner on the other one are mirrored in themselves: {}",
@@ -147,8 +148,8 @@ impl Library {
     /// * Each joint moves as its partner, reflected in the plane: directions of bones and translations are mirrored.
     ///   If the rest pose or the bind pose is symmetric, the place of each joint is the mirrored place of its partner.
     /// * Keys are transformed: key times, easings and interpolation stay. Only Euler angles, splines of rotations with
-    ///   a key of zeros, and single numbers of a translation whose axes differ from those of the partner are sampled, with
-    ///   the bounds of [`RetargetOptions`]; likewise joints between which one without a partner moves.
+    ///   a key of zeros, and single numbers of a translation whose axes differ from those of the partner are sampled,
+    ///   with the bounds of [`RetargetOptions`]; likewise joints between which one without a partner moves.
     /// * Scales go to the partner. They are dropped if they are not uniform and the axes of the two joints differ by
     ///   more than their order and signs.
     /// * Morph weights go to the partner, in their order: the library has no names of morph targets. Properties, events
@@ -342,8 +343,8 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
     Ok((mirrored, report))
 }
 
-/// A track of rotations whose first key has a scalar of the sign that it has in the original. The other sign is the same
-/// rotation, but then the mirror image of the mirror image would not have the numbers of the original.
+/// A track of rotations whose first key has a scalar of the sign that it has in the original. The other sign is the
+/// same rotation, but then the mirror image of the mirror image would not have the numbers of the original.
 fn with_sign(plan: &Plan, source: &MovingJoints, made: MadeTrack) -> Result<MadeTrack, Error> {
     let MadeTrack { track, method } = &made;
     let partner = TransformPart::of(track.target).and_then(|(joint, _)| plan.source_of[joint]);
@@ -369,8 +370,8 @@ struct Carried {
 }
 
 impl Carried {
-    /// `None` for a joint that gets no motion: one that is given by a matrix, or one without a partner above others with
-    /// one.
+    /// `None` for a joint that gets no motion: one that is given by a matrix, or one without a partner above others
+    /// with one.
     fn new(plan: &Plan, target: usize, is_above_mapped: bool) -> Option<Self> {
         let joints = plan.target.joints();
         if let Some(source) = plan.source_of[target] {
@@ -590,8 +591,8 @@ fn bind_pose(library: &Library, map: &MirrorMap, rest: &ModelPose) -> Option<Mod
 }
 
 /// The turns of the joints of a mirrored pose that make its bones point where those of the pose point: the shortest
-/// rotations, each after that of the parent. A bone leads from a joint of `pairs` to the next one below. Returns also the joints that were turned by themselves, with angles in
-/// degrees.
+/// rotations, each after that of the parent. A bone leads from a joint of `pairs` to the next one below. Returns also
+/// the joints that were turned by themselves, with angles in degrees.
 ///
 /// In some zero poses, the bones of one side point opposite to those of the other one, and so do the axes of their
 /// joints: equal rotations of both are mirror images. There the half turn about the normal makes axes match, too.

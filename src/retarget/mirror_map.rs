@@ -219,7 +219,8 @@ pub(super) fn middle(places: &[DVec3], partners: &[Option<usize>], normal: DVec3
 }
 
 /// The direction from the right to the left of a figure, of length 1: between its legs, or else its arms, or else
-/// between all pairs. A pair of unknown sides counts along a direction, if it is given. `None` without any pair.
+/// between the pairs that hang from one joint, or else between all pairs. A pair of unknown sides counts along a
+/// direction, if it is given. `None` without any pair.
 pub(super) fn direction_to_left(
     skeleton: &Skeleton,
     figure: &Figure,
@@ -240,14 +241,19 @@ pub(super) fn direction_to_left(
         let pairs = partners.iter().enumerate().filter_map(|(joint, partner)| Some((joint, (*partner)?)));
         let ways = pairs.filter(|(joint, partner)| joint < partner).filter_map(|(joint, partner)| {
             let way = figure.way(partner, joint);
-            match (is_left(joint), along) {
-                (Some(true), _) if is_left(partner) == Some(false) => Some(way),
-                (Some(false), _) if is_left(partner) == Some(true) => Some(-way),
-                (_, Some(along)) => Some(way * way.dot(along).signum()),
-                _ => None,
-            }
+            let way = match (is_left(joint), along) {
+                (Some(true), _) if is_left(partner) == Some(false) => way,
+                (Some(false), _) if is_left(partner) == Some(true) => -way,
+                (_, Some(along)) => way * way.dot(along).signum(),
+                _ => return None,
+            };
+            let [one, other] = [joint, partner].map(|joint| skeleton.joints()[joint].parent);
+            Some((way, one == other))
         });
-        ways.sum::<DVec3>().try_normalize()
+        let ways: Vec<(DVec3, bool)> = ways.collect();
+        // Limbs can be posed, but the joints from which they hang are a rigid part.
+        let first = ways.iter().filter(|(_, is_first)| *is_first).map(|(way, _)| *way).sum::<DVec3>().try_normalize();
+        first.or_else(|| ways.iter().map(|(way, _)| *way).sum::<DVec3>().try_normalize())
     })
 }
 

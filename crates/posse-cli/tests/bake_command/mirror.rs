@@ -103,9 +103,10 @@ fn names_of_mirror_images_are_those_of_no_clip() {
     let output = bench.bake(&["clips", "-o", "baked", "--mirror"]);
     assert_refused(&output, &["a.bvh", "a_mirror.bvh", "the name a_mirror", "as a clip or as a mirror image"]);
     bench.baked(&["clips", "-o", "baked"]);
-    bench.write("crowd.json", r#"{ "posse": 1, "files": ["clips/lift.gltf"], "groups": [{ "file": 0, "count": 1 }] }"#);
+    let instances = json!([{ "file": 0, "layers": [{ "clip": "rise" }] }]);
+    bench.write("crowd.json", json!({ "files": ["clips/lift.gltf"], "instances": instances }).to_string());
     let output = bench.bake(&["crowd.json", "-o", "baked", "--mirror"]);
-    assert_code(&output, 2);
+    assert_refused(&output, &["crowd.json: --mirror is not for crowd files"]);
 }
 
 #[test]
