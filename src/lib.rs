@@ -174,9 +174,9 @@ pub mod low_level {
             FrameUploads, Scopes, check_device, create_buffer, create_encoder, fault_point, filled_buffer,
             largest_binding, read_buffers,
         };
-        #[cfg(any(test, feature = "test_support"))]
-        pub use crate::gpu::{faults, wgsl_faults};
     }
+    #[cfg(any(test, feature = "test_support"))]
+    pub use crate::gpu::test_support;
     /// The parts of the glTF importer that read meshes and materials, too.
     pub mod file {
         pub use crate::import::fault::Fault;

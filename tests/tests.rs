@@ -48,6 +48,8 @@ mod inverse_kinematics;
 mod large_crowds;
 /// Blending of layers: hand-worked cases, on every engine.
 mod layers;
+/// Modules of a folder do not import each other in a circle, in any crate.
+mod module_circles;
 /// Parameters, synchronised layers and transitions, on every engine.
 mod motion;
 /// Parameters, blend spaces, synchronised layers and transitions: hand-worked cases of each rule, on every engine.

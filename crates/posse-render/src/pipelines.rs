@@ -252,7 +252,7 @@ mod tests {
     use std::mem::offset_of;
 
     use super::*;
-    use posse::low_level::device::wgsl_faults;
+    use posse::low_level::test_support::wgsl_faults;
     use wgpu::naga;
 
     /// The modules of all shaders of the renderer.
