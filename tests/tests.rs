@@ -1,5 +1,7 @@
 //! All tests of the public API, one module per theme. Tests of single functions are beside the functions.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
+
 /// Scenes, fixtures and comparisons that the themes share.
 mod support;
 

@@ -1,6 +1,8 @@
 //! For tests, also those of posse-render: devices without a GPU, allocations that fail, and the comparison of WGSL with
 //! the records and constants that Rust declares.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+
 use wgpu::naga;
 
 use crate::error::Error;
