@@ -159,12 +159,12 @@ pub mod low_level {
     // posse-render, whose records are declared as those of this crate; `posse eval`; tests of buffers.
     pub use crate::pack::{record, skin_format};
 
-    /// Objects on a device, whose faults are errors, and their readback: for posse-render.
+    /// Objects on a device, whose faults are errors, their readback, and texts of shaders: for posse-render.
     #[cfg(feature = "gpu")]
     pub mod device {
         pub use crate::gpu::{
-            FrameUploads, Scopes, check_device, create_buffer, create_encoder, fault_point, filled_buffer,
-            largest_binding, read_buffers,
+            FrameUploads, Scopes, check_device, copy_code, create_buffer, create_encoder, fault_point, filled_buffer,
+            largest_binding, read_buffers, shader_text,
         };
     }
     /// The parts of the glTF importer that read meshes and materials, too: for posse-render.

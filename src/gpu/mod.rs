@@ -57,6 +57,7 @@ pub use frame_uploads::FrameUploads;
 pub use readback::{check_device, read_buffers};
 pub(crate) use readback::{submit, wait_for_device};
 pub use scopes::Scopes;
+pub use shader_files::{copy_code, shader_text};
 
 #[cfg(test)]
 mod allocation_tests;
