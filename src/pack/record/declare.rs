@@ -1,8 +1,8 @@
 //! Declaration of records and constants, once for Rust and WGSL.
 //!
 //! [`record!`] and [`constants!`] define Rust items, and descriptions of them. [`Shared::wgsl`] writes the same items
-//! in WGSL from the descriptions, with the doc comments, except on the web. A test compares the layout that `naga` parses with the layout
-//! in Rust.
+//! in WGSL from the descriptions, with the doc comments, except on the web. A test compares the layout that `naga`
+//! parses with the layout in Rust.
 //!
 //! No existing crate does this. `wgsl_to_wgpu` and `wgsl_bindgen` go from whole WGSL modules to Rust in a build script,
 //! but these kernels are composed at run time from the features of a library. `encase` copies Rust values into the
