@@ -19,56 +19,55 @@
 //!   and elbows are hinges: if the poses of the clips bend a limb to another side than behind (a knee) or ahead (an
 //!   elbow), by more than 45 degrees, its upper part is turned about itself. Skeletons whose joints have equal names
 //!   and axes keep their twist.
+//! * Not every zero pose is a pose: in some, each joint only shows its own axes, and the hips lie while the legs stand.
+//!   The clips tell how the axes of a joint lie in the part of the body to which it belongs: hips, chest, neck, head,
+//!   shoulders and feet, see [`Motion::axes_in_part`]. If their mean differs from the rest pose of the target by more
+//!   than a posture (50 degrees, or 60), the reference pose does not count: hips, chest, neck and head are turned by the
+//!   rotation of right angles that comes nearest, or else by the whole difference, shoulders and feet about themselves.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
 
 use glam::{DMat3, DQuat, DVec3};
 
 use crate::model::Skeleton;
+use crate::model::rotation::angle;
 use crate::retarget::body::{Body, Figure};
-use crate::retarget::clip::angle;
-use crate::retarget::conventions::normalized;
-use crate::retarget::motion::{LEAST_UPRIGHT, Motion, upright_axis};
-use crate::retarget::plan::{ModelPose, RetargetOptions};
+use crate::retarget::conventions::{HIPS, normalized};
+use crate::retarget::motion::{MIN_UPRIGHT, Motion, upright_axis};
+use crate::retarget::options::{Facing, RetargetOptions};
+use crate::retarget::pose::{ModelPose, ReferencePose};
 
 /// The largest difference of two trunks that is a matter of build, in degrees.
-const MOST_OF_BUILD: f64 = 35.0;
+const MAX_OF_BUILD: f64 = 35.0;
 /// The largest difference from a rotation of right angles that counts as it, in degrees.
-const MOST_FROM_RIGHT_ANGLES: f64 = 25.0;
+const MAX_FROM_RIGHT_ANGLES: f64 = 25.0;
 /// The largest difference of a heading from a quarter turn that counts as it, in degrees.
-const MOST_FROM_QUARTER: f64 = 20.0;
+const MAX_FROM_QUARTER: f64 = 20.0;
 /// The largest difference of limbs that are not turned, in degrees.
-const MOST_OF_LIMB: f64 = 2.0;
+const MAX_OF_LIMB: f64 = 2.0;
 /// The largest difference of parts of the trunk and of shoulders that are not turned, in degrees.
-const MOST_OF_TRUNK: f64 = 40.0;
+const MAX_OF_TRUNK: f64 = 40.0;
 /// The largest difference of feet that keep their relation to the ground, in degrees.
-const MOST_OF_FOOT: f64 = 40.0;
+const MAX_OF_FOOT: f64 = 40.0;
 /// The largest difference of the sides to which limbs bend, in degrees.
-const MOST_TWIST: f64 = 45.0;
+const MAX_TWIST: f64 = 45.0;
+/// The largest difference of the mean rotation of a rigid part over the clips from its rotation at rest that is a matter
+/// of posture, in degrees: of hips and chest, and of neck, head, shoulders and feet. In 60 public files of motion whose
+/// zero poses are right, they are at most 37 and 56.
+const MAX_POSTURE_OF_TRUNK: f64 = 50.0;
+const MAX_POSTURE: f64 = 60.0;
+/// The largest difference of such a mean from a rotation of right angles between the axes of two skeletons, in degrees.
+const MAX_POSTURE_FROM_RIGHT_ANGLES: f64 = 40.0;
 /// The smallest turn of a bone that is reported, in degrees.
-const LEAST_TURN: f64 = 0.01;
+const MIN_REPORTED: f64 = 0.01;
 /// The least length across an axis of a direction that has an angle about it.
-const LEAST_ACROSS: f64 = 0.2;
+const MIN_ACROSS: f64 = 0.2;
 /// The largest difference of the same places, as a share of the size of the rig, and of the same rotations in radians.
 const SAME_PLACE: f64 = 1e-9;
 /// The largest height of feet on the ground of a world, in lengths of a leg.
-const MOST_FROM_GROUND: f64 = 0.25;
+const MAX_FROM_GROUND: f64 = 0.25;
 /// The largest difference of the axes of joints that are the same in both skeletons, in degrees.
 const SAME_AXES: f64 = 5.0;
-
-/// The turn of the source's space about the up axis.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Facing {
-    /// The front of the source in the reference pose becomes the front of the target's rest pose: to the nearest
-    /// quarter turn within 20 degrees, else exactly. If the reference pose does not stand upright, +Z counts as the
-    /// front, or -Y if +Z is up. If the pose of the target does not, nothing is turned.
-    #[default]
-    Auto,
-    /// Nothing is turned.
-    Keep,
-    /// A turn by an angle in degrees, counterclockwise if seen from above.
-    Degrees(f64),
-}
 
 /// A bone of the source that was turned in the reference pose, so that it points where its partner points.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -120,15 +119,16 @@ impl Side<'_> {
 }
 
 impl Alignment {
-    /// Aligns two poses. `target_of` has the partner of each joint of the source.
+    /// Aligns two poses. `target_of` has the partner of each joint of the source, and the poses [`are_same`] if
+    /// `is_same`.
     pub fn new(
         target_of: &[Option<usize>],
         [source, target]: [&Side; 2],
+        is_same: bool,
         motion: &Motion,
         options: &RetargetOptions,
     ) -> Self {
         let figures = [source.figure(), target.figure()];
-        let is_same = is_same(target_of, source, target);
         let at_rest = |side: usize| figures[side].standing().map(|up| upright_axis(up).unwrap_or(DVec3::Y));
         let known = options.source_up.or_else(|| up_of_source(at_rest(0), motion, figures[0].leg()));
         let up = [known.unwrap_or(DVec3::Y), at_rest(1).unwrap_or(DVec3::Y)];
@@ -149,12 +149,14 @@ impl Alignment {
         // Bones that are not those of a body have no side and no front.
         let is_body = !is_same && figures.iter().all(|figure| figure.directions().is_some());
         let count = source.skeleton.joints().len();
-        let mut found =
-            Aligner { source, target, figures, up: up[1], space, turns: Vec::with_capacity(count), bones: Vec::new() };
+        // A pose that the caller chose is as it is.
+        let axes = Some(motion).filter(|_| options.reference == ReferencePose::Rest);
+        let (turns, bones) = (Vec::with_capacity(count), Vec::new());
+        let mut found = Aligner { source, target, figures, motion, axes, up: up[1], space, turns, bones };
         for (joint, partner) in target_of.iter().enumerate() {
             let parent = source.skeleton.joints()[joint].parent.map_or(DQuat::IDENTITY, |parent| found.turns[parent]);
             let turn = match *partner {
-                Some(partner) if options.align && is_body => found.turn(joint, partner, parent, motion),
+                Some(partner) if options.align && is_body => found.turn(joint, partner, parent),
                 _ => parent,
             };
             found.turns.push(turn);
@@ -170,6 +172,9 @@ struct Aligner<'a> {
     source: &'a Side<'a>,
     target: &'a Side<'a>,
     figures: [Figure<'a>; 2],
+    motion: &'a Motion,
+    /// What tells the axes of rigid parts. `None` if the reference pose does.
+    axes: Option<&'a Motion>,
     up: DVec3,
     space: DQuat,
     turns: Vec<DQuat>,
@@ -178,18 +183,58 @@ struct Aligner<'a> {
 
 impl Aligner<'_> {
     /// The turn of a joint of the source in the reference pose; that of its parent is given.
-    fn turn(&mut self, source: usize, target: usize, parent: DQuat, motion: &Motion) -> DQuat {
+    fn turn(&mut self, source: usize, target: usize, parent: DQuat) -> DQuat {
         let Some(role) = self.target.body.role(target).or_else(|| self.source.body.role(source)) else { return parent };
-        let turn = match role {
-            "hips" => self.turn_of_trunk(),
-            _ => self.turn_of_bone(role, [source, target], parent, motion),
+        let (side, part) = ["left", "right"]
+            .iter()
+            .find_map(|side| role.strip_prefix(side).map(|part| (*side, part)))
+            .unwrap_or(("", role));
+        let joints = [source, target];
+        let directions = if part == HIPS { None } else { self.directions(side, part, joints) };
+        let turn = match directions {
+            _ if part == HIPS => self.turn_of_trunk(),
+            Some(directions) => self.turn_of_bone(part, joints, directions, parent),
+            None => parent,
         };
-        let trunk = if role == "hips" { DQuat::IDENTITY } else { self.turn_of_hips() };
+        let turn = self.turn_of_motion(side, part, joints, directions.map(|[_, to]| to), turn) * turn;
+        let trunk = if part == HIPS { DQuat::IDENTITY } else { self.turn_of_hips() };
         let degrees = angle(trunk, turn).to_degrees();
-        if degrees > LEAST_TURN {
+        if degrees > MIN_REPORTED {
             self.bones.push(AlignedBone { source, target, degrees });
         }
         turn
+    }
+
+    /// The rotation that makes the mean of a rigid part over the clips that of the target's rest pose, if they differ by
+    /// more than a posture. `along` is the direction of the bone in the target, about which shoulders and feet turn.
+    fn turn_of_motion(&self, side: &str, part: &str, joints: [usize; 2], along: Option<DVec3>, turn: DQuat) -> DQuat {
+        let in_part = self.axes.and_then(|axes| axes.axes_in_part(joints[0]));
+        let at_rest = self.figures[1].directions_of_part(side, part, joints[1]);
+        let (Some(in_part), Some(at_rest)) = (in_part, at_rest) else { return DQuat::IDENTITY };
+        if self.has_same_axes(joints, turn) {
+            return DQuat::IDENTITY;
+        }
+        let aligned = turn * self.space * self.source.pose.rotations[joints[0]];
+        let difference = (DQuat::from_mat3(&at_rest) * in_part * aligned.conjugate()).normalize();
+        if part == "Shoulder" || part == "Foot" {
+            let Some(along) = along else { return DQuat::IDENTITY };
+            let half = difference.xyz().dot(along).atan2(difference.w).to_degrees();
+            let degrees = 2.0 * (half - 180.0 * (half / 180.0).round());
+            return if degrees.abs() > MAX_POSTURE { turn_about(along, degrees) } else { DQuat::IDENTITY };
+        }
+        let most = if part == "neck" || part == "head" { MAX_POSTURE } else { MAX_POSTURE_OF_TRUNK };
+        if angle(difference, DQuat::IDENTITY).to_degrees() <= most {
+            return DQuat::IDENTITY;
+        }
+        right_angles_near(difference, MAX_POSTURE_FROM_RIGHT_ANGLES).unwrap_or(difference)
+    }
+
+    /// True if two joints have the same name, and the same axes after a turn.
+    fn has_same_axes(&self, joints: [usize; 2], turn: DQuat) -> bool {
+        let turned = turn * self.space * self.source.pose.rotations[joints[0]];
+        let names = [(self.source, 0), (self.target, 1)].map(|(side, of)| side.skeleton.joint_name(joints[of]));
+        angle(turned, self.target.pose.rotations[joints[1]]).to_degrees() <= SAME_AXES
+            && normalized(&names[0]) == normalized(&names[1])
     }
 
     fn turn_of_hips(&self) -> DQuat {
@@ -208,49 +253,41 @@ impl Aligner<'_> {
     /// enough.
     fn turn_of_frame(&self, from: DMat3, to: DMat3, parent: DQuat) -> DQuat {
         let difference = DQuat::from_mat3(&(to * (DMat3::from_quat(self.space) * from).transpose()));
-        let differs_from = |turn: DQuat| angle(difference, turn).to_degrees();
-        if differs_from(parent) <= MOST_OF_BUILD {
+        if angle(difference, parent).to_degrees() <= MAX_OF_BUILD {
             return parent;
         }
-        let right_angles = rotations_of_right_angles();
-        let nearest = right_angles.min_by(|one, other| differs_from(*one).total_cmp(&differs_from(*other)));
-        nearest.filter(|turn| differs_from(*turn) <= MOST_FROM_RIGHT_ANGLES).unwrap_or(difference)
+        right_angles_near(difference, MAX_FROM_RIGHT_ANGLES).unwrap_or(difference)
     }
 
-    fn turn_of_bone(&self, role: &str, joints: [usize; 2], parent: DQuat, motion: &Motion) -> DQuat {
-        let (side, part) = ["left", "right"]
-            .iter()
-            .find_map(|side| role.strip_prefix(side).map(|part| (*side, part)))
-            .unwrap_or(("", role));
-        let Some([from, to]) = self.directions(side, part, joints) else { return parent };
+    fn turn_of_bone(&self, part: &str, joints: [usize; 2], [from, to]: [DVec3; 2], parent: DQuat) -> DQuat {
         let from = self.space * from;
         let degrees = |turn: DQuat| (turn * from).angle_between(to).to_degrees();
         let towards = |turn: DQuat| DQuat::from_rotation_arc(turn * from, to) * turn;
         match part {
-            "neck" | "Shoulder" if degrees(parent) <= MOST_OF_TRUNK => parent,
+            "neck" | "Shoulder" if degrees(parent) <= MAX_OF_TRUNK => parent,
             "spine" | "chest" | "upperChest" => {
                 let frames = [0, 1].map(|side: usize| self.figures[side].directions_of_chest(joints[side]));
                 match frames {
                     [Some(from), Some(to)] => self.turn_of_frame(from, to, parent),
-                    _ if degrees(parent) <= MOST_OF_TRUNK => parent,
+                    _ if degrees(parent) <= MAX_OF_TRUNK => parent,
                     _ => towards(parent),
                 }
             }
             "Foot" => {
                 let trunk = self.turn_of_hips();
-                if degrees(trunk) > MOST_OF_FOOT {
+                if degrees(trunk) > MAX_OF_FOOT {
                     return towards(parent);
                 }
                 match heading_between(trunk * from, to, self.up).map(f64::to_degrees) {
-                    Some(degrees) if degrees.abs() > MOST_OF_LIMB => turn_about(self.up, degrees) * trunk,
+                    Some(degrees) if degrees.abs() > MAX_OF_LIMB => turn_about(self.up, degrees) * trunk,
                     _ => trunk,
                 }
             }
             "Toes" | "Eye" => parent,
             _ => {
-                let turn = if degrees(parent) <= MOST_OF_LIMB { parent } else { towards(parent) };
+                let turn = if degrees(parent) <= MAX_OF_LIMB { parent } else { towards(parent) };
                 let is_upper = part == "UpperArm" || part == "UpperLeg";
-                match motion.bend(joints[0]).filter(|_| is_upper) {
+                match self.motion.bend(joints[0]).filter(|_| is_upper) {
                     Some(bend) => self.twist(part, joints, turn, bend, to) * turn,
                     None => turn,
                 }
@@ -261,15 +298,13 @@ impl Aligner<'_> {
     /// The turn of an upper arm or leg about itself, so that it bends to the side to which its partner bends.
     fn twist(&self, part: &str, joints: [usize; 2], turn: DQuat, bend: DVec3, along: DVec3) -> DQuat {
         let Some(directions) = self.figures[1].directions() else { return DQuat::IDENTITY };
-        let turned = turn * self.space * self.source.pose.rotations[joints[0]];
-        let has_same_axes = angle(turned, self.target.pose.rotations[joints[1]]).to_degrees() <= SAME_AXES;
-        let names = [(self.source, 0), (self.target, 1)].map(|(side, of)| side.skeleton.joint_name(joints[of]));
-        if has_same_axes && normalized(&names[0]) == normalized(&names[1]) {
+        if self.has_same_axes(joints, turn) {
             return DQuat::IDENTITY;
         }
+        let turned = turn * self.space * self.source.pose.rotations[joints[0]];
         let side = if part == "UpperLeg" { -directions.z_axis } else { directions.z_axis };
         match heading_between(turned * bend, side, along).map(f64::to_degrees) {
-            Some(angle) if angle.abs() > MOST_TWIST => turn_about(along, angle),
+            Some(angle) if angle.abs() > MAX_TWIST => turn_about(along, angle),
             _ => DQuat::IDENTITY,
         }
     }
@@ -290,7 +325,7 @@ impl Aligner<'_> {
             // The first thing that hangs from a hand may be anything.
             let is_limb = !matches!(part, "spine" | "chest" | "upperChest" | "neck" | "head" | "jaw" | "Eye" | "Hand");
             let tip = |of: usize| {
-                let toes = bodies[of].on_side(side, "Toes").filter(|_| part == "Foot");
+                let toes = Some(()).filter(|()| part == "Foot").and_then(|()| bodies[of].toes(side, joints[of]));
                 toes.or_else(|| bodies[of].end(joints[of]))
             };
             way([tip(0)?, tip(1)?]).filter(|_| is_limb)
@@ -326,7 +361,7 @@ fn next_parts(part: &str) -> &'static [&'static str] {
 
 /// The front of a figure. `None` if it does not stand upright along an axis.
 fn front(figure: &Figure, up: DVec3) -> Option<DVec3> {
-    let stands = figure.standing().is_some_and(|standing| standing.dot(up) >= LEAST_UPRIGHT);
+    let stands = figure.standing().is_some_and(|standing| standing.dot(up) >= MIN_UPRIGHT);
     figure.directions().filter(|_| stands).map(|directions| directions.z_axis)
 }
 
@@ -334,23 +369,24 @@ fn front(figure: &Figure, up: DVec3) -> Option<DVec3> {
 fn heading(from: DVec3, to: DVec3, up: DVec3) -> f64 {
     let degrees = heading_between(from, to, up).unwrap_or(0.0).to_degrees();
     let quarter = 90.0 * (degrees / 90.0).round();
-    if (degrees - quarter).abs() <= MOST_FROM_QUARTER { quarter } else { degrees }
+    if (degrees - quarter).abs() <= MAX_FROM_QUARTER { quarter } else { degrees }
 }
 
 /// The angle from one direction to another about an axis, in radians. `None` if one of them is nearly along the axis.
 fn heading_between(from: DVec3, to: DVec3, axis: DVec3) -> Option<f64> {
     let [from, to] = [from, to].map(|direction| direction - direction.dot(axis) * axis);
-    let is_known = from.length() >= LEAST_ACROSS && to.length() >= LEAST_ACROSS;
+    let is_known = from.length() >= MIN_ACROSS && to.length() >= MIN_ACROSS;
     is_known.then(|| from.cross(to).dot(axis).atan2(from.dot(to)))
 }
 
-/// True if all paired joints have the same places and rotations in both poses.
-fn is_same(target_of: &[Option<usize>], source: &Side, target: &Side) -> bool {
-    let size = target.pose.matrices.iter().map(|matrix| matrix.translation.length()).fold(0.0, f64::max);
+/// True if all paired joints have the same places and rotations in the poses of source and target. `target_of` has the
+/// partner of each joint of the source.
+pub(super) fn are_same(target_of: &[Option<usize>], [source, target]: [&ModelPose; 2]) -> bool {
+    let size = target.matrices.iter().map(|matrix| matrix.translation.length()).fold(0.0, f64::max);
     let same = |from: usize, to: usize| {
-        let places = [&source.pose.matrices[from], &target.pose.matrices[to]].map(|matrix| matrix.translation);
+        let places = [&source.matrices[from], &target.matrices[to]].map(|matrix| matrix.translation);
         places[0].distance(places[1]) <= SAME_PLACE * size
-            && angle(source.pose.rotations[from], target.pose.rotations[to]) <= SAME_PLACE
+            && angle(source.rotations[from], target.rotations[to]) <= SAME_PLACE
     };
     let mut pairs = target_of.iter().enumerate().filter_map(|(from, to)| Some((from, (*to)?))).peekable();
     pairs.peek().is_some() && pairs.all(|(from, to)| same(from, to))
@@ -362,7 +398,7 @@ fn up_of_source(at_rest: Option<DVec3>, motion: &Motion, leg: Option<f64>) -> Op
     let in_motion = motion.up();
     match (at_rest, in_motion) {
         (Some(at_rest), Some(up)) if at_rest != up => {
-            let is_on_ground = leg.is_some_and(|leg| motion.is_near_ground(up, MOST_FROM_GROUND * leg));
+            let is_on_ground = leg.is_some_and(|leg| motion.is_near_ground(up, MAX_FROM_GROUND * leg));
             // No world has a rest pose that stands on its head.
             Some(if is_on_ground || at_rest.min_element() < 0.0 { up } else { at_rest })
         }
@@ -386,12 +422,20 @@ fn turn_about(axis: DVec3, degrees: f64) -> DQuat {
     DQuat::from_xyzw(x, y, z, along)
 }
 
-/// The shortest turn of one axis onto another.
+/// The shortest turn of one axis onto another. That onto the opposite one is about +X, or about +Y for the axis x: a
+/// camera has +X on the right and +Y below, and a figure that looks into it faces -Z.
 fn quarter_turn(from: DVec3, to: DVec3) -> DQuat {
     if from == -to {
-        return turn_about(from.any_orthonormal_vector(), 180.0);
+        return turn_about(if from.x == 0.0 { DVec3::X } else { DVec3::Y }, 180.0);
     }
     turn_about(from.cross(to), if from == to { 0.0 } else { 90.0 })
+}
+
+/// The rotation that maps axes onto axes and is nearest to another one. `None` if it differs by more degrees than this.
+fn right_angles_near(rotation: DQuat, most: f64) -> Option<DQuat> {
+    let degrees = |turn: &DQuat| angle(rotation, *turn).to_degrees();
+    let nearest = rotations_of_right_angles().min_by(|one, other| degrees(one).total_cmp(&degrees(other)));
+    nearest.filter(|turn| degrees(turn) <= most)
 }
 
 /// The 24 rotations that map axes onto axes.

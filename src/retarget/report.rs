@@ -112,9 +112,15 @@ pub struct DroppedTrack {
 pub enum DropReason {
     /// The joint has no partner, and no mapped joint is below it or it does not move them.
     Unmapped,
-    /// Only the root of the map takes over its translation, if the map wants it and no scale of 0 hinders it, and
-    /// joints that are paired by name below it (see [`CarriedJoints`](crate::CarriedJoints)).
+    /// Only the root of the map takes over its translation, and joints that are paired by name below it (see
+    /// [`CarriedJoints`](crate::CarriedJoints)).
     Translation,
+    /// The map wants a root that does not move: [`RootTranslation::None`](crate::RootTranslation::None).
+    StillRoot,
+    /// A joint above the root of the target has a scale of 0, so that the root cannot move.
+    ZeroScale,
+    /// The options carry over the translation of the root alone.
+    RootAlone,
     /// Only joints that are paired by name and have the same axes take over their scale.
     Scale,
     /// Morph weights have no counterpart in the target.
@@ -160,6 +166,9 @@ impl fmt::Display for DropReason {
         to.write_str(match self {
             Self::Unmapped => "the joint has no partner",
             Self::Translation => "only the root, and joints that are paired by name below it, are moved",
+            Self::StillRoot => "the map says that the root does not move",
+            Self::ZeroScale => "a joint above the partner of the root has a scale of 0",
+            Self::RootAlone => "the options carry over the translation of the root alone",
             Self::Scale => "only joints that are paired by name and have the same axes are scaled",
             Self::Weights => "morph weights are not retargeted",
             Self::Property => "properties are not retargeted",

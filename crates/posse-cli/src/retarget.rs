@@ -13,7 +13,7 @@ use posse::{
 use serde::Serialize;
 
 use crate::output::{self, Output, check_folder, note};
-use crate::retargeting::{MapArgs, Retargeted, is_demo};
+use crate::retargeting::{MapArgs, Retargeted, is_demo, warnings};
 use crate::source::{Source, find_clip};
 
 /// The length of the sides of the triangles of the built-in figure, in metres.
@@ -116,7 +116,7 @@ pub struct Report {
     facing: Option<f64>,
     /// The bones that were turned in the reference pose.
     aligned: Vec<Aligned>,
-    /// What looks wrong.
+    /// What looks wrong, and what was left out.
     warnings: Vec<String>,
     /// The joints that were left out because they are ambiguous or cannot be animated, and why.
     left_out: Vec<String>,
@@ -181,11 +181,11 @@ impl Report {
     pub fn new(library: &Library, retargeting: &Retargeting) -> Self {
         let map = &retargeting.map;
         let [source, target] = [map.source, map.target].map(|id| library.skeleton(id));
-        let names = |skeleton: &Skeleton, is_paired: &dyn Fn(usize) -> bool| -> Vec<String> {
-            (0..skeleton.joints().len())
-                .filter(|&joint| !is_paired(joint))
-                .map(|joint| skeleton.joint_name(joint))
-                .collect()
+        let without_partner = |skeleton: &Skeleton, joint_of: fn(&posse::JointPair) -> usize| -> Vec<String> {
+            let mut is_paired = vec![false; skeleton.joints().len()];
+            map.pairs.iter().for_each(|pair| is_paired[joint_of(pair)] = true);
+            let joints = is_paired.iter().enumerate().filter(|(_, is_paired)| !**is_paired);
+            joints.map(|(joint, _)| skeleton.joint_name(joint)).collect()
         };
         let aligned = |bone: &posse::AlignedBone| Aligned {
             source: source.joint_name(bone.source),
@@ -205,10 +205,10 @@ impl Report {
             source_up: axis_name(retargeting.source_up),
             facing: retargeting.facing,
             aligned: retargeting.bones.iter().map(aligned).collect(),
-            warnings: retargeting.warnings.iter().map(|warning| warning.describe(library, map)).collect(),
+            warnings: warnings(library, retargeting),
             left_out: map.remarks.iter().map(|remark| map.describe(library, remark)).collect(),
-            source_without_partner: names(source, &|joint| map.target_of(joint).is_some()),
-            target_without_partner: names(target, &|joint| map.pairs.iter().any(|pair| pair.target == joint)),
+            source_without_partner: without_partner(source, |pair| pair.source),
+            target_without_partner: without_partner(target, |pair| pair.target),
             clips: retargeting.clips.iter().map(|clip| ClipReport::new(library, clip)).collect(),
         }
     }
@@ -244,7 +244,7 @@ impl Report {
         for remark in &self.left_out {
             writeln!(out, "left out: {remark}")?;
         }
-        for warning in &self.warnings {
+        for warning in self.warnings.iter().filter(|warning| !self.left_out.contains(warning)) {
             writeln!(out, "warning: {warning}")?;
         }
         self.clips.iter().try_for_each(|clip| clip.print(out))

@@ -237,10 +237,7 @@ impl Retargeted {
         }
         let options = args.options(&source, nodes.skeleton)?;
         let retargeting = source.library.retarget(clips, &map, &options)?;
-        let map = &retargeting.map;
-        let remarks: Vec<String> = map.remarks.iter().map(|remark| map.describe(&source.library, remark)).collect();
-        let warnings = retargeting.warnings.iter().map(|warning| warning.describe(&source.library, map));
-        let warnings: Vec<String> = remarks.into_iter().chain(warnings).collect();
+        let warnings = warnings(&source.library, &retargeting);
         if let Some(first) = warnings.first().filter(|_| args.strict_retarget) {
             return Err(Error::Usage(format!("{}: {first} (--strict-retarget)", file.display())));
         }
@@ -252,6 +249,13 @@ impl Retargeted {
         let source = Source { skeleton, skins, joints, asset, rig: Some(file_name(rig)), ..source };
         Ok(Self { source, retargeting, bytes })
     }
+}
+
+/// What was left out of a retargeting, then what looks wrong about it.
+pub fn warnings(library: &Library, retargeting: &Retargeting) -> Vec<String> {
+    let map = &retargeting.map;
+    let left_out = map.remarks.iter().map(|remark| map.describe(library, remark));
+    left_out.chain(retargeting.warnings.iter().map(|warning| warning.describe(library, map))).collect()
 }
 
 /// The pose of a clip by name or index, with seconds after the last `@`. A name may contain `@`, too.

@@ -20,7 +20,7 @@ use glam::DVec3;
 
 use crate::model::Skeleton;
 use crate::reference::values::{Values, model_matrices};
-use crate::retarget::conventions::{ARM, HIPS, LEG, TRUNK, normalized, trunk_role};
+use crate::retarget::conventions::human::{ARM, HIPS, LEG, TRUNK, normalized, trunk_role};
 
 /// The most joints of a skeleton whose shape is looked at.
 const MAX_JOINTS: usize = 4096;
@@ -32,7 +32,7 @@ const MIRROR_TOLERANCE: f64 = 0.05;
 const MIRROR_NOISE: f64 = 0.01;
 
 /// The least ratio of the lengths of upper and lower segment.
-const LEAST_RATIO: f64 = 0.5;
+const MIN_RATIO: f64 = 0.5;
 
 /// The length of a step that counts as none, as a share of the way to the end of the limb.
 const NO_STEP: f64 = 1e-3;
@@ -47,7 +47,7 @@ const MAX_CHILDREN: usize = 8;
 const UNCLEAR_LIMB: f64 = 0.6;
 
 /// The least length of the arms, as a share of the legs.
-const LEAST_ARMS: f64 = 0.3;
+const MIN_ARMS: f64 = 0.3;
 
 /// The most joints from the neck to the head.
 const MAX_NECK: usize = 4;
@@ -193,7 +193,7 @@ impl<'a> Shape<'a> {
         let sum = |index: usize| lengths[index] + lengths[index + 1];
         let is_even = |&index: &usize| {
             let (one, other) = (lengths[index], lengths[index + 1]);
-            one.min(other) >= LEAST_RATIO * one.max(other) && sum(index) > 0.0
+            one.min(other) >= MIN_RATIO * one.max(other) && sum(index) > 0.0
         };
         let starts = 0..lengths.len().saturating_sub(1).min(MAX_BEFORE);
         let upper =
@@ -265,7 +265,7 @@ impl<'a> Shape<'a> {
                 && !is_inside(pair, first)
                 && !is_inside(pair, second)
         };
-        if pairs.iter().enumerate().any(is_rival) || second.length < LEAST_ARMS * first.length {
+        if pairs.iter().enumerate().any(is_rival) || second.length < MIN_ARMS * first.length {
             return None;
         }
         let hips = std::iter::successors(Some(first.parent), |&joint| self.parents[joint])
