@@ -1,8 +1,8 @@
 //! The human body in a pose: its directions and lengths, from the places of joints with known roles.
 //!
 //! The hips and the chest are rigid parts. Whatever the numbers of a zero pose are, up is from the hips to the neck,
-//! and left is from the right to the left upper leg. So they tell how a figure stands, and which way it faces, in any
-//! pose.
+//! and left is from the right to the left upper leg. So they tell how a figure stands, and which direction it faces,
+//! in any pose.
 
 use std::collections::HashMap;
 
@@ -22,9 +22,9 @@ const CHESTS: [&str; 4] = ["upperChest", "chest", "spine", HIPS];
 
 /// The lower ends of the spine, the lowest first.
 const LOWER_ENDS: [&str; 5] = ["spine", "chest", "upperChest", "neck", "head"];
-/// The least length of the base of a spine, as a share of the way from the hips to the neck.
+/// The least length of the base of a spine, as a share of the offset from the hips to the neck.
 const MIN_BASE: f64 = 0.05;
-/// The largest angle between the base of a straight spine and the way to the neck, in radians.
+/// The largest angle between the base of a straight spine and the offset to the neck, in radians.
 pub(super) const MAX_BEND: f64 = 0.8;
 
 /// The sides of roles.
@@ -131,21 +131,27 @@ impl<'a> Figure<'a> {
         Self { body, places: matrices.iter().map(|matrix| matrix.translation).collect() }
     }
 
-    /// The figure of model matrices after the bones that lead away from each joint were turned by the joint's turn.
-    pub fn turned(body: &'a Body, skeleton: &Skeleton, matrices: &[DAffine3], turn: impl Fn(usize) -> DQuat) -> Self {
+    /// The figure of model matrices after the bones that lead away from each joint were rotated by the joint's
+    /// rotation.
+    pub fn corrected(
+        body: &'a Body,
+        skeleton: &Skeleton,
+        matrices: &[DAffine3],
+        correction: impl Fn(usize) -> DQuat,
+    ) -> Self {
         let mut places: Vec<DVec3> = Vec::with_capacity(matrices.len());
         for (joint, node) in skeleton.joints().iter().enumerate() {
             let place = matrices[joint].translation;
             places.push(match node.parent {
-                Some(parent) => places[parent] + turn(parent) * (place - matrices[parent].translation),
-                None => turn(joint) * place,
+                Some(parent) => places[parent] + correction(parent) * (place - matrices[parent].translation),
+                None => correction(joint) * place,
             });
         }
         Self { body, places }
     }
 
-    /// The way from one joint to another.
-    pub fn way(&self, from: usize, to: usize) -> DVec3 {
+    /// The offset from one joint to another.
+    pub fn offset(&self, from: usize, to: usize) -> DVec3 {
         self.places[to] - self.places[from]
     }
 
@@ -154,9 +160,9 @@ impl<'a> Figure<'a> {
     /// Up is towards the neck, unless the base of the spine leads elsewhere: in some zero poses, the spine is bent.
     pub fn directions(&self) -> Option<DMat3> {
         let hips = self.body.joint("hips")?;
-        let neck = self.way(hips, self.body.upper_end()?);
-        let ways = LOWER_ENDS.iter().filter_map(|role| Some(self.way(hips, self.body.joint(role)?)));
-        let base = ways.into_iter().find(|way| way.length() > MIN_BASE * neck.length());
+        let neck = self.offset(hips, self.body.upper_end()?);
+        let offsets = LOWER_ENDS.iter().filter_map(|role| Some(self.offset(hips, self.body.joint(role)?)));
+        let base = offsets.into_iter().find(|offset| offset.length() > MIN_BASE * neck.length());
         let up = match base {
             Some(base) if base.angle_between(neck) > MAX_BEND => base,
             _ => neck,
@@ -169,7 +175,7 @@ impl<'a> Figure<'a> {
     /// The directions of the chest, as seen from a joint of the trunk: left, up and ahead. `None` if they do not follow
     /// from the joints.
     pub fn directions_of_chest(&self, joint: usize) -> Option<DMat3> {
-        let up = self.way(joint, self.body.upper_end()?).try_normalize()?;
+        let up = self.offset(joint, self.body.upper_end()?).try_normalize()?;
         frame(self.across("UpperArm").or_else(|| self.across("Shoulder"))?, up)
     }
 
@@ -179,31 +185,31 @@ impl<'a> Figure<'a> {
     pub fn directions_of_part(&self, side: &str, part: &str, joint: usize) -> Option<DMat3> {
         match part {
             HIPS => {
-                let up = self.way(joint, self.body.upper_end()?).try_normalize()?;
+                let up = self.offset(joint, self.body.upper_end()?).try_normalize()?;
                 frame(self.across("UpperLeg")?, up)
             }
             "spine" | "chest" | "upperChest" => self.directions_of_chest(joint),
             "neck" | "head" | "Shoulder" => self.directions_of_chest(self.body.chest()?),
             "Foot" => {
-                let up = self.way(joint, self.body.on_side(side, "LowerLeg")?).try_normalize()?;
-                let ahead = self.way(joint, self.body.toes(side, joint)?);
+                let up = self.offset(joint, self.body.on_side(side, "LowerLeg")?).try_normalize()?;
+                let ahead = self.offset(joint, self.body.toes(side, joint)?);
                 frame(up.cross(ahead), up)
             }
             _ => None,
         }
     }
 
-    /// The way from the right joint of a role to the left one.
+    /// The offset from the right joint of a role to the left one.
     pub fn across(&self, role: &str) -> Option<DVec3> {
         let [left, right] = SIDES.map(|side| self.body.on_side(side, role));
-        Some(self.way(right?, left?))
+        Some(self.offset(right?, left?))
     }
 
     /// The length of the legs: upper and lower leg, the mean of both sides.
     pub fn leg(&self) -> Option<f64> {
         let length = |side: &str| -> Option<f64> {
             let [upper, lower, foot] = ["UpperLeg", "LowerLeg", "Foot"].map(|role| self.body.on_side(side, role));
-            Some(self.way(upper?, lower?).length() + self.way(lower?, foot?).length())
+            Some(self.offset(upper?, lower?).length() + self.offset(lower?, foot?).length())
         };
         let sides: Vec<f64> = SIDES.iter().filter_map(|side| length(side)).collect();
         let sum: f64 = sides.iter().sum();
@@ -217,7 +223,7 @@ impl<'a> Figure<'a> {
         let mut length = 0.0;
         while joint != hips {
             let parent = self.body.parents[joint]?;
-            length += self.way(parent, joint).length();
+            length += self.offset(parent, joint).length();
             joint = parent;
         }
         (length > 0.0).then_some(length)
@@ -233,7 +239,8 @@ impl<'a> Figure<'a> {
     pub fn standing(&self) -> Option<DVec3> {
         let up = self.directions()?.y_axis;
         let hips = self.body.joint("hips")?;
-        let legs: DVec3 = SIDES.iter().filter_map(|side| Some(self.way(self.body.on_side(side, "Foot")?, hips))).sum();
+        let legs: DVec3 =
+            SIDES.iter().filter_map(|side| Some(self.offset(self.body.on_side(side, "Foot")?, hips))).sum();
         match legs.try_normalize() {
             Some(legs) if legs.dot(up) < 0.8 => None,
             _ => Some(up),

@@ -174,7 +174,7 @@ fn knots(
     (knots, moves_above)
 }
 
-/// The way of the root of the target, after that of its partner.
+/// The path of the root of the target, after that of its partner.
 struct RootPath<'a> {
     plan: &'a Plan<'a>,
     root: &'a Root,
@@ -210,8 +210,8 @@ impl<'a> RootPath<'a> {
     fn target_space(&self, time: f64) -> DAffine3 {
         let local = |joint: usize| {
             let node = &self.plan.target.joints()[joint];
-            let turned = || Transform { rotation: self.rotations.local(joint, time), ..node.rest };
-            node.matrix.unwrap_or_else(|| turned().to_affine())
+            let rotated = || Transform { rotation: self.rotations.local(joint, time), ..node.rest };
+            node.matrix.unwrap_or_else(|| rotated().to_affine())
         };
         self.above_target.iter().rev().fold(DAffine3::IDENTITY, |above, &joint| above * local(joint))
     }
@@ -268,15 +268,15 @@ fn mapped_curve(curve: &Curve, linear: DMat3, offset: DVec3, size: f64) -> Resul
     }
     let is_value = |element: usize| curve.interpolation() != Interpolation::CubicSpline || element % 3 == 1;
     let map = |(element, numbers): (usize, &[f64])| {
-        let turned = linear * DVec3::from_slice(numbers);
-        (if is_value(element) { turned + offset } else { turned }).to_array()
+        let rotated = linear * DVec3::from_slice(numbers);
+        (if is_value(element) { rotated + offset } else { rotated }).to_array()
     };
     curve.with_values(curve.interpolation(), 3, curve.values().chunks_exact(3).enumerate().flat_map(map).collect())
 }
 
 // Translations and scales of other joints.
 //
-// A joint whose parent is turned as its partner's parent moves by the change of its partner:
+// A joint whose parent is rotated as its partner's parent moves by the change of its partner:
 // `T0 + k P0^-1 D F A (s(t) - s0)`, with the local translations `T0` and `s0` in the two poses that look alike, and the
 // matrices `P0` and `A` of the parents in them, without translation (see `alignment` for `D` and `F`). A scale is
 // multiplied by `T0 / s0`, if the axes of the joints are the same.
@@ -328,13 +328,13 @@ fn carried_tracks(
 }
 
 impl Plan<'_> {
-    /// The map from the local translations of a joint of the source to those of its partner. `None` if a joint above the
-    /// partner has a scale of 0.
+    /// The map from the local translations of a joint of the source to those of its partner. `None` if a joint above
+    /// the partner has a scale of 0.
     fn change_of_place(&self, pair: &JointPair, scale: f64) -> Option<DAffine3> {
-        let turned = match self.source.joints()[pair.source].parent {
+        let rotated = match self.source.joints()[pair.source].parent {
             Some(parent) => {
-                let turn = self.alignment.turns[parent] * self.alignment.space;
-                DMat3::from_quat(turn) * self.reference.matrices[parent].matrix3
+                let correction = self.alignment.corrections[parent] * self.alignment.space;
+                DMat3::from_quat(correction) * self.reference.matrices[parent].matrix3
             }
             None => DMat3::from_quat(self.alignment.space),
         };
@@ -345,7 +345,7 @@ impl Plan<'_> {
             }
             None => DMat3::IDENTITY,
         };
-        let linear = scale * (own.inverse() * turned);
+        let linear = scale * (own.inverse() * rotated);
         let [from, to] = [self.reference.local[pair.source], self.rest.local[pair.target]];
         let translation = to.translation - linear * from.translation;
         (linear.is_finite() && translation.is_finite()).then_some(DAffine3 { matrix3: linear, translation })
@@ -364,7 +364,7 @@ impl Plan<'_> {
 //
 // Let `t` be a mapped joint of the target, `s` its partner, `a` the partner of the nearest mapped joint above `t`. The
 // model-space rotation of `t` is `S(t) S0^-1 T0`. That of the parent of `t` is `Sa(t) Sa0^-1 P0`, with `P0` at rest,
-// because nothing turns between the two. The local rotation of `t` is therefore `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1
+// because nothing rotates between the two. The local rotation of `t` is therefore `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1
 // T0)`. If `a` is also the nearest mapped joint above
 // `s`, and nothing moves between the two, the middle is `M s(t)` with the local rotation `s(t)` and a constant `M`.
 
@@ -496,7 +496,7 @@ impl<'a> Rotations<'a> {
                     return self.constant(mapped.joint, rotation);
                 }
                 &[(index, track)] if matches!(track.target, Target::Rotation(_)) => {
-                    if let Some(curve) = turned_curve(&track.curve, before, after)? {
+                    if let Some(curve) = rotated_curve(&track.curve, before, after)? {
                         self.used[index] = true;
                         let track = Track::new(Target::Rotation(mapped.joint), curve);
                         return Ok(Some(MadeTrack { track, method: TrackMethod::Exact }));
@@ -596,7 +596,7 @@ impl<'a> Rotations<'a> {
         Ok(Some(MadeTrack { track, method: TrackMethod::Constant }))
     }
 
-    /// The joints of the source from one joint and from another up to the nearest joint above both, each way without
+    /// The joints of the source from one joint and from another up to the nearest joint above both, each path without
     /// that joint.
     fn path(&self, from: Option<usize>, to: usize) -> (Vec<usize>, Vec<usize>) {
         let chain = |joint: usize| std::iter::once(joint).chain(self.plan.source.ancestors(joint)).collect();
@@ -621,13 +621,13 @@ fn canonical(rotation: DQuat) -> DQuat {
 
 /// A curve of rotations with each key, and each tangent, multiplied from both sides. `None` if a key of zeros would
 /// have to be changed: it counts as the identity, before and after.
-fn turned_curve(curve: &Curve, before: DQuat, after: DQuat) -> Result<Option<Curve>, Error> {
+fn rotated_curve(curve: &Curve, before: DQuat, after: DQuat) -> Result<Option<Curve>, Error> {
     if before == DQuat::IDENTITY && after == DQuat::IDENTITY {
         return Ok(Some(curve.clone()));
     }
     if curve.zero_key().is_some() {
         return Ok(None);
     }
-    let turn = |numbers: &[f64]| (before * DQuat::from_slice(numbers) * after).to_array();
-    curve.with_values(curve.interpolation(), 4, curve.values().chunks_exact(4).flat_map(turn).collect()).map(Some)
+    let rotate = |numbers: &[f64]| (before * DQuat::from_slice(numbers) * after).to_array();
+    curve.with_values(curve.interpolation(), 4, curve.values().chunks_exact(4).flat_map(rotate).collect()).map(Some)
 }

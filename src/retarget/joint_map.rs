@@ -99,7 +99,7 @@ pub enum MapRemark {
     Ambiguous {
         /// The name, normalised name or role.
         name: String,
-        /// The way in which it was compared.
+        /// How it was compared.
         by: MatchedBy,
         /// The joints of the source with it.
         sources: Vec<usize>,
@@ -375,8 +375,8 @@ fn role_keys(source: &Roles, target: &Roles) -> [Vec<Option<String>>; 2] {
 /// The roles of the joints of both skeletons of a map, where the pairs tell more than each skeleton alone: the partner
 /// of a joint with a role has it, too.
 ///
-/// * A pair of the caller is right. If its joints have different roles, the one that is better known counts, and that of
-///   the target if both are known as well. Joints of two trunks may differ.
+/// * A pair of the caller is right. If its joints have different roles, the one that is better known counts, and that
+///   of the target if both are known as well. Joints of two trunks may differ.
 /// * Another pair only gives a role to a joint that has none, if no other joint of its skeleton has the role.
 pub(super) fn roles_of_pairs(library: &Library, map: &JointMap) -> [Roles; 2] {
     let roles = [map.source, map.target].map(|id| Roles::new(library.skeleton(id), &are_joints(library, id)));
@@ -527,10 +527,11 @@ impl JointMap {
     /// { "joints": { "SOURCE": "TARGET" }, "root": "SOURCE", "translation": "scaled", "scale": 1.1 }
     /// ```
     ///
-    /// `joints` names the pairs; roles that only one joint of a pair has are those of the other one, too. Without it, they follow from names and roles as with [`by_names`](Self::by_names).
-    /// `root` is a joint of the source. `translation` is `scaled`, the default, `full` or `none`, as in
-    /// [`RootTranslation`]; `scale` is for `scaled`. A pair with a name that several joints have is left out, with a
-    /// remark.
+    /// `joints` names the pairs; without it, they follow from names and roles as with [`by_names`](Self::by_names). The
+    /// role in a human that one joint of a pair has is that of the other one, too. `root` is a joint of the source.
+    /// `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`. A
+    /// pair with a name that several joints have is left out, with a remark, and joints that a human needs and that have
+    /// no partner are listed in a [`MapRemark::Missing`].
     ///
     /// # Errors
     /// [`Error::Import`] with a JSON path if the JSON cannot be read, a joint does not exist or has two partners, or

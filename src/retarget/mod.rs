@@ -1,8 +1,8 @@
 //! Retargeting: clips of one skeleton for another one.
 //!
 //! With model-space rotations `S(t)` of a mapped joint of the source, `S0` in the reference pose, and `T0` of its
-//! partner at rest, the partner's model-space rotation is `S(t) S0^-1 T0`: it turns from its rest pose as the joint of
-//! the source turns from the reference pose. Before, `alignment` makes the two poses and spaces of humans alike. The
+//! partner at rest, the partner's model-space rotation is `S(t) S0^-1 T0`: it rotates from its rest pose as the joint
+//! of the source rotates from the reference pose. Before, `alignment` makes the two poses and spaces of humans alike. The
 //! root also moves. All else keeps its rest pose, except for translations and scales of joints that are paired by name.
 //!
 //! 1. `joint_map` pairs the joints by name and by the roles of `conventions`, or reads pairs from a file.
@@ -53,7 +53,7 @@ impl Library {
     /// Makes clips for the target of a joint map from clips of its source, and adds them.
     ///
     /// * The rotation of a mapped joint in model space is that of its partner, relative to the two poses that look
-    ///   alike. Those of humans are made alike first: the bones of the reference pose are turned to where those of the
+    ///   alike. Those of humans are made alike first: the bones of the reference pose are rotated to where those of the
     ///   target point, and the space of the source so that its up axis and its front are those of the target. Other
     ///   joints keep their local rest rotation.
     /// * The root moves as its partner does in model space, times the factor of [`JointMap::translation`]. If legs are

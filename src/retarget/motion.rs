@@ -17,7 +17,7 @@ const POSES_PER_SECOND: f64 = 10.0;
 const MIN_POSES: f64 = 16.0;
 const MAX_POSES: f64 = 512.0;
 
-/// The share of the poses in which a figure has to stand, so that they tell which way is up.
+/// The share of the poses in which a figure has to stand, so that they tell which axis is up.
 const MIN_STANDING: f64 = 0.1;
 /// The cosine of the largest angle between the direction in which a figure stands and its up axis.
 pub(super) const MIN_UPRIGHT: f64 = 0.77;
@@ -125,8 +125,8 @@ impl Motion {
         self.standing.1 += 1.0;
         for bend in &mut self.bends {
             let [upper, lower, end] = bend.joints;
-            let along = figure.way(upper, lower).normalize_or_zero();
-            let next = figure.way(lower, end).normalize_or_zero();
+            let along = figure.offset(upper, lower).normalize_or_zero();
+            let next = figure.offset(lower, end).normalize_or_zero();
             let across = next - next.dot(along) * along;
             bend.sum += rotations[upper].conjugate() * across;
             bend.weight += across.length();
@@ -148,7 +148,8 @@ impl Motion {
         upright_axis(sum.try_normalize().filter(|_| sum.length() >= MIN_STANDING * count)?)
     }
 
-    /// The share of the poses of a clip in which the lowest point of the feet is within a height of the origin of an axis.
+    /// The share of the poses of a clip in which the lowest point of the feet is within a height of the origin of an
+    /// axis.
     pub fn share_on_origin(&self, clip: ClipId, up: DVec3, height: f64) -> f64 {
         let heights = self.heights_of_feet(clip, up);
         let near = heights.iter().filter(|lowest| lowest.abs() <= height).count();
@@ -200,8 +201,8 @@ impl Motion {
     }
 }
 
-/// The axis along which a figure stands, with its sign, from the direction of length 1 in which it does. `None` if it is
-/// far from all.
+/// The axis along which a figure stands, with its sign, from the direction of length 1 in which it does. `None` if it
+/// is far from all.
 pub(super) fn upright_axis(standing: DVec3) -> Option<DVec3> {
     let axes = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]);
     let nearest = axes.max_by(|one, other| one.dot(standing).total_cmp(&other.dot(standing)));

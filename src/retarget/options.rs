@@ -11,13 +11,13 @@ pub struct RetargetOptions {
     pub reference: ReferencePose,
     /// The pose of the target that looks like the reference pose. The rest pose by default.
     pub target_pose: ReferencePose,
-    /// True, the default, if the bones of the reference pose are turned to where those of the target's pose point.
+    /// True, the default, if the bones of the reference pose are rotated to where those of the target's pose point.
     /// Without it, the two poses count as alike as they are.
     pub align: bool,
-    /// The up axis of the source: one of the axes, or its opposite. `None`, the default, for the axis along which the figure stands in its
-    /// clips or in its rest pose, and +Y where neither tells.
+    /// The up axis of the source: one of the axes, or its opposite. `None`, the default, for the axis along which the
+    /// figure stands in its clips or in its rest pose, and +Y where neither tells.
     pub source_up: Option<DVec3>,
-    /// The turn of the source about the up axis.
+    /// The rotation of the source about the up axis.
     pub facing: Facing,
     /// The ground of the source.
     pub ground: Ground,
@@ -57,25 +57,25 @@ pub enum CarriedJoints {
     All,
 }
 
-/// The turn of the source's space about the up axis.
+/// The rotation of the source's space about the up axis.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Facing {
     /// The front of the source in the reference pose becomes the front of the target's rest pose: to the nearest
-    /// quarter turn within 20 degrees, else exactly. If the reference pose does not stand upright, +Z counts as the
-    /// front, or -Y if +Z is up. If the pose of the target does not, nothing is turned.
+    /// quarter rotation within 20 degrees, else exactly. If the reference pose does not stand upright, +Z counts as the
+    /// front, or -Y if +Z is up. If the pose of the target does not, nothing is rotated.
     #[default]
     Auto,
-    /// Nothing is turned.
+    /// Nothing is rotated.
     Keep,
-    /// A turn by an angle in degrees, counterclockwise if seen from above.
+    /// A rotation by an angle in degrees, counterclockwise if seen from above.
     Degrees(f64),
 }
 
 /// The ground on which the feet of a source come down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ground {
-    /// At height 0 if the lowest point of the feet is within a tenth of a leg of it in a tenth of the poses of the clip or
-    /// more, else at the lowest point over the clip.
+    /// At height 0 if the lowest point of the feet is within a tenth of a leg of it in a tenth of the poses of the clip
+    /// or more, else at the lowest point over the clip.
     #[default]
     Auto,
     /// At height 0.

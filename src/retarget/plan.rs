@@ -156,15 +156,15 @@ impl Links {
         let skeletons = [map.source, map.target].map(|id| library.skeleton(id));
         let root = root_of(library, map, target_of);
         let mut is_above_root = skeletons.map(|skeleton| vec![false; skeleton.joints().len()]);
-        for side in 0..2 {
-            let above = root.into_iter().flat_map(|root| skeletons[side].ancestors(root[side]));
-            above.for_each(|above| is_above_root[side][above] = true);
+        for ((skeleton, root), is_above) in skeletons.iter().zip(root.into_iter().flatten()).zip(&mut is_above_root) {
+            skeleton.ancestors(root).for_each(|above| is_above[above] = true);
         }
         let above = [mapped_above(skeletons[0], target_of), mapped_above(skeletons[1], source_of)];
         Self { root, above, is_above_root, held }
     }
 
-    /// True if a joint was paired by name, its parent moves as the parent of its partner, and it does not move the root.
+    /// True if a joint was paired by name, its parent moves as the parent of its partner, and it does not move the
+    /// root.
     fn carries(&self, library: &Library, map: &JointMap, target_of: &[Option<usize>], pair: &JointPair) -> bool {
         let moves_root = self.is_above_root[0][pair.source] || self.is_above_root[1][pair.target];
         let above = self.above[0][pair.source].and_then(|above| target_of[above]);
@@ -176,7 +176,7 @@ impl Links {
     }
 
     /// True if a joint of the source is the root or above it.
-    fn moves_root(&self, joint: usize) -> bool {
+    pub fn moves_root(&self, joint: usize) -> bool {
         self.is_above_root[0][joint] || self.root.is_some_and(|[root, _]| root == joint)
     }
 }

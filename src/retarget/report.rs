@@ -10,7 +10,7 @@ use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MapSide, Matche
 use crate::retarget::root::RootScale;
 use crate::retarget::warnings::RetargetWarning;
 
-/// Retargeted clips, and the way in which each of their tracks was made.
+/// Retargeted clips, and how each of their tracks was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retargeting {
     /// The new clips, in the order of the given ones.
@@ -21,11 +21,12 @@ pub struct Retargeting {
     pub scale: f64,
     /// The lengths of which the factor is the ratio. `None` if the root does not move.
     pub basis: Option<RootScale>,
-    /// The up axis of the source. It is turned onto that of the target.
+    /// The up axis of the source. It is rotated onto that of the target.
     pub source_up: DVec3,
-    /// The turn of the source about the up axis, in degrees. `None` if it is not known which way the target faces.
+    /// The rotation of the source about the up axis, in degrees. `None` if it is not known which direction the target
+    /// faces.
     pub facing: Option<f64>,
-    /// The bones that were turned in the reference pose.
+    /// The bones that were rotated in the reference pose.
     pub bones: Vec<AlignedBone>,
     /// What looks wrong, although a result could be made.
     pub warnings: Vec<RetargetWarning>,
@@ -66,7 +67,7 @@ pub enum LossReason {
     /// An axis along which the joint moves the instance is no axis of the target. The new clip has no root joint.
     Axes,
     /// The joint is not the root of the map, or that root does not move. The partner of the joint is the root joint of
-    /// the new clip, but it can only turn the instance.
+    /// the new clip, but it can only rotate the instance.
     Translation,
 }
 
@@ -75,11 +76,11 @@ pub enum LossReason {
 pub struct RetargetedTrack {
     /// The target of the track.
     pub target: Target,
-    /// The way in which it was made.
+    /// How it was made.
     pub method: TrackMethod,
 }
 
-/// The way in which a track was made.
+/// How a track was made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TrackMethod {
     /// Each key of the source was transformed. Key times and interpolation are those of the source.

@@ -248,7 +248,7 @@ fn divide<V: MotionValue>(
     while let Some(&(end, value)) = ends.last() {
         let middle = 0.5 * (start.0 + end);
         let is_divisible = left.keys > 0 && (start.0 as f32) < (middle as f32) && (middle as f32) < (end as f32);
-        // The way of a jump, between two neighbouring `f32`, has no times that an engine asks for.
+        // Within a jump, between two neighbouring `f32`, there are no times that an engine asks for.
         let places = if (start.0 as f32).next_up() < end as f32 { PLACES - 1 } else { 0 };
         let mut most: f64 = 0.0;
         // The middle comes first, because it tells most.
@@ -276,8 +276,8 @@ fn divide<V: MotionValue>(
 
 /// The keys that sampled tracks may still get, all together.
 ///
-/// Few keys can become many: below a joint that turns far and has no partner, each interval becomes hundreds of keys in
-/// each track. The limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the input.
+/// Few keys can become many: below a joint that rotates far and has no partner, each interval becomes hundreds of keys
+/// in each track. The limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the input.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyBudget {
     left: usize,

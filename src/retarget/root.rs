@@ -1,16 +1,16 @@
 //! The root of the map: the joint that moves the body, the factor of its movement, and the ground.
 //!
-//! A place `p` of the source's root becomes `origin + k F p`, with the factor `k` and the turn `F` of the source's
+//! A place `p` of the source's root becomes `origin + k F p`, with the factor `k` and the rotation `F` of the source's
 //! space, both the same for all clips. The origin depends on the clip:
 //!
-//! * Sideways, it is 0: the way begins where that of the source begins, scaled.
+//! * Sideways, it is 0: the path begins where that of the source begins, scaled.
 //! * Upward, it is `H - k (g + h)`. `H` is the height of the target's hips at rest above its ground. `g` is the ground
-//!   of the source. `h` is the height of the source's hips in the reference pose, as it would stand on that ground after
-//!   its bones were turned.
+//!   of the source. `h` is the height of the source's hips in the reference pose, as it would stand on that ground
+//!   after its bones were rotated.
 //!
-//! The ground of the source is 0 if the lowest point of the feet is within a tenth of a leg of 0 in a tenth of the poses
-//! of the clip or more, else it is the lowest point over the clip. A skeleton whose hips lie at 0 at rest therefore gives
-//! the result of one whose hips lie at their height.
+//! The ground of the source is 0 if the lowest point of the feet is within a tenth of a leg of 0 in a tenth of the
+//! poses of the clip or more, else it is the lowest point over the clip. A skeleton whose hips lie at 0 at rest
+//! therefore gives the result of one whose hips lie at their height.
 //!
 //! Where hips and legs are not known on both sides, the root moves relative to the reference pose and to the rest pose
 //! of the target.
@@ -166,7 +166,7 @@ impl Root {
         let is_hips = [self.source, self.target] == hips;
         let is_above = plan.source.ancestors(hips[0]).any(|joint| joint == self.source)
             && plan.target.ancestors(hips[1]).any(|joint| joint == self.target);
-        let reference = Figure::turned(of_source, plan.source, &plan.reference.matrices, |_| plan.alignment.space);
+        let reference = Figure::corrected(of_source, plan.source, &plan.reference.matrices, |_| plan.alignment.space);
         let rest = Figure::new(of_target, &plan.rest.matrices);
         let leg = reference.leg()?;
         let stands = |figure: &Figure| figure.standing().is_some_and(|standing| standing.dot(up) > 0.5);
@@ -183,14 +183,16 @@ impl Root {
         }
         let above_feet = |figure: &Figure, hips: usize| Some(figure.places[hips].dot(up) - figure.lowest_foot(up)?);
         let (source, target) = if target_stands {
-            let turns = &plan.alignment.turns;
+            let corrections = &plan.alignment.corrections;
             let space = plan.alignment.space;
-            let turned = Figure::turned(of_source, plan.source, &plan.reference.matrices, |joint| turns[joint] * space);
-            (above_feet(&turned, hips[0])?, above_feet(&rest, hips[1])?)
+            let corrected =
+                Figure::corrected(of_source, plan.source, &plan.reference.matrices, |joint| corrections[joint] * space);
+            (above_feet(&corrected, hips[0])?, above_feet(&rest, hips[1])?)
         } else if source_stands {
-            let turns = plan.target_turns();
-            let turned = Figure::turned(of_target, plan.target, &plan.rest.matrices, |joint| turns[joint].conjugate());
-            (above_feet(&reference, hips[0])?, above_feet(&turned, hips[1])?)
+            let corrections = plan.target_corrections();
+            let corrected =
+                Figure::corrected(of_target, plan.target, &plan.rest.matrices, |joint| corrections[joint].conjugate());
+            (above_feet(&reference, hips[0])?, above_feet(&corrected, hips[1])?)
         } else {
             (leg, rest.leg()?)
         };
@@ -256,13 +258,13 @@ impl Plan<'_> {
         self.motion.lowest_foot(clip, self.alignment.up[0], SHARE_BELOW_FLAT)
     }
 
-    /// The turn of each joint of the target: that of its partner, or that of its parent.
-    fn target_turns(&self) -> Vec<DQuat> {
-        let mut turns: Vec<DQuat> = Vec::with_capacity(self.target.joints().len());
+    /// The rotation of each joint of the target: that of its partner, or that of its parent.
+    fn target_corrections(&self) -> Vec<DQuat> {
+        let mut corrections: Vec<DQuat> = Vec::with_capacity(self.target.joints().len());
         for (joint, node) in self.target.joints().iter().enumerate() {
-            let of_parent = node.parent.map_or(DQuat::IDENTITY, |parent| turns[parent]);
-            turns.push(self.source_of[joint].map_or(of_parent, |source| self.alignment.turns[source]));
+            let of_parent = node.parent.map_or(DQuat::IDENTITY, |parent| corrections[parent]);
+            corrections.push(self.source_of[joint].map_or(of_parent, |source| self.alignment.corrections[source]));
         }
-        turns
+        corrections
     }
 }

@@ -17,8 +17,8 @@ const MIN_FACING: f64 = 20.0;
 pub enum RetargetWarning {
     /// The figure stands along no axis, neither in its clips nor at rest, so that +Y counts as up.
     UnknownUp,
-    /// It is not known which way source or target faces, because its pose does not stand upright. +Z counts as its
-    /// front, or -Y if +Z is up.
+    /// It is not known which direction source or target faces, because its pose does not stand upright. +Z counts as
+    /// its front, or -Y if +Z is up.
     UnknownFront,
     /// The source faces elsewhere than the target, and the options keep it so.
     KeptFront {
@@ -101,12 +101,12 @@ impl RetargetWarning {
                     .into()
             }
             Self::UnknownFront => {
-                "it is not known which way the source or the target faces, because its pose does not stand upright: +Z \
-                 counts as the front; the option for facing gives another turn"
+                "it is not known which direction the source or the target faces, because its pose does not stand upright: +Z \
+                 counts as the front; the option for facing gives another rotation"
                     .into()
             }
             Self::KeptFront { degrees } => format!(
-                "the target faces elsewhere than the source, which would have to be turned by {degrees:.0} degrees; the options \
+                "the target faces elsewhere than the source, which would have to be rotated by {degrees:.0} degrees; the options \
                  keep it as it is"
             ),
             Self::SwappedSides(which) => format!(
@@ -130,7 +130,7 @@ impl RetargetWarning {
 fn has_swapped_sides(figure: &Figure) -> bool {
     let across = |role: &str| figure.across(role).and_then(DVec3::try_normalize);
     // In some zero poses, the spine is bent.
-    let neck = |hips: usize| Some(figure.way(hips, figure.body.upper_end()?));
+    let neck = |hips: usize| Some(figure.offset(hips, figure.body.upper_end()?));
     let neck = figure.body.joint("hips").and_then(neck);
     let is_straight = matches!((figure.standing(), neck), (Some(up), Some(neck)) if up.angle_between(neck) < MAX_BEND);
     let arms = || across("UpperArm").filter(|_| is_straight);
@@ -143,7 +143,7 @@ fn has_backward_feet(figure: &Figure) -> bool {
     let toes = |body: &Body, side: &str| {
         let foot = body.on_side(side, "Foot")?;
         let toes = body.toes(side, foot)?;
-        figure.way(foot, toes).try_normalize()
+        figure.offset(foot, toes).try_normalize()
     };
     SIDES.iter().all(|side| toes(figure.body, side).is_some_and(|toes| toes.dot(directions.z_axis) < -0.5))
 }

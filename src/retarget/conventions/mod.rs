@@ -163,7 +163,7 @@ impl Roles {
                 added.insert(joint);
             }
         }
-        // A role can contradict that of a joint below it, too. What still does after a few turns is hopeless.
+        // A role can contradict that of a joint below it, too. What still does after a few rounds is hopeless.
         for _ in 0..MAX_ROUNDS {
             let places = places(skeleton, &self.of_joint);
             let wrong = places.iter().enumerate().filter_map(|(joint, place)| match place {
@@ -184,7 +184,7 @@ impl Roles {
     }
 }
 
-/// The most turns in which roles of other conventions are taken back.
+/// The most rounds in which roles of other conventions are taken back.
 const MAX_ROUNDS: usize = 16;
 
 /// A skeleton as one table understands it.
@@ -247,7 +247,7 @@ impl JointNames {
     }
 }
 
-/// The way in which a name is compared with those of a table.
+/// How a name is compared with those of a table.
 #[derive(Clone, Copy, PartialEq)]
 enum NameMatch {
     /// [`normalized`].
