@@ -346,8 +346,7 @@ impl Aligner<'_> {
             // The first thing that hangs from a hand may be anything.
             let is_limb = !matches!(part, "spine" | "chest" | "upperChest" | "neck" | "head" | "jaw" | "Eye" | "Hand");
             let tip = |of: usize| {
-                let toes = Some(()).filter(|()| part == "Foot").and_then(|()| bodies[of].toes(side, joints[of]));
-                toes.or_else(|| bodies[of].end(joints[of]))
+                if part == "Foot" { bodies[of].toes(side, joints[of]) } else { bodies[of].end(joints[of]) }
             };
             offset([tip(0)?, tip(1)?]).filter(|_| is_limb)
         })

@@ -89,7 +89,8 @@ impl<'a> Plan<'a> {
                 let carried = map.pairs.iter().filter(|pair| links.carries(library, map, &target_of, pair));
                 carried.for_each(|pair| is_carried[pair.source] = true);
             }
-            let is_free = |joint: usize| !is_carried[joint] && !links.moves_root(joint);
+            let is_bone = |joint: usize| bodies[0].role(joint).is_some() && !links.moves_root(joint);
+            let is_free = |joint: usize| is_bone(joint) && !is_carried[joint];
             let places = motion.translations().filter(|&(joint, _)| is_free(joint));
             reference = reference.with_translations(source, places);
         }
@@ -171,8 +172,11 @@ impl Links {
         if self.root.is_none() || moves_root || above != self.above[1][pair.target] {
             return false;
         }
-        let [from, to] = map.names(library, *pair);
-        pair.by == MatchedBy::Caller || normalized(&from) == normalized(&to)
+        let have_same_name = || {
+            let [from, to] = map.names(library, *pair);
+            normalized(&from) == normalized(&to)
+        };
+        pair.by == MatchedBy::Caller || have_same_name()
     }
 
     /// True if a joint of the source is the root or above it.
