@@ -151,13 +151,6 @@ impl Retargeting {
     }
 }
 
-impl NamedReport {
-    /// All that a caller should read before a use of the clips, as sentences: what was left out, and what looks wrong.
-    pub fn all_warnings(&self) -> impl Iterator<Item = &str> {
-        self.left_out.iter().chain(&self.warnings).map(String::as_str)
-    }
-}
-
 impl NamedClipReport {
     fn new(library: &Library, clip: &RetargetedClip) -> Self {
         let (made, source) = (library.clip(clip.clip), library.clip(clip.source));
