@@ -5,6 +5,8 @@
 //! exported. `POSSE_BENCH_MEGABYTES` is its size, 60 by default. The sides alternate, so that other jobs of the machine
 //! slow all of them. A ratio is the median of the ratios of the rounds.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a bench fails by a panic")]
+
 use std::fmt::Write;
 use std::hint::black_box;
 use std::io::BufReader;

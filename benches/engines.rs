@@ -1,5 +1,7 @@
 //! Times of all engines on the built-in crowd: skin matrices of one layer. `cargo bench --bench engines`
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a bench fails by a panic")]
+
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use posse::{AdapterKind, CpuEngine, Evaluator, GpuContext, GpuCrowd, GpuEngine, Outputs, Reference, Ticks, demo};
 

@@ -4,6 +4,8 @@
 //! Files come from `POSSE_BENCH_FILES`, separated by commas, or from the collected files beside the checkout. The two
 //! sides alternate, so that other jobs of the machine slow both. A ratio is the median of the ratios of the rounds.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a bench fails by a panic")]
+
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};

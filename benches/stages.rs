@@ -3,6 +3,8 @@
 //!
 //! No engine runs a stage separately. The cost of a stage is the difference to the case before it.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a bench fails by a panic")]
+
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

@@ -1,6 +1,8 @@
 //! The cost of a partly visible crowd: the built-in crowd, skin matrices of one layer. All cases alternate in one
 //! process. `cargo bench --bench visible`; the number of instances may follow `--`, by default 2000.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a bench fails by a panic")]
+
 use std::time::Instant;
 
 use posse::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, GpuEngine, Outputs, Step, Ticks, VisibleInstance, demo};

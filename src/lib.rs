@@ -10,8 +10,8 @@
 //! * [`export`]: writes clips into files.
 //! * [`PackedLibrary`]: a library in two flat arrays, which the GPU and CPU engines read.
 //! * [`CompressedLibrary`]: a library whose keys are integers of a few bits, within an error bound.
-//! * [`Library::retarget`]: clips of one skeleton for another one, by a [`JointMap`]; [`Library::mirror`]: clips with left
-//!   and right exchanged, by a [`MirrorMap`].
+//! * [`Library::retarget`]: clips of one skeleton for another one, by a [`JointMap`]; [`Library::mirror`]: clips with
+//!   left and right exchanged, by a [`MirrorMap`].
 //! * [`Evaluator`]: the trait of the engines [`GpuEngine`], [`CpuEngine`] and [`Reference`].
 //! * [`GpuCrowd`], [`CpuCrowd`]: a crowd that an engine poses frame after frame.
 //! * [`bake`]: arrays of clips at many times, in `f32`, for training data and files.
@@ -147,40 +147,30 @@ pub use self::{
     transition::NewTransition,
 };
 
-/// Items for tests, benches and the command line. They are not part of the public interface and change without notice.
+/// Items for the other packages of the repository and for tests. They are not part of the public interface and change
+/// without notice.
 #[doc(hidden)]
 pub mod low_level {
+    // `posse verify`.
     pub use crate::compress::rig_size;
     pub use crate::contract::checks::check_times;
+    // `posse bake`, which writes GLB files frame by frame.
     pub use crate::export::gltf::animation::FrameAnimation;
+    // Measurements by the command, the page and benches; the list of `posse adapters`; the kernels of `benches/isa`.
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, KernelText, Stopwatch, kernel_limits};
-    pub use crate::import::gltf::meshopt::decode as decode_meshopt;
-    pub use crate::pack::{ClipBytes, record, skin_format};
+    // posse-render, whose records are declared as those of this crate; `posse eval`; tests of buffers.
+    pub use crate::pack::{record, skin_format};
 
-    /// Reads the bytes of a crowd file, with its glTF files from a function.
-    ///
-    /// # Errors
-    /// Those of [`load`](crate::import::crowd::load).
-    pub fn read_crowd_with(
-        library: &mut crate::Library,
-        file: &std::path::Path,
-        bytes: &[u8],
-        open: &dyn Fn(&std::path::Path) -> std::io::Result<Vec<u8>>,
-    ) -> Result<crate::import::crowd::CrowdFile, crate::Error> {
-        crate::import::crowd::from_slice_with(library, file, bytes, open)
-    }
-    /// Objects on a device, whose faults are errors; and their readback.
+    /// Objects on a device, whose faults are errors, their readback, and texts of shaders: for posse-render.
     #[cfg(feature = "gpu")]
     pub mod device {
         pub use crate::gpu::{
-            FrameUploads, Scopes, check_device, create_buffer, create_encoder, fault_point, filled_buffer,
-            largest_binding, read_buffers,
+            FrameUploads, Scopes, check_device, copy_code, create_buffer, create_encoder, fault_point, filled_buffer,
+            largest_binding, read_buffers, shader_text,
         };
-        #[cfg(any(test, feature = "test_support"))]
-        pub use crate::gpu::{faults, wgsl_faults};
     }
-    /// The parts of the glTF importer that read meshes and materials, too.
+    /// The parts of the glTF importer that read meshes and materials, too: for posse-render.
     pub mod file {
         pub use crate::import::fault::Fault;
         pub use crate::import::gltf::accessor::Layout;
@@ -192,11 +182,34 @@ pub mod low_level {
         pub use crate::import::gltf::reader::{Bytes, Reader};
         pub use crate::import::json::JsonPath;
     }
-    /// Single stages of the reference, for tests of one stage.
+    /// Single stages of the reference, for tests of one stage; the command evaluates the phase, too.
     pub mod reference {
         pub use crate::reference::ease::ease;
         pub use crate::reference::phase::{phase, played};
         pub use crate::reference::player_events::{Events, fired};
         pub use crate::reference::sample::value;
+    }
+    /// What only tests of other packages and fuzz targets use.
+    #[cfg(feature = "test_support")]
+    pub mod test_support {
+        use std::io;
+        use std::path::Path;
+
+        #[cfg(feature = "gpu")]
+        pub use crate::gpu::test_support::*;
+        pub use crate::import::gltf::meshopt::decode as decode_meshopt;
+
+        /// Reads the bytes of a crowd file, with its glTF files from a function.
+        ///
+        /// # Errors
+        /// Those of [`load`](crate::import::crowd::load).
+        pub fn read_crowd_with(
+            library: &mut crate::Library,
+            file: &Path,
+            bytes: &[u8],
+            open: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
+        ) -> Result<crate::import::crowd::CrowdFile, crate::Error> {
+            crate::import::crowd::from_slice_with(library, file, bytes, open)
+        }
     }
 }

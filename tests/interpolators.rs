@@ -9,7 +9,8 @@ use posse::{
 };
 
 use crate::support::assert_close::assert_close;
-use crate::support::each_engine::{each_engine, gpu};
+use crate::support::each_engine::each_engine;
+use crate::support::gpu_library::gpu;
 use crate::support::gpu_library::gpu_engine;
 
 #[path = "../examples/custom_interpolation.rs"]

@@ -10,6 +10,8 @@ mod documents;
 mod hand_worked;
 /// The rules of retargeting on random pairs of rigs.
 mod invariants;
+/// Skeletons of very many joints.
+mod large;
 /// What is lost, and errors.
 mod losses;
 /// Pairs of joints: by names, by roles, by files.

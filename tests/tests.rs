@@ -1,5 +1,7 @@
 //! All tests of the public API, one module per theme. Tests of single functions are beside the functions.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
+
 /// Scenes, fixtures and comparisons that the themes share.
 mod support;
 
@@ -48,6 +50,8 @@ mod inverse_kinematics;
 mod large_crowds;
 /// Blending of layers: hand-worked cases, on every engine.
 mod layers;
+/// Modules of a folder do not import each other in a circle, in any crate.
+mod module_circles;
 /// Parameters, synchronised layers and transitions, on every engine.
 mod motion;
 /// Parameters, blend spaces, synchronised layers and transitions: hand-worked cases of each rule, on every engine.

@@ -119,9 +119,9 @@ export interface RetargetReport {
   facing: number | null;
   /** The bones that were turned in the rest pose. */
   aligned: { source: string; target: string; degrees: number }[];
-  /** What looks wrong. */
+  /** What was left out, then what looks wrong. */
   warnings: string[];
-  /** Joints that are missing, ambiguous or cannot be animated. */
+  /** Joints that are missing, ambiguous or cannot be animated: the first of the warnings. */
   left_out: string[];
   source_without_partner: string[];
   target_without_partner: string[];

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use meshopt::ffi;
-use posse::low_level::decode_meshopt;
+use posse::low_level::test_support::decode_meshopt;
 
 use crate::numbers::rest;
 

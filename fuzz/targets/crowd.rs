@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use posse::low_level::read_crowd_with;
+use posse::low_level::test_support::read_crowd_with;
 use posse::{CpuEngine, Library, Step, Ticks};
 use posse_fuzz::{engines, figure, promise, write_seeds_if_asked};
 

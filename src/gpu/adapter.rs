@@ -5,14 +5,22 @@ use std::fmt;
 use crate::error::Error;
 use crate::gpu::environment::Environment;
 use crate::gpu::kernels::kernel_limits;
-use crate::gpu::{AdapterKind, GpuContext};
+
+/// The kinds of adapters that are accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdapterKind {
+    /// A GPU, discrete before integrated; a software renderer if there is no GPU.
+    Any,
+    /// A GPU only.
+    Hardware,
+}
 
 /// An adapter of the machine, and its use for posse.
 #[derive(Debug, Clone)]
 pub struct AdapterDescription {
-    /// The position in the list of [`GpuContext::adapters`].
+    /// The position in the list of [`GpuContext::adapters`](crate::gpu::GpuContext::adapters).
     pub index: usize,
-    /// The adapter. [`GpuContext::with_adapter`] opens it.
+    /// The adapter. [`GpuContext::with_adapter`](crate::gpu::GpuContext::with_adapter) opens it.
     pub adapter: wgpu::Adapter,
     /// The name, driver, backend and type of the adapter, as reported by the system.
     pub info: wgpu::AdapterInfo,
@@ -94,74 +102,6 @@ impl AdapterDescription {
     }
 }
 
-impl GpuContext {
-    /// The adapters of the machine, in the order of wgpu. The environment variable `WGPU_BACKEND` limits them to some
-    /// backends.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if an environment variable of wgpu has a wrong value.
-    ///
-    /// # Examples
-    /// ```
-    /// use posse::GpuContext;
-    ///
-    /// # fn main() -> Result<(), posse::Error> {
-    /// for adapter in GpuContext::adapters()? {
-    ///     println!("{} {}", adapter.index, adapter.info.name);
-    ///     adapter.shortfalls.iter().for_each(|shortfall| println!("  not enough: {shortfall}"));
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn adapters() -> Result<Vec<AdapterDescription>, Error> {
-        pollster::block_on(Self::adapters_async())
-    }
-
-    /// As `adapters`, for a browser, which offers at most one.
-    ///
-    /// # Errors
-    /// Those of `adapters`.
-    pub async fn adapters_async() -> Result<Vec<AdapterDescription>, Error> {
-        Environment::read()?;
-        Ok(list(&Self::instance()).await)
-    }
-
-    /// The adapter with an index in the list of [`adapters`](Self::adapters), or with a part of a name, in any case. An
-    /// adapter whose whole name is given is preferred. A number is always an index.
-    ///
-    /// # Errors
-    /// * [`Error::Usage`] with a list of the adapters if none matches or if several match.
-    /// * Those of [`adapters`](Self::adapters).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn find_adapter(name_or_index: &str) -> Result<AdapterDescription, Error> {
-        pollster::block_on(Self::find_adapter_async(name_or_index))
-    }
-
-    /// As `find_adapter`, for a browser.
-    ///
-    /// # Errors
-    /// Those of `find_adapter`.
-    pub async fn find_adapter_async(name_or_index: &str) -> Result<AdapterDescription, Error> {
-        let mut adapters = Self::adapters_async().await?;
-        let names: Vec<&str> = adapters.iter().map(|adapter| adapter.info.name.as_str()).collect();
-        match find(&names, name_or_index) {
-            Ok(index) => Ok(adapters.swap_remove(index)),
-            Err(fault) => Err(Error::Usage(format!("{fault}; {}", list_of_names(&adapters)))),
-        }
-    }
-
-    /// The adapter that [`new`](Self::new) opens.
-    ///
-    /// # Errors
-    /// [`Error::NoAdapter`] if there is no such adapter; [`Error::Device`] if none of them is enough for posse; those
-    /// of [`adapters`](Self::adapters).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn default_adapter(kind: AdapterKind) -> Result<AdapterDescription, Error> {
-        pollster::block_on(choose(&Self::instance(), kind, None))
-    }
-}
-
 /// The best adapter of a kind that the environment variables allow, and that can present on the surface if there is
 /// one. An adapter that is not enough for posse is only the answer if there is no other, and then an error.
 pub(super) async fn choose(
@@ -197,7 +137,7 @@ fn wanted(kind: AdapterKind, environment: &Environment) -> String {
 }
 
 /// All adapters but that of the backend for tests.
-async fn list(instance: &wgpu::Instance) -> Vec<AdapterDescription> {
+pub(super) async fn list(instance: &wgpu::Instance) -> Vec<AdapterDescription> {
     let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
     let real = adapters.into_iter().filter(|adapter| adapter.get_info().backend != wgpu::Backend::Noop);
     real.enumerate().map(|(index, adapter)| AdapterDescription::new(index, adapter)).collect()
@@ -213,8 +153,20 @@ fn list_of_names(adapters: &[AdapterDescription]) -> String {
     }
 }
 
-/// The position of the name that is meant, or the fault.
-fn find(names: &[&str], wanted: &str) -> Result<usize, String> {
+/// The adapter with an index, or with a part of a name.
+///
+/// # Errors
+/// [`Error::Usage`] with a list of the adapters if none matches or if several match.
+pub(super) fn find(mut adapters: Vec<AdapterDescription>, name_or_index: &str) -> Result<AdapterDescription, Error> {
+    let names: Vec<&str> = adapters.iter().map(|adapter| adapter.info.name.as_str()).collect();
+    match position(&names, name_or_index) {
+        Ok(index) => Ok(adapters.swap_remove(index)),
+        Err(error) => Err(Error::Usage(format!("{error}; {}", list_of_names(&adapters)))),
+    }
+}
+
+/// The position of the name that is meant, or the error.
+fn position(names: &[&str], wanted: &str) -> Result<usize, String> {
     let wanted = wanted.trim();
     if !wanted.is_empty() && wanted.bytes().all(|byte| byte.is_ascii_digit()) {
         let index = wanted.parse().ok().filter(|&index: &usize| index < names.len());
@@ -277,7 +229,7 @@ mod tests {
         for (wanted, index) in
             [("0", 0), ("3", 3), ("llvm", 2), ("LLVMpipe", 2), ("uhd 630", 3), ("nvl", 1), (" nvidia h200 ", 0)]
         {
-            assert_eq!(find(&NAMES, wanted), Ok(index), "{wanted}");
+            assert_eq!(position(&NAMES, wanted), Ok(index), "{wanted}");
         }
     }
 
@@ -292,11 +244,11 @@ mod tests {
             ("", "no adapter has a name with \"\""),
             ("nvidia", "2 adapters have a name with \"nvidia\""),
         ] {
-            let found = find(&NAMES, wanted).unwrap_err();
+            let found = position(&NAMES, wanted).unwrap_err();
             assert!(found.contains(fault), "{found}");
         }
-        assert!(find(&["same", "same"], "same").unwrap_err().contains("2 adapters"));
-        assert!(find(&[], "0").is_err());
+        assert!(position(&["same", "same"], "same").unwrap_err().contains("2 adapters"));
+        assert!(position(&[], "0").is_err());
     }
 
     #[test]

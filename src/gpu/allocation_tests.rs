@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::demo;
 use crate::evaluator::Evaluator;
-use crate::gpu::allocation::faults::{context, each_fault, with_fault_after, with_features};
+use crate::gpu::allocation::faults::with_fault_after;
+use crate::gpu::test_support::{context, context_with, each_fault};
 use crate::gpu::{
     Bandwidth, CrowdOptions, DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, Stopwatch, submit,
 };
@@ -141,7 +142,7 @@ fn a_measurement_without_memory_is_refused() {
 
 #[test]
 fn a_stopwatch_without_memory_is_none() {
-    let gpu = with_features(wgpu::Features::TIMESTAMP_QUERY);
+    let gpu = context_with(wgpu::Features::TIMESTAMP_QUERY);
     for place in 0..2 {
         assert!(with_fault_after(place, || Stopwatch::new(&gpu)).0.is_none());
     }

@@ -1,13 +1,13 @@
 //! A batch on the GPU: instances of one skeleton that need the same mixing, with the buffers of their poses.
 
-use crate::gpu::LayersOutcome;
 use crate::gpu::drive::{Drivers, Parameters, needed_parameters};
 use crate::gpu::goals::{self, Goals};
 use crate::gpu::kernels::{Dispatch, SidePass};
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
-use crate::model::{Goal, Layer, Mixing, SkeletonId};
-use crate::pack::OutputLayout;
+use crate::gpu::{GpuLibrary, LayersOutcome};
+use crate::model::{Goal, Layer, Mixing, Outputs, Pose, SkeletonId};
+use crate::pack::{OutputLayout, OutputNumbers};
 
 /// Instances of one skeleton that need the same mixing, with the buffers of their poses.
 ///
@@ -220,5 +220,16 @@ impl GpuBatch {
     /// contents from frame to frame.
     pub fn visible(&self) -> Option<&wgpu::Buffer> {
         self.visible.as_ref().map(|visible| &visible.list)
+    }
+}
+
+impl GpuLibrary {
+    /// The pose of an instance of a batch, by its place among those read back. `outputs` are the outputs that the crowd
+    /// was made for.
+    ///
+    /// # Panics
+    /// If `numbers` has fewer instances.
+    pub fn pose(&self, batch: &GpuBatch, numbers: &OutputNumbers, place: usize, outputs: Outputs) -> Pose {
+        numbers.pose(&self.packed.skeletons[batch.skeleton().index()], batch.layout(), place, outputs)
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
+use crate::gpu::adapter::is_hardware;
 use crate::gpu::batch::OutputBuffers;
 use crate::gpu::drive::{Drivers, Parameters};
 use crate::gpu::goals::{GoalBuffers, Goals};
@@ -91,7 +92,8 @@ impl<'a> SharedParts<'a> {
         let beginning = packed.displaced.iter().filter(|&&displaced| displaced != NONE).count();
         let transitions = options.transitions.min(packed.instances.len()).max(beginning);
         let goal_turns = GoalTurns::new(packed, packed_skeleton);
-        goal_turns.check(&library.gpu().device.adapter_info(), packed.goal_count, packed_skeleton.reach.links.len())?;
+        let on_hardware = is_hardware(&library.gpu().device.adapter_info());
+        goal_turns.check(on_hardware, packed.goal_count, packed_skeleton.reach.links.len())?;
         let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0).with_goals(goal_turns);
         let all = OutputLayout::new(skeleton, Outputs::ALL);
         let model_stride = plan.kernel.workgroup.joint_capacity.map_or(all.model, |_| layout.model);

@@ -3,17 +3,8 @@
 use std::sync::OnceLock;
 
 use crate::error::Error;
-use crate::gpu::adapter::{AdapterDescription, choose, is_hardware};
+use crate::gpu::adapter::{AdapterDescription, AdapterKind, choose, find, is_hardware, list};
 use crate::gpu::environment::Environment;
-
-/// The kinds of adapters that are accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AdapterKind {
-    /// A GPU, discrete before integrated; a software renderer if there is no GPU.
-    Any,
-    /// A GPU only.
-    Hardware,
-}
 
 /// A device with its queue. It is the only type of the crate that owns a device.
 ///
@@ -121,6 +112,67 @@ impl GpuContext {
     ) -> Result<(Self, wgpu::Adapter), Error> {
         let adapter = choose(instance, AdapterKind::Any, Some(surface)).await?.adapter;
         Ok((open_with_all_limits(&adapter).await?, adapter))
+    }
+
+    /// The adapters of the machine, in the order of wgpu. The environment variable `WGPU_BACKEND` limits them to some
+    /// backends.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if an environment variable of wgpu has a wrong value.
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::GpuContext;
+    ///
+    /// # fn main() -> Result<(), posse::Error> {
+    /// for adapter in GpuContext::adapters()? {
+    ///     println!("{} {}", adapter.index, adapter.info.name);
+    ///     adapter.shortfalls.iter().for_each(|shortfall| println!("  not enough: {shortfall}"));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn adapters() -> Result<Vec<AdapterDescription>, Error> {
+        pollster::block_on(Self::adapters_async())
+    }
+
+    /// As `adapters`, for a browser, which offers at most one.
+    ///
+    /// # Errors
+    /// Those of `adapters`.
+    pub async fn adapters_async() -> Result<Vec<AdapterDescription>, Error> {
+        Environment::read()?;
+        Ok(list(&Self::instance()).await)
+    }
+
+    /// The adapter with an index in the list of [`adapters`](Self::adapters), or with a part of a name, in any case. An
+    /// adapter whose whole name is given is preferred. A number is always an index.
+    ///
+    /// # Errors
+    /// * [`Error::Usage`] with a list of the adapters if none matches or if several match.
+    /// * Those of [`adapters`](Self::adapters).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn find_adapter(name_or_index: &str) -> Result<AdapterDescription, Error> {
+        pollster::block_on(Self::find_adapter_async(name_or_index))
+    }
+
+    /// As `find_adapter`, for a browser.
+    ///
+    /// # Errors
+    /// Those of `find_adapter`.
+    pub async fn find_adapter_async(name_or_index: &str) -> Result<AdapterDescription, Error> {
+        find(Self::adapters_async().await?, name_or_index)
+    }
+
+    /// The adapter that [`new`](Self::new) opens.
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] if there is no such adapter; [`Error::Device`] if none of them is enough for posse; those
+    /// of [`adapters`](Self::adapters).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn default_adapter(kind: AdapterKind) -> Result<AdapterDescription, Error> {
+        pollster::block_on(choose(&Self::instance(), kind, None))
     }
 
     /// The wgpu instance, for the creation of surfaces. It has the backends of the environment variable `WGPU_BACKEND`,

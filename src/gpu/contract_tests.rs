@@ -15,7 +15,7 @@ use crate::gpu::shader::{
     POSE_ENTRY, RESOLVE_GOALS_ENTRY, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_ENTRY, ROOT_MOTION_WORKGROUP_SIZE,
     VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
 };
-use crate::gpu::wgsl_faults::wgsl_faults;
+use crate::gpu::test_support::wgsl_faults;
 use crate::model::{Mixing, Outputs, SkinFormat};
 use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
 use crate::pack::{Features, OutputLayout, PackedCrowd, PackedLibrary};

@@ -175,11 +175,11 @@ impl FrameBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::allocation::faults;
+    use crate::gpu::test_support::device;
 
     #[test]
     fn frames_that_are_never_submitted_keep_no_buffers() {
-        let (device, queue) = faults::device(wgpu::Features::empty());
+        let (device, queue) = device(wgpu::Features::empty());
         let gpu = DeviceAndQueue { device: &device, queue: &queue };
         let uploads = FrameUploads::new(gpu, "test", 16, wgpu::BufferUsages::COPY_SRC);
         let encoder = || device.create_command_encoder(&Default::default());

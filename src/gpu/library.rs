@@ -13,9 +13,9 @@ use crate::gpu::plan::{Plan, PoseKernel};
 use crate::gpu::shader::{
     Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
 };
-use crate::gpu::{DeviceAndQueue, GpuBatch, Scopes, check_device, largest_binding};
-use crate::model::{Mixing, Outputs, Pose};
-use crate::pack::{OutputNumbers, PackedLibrary};
+use crate::gpu::{DeviceAndQueue, Scopes, check_device, largest_binding};
+use crate::model::Mixing;
+use crate::pack::PackedLibrary;
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
@@ -173,15 +173,6 @@ impl GpuLibrary {
     /// The device and the queue of the library.
     pub fn gpu(&self) -> DeviceAndQueue<'_> {
         DeviceAndQueue { device: &self.device, queue: &self.queue }
-    }
-
-    /// The pose of an instance of a batch, by its place among those read back. `outputs` are the outputs that the crowd
-    /// was made for.
-    ///
-    /// # Panics
-    /// If `numbers` has fewer instances.
-    pub fn pose(&self, batch: &GpuBatch, numbers: &OutputNumbers, place: usize, outputs: Outputs) -> Pose {
-        numbers.pose(&self.packed.skeletons[batch.skeleton().index()], batch.layout(), place, outputs)
     }
 
     /// The pipeline of a kernel that poses, compiled at the first request. Two threads may compile the same pipeline:

@@ -32,15 +32,15 @@ mod shader;
 mod shader_files;
 mod shader_pruning;
 mod stopwatch;
+#[cfg(any(test, feature = "test_support"))]
+pub mod test_support;
 mod transitions;
 mod visible;
-#[cfg(any(test, feature = "test_support"))]
-mod wgsl_faults;
 
-pub use adapter::{AdapterDescription, Shortfall};
+pub use adapter::{AdapterDescription, AdapterKind, Shortfall};
 pub use bandwidth::Bandwidth;
 pub use batch::GpuBatch;
-pub use context::{AdapterKind, DeviceAndQueue, GpuContext};
+pub use context::{DeviceAndQueue, GpuContext};
 pub use crowd::GpuCrowd;
 pub use engine::GpuEngine;
 pub use events::GpuEvents;
@@ -50,8 +50,6 @@ pub use options::{CrowdOptions, LayersOutcome};
 pub use shader::KernelText;
 pub use stopwatch::Stopwatch;
 
-#[cfg(any(test, feature = "test_support"))]
-pub use allocation::faults;
 pub use allocation::{create_buffer, create_encoder, fault_point};
 pub(crate) use buffers::upload;
 pub use buffers::{filled_buffer, largest_binding};
@@ -59,8 +57,7 @@ pub use frame_uploads::FrameUploads;
 pub use readback::{check_device, read_buffers};
 pub(crate) use readback::{submit, wait_for_device};
 pub use scopes::Scopes;
-#[cfg(any(test, feature = "test_support"))]
-pub use wgsl_faults::wgsl_faults;
+pub use shader_files::{copy_code, shader_text};
 
 #[cfg(test)]
 mod allocation_tests;

@@ -52,7 +52,7 @@ impl ShaderFile {
 /// rest is left out. Returns the length of the whole text without comments.
 ///
 /// All lines stay, so that messages of compilers name the lines of the file.
-const fn copy_code(text: &[u8], to: &mut [u8]) -> usize {
+pub const fn copy_code(text: &[u8], to: &mut [u8]) -> usize {
     let (mut from, mut length) = (0, 0);
     let (mut is_head, mut is_comment) = (true, false);
     while from < text.len() {
@@ -73,13 +73,15 @@ const fn copy_code(text: &[u8], to: &mut [u8]) -> usize {
 }
 
 /// The text of a WGSL file; on the web, where every byte is downloaded, without comments.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! shader_text {
     ($path:expr) => {{
         const TEXT: &str = include_str!($path);
-        const LENGTH: usize = copy_code(TEXT.as_bytes(), &mut []);
+        const LENGTH: usize = $crate::low_level::device::copy_code(TEXT.as_bytes(), &mut []);
         const BYTES: [u8; LENGTH] = {
             let mut bytes = [0; LENGTH];
-            copy_code(TEXT.as_bytes(), &mut bytes);
+            $crate::low_level::device::copy_code(TEXT.as_bytes(), &mut bytes);
             bytes
         };
         const CODE: &str = match std::str::from_utf8(&BYTES) {
@@ -89,6 +91,7 @@ macro_rules! shader_text {
         if cfg!(target_arch = "wasm32") { CODE } else { TEXT }
     }};
 }
+pub use shader_text;
 
 macro_rules! file {
     ($path:literal) => {
@@ -182,9 +185,9 @@ impl SkinFormat {
     /// ```
     pub const fn wgsl(self) -> &'static str {
         match self {
-            Self::Matrix => include_str!("../../shaders/read/full_matrix.wgsl"),
-            Self::HalfMatrix => include_str!("../../shaders/read/half_matrix.wgsl"),
-            Self::DualQuaternion => include_str!("../../shaders/read/dual_quaternion.wgsl"),
+            Self::Matrix => shader_text!("../../shaders/read/full_matrix.wgsl"),
+            Self::HalfMatrix => shader_text!("../../shaders/read/half_matrix.wgsl"),
+            Self::DualQuaternion => shader_text!("../../shaders/read/dual_quaternion.wgsl"),
         }
     }
 }

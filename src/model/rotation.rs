@@ -23,6 +23,12 @@ pub fn unit(quaternion: DQuat) -> Option<DQuat> {
     (largest > 0.0).then(|| DQuat::from_vec4((numbers / largest).normalize()))
 }
 
+/// The angle in radians between two rotations, precise for small angles, too.
+pub fn angle(one: DQuat, other: DQuat) -> f64 {
+    let difference = one.conjugate() * other;
+    2.0 * difference.xyz().length().atan2(difference.w.abs())
+}
+
 /// A rotation key for spherical interpolation: as stored if its length is within a tenth of 1, otherwise normalised.
 /// `None` for zero.
 ///

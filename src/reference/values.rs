@@ -106,17 +106,15 @@ impl Values {
         time: f64,
         euler_angles: &mut HashMap<usize, DVec3>,
     ) {
-        if track.target.is_rotation(skeleton) {
-            let rotation = sample::rotation(&track.curve, time);
-            match track.target {
-                Target::Property(property) => self.properties[property] = rotation.to_array().to_vec(),
-                Target::Rotation(joint) => self.local[joint].rotation = rotation,
-                _ => unreachable!("no other target is a rotation"),
-            }
-            return;
-        }
-        let value = sample::value(library, &track.curve, time);
         let numbers: &mut [f64] = match track.target {
+            Target::Rotation(joint) => {
+                self.local[joint].rotation = sample::rotation(&track.curve, time);
+                return;
+            }
+            Target::Property(property) if track.target.is_rotation(skeleton) => {
+                self.properties[property] = sample::rotation(&track.curve, time).to_array().to_vec();
+                return;
+            }
             Target::Translation(joint) => self.local[joint].translation.as_mut(),
             Target::Scale(joint) => self.local[joint].scale.as_mut(),
             Target::EulerAngles(joint) => {
@@ -125,8 +123,8 @@ impl Values {
             }
             Target::Weights(joint) => &mut self.weights[joint],
             Target::Property(property) => &mut self.properties[property],
-            Target::Rotation(_) => unreachable!("rotations were driven above"),
         };
+        let value = sample::value(library, &track.curve, time);
         match track.component {
             Some(component) => numbers[component] = value[0],
             None => numbers.copy_from_slice(&value),

@@ -1,26 +1,31 @@
 //! The human body in a pose: its directions and lengths, from the places of joints with known roles.
 //!
 //! The hips and the chest are rigid parts. Whatever the numbers of a zero pose are, up is from the hips to the neck,
-//! and left is from the right to the left upper leg. So they tell how a figure stands, and which way it faces, in any
-//! pose.
+//! and left is from the right to the left upper leg. So they tell how a figure stands, and which direction it faces,
+//! in any pose.
+
+use std::collections::HashMap;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::model::Skeleton;
-use crate::retarget::conventions::Roles;
+use crate::retarget::conventions::{HIPS, Roles};
 
 /// The least length whose quotient with another one is used, as a share of the larger one.
-const LEAST_LENGTH: f64 = 1e-6;
+const MIN_LENGTH: f64 = 1e-6;
 
 /// The roles of the upper ends of the trunk, the best first.
 const UPPER_ENDS: [&str; 6] = ["neck", "head", "upperChest", "chest", "spine", "jaw"];
 
+/// The joints that can carry the arms, the best first.
+const CHESTS: [&str; 4] = ["upperChest", "chest", "spine", HIPS];
+
 /// The lower ends of the spine, the lowest first.
 const LOWER_ENDS: [&str; 5] = ["spine", "chest", "upperChest", "neck", "head"];
-/// The least length of the base of a spine, as a share of the way from the hips to the neck.
-const LEAST_BASE: f64 = 0.05;
-/// The largest angle between the base of a straight spine and the way to the neck, in radians.
-pub(super) const MOST_BENT: f64 = 0.8;
+/// The least length of the base of a spine, as a share of the offset from the hips to the neck.
+const MIN_BASE: f64 = 0.05;
+/// The largest angle between the base of a straight spine and the offset to the neck, in radians.
+pub(super) const MAX_BEND: f64 = 0.8;
 
 /// The sides of roles.
 pub(super) const SIDES: [&str; 2] = ["left", "right"];
@@ -28,8 +33,12 @@ pub(super) const SIDES: [&str; 2] = ["left", "right"];
 /// The joints of a skeleton by their roles in a human body.
 pub(super) struct Body {
     roles: Vec<Option<String>>,
-    /// For each joint, its parent.
+    /// The first joint of each role.
+    joints: HashMap<String, usize>,
+    /// The parent of each joint.
     parents: Vec<Option<usize>>,
+    /// The child of each joint that has no other one.
+    only_children: Vec<Option<usize>>,
     /// The feet, and all joints below them.
     feet: Vec<usize>,
 }
@@ -37,17 +46,29 @@ pub(super) struct Body {
 impl Body {
     /// The body of a skeleton; `is_joint` is true for nodes that can have a role.
     pub fn new(skeleton: &Skeleton, is_joint: &[bool]) -> Self {
-        let roles = Roles::new(skeleton, is_joint).of_joint;
+        Self::of_roles(skeleton, Roles::new(skeleton, is_joint).of_joint)
+    }
+
+    /// The body of a skeleton whose joints have these roles.
+    pub fn of_roles(skeleton: &Skeleton, roles: Vec<Option<String>>) -> Self {
+        let count = roles.len();
         let parents: Vec<_> = skeleton.joints().iter().map(|joint| joint.parent).collect();
-        let mut body = Self { roles, parents, feet: Vec::new() };
-        let mut is_foot = vec![false; body.parents.len()];
-        for joint in 0..is_foot.len() {
-            let role = body.role(joint);
-            let is_below = body.parents[joint].is_some_and(|parent| is_foot[parent]);
-            is_foot[joint] = is_below || role.is_some_and(|role| role.ends_with("Foot") || role.ends_with("Toes"));
+        let mut joints = HashMap::new();
+        let (mut only_children, mut has_several) = (vec![None; count], vec![false; count]);
+        let mut is_foot = vec![false; count];
+        for (joint, (role, parent)) in roles.iter().zip(&parents).enumerate() {
+            is_foot[joint] = parent.is_some_and(|parent| is_foot[parent]);
+            if let Some(role) = role {
+                joints.entry(role.clone()).or_insert(joint);
+                is_foot[joint] |= role.ends_with("Foot") || role.ends_with("Toes");
+            }
+            if let Some(parent) = *parent {
+                has_several[parent] |= only_children[parent].is_some();
+                only_children[parent] = Some(joint).filter(|_| !has_several[parent]);
+            }
         }
-        body.feet = (0..is_foot.len()).filter(|&joint| is_foot[joint]).collect();
-        body
+        let feet = (0..count).filter(|&joint| is_foot[joint]).collect();
+        Self { roles, joints, parents, only_children, feet }
     }
 
     /// The role of a joint.
@@ -57,7 +78,7 @@ impl Body {
 
     /// The joint of a role.
     pub fn joint(&self, role: &str) -> Option<usize> {
-        self.roles.iter().position(|other| other.as_deref() == Some(role))
+        self.joints.get(role).copied()
     }
 
     /// The joint of a role of a side.
@@ -67,9 +88,7 @@ impl Body {
 
     /// The only child of a joint, if it has no role, such as the end of a bone.
     pub fn end(&self, joint: usize) -> Option<usize> {
-        let mut children = (joint + 1..self.parents.len()).filter(|&child| self.parents[child] == Some(joint));
-        let child = children.next().filter(|&child| self.roles[child].is_none())?;
-        children.next().is_none().then_some(child)
+        self.only_children[joint].filter(|&child| self.roles[child].is_none())
     }
 
     /// The feet and all joints below them.
@@ -80,6 +99,16 @@ impl Body {
     /// The upper end of the trunk.
     pub fn upper_end(&self) -> Option<usize> {
         UPPER_ENDS.iter().find_map(|role| self.joint(role))
+    }
+
+    /// The highest joint of the trunk below the neck.
+    pub fn chest(&self) -> Option<usize> {
+        CHESTS.iter().find_map(|role| self.joint(role))
+    }
+
+    /// The joint to which a foot points: the toes, or the end of the foot.
+    pub fn toes(&self, side: &str, foot: usize) -> Option<usize> {
+        self.on_side(side, "Toes").or_else(|| self.end(foot))
     }
 
     /// True if hips and both legs down to the feet are known.
@@ -102,21 +131,27 @@ impl<'a> Figure<'a> {
         Self { body, places: matrices.iter().map(|matrix| matrix.translation).collect() }
     }
 
-    /// The figure of model matrices after the bones that lead away from each joint were turned by the joint's turn.
-    pub fn turned(body: &'a Body, skeleton: &Skeleton, matrices: &[DAffine3], turn: impl Fn(usize) -> DQuat) -> Self {
+    /// The figure of model matrices after the bones that lead away from each joint were rotated by the joint's
+    /// rotation.
+    pub fn corrected(
+        body: &'a Body,
+        skeleton: &Skeleton,
+        matrices: &[DAffine3],
+        correction: impl Fn(usize) -> DQuat,
+    ) -> Self {
         let mut places: Vec<DVec3> = Vec::with_capacity(matrices.len());
         for (joint, node) in skeleton.joints().iter().enumerate() {
             let place = matrices[joint].translation;
             places.push(match node.parent {
-                Some(parent) => places[parent] + turn(parent) * (place - matrices[parent].translation),
-                None => turn(joint) * place,
+                Some(parent) => places[parent] + correction(parent) * (place - matrices[parent].translation),
+                None => correction(joint) * place,
             });
         }
         Self { body, places }
     }
 
-    /// The way from one joint to another.
-    pub fn way(&self, from: usize, to: usize) -> DVec3 {
+    /// The offset from one joint to another.
+    pub fn offset(&self, from: usize, to: usize) -> DVec3 {
         self.places[to] - self.places[from]
     }
 
@@ -125,11 +160,11 @@ impl<'a> Figure<'a> {
     /// Up is towards the neck, unless the base of the spine leads elsewhere: in some zero poses, the spine is bent.
     pub fn directions(&self) -> Option<DMat3> {
         let hips = self.body.joint("hips")?;
-        let neck = self.way(hips, self.body.upper_end()?);
-        let ways = LOWER_ENDS.iter().filter_map(|role| Some(self.way(hips, self.body.joint(role)?)));
-        let base = ways.into_iter().find(|way| way.length() > LEAST_BASE * neck.length());
+        let neck = self.offset(hips, self.body.upper_end()?);
+        let offsets = LOWER_ENDS.iter().filter_map(|role| Some(self.offset(hips, self.body.joint(role)?)));
+        let base = offsets.into_iter().find(|offset| offset.length() > MIN_BASE * neck.length());
         let up = match base {
-            Some(base) if base.angle_between(neck) > MOST_BENT => base,
+            Some(base) if base.angle_between(neck) > MAX_BEND => base,
             _ => neck,
         };
         let up = up.try_normalize()?;
@@ -140,21 +175,41 @@ impl<'a> Figure<'a> {
     /// The directions of the chest, as seen from a joint of the trunk: left, up and ahead. `None` if they do not follow
     /// from the joints.
     pub fn directions_of_chest(&self, joint: usize) -> Option<DMat3> {
-        let up = self.way(joint, self.body.upper_end()?).try_normalize()?;
+        let up = self.offset(joint, self.body.upper_end()?).try_normalize()?;
         frame(self.across("UpperArm").or_else(|| self.across("Shoulder"))?, up)
     }
 
-    /// The way from the right joint of a role to the left one.
+    /// The directions left, up and ahead of the rigid part to which a joint belongs: of the hips, of the chest for
+    /// the joints of trunk, neck and shoulders, of a foot. `None` for other parts, or if they do not follow from the
+    /// joints.
+    pub fn directions_of_part(&self, side: &str, part: &str, joint: usize) -> Option<DMat3> {
+        match part {
+            HIPS => {
+                let up = self.offset(joint, self.body.upper_end()?).try_normalize()?;
+                frame(self.across("UpperLeg")?, up)
+            }
+            "spine" | "chest" | "upperChest" => self.directions_of_chest(joint),
+            "neck" | "head" | "Shoulder" => self.directions_of_chest(self.body.chest()?),
+            "Foot" => {
+                let up = self.offset(joint, self.body.on_side(side, "LowerLeg")?).try_normalize()?;
+                let ahead = self.offset(joint, self.body.toes(side, joint)?);
+                frame(up.cross(ahead), up)
+            }
+            _ => None,
+        }
+    }
+
+    /// The offset from the right joint of a role to the left one.
     pub fn across(&self, role: &str) -> Option<DVec3> {
         let [left, right] = SIDES.map(|side| self.body.on_side(side, role));
-        Some(self.way(right?, left?))
+        Some(self.offset(right?, left?))
     }
 
     /// The length of the legs: upper and lower leg, the mean of both sides.
     pub fn leg(&self) -> Option<f64> {
         let length = |side: &str| -> Option<f64> {
             let [upper, lower, foot] = ["UpperLeg", "LowerLeg", "Foot"].map(|role| self.body.on_side(side, role));
-            Some(self.way(upper?, lower?).length() + self.way(lower?, foot?).length())
+            Some(self.offset(upper?, lower?).length() + self.offset(lower?, foot?).length())
         };
         let sides: Vec<f64> = SIDES.iter().filter_map(|side| length(side)).collect();
         let sum: f64 = sides.iter().sum();
@@ -168,7 +223,7 @@ impl<'a> Figure<'a> {
         let mut length = 0.0;
         while joint != hips {
             let parent = self.body.parents[joint]?;
-            length += self.way(parent, joint).length();
+            length += self.offset(parent, joint).length();
             joint = parent;
         }
         (length > 0.0).then_some(length)
@@ -184,7 +239,8 @@ impl<'a> Figure<'a> {
     pub fn standing(&self) -> Option<DVec3> {
         let up = self.directions()?.y_axis;
         let hips = self.body.joint("hips")?;
-        let legs: DVec3 = SIDES.iter().filter_map(|side| Some(self.way(self.body.on_side(side, "Foot")?, hips))).sum();
+        let legs: DVec3 =
+            SIDES.iter().filter_map(|side| Some(self.offset(self.body.on_side(side, "Foot")?, hips))).sum();
         match legs.try_normalize() {
             Some(legs) if legs.dot(up) < 0.8 => None,
             _ => Some(up),
@@ -201,5 +257,5 @@ fn frame(left: DVec3, up: DVec3) -> Option<DMat3> {
 /// The quotient of two lengths; `None` if one of them is nearly 0.
 pub(super) fn ratio(of: f64, to: f64) -> Option<f64> {
     let largest = of.max(to);
-    (of > LEAST_LENGTH * largest && to > LEAST_LENGTH * largest).then(|| of / to)
+    (of > MIN_LENGTH * largest && to > MIN_LENGTH * largest).then(|| of / to)
 }

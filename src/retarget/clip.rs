@@ -5,40 +5,46 @@ use std::sync::Arc;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::error::Error;
-use crate::model::rotation::unit;
+use crate::model::rotation::{angle, unit};
 use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation, Target, Timeline, Track, Transform};
 use crate::reference::sample;
-use crate::retarget::conventions::normalized;
-use crate::retarget::joint_map::{JointPair, MatchedBy};
+use crate::retarget::joint_map::JointPair;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
-use crate::retarget::plan::{CarriedJoints, Plan};
+use crate::retarget::options::CarriedJoints;
+use crate::retarget::plan::Plan;
 use crate::retarget::report::{
     DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack, TrackMethod,
 };
 use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
-use crate::retarget::root::Root;
+use crate::retarget::root::{Root, StillRoot};
 
 /// The largest sine of the angle between axes of two skeletons that count as the same.
-const MOST_SLOPE: f64 = 1e-4;
+const MAX_SLOPE: f64 = 1e-4;
 
 /// Makes a clip. Its id in the report is that of the original.
-pub(super) fn retarget(plan: &Plan, id: ClipId, budget: &mut KeyBudget) -> Result<(Clip, RetargetedClip), Error> {
+pub(super) fn retarget(
+    plan: &Plan,
+    root: Option<&Root>,
+    id: ClipId,
+    budget: &mut KeyBudget,
+) -> Result<(Clip, RetargetedClip), Error> {
     let clip = plan.library.clip(id);
     let source = MovingJoints::new(plan.library, plan.source, clip);
     let mut rotations = Rotations::new(plan, clip, &source, budget)?;
-    let (origin, ground) = plan.root.as_ref().map_or((DVec3::ZERO, None), |root| root.origin(plan, id));
-    let moved = match &plan.root {
+    let moving = root.and_then(Root::moving);
+    let (origin, ground) = moving.map_or((DVec3::ZERO, None), |root| root.origin(plan, id));
+    let moved = match moving {
         Some(root) => root_track(plan, root, origin, clip, &source, &mut rotations, budget)
             .map_err(|error| TransformPart::Translation.fault(clip, plan.target, root.target, error))?,
         None => None,
     };
     let (made, mut used) = rotations.into_tracks();
-    let carried = carried_tracks(plan, clip, &source, &mut used)?;
+    let carried = carried_tracks(plan, root, clip, &source, &mut used)?;
     let made: Vec<_> = moved.into_iter().chain(made.into_iter().flatten()).chain(carried).collect();
     let report = made.iter().map(|made| RetargetedTrack { target: made.track.target, method: made.method }).collect();
     let dropped = (0..clip.tracks.len()).filter(|&track| !used[track]).map(|track| {
         let target = clip.tracks[track].target;
-        DroppedTrack { track, target, reason: reason(plan, target) }
+        DroppedTrack { track, target, reason: reason(plan, root, target) }
     });
     let tracks: Vec<Track> = made.into_iter().map(|made| made.track).collect();
     let (root_motion, lost_root_motion) = root_motion(plan, clip, &tracks);
@@ -53,14 +59,20 @@ pub(super) fn retarget(plan: &Plan, id: ClipId, budget: &mut KeyBudget) -> Resul
     Ok((retargeted, report))
 }
 
-pub(super) fn reason(plan: &Plan, target: Target) -> DropReason {
-    match (target, TransformPart::of(target)) {
-        (_, Some((joint, _))) if plan.target_of[joint].is_none() => DropReason::Unmapped,
-        (_, Some((_, TransformPart::Translation))) => DropReason::Translation,
-        (_, Some((_, TransformPart::Rotation))) => DropReason::Unmapped,
-        (_, Some((_, TransformPart::Scale))) => DropReason::Scale,
-        (Target::Weights(_), None) => DropReason::Weights,
-        (_, None) => DropReason::Property,
+pub(super) fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropReason {
+    let Some((joint, part)) = TransformPart::of(target) else {
+        return if matches!(target, Target::Weights(_)) { DropReason::Weights } else { DropReason::Property };
+    };
+    if plan.target_of[joint].is_none() || part == TransformPart::Rotation {
+        return DropReason::Unmapped;
+    }
+    let still = root.filter(|_| part == TransformPart::Translation && plan.links.moves_root(joint));
+    match still.and_then(|root| root.still) {
+        Some(StillRoot::Map) => DropReason::StillRoot,
+        Some(StillRoot::ZeroScale(_)) => DropReason::ZeroScale,
+        None if plan.options.translations == CarriedJoints::Root => DropReason::RootAlone,
+        None if part == TransformPart::Scale => DropReason::Scale,
+        None => DropReason::Translation,
     }
 }
 
@@ -89,7 +101,7 @@ fn mapped(plan: &Plan, root: RootMotion) -> Result<RootMotion, LossReason> {
     let from = from.map(|axis| axis.map(|axis| plan.alignment.space * axis));
     for (axis, _) in from.iter().zip(root.translation).filter(|(_, is_wanted)| *is_wanted) {
         let axis = axis.ok_or(LossReason::Axes)?;
-        let same = to.iter().position(|other| other.is_some_and(|other| axis.cross(other).length() <= MOST_SLOPE));
+        let same = to.iter().position(|other| other.is_some_and(|other| axis.cross(other).length() <= MAX_SLOPE));
         mapped.translation[same.ok_or(LossReason::Axes)?] = true;
     }
     // The twist of a yaw is about the vertical axis of both.
@@ -162,7 +174,7 @@ fn knots(
     (knots, moves_above)
 }
 
-/// The way of the root of the target, after that of its partner.
+/// The path of the root of the target, after that of its partner.
 struct RootPath<'a> {
     plan: &'a Plan<'a>,
     root: &'a Root,
@@ -198,8 +210,8 @@ impl<'a> RootPath<'a> {
     fn target_space(&self, time: f64) -> DAffine3 {
         let local = |joint: usize| {
             let node = &self.plan.target.joints()[joint];
-            let turned = || Transform { rotation: self.rotations.local(joint, time), ..node.rest };
-            node.matrix.unwrap_or_else(|| turned().to_affine())
+            let rotated = || Transform { rotation: self.rotations.local(joint, time), ..node.rest };
+            node.matrix.unwrap_or_else(|| rotated().to_affine())
         };
         self.above_target.iter().rev().fold(DAffine3::IDENTITY, |above, &joint| above * local(joint))
     }
@@ -256,26 +268,30 @@ pub(super) fn mapped_curve(curve: &Curve, linear: DMat3, offset: DVec3, size: f6
     }
     let is_value = |element: usize| curve.interpolation() != Interpolation::CubicSpline || element % 3 == 1;
     let map = |(element, numbers): (usize, &[f64])| {
-        let turned = linear * DVec3::from_slice(numbers);
-        (if is_value(element) { turned + offset } else { turned }).to_array()
+        let rotated = linear * DVec3::from_slice(numbers);
+        (if is_value(element) { rotated + offset } else { rotated }).to_array()
     };
     curve.with_values(curve.interpolation(), 3, curve.values().chunks_exact(3).enumerate().flat_map(map).collect())
 }
 
 // Translations and scales of other joints.
 //
-// A joint whose parent is turned as its partner's parent moves by the change of its partner:
+// A joint whose parent is rotated as its partner's parent moves by the change of its partner:
 // `T0 + k P0^-1 D F A (s(t) - s0)`, with the local translations `T0` and `s0` in the two poses that look alike, and the
 // matrices `P0` and `A` of the parents in them, without translation (see `alignment` for `D` and `F`). A scale is
 // multiplied by `T0 / s0`, if the axes of the joints are the same.
 
 /// The tracks of translations and scales that are carried over.
-fn carried_tracks(plan: &Plan, clip: &Clip, source: &MovingJoints, used: &mut [bool]) -> Result<Vec<MadeTrack>, Error> {
+fn carried_tracks(
+    plan: &Plan,
+    root: Option<&Root>,
+    clip: &Clip,
+    source: &MovingJoints,
+    used: &mut [bool],
+) -> Result<Vec<MadeTrack>, Error> {
     let mut made = Vec::new();
-    let Some(root) = plan.root.as_ref().filter(|_| plan.options.translations == CarriedJoints::All) else {
-        return Ok(made);
-    };
-    for pair in plan.map.pairs.iter().filter(|pair| plan.carries(pair, root)) {
+    let Some(root) = root else { return Ok(made) };
+    for pair in plan.map.pairs.iter().filter(|pair| plan.carries(pair)) {
         for part in [TransformPart::Translation, TransformPart::Scale] {
             let is_root = root.target == pair.target;
             let tracks = source.tracks(pair.source, part);
@@ -312,24 +328,13 @@ fn carried_tracks(plan: &Plan, clip: &Clip, source: &MovingJoints, used: &mut [b
 }
 
 impl Plan<'_> {
-    /// True if the translation and scale of a joint are carried over: it was paired by name, its parent is turned as
-    /// that of its partner, and it does not move the root.
-    fn carries(&self, pair: &JointPair, root: &Root) -> bool {
-        let above = self.mapped_above_source(pair.source).and_then(|above| self.target_of[above]);
-        let [from, to] = self.map.names(self.library, *pair);
-        let is_by_name = pair.by == MatchedBy::Caller || normalized(&from) == normalized(&to);
-        let moves_root = self.source.ancestors(root.source).any(|above| above == pair.source)
-            || self.target.ancestors(root.target).any(|above| above == pair.target);
-        is_by_name && !moves_root && above == self.mapped_above_target(pair.target)
-    }
-
-    /// The map from the local translations of a joint of the source to those of its partner. `None` if a joint above the
-    /// partner has a scale of 0.
+    /// The map from the local translations of a joint of the source to those of its partner. `None` if a joint above
+    /// the partner has a scale of 0.
     pub(super) fn change_of_place(&self, pair: &JointPair, scale: f64) -> Option<DAffine3> {
-        let turned = match self.source.joints()[pair.source].parent {
+        let rotated = match self.source.joints()[pair.source].parent {
             Some(parent) => {
-                let turn = self.alignment.turns[parent] * self.alignment.space;
-                DMat3::from_quat(turn) * self.reference.matrices[parent].matrix3
+                let correction = self.alignment.corrections[parent] * self.alignment.space;
+                DMat3::from_quat(correction) * self.reference.matrices[parent].matrix3
             }
             None => DMat3::from_quat(self.alignment.space),
         };
@@ -340,7 +345,7 @@ impl Plan<'_> {
             }
             None => DMat3::IDENTITY,
         };
-        let linear = scale * (own.inverse() * turned);
+        let linear = scale * (own.inverse() * rotated);
         let [from, to] = [self.reference.local[pair.source], self.rest.local[pair.target]];
         let translation = to.translation - linear * from.translation;
         (linear.is_finite() && translation.is_finite()).then_some(DAffine3 { matrix3: linear, translation })
@@ -351,7 +356,7 @@ impl Plan<'_> {
         let axes = [self.alignment.rotations[pair.source], self.rest.rotations[pair.target]];
         let [from, to] = [self.reference.local[pair.source].scale, self.rest.local[pair.target].scale];
         let factor = to / from;
-        (angle(axes[0], axes[1]) <= MOST_SLOPE && factor.is_finite()).then(|| DAffine3::from_scale(factor))
+        (angle(axes[0], axes[1]) <= MAX_SLOPE && factor.is_finite()).then(|| DAffine3::from_scale(factor))
     }
 }
 
@@ -359,7 +364,7 @@ impl Plan<'_> {
 //
 // Let `t` be a mapped joint of the target, `s` its partner, `a` the partner of the nearest mapped joint above `t`. The
 // model-space rotation of `t` is `S(t) S0^-1 T0`. That of the parent of `t` is `Sa(t) Sa0^-1 P0`, with `P0` at rest,
-// because nothing turns between the two. The local rotation of `t` is therefore `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1
+// because nothing rotates between the two. The local rotation of `t` is therefore `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1
 // T0)`. If `a` is also the nearest mapped joint above
 // `s`, and nothing moves between the two, the middle is `M s(t)` with the local rotation `s(t)` and a constant `M`.
 
@@ -404,8 +409,29 @@ pub(super) struct Rotations<'a> {
     /// True for each joint of the target that is not exactly at the wanted rotation, because it or one above was
     /// resampled.
     is_off: Vec<bool>,
+    /// The rotation from the nearest mapped joint above to each joint of the source without a partner. `None` if a
+    /// joint of them moves.
+    gaps: Vec<Option<DQuat>>,
+    /// True for each joint of the source without a partner on whose gap a track depends.
+    is_held: Vec<bool>,
     /// The tracks of the source on which made tracks depend.
     pub used: Vec<bool>,
+}
+
+/// The rotations from mapped joints to the joints below that have no partner.
+fn gaps(plan: &Plan, source: &MovingJoints) -> Vec<Option<DQuat>> {
+    let mut gaps: Vec<Option<DQuat>> = Vec::with_capacity(plan.target_of.len());
+    for (joint, node) in plan.source.joints().iter().enumerate() {
+        let above = node.parent.filter(|&parent| plan.target_of[parent].is_none());
+        let moves = source.moves(joint, TransformPart::Rotation);
+        // Any time will do.
+        let own = Some(joint).filter(|_| !moves).map(|joint| source.rotation(joint, 0.0));
+        gaps.push(match above {
+            Some(above) => gaps[above].zip(own).map(|(above, own)| above * own),
+            None => own,
+        });
+    }
+    gaps
 }
 
 impl<'a> Rotations<'a> {
@@ -418,7 +444,9 @@ impl<'a> Rotations<'a> {
     ) -> Result<Self, Error> {
         let count = plan.target.joints().len();
         let used = vec![false; clip.tracks.len()];
-        let mut rotations = Self { plan, clip, source, made: Vec::new(), is_off: Vec::with_capacity(count), used };
+        let (gaps, is_held) = (gaps(plan, source), vec![false; plan.target_of.len()]);
+        let is_off = Vec::with_capacity(count);
+        let mut rotations = Self { plan, clip, source, made: Vec::new(), is_off, gaps, is_held, used };
         for joint in 0..count {
             let is_above_off = plan.target.joints()[joint].parent.is_some_and(|parent| rotations.is_off[parent]);
             let made = match plan.source_of[joint].map(|partner| MappedJoint::new(plan, joint, partner)) {
@@ -432,6 +460,7 @@ impl<'a> Rotations<'a> {
             rotations.is_off.push(is_above_off || made.as_ref().is_some_and(is_resampled));
             rotations.made.push(made);
         }
+        rotations.use_held();
         Ok(rotations)
     }
 
@@ -467,7 +496,7 @@ impl<'a> Rotations<'a> {
                     return self.constant(mapped.joint, rotation);
                 }
                 &[(index, track)] if matches!(track.target, Target::Rotation(_)) => {
-                    if let Some(curve) = turned_curve(&track.curve, before, after)? {
+                    if let Some(curve) = rotated_curve(&track.curve, before, after)? {
                         self.used[index] = true;
                         let track = Track::new(Target::Rotation(mapped.joint), curve);
                         return Ok(Some(MadeTrack { track, method: TrackMethod::Exact }));
@@ -505,17 +534,28 @@ impl<'a> Rotations<'a> {
     /// The constants `A` and `B` if the local rotation of a joint is `A s(t) B`, with the local rotation `s(t)` of its
     /// partner.
     fn factors(&mut self, mapped: &MappedJoint) -> Option<(DQuat, DQuat)> {
-        let (plan, source) = (self.plan, self.source);
-        let between: Vec<usize> =
-            plan.source.ancestors(mapped.partner).take_while(|&between| Some(between) != mapped.above).collect();
-        let moves = |joint: &usize| source.moves(*joint, TransformPart::Rotation);
-        if mapped.above != plan.mapped_above_source(mapped.partner) || between.iter().any(moves) {
+        if mapped.above != self.plan.mapped_above_source(mapped.partner) {
             return None;
         }
-        // What stands still may be held in another pose than that of rest. Any time will do.
-        let held = between.iter().flat_map(|&joint| source.tracks(joint, TransformPart::Rotation));
-        held.for_each(|&(index, _)| self.used[index] = true);
-        Some((canonical(mapped.before * self.product(&between, 0.0)), canonical(mapped.after)))
+        let gap = self.plan.source.joints()[mapped.partner].parent.filter(|&parent| Some(parent) != mapped.above);
+        let Some(gap) = gap else { return Some((canonical(mapped.before), canonical(mapped.after))) };
+        // What stands still may be held in another pose than that of rest.
+        let held = self.gaps[gap]?;
+        self.is_held[gap] = true;
+        Some((canonical(mapped.before * held), canonical(mapped.after)))
+    }
+
+    /// Marks the tracks of the joints between mapped joints that made tracks depend on.
+    fn use_held(&mut self) {
+        for joint in (0..self.is_held.len()).rev().filter(|&joint| self.plan.target_of[joint].is_none()) {
+            if self.is_held[joint] {
+                let tracks = self.source.tracks(joint, TransformPart::Rotation);
+                tracks.iter().for_each(|&(index, _)| self.used[index] = true);
+                if let Some(parent) = self.plan.source.joints()[joint].parent {
+                    self.is_held[parent] = true;
+                }
+            }
+        }
     }
 
     /// The times at which the rotation of a joint may have a kink or a jump. It depends on these joints of the source,
@@ -551,12 +591,12 @@ impl<'a> Rotations<'a> {
         if angle(rotation, rest) <= 1e-9 {
             return Ok(None);
         }
-        let curve = super::clip::single_key(rotation.normalize().to_array().to_vec())?;
+        let curve = single_key(rotation.normalize().to_array().to_vec())?;
         let track = Track::new(Target::Rotation(joint), curve);
         Ok(Some(MadeTrack { track, method: TrackMethod::Constant }))
     }
 
-    /// The joints of the source from one joint and from another up to the nearest joint above both, each way without
+    /// The joints of the source from one joint and from another up to the nearest joint above both, each path without
     /// that joint.
     fn path(&self, from: Option<usize>, to: usize) -> (Vec<usize>, Vec<usize>) {
         let chain = |joint: usize| std::iter::once(joint).chain(self.plan.source.ancestors(joint)).collect();
@@ -581,19 +621,13 @@ fn canonical(rotation: DQuat) -> DQuat {
 
 /// A curve of rotations with each key, and each tangent, multiplied from both sides. `None` if a key of zeros would
 /// have to be changed: it counts as the identity, before and after.
-pub(super) fn turned_curve(curve: &Curve, before: DQuat, after: DQuat) -> Result<Option<Curve>, Error> {
+pub(super) fn rotated_curve(curve: &Curve, before: DQuat, after: DQuat) -> Result<Option<Curve>, Error> {
     if before == DQuat::IDENTITY && after == DQuat::IDENTITY {
         return Ok(Some(curve.clone()));
     }
     if curve.zero_key().is_some() {
         return Ok(None);
     }
-    let turn = |numbers: &[f64]| (before * DQuat::from_slice(numbers) * after).to_array();
-    curve.with_values(curve.interpolation(), 4, curve.values().chunks_exact(4).flat_map(turn).collect()).map(Some)
-}
-
-/// The angle between two rotations, precise for small angles, too.
-pub(crate) fn angle(one: DQuat, other: DQuat) -> f64 {
-    let difference = one.conjugate() * other;
-    2.0 * difference.xyz().length().atan2(difference.w.abs())
+    let rotate = |numbers: &[f64]| (before * DQuat::from_slice(numbers) * after).to_array();
+    curve.with_values(curve.interpolation(), 4, curve.values().chunks_exact(4).flat_map(rotate).collect()).map(Some)
 }

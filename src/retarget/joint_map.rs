@@ -99,7 +99,7 @@ pub enum MapRemark {
     Ambiguous {
         /// The name, normalised name or role.
         name: String,
-        /// The way in which it was compared.
+        /// How it was compared.
         by: MatchedBy,
         /// The joints of the source with it.
         sources: Vec<usize>,
@@ -181,11 +181,8 @@ impl JointMap {
     /// # Errors
     /// [`Error::Usage`] if there is no such skeleton.
     pub fn by_names(library: &Library, source: SkeletonId, target: SkeletonId) -> Result<Self, Error> {
-        let side = |id: SkeletonId| match library.skeletons().get(id.index()) {
-            Some(skeleton) => Ok(Side::new(skeleton, are_joints(library, id))),
-            None => Err(Error::Usage(no_such("skeleton", id.index(), "library", library.skeletons().len()))),
-        };
-        let (pairs, remarks) = match_joints(&mut side(source)?, &mut side(target)?);
+        let [mut of_source, mut of_target] = [Side::of(library, source)?, Side::of(library, target)?];
+        let (pairs, remarks) = match_joints(&mut of_source, &mut of_target);
         Ok(Self { pairs, remarks, ..Self::new(source, target) })
     }
 
@@ -243,6 +240,14 @@ impl<'a> Side<'a> {
     pub fn new(skeleton: &'a Skeleton, is_joint: Vec<bool>) -> Self {
         let roles = Roles::new(skeleton, &is_joint);
         Self { skeleton, is_free: is_joint, roles }
+    }
+
+    /// The joints of a skeleton of a library.
+    fn of(library: &'a Library, id: SkeletonId) -> Result<Self, Error> {
+        match library.skeletons().get(id.index()) {
+            Some(skeleton) => Ok(Self::new(skeleton, are_joints(library, id))),
+            None => Err(Error::Usage(no_such("skeleton", id.index(), "library", library.skeletons().len()))),
+        }
     }
 
     fn ground(&self, joint: usize) -> Option<RoleGround> {
@@ -367,8 +372,56 @@ fn role_keys(source: &Roles, target: &Roles) -> [Vec<Option<String>>; 2] {
     ]
 }
 
+/// The roles of the joints of both skeletons of a map, where the pairs tell more than each skeleton alone: the partner
+/// of a joint with a role has it, too.
+///
+/// * A pair of the caller is right. If its joints have different roles, the one that is better known counts, and that
+///   of the target if both are known as well. Joints of two trunks may differ.
+/// * Another pair only gives a role to a joint that has none, if no other joint of its skeleton has the role.
+pub(super) fn roles_of_pairs(library: &Library, map: &JointMap) -> [Roles; 2] {
+    let roles = [map.source, map.target].map(|id| Roles::new(library.skeleton(id), &are_joints(library, id)));
+    shared_roles(&map.pairs, roles)
+}
+
+fn shared_roles(pairs: &[JointPair], mut roles: [Roles; 2]) -> [Roles; 2] {
+    let joint_of = |pair: &JointPair, side: usize| if side == 0 { pair.source } else { pair.target };
+    let role_of =
+        |roles: &[Roles; 2], pair: &JointPair, side: usize| roles[side].of_joint[joint_of(pair, side)].clone();
+    let is_of_trunk = |role: &Option<String>| role.as_deref().is_some_and(|role| TRUNK.contains(&role));
+    // The roles that pairs of the caller give to the joints of each skeleton.
+    let mut given: [HashMap<String, usize>; 2] = Default::default();
+    for pair in pairs.iter().filter(|pair| pair.by == MatchedBy::Caller) {
+        let known = [0, 1].map(|side| role_of(&roles, pair, side));
+        if known[0] == known[1] || known.iter().all(is_of_trunk) {
+            continue;
+        }
+        let rank = |side: usize| roles[side].grounds[joint_of(pair, side)].map_or(usize::MAX, |ground| ground as usize);
+        let better = if rank(0) < rank(1) { 0 } else { 1 };
+        if let Some(role) = &known[better] {
+            given[1 - better].entry(role.clone()).or_insert(joint_of(pair, 1 - better));
+        }
+    }
+    for (side, given) in given.into_iter().enumerate() {
+        roles[side].give(given);
+    }
+    let taken = |roles: &Roles| roles.of_joint.iter().flatten().cloned().collect::<HashSet<String>>();
+    let mut taken = [taken(&roles[0]), taken(&roles[1])];
+    for pair in pairs {
+        let [of_source, of_target] = [0, 1].map(|side| role_of(&roles, pair, side));
+        let (side, role) = match (of_source, of_target) {
+            (Some(role), None) => (1, role),
+            (None, Some(role)) => (0, role),
+            _ => continue,
+        };
+        if taken[side].insert(role.clone()) {
+            roles[side].set(joint_of(pair, side), role, RoleGround::Partner);
+        }
+    }
+    roles
+}
+
 /// Remarks on essential joints without a partner.
-fn missing(pairs: &[JointPair], source: &Roles, target: &Roles) -> Vec<MapRemark> {
+pub(super) fn missing(pairs: &[JointPair], source: &Roles, target: &Roles) -> Vec<MapRemark> {
     let has_partner = |one_of: &[&str]| {
         let is_one = |role: &Option<String>| role.as_deref().is_some_and(|role| one_of.contains(&role));
         pairs.iter().any(|pair| is_one(&source.of_joint[pair.source]) || is_one(&target.of_joint[pair.target]))
@@ -474,10 +527,11 @@ impl JointMap {
     /// { "joints": { "SOURCE": "TARGET" }, "root": "SOURCE", "translation": "scaled", "scale": 1.1 }
     /// ```
     ///
-    /// `joints` names the pairs; without it, they follow from names and roles as with [`by_names`](Self::by_names).
-    /// `root` is a joint of the source. `translation` is `scaled`, the default, `full` or `none`, as in
-    /// [`RootTranslation`]; `scale` is for `scaled`. A pair with a name that several joints have is left out, with a
-    /// remark.
+    /// `joints` names the pairs; without it, they follow from names and roles as with [`by_names`](Self::by_names). The
+    /// role in a human that one joint of a pair has is that of the other one, too. `root` is a joint of the source.
+    /// `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`. A
+    /// pair with a name that several joints have is left out, with a remark, and joints that a human needs and that have
+    /// no partner are listed in a [`MapRemark::Missing`].
     ///
     /// # Errors
     /// [`Error::Import`] with a JSON path if the JSON cannot be read, a joint does not exist or has two partners, or
@@ -489,23 +543,30 @@ impl JointMap {
         name: &Path,
         json: &[u8],
     ) -> Result<Self, Error> {
-        let mut map = Self::by_names(library, source, target)?;
-        read(&mut map, library, json).map_err(|fault| fault.in_file(name))?;
+        let sides = [Side::of(library, source)?, Side::of(library, target)?];
+        let mut map = Self::new(source, target);
+        read(&mut map, sides, json).map_err(|fault| fault.in_file(name))?;
         Ok(map)
     }
 }
 
-fn read(map: &mut JointMap, library: &Library, json: &[u8]) -> Result<(), Fault> {
+fn read(map: &mut JointMap, [mut source, mut target]: [Side; 2], json: &[u8]) -> Result<(), Fault> {
     // The derived parser reads a list as the fields in their order.
     let json = without_mark(json);
     if json.trim_ascii_start().first() != Some(&b'{') {
         return Err(Fault::new("JSON", "a map file is an object, such as { \"joints\": { \"Hips\": \"pelvis\" } }"));
     }
     let MapDocument { joints, root, translation, scale } = parse_json(json)?;
-    let [source, target] = [map.source, map.target].map(|id| Names::new(library, id));
-    if let Some(Pairs(pairs)) = joints {
-        (map.pairs, map.remarks) = read_pairs(&source, &target, &pairs)?;
-    }
+    let names = [Names::new(&source), Names::new(&target)];
+    (map.pairs, map.remarks) = match joints {
+        Some(Pairs(pairs)) => {
+            let (pairs, mut remarks) = read_pairs(&names, &pairs)?;
+            let [source, target] = shared_roles(&pairs, [source.roles, target.roles]);
+            remarks.extend(missing(&pairs, &source, &target));
+            (pairs, remarks)
+        }
+        None => match_joints(&mut source, &mut target),
+    };
     map.translation = match (translation, scale) {
         (Translation::Scaled, scale) => RootTranslation::Scaled(scale),
         (_, Some(_)) => {
@@ -520,7 +581,7 @@ fn read(map: &mut JointMap, library: &Library, json: &[u8]) -> Result<(), Fault>
     let Some(root) = root else { return Ok(()) };
     let place = JsonPath::ROOT;
     let path = place.field("root");
-    let found = source.find(&root, "source", &path)?;
+    let found = names[0].find(&root, "source", &path)?;
     match found.as_slice() {
         [joint] if map.target_of(*joint).is_some() => map.root = Some(*joint),
         [_] => {
@@ -535,8 +596,7 @@ fn read(map: &mut JointMap, library: &Library, json: &[u8]) -> Result<(), Fault>
 }
 
 fn read_pairs(
-    source: &Names,
-    target: &Names,
+    [source, target]: &[Names; 2],
     pairs: &[(String, String)],
 ) -> Result<(Vec<JointPair>, Vec<MapRemark>), Fault> {
     let (mut found, mut remarks): (Vec<JointPair>, _) = (Vec::new(), Vec::new());
@@ -567,14 +627,15 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn new(library: &'a Library, id: SkeletonId) -> Self {
+    /// The names of joints of which none has a partner yet.
+    fn new(side: &Side<'a>) -> Self {
         let mut nodes: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (index, joint) in library.skeleton(id).joints().iter().enumerate() {
+        for (index, joint) in side.skeleton.joints().iter().enumerate() {
             if let Some(name) = joint.name.as_deref() {
                 nodes.entry(name).or_default().push(index);
             }
         }
-        Self { nodes, is_joint: are_joints(library, id) }
+        Self { nodes, is_joint: side.is_free.clone() }
     }
 
     /// The joints of a name, at least one.
@@ -594,6 +655,46 @@ impl<'a> Names<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Joint;
+
+    /// A chain of joints with these names.
+    fn add(library: &mut Library, names: &[&str]) -> SkeletonId {
+        let joint = |(index, name): (usize, &&str)| {
+            let parent = index.checked_sub(1);
+            Joint { name: Some((*name).into()), parent, ..Joint::default() }
+        };
+        let skeleton = Skeleton::new(None, names.iter().enumerate().map(joint).collect(), Vec::new());
+        library.add_skeleton(skeleton.unwrap())
+    }
+
+    #[test]
+    fn partners_have_the_same_roles() {
+        let mut library = Library::new();
+        let known = add(&mut library, &["Hips", "Spine", "LeftShoulder", "LeftArm", "LeftForeArm"]);
+        let unknown = add(&mut library, &["a", "b", "c", "d", "e"]);
+        let by = MatchedBy::Caller;
+        let roles = |[source, target]: [SkeletonId; 2], pairs: &[(usize, usize)]| {
+            let pairs = pairs.iter().map(|&(source, target)| JointPair { source, target, by }).collect();
+            let map = JointMap { pairs, ..JointMap::new(source, target) };
+            roles_of_pairs(&library, &map).map(|roles| {
+                let role = |role: &Option<String>| role.clone().unwrap_or_default();
+                roles.of_joint.iter().map(role).collect::<Vec<_>>()
+            })
+        };
+        let right = ["hips", "spine", "leftShoulder", "leftUpperArm", "leftLowerArm"];
+        let all: Vec<_> = (0..5).map(|joint| (joint, joint)).collect();
+        assert_eq!(roles([unknown, known], &all)[0], right);
+        assert_eq!(roles([known, unknown], &all)[1], right);
+        assert_eq!(roles([known, unknown], &[(0, 1), (3, 4)])[1], ["", "hips", "", "", "leftUpperArm"]);
+        // A pair of the caller is right: what the names of the source call a clavicle is an upper arm.
+        let arm = [(0, 0), (2, 1), (3, 2)];
+        let target = add(&mut library, &["pelvis", "upperarm_l", "lowerarm_l", "hand_l"]);
+        let pairs = arm.iter().map(|&(source, target)| JointPair { source, target, by }).collect();
+        let map = JointMap { pairs, ..JointMap::new(known, target) };
+        let [source, _] = roles_of_pairs(&library, &map);
+        let found: Vec<_> = source.of_joint.iter().map(|role| role.as_deref().unwrap_or_default()).collect();
+        assert_eq!(found, ["hips", "spine", "leftUpperArm", "leftLowerArm", ""]);
+    }
 
     #[test]
     fn a_normalized_name_has_no_namespace_separators_and_capitals() {

@@ -3,17 +3,17 @@
 //! A mirror image is a retargeting of a rig onto itself with the joints of both sides exchanged. The reflection in the
 //! plane is `-H`, with the half turn `H` about its normal. With model-space rotations `S(t)` of the partner of a joint,
 //! `S0` in a pose that is its own mirror image, and `T0` of the joint itself in that pose, the rotation of the joint is
-//! `(H S(t) H^-1) (H S0 H^-1)^-1 T0 = H S(t) (H S0)^-1 T0`. That is the rule of a retargeting whose space is turned
+//! `(H S(t) H^-1) (H S0 H^-1)^-1 T0 = H S(t) (H S0)^-1 T0`. That is the rule of a retargeting whose space is rotated
 //! by `H`, see [`alignment`](super::alignment): the local rotation is `A s(t) B` with constants, so that keys stay
 //! exact. A translation is carried over with a factor of -1. Root joints are no exception: the plane of each contains
 //! its place at rest.
 //!
 //! **The pose that is its own mirror image** is the rest pose. If that is not symmetric, but the bind pose of the
-//! skin is, it is that one. If neither is, the mirror image of the pose is turned bone by bone, from the top downward,
-//! until its bones point where those of the pose point ([`turns`]). So the mirrored figure has the mirrored directions
-//! of the original in any case. Of a human, only the joints with roles count: hair that falls to one side is a matter
-//! of shape, not of pose. The figure may also face obliquely at rest: then `H0`, the half turn about its own normal,
-//! stands for `H` in that pose.
+//! skin is, it is that one. If neither is, the mirror image of the pose is rotated bone by bone, from the top downward,
+//! until its bones point where those of the pose point ([`corrections`]). So the mirrored figure has the mirrored
+//! directions of the original in any case. Of a human, only the joints with roles count: hair that falls to one side is
+//! a matter of shape, not of pose. The figure may also face obliquely at rest: then `H0`, the half turn about its own
+//! normal, stands for `H` in that pose.
 //!
 //! **A joint on one side without a partner**, as a sword, moves relative to its parent as in a mirror: its own motion
 //! is reflected, relative to its rest pose.
@@ -21,18 +21,19 @@
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::error::Error;
-use crate::model::{
-    Clip, ClipId, Curve, Interpolation, Library, Skeleton, Target, Track, Transform, no_such, rotation,
-};
+use crate::model::rotation::{self, angle, unit};
+use crate::model::{Clip, ClipId, Curve, Interpolation, Library, Skeleton, Target, Track, Transform, no_such};
 use crate::reference::values::{Values, model_matrices};
 use crate::retarget::alignment::Alignment;
 use crate::retarget::body::{Body, Figure, SIDES};
-use crate::retarget::clip::{MadeTrack, Rotations, angle, mapped_curve, reason, root_motion, turned_curve};
+use crate::retarget::clip::{MadeTrack, Rotations, mapped_curve, reason, root_motion, rotated_curve};
 use crate::retarget::joint_map::{JointMap, JointPair, MatchedBy, are_joints};
 use crate::retarget::mirror_map::{MirrorMap, direction_to_left, half_turn, middle};
 use crate::retarget::motion::Motion;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
-use crate::retarget::plan::{ModelPose, Plan, ReferencePose, RetargetOptions};
+use crate::retarget::options::RetargetOptions;
+use crate::retarget::plan::{Links, Plan};
+use crate::retarget::pose::{ModelPose, ReferencePose};
 use crate::retarget::report::{DropReason, DroppedTrack, RetargetedClip, RetargetedTrack, TrackMethod};
 use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
 
@@ -77,10 +78,10 @@ pub enum MirrorRemark {
         /// The joints.
         joints: Vec<usize>,
     },
-    /// Neither the rest pose nor a bind pose is symmetric. Bones were turned, so that they have the mirrored directions
-    /// of their partners.
+    /// Neither the rest pose nor a bind pose is symmetric. Bones were rotated, so that they have the mirrored
+    /// directions of their partners.
     Asymmetric {
-        /// The joints whose bones were turned.
+        /// The joints whose bones were rotated.
         joints: Vec<usize>,
         /// The largest angle in degrees.
         degrees: f64,
@@ -230,8 +231,9 @@ fn made_clips(
     if !joints.is_empty() {
         remarks.push(MirrorRemark::Alone { joints });
     }
-    if let Some(degrees) = pose.turned.iter().map(|turned| turned.1).reduce(f64::max) {
-        remarks.push(MirrorRemark::Asymmetric { joints: pose.turned.iter().map(|turned| turned.0).collect(), degrees });
+    if let Some(degrees) = pose.rotated.iter().map(|rotated| rotated.1).reduce(f64::max) {
+        let joints = pose.rotated.iter().map(|rotated| rotated.0).collect();
+        remarks.push(MirrorRemark::Asymmetric { joints, degrees });
     }
     Ok((made, remarks))
 }
@@ -252,17 +254,18 @@ fn plan<'a>(
     let space = half_turn(map.normal);
     // Below the first joint with a partner, the pose has a plane of its own.
     let own = half_turn(pose.normal) * space.conjugate();
-    let mut turns: Vec<DQuat> = Vec::with_capacity(partner_of.len());
+    let mut corrections: Vec<DQuat> = Vec::with_capacity(partner_of.len());
     for (joint, node) in skeleton.joints().iter().enumerate() {
-        let above = node.parent.map_or(DQuat::IDENTITY, |parent| turns[parent]);
-        turns.push(if partner_of[joint].is_some() { (pose.turns[joint] * own).normalize() } else { above });
+        let above = node.parent.map_or(DQuat::IDENTITY, |parent| corrections[parent]);
+        corrections.push(if partner_of[joint].is_some() { (pose.corrections[joint] * own).normalize() } else { above });
     }
-    let rotations = turns.iter().zip(&pose.pose.rotations).map(|(turn, rotation)| *turn * space * *rotation).collect();
+    let rotations = corrections.iter().zip(&pose.pose.rotations);
+    let rotations = rotations.map(|(correction, rotation)| *correction * space * *rotation).collect();
     let alignment = Alignment {
         is_same: true,
         space,
         rotations,
-        turns,
+        corrections,
         up: [DVec3::Y; 2],
         is_up_known: true,
         is_front_known: true,
@@ -270,6 +273,8 @@ fn plan<'a>(
         facing: None,
         bones: Vec::new(),
     };
+    let rest = ModelPose::new(skeleton, &pose.pose.local);
+    let links = Links::new(library, pairs, options, &rest, [&partner_of, &partner_of]);
     Plan {
         library,
         map: pairs,
@@ -277,14 +282,14 @@ fn plan<'a>(
         source: skeleton,
         target: skeleton,
         reference: ModelPose::new(skeleton, &pose.pose.local),
-        rest: ModelPose::new(skeleton, &pose.pose.local),
+        rest,
         alignment,
         motion: Motion::new(library, skeleton, &bodies[0], &[]),
         bodies,
         target_of: partner_of.clone(),
         source_of: partner_of,
-        root: None,
-        remark: None,
+        links,
+        missing: Vec::new(),
         target_size: crate::compress::rig_size(skeleton),
     }
 }
@@ -330,7 +335,7 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
     let report = made.iter().map(|made| RetargetedTrack { target: made.track.target, method: made.method }).collect();
     let dropped = (0..clip.tracks.len()).filter(|&track| !used[track]).map(|track| {
         let target = clip.tracks[track].target;
-        DroppedTrack { track, target, reason: reason(plan, target) }
+        DroppedTrack { track, target, reason: reason(plan, None, target) }
     });
     let dropped = dropped.collect();
     let tracks: Vec<Track> = made.into_iter().map(|made| made.track).collect();
@@ -388,10 +393,10 @@ impl Carried {
         }
         // Relative to its parent, in the plane of the pose.
         let parent = plan.held_rotation(joints[target].parent);
-        let turn = joints[target].parent.map_or(DQuat::IDENTITY, |parent| plan.alignment.turns[parent]);
-        let mirror = (parent.conjugate() * turn * plan.alignment.space * parent).normalize();
+        let correction = joints[target].parent.map_or(DQuat::IDENTITY, |parent| plan.alignment.corrections[parent]);
+        let mirror = (parent.conjugate() * correction * plan.alignment.space * parent).normalize();
         let Transform { translation, rotation, .. } = joints[target].rest;
-        let rest = rotation::unit(rotation).unwrap_or(DQuat::IDENTITY);
+        let rest = unit(rotation).unwrap_or(DQuat::IDENTITY);
         let linear = -DMat3::from_quat(mirror);
         let place = DAffine3 { matrix3: linear, translation: translation - linear * translation };
         let factors = [mirror, (rest.conjugate() * mirror.conjugate() * rest).normalize()];
@@ -414,7 +419,7 @@ impl Carried {
             (TransformPart::Rotation, Some([before, after]), _) => {
                 let [(_, track)] = tracks else { return Ok(Vec::new()) };
                 let curve = match track.target {
-                    Target::Rotation(_) => turned_curve(&track.curve, before, after)?,
+                    Target::Rotation(_) => rotated_curve(&track.curve, before, after)?,
                     _ => None,
                 };
                 return Ok(curve.map(|curve| exact(Target::Rotation(self.target), None, curve)).into_iter().collect());
@@ -472,7 +477,7 @@ fn single_number(track: &Track, target: Target, map: DAffine3) -> Option<Result<
     })
 }
 
-/// The map from the scales of a joint to those of its partner, whose axes are turned by a rotation. `None` if axes do
+/// The map from the scales of a joint to those of its partner, whose axes differ by a rotation. `None` if axes do
 /// not become axes, or a scale is 0 in the pose.
 fn change_of_scale(axes: DQuat, from: DVec3, to: DVec3) -> Option<DAffine3> {
     let matrix = DMat3::from_quat(axes);
@@ -503,16 +508,16 @@ fn rounded(map: DAffine3) -> DAffine3 {
     DAffine3 { matrix3: DMat3::from_cols_array(&map.matrix3.to_cols_array().map(round)), ..map }
 }
 
-/// A pose that is its own mirror image, once its bones are turned.
+/// A pose that is its own mirror image, once its bones are rotated.
 struct SymmetricPose {
     pose: ModelPose,
     local: ReferencePose,
     /// The normal of its plane.
     normal: DVec3,
-    /// The turn of each joint of the mirrored pose.
-    turns: Vec<DQuat>,
-    /// The joints that were turned relative to their parents, with angles in degrees.
-    turned: Vec<(usize, f64)>,
+    /// The rotation of each joint of the mirrored pose.
+    corrections: Vec<DQuat>,
+    /// The joints that were rotated relative to their parents, with angles in degrees.
+    rotated: Vec<(usize, f64)>,
 }
 
 impl SymmetricPose {
@@ -544,10 +549,10 @@ impl SymmetricPose {
             None => (rest, ReferencePose::Rest),
         };
         let normal = normal(&pose);
-        let is_turned = is_human || asymmetry(&pose) > MAX_ASYMMETRY;
-        let pairs = if is_turned { pairs.as_slice() } else { &[] };
-        let (turns, turned) = turns(skeleton, pairs, &pose, normal, size);
-        Self { pose, local, normal, turns, turned }
+        let is_rotated = is_human || asymmetry(&pose) > MAX_ASYMMETRY;
+        let pairs = if is_rotated { pairs.as_slice() } else { &[] };
+        let (corrections, rotated) = corrections(skeleton, pairs, &pose, normal, size);
+        Self { pose, local, normal, corrections, rotated }
     }
 }
 
@@ -590,13 +595,13 @@ fn bind_pose(library: &Library, map: &MirrorMap, rest: &ModelPose) -> Option<Mod
     Some(ModelPose::new(skeleton, &local))
 }
 
-/// The turns of the joints of a mirrored pose that make its bones point where those of the pose point: the shortest
-/// rotations, each after that of the parent. A bone leads from a joint of `pairs` to the next one below. Returns also
-/// the joints that were turned by themselves, with angles in degrees.
+/// The rotations of the joints of a mirrored pose that make its bones point where those of the pose point: the shortest
+/// ones, each after that of the parent. A bone leads from a joint of `pairs` to the next one below. Returns also the
+/// joints that were rotated by themselves, with angles in degrees.
 ///
 /// In some zero poses, the bones of one side point opposite to those of the other one, and so do the axes of their
 /// joints: equal rotations of both are mirror images. There the half turn about the normal makes axes match, too.
-fn turns(
+fn corrections(
     skeleton: &Skeleton,
     pairs: &[(usize, usize)],
     pose: &ModelPose,
@@ -604,7 +609,7 @@ fn turns(
     size: f64,
 ) -> (Vec<DQuat>, Vec<(usize, f64)>) {
     let joints = skeleton.joints();
-    let way = |from: usize, to: usize| pose.matrices[to].translation - pose.matrices[from].translation;
+    let offset = |from: usize, to: usize| pose.matrices[to].translation - pose.matrices[from].translation;
     let mut partners = vec![None; joints.len()];
     pairs.iter().for_each(|&(joint, partner)| partners[joint] = Some(partner));
     // The nearest joint of a pair above each joint.
@@ -616,16 +621,16 @@ fn turns(
     let mut bones: Vec<Vec<[DVec3; 2]>> = vec![Vec::new(); joints.len()];
     for &(child, partner) in pairs {
         let (Some(parent), Some(of_partner)) = (above[child], above[partner]) else { continue };
-        let (from, to) = (way(parent, child), way(of_partner, partner));
+        let (from, to) = (offset(parent, child), offset(of_partner, partner));
         if partners[parent] == Some(of_partner) && from.length().min(to.length()) > MIN_BONE * size {
             bones[parent].push([from - 2.0 * from.dot(normal) * normal, to]);
         }
     }
     let opposite = half_turn(normal);
-    let (mut turns, mut turned): (Vec<DQuat>, _) = (Vec::with_capacity(joints.len()), Vec::new());
+    let (mut corrections, mut rotated): (Vec<DQuat>, _) = (Vec::with_capacity(joints.len()), Vec::new());
     for (joint, node) in joints.iter().enumerate() {
-        let above = node.parent.map_or(DQuat::IDENTITY, |parent| turns[parent]);
-        let (base, turn, most) = match bones[joint].as_slice() {
+        let above = node.parent.map_or(DQuat::IDENTITY, |parent| corrections[parent]);
+        let (base, own, most) = match bones[joint].as_slice() {
             [] => (above, DQuat::IDENTITY, f64::INFINITY),
             &[[from, to]] => {
                 let degrees = |base: DQuat| (base * from).angle_between(to).to_degrees();
@@ -642,11 +647,11 @@ fn turns(
                 (above, rotation::nearest(sum), MAX_ANGLE_OF_SEVERAL)
             }
         };
-        let degrees = angle(DQuat::IDENTITY, turn).to_degrees();
+        let degrees = angle(DQuat::IDENTITY, own).to_degrees();
         if degrees > most {
-            turned.push((joint, degrees));
+            rotated.push((joint, degrees));
         }
-        turns.push(if degrees > most { (turn * base).normalize() } else { base });
+        corrections.push(if degrees > most { (own * base).normalize() } else { base });
     }
-    (turns, turned)
+    (corrections, rotated)
 }

@@ -21,7 +21,7 @@ use crate::retarget::alignment::up_of_source;
 use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::joint_map::are_joints;
 use crate::retarget::motion::{Motion, upright_axis};
-use crate::retarget::plan::ModelPose;
+use crate::retarget::pose::ModelPose;
 use crate::retarget::sides::SidedName;
 
 /// The cosine of the largest angle, 20 degrees, between a direction and an axis that counts as it.
@@ -239,21 +239,21 @@ pub(super) fn direction_to_left(
     };
     of_body.or_else(|| {
         let pairs = partners.iter().enumerate().filter_map(|(joint, partner)| Some((joint, (*partner)?)));
-        let ways = pairs.filter(|(joint, partner)| joint < partner).filter_map(|(joint, partner)| {
-            let way = figure.way(partner, joint);
-            let way = match (is_left(joint), along) {
-                (Some(true), _) if is_left(partner) == Some(false) => way,
-                (Some(false), _) if is_left(partner) == Some(true) => -way,
-                (_, Some(along)) => way * way.dot(along).signum(),
+        let offsets = pairs.filter(|(joint, partner)| joint < partner).filter_map(|(joint, partner)| {
+            let offset = figure.offset(partner, joint);
+            let offset = match (is_left(joint), along) {
+                (Some(true), _) if is_left(partner) == Some(false) => offset,
+                (Some(false), _) if is_left(partner) == Some(true) => -offset,
+                (_, Some(along)) => offset * offset.dot(along).signum(),
                 _ => return None,
             };
             let [one, other] = [joint, partner].map(|joint| skeleton.joints()[joint].parent);
-            Some((way, one == other))
+            Some((offset, one == other))
         });
-        let ways: Vec<(DVec3, bool)> = ways.collect();
+        let offsets: Vec<(DVec3, bool)> = offsets.collect();
         // Limbs can be posed, but the joints from which they hang are a rigid part.
-        let first = ways.iter().filter(|(_, is_first)| *is_first).map(|(way, _)| *way).sum::<DVec3>().try_normalize();
-        first.or_else(|| ways.iter().map(|(way, _)| *way).sum::<DVec3>().try_normalize())
+        let first = offsets.iter().filter(|(_, is_first)| *is_first).map(|(offset, _)| *offset).sum::<DVec3>();
+        first.try_normalize().or_else(|| offsets.iter().map(|(offset, _)| *offset).sum::<DVec3>().try_normalize())
     })
 }
 
@@ -274,7 +274,7 @@ fn normal(left: Option<DVec3>, up: DVec3) -> DVec3 {
     near.unwrap_or(across)
 }
 
-/// The half turn about a direction. A reflection in the plane of this normal is this turn and a factor of -1.
+/// The half turn about a direction. A reflection in the plane of this normal is this rotation and a factor of -1.
 pub(super) fn half_turn(normal: DVec3) -> DQuat {
     DQuat::from_xyzw(normal.x, normal.y, normal.z, 0.0)
 }

@@ -1,19 +1,21 @@
 //! Retargeting: clips of one skeleton for another one.
 //!
 //! With model-space rotations `S(t)` of a mapped joint of the source, `S0` in the reference pose, and `T0` of its
-//! partner at rest, the partner's model-space rotation is `S(t) S0^-1 T0`: it turns from its rest pose as the joint of
-//! the source turns from the reference pose. Before, `alignment` makes the two poses and spaces of humans alike. The
+//! partner at rest, the partner's model-space rotation is `S(t) S0^-1 T0`: it rotates from its rest pose as the joint
+//! of the source rotates from the reference pose. Before, `alignment` makes the two poses and spaces of humans alike. The
 //! root also moves. All else keeps its rest pose, except for translations and scales of joints that are paired by name.
 //!
 //! 1. `joint_map` pairs the joints by name and by the roles of `conventions`, or reads pairs from a file.
-//! 2. `body` has the directions and lengths of a human in a pose, and `motion` what the clips tell: which way is up,
-//!    where the feet come down, and to which side limbs bend. `alignment` makes the two poses look alike.
-//! 3. `plan` has what follows from them for all clips, with the factor and the ground of `root`. `clip` makes the
-//!    tracks of a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
+//! 2. `body` has the directions and lengths of a human in a pose, and `motion` what the clips tell: which axis is up,
+//!    where the feet come down, to which side limbs bend, and how the axes of joints lie in the body. `alignment` makes
+//!    the two poses of `pose` look alike, as `options` wants it.
+//! 3. `plan` has what follows from them for all clips, and `root` the factor and the ground. `clip` makes the tracks of
+//!    a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
 //!    Otherwise `resample` makes keys, as many as its budget allows.
 //! 4. `report` lists what was done, and `warnings` what looks wrong. `named_report` has both in names and sentences.
 //!
 //! `mirror` is a retargeting of a rig onto itself with left and right exchanged, by the pairs of `mirror_map`.
+//! `sides` has the words for left and right in names, for `mirror_map` and `conventions`.
 
 mod alignment;
 mod body;
@@ -25,41 +27,45 @@ mod mirror_map;
 mod motion;
 pub(crate) mod moving_joints;
 mod named_report;
+mod options;
 mod plan;
+mod pose;
 mod report;
 pub(crate) mod resample;
 mod root;
 mod sides;
 mod warnings;
 
-pub use alignment::{AlignedBone, Facing};
+pub use alignment::AlignedBone;
 pub use joint_map::{JointMap, JointPair, MapRemark, MapSide, MatchedBy, RootTranslation};
 pub use mirror::{MirrorRemark, Mirroring, mirrored_name};
 pub use mirror_map::MirrorMap;
 pub use named_report::{
     NamedAlignment, NamedClipReport, NamedDrop, NamedLoss, NamedPair, NamedReport, NamedResampling,
 };
-pub use plan::{CarriedJoints, ReferencePose, RetargetOptions};
+pub use options::{CarriedJoints, Facing, Ground, RetargetOptions};
+pub use pose::ReferencePose;
 pub use report::{
     DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack, Retargeting, TrackMethod,
 };
-pub use root::{Ground, RootScale};
+pub use root::RootScale;
 pub use warnings::RetargetWarning;
 
 use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, no_such};
 use crate::retarget::plan::Plan;
 use crate::retarget::resample::KeyBudget;
+use crate::retarget::root::{Root, StillRoot};
 
 /// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, that
 /// counts as rounding.
-const MOST_SHEAR: f64 = 1e-6;
+const MAX_SHEAR: f64 = 1e-6;
 
 impl Library {
     /// Makes clips for the target of a joint map from clips of its source, and adds them.
     ///
     /// * The rotation of a mapped joint in model space is that of its partner, relative to the two poses that look
-    ///   alike. Those of humans are made alike first: the bones of the reference pose are turned to where those of the
+    ///   alike. Those of humans are made alike first: the bones of the reference pose are rotated to where those of the
     ///   target point, and the space of the source so that its up axis and its front are those of the target. Other
     ///   joints keep their local rest rotation.
     /// * The root moves as its partner does in model space, times the factor of [`JointMap::translation`]. If legs are
@@ -166,7 +172,7 @@ fn animatable(source: &Skeleton, mut target: Skeleton, map: &mut JointMap) -> Re
             continue;
         };
         let largest = matrix.to_cols_array().into_iter().map(f64::abs).fold(1.0, f64::max);
-        if joint.rest.to_affine().abs_diff_eq(matrix, MOST_SHEAR * largest) {
+        if joint.rest.to_affine().abs_diff_eq(matrix, MAX_SHEAR * largest) {
             target = target.without_matrix(pair.target);
             map.pairs.push(pair);
         } else {
@@ -192,18 +198,27 @@ fn add_clips(
     mut budget: KeyBudget,
 ) -> Result<Retargeting, Error> {
     let plan = Plan::new(library, clips, &map, options)?;
-    let (root, scale) = (plan.root.as_ref().map(|root| root.source), plan.root.as_ref().map_or(0.0, |root| root.scale));
-    let made: Vec<_> = clips.iter().map(|&clip| clip::retarget(&plan, clip, &mut budget)).collect::<Result<_, _>>()?;
-    let (remark, alignment) = (plan.remark.clone(), &plan.alignment);
-    let (bones, facing, source_up) = (alignment.bones.clone(), alignment.facing, alignment.up[0]);
-    let ([_, target_up], space) = (alignment.up, alignment.space);
+    let root = Root::of(&plan);
+    let made = clips.iter().map(|&clip| clip::retarget(&plan, root.as_ref(), clip, &mut budget));
+    let made: Vec<_> = made.collect::<Result<_, _>>()?;
+    let (facing, source_up) = (plan.alignment.facing, plan.alignment.up[0]);
+    let ([_, target_up], space) = (plan.alignment.up, plan.alignment.space);
     let roles = [(&plan.bodies[0], plan.source), (&plan.bodies[1], plan.target)].map(|(body, skeleton)| {
         (0..skeleton.joints().len()).map(|joint| body.role(joint).map(str::to_owned)).collect()
     });
-    let basis = plan.root.as_ref().map(|root| root.basis);
-    let warnings = RetargetWarning::of(&plan, made.iter().map(|(_, report)| report));
-    map.root = map.root.or(root);
-    map.remarks.extend(remark);
+    let warnings = RetargetWarning::of(&plan, root.as_ref(), made.iter().map(|(_, made)| (made.source, made.ground)));
+    let bones = plan.alignment.bones;
+    let moving = root.as_ref().and_then(Root::moving).map(|root| (root.source, root.scale, root.basis));
+    let zero_scale = root.and_then(|Root { source, target, still, .. }| match still {
+        Some(StillRoot::ZeroScale(above)) => Some(MapRemark::ZeroScale { source, target, above }),
+        _ => None,
+    });
+    let missing = plan.missing;
+    map.remarks.retain(|remark| !matches!(remark, MapRemark::Missing { .. } | MapRemark::NoLegs { .. }));
+    map.remarks.extend(missing);
+    map.root = map.root.or(moving.map(|(root, _, _)| root));
+    map.remarks.extend(zero_scale);
+    let (scale, basis) = moving.map_or((0.0, None), |(_, scale, basis)| (scale, Some(basis)));
     let mut reports = Vec::with_capacity(clips.len());
     for (clip, report) in made {
         reports.push(RetargetedClip { clip: library.add_clip(clip)?, ..report });

@@ -1,10 +1,12 @@
-//! What the clips of a source tell about its body: which way is up, where the feet come down, and to which side limbs
-//! bend.
+//! What the clips of a source tell about its body: which axis is up, where the feet come down, to which side limbs
+//! bend, how the axes of joints lie in the parts of the body, and where joints are that the clips translate.
 //!
-//! A zero pose tells none of these: bones may lie along one axis in it. So poses of the clips are looked at, evenly
-//! spaced in time.
+//! A zero pose tells none of these: bones may lie along one axis in it, or each as the axes of its joint want it. So
+//! poses of the clips are looked at, evenly spaced in time.
 
-use glam::{DAffine3, DQuat, DVec3};
+use std::collections::HashMap;
+
+use glam::{DAffine3, DQuat, DVec3, DVec4};
 
 use crate::model::{ClipId, Library, Skeleton};
 use crate::retarget::body::{Body, Figure, SIDES};
@@ -12,18 +14,25 @@ use crate::retarget::moving_joints::MovingJoints;
 
 /// Poses per second of a clip, and the fewest and the most of a clip.
 const POSES_PER_SECOND: f64 = 10.0;
-const FEWEST_POSES: f64 = 16.0;
-const MOST_POSES: f64 = 512.0;
+const MIN_POSES: f64 = 16.0;
+const MAX_POSES: f64 = 512.0;
 
-/// The share of the poses in which a figure has to stand, so that they tell which way is up.
-const LEAST_STANDING: f64 = 0.1;
+/// The share of the poses in which a figure has to stand, so that they tell which axis is up.
+const MIN_STANDING: f64 = 0.1;
 /// The cosine of the largest angle between the direction in which a figure stands and its up axis.
-pub(super) const LEAST_UPRIGHT: f64 = 0.77;
+pub(super) const MIN_UPRIGHT: f64 = 0.77;
 
 /// The sine of the bend that a limb has to reach, so that the side to which it bends is known.
-const LEAST_BEND: f64 = 0.34;
+const MIN_BEND: f64 = 0.34;
 /// The share of a limb's bends that have to be to the same side.
-const LEAST_AGREEMENT: f64 = 0.7;
+const MIN_AGREEMENT: f64 = 0.7;
+
+/// The least length of the mean of the quaternions of a joint's axes in a part of the body, so that they are known.
+const MIN_AGREEMENT_OF_AXES: f64 = 0.9;
+
+/// The parts whose joints have known axes in the body.
+const PARTS_OF_TRUNK: [&str; 6] = ["hips", "spine", "chest", "upperChest", "neck", "head"];
+const PARTS_OF_SIDE: [&str; 2] = ["Shoulder", "Foot"];
 
 /// The limbs: upper part, lower part, and what follows.
 const LIMBS: [[&str; 3]; 2] = [["UpperArm", "LowerArm", "Hand"], ["UpperLeg", "LowerLeg", "Foot"]];
@@ -34,8 +43,22 @@ pub(super) struct Motion {
     standing: (DVec3, f64),
     /// The limbs and their bends.
     bends: Vec<Bend>,
+    /// The joints of rigid parts with their axes.
+    axes: Vec<PartAxes>,
+    /// The sums of the local translations of joints that clips translate, and the numbers of poses.
+    translations: Vec<(usize, DVec3, f64)>,
     /// For each pose of each clip, the smallest and the largest coordinates of the feet.
-    feet: Vec<(ClipId, Vec<[DVec3; 2]>)>,
+    feet: HashMap<ClipId, Vec<[DVec3; 2]>>,
+}
+
+/// The axes of a joint in the part of the body to which it belongs.
+struct PartAxes {
+    side: &'static str,
+    part: &'static str,
+    joint: usize,
+    /// The sum of the quaternions, all on one side of the first, and the number of poses.
+    sum: DVec4,
+    count: f64,
 }
 
 /// The bends of a limb, in the space of its upper part.
@@ -55,15 +78,36 @@ impl Motion {
             Some(Bend { joints: [upper?, lower?, end?], sum: DVec3::ZERO, weight: 0.0, largest: 0.0 })
         };
         let bends = SIDES.iter().flat_map(|side| LIMBS.iter().filter_map(|&roles| limb(side, roles))).collect();
-        let mut motion = Self { standing: (DVec3::ZERO, 0.0), bends, feet: Vec::new() };
+        let axes = |side: &'static str, part: &'static str| -> Option<PartAxes> {
+            let joint = if side.is_empty() { body.joint(part) } else { body.on_side(side, part) };
+            Some(PartAxes { side, part, joint: joint?, sum: DVec4::ZERO, count: 0.0 })
+        };
+        let of_trunk = PARTS_OF_TRUNK.iter().filter_map(|&part| axes("", part));
+        let of_sides = SIDES.iter().flat_map(|&side| PARTS_OF_SIDE.iter().filter_map(move |&part| axes(side, part)));
+        let axes = of_trunk.chain(of_sides).collect();
+        let standing = (DVec3::ZERO, 0.0);
+        let mut motion = Self { standing, bends, axes, translations: Vec::new(), feet: HashMap::new() };
+        let mut sums: Vec<Option<(DVec3, f64)>> = vec![None; skeleton.joints().len()];
         for &id in clips {
             let clip = library.clip(id);
             let (joints, duration) = (MovingJoints::new(library, skeleton, clip), clip.duration());
-            let count = (duration * POSES_PER_SECOND).clamp(FEWEST_POSES, MOST_POSES).floor();
+            let translated = (0..sums.len()).filter(|&joint| joints.has_translation(joint));
+            let translated: Vec<usize> = translated.collect();
+            let count = (duration * POSES_PER_SECOND).clamp(MIN_POSES, MAX_POSES).floor();
             let times = (0..=count as usize).map(|pose| duration * pose as f64 / count);
-            let feet = times.map(|time| motion.look_at(body, skeleton, &joints, time)).collect();
-            motion.feet.push((id, feet));
+            let feet = times.map(|time| {
+                for &joint in &translated {
+                    let (sum, count) = sums[joint].get_or_insert((DVec3::ZERO, 0.0));
+                    *sum += joints.translation(joint, time);
+                    *count += 1.0;
+                }
+                motion.look_at(body, skeleton, &joints, time)
+            });
+            let feet = feet.collect();
+            motion.feet.insert(id, feet);
         }
+        let sums = sums.into_iter().enumerate();
+        motion.translations = sums.filter_map(|(joint, sum)| sum.map(|(sum, count)| (joint, sum, count))).collect();
         motion
     }
 
@@ -81,12 +125,18 @@ impl Motion {
         self.standing.1 += 1.0;
         for bend in &mut self.bends {
             let [upper, lower, end] = bend.joints;
-            let along = figure.way(upper, lower).normalize_or_zero();
-            let next = figure.way(lower, end).normalize_or_zero();
+            let along = figure.offset(upper, lower).normalize_or_zero();
+            let next = figure.offset(lower, end).normalize_or_zero();
             let across = next - next.dot(along) * along;
             bend.sum += rotations[upper].conjugate() * across;
             bend.weight += across.length();
             bend.largest = bend.largest.max(across.length());
+        }
+        for axes in &mut self.axes {
+            let Some(part) = figure.directions_of_part(axes.side, axes.part, axes.joint) else { continue };
+            let rotation = DVec4::from(DQuat::from_mat3(&part).conjugate() * rotations[axes.joint].normalize());
+            axes.sum += if rotation.dot(axes.sum) < 0.0 { -rotation } else { rotation };
+            axes.count += 1.0;
         }
         let feet = body.feet().iter().map(|&foot| figure.places[foot]);
         feet.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[least, most], place| [least.min(place), most.max(place)])
@@ -95,10 +145,11 @@ impl Motion {
     /// The axis that is up, with its sign. `None` if the poses do not tell.
     pub fn up(&self) -> Option<DVec3> {
         let (sum, count) = self.standing;
-        upright_axis(sum.try_normalize().filter(|_| sum.length() >= LEAST_STANDING * count)?)
+        upright_axis(sum.try_normalize().filter(|_| sum.length() >= MIN_STANDING * count)?)
     }
 
-    /// The share of the poses of a clip in which the lowest point of the feet is within a height of the origin of an axis.
+    /// The share of the poses of a clip in which the lowest point of the feet is within a height of the origin of an
+    /// axis.
     pub fn share_on_origin(&self, clip: ClipId, up: DVec3, height: f64) -> f64 {
         let heights = self.heights_of_feet(clip, up);
         let near = heights.iter().filter(|lowest| lowest.abs() <= height).count();
@@ -107,7 +158,7 @@ impl Motion {
 
     /// True if the feet come down near the origin of an axis in all clips.
     pub fn is_near_ground(&self, up: DVec3, most: f64) -> bool {
-        let heights = || self.feet.iter().filter_map(|(clip, _)| self.lowest_foot(*clip, up, 0.0));
+        let heights = || self.feet.keys().filter_map(|&clip| self.lowest_foot(clip, up, 0.0));
         heights().next().is_some() && heights().all(|height| height.abs() <= most)
     }
 
@@ -115,8 +166,21 @@ impl Motion {
     /// to the same side.
     pub fn bend(&self, upper: usize) -> Option<DVec3> {
         let bend = self.bends.iter().find(|bend| bend.joints[0] == upper)?;
-        let is_known = bend.largest >= LEAST_BEND && bend.sum.length() >= LEAST_AGREEMENT * bend.weight;
+        let is_known = bend.largest >= MIN_BEND && bend.sum.length() >= MIN_AGREEMENT * bend.weight;
         bend.sum.try_normalize().filter(|_| is_known)
+    }
+
+    /// The mean rotation of a joint in the space of the rigid part to which it belongs, see
+    /// [`Figure::directions_of_part`]. `None` if the joint belongs to none, or its rotations differ too much.
+    pub fn axes_in_part(&self, joint: usize) -> Option<DQuat> {
+        let axes = self.axes.iter().find(|axes| axes.joint == joint)?;
+        let mean = axes.sum / axes.count.max(1.0);
+        (mean.length() >= MIN_AGREEMENT_OF_AXES).then(|| DQuat::from_vec4(mean.normalize()))
+    }
+
+    /// The mean local translations of the joints that clips translate.
+    pub fn translations(&self) -> impl Iterator<Item = (usize, DVec3)> {
+        self.translations.iter().map(|&(joint, sum, count)| (joint, sum / count))
     }
 
     /// The height of the lowest point of the feet in a clip along an axis that a share of the poses does not reach.
@@ -129,7 +193,7 @@ impl Motion {
 
     /// The height of the lowest point of the feet in each pose of a clip along an axis. Empty without feet.
     fn heights_of_feet(&self, clip: ClipId, up: DVec3) -> Vec<f64> {
-        let Some((_, poses)) = self.feet.iter().find(|(id, _)| *id == clip) else { return Vec::new() };
+        let Some(poses) = self.feet.get(&clip) else { return Vec::new() };
         // Along a negative axis, the largest coordinate is the lowest.
         let is_negative = up.cmplt(DVec3::ZERO);
         let heights = poses.iter().filter(|[least, _]| least.is_finite());
@@ -137,10 +201,10 @@ impl Motion {
     }
 }
 
-/// The axis along which a figure stands, with its sign, from the direction of length 1 in which it does. `None` if it is
-/// far from all.
+/// The axis along which a figure stands, with its sign, from the direction of length 1 in which it does. `None` if it
+/// is far from all.
 pub(super) fn upright_axis(standing: DVec3) -> Option<DVec3> {
     let axes = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]);
     let nearest = axes.max_by(|one, other| one.dot(standing).total_cmp(&other.dot(standing)));
-    nearest.filter(|axis| axis.dot(standing) >= LEAST_UPRIGHT)
+    nearest.filter(|axis| axis.dot(standing) >= MIN_UPRIGHT)
 }

@@ -75,6 +75,11 @@ impl<'a> MovingJoints<'a> {
         self.tracks(joint, part).iter().any(|(_, track)| !track.curve.is_constant())
     }
 
+    /// True if the clip has a track of the translation of a joint.
+    pub fn has_translation(&self, joint: usize) -> bool {
+        !self.tracks(joint, TransformPart::Translation).is_empty()
+    }
+
     /// The local rotation of a joint at a time, of unit length.
     pub fn rotation(&self, joint: usize, time: f64) -> DQuat {
         let rest = self.skeleton.joints()[joint].rest.rotation;

@@ -27,9 +27,10 @@ pub struct NamedReport {
     pub facing: Option<f64>,
     /// The bones that were turned in the reference pose.
     pub aligned: Vec<NamedAlignment>,
-    /// What looks wrong, as sentences.
+    /// What was left out and what looks wrong, as sentences: all that a caller should read before a use of the clips.
     pub warnings: Vec<String>,
-    /// The joints that were left out because they are ambiguous, missing or cannot be animated, as sentences.
+    /// The joints that were left out because they are ambiguous, missing or cannot be animated, as sentences. They begin
+    /// the warnings, too.
     pub left_out: Vec<String>,
     /// The joints of the source without a partner.
     pub source_without_partner: Vec<String>,
@@ -128,6 +129,8 @@ impl Retargeting {
             let [source, target] = map.names(library, pair);
             NamedPair { source, target, by: pair.by.to_string() }
         });
+        let left_out: Vec<String> = map.remarks.iter().map(|remark| map.describe(library, remark)).collect();
+        let wrong = self.warnings.iter().map(|warning| warning.describe(library, map));
         let aligned = self.bones.iter().map(|bone| NamedAlignment {
             source: source.joint_name(bone.source),
             target: target.joint_name(bone.target),
@@ -142,19 +145,12 @@ impl Retargeting {
             source_up: axis_name(self.source_up),
             facing: self.facing,
             aligned: aligned.collect(),
-            warnings: self.warnings.iter().map(|warning| warning.describe(library, map)).collect(),
-            left_out: map.remarks.iter().map(|remark| map.describe(library, remark)).collect(),
+            warnings: left_out.iter().cloned().chain(wrong).collect(),
+            left_out,
             source_without_partner: alone(source, &is_paired[0]),
             target_without_partner: alone(target, &is_paired[1]),
             clips: self.clips.iter().map(|clip| NamedClipReport::new(library, clip)).collect(),
         }
-    }
-}
-
-impl NamedReport {
-    /// All that a caller should read before a use of the clips, as sentences: what was left out, and what looks wrong.
-    pub fn all_warnings(&self) -> impl Iterator<Item = &str> {
-        self.left_out.iter().chain(&self.warnings).map(String::as_str)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MapSide, Matche
 use crate::retarget::root::RootScale;
 use crate::retarget::warnings::RetargetWarning;
 
-/// Retargeted clips, and the way in which each of their tracks was made.
+/// Retargeted clips, and how each of their tracks was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retargeting {
     /// The new clips, in the order of the given ones.
@@ -21,9 +21,10 @@ pub struct Retargeting {
     pub scale: f64,
     /// The lengths of which the factor is the ratio. `None` if the root does not move.
     pub basis: Option<RootScale>,
-    /// The up axis of the source. It is turned onto that of the target.
+    /// The up axis of the source. It is rotated onto that of the target.
     pub source_up: DVec3,
-    /// The turn of the source about the up axis, in degrees. `None` if it is not known which way the target faces.
+    /// The rotation of the source about the up axis, in degrees. `None` if it is not known which direction the target
+    /// faces.
     pub facing: Option<f64>,
     /// The up axis of the target.
     pub target_up: DVec3,
@@ -32,7 +33,7 @@ pub struct Retargeting {
     pub space: DQuat,
     /// The role in a human of each joint of the source and of the target, by its name in VRM 1.0.
     pub roles: [Vec<Option<String>>; 2],
-    /// The bones that were turned in the reference pose.
+    /// The bones that were rotated in the reference pose.
     pub bones: Vec<AlignedBone>,
     /// What looks wrong, although a result could be made.
     pub warnings: Vec<RetargetWarning>,
@@ -73,7 +74,7 @@ pub enum LossReason {
     /// An axis along which the joint moves the instance is no axis of the target. The new clip has no root joint.
     Axes,
     /// The joint is not the root of the map, or that root does not move. The partner of the joint is the root joint of
-    /// the new clip, but it can only turn the instance.
+    /// the new clip, but it can only rotate the instance.
     Translation,
 }
 
@@ -82,11 +83,11 @@ pub enum LossReason {
 pub struct RetargetedTrack {
     /// The target of the track.
     pub target: Target,
-    /// The way in which it was made.
+    /// How it was made.
     pub method: TrackMethod,
 }
 
-/// The way in which a track was made.
+/// How a track was made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TrackMethod {
     /// Each key of the source was transformed. Key times and interpolation are those of the source.
@@ -119,9 +120,15 @@ pub struct DroppedTrack {
 pub enum DropReason {
     /// The joint has no partner, and no mapped joint is below it or it does not move them.
     Unmapped,
-    /// Only the root of the map takes over its translation, if the map wants it and no scale of 0 hinders it, and
-    /// joints that are paired by name below it (see [`CarriedJoints`](crate::CarriedJoints)).
+    /// Only the root of the map takes over its translation, and joints that are paired by name below it (see
+    /// [`CarriedJoints`](crate::CarriedJoints)).
     Translation,
+    /// The map wants a root that does not move: [`RootTranslation::None`](crate::RootTranslation::None).
+    StillRoot,
+    /// A joint above the root of the target has a scale of 0, so that the root cannot move.
+    ZeroScale,
+    /// The options carry over the translation of the root alone.
+    RootAlone,
     /// Only joints that are paired by name and have the same axes take over their scale.
     Scale,
     /// Morph weights have no counterpart in the target.
@@ -167,6 +174,9 @@ impl fmt::Display for DropReason {
         to.write_str(match self {
             Self::Unmapped => "the joint has no partner",
             Self::Translation => "only the root, and joints that are paired by name below it, are moved",
+            Self::StillRoot => "the map says that the root does not move",
+            Self::ZeroScale => "a joint above the partner of the root has a scale of 0",
+            Self::RootAlone => "the options carry over the translation of the root alone",
             Self::Scale => "only joints that are paired by name and have the same axes are scaled",
             Self::Weights => "morph weights are not retargeted",
             Self::Property => "properties are not retargeted",

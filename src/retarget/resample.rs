@@ -15,7 +15,7 @@ use crate::reference::sample::slerp;
 /// The places between two keys at which the error is measured, in parts of the interval.
 const PLACES: usize = 16;
 /// The most keys of a curve. Beyond, intervals are not divided.
-const MOST_KEYS: usize = 1 << 20;
+const MAX_KEYS: usize = 1 << 20;
 
 /// The times at which a motion may have a kink or a jump.
 #[derive(Debug, Default)]
@@ -101,7 +101,7 @@ fn uses(curve: &Curve, wanted: Extrapolation, pass: i64) -> bool {
 
 /// The repetitions of a curve within its clip, the keys themselves being repetition 0.
 fn passes(curve: &Curve, length: Option<f64>) -> std::ops::RangeInclusive<i64> {
-    let (timeline, most) = (curve.timeline(), MOST_KEYS as f64);
+    let (timeline, most) = (curve.timeline(), MAX_KEYS as f64);
     let span = timeline.last() - timeline.first();
     let (Some(length), true) = (length, span > 0.0) else { return 0..=0 };
     let repeats = |extrapolation| matches!(extrapolation, Extrapolation::Loop | Extrapolation::PingPong);
@@ -192,7 +192,7 @@ pub(crate) fn resample<V: MotionValue>(
     budget.charge(count)?;
     let mut keys: Vec<(f64, V)> = Vec::with_capacity(count);
     let mut worst: f64 = 0.0;
-    let mut left = Left { keys: MOST_KEYS.saturating_sub(count), budget };
+    let mut left = Left { keys: MAX_KEYS.saturating_sub(count), budget };
     for &(time, jumps) in &knots {
         let Some(&first) = keys.last() else {
             keys.push((time, (motion.value)(time)));
@@ -248,7 +248,7 @@ fn divide<V: MotionValue>(
     while let Some(&(end, value)) = ends.last() {
         let middle = 0.5 * (start.0 + end);
         let is_divisible = left.keys > 0 && (start.0 as f32) < (middle as f32) && (middle as f32) < (end as f32);
-        // The way of a jump, between two neighbouring `f32`, has no times that an engine asks for.
+        // Within a jump, between two neighbouring `f32`, there are no times that an engine asks for.
         let places = if (start.0 as f32).next_up() < end as f32 { PLACES - 1 } else { 0 };
         let mut most: f64 = 0.0;
         // The middle comes first, because it tells most.
@@ -276,8 +276,8 @@ fn divide<V: MotionValue>(
 
 /// The keys that sampled tracks may still get, all together.
 ///
-/// Few keys can become many: below a joint that turns far and has no partner, each interval becomes hundreds of keys in
-/// each track. The limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the input.
+/// Few keys can become many: below a joint that rotates far and has no partner, each interval becomes hundreds of keys
+/// in each track. The limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the input.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyBudget {
     left: usize,

@@ -1,16 +1,16 @@
 //! The root of the map: the joint that moves the body, the factor of its movement, and the ground.
 //!
-//! A place `p` of the source's root becomes `origin + k F p`, with the factor `k` and the turn `F` of the source's
+//! A place `p` of the source's root becomes `origin + k F p`, with the factor `k` and the rotation `F` of the source's
 //! space, both the same for all clips. The origin depends on the clip:
 //!
-//! * Sideways, it is 0: the way begins where that of the source begins, scaled.
+//! * Sideways, it is 0: the path begins where that of the source begins, scaled.
 //! * Upward, it is `H - k (g + h)`. `H` is the height of the target's hips at rest above its ground. `g` is the ground
-//!   of the source. `h` is the height of the source's hips in the reference pose, as it would stand on that ground after
-//!   its bones were turned.
+//!   of the source. `h` is the height of the source's hips in the reference pose, as it would stand on that ground
+//!   after its bones were rotated.
 //!
-//! The ground of the source is 0 if the lowest point of the feet is within a tenth of a leg of 0 in a tenth of the poses
-//! of the clip or more, else it is the lowest point over the clip. A skeleton whose hips lie at 0 at rest therefore gives
-//! the result of one whose hips lie at their height.
+//! The ground of the source is 0 if the lowest point of the feet is within a tenth of a leg of 0 in a tenth of the
+//! poses of the clip or more, else it is the lowest point over the clip. A skeleton whose hips lie at 0 at rest
+//! therefore gives the result of one whose hips lie at their height.
 //!
 //! Where hips and legs are not known on both sides, the root moves relative to the reference pose and to the rest pose
 //! of the target.
@@ -19,40 +19,27 @@ use std::fmt;
 
 use glam::{DQuat, DVec3};
 
-use crate::model::{ClipId, Target, Track};
+use crate::model::ClipId;
 use crate::retarget::body::{Figure, ratio};
 use crate::retarget::joint_map::RootTranslation;
+use crate::retarget::options::Ground;
 use crate::retarget::plan::Plan;
 
 /// The largest height of feet that stand on the ground, as a share of a leg.
-const MOST_ABOVE_GROUND: f64 = 0.1;
+const MAX_ABOVE_GROUND: f64 = 0.1;
 /// The share of the poses in which feet may be below the ground, as by errors of a capture.
-const FEWEST_POSES: f64 = 0.02;
+const SHARE_BELOW_GROUND: f64 = 0.02;
 /// The share of the poses in which the lowest joint of the feet may be lower than in a foot that stands flat.
-const FEW_POSES: f64 = 0.3;
+const SHARE_BELOW_FLAT: f64 = 0.3;
 /// The share of the poses in which feet come down near 0, from which on the ground is there.
-const LEAST_ON_ORIGIN: f64 = 0.1;
+const MIN_ON_ORIGIN: f64 = 0.1;
 /// The least height of hips that are not at the origin of their space, as a share of the trunk.
-const LEAST_HIPS: f64 = 0.2;
+const MIN_HIPS: f64 = 0.2;
 /// The height of a root above the lowest joint, as a share of its rig's size, up to which no ratio of heights is
 /// formed.
-const LEAST_HEIGHT: f64 = 1e-3;
+const MIN_HEIGHT: f64 = 1e-3;
 /// The part of the rig's size up to which two places are the same.
 const SAME_PLACE: f64 = 1e-9;
-
-/// The ground on which the feet of a source come down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ground {
-    /// At height 0 if the lowest point of the feet is within a tenth of a leg of it in a tenth of the poses of the clip or
-    /// more, else at the lowest point over the clip.
-    #[default]
-    Auto,
-    /// At height 0.
-    Zero,
-    /// Nowhere: the root moves up and down relative to the reference pose of the source and the rest pose of the
-    /// target.
-    Keep,
-}
 
 /// The lengths of which the factor of the root's movement is the ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +77,18 @@ pub(super) struct Root {
     pub target: usize,
     pub scale: f64,
     pub basis: RootScale,
+    /// The reason for which the root does not move. `None` if it does.
+    pub still: Option<StillRoot>,
     heights: Option<Heights>,
+}
+
+/// The reason for which the root does not move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StillRoot {
+    /// The map wants it so.
+    Map,
+    /// A joint above the root of the target, this one, has a scale of 0.
+    ZeroScale(usize),
 }
 
 /// What is known of the heights of hips.
@@ -107,25 +105,26 @@ struct Heights {
 }
 
 impl Root {
-    /// The root of a plan. `None` if no joint is mapped or the root does not move.
+    /// The root of a plan. `None` if no joint is mapped.
     pub fn of(plan: &Plan) -> Option<Self> {
-        let mapped = || (0..plan.target_of.len()).filter(|&joint| plan.target_of[joint].is_some());
-        let clips = || plan.library.clips().iter().filter(|clip| clip.skeleton == plan.map.source);
-        let is_moved = |joint: usize| {
-            let moves = |track: &Track| track.target == Target::Translation(joint) && !track.curve.is_constant();
-            clips().any(|clip| clip.tracks.iter().any(moves))
-        };
-        let source = plan.map.root.or_else(|| mapped().find(|&joint| is_moved(joint))).or_else(|| mapped().next())?;
-        let target = plan.target_of[source]?;
+        let [source, target] = plan.links.root?;
         let (scale, basis) = match plan.map.translation {
-            RootTranslation::None => return None,
             RootTranslation::Full => (1.0, RootScale::Given),
             RootTranslation::Scaled(Some(scale)) => (scale, RootScale::Given),
-            RootTranslation::Scaled(None) => factor(plan, source, target),
+            RootTranslation::Scaled(None) | RootTranslation::None => factor(plan, source, target),
         };
-        let mut root = Self { source, target, scale, basis, heights: None };
+        let still = match plan.map.translation {
+            RootTranslation::None => Some(StillRoot::Map),
+            _ => plan.flat_above(target).map(StillRoot::ZeroScale),
+        };
+        let mut root = Self { source, target, scale, basis, still, heights: None };
         root.heights = root.heights(plan);
         Some(root)
+    }
+
+    /// The root, if it moves.
+    pub fn moving(&self) -> Option<&Self> {
+        Some(self).filter(|root| root.still.is_none())
     }
 
     /// True if the heights of hips above the ground are known on both sides.
@@ -142,7 +141,7 @@ impl Root {
         let Some(heights) = &self.heights else { return (relative, None) };
         let up = plan.alignment.up[1];
         let lowest = plan.lowest_foot(clip).unwrap_or(0.0);
-        let limit = MOST_ABOVE_GROUND * heights.leg;
+        let limit = MAX_ABOVE_GROUND * heights.leg;
         let is_same = plan.alignment.is_same && relative.length() <= SAME_PLACE * plan.target_size;
         let ground = match plan.options.ground {
             Ground::Auto if !is_same && !plan.is_on_origin(clip, limit) => lowest,
@@ -167,13 +166,13 @@ impl Root {
         let is_hips = [self.source, self.target] == hips;
         let is_above = plan.source.ancestors(hips[0]).any(|joint| joint == self.source)
             && plan.target.ancestors(hips[1]).any(|joint| joint == self.target);
-        let reference = Figure::turned(of_source, plan.source, &plan.reference.matrices, |_| plan.alignment.space);
+        let reference = Figure::corrected(of_source, plan.source, &plan.reference.matrices, |_| plan.alignment.space);
         let rest = Figure::new(of_target, &plan.rest.matrices);
         let leg = reference.leg()?;
         let stands = |figure: &Figure| figure.standing().is_some_and(|standing| standing.dot(up) > 0.5);
         let [source_stands, target_stands] = [stands(&reference), stands(&rest)];
         let lowest = reference.lowest_foot(up)?;
-        let sole = (source_stands && lowest.abs() <= MOST_ABOVE_GROUND * leg).then_some(lowest);
+        let sole = (source_stands && lowest.abs() <= MAX_ABOVE_GROUND * leg).then_some(lowest);
         if !is_hips && !is_above {
             return None;
         }
@@ -184,19 +183,21 @@ impl Root {
         }
         let above_feet = |figure: &Figure, hips: usize| Some(figure.places[hips].dot(up) - figure.lowest_foot(up)?);
         let (source, target) = if target_stands {
-            let turns = &plan.alignment.turns;
+            let corrections = &plan.alignment.corrections;
             let space = plan.alignment.space;
-            let turned = Figure::turned(of_source, plan.source, &plan.reference.matrices, |joint| turns[joint] * space);
-            (above_feet(&turned, hips[0])?, above_feet(&rest, hips[1])?)
+            let corrected =
+                Figure::corrected(of_source, plan.source, &plan.reference.matrices, |joint| corrections[joint] * space);
+            (above_feet(&corrected, hips[0])?, above_feet(&rest, hips[1])?)
         } else if source_stands {
-            let turns = plan.target_turns();
-            let turned = Figure::turned(of_target, plan.target, &plan.rest.matrices, |joint| turns[joint].conjugate());
-            (above_feet(&reference, hips[0])?, above_feet(&turned, hips[1])?)
+            let corrections = plan.target_corrections();
+            let corrected =
+                Figure::corrected(of_target, plan.target, &plan.rest.matrices, |joint| corrections[joint].conjugate());
+            (above_feet(&reference, hips[0])?, above_feet(&corrected, hips[1])?)
         } else {
             (leg, rest.leg()?)
         };
         let own_leg = rest.leg()?;
-        let own = rest.lowest_foot(up).filter(|own| target_stands && own.abs() <= MOST_ABOVE_GROUND * own_leg);
+        let own = rest.lowest_foot(up).filter(|own| target_stands && own.abs() <= MAX_ABOVE_GROUND * own_leg);
         let target = target + own.unwrap_or(self.scale * sole.unwrap_or(0.0));
         Some(Heights { target, source, sole, leg })
     }
@@ -215,7 +216,7 @@ fn factor(plan: &Plan, source: usize, target: usize) -> (f64, RootScale) {
         let height = |side: usize, hips: usize| -> Option<f64> {
             let (figure, up) = sides[side];
             let height = figure.places[hips].dot(up);
-            figure.trunk().filter(|trunk| height > LEAST_HIPS * trunk).map(|_| height)
+            figure.trunk().filter(|trunk| height > MIN_HIPS * trunk).map(|_| height)
         };
         if let Some(scale) = quotient(height(1, target), height(0, source)) {
             return (scale, RootScale::HipsHeight);
@@ -229,7 +230,7 @@ fn factor(plan: &Plan, source: usize, target: usize) -> (f64, RootScale) {
         let (figure, up) = sides[side];
         let above = |joint: usize| figure.places[joint].dot(up);
         let height = above(root) - joints.iter().map(|&joint| above(joint)).fold(f64::INFINITY, f64::min);
-        (height > LEAST_HEIGHT * sizes[side]).then_some(height)
+        (height > MIN_HEIGHT * sizes[side]).then_some(height)
     };
     let [sources, targets]: [Vec<usize>; 2] = [
         plan.map.pairs.iter().map(|pair| pair.source).collect(),
@@ -244,26 +245,26 @@ fn factor(plan: &Plan, source: usize, target: usize) -> (f64, RootScale) {
 impl Plan<'_> {
     /// The height at which the feet of the source come down in a clip. `None` without feet.
     pub fn lowest_foot(&self, clip: ClipId) -> Option<f64> {
-        self.motion.lowest_foot(clip, self.alignment.up[0], FEWEST_POSES)
+        self.motion.lowest_foot(clip, self.alignment.up[0], SHARE_BELOW_GROUND)
     }
 
     /// True if the feet of the source come down within a height of 0 in a clip, at least now and then.
     fn is_on_origin(&self, clip: ClipId, height: f64) -> bool {
-        self.motion.share_on_origin(clip, self.alignment.up[0], height) >= LEAST_ON_ORIGIN
+        self.motion.share_on_origin(clip, self.alignment.up[0], height) >= MIN_ON_ORIGIN
     }
 
     /// The height of the lowest joint of the feet of the source in a clip while they stand flat. `None` without feet.
     fn flat_foot(&self, clip: ClipId) -> Option<f64> {
-        self.motion.lowest_foot(clip, self.alignment.up[0], FEW_POSES)
+        self.motion.lowest_foot(clip, self.alignment.up[0], SHARE_BELOW_FLAT)
     }
 
-    /// The turn of each joint of the target: that of its partner, or that of its parent.
-    fn target_turns(&self) -> Vec<DQuat> {
-        let mut turns: Vec<DQuat> = Vec::with_capacity(self.target.joints().len());
+    /// The rotation of each joint of the target: that of its partner, or that of its parent.
+    fn target_corrections(&self) -> Vec<DQuat> {
+        let mut corrections: Vec<DQuat> = Vec::with_capacity(self.target.joints().len());
         for (joint, node) in self.target.joints().iter().enumerate() {
-            let of_parent = node.parent.map_or(DQuat::IDENTITY, |parent| turns[parent]);
-            turns.push(self.source_of[joint].map_or(of_parent, |source| self.alignment.turns[source]));
+            let of_parent = node.parent.map_or(DQuat::IDENTITY, |parent| corrections[parent]);
+            corrections.push(self.source_of[joint].map_or(of_parent, |source| self.alignment.corrections[source]));
         }
-        turns
+        corrections
     }
 }

@@ -3,22 +3,22 @@
 use glam::DVec3;
 
 use crate::model::{ClipId, Library};
-use crate::retarget::alignment::Facing;
-use crate::retarget::body::{Body, Figure, MOST_BENT, SIDES};
+use crate::retarget::body::{Body, Figure, MAX_BEND, SIDES};
 use crate::retarget::joint_map::{JointMap, MapSide};
+use crate::retarget::options::Facing;
 use crate::retarget::plan::Plan;
-use crate::retarget::report::RetargetedClip;
+use crate::retarget::root::Root;
 
 /// The smallest difference of two fronts that is mentioned, in degrees.
-const LEAST_FACING: f64 = 20.0;
+const MIN_FACING: f64 = 20.0;
 
 /// Something that looks wrong about a retargeting.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RetargetWarning {
     /// The figure stands along no axis, neither in its clips nor at rest, so that +Y counts as up.
     UnknownUp,
-    /// It is not known which way source or target faces, because its pose does not stand upright. +Z counts as its
-    /// front, or -Y if +Z is up.
+    /// It is not known which direction source or target faces, because its pose does not stand upright. +Z counts as
+    /// its front, or -Y if +Z is up.
     UnknownFront,
     /// The source faces elsewhere than the target, and the options keep it so.
     KeptFront {
@@ -42,8 +42,12 @@ pub enum RetargetWarning {
 }
 
 impl RetargetWarning {
-    /// What looks wrong about a plan.
-    pub(super) fn of<'a>(plan: &Plan, clips: impl Iterator<Item = &'a RetargetedClip>) -> Vec<Self> {
+    /// What looks wrong about a plan, with the grounds of the clips.
+    pub(super) fn of(
+        plan: &Plan,
+        root: Option<&Root>,
+        grounds: impl Iterator<Item = (ClipId, Option<f64>)>,
+    ) -> Vec<Self> {
         let [of_source, of_target] = &plan.bodies;
         let figures = [Figure::new(of_source, &plan.reference.matrices), Figure::new(of_target, &plan.rest.matrices)];
         let mut warnings = Vec::new();
@@ -54,7 +58,7 @@ impl RetargetWarning {
         if source.is_some() && target.is_some() {
             match (plan.options.facing, plan.alignment.heading) {
                 (Facing::Auto, _) if !plan.alignment.is_front_known => warnings.push(Self::UnknownFront),
-                (Facing::Keep, Some(degrees)) if plan.alignment.is_front_known && degrees.abs() > LEAST_FACING => {
+                (Facing::Keep, Some(degrees)) if plan.alignment.is_front_known && degrees.abs() > MIN_FACING => {
                     warnings.push(Self::KeptFront { degrees });
                 }
                 _ => {}
@@ -67,14 +71,14 @@ impl RetargetWarning {
                 warnings.push(Self::BackwardFeet(side));
             }
         }
-        let Some(leg) = figures[0].leg().filter(|_| plan.root.as_ref().is_some_and(|root| root.stands())) else {
+        let Some(leg) = figures[0].leg().filter(|_| root.and_then(Root::moving).is_some_and(Root::stands)) else {
             return warnings;
         };
-        for clip in clips {
-            let Some(lowest) = plan.lowest_foot(clip.source) else { continue };
-            let ground = clip.ground.unwrap_or(0.0);
-            if ground != 0.0 || lowest.abs() > 0.25 * leg && clip.ground.is_some() {
-                warnings.push(Self::Ground { clip: clip.source, legs: lowest / leg, is_taken: ground != 0.0 });
+        for (clip, known) in grounds {
+            let Some(lowest) = plan.lowest_foot(clip) else { continue };
+            let ground = known.unwrap_or(0.0);
+            if ground != 0.0 || lowest.abs() > 0.25 * leg && known.is_some() {
+                warnings.push(Self::Ground { clip, legs: lowest / leg, is_taken: ground != 0.0 });
             }
         }
         warnings
@@ -97,12 +101,12 @@ impl RetargetWarning {
                     .into()
             }
             Self::UnknownFront => {
-                "it is not known which way the source or the target faces, because its pose does not stand upright: +Z \
-                 counts as the front; the option for facing gives another turn"
+                "it is not known which direction the source or the target faces, because its pose does not stand upright: +Z \
+                 counts as the front; the option for facing gives another rotation"
                     .into()
             }
             Self::KeptFront { degrees } => format!(
-                "the target faces elsewhere than the source, which would have to be turned by {degrees:.0} degrees; the options \
+                "the target faces elsewhere than the source, which would have to be rotated by {degrees:.0} degrees; the options \
                  keep it as it is"
             ),
             Self::SwappedSides(which) => format!(
@@ -126,9 +130,9 @@ impl RetargetWarning {
 fn has_swapped_sides(figure: &Figure) -> bool {
     let across = |role: &str| figure.across(role).and_then(DVec3::try_normalize);
     // In some zero poses, the spine is bent.
-    let neck = |hips: usize| Some(figure.way(hips, figure.body.upper_end()?));
+    let neck = |hips: usize| Some(figure.offset(hips, figure.body.upper_end()?));
     let neck = figure.body.joint("hips").and_then(neck);
-    let is_straight = matches!((figure.standing(), neck), (Some(up), Some(neck)) if up.angle_between(neck) < MOST_BENT);
+    let is_straight = matches!((figure.standing(), neck), (Some(up), Some(neck)) if up.angle_between(neck) < MAX_BEND);
     let arms = || across("UpperArm").filter(|_| is_straight);
     matches!((across("UpperLeg"), arms()), (Some(legs), Some(arms)) if legs.dot(arms) < -0.5)
 }
@@ -138,8 +142,8 @@ fn has_backward_feet(figure: &Figure) -> bool {
     let (Some(directions), Some(_)) = (figure.directions(), figure.standing()) else { return false };
     let toes = |body: &Body, side: &str| {
         let foot = body.on_side(side, "Foot")?;
-        let toes = body.on_side(side, "Toes").or_else(|| body.end(foot))?;
-        figure.way(foot, toes).try_normalize()
+        let toes = body.toes(side, foot)?;
+        figure.offset(foot, toes).try_normalize()
     };
     SIDES.iter().all(|side| toes(figure.body, side).is_some_and(|toes| toes.dot(directions.z_axis) < -0.5))
 }

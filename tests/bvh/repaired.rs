@@ -92,17 +92,22 @@ fn other_encodings_are_read() {
     // Windows-1252 has a byte per letter, the code point.
     let (library, asset) = import(&text.chars().map(|letter| u8::try_from(letter).unwrap()).collect::<Vec<u8>>());
     assert!(library == whole);
-    assert_eq!(warnings(&asset), ["line 2: the name is not UTF-8; it is read as Windows-1252"]);
-    let japanese =
-        [&b"HIERARCHY ROOT "[..], b"\x8d\xb6\x98r", &LEG.as_bytes()["HIERARCHY\nROOT Hips".len()..]].concat();
-    let (library, asset) = import(&japanese);
-    assert_eq!(names(&library, &asset)[0], "\u{5de6}\u{8155}");
-    assert_eq!(warnings(&asset), ["line 1: the name is not UTF-8; it is read as Shift-JIS"]);
+    assert_eq!(warnings(&asset), ["line 2: names that are not UTF-8 are read as Windows-1252"]);
+    // Japanese for the left arm and for bone, whose first letter has the byte of a brace.
+    let bone = &b"\x83{\x81[\x83\x93"[..];
+    for (bytes, name) in [(&b"\x8d\xb6\x98r"[..], "\u{5de6}\u{8155}"), (bone, "\u{30dc}\u{30fc}\u{30f3}")] {
+        let (head, rest) = LEG.split_once("Foot").unwrap();
+        let (library, asset) = import(&[head.as_bytes(), bytes, rest.as_bytes()].concat());
+        assert_eq!(names(&library, &asset), ["Hips", "Upper Leg", name, &format!("{name}_end")]);
+        assert_eq!(warnings(&asset), ["line 10: names that are not UTF-8 are read as Shift-JIS"]);
+    }
 }
 
 #[test]
 fn printed_frame_times_are_rates() {
     let (_, asset) = import(LEG.replace("0.5", "0.033333").as_bytes());
+    assert_eq!(asset.frame_time, 1.0 / 30.0);
+    let (_, asset) = import(LEG.replace("0.5", "0,033333").as_bytes());
     assert_eq!(asset.frame_time, 1.0 / 30.0);
     let (_, asset) = import(LEG.replace("0.5", "0.033367").as_bytes());
     assert_eq!(asset.frame_time, 1001.0 / 30000.0);

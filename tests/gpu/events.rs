@@ -6,7 +6,8 @@ use posse::{
 
 use super::{NOW, gpu_with_limits};
 use crate::occurrences::assert_same;
-use crate::support::each_engine::{gpu, read_mapped};
+use crate::support::each_engine::read_mapped;
+use crate::support::gpu_library::gpu;
 use crate::support::gpu_library::gpu_library_on;
 use crate::support::scenes::Numbers;
 

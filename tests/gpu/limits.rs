@@ -7,7 +7,7 @@ use posse::{
 
 use super::{NOW, assert_evaluates, assert_right, engine, engine_on, gpu_with_limits, only_clip, own_gpu, play};
 use crate::support::build;
-use crate::support::each_engine::gpu;
+use crate::support::gpu_library::gpu;
 
 /// The limits of a device whose buffers hold at most this many bytes.
 fn small_buffers(bytes: u64) -> wgpu::Limits {

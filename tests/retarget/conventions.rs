@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use posse::{
-    Clip, ClipId, Curve, Interpolation, Joint, JointMap, Library, RetargetOptions, RetargetWarning, Retargeting,
-    Skeleton, SkeletonId, Target, Timeline, Track, Transform, demo,
+    Clip, ClipId, Curve, Interpolation, Joint, JointMap, JointPair, Library, MatchedBy, RetargetOptions,
+    RetargetWarning, Retargeting, RootScale, Skeleton, SkeletonId, Target, Timeline, Track, Transform, demo,
 };
 
 use super::rigs::model_pose;
@@ -173,6 +173,16 @@ fn along_x(role: &str, along: DVec3) -> DQuat {
     }
 }
 
+/// All bones along +X but the head, which is as in the T-pose: its axes are those of the world, as in Rokoko's files.
+fn along_x_but_head(role: &str, along: DVec3) -> DQuat {
+    if role == "head" { DQuat::IDENTITY } else { along_x(role, along) }
+}
+
+/// The figure stands on its head.
+fn on_its_head(_: &str, _: DVec3) -> DQuat {
+    DQuat::from_rotation_x(std::f64::consts::PI)
+}
+
 /// Axes of joints that turn about the bones and across them, at random.
 fn any_axes(role: &str, _: DVec3) -> DQuat {
     let seed = role.bytes().fold(7_u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
@@ -205,6 +215,9 @@ fn conventions() -> Vec<Convention> {
         Convention { zero: a_pose, ..plain("A-pose", "Mixamo") },
         Convention { zero: i_pose, unit: 1.0, ..plain("arms at the sides", "Biped") },
         Convention { zero: along_x, unit: 1.0, ..plain("bones along +X", "Mixamo") },
+        Convention { zero: along_x_but_head, unit: 1.0, ..plain("bones along +X, the head upright", "Mixamo") },
+        Convention { zero: on_its_head, ..plain("the zero pose on its head", "Mixamo") },
+        Convention { world: quarters(2.0, 0.0), ..plain("-Y up, as in a camera", "Mixamo") },
         Convention { zero: any_axes, rests_in_t_pose: true, ..plain("any axes, at rest in a T-pose", "Mixamo") },
         Convention {
             world: quarters(1.0, 1.0),
@@ -347,6 +360,20 @@ impl Figure {
     }
 }
 
+/// Parts of the body whose rotations are compared, roughly: no direction of a limb tells them.
+const PARTS: [&str; 7] = ["hips", "upperChest", "neck", "head", "leftShoulder", "rightShoulder", "leftFoot"];
+
+/// The rotations of parts of the body, relative to the rest pose, at some times.
+fn rotations(library: &Library, figure: &Figure, clip: ClipId) -> Vec<Vec<DQuat>> {
+    let rest = model_pose(library, figure.skeleton, None);
+    let pose = |time: f64| {
+        let pose = model_pose(library, figure.skeleton, Some((clip, time)));
+        let of = |role: &&str| pose[figure.joint(role)].0 * rest[figure.joint(role)].0.conjugate();
+        PARTS.iter().map(of).collect()
+    };
+    [0.0, 0.25, 0.7].map(pose).to_vec()
+}
+
 /// The directions of limbs, and the places of hips and feet in lengths of a leg, at some times.
 fn poses(library: &Library, figure: &Figure, clip: ClipId) -> Vec<(Vec<DVec3>, [DVec3; 3])> {
     let pose = |time: f64| {
@@ -387,6 +414,99 @@ fn a_motion_gives_one_figure_in_all_conventions() {
                     assert!(place.distance(*right) < 0.01, "{label}: {place} instead of {right} in pose {pose}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn no_part_of_the_body_is_twisted_in_any_convention() {
+    let mut library = Library::new();
+    for figure in targets(&mut library) {
+        let mut expected = None;
+        for convention in conventions() {
+            let result = retargeted(&mut library, &convention, figure.skeleton);
+            let found = rotations(&library, &figure, result.clips[0].clip);
+            let expected = expected.get_or_insert_with(|| found.clone());
+            for (found, right) in found.iter().flatten().zip(expected.iter().flatten()).zip(PARTS.iter().cycle()) {
+                let ((found, right), part) = (found, right);
+                let degrees = found.angle_between(*right).to_degrees();
+                // A shoulder that is turned by less than 60 degrees about itself may be a matter of posture.
+                let bound = if part.ends_with("Shoulder") || part.ends_with("Foot") { 60.0 } else { 15.0 };
+                assert!(
+                    degrees < bound,
+                    "{} on {}: {part} is off by {degrees} degrees",
+                    convention.label,
+                    figure.label
+                );
+            }
+        }
+    }
+}
+
+/// A skeleton with other names, and the same clip on it.
+fn renamed(library: &mut Library, (skeleton, clip): (SkeletonId, ClipId)) -> (SkeletonId, ClipId) {
+    let joints = library.skeleton(skeleton).joints().iter().enumerate();
+    let joints = joints.map(|(index, joint)| Joint { name: Some(format!("part {index}")), ..joint.clone() });
+    let other = Skeleton::new(None, joints.collect(), Vec::new()).unwrap();
+    let other = library.add_skeleton(other);
+    let clip = Clip { skeleton: other, ..library.clip(clip).clone() };
+    (other, library.add_clip(clip).unwrap())
+}
+
+#[test]
+fn pairs_of_a_map_tell_the_roles_of_joints_with_unknown_names() {
+    let mut library = Library::new();
+    let figure = targets(&mut library).remove(0);
+    // Bones along one axis have no shape that tells left from right.
+    for label in ["bones along +X", "arms at the sides", "+Z up"] {
+        let convention = conventions().into_iter().find(|convention| convention.label == label).unwrap();
+        let named = written(&mut library, &convention);
+        let map = JointMap::by_names(&library, named.0, figure.skeleton).unwrap();
+        let right = library.retarget(&[named.1], &map, &RetargetOptions::default()).unwrap();
+        let (source, clip) = renamed(&mut library, named);
+        let by = MatchedBy::Caller;
+        let pairs = map.pairs.iter().map(|pair| JointPair { by, ..*pair }).collect();
+        let map = JointMap { pairs, ..JointMap::new(source, figure.skeleton) };
+        let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+        assert_eq!((result.scale, result.facing), (right.scale, right.facing), "{label}");
+        assert_eq!(result.basis, Some(RootScale::Legs), "{label}");
+        let [found, right] = [&result, &right].map(|result| poses(&library, &figure, result.clips[0].clip));
+        for ((limbs, places), (right_limbs, right_places)) in found.iter().zip(&right) {
+            let degrees = limbs.iter().zip(right_limbs).map(|(limb, right)| limb.angle_between(*right).to_degrees());
+            assert!(degrees.fold(0.0, f64::max) < 1.0, "{label}");
+            assert!(places.iter().zip(right_places).all(|(place, right)| place.distance(*right) < 0.01), "{label}");
+        }
+    }
+}
+
+#[test]
+fn bones_lead_to_where_the_clips_have_their_joints() {
+    // In Perception Neuron's files, the channels of positions hold the body, and the offsets only what is near it.
+    let mut library = Library::new();
+    let figure = targets(&mut library).remove(0);
+    let (source, clip) = written(&mut library, &conventions()[0]);
+    let map = JointMap::by_names(&library, source, figure.skeleton).unwrap();
+    let right = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+    let mut joints = library.skeleton(source).joints().to_vec();
+    let mut changed = library.clip(clip).clone();
+    for (joint, degrees) in [("LeftHand", 12.0), ("RightLeg", -9.0)] {
+        let joint = library.skeleton(source).find_joint(joint).unwrap();
+        let place = joints[joint].rest.translation;
+        let values = place.to_array().to_vec();
+        let timeline = Arc::new(Timeline::new(vec![0.0]).unwrap());
+        let curve = Curve::new(timeline, Interpolation::Step, 3, values).unwrap();
+        changed.tracks.push(Track::new(Target::Translation(joint), curve));
+        joints[joint].rest.translation = DQuat::from_rotation_z(f64::to_radians(degrees)) * place;
+    }
+    changed.skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+    let map = JointMap { source: changed.skeleton, ..map };
+    let clip = library.add_clip(changed).unwrap();
+    let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+    let [found, right] = [&result, &right].map(|result| poses(&library, &figure, result.clips[0].clip));
+    for ((limbs, _), (right, _)) in found.iter().zip(&right) {
+        for ((limb, right), (from, _)) in limbs.iter().zip(right).zip(LIMBS) {
+            let degrees = limb.angle_between(*right).to_degrees();
+            assert!(degrees < 1.0, "{from} is off by {degrees} degrees");
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use glam::{DQuat, DVec3};
 use posse::{
-    Clip, DropReason, Error, Interpolation, Joint, JointMap, Library, LossReason, LostRootMotion, MapRemark,
-    RetargetOptions, RootMotion, RootRotation, RootTranslation, SkeletonId, Target, Track,
+    CarriedJoints, Clip, DropReason, Error, Interpolation, Joint, JointMap, Library, LossReason, LostRootMotion,
+    MapRemark, RetargetOptions, RootMotion, RootRotation, RootTranslation, SkeletonId, Target, Track,
 };
 
 use super::rigs::{add, joint};
@@ -78,9 +78,34 @@ fn a_root_below_a_scale_of_0_does_not_move_and_is_reported() {
         assert_eq!(result.map.remarks, [MapRemark::ZeroScale { source: 1, target: 2, above: 0 }]);
         let text = result.map.describe(&library, &result.map.remarks[0]);
         assert!(text.contains("movement of hip is left out: top, above its partner hip, has a scale of 0"), "{text}");
-        assert_eq!((result.scale, result.clips[0].dropped[0].reason), (0.0, DropReason::Translation));
+        assert_eq!((result.scale, result.clips[0].dropped[0].reason), (0.0, DropReason::ZeroScale));
         assert!(library.clip(result.clips[0].clip).tracks.is_empty());
     }
+}
+
+#[test]
+fn a_root_that_the_map_holds_still_is_the_reason_and_other_joints_keep_their_tracks() {
+    let mut joints = rig();
+    joints.push(joint("jaw", Some(1), NONE, [0.0, 0.1, 0.0]));
+    let (mut library, source, target) = pair(joints.clone(), joints);
+    let grow = curve(Interpolation::Linear, 3, &[0.0, 1.0], &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+    let tracks = vec![slide(1, 3.0), slide(2, 0.5), Track::new(Target::Scale(2), grow)];
+    let clip = library.add_clip(Clip::new(None, source, tracks)).unwrap();
+    let mut map = JointMap::by_names(&library, source, target).unwrap();
+    map.translation = RootTranslation::None;
+    let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+    let dropped: Vec<_> = result.clips[0].dropped.iter().map(|dropped| (dropped.target, dropped.reason)).collect();
+    assert_eq!(dropped, [(Target::Translation(1), DropReason::StillRoot)]);
+    assert_eq!(DropReason::StillRoot.to_string(), "the map says that the root does not move");
+    assert_eq!((result.scale, result.map.root), (0.0, None));
+    let targets: Vec<_> = result.clips[0].tracks.iter().map(|track| track.target).collect();
+    assert_eq!(targets, [Target::Translation(2), Target::Scale(2)]);
+    // The options can hold the others still, too.
+    map.translation = RootTranslation::Full;
+    let options = RetargetOptions { translations: CarriedJoints::Root, ..RetargetOptions::default() };
+    let result = library.retarget(&[clip], &map, &options).unwrap();
+    assert!(result.clips[0].dropped.iter().all(|dropped| dropped.reason == DropReason::RootAlone));
+    assert_eq!(result.clips[0].dropped.len(), 2);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use glam::{DAffine3, DQuat};
 use posse::{
-    Error, HumanBone, Joint, JointMap, Library, MapRemark, MapSide, MatchedBy, RootTranslation, Skeleton, SkeletonId,
-    Skin,
+    Error, HumanBone, Joint, JointMap, Library, MapRemark, MapSide, MatchedBy, RetargetOptions, RootTranslation,
+    Skeleton, SkeletonId, Skin,
 };
 use serde_json::json;
 
@@ -216,6 +216,34 @@ fn essential_joints_without_a_partner_are_listed() {
     assert_eq!(text, "the source has no legs; those of the target keep their rest pose");
     let (_, map) = mapped(tree(&MIXAMO, sides), tree(&BIOVISION[1..], sides));
     assert_eq!(map.remarks, [MapRemark::NoLegs { side: MapSide::Target }]);
+}
+
+#[test]
+fn essential_joints_that_a_map_file_forgets_are_listed() {
+    let sides = ["Left", "Right"];
+    let mut library = Library::new();
+    let [source, target] =
+        [tree(&BIOVISION, sides), tree(&MIXAMO, sides)].map(|skeleton| library.add_skeleton(skeleton));
+    let (mut forgets, mut all) = (Vec::new(), Vec::new());
+    for pair in JointMap::by_names(&library, source, target).unwrap().pairs {
+        let names =
+            [(source, pair.source), (target, pair.target)].map(|(id, joint)| library.skeleton(id).joint_name(joint));
+        let entry = format!("{:?}: {:?}", names[0], names[1]);
+        if names[0] != "LeftKnee" && names[0] != "Chest" {
+            forgets.push(entry.clone());
+        }
+        all.push(entry);
+    }
+    let mut remarks = |pairs: &[String]| {
+        let json = format!("{{ \"joints\": {{ {} }} }}", pairs.join(", "));
+        let map = JointMap::from_json(&library, source, target, Path::new("map.json"), json.as_bytes()).unwrap();
+        let result = library.retarget(&[], &map, &RetargetOptions::default()).unwrap();
+        assert_eq!(result.map.remarks, map.remarks);
+        map.remarks
+    };
+    assert_eq!(remarks(&all), []);
+    let in_source = vec!["leftLowerLeg".into(), "spine".into()];
+    assert_eq!(remarks(&forgets), [MapRemark::Missing { in_source, in_target: Vec::new() }]);
 }
 
 #[test]

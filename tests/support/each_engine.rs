@@ -1,12 +1,10 @@
 //! The same checks on every engine.
 
-use std::sync::{Once, OnceLock};
+use std::sync::Once;
 
-use posse::{
-    AdapterKind, CompressedLibrary, CpuEngine, Evaluator, GpuContext, InstructionSet, Library, PackedLibrary, Reference,
-};
+use posse::{CompressedLibrary, CpuEngine, Evaluator, GpuContext, InstructionSet, Library, PackedLibrary, Reference};
 
-use crate::support::gpu_library::gpu_engine_for;
+use crate::support::gpu_library::{gpu, gpu_engine_for};
 use crate::support::skip::report_skipped;
 
 /// Runs a check with each engine of a library: the reference, the CPU engine with each available instruction set, and
@@ -62,11 +60,4 @@ pub fn gpu_unless_left_out() -> Option<GpuContext> {
         }
         Ok(engines) => panic!("POSSE_TEST_ENGINES={engines}: it may be `cpu`, or not be set"),
     }
-}
-
-/// The GPU of the tests: hardware if there is some, otherwise a software renderer. Without either, this fails with a
-/// message that names the package to install.
-pub fn gpu() -> GpuContext {
-    static GPU: OnceLock<GpuContext> = OnceLock::new();
-    GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
 }

@@ -1,10 +1,15 @@
-//! Libraries on the GPUs of the tests.
+//! The GPU of the tests, and libraries on it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use posse::{Error, GpuContext, GpuEngine, GpuLibrary, Library, PackedLibrary};
+use posse::{AdapterKind, Error, GpuContext, GpuEngine, GpuLibrary, Library, PackedLibrary};
 
-use crate::support::each_engine::gpu;
+/// The GPU of the tests: hardware if there is some, otherwise a software renderer. Without either, this fails with a
+/// message that names the package to install.
+pub fn gpu() -> GpuContext {
+    static GPU: OnceLock<GpuContext> = OnceLock::new();
+    GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
+}
 
 /// A library on the GPU of the tests.
 pub fn gpu_library(packed: PackedLibrary) -> Result<GpuLibrary, Error> {

@@ -15,8 +15,8 @@ export function describeRetargeting({ joints, scale, units, source_up: up, facin
 }
 
 /// What a reader should know before a use of the motion.
-export function retargetingWarnings({ left_out: leftOut, warnings }) {
-  return [...leftOut, ...warnings].map((text) => `On the human: ${text}`);
+export function retargetingWarnings({ warnings }) {
+  return warnings.map((text) => `On the human: ${text}`);
 }
 
 function formatFactor(factor) {

@@ -20,6 +20,8 @@
 //! 1 if memory grows by more than 2 %, the number of open files by more than 2, or the median ratio of frame times by
 //! more than 2 %; at any length, if a checked frame is beyond the contract, or if a device does not come back.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a program of checks fails by a panic")]
+
 mod crowd;
 mod record;
 

@@ -114,24 +114,25 @@ impl Collection {
         options: &RetargetOptions,
     ) -> Result<(Vec<(Clip, usize)>, NamedReport), Error> {
         let first = &self.clips[wanted[0]];
-        let of_file = || self.clips.iter().enumerate().filter(|(_, entry)| entry.file == first.file);
+        let of_file = self.clips.iter().enumerate().filter(|(_, entry)| entry.file == first.file);
+        let of_file: Vec<(usize, &Entry)> = of_file.collect();
         let mut library = Library::new();
         let source = library.copy_skeleton(&self.library, self.library.clip(first.clip).skeleton)?;
         // All clips of the file, as the choice of the root looks at all.
         let mut clips: Vec<ClipId> = Vec::new();
-        for (_, entry) in of_file() {
+        for (_, entry) in &of_file {
             let clip = self.library.clip(entry.clip).clone();
             clips.push(library.add_clip(Clip { skeleton: source, ..clip })?);
         }
         let mut options = options.clone();
         if let Some(pose) = &request.reference {
-            options.reference = match pose.file {
+            options.reference = match &pose.file {
                 None => pose.find_in("reference", &library, &clips)?,
                 Some(_) => pose.find("reference", &library, source)?,
             };
         }
-        let places = of_file().zip(&clips).filter(|((index, _), _)| wanted.contains(index));
-        let (indices, clips): (Vec<usize>, Vec<ClipId>) = places.map(|((index, _), &clip)| (index, clip)).unzip();
+        let places = of_file.iter().zip(&clips).filter(|((index, _), _)| wanted.contains(index));
+        let (indices, clips): (Vec<usize>, Vec<ClipId>) = places.map(|(&(index, _), &clip)| (index, clip)).unzip();
         let onto = library.copy_skeleton(&target.library, target.skeleton)?;
         let map = match &request.map {
             Some((name, json)) => JointMap::from_json(&library, source, onto, name, json)?,

@@ -145,7 +145,7 @@ fn print(report: &NamedReport, out: &mut impl Write) -> io::Result<()> {
     for remark in &report.left_out {
         writeln!(out, "left out: {remark}")?;
     }
-    for warning in &report.warnings {
+    for warning in report.warnings.iter().filter(|warning| !report.left_out.contains(warning)) {
         writeln!(out, "warning: {warning}")?;
     }
     report.clips.iter().try_for_each(|clip| print_clip(clip, out))

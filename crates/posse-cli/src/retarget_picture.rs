@@ -591,7 +591,7 @@ fn tinted(vertex: &Vertex, material: &Material, shares: &[(BodySide, f32)]) -> [
             let [a, b, c, d] = own;
             let shares = [a, b, c, d, (1.0 - own.iter().sum::<f32>()).max(0.0)];
             let dyes = demo::dyes(0);
-            let dyed = |channel: usize| shares.iter().zip(dyes).map(|(share, dye)| share * dye[channel]).sum();
+            let dyed = |channel: usize| shares.iter().zip(dyes).map(|(share, dye)| share * dye[channel]).sum::<f32>();
             (paler([0, 1, 2].map(dyed)), 1.0)
         }
         (None, _) => (paler([red * own[0], green * own[1], blue * own[2]]), alpha * own[3]),

@@ -1,5 +1,7 @@
 //! Tests of the command `posse`, run as from a shell, one module per theme.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
+
 /// Builders of files that the tests of the library use, too.
 #[path = "../../../tests/support/mod.rs"]
 #[allow(dead_code, reason = "each test binary needs a part of it")]

@@ -219,7 +219,13 @@ fn the_report_is_json_too() {
     assert!(clip["resampled"][0]["keys"].as_u64().unwrap() > 3);
     let dropped: Vec<&Value> = clip["dropped"].as_array().unwrap().iter().map(|track| &track["track"]).collect();
     assert_eq!(dropped, ["rotation of LeftArm", "rotation of LeftFoot"]);
+    // The map forgets the spine, the arm and the foot, which the target has.
+    let warnings = report["warnings"].as_array().unwrap();
+    let says =
+        |warning: &Value| warning.as_str().unwrap().contains("leftUpperArm") && report["left_out"][0] == *warning;
+    assert!(warnings.iter().any(says), "{warnings:?}");
     let text = folder.text(&["retarget", "walk.bvh", "--onto", "hero.glb", "--map", "map.json", "-o", "out.glb"]);
+    assert_eq!(text.matches("leftUpperArm").count(), 1, "{text}");
     assert!(text.contains("rotation of head: resampled at ") && text.contains(" rad\n"), "{text}");
     assert!(
         text.contains("dropped, because the joint has no partner: rotation of LeftArm, rotation of LeftFoot"),

@@ -230,7 +230,7 @@ fn source_and_target_look_the_same_and_as_worked_out() {
     let scale = f64::from(blue[1] - orange[0]) / (left[0] - right[0]);
     assert!((0.9..1.6).contains(&scale), "{scale}");
     // Ends of bones are thinner than a pixel, and joints are a few pixels wide.
-    let near = |pixels: i32, units: f64| (f64::from(pixels) - scale * units).abs() <= 8.0;
+    let near = |pixels: i32, units: f64| (f64::from(pixels) - scale * units).abs() <= 10.0;
     // The right hand is higher in the picture, because it is farther away.
     assert!(near(blue[3] - orange[2], right[1] - toe[1]), "{blue:?} {orange:?} {scale}");
     // The middle of the figure is in the middle of its column.
@@ -275,7 +275,7 @@ fn meshes_have_the_colours_of_their_sides() {
         let [of_source, of_target] = [0, 1].map(|row| pixels.edges(row, column, Colour::Blue));
         assert!((of_source[3] - of_target[3]).abs() <= 8, "{column}: {of_source:?} {of_target:?}");
         // The hand of the left arm is as high and as far to the side.
-        assert!((of_source[2] - of_target[2]).abs() <= 20, "{column}: {of_source:?} {of_target:?}");
+        assert!((of_source[2] - of_target[2]).abs() <= 30, "{column}: {of_source:?} {of_target:?}");
         assert!((of_source[1] - of_target[1]).abs() <= 25, "{column}: {of_source:?} {of_target:?}");
     }
 }

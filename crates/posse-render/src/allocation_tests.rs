@@ -9,7 +9,7 @@ use posse::Evaluator;
 use posse::PackedLibrary;
 use posse::Reference;
 use posse::low_level::device::create_encoder;
-use posse::low_level::device::faults::{context, each_fault};
+use posse::low_level::test_support::{context, each_fault};
 use posse::{GpuCrowd, GpuLibrary};
 use posse::{Poses, Ticks};
 

@@ -3,14 +3,14 @@
 use crate::{Canvas, Target, Vertex, record};
 use posse::Error;
 use posse::SkinFormat;
-use posse::low_level::device::{Scopes, fault_point};
+use posse::low_level::device::{Scopes, fault_point, shader_text};
 
-const VIEW: &str = include_str!("../shaders/view.wgsl");
+const VIEW: &str = shader_text!("../shaders/view.wgsl");
 /// The public module that reads skin matrices of this format.
 const MATRIX: &str = SkinFormat::Matrix.wgsl();
-const FIGURE: &str = include_str!("../shaders/figure.wgsl");
-const STAGE: &str = include_str!("../shaders/stage.wgsl");
-const BONES: &str = include_str!("../shaders/bones.wgsl");
+const FIGURE: &str = shader_text!("../shaders/figure.wgsl");
+const STAGE: &str = shader_text!("../shaders/stage.wgsl");
+const BONES: &str = shader_text!("../shaders/bones.wgsl");
 
 /// The source of a shader for figures. `extra` follows figure.wgsl.
 pub(super) fn figure_source(extra: &str) -> String {
@@ -252,7 +252,7 @@ mod tests {
     use std::mem::offset_of;
 
     use super::*;
-    use posse::low_level::device::wgsl_faults;
+    use posse::low_level::test_support::wgsl_faults;
     use wgpu::naga;
 
     /// The modules of all shaders of the renderer.

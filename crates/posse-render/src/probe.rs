@@ -4,9 +4,9 @@ use crate::pipelines::{figure_source, vertex_buffers};
 use crate::scene::Draw;
 use crate::{Renderer, Scene};
 use posse::Error;
-use posse::low_level::device::{Scopes, create_buffer, fault_point, read_buffers};
+use posse::low_level::device::{Scopes, create_buffer, fault_point, read_buffers, shader_text};
 
-const PROBE: &str = include_str!("../shaders/probe.wgsl");
+const PROBE: &str = shader_text!("../shaders/probe.wgsl");
 /// The number of vertices per row of the texture that they are written to.
 const ROW: u32 = 1024;
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;

@@ -2,7 +2,7 @@
 
 use posse::Ticks;
 
-use crate::support::each_engine::gpu;
+use crate::support::gpu_library::gpu;
 use example::draw::Look;
 use example::figure::Figure;
 use example::picture::Picture;

@@ -11,7 +11,7 @@ use posse_render::{
     crowd_bounds, needed_outputs,
 };
 
-use crate::support::each_engine::gpu;
+use crate::support::gpu_library::gpu;
 use crate::support::gpu_library::gpu_library;
 
 /// Instances with their placements, and the drawing of bones.

@@ -2,7 +2,9 @@
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::simd::LARGEST_BLOCK;
+/// Joints, or instances, of the largest block of any instruction set. Arrays that blocks read and write are longer than
+/// their contents by this number.
+pub const LARGEST_BLOCK: usize = 16;
 
 /// Bytes that hold all codes of a key, at whichever bit of the first byte they begin.
 pub const WINDOW: usize = 16;

@@ -5,13 +5,9 @@ use std::ops::{Add, Div, Mul, Sub};
 use glam::Vec4;
 
 use crate::cpu::simd::{
-    AlignedLines, AlignedRows, BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, HALF_WINDOW, MATRIX_NUMBERS,
-    Matrix, PackedMatrix, block_codes,
+    AlignedLines, AlignedRows, BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, HALF_WINDOW, LARGEST_BLOCK,
+    MATRIX_NUMBERS, Matrix, PackedMatrix, block_codes,
 };
-
-/// Joints, or instances, of the largest block of any instruction set. Arrays that blocks read and write are longer than
-/// their contents by this number.
-pub const LARGEST_BLOCK: usize = 16;
 
 /// A register: four numbers for each of a few neighbouring joints, or of one joint of a few instances.
 ///

@@ -29,10 +29,12 @@ mod prefetch;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use codes::{BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, HALF_WINDOW, WINDOW, block_codes, codes};
+pub use codes::{
+    BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, HALF_WINDOW, LARGEST_BLOCK, WINDOW, block_codes, codes,
+};
 pub use exact::ExactKernel;
 pub use instruction_set::InstructionSet;
-pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};
+pub use lanes::{Kernel, Lanes};
 pub use matrix::{AlignedLines, AlignedRows, Matrix, PackedMatrix};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
 pub use prefetch::{LINE, prefetch};

@@ -8,12 +8,12 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::compress::rig_size;
 use crate::error::Error;
+use crate::model::rotation::angle;
 use crate::model::{
     Clip, Curve, CurveEasing, Extrapolation, Interpolation, Library, Skeleton, Target, Timeline, WrapMode,
 };
 use crate::reference::values;
 use crate::reference::values::Values;
-use crate::retarget::clip::angle;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
 

@@ -6,7 +6,8 @@
 //! if it is the only one.
 
 /// Frame rates in use, for a frame time of few digits.
-const USUAL_RATES: [u32; 19] = [10, 12, 15, 20, 24, 25, 30, 40, 48, 50, 60, 72, 90, 100, 120, 144, 150, 200, 240];
+const USUAL_RATES: [u32; 21] =
+    [10, 12, 15, 20, 24, 25, 30, 40, 48, 50, 60, 72, 75, 80, 90, 100, 120, 144, 150, 200, 240];
 
 /// The rates of television, times 1001/1000.
 const TELEVISION_RATES: [u32; 5] = [24, 30, 48, 60, 120];
@@ -105,9 +106,22 @@ mod tests {
 
     #[test]
     fn other_frame_times_are_themselves() {
-        for written in
-            ["0.04", "0.01", "0.0125", "0.03", "0.5", "1", "2.5", "0.05", "0.034", "0.0335", "1e-3", "0.0341234", "0"]
-        {
+        for written in [
+            "0.04",
+            "0.01",
+            "0.0125",
+            "0.03",
+            "0.5",
+            "1",
+            "2.5",
+            "0.05",
+            "0.034",
+            "0.013",
+            "0.0335",
+            "1e-3",
+            "0.0341234",
+            "0",
+        ] {
             assert_eq!(read(written), written.parse::<f64>().unwrap(), "{written}");
         }
     }

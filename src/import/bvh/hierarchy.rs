@@ -57,6 +57,9 @@ impl Hierarchy {
         words.keyword("HIERARCHY", "HIERARCHY, the first word of a BVH file")?;
         while builder.read_part(words)? {}
         let mut hierarchy = builder.hierarchy;
+        if let Some(names) = words.shift_jis_names() {
+            hierarchy.rename(&names);
+        }
         // Joints end after their children, but tracks have the order of the joints.
         hierarchy.tracks.sort_by_key(|track| match *track {
             Columns::Translation { joint, .. } => (joint, 0),
@@ -135,6 +138,17 @@ impl Builder {
 }
 
 impl Hierarchy {
+    /// Replaces names of joints, and the same names before `_end`.
+    fn rename(&mut self, names: &HashMap<String, String>) {
+        for name in self.joints.iter_mut().filter_map(|joint| joint.name.as_mut()) {
+            if let Some(new) = names.get(name.as_str()) {
+                new.clone_into(name);
+            } else if let Some(new) = name.strip_suffix("_end").and_then(|parent| names.get(parent)) {
+                *name = format!("{new}_end");
+            }
+        }
+    }
+
     fn read_offset(&mut self, words: &mut Words<impl BufRead>, open: &mut Open) -> Result<(), Error> {
         if open.has_offset {
             return Err(words.fault("OFFSET stands twice in one joint; expected it once"));

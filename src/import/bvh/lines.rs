@@ -1,5 +1,6 @@
 //! The lines of a text, in bounded memory, and the words of HIERARCHY and of the head of MOTION.
 
+use std::collections::HashMap;
 use std::io::{BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -137,15 +138,26 @@ pub(super) struct Words<R> {
     line: Vec<u8>,
     /// The first byte of the line that is not read yet.
     at: usize,
-    /// The line of the first name that is not UTF-8, and the encoding that it was read in.
-    other_encoding: Option<(u64, &'static str)>,
+    /// The names that are not UTF-8, and the line of the first one.
+    other_names: Vec<Vec<u8>>,
+    first_other_name: Option<u64>,
+    /// The encoding of these names.
+    encoding: &'static str,
     /// The line of the first number with a decimal comma.
     decimal_comma: Option<u64>,
 }
 
 impl<R: BufRead> Words<R> {
     pub fn new(lines: Lines<R>) -> Self {
-        Self { lines, line: Vec::new(), at: 0, other_encoding: None, decimal_comma: None }
+        Self {
+            lines,
+            line: Vec::new(),
+            at: 0,
+            other_names: Vec::new(),
+            first_other_name: None,
+            encoding: "Windows-1252",
+            decimal_comma: None,
+        }
     }
 
     /// The lines after the present one.
@@ -194,13 +206,20 @@ impl<R: BufRead> Words<R> {
 
     /// The warnings about what was read in spite of its spelling.
     pub fn warnings(&self) -> Vec<Warning> {
-        let encoding = match self.other_encoding {
-            Some((line, encoding)) => Some((line, format!("the name is not UTF-8; it is read as {encoding}"))),
+        let encoding = match self.first_other_name {
+            Some(line) => Some((line, format!("names that are not UTF-8 are read as {}", self.encoding))),
             None => self.lines.input.other_encoding().map(|name| (1, format!("the file is read as {name}"))),
         };
         let comma = self.decimal_comma.map(|line| (line, DECIMAL_COMMA.to_owned()));
         let warning = |(line, message)| Warning { path: format!("line {line}"), message };
         encoding.into_iter().chain(comma).map(warning).collect()
+    }
+
+    /// The names in Shift-JIS by what [`name`](Self::name) has made of them, if all names that are not UTF-8 are Shift-JIS.
+    pub fn shift_jis_names(&mut self) -> Option<HashMap<String, String>> {
+        let names = text::shift_jis_names(&self.other_names)?;
+        self.encoding = "Shift-JIS";
+        Some(names)
     }
 
     /// Reads what follows `End`: `Site`, to which some tools append a number or a name, or a name instead of it.
@@ -234,12 +253,15 @@ impl<R: BufRead> Words<R> {
     /// A name: the rest of the line up to a brace.
     pub fn name(&mut self, kind: &str) -> Result<String, Error> {
         let rest = self.rest();
-        let length = rest.iter().position(|byte| matches!(byte, b'{' | b'}')).unwrap_or(rest.len());
+        let length = text::name_length(rest);
         let name = rest.get(..length).unwrap_or_default().trim_ascii();
         let bytes = name.len();
-        let (name, encoding) = text::decode_name(name);
+        let (name, other) = text::decode_name(name);
         self.at += length;
-        self.other_encoding = self.other_encoding.or(encoding.map(|encoding| (self.line(), encoding)));
+        if let Some(other) = other {
+            self.first_other_name = self.first_other_name.or(Some(self.line()));
+            self.other_names.push(other);
+        }
         match bytes {
             0 => Err(self.fault(format!("{kind} has no name; expected a name on the line of {kind}"))),
             1..=LONGEST_NAME => Ok(name),
@@ -259,8 +281,8 @@ impl<R: BufRead> Words<R> {
     pub fn written_number(&mut self, expected: &str) -> Result<(f64, String), Error> {
         let word = self.need(expected)?;
         let has_decimal_comma = word.bytes().filter(|&byte| byte == b',').count() == 1 && !word.contains('.');
-        let number = if has_decimal_comma { word.replace(',', ".").parse() } else { word.parse::<f64>() };
-        match number {
+        let word = if has_decimal_comma { word.replace(',', ".") } else { word };
+        match word.parse::<f64>() {
             Ok(number) if is_usable(number) => {
                 if has_decimal_comma {
                     self.decimal_comma = self.decimal_comma.or(Some(self.line()));

@@ -1,5 +1,6 @@
 //! The encodings of BVH files: UTF-16 and lines of old Macintoshes as a whole, Windows-1252 and Shift-JIS in names.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
 use encoding_rs::{SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252};
@@ -144,20 +145,56 @@ impl<R: BufRead> BufRead for Text<R> {
     }
 }
 
-/// The text of a name, and its encoding if it is not UTF-8.
+/// The length of the name at the start of a text: up to a brace, or to the end. The second byte of a letter in Shift-JIS
+/// may be the byte of a brace.
+pub(super) fn name_length(text: &[u8]) -> usize {
+    let is_brace = |byte: &u8| matches!(byte, b'{' | b'}');
+    let length = text.iter().position(is_brace).unwrap_or(text.len());
+    let mut at = 0;
+    if text.get(..length).is_none_or(|name| std::str::from_utf8(name).is_ok()) {
+        return length;
+    }
+    while let Some(byte) = text.get(at).filter(|byte| !is_brace(byte)) {
+        let second = text.get(at + 1);
+        // In Windows-1252, names end with letters from 0xE0 on, but not with the signs below 0xA0.
+        let is_pair = match byte {
+            0x81..0xa0 => second.is_some_and(|second| (0x40..0xfd).contains(second)),
+            0xe0..0xfd => second.is_some_and(|second| (0x40..0xfd).contains(second) && !is_brace(second)),
+            _ => false,
+        };
+        at += if is_pair { 2 } else { 1 };
+    }
+    at.min(text.len())
+}
+
+/// The text of a name. If it is not UTF-8, it is read as Windows-1252, and its bytes are returned, too.
+pub(super) fn decode_name(name: &[u8]) -> (String, Option<Vec<u8>>) {
+    match std::str::from_utf8(name) {
+        Ok(name) => (name.to_owned(), None),
+        Err(_) => (windows_1252(name), Some(name.to_vec())),
+    }
+}
+
+fn windows_1252(name: &[u8]) -> String {
+    WINDOWS_1252.decode_without_bom_handling(name).0.into_owned()
+}
+
+/// The names in Shift-JIS, by what they are in Windows-1252. `None` if they are not Shift-JIS.
 ///
-/// Bytes from 0x80 to 0x9F begin the kana and most kanji of Shift-JIS; in Windows-1252 they are quotation marks and
-/// dashes, which names do not have.
-pub(super) fn decode_name(name: &[u8]) -> (String, Option<&'static str>) {
-    if let Ok(name) = std::str::from_utf8(name) {
-        return (name.to_owned(), None);
+/// A Western name has single letters beyond ASCII, which Shift-JIS may read as a kanji each. Japanese names have kana, or
+/// several kanji in a row; one such name tells the encoding of the file.
+pub(super) fn shift_jis_names(names: &[Vec<u8>]) -> Option<HashMap<String, String>> {
+    let mut decoded = HashMap::new();
+    let mut is_japanese = false;
+    for name in names {
+        let text = SHIFT_JIS.decode_without_bom_handling_and_without_replacement(name)?;
+        let letters: Vec<char> = text.chars().collect();
+        let is_kana = |letter: &char| ('\u{3041}'..='\u{30ff}').contains(letter);
+        let is_kanji = |letter: &char| ('\u{4e00}'..='\u{9fff}').contains(letter);
+        is_japanese |= letters.iter().any(is_kana) || letters.windows(2).any(|pair| pair.iter().all(is_kanji));
+        decoded.insert(windows_1252(name), text.into_owned());
     }
-    if name.iter().any(|byte| (0x80..0xa0).contains(byte))
-        && let Some(text) = SHIFT_JIS.decode_without_bom_handling_and_without_replacement(name)
-    {
-        return (text.into_owned(), Some("Shift-JIS"));
-    }
-    (WINDOWS_1252.decode_without_bom_handling(name).0.into_owned(), Some("Windows-1252"))
+    is_japanese.then_some(decoded)
 }
 
 #[cfg(test)]
@@ -192,10 +229,37 @@ mod tests {
         assert_eq!(read(b"a\r\nb\rc\n", 64), "a\r\nb\rc\n");
     }
 
+    fn decode(names: &[&[u8]]) -> Vec<String> {
+        let (texts, others): (Vec<String>, Vec<Option<Vec<u8>>>) = names.iter().map(|name| decode_name(name)).unzip();
+        let japanese = shift_jis_names(&others.into_iter().flatten().collect::<Vec<_>>()).unwrap_or_default();
+        texts.into_iter().map(|text| japanese.get(&text).cloned().unwrap_or(text)).collect()
+    }
+
     #[test]
     fn names_are_those_that_people_wrote() {
-        assert_eq!(decode_name(b"H\xfcfte"), ("H\u{fc}fte".into(), Some("Windows-1252")));
-        assert_eq!(decode_name(b"\x8d\xb6\x98r"), ("\u{5de6}\u{8155}".into(), Some("Shift-JIS")));
-        assert_eq!(decode_name("H\u{fc}fte".as_bytes()), ("H\u{fc}fte".into(), None));
+        assert_eq!(decode(&["H\u{fc}fte".as_bytes(), b"Hips"]), ["H\u{fc}fte", "Hips"]);
+        assert_eq!(decode(&[b"H\xfcfte", b"Hips", b"\xe9paule"]), ["H\u{fc}fte", "Hips", "\u{e9}paule"]);
+        // One letter beyond ASCII is no kanji.
+        assert_eq!(decode(&[b"\x9cil", b"\x9aije"]), ["\u{153}il", "\u{161}ije"]);
+        // Two names of kanji in a row make the kanji of the third one.
+        let japanese: [&[u8]; 3] = [b"\x8d\xb6\x98r", b"\x83{\x81[\x83\x93", b"\xe6\xf4"];
+        assert_eq!(decode(&japanese), ["\u{5de6}\u{8155}", "\u{30dc}\u{30fc}\u{30f3}", "\u{8e1d}"]);
+    }
+
+    #[test]
+    fn a_brace_ends_a_name_unless_it_is_half_a_letter() {
+        for (text, length) in [
+            (&b"Hips {"[..], 5),
+            (b"Hips", 4),
+            ("H\u{fc}fte{".as_bytes(), 6),
+            ("\u{101}{".as_bytes(), 2),
+            (b"H\xfcfte{", 5),
+            (b"Entit\xe9{", 6),
+            (b"\x83{\x81[\x83\x93 {", 7),
+            (b"\x83}\x83}{", 4),
+            (b"\x83", 1),
+        ] {
+            assert_eq!(name_length(text), length, "{}", String::from_utf8_lossy(text));
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Declaration of records and constants, once for Rust and WGSL.
 //!
 //! [`record!`] and [`constants!`] define Rust items, and descriptions of them. [`Shared::wgsl`] writes the same items
-//! in WGSL from the descriptions, with the doc comments. A test compares the layout that `naga` parses with the layout
-//! in Rust.
+//! in WGSL from the descriptions, with the doc comments, except on the web. A test compares the layout that `naga`
+//! parses with the layout in Rust.
 //!
 //! No existing crate does this. `wgsl_to_wgpu` and `wgsl_bindgen` go from whole WGSL modules to Rust in a build script,
 //! but these kernels are composed at run time from the features of a library. `encase` copies Rust values into the
@@ -124,10 +124,10 @@ macro_rules! record {
             /// The description of the record.
             pub const RECORD: $crate::low_level::record::Record = $crate::low_level::record::Record {
                 name: stringify!($name),
-                docs: &[$($doc),*],
+                docs: $crate::low_level::record::docs(&[$($doc),*]),
                 fields: &[$($crate::low_level::record::Field {
                     name: stringify!($field),
-                    docs: &[$($field_doc),*],
+                    docs: $crate::low_level::record::docs(&[$($field_doc),*]),
                     type_name: <$type as $crate::low_level::record::FieldType>::WGSL,
                     offset: std::mem::offset_of!($name, $field),
                     size: size_of::<$type>(),
@@ -156,13 +156,18 @@ macro_rules! constants {
         /// The descriptions of the constants of this file.
         pub(crate) const CONSTANTS: &[$crate::low_level::record::Constant] = &[$($crate::low_level::record::Constant {
             name: stringify!($name),
-            docs: &[$($doc),*],
+            docs: $crate::low_level::record::docs(&[$($doc),*]),
             value: $crate::low_level::record::constants!(@value $type $name),
         },)*];
     };
 }
 
 pub use {constants, record};
+
+/// The lines of a doc comment; on the web, where every byte is downloaded, none.
+pub const fn docs(lines: &'static [&'static str]) -> &'static [&'static str] {
+    if cfg!(target_arch = "wasm32") { &[] } else { lines }
+}
 
 /// The first name of a list of at most one; `None` for an empty list.
 pub const fn loaded_from(array: &[&'static str]) -> Option<&'static str> {

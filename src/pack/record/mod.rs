@@ -8,7 +8,7 @@ mod wgsl;
 pub use clip::*;
 pub use crowd::*;
 
-pub use declare::{Constant, Field, FieldType, Record, Shared, Value, constants, loaded_from, record};
+pub use declare::{Constant, Field, FieldType, Record, Shared, Value, constants, docs, loaded_from, record};
 
 /// All records and constants that kernels share with Rust, file by file.
 pub const SHARED: &[Shared] = &[

@@ -16,36 +16,17 @@
 //! `upperChest` and that in the middle `chest`. Others have no role. The pairs of two trunks are those of
 //! [`trunk_partners`].
 
+mod human;
 mod structure;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::model::{Joint, Skeleton};
+use human::{FINGERS, Limb, trunk_role};
 use tables::Convention;
 
-/// The role of the joint that moves the body.
-pub(super) const HIPS: &str = "hips";
-
-/// The roles of the joints between hips and neck, the lowest first.
-pub(super) const TRUNK: [&str; 3] = ["spine", "chest", "upperChest"];
-
-/// The joints without which a figure is no human in motion. Any of the roles of a row will do.
-pub(super) const ESSENTIAL: [&[&str]; 13] = [
-    &[HIPS],
-    &["leftUpperLeg"],
-    &["leftLowerLeg"],
-    &["leftFoot"],
-    &["rightUpperLeg"],
-    &["rightLowerLeg"],
-    &["rightFoot"],
-    &["leftUpperArm"],
-    &["leftLowerArm"],
-    &["rightUpperArm"],
-    &["rightLowerArm"],
-    &TRUNK,
-    &["neck", "head"],
-];
+pub(crate) use human::{ESSENTIAL, HIPS, TRUNK, normalized};
 
 /// The roles of the joints of a skeleton.
 #[derive(Debug, Default)]
@@ -69,6 +50,8 @@ pub enum RoleGround {
     OtherConvention,
     /// The shape of the skeleton.
     Structure,
+    /// The role of the partner in another skeleton.
+    Partner,
 }
 
 impl Roles {
@@ -101,8 +84,9 @@ impl Roles {
     fn find_hips(&mut self, skeleton: &Skeleton, is_joint: &[bool]) {
         let joint_of = |role: &str| self.of_joint.iter().position(|other| other.as_deref() == Some(role));
         let (Some(left), Some(right)) = (joint_of("leftUpperLeg"), joint_of("rightUpperLeg")) else { return };
-        let above: Vec<usize> = skeleton.ancestors(left).collect();
-        let between = skeleton.ancestors(right).find(|joint| above.contains(joint));
+        let mut is_above = vec![false; is_joint.len()];
+        skeleton.ancestors(left).for_each(|above| is_above[above] = true);
+        let between = skeleton.ancestors(right).find(|&joint| is_above[joint]);
         let is_free = |joint: &usize| is_joint[*joint] && self.of_joint[*joint].is_none();
         if let Some(hips) = between.filter(is_free).filter(|_| !self.has_any(&[HIPS])) {
             self.set(hips, HIPS.into(), RoleGround::Structure);
@@ -120,9 +104,20 @@ impl Roles {
         TRUNK.into_iter().filter(|role| self.has_any(&[role])).collect()
     }
 
-    fn set(&mut self, joint: usize, role: String, ground: RoleGround) {
+    /// Gives a role to a joint.
+    pub fn set(&mut self, joint: usize, role: String, ground: RoleGround) {
         self.of_joint[joint] = Some(role);
         self.grounds[joint] = Some(ground);
+    }
+
+    /// Gives the roles of partners to joints, and takes them from all others.
+    pub fn give(&mut self, given: HashMap<String, usize>) {
+        for joint in 0..self.of_joint.len() {
+            if self.of_joint[joint].as_ref().is_some_and(|role| given.get(role).is_some_and(|&other| other != joint)) {
+                (self.of_joint[joint], self.grounds[joint]) = (None, None);
+            }
+        }
+        given.into_iter().for_each(|(role, joint)| self.set(joint, role, RoleGround::Partner));
     }
 
     /// Gives roles by names. Where several tables explain the skeleton equally well, they must agree on a joint.
@@ -168,8 +163,8 @@ impl Roles {
                 added.insert(joint);
             }
         }
-        // A role can contradict that of a joint below it, too. What still does after a few turns is hopeless.
-        for _ in 0..MAX_TURNS {
+        // A role can contradict that of a joint below it, too. What still does after a few rounds is hopeless.
+        for _ in 0..MAX_ROUNDS {
             let places = places(skeleton, &self.of_joint);
             let wrong = places.iter().enumerate().filter_map(|(joint, place)| match place {
                 Some(Place { fit: Fit::Wrong, above }) => Some([Some(joint), *above]),
@@ -189,8 +184,8 @@ impl Roles {
     }
 }
 
-/// The most turns in which roles of other conventions are taken back.
-const MAX_TURNS: usize = 16;
+/// The most rounds in which roles of other conventions are taken back.
+const MAX_ROUNDS: usize = 16;
 
 /// A skeleton as one table understands it.
 struct Reading {
@@ -252,7 +247,7 @@ impl JointNames {
     }
 }
 
-/// The way in which a name is compared with those of a table.
+/// How a name is compared with those of a table.
 #[derive(Clone, Copy, PartialEq)]
 enum NameMatch {
     /// [`normalized`].
@@ -334,31 +329,6 @@ impl Convention {
 /// The beginning of the names of the joints of a trunk, before they have roles.
 const TRUNK_NAME: &str = "trunk ";
 
-struct Finger {
-    name: &'static str,
-    joints: [&'static str; 3],
-}
-
-const FINGERS: [Finger; 5] = [
-    Finger { name: "Thumb", joints: ["Metacarpal", "Proximal", "Distal"] },
-    Finger { name: "Index", joints: JOINTS },
-    Finger { name: "Middle", joints: JOINTS },
-    Finger { name: "Ring", joints: JOINTS },
-    Finger { name: "Little", joints: JOINTS },
-];
-
-const JOINTS: [&str; 3] = ["Proximal", "Intermediate", "Distal"];
-
-/// The role of a joint of a trunk, counted from below.
-fn trunk_role(index: usize, count: usize) -> Option<&'static str> {
-    match index {
-        0 => Some(TRUNK[0]),
-        _ if count == 2 => Some(TRUNK[1]),
-        _ if index == count - 1 => Some(TRUNK[2]),
-        _ => (index == count / 2).then_some(TRUNK[1]),
-    }
-}
-
 /// The partners of the roles of two trunks: pairs of a role of the source and one of the target.
 ///
 /// The joint that carries arms and neck must end as that of the source does, and so must the lowest one. So the lowest
@@ -420,70 +390,6 @@ fn places(skeleton: &Skeleton, of_joint: &[Option<String>]) -> Vec<Option<Place>
         nearest.push(limb.map(|_| index).or(above));
     }
     places
-}
-
-/// The limb of a role: its side, and its rank from the inside to the outside.
-#[derive(Clone, Copy, PartialEq)]
-enum Limb {
-    Trunk(usize),
-    Arm(bool, usize),
-    Leg(bool, usize),
-    /// The index of the finger, and the rank of the joint.
-    Finger(bool, usize, usize),
-}
-
-/// The joints of an arm, from the inside to the outside.
-const ARM: [&str; 4] = ["Shoulder", "UpperArm", "LowerArm", "Hand"];
-
-/// The joints of a leg, from the inside to the outside.
-const LEG: [&str; 4] = ["UpperLeg", "LowerLeg", "Foot", "Toes"];
-
-impl Limb {
-    fn of(role: &str) -> Option<Self> {
-        const MIDDLE: [&str; 9] = [HIPS, "spine", "chest", "upperChest", "neck", "head", "jaw", "leftEye", "rightEye"];
-        if let Some(rank) = MIDDLE.iter().position(|other| *other == role) {
-            return Some(Self::Trunk(rank));
-        }
-        let (is_left, part) = match role.strip_prefix("left") {
-            Some(part) => (true, part),
-            None => (false, role.strip_prefix("right")?),
-        };
-        let rank = |limb: &[&str; 4]| limb.iter().position(|other| *other == part);
-        if let Some(rank) = rank(&ARM) {
-            return Some(Self::Arm(is_left, rank));
-        }
-        if let Some(rank) = rank(&LEG) {
-            return Some(Self::Leg(is_left, rank));
-        }
-        FINGERS.iter().enumerate().find_map(|(index, finger)| {
-            let joint = part.strip_prefix(finger.name)?;
-            let rank = finger.joints.iter().position(|other| *other == joint)?;
-            Some(Self::Finger(is_left, index, rank))
-        })
-    }
-
-    /// True if the nearest joint with a role above this one can be that other one.
-    fn can_be_below(self, above: Self) -> bool {
-        match (self, above) {
-            (Self::Trunk(rank), Self::Trunk(other)) => other < rank.min(6),
-            // In Biped, clavicles hang from the neck and legs from the lowest joint of the spine.
-            (Self::Arm(..), Self::Trunk(other)) => other <= 4,
-            (Self::Leg(..), Self::Trunk(other)) => other <= 1,
-            (Self::Arm(side, rank), Self::Arm(other_side, other))
-            | (Self::Leg(side, rank), Self::Leg(other_side, other)) => side == other_side && other < rank,
-            (Self::Finger(side, ..), Self::Arm(other_side, _)) => side == other_side,
-            (Self::Finger(side, finger, rank), Self::Finger(other_side, other_finger, other)) => {
-                (side, finger) == (other_side, other_finger) && other < rank
-            }
-            _ => false,
-        }
-    }
-}
-
-/// A name without everything up to its last `:`, without `_`, `-`, `.` and spaces, in lower case.
-pub(super) fn normalized(name: &str) -> String {
-    let name = name.rsplit_once(':').map_or(name, |(_, name)| name);
-    name.chars().filter(|letter| !matches!(letter, '_' | '-' | '.' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 /// A normalised name with numbers without leading zeros.

@@ -4,14 +4,14 @@
 //! lengths. The legs leave the lower trunk and the arms the upper one. Nothing here depends on the axes of the world or
 //! on a pose: in many files all bones lie along +X at zero.
 //!
-//! 1. A *limb* is the longest way down from a child of a joint, without twist joints and without steps of no length.
+//! 1. A *limb* is the longest path down from a child of a joint, without twist joints and without steps of no length.
 //!    Its two longest consecutive segments are the upper and the lower one; what comes before is a shoulder, what
 //!    follows is hand or foot.
 //! 2. The two pairs of limbs with the longest segments are legs and arms. If a third pair is nearly as long as the
 //!    arms, as in a coat, the shape is not clear.
 //! 3. The hips are the joint above both pairs. The pair that leaves a joint above that of the other pair is the legs;
 //!    if neither does, the longer pair.
-//! 4. The trunk is the way from the hips to the joint of the arms. Neck and head are the longest way that leaves that
+//! 4. The trunk is the path from the hips to the joint of the arms. Neck and head are the longest path that leaves that
 //!    joint besides the arms.
 //! 5. Left and right follow from roles that are known, or else from words in names, or else from the front, which is
 //!    where the toes point. A pair follows from the other one. Without any of these, there are no roles.
@@ -20,7 +20,7 @@ use glam::DVec3;
 
 use crate::model::Skeleton;
 use crate::reference::values::{Values, model_matrices};
-use crate::retarget::conventions::{ARM, HIPS, LEG, TRUNK, normalized, trunk_role};
+use crate::retarget::conventions::human::{ARM, HIPS, LEG, TRUNK, normalized, trunk_role};
 use crate::retarget::sides::side_of_name;
 
 /// The most joints of a skeleton whose shape is looked at.
@@ -33,9 +33,9 @@ const MIRROR_TOLERANCE: f64 = 0.05;
 const MIRROR_NOISE: f64 = 0.01;
 
 /// The least ratio of the lengths of upper and lower segment.
-const LEAST_RATIO: f64 = 0.5;
+const MIN_RATIO: f64 = 0.5;
 
-/// The length of a step that counts as none, as a share of the way to the end of the limb.
+/// The length of a step that counts as none, as a share of the path to the end of the limb.
 const NO_STEP: f64 = 1e-3;
 
 /// The most segments before the upper one of a limb, as of shoulders.
@@ -48,7 +48,7 @@ const MAX_CHILDREN: usize = 8;
 const UNCLEAR_LIMB: f64 = 0.6;
 
 /// The least length of the arms, as a share of the legs.
-const LEAST_ARMS: f64 = 0.3;
+const MIN_ARMS: f64 = 0.3;
 
 /// The most joints from the neck to the head.
 const MAX_NECK: usize = 4;
@@ -87,19 +87,19 @@ pub(super) fn roles(skeleton: &Skeleton, is_joint: &[bool], known: &[Option<Stri
 struct Shape<'a> {
     skeleton: &'a Skeleton,
     parents: Vec<Option<usize>>,
-    /// The children of each joint, those with the longest ways first.
+    /// The children of each joint, those with the longest paths first.
     children: Vec<Vec<usize>>,
     places: Vec<DVec3>,
-    /// The longest way from each joint down to an end.
+    /// The longest path from each joint down to an end.
     reach: Vec<f64>,
 }
 
-/// The way down from a child of a joint, and its two long segments.
+/// The path down from a child of a joint, and its two long segments.
 #[derive(Clone)]
 struct Chain {
     /// The child.
     root: usize,
-    /// The joints of the way but for those that it steps over.
+    /// The joints of the path but for those that it steps over.
     joints: Vec<usize>,
     /// The index of the joint of the upper segment.
     upper: usize,
@@ -139,8 +139,8 @@ impl<'a> Shape<'a> {
         let mut shape = Self { skeleton, parents, children: Vec::new(), places, reach };
         for children in &mut children {
             children.sort_by(|&one, &other| {
-                let ways = [one, other].map(|child| shape.reach[child] + shape.step(child));
-                ways[1].total_cmp(&ways[0]).then(one.cmp(&other))
+                let paths = [one, other].map(|child| shape.reach[child] + shape.step(child));
+                paths[1].total_cmp(&paths[0]).then(one.cmp(&other))
             });
         }
         shape.children = children;
@@ -156,7 +156,7 @@ impl<'a> Shape<'a> {
         self.skeleton.joints()[joint].name.as_deref().unwrap_or("")
     }
 
-    /// True for the end of a chain that turns nothing, as an End Site of a BVH file.
+    /// True for the end of a chain that rotates nothing, as an End Site of a BVH file.
     fn is_end(&self, joint: usize) -> bool {
         let name = normalized(self.name(joint));
         self.children[joint].is_empty() && ["end", "nub", "site", "tip"].iter().any(|word| name.ends_with(word))
@@ -172,7 +172,7 @@ impl<'a> Shape<'a> {
         std::iter::successors(Some(joint), |&joint| self.parents[joint]).any(|above| above == other)
     }
 
-    /// The way down from a child of a joint, with its two long segments.
+    /// The path down from a child of a joint, with its two long segments.
     fn chain(&self, parent: usize, child: usize) -> Option<Chain> {
         let least = NO_STEP * (self.reach[child] + self.step(child));
         let mut joints: Vec<usize> = Vec::new();
@@ -194,7 +194,7 @@ impl<'a> Shape<'a> {
         let sum = |index: usize| lengths[index] + lengths[index + 1];
         let is_even = |&index: &usize| {
             let (one, other) = (lengths[index], lengths[index + 1]);
-            one.min(other) >= LEAST_RATIO * one.max(other) && sum(index) > 0.0
+            one.min(other) >= MIN_RATIO * one.max(other) && sum(index) > 0.0
         };
         let starts = 0..lengths.len().saturating_sub(1).min(MAX_BEFORE);
         let upper =
@@ -266,7 +266,7 @@ impl<'a> Shape<'a> {
                 && !is_inside(pair, first)
                 && !is_inside(pair, second)
         };
-        if pairs.iter().enumerate().any(is_rival) || second.length < LEAST_ARMS * first.length {
+        if pairs.iter().enumerate().any(is_rival) || second.length < MIN_ARMS * first.length {
             return None;
         }
         let hips = std::iter::successors(Some(first.parent), |&joint| self.parents[joint])

@@ -2,6 +2,7 @@
 
 use glam::{DQuat, DVec3};
 
+use super::human::{ARM, LEG};
 use super::*;
 use crate::demo;
 use crate::model::{Joint, Transform};

@@ -251,7 +251,7 @@ class Library:
             _threads(threads),
         )
         found = tuple(cast(RetargetReport, {"file": self._files[file], **json.loads(report)}) for file, report in reports)
-        messages = [f"{each['file']}: {text}" for each in found for text in (*each["left_out"], *each["warnings"])]
+        messages = [f"{each['file']}: {text}" for each in found for text in each["warnings"]]
         if strict and messages:
             raise _posse.Error("\n".join(messages))
         for message in native.warnings:

@@ -96,9 +96,9 @@ class RetargetReport(TypedDict):
     """The rotation of the source about its up axis in degrees. None if it is not known which way the target faces."""
     aligned: list[AlignedBone]
     warnings: list[str]
-    """What looks wrong, as sentences."""
+    """What was left out, then what looks wrong, as sentences: each is a `RetargetWarning`, too."""
     left_out: list[str]
-    """Joints that are missing, ambiguous or cannot be animated, as sentences."""
+    """Joints that are missing, ambiguous or cannot be animated: the first of the warnings."""
     source_without_partner: list[str]
     target_without_partner: list[str]
     clips: list[ClipReport]

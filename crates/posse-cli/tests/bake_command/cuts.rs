@@ -166,7 +166,7 @@ fn a_row_is_a_piece() {
     let lines = json_lines(&output.stdout);
     let start = lines.iter().find(|line| line["clip"] == "start").unwrap();
     assert_eq!([&start["first"], &start["last"], &start["frames"]], [10, 20, 11]);
-    let listed = super::manifest::lines(&bench, "baked/manifest-00000.jsonl");
+    let listed = super::manifest_lines(&bench, "baked/manifest-00000.jsonl");
     let start = listed.iter().find(|line| line["output"] == "start.npz").unwrap();
     assert_eq!([&start["clips"][0]["source"]["first"], &start["clips"][0]["source"]["last"]], [10, 20]);
 }

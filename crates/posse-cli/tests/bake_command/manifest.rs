@@ -3,11 +3,6 @@ use super::*;
 
 const MANIFEST: &str = "baked/manifest-00000.jsonl";
 
-/// The lines of a manifest.
-pub fn lines(bench: &Bench, manifest: &str) -> Vec<Value> {
-    json_lines(&fs::read(bench.path(manifest)).unwrap())
-}
-
 /// Replaces the lines of the manifest of `baked`.
 fn edit(bench: &Bench, change: impl FnOnce(&mut Vec<String>)) {
     let text = fs::read_to_string(bench.path(MANIFEST)).unwrap();
@@ -26,7 +21,7 @@ fn each_output_has_a_line() {
     let bench = Bench::with_clips();
     bench.baked(&["clips", "-o", "baked", "--fps", "25"]);
     let files = bench.files("baked");
-    let lines = lines(&bench, MANIFEST);
+    let lines = manifest_lines(&bench, MANIFEST);
     assert_eq!(lines.len(), 7);
     for line in &lines {
         let output = line["output"].as_str().unwrap();
@@ -48,7 +43,7 @@ fn each_share_has_a_manifest_of_its_own() {
     for task in tasks {
         assert_eq!(task.unwrap().wait().unwrap().code(), Some(0));
     }
-    let outputs = |share| lines(&bench, &format!("baked/manifest-{share:05}.jsonl")).len();
+    let outputs = |share| manifest_lines(&bench, &format!("baked/manifest-{share:05}.jsonl")).len();
     assert_eq!((0..3).map(outputs).sum::<usize>(), 7);
     // A check of all reads all of them, and a bake without shares does.
     assert!(check(&bench, &[], 0).is_empty());
@@ -60,7 +55,7 @@ fn a_line_that_a_killed_task_has_not_completed_is_left_out() {
     let bench = Bench::with_clips();
     bench.baked(&["clips", "-o", "baked", "--threads", "1"]);
     let text = fs::read_to_string(bench.path(MANIFEST)).unwrap();
-    let last = lines(&bench, MANIFEST).pop().unwrap();
+    let last = manifest_lines(&bench, MANIFEST).pop().unwrap();
     let clip = last["clips"][0]["clip"].as_str().unwrap();
     for missing in [2, 30, 100] {
         bench.write(MANIFEST, &text[..text.len() - missing]);
@@ -144,7 +139,7 @@ fn the_last_line_of_an_output_holds() {
     assert!(lines.iter().all(|line| line.ends_with("made with other options: scale was 3.0, is 1.0")), "{lines:?}");
     // An output is listed without a size before another one replaces it.
     let of_one: Vec<Value> =
-        super::manifest::lines(&bench, MANIFEST).into_iter().filter(|line| line["output"] == "1.npz").collect();
+        manifest_lines(&bench, MANIFEST).into_iter().filter(|line| line["output"] == "1.npz").collect();
     let sizes: Vec<_> = of_one.iter().map(|line| line["bytes"].is_null()).collect();
     assert_eq!(sizes, [false, true, false, true, false]);
     // A task that was killed after it had given the output of scale 3 its name, before it listed it.

@@ -1,4 +1,3 @@
-use super::manifest::lines;
 use super::resume::{baked_again, check};
 use super::*;
 
@@ -51,7 +50,7 @@ fn each_clip_has_its_mirror_image_beside_it() {
     assert_eq!((arrays["clip"].text(), arrays["fps"].doubles()), ("raise_mirror".into(), vec![2.0]));
     assert_eq!(arrays["joint_names"].text(), "HipsLeftArmLeftArm_endRightArmRightArm_end");
     assert_near(&positions(&arrays, 1), &MIRRORED);
-    let lines = lines(&bench, "baked/manifest-00000.jsonl");
+    let lines = manifest_lines(&bench, "baked/manifest-00000.jsonl");
     let of = |output: &str| &lines.iter().find(|line| line["output"] == output).unwrap()["clips"][0];
     assert_eq!(of("raise_mirror.npz")["source"]["mirrored"], true);
     assert_eq!(of("raise_mirror.npz")["clip"], "raise_mirror");
@@ -126,7 +125,7 @@ fn pieces_have_mirror_images() {
     assert_eq!([&source["clip"], &source["range"]], ["raise", "1:1"]);
     assert_eq!((&source["mirrored"], &source["first"]), (&json!(true), &json!(1)));
     // The warnings of a mirror image are no warnings of the clip.
-    let lines = lines(&bench, "baked/manifest-00000.jsonl");
+    let lines = manifest_lines(&bench, "baked/manifest-00000.jsonl");
     let warnings = |output: &str| &lines.iter().find(|line| line["output"] == output).unwrap()["clips"][0]["warnings"];
     let warning = warnings("walk@2-4_mirror.npz")[0].as_str().unwrap();
     assert!(warning.starts_with("mirror image: no joint has a partner"), "{warning}");

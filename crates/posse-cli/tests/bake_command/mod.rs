@@ -256,3 +256,8 @@ fn long_tests_run(what: &str) -> bool {
     }
     run
 }
+
+/// The lines of a manifest.
+fn manifest_lines(bench: &Bench, manifest: &str) -> Vec<Value> {
+    json_lines(&fs::read(bench.path(manifest)).unwrap())
+}

@@ -2,8 +2,6 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-#[cfg(feature = "parquet")]
-use super::manifest::lines as manifest_lines;
 use super::*;
 
 /// The statuses of the clips of a run with `--json`, by clip.

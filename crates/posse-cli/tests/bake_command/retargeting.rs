@@ -1,4 +1,4 @@
-use super::manifest::lines as manifest_lines;
+use super::manifest_lines;
 use super::resume::{baked_again, check};
 use super::*;
 use crate::retarget_command::WALK;

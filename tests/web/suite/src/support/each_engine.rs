@@ -4,18 +4,16 @@
 //! A software renderer takes seconds to compile a kernel. By default, each check runs on a library that is extended to
 //! use all features, so that most tests share kernels; with `POSSE_ALL_TESTS=1` with the kernels of the native tests.
 
-use std::sync::OnceLock;
-
 use futures_channel::oneshot;
 use glam::DAffine3;
 use posse::{
-    AdapterKind, Clip, CompressedLibrary, CpuEngine, Crowd, Curve, CurveEasing, Easing, Error, Evaluator, EventList,
+    Clip, CompressedLibrary, CpuEngine, Crowd, Curve, CurveEasing, Easing, Error, Evaluator, EventList,
     GpuContext, GpuEngine, Interpolation, Joint, Library, Outputs, PackedLibrary, Poses,
     Reference, RootMotion, Skeleton, Step, Target, Timeline, Track, contract,
 };
 
 use crate::support::cases::all_run;
-use crate::support::gpu_library::gpu_engine_for;
+use crate::support::gpu_library::{gpu, gpu_engine_for};
 
 /// Runs a check with each engine of a library, as natively.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
@@ -103,12 +101,6 @@ impl Evaluator for Compared<'_> {
 /// The GPU of the tests.
 pub fn gpu_unless_left_out() -> Option<GpuContext> {
     Some(gpu())
-}
-
-/// The GPU of the tests.
-pub fn gpu() -> GpuContext {
-    static GPU: OnceLock<GpuContext> = OnceLock::new();
-    GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
 }
 
 /// The bytes of a mappable buffer, after all submitted work is done.

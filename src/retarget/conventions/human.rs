@@ -1,0 +1,115 @@
+//! The parts of a human: their roles, named as in VRM 1.0, and their order from the inside to the outside.
+
+/// The role of the joint that moves the body.
+pub(crate) const HIPS: &str = "hips";
+
+/// The roles of the joints between hips and neck, the lowest first.
+pub(crate) const TRUNK: [&str; 3] = ["spine", "chest", "upperChest"];
+
+/// The joints without which a figure is no human in motion. Any of the roles of a row will do.
+pub(crate) const ESSENTIAL: [&[&str]; 13] = [
+    &[HIPS],
+    &["leftUpperLeg"],
+    &["leftLowerLeg"],
+    &["leftFoot"],
+    &["rightUpperLeg"],
+    &["rightLowerLeg"],
+    &["rightFoot"],
+    &["leftUpperArm"],
+    &["leftLowerArm"],
+    &["rightUpperArm"],
+    &["rightLowerArm"],
+    &TRUNK,
+    &["neck", "head"],
+];
+
+/// A finger: its name, and the joints from the inside to the outside.
+pub(super) struct Finger {
+    pub name: &'static str,
+    pub joints: [&'static str; 3],
+}
+
+/// The fingers.
+pub(super) const FINGERS: [Finger; 5] = [
+    Finger { name: "Thumb", joints: ["Metacarpal", "Proximal", "Distal"] },
+    Finger { name: "Index", joints: JOINTS },
+    Finger { name: "Middle", joints: JOINTS },
+    Finger { name: "Ring", joints: JOINTS },
+    Finger { name: "Little", joints: JOINTS },
+];
+
+const JOINTS: [&str; 3] = ["Proximal", "Intermediate", "Distal"];
+
+/// The role of a joint of a trunk, counted from below.
+pub(super) fn trunk_role(index: usize, count: usize) -> Option<&'static str> {
+    match index {
+        0 => Some(TRUNK[0]),
+        _ if count == 2 => Some(TRUNK[1]),
+        _ if index == count - 1 => Some(TRUNK[2]),
+        _ => (index == count / 2).then_some(TRUNK[1]),
+    }
+}
+
+/// The limb of a role: its side, and its rank from the inside to the outside.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Limb {
+    Trunk(usize),
+    Arm(bool, usize),
+    Leg(bool, usize),
+    /// The index of the finger, and the rank of the joint.
+    Finger(bool, usize, usize),
+}
+
+/// The joints of an arm, from the inside to the outside.
+pub(super) const ARM: [&str; 4] = ["Shoulder", "UpperArm", "LowerArm", "Hand"];
+
+/// The joints of a leg, from the inside to the outside.
+pub(super) const LEG: [&str; 4] = ["UpperLeg", "LowerLeg", "Foot", "Toes"];
+
+impl Limb {
+    pub fn of(role: &str) -> Option<Self> {
+        const MIDDLE: [&str; 9] = [HIPS, "spine", "chest", "upperChest", "neck", "head", "jaw", "leftEye", "rightEye"];
+        if let Some(rank) = MIDDLE.iter().position(|other| *other == role) {
+            return Some(Self::Trunk(rank));
+        }
+        let (is_left, part) = match role.strip_prefix("left") {
+            Some(part) => (true, part),
+            None => (false, role.strip_prefix("right")?),
+        };
+        let rank = |limb: &[&str; 4]| limb.iter().position(|other| *other == part);
+        if let Some(rank) = rank(&ARM) {
+            return Some(Self::Arm(is_left, rank));
+        }
+        if let Some(rank) = rank(&LEG) {
+            return Some(Self::Leg(is_left, rank));
+        }
+        FINGERS.iter().enumerate().find_map(|(index, finger)| {
+            let joint = part.strip_prefix(finger.name)?;
+            let rank = finger.joints.iter().position(|other| *other == joint)?;
+            Some(Self::Finger(is_left, index, rank))
+        })
+    }
+
+    /// True if the nearest joint with a role above this one can be that other one.
+    pub fn can_be_below(self, above: Self) -> bool {
+        match (self, above) {
+            (Self::Trunk(rank), Self::Trunk(other)) => other < rank.min(6),
+            // In Biped, clavicles hang from the neck and legs from the lowest joint of the spine.
+            (Self::Arm(..), Self::Trunk(other)) => other <= 4,
+            (Self::Leg(..), Self::Trunk(other)) => other <= 1,
+            (Self::Arm(side, rank), Self::Arm(other_side, other))
+            | (Self::Leg(side, rank), Self::Leg(other_side, other)) => side == other_side && other < rank,
+            (Self::Finger(side, ..), Self::Arm(other_side, _)) => side == other_side,
+            (Self::Finger(side, finger, rank), Self::Finger(other_side, other_finger, other)) => {
+                (side, finger) == (other_side, other_finger) && other < rank
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A name without everything up to its last `:`, without `_`, `-`, `.` and spaces, in lower case.
+pub(crate) fn normalized(name: &str) -> String {
+    let name = name.rsplit_once(':').map_or(name, |(_, name)| name);
+    name.chars().filter(|letter| !matches!(letter, '_' | '-' | '.' | ' ')).flat_map(char::to_lowercase).collect()
+}

@@ -1,0 +1,61 @@
+//! Skeletons of very many joints: time in proportion to them, and no recursion.
+
+use std::time::{Duration, Instant};
+
+use glam::DQuat;
+use posse::{
+    Clip, Interpolation, Joint, JointMap, JointPair, Library, MatchedBy, ReferencePose, RetargetOptions, Skeleton,
+    Target, Track, Transform,
+};
+
+use crate::support::build::{curve, degrees};
+
+/// A chain of joints, and a clip that turns all of them and moves the first.
+fn chain(library: &mut Library, count: usize, offset: f64) -> (posse::SkeletonId, posse::ClipId) {
+    let rest = Transform { translation: glam::DVec3::new(0.0, offset, 0.0), ..Transform::IDENTITY };
+    let joint = |index: usize| Joint { parent: index.checked_sub(1), rest, ..Joint::default() };
+    let skeleton = Skeleton::new(None, (0..count).map(joint).collect(), Vec::new()).unwrap();
+    let skeleton = library.add_skeleton(skeleton);
+    let keys = [DQuat::IDENTITY, degrees(glam::DVec3::X, 1.0)].map(|key| key.to_array()).concat();
+    let turn = curve(Interpolation::Linear, 4, &[0.0, 1.0], &keys);
+    let mut tracks: Vec<Track> = (0..count).map(|joint| Track::new(Target::Rotation(joint), turn.clone())).collect();
+    let path = curve(Interpolation::Linear, 3, &[0.0, 1.0], &[0.0, 1.0, 0.0, 0.0, 2.0, 0.0]);
+    tracks.push(Track::new(Target::Translation(0), path));
+    let clip = library.add_clip(Clip::new(None, skeleton, tracks)).unwrap();
+    (skeleton, clip)
+}
+
+fn retargeted(count: usize) -> Duration {
+    let mut library = Library::new();
+    let (source, clip) = chain(&mut library, count, 0.01);
+    let (target, _) = chain(&mut library, count, 0.02);
+    // Most joints have no partner, so that what is between two partners is long.
+    let mapped = (0..count).filter(|joint| *joint < count / 4 || joint % 1000 == 0);
+    let pairs = mapped.map(|joint| JointPair { source: joint, target: joint, by: MatchedBy::Caller }).collect();
+    let map = JointMap { pairs, ..JointMap::new(source, target) };
+    let options = RetargetOptions {
+        // Not the rest pose, so that joints without a partner hang from the pose of those above.
+        target_pose: ReferencePose::Local(library.skeleton(target).joints().iter().map(|joint| joint.rest).collect()),
+        ..RetargetOptions::default()
+    };
+    let mut still = library.clip(clip).clone();
+    still.tracks.retain(|track| match track.target {
+        Target::Rotation(joint) => joint < count / 4,
+        _ => true,
+    });
+    let clip = library.add_clip(still).unwrap();
+    let start = Instant::now();
+    let result = library.retarget(&[clip], &map, &options).unwrap();
+    assert_eq!(result.clips[0].tracks.len(), count / 4 + 1);
+    assert!(result.clips[0].dropped.is_empty());
+    start.elapsed()
+}
+
+#[test]
+fn a_chain_of_100_000_joints_is_retargeted_without_recursion() {
+    // A recursion of a few hundred bytes per joint would need tens of megabytes.
+    let run = || retargeted(100_000);
+    let time = std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap().join().unwrap();
+    // In proportion to the joints, it takes a second or two; with their square, minutes.
+    assert!(time < Duration::from_secs(60), "{time:?}");
+}
