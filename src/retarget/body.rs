@@ -20,13 +20,13 @@ const LOWER_ENDS: [&str; 5] = ["spine", "chest", "upperChest", "neck", "head"];
 /// The least length of the base of a spine, as a share of the way from the hips to the neck.
 const LEAST_BASE: f64 = 0.05;
 /// The largest angle between the base of a straight spine and the way to the neck, in radians.
-pub(super) const MOST_BENT: f64 = 0.8;
+pub(crate) const MOST_BENT: f64 = 0.8;
 
 /// The sides of roles.
-pub(super) const SIDES: [&str; 2] = ["left", "right"];
+pub(crate) const SIDES: [&str; 2] = ["left", "right"];
 
 /// The joints of a skeleton by their roles in a human body.
-pub(super) struct Body {
+pub(crate) struct Body {
     roles: Vec<Option<String>>,
     /// For each joint, its parent.
     parents: Vec<Option<usize>>,
@@ -90,7 +90,7 @@ impl Body {
 }
 
 /// The places of the joints of a body in a pose.
-pub(super) struct Figure<'a> {
+pub(crate) struct Figure<'a> {
     pub body: &'a Body,
     /// The places, in a space of the caller's choice.
     pub places: Vec<DVec3>,
@@ -199,7 +199,7 @@ fn frame(left: DVec3, up: DVec3) -> Option<DMat3> {
 }
 
 /// The quotient of two lengths; `None` if one of them is nearly 0.
-pub(super) fn ratio(of: f64, to: f64) -> Option<f64> {
+pub(crate) fn ratio(of: f64, to: f64) -> Option<f64> {
     let largest = of.max(to);
     (of > LEAST_LENGTH * largest && to > LEAST_LENGTH * largest).then(|| of / to)
 }

@@ -402,7 +402,7 @@ fn missing(pairs: &[JointPair], source: &Roles, target: &Roles) -> Vec<MapRemark
 }
 
 /// True for each node that a skin names or that lies between two such nodes; for all nodes of a skeleton without skins.
-pub(super) fn are_joints(library: &Library, id: SkeletonId) -> Vec<bool> {
+pub(crate) fn are_joints(library: &Library, id: SkeletonId) -> Vec<bool> {
     let skeleton = library.skeleton(id);
     let nodes = skeleton.joints();
     let mut in_skin = vec![false; nodes.len()];

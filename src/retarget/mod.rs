@@ -11,19 +11,21 @@
 //! 3. `plan` has what follows from them for all clips, with the factor and the ground of `root`. `clip` makes the
 //!    tracks of a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
 //!    Otherwise `resample` makes keys, as many as its budget allows.
-//! 4. `report` lists what was done, and `warnings` what looks wrong.
+//! 4. `feet` are the legs and points of contact of a body, for measures of motion.
+//! 5. `report` lists what was done, and `warnings` what looks wrong.
 
 mod alignment;
-mod body;
+pub(crate) mod body;
 pub(crate) mod clip;
 mod conventions;
-mod joint_map;
-mod motion;
+pub(crate) mod feet;
+pub(crate) mod joint_map;
+pub(crate) mod motion;
 pub(crate) mod moving_joints;
 mod plan;
 mod report;
 pub(crate) mod resample;
-mod root;
+pub(crate) mod root;
 mod warnings;
 
 pub use alignment::{AlignedBone, Facing};

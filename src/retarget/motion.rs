@@ -18,7 +18,7 @@ const MOST_POSES: f64 = 512.0;
 /// The share of the poses in which a figure has to stand, so that they tell which way is up.
 const LEAST_STANDING: f64 = 0.1;
 /// The cosine of the largest angle between the direction in which a figure stands and its up axis.
-pub(super) const LEAST_UPRIGHT: f64 = 0.77;
+pub(crate) const LEAST_UPRIGHT: f64 = 0.77;
 
 /// The sine of the bend that a limb has to reach, so that the side to which it bends is known.
 const LEAST_BEND: f64 = 0.34;
@@ -29,7 +29,7 @@ const LEAST_AGREEMENT: f64 = 0.7;
 const LIMBS: [[&str; 3]; 2] = [["UpperArm", "LowerArm", "Hand"], ["UpperLeg", "LowerLeg", "Foot"]];
 
 /// What the clips of a source tell about its body.
-pub(super) struct Motion {
+pub(crate) struct Motion {
     /// The sum of the directions in which the figure stands, and the number of poses.
     standing: (DVec3, f64),
     /// The limbs and their bends.
@@ -139,7 +139,7 @@ impl Motion {
 
 /// The axis along which a figure stands, with its sign, from the direction of length 1 in which it does. `None` if it is
 /// far from all.
-pub(super) fn upright_axis(standing: DVec3) -> Option<DVec3> {
+pub(crate) fn upright_axis(standing: DVec3) -> Option<DVec3> {
     let axes = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]);
     let nearest = axes.max_by(|one, other| one.dot(standing).total_cmp(&other.dot(standing)));
     nearest.filter(|axis| axis.dot(standing) >= LEAST_UPRIGHT)

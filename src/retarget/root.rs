@@ -25,13 +25,13 @@ use crate::retarget::joint_map::RootTranslation;
 use crate::retarget::plan::Plan;
 
 /// The largest height of feet that stand on the ground, as a share of a leg.
-const MOST_ABOVE_GROUND: f64 = 0.1;
+pub(crate) const MOST_ABOVE_GROUND: f64 = 0.1;
 /// The share of the poses in which feet may be below the ground, as by errors of a capture.
-const FEWEST_POSES: f64 = 0.02;
+pub(crate) const FEWEST_POSES: f64 = 0.02;
 /// The share of the poses in which the lowest joint of the feet may be lower than in a foot that stands flat.
 const FEW_POSES: f64 = 0.3;
 /// The share of the poses in which feet come down near 0, from which on the ground is there.
-const LEAST_ON_ORIGIN: f64 = 0.1;
+pub(crate) const LEAST_ON_ORIGIN: f64 = 0.1;
 /// The least height of hips that are not at the origin of their space, as a share of the trunk.
 const LEAST_HIPS: f64 = 0.2;
 /// The height of a root above the lowest joint, as a share of its rig's size, up to which no ratio of heights is

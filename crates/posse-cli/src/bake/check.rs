@@ -64,7 +64,7 @@ impl Missing {
         let Self { clip, path, reason } = self;
         if json {
             let (clip, message) = (clip.as_deref(), Some(reason.as_str()));
-            let line = ClipLine { clip, path, status: "missing", frames: None, message };
+            let line = ClipLine { clip, path, status: "missing", frames: None, quality: None, message };
             return writeln!(out, "{}", serde_json::to_string(&line)?);
         }
         let name = clip.as_ref().unwrap_or(path);

@@ -1,13 +1,14 @@
 //! One clip: its arrays, its writer and its facts.
 
 use posse::bake::{ArrayLayout, ArrayRequest, DEFAULT_FPS, FrameGrid, find_joints};
-use posse::{Error, Library, SkeletonId};
+use posse::{ChainId, Error, Library, SkeletonId};
 
 use crate::bake::facts::{Facts, SourceFacts, VERSION};
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::inputs::ClipFile;
 use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
+use crate::bake::measure::Measured;
 use crate::bake::options::Options;
 use crate::bake::part::{PartClip, Turn};
 use crate::bake::sampler::{Block, Motion, Sampler};
@@ -72,9 +73,8 @@ impl<'a> Rig<'a> {
     /// Completes the output of a clip, and lists it in the manifest.
     pub fn finish(&self, job: &Job, writer: Box<dyn ClipWriter + '_>, facts: &Facts) -> Result<(), Fault> {
         let Some(draft) = writer.finish(facts).map_err(Fault::of_writer)? else { return Ok(()) };
-        let (clip, source) = (facts.clip.clone(), facts.source.clone());
-        let output = job.output(&clip);
-        job.manifest.keep(draft, &output, vec![ListedSource { clip, source }]).map_err(Fault::Output)
+        let output = job.output(&facts.clip);
+        job.manifest.keep(draft, &output, vec![ListedSource::of(facts)]).map_err(Fault::Output)
     }
 
     /// The facts of a clip.
@@ -88,6 +88,8 @@ impl<'a> Rig<'a> {
             joint_names: self.layout.joints().iter().map(name_of).collect(),
             parents: self.layout.parents().iter().map(parent).collect(),
             quaternion_order: options.quaternions.name(),
+            contact_feet: self.layout.feet().iter().map(|foot| foot.name.clone()).collect(),
+            quality: None,
             up_axis: options.up.name(),
             unit_scale: options.scale,
             source,
@@ -100,6 +102,8 @@ impl<'a> Rig<'a> {
 
 /// The clips of a file that are baked with one skeleton.
 pub struct ClipBake<'a, 'w> {
+    /// The chains of the legs, if feet are to be held.
+    pub chains: Option<&'a [ChainId]>,
     pub job: &'a Job<'a>,
     pub file: &'a ClipFile,
     pub turn: Option<&'a Turn<'a, 'w>>,
@@ -111,12 +115,21 @@ impl ClipBake<'_, '_> {
     /// Bakes a motion under a name. A bake that stops leaves it out.
     pub fn bake(&self, name: &str, grid: FrameGrid, motion: Motion, sampler: &mut Sampler) -> Result<(), Fault> {
         let Self { job, file, rig, .. } = self;
+        let measured = self.measure(&grid, motion, sampler)?;
+        let lock = measured.as_ref().and_then(|measured| measured.lock.as_ref());
+        let motion = match (motion, lock) {
+            (Motion::Clip(clip), Some(lock)) => Motion::Locked(clip, rig.library, lock),
+            _ => motion,
+        };
         let mut writer = rig.begin(job, self.turn, name)?;
         let mut block = Block::new(&rig.layout);
         let mut first = 0;
         while first < grid.len() && !job.is_stopped() {
             let end = block.end(first, grid.len());
             block.fill(sampler, &rig.layout, &grid, motion, first..end)?;
+            if let Some(measured) = &measured {
+                block.fill_contacts(&rig.layout, &measured.contacts);
+            }
             writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
             job.progress.add_frames(block.times.len());
             first = end;
@@ -124,19 +137,37 @@ impl ClipBake<'_, '_> {
         if job.is_stopped() {
             return Ok(());
         }
-        let facts = rig.facts(job.options, name, grid.fps(), self.source.clone(), sampler.name());
+        let mut facts = rig.facts(job.options, name, grid.fps(), self.source.clone(), sampler.name());
+        facts.quality = measured.and_then(|measured| measured.quality);
         rig.finish(job, writer, &facts)?;
-        job.count_baked(file, name, grid.len());
+        job.count_baked(file, name, grid.len(), facts.quality.as_ref());
         Ok(())
+    }
+
+    /// Measures a motion, if its contacts or its quality are wanted.
+    fn measure(&self, grid: &FrameGrid, motion: Motion, sampler: &mut Sampler) -> Result<Option<Measured>, Error> {
+        let Self { job, file, rig, .. } = self;
+        if !job.options.need_whole_clips() {
+            return Ok(None);
+        }
+        let Motion::Clip(clip) = motion else {
+            return Err(Error::Usage(
+                "contacts, --quality and --foot-lock are those of a clip, but an instance of a crowd mixes layers; bake its clips"
+                    .into(),
+            ));
+        };
+        let measured = Measured::new(rig, grid, clip, self.chains, job.options.quality, sampler)?;
+        if measured.contacts.feet() == 0 {
+            job.warn(&format!(
+                "warning: {}: no feet are known, because the joints have no names of a human; contacts are empty",
+                file.path.display()
+            ));
+        }
+        Ok(Some(measured))
     }
 }
 
 /// The frames of a clip: at the rate of `--fps`, otherwise at its own, otherwise at 30 per second.
 pub fn grid(options: &Options, native: Option<f64>, duration: f64) -> Result<FrameGrid, Error> {
     FrameGrid::new(options.fps.or(native).unwrap_or(DEFAULT_FPS), duration)
-}
-
-/// The frame rate of a BVH file; `None` without a usable frame time.
-pub fn bvh_fps(frame_time: f64) -> Option<f64> {
-    Some(1.0 / frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())
 }

@@ -38,7 +38,7 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
         let instance = crowd.crowd(&library, clip.index..clip.index + 1)?;
         check_motion(&instance)?;
         let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
-        let bake = ClipBake { job, file, turn, rig, source: &source };
+        let bake = ClipBake { chains: None, job, file, turn, rig, source: &source };
         bake.bake(&clip.name, grid, Motion::Layers(instance.layers(0)), &mut sampler)
     };
     let mut failed = HashSet::new();
@@ -57,7 +57,7 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
         Some(output) if !job.is_stopped() && !characters.is_empty() => {
             let draft = job.tag.create(&job.out.join(&output)).map_err(Fault::Output)?;
             let draft = write_crowd(draft, &characters, grid.fps(), job.options.up.name()).map_err(Fault::of_writer)?;
-            let clips = vec![ListedSource { clip: stem(&file.below).into(), source }];
+            let clips = vec![ListedSource { clip: stem(&file.below).into(), source, quality: None }];
             job.manifest.keep(draft, &output, clips).map_err(Fault::Output)
         }
         _ => Ok(()),

@@ -2,9 +2,10 @@
 
 use posse::bake::{FrameGrid, native_fps};
 use posse::import::bvh;
+use posse::quality::FootLock;
 use posse::{ClipId, Error, Library, SkeletonId};
 
-use crate::bake::clip::{ClipBake, Rig, UNBOUND, bvh_fps, grid};
+use crate::bake::clip::{ClipBake, Rig, UNBOUND, grid};
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::part::{Part, Turn};
@@ -12,7 +13,7 @@ use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::Retargeted;
-use crate::source::{Source, add_rig};
+use crate::source::{Source, add_rig, bvh_fps};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
@@ -26,13 +27,22 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
     if contents.count == 0 {
         let path = file.path.to_string_lossy();
         job.progress.note(&format!("warning: {path}: the file has no clips"));
-        job.progress.print(&ClipLine { clip: None, path: &path, status: "empty", frames: None, message: None });
+        job.progress.print(&ClipLine {
+            clip: None,
+            path: &path,
+            status: "empty",
+            frames: None,
+            quality: None,
+            message: None,
+        });
     }
     if contents.clips.is_empty() {
         return;
     }
     let result = match contents.kind {
-        Kind::Bvh if file.size >= STREAM_FROM && job.options.retarget.is_none() => stream::bake(job, file, turn),
+        Kind::Bvh if file.size >= STREAM_FROM && job.options.retarget.is_none() && !job.options.need_whole_clips() => {
+            stream::bake(job, file, turn)
+        }
         Kind::Crowd => crowd::bake(job, file, contents, turn),
         _ => bake_whole(job, file, contents, turn),
     };
@@ -73,16 +83,18 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     if clips.is_empty() {
         return Ok(());
     }
-    let loaded = Loaded::new(job, file, &bytes)?;
+    let mut loaded = Loaded::new(job, file, &bytes)?;
     drop(bytes);
     if loaded.clips.len() != contents.count {
         let (now, before) = (loaded.clips.len(), contents.count);
         let reason = format!("the file has {now} clips, but had {before} when it was listed; run again");
         return Err(Fault::Input(Error::Usage(reason)));
     }
+    let chains =
+        job.options.foot_lock.then(|| FootLock::add_chains(&mut loaded.library, loaded.skeleton)).transpose()?;
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = job.engines.open(&loaded.library)?;
-    let bake = ClipBake { job, file, turn, rig, source: &source };
+    let bake = ClipBake { chains: chains.as_deref(), job, file, turn, rig, source: &source };
     for clip in clips {
         if job.is_stopped() {
             return Ok(());

@@ -102,15 +102,16 @@ impl Job<'_> {
             path: &path,
             status: "kept",
             frames: None,
+            quality: None,
             message: None,
         });
     }
 
     /// Counts a clip that has been written.
-    pub fn count_baked(&self, file: &ClipFile, clip: &str, frames: u64) {
+    pub fn count_baked(&self, file: &ClipFile, clip: &str, frames: u64, quality: Option<&serde_json::Value>) {
         let path = file.path.to_string_lossy();
         let (clip, frames) = (Some(clip), Some(frames));
-        self.progress.add_clip(&ClipLine { clip, path: &path, status: "baked", frames, message: None });
+        self.progress.add_clip(&ClipLine { clip, path: &path, status: "baked", frames, quality, message: None });
     }
 
     /// Records the fault of a clip, or of a whole file.
@@ -141,7 +142,14 @@ impl Job<'_> {
         let place = if message.starts_with(path.as_str()) { String::new() } else { format!("{path}: ") };
         let name = clip.as_ref().map_or(String::new(), |clip| format!("clip {clip}: "));
         self.progress.note(&format!("error: {name}{place}{message}"));
-        let line = ClipLine { clip: clip.as_deref(), path, status: "failed", frames: None, message: Some(message) };
+        let line = ClipLine {
+            clip: clip.as_deref(),
+            path,
+            status: "failed",
+            frames: None,
+            quality: None,
+            message: Some(message),
+        };
         self.progress.print(&line);
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
         if self.strict {

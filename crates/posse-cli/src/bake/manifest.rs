@@ -19,7 +19,7 @@ use posse::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bake::facts::{SourceFacts, VERSION, different_fields, open_regular};
+use crate::bake::facts::{Facts, SourceFacts, VERSION, different_fields, open_regular};
 use crate::draft::Draft;
 use crate::write_error::with_remedy;
 
@@ -32,9 +32,17 @@ pub struct ListedSource {
     /// The name of the clip.
     pub clip: String,
     pub source: SourceFacts,
+    /// The measures of `--quality`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality: Option<Value>,
 }
 
 impl ListedSource {
+    /// The clip of an output with these facts.
+    pub fn of(facts: &Facts) -> Self {
+        Self { clip: facts.clip.clone(), source: facts.source.clone(), quality: facts.quality.clone() }
+    }
+
     /// The difference from the source that a function hashes.
     pub fn fault(&self, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
         match source() {

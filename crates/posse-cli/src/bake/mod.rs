@@ -2,9 +2,9 @@
 //!
 //! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `places`
 //! checks that the outputs can be written and replace no input. `share` and `shards_file` select the files of a task,
-//! which are baked file by file: `file` and `stream` import, `sampler` poses, the formats write. `draft` gives outputs
-//! their names when they are complete. `manifest` lists the outputs that are there, and `check` compares them with the
-//! inputs.
+//! which are baked file by file: `file` and `stream` import, `measure` finds contacts and what looks wrong, `sampler`
+//! poses, the formats write. `draft` gives outputs their names when they are complete. `manifest` lists the outputs that
+//! are there, and `check` compares them with the inputs.
 
 mod args;
 mod check;
@@ -17,6 +17,7 @@ mod format;
 mod inputs;
 mod job;
 mod manifest;
+mod measure;
 mod options;
 mod part;
 mod places;

@@ -28,6 +28,10 @@ pub struct Options {
     pub rig: Option<PathBuf>,
     /// The options of the retargeting to the rig; `None` if joints are matched by name.
     pub retarget: Option<MapArgs>,
+    /// True if clips are measured.
+    pub quality: bool,
+    /// True if feet in contact are held.
+    pub foot_lock: bool,
     /// The files of `--joints` and `--rig`, with the buffers of the rig.
     pub read_files: Vec<ReadFile>,
     /// The axis that points up.
@@ -63,6 +67,10 @@ struct Normalised<'a> {
     rig: Option<RigFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retarget: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "is_false")]
+    quality: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    foot_lock: bool,
     up: &'static str,
     scale: f64,
     quaternions: &'static str,
@@ -98,6 +106,8 @@ impl Options {
             joints,
             rig: args.rig.clone(),
             retarget: args.retarget.then(|| args.map.clone()),
+            quality: args.quality || args.foot_lock,
+            foot_lock: args.foot_lock,
             read_files: read_files.chain(beside_rig.into_iter().map(file("a file that the rig names"))).collect(),
             up: args.up.into(),
             scale: args.scale,
@@ -126,6 +136,11 @@ impl Options {
         value
     }
 
+    /// True if the arrays of a clip depend on all its frames, so that it is baked from a whole file.
+    pub fn need_whole_clips(&self) -> bool {
+        self.quality || self.foot_lock || self.kinds.contains(&ArrayKind::Contact)
+    }
+
     fn normalised(&self, rig: Option<RigFacts>, retarget: Option<serde_json::Value>) -> Normalised<'_> {
         Normalised {
             fps: self.fps,
@@ -133,6 +148,8 @@ impl Options {
             joints: self.joints.as_deref(),
             rig,
             retarget,
+            quality: self.quality,
+            foot_lock: self.foot_lock,
             up: self.up.name(),
             scale: self.scale,
             quaternions: self.quaternions.name(),
@@ -149,6 +166,12 @@ impl Options {
             },
         }
     }
+}
+
+/// True for a flag that is not set.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Fails if an array is listed twice.

@@ -28,6 +28,9 @@ pub struct ClipLine<'a> {
     /// The number of frames that were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<u64>,
+    /// The measures of `--quality`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quality: Option<&'a serde_json::Value>,
     /// The fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'a str>,

@@ -8,13 +8,13 @@ use std::io::{BufRead, BufReader};
 use posse::import::bvh::{Keys, Reader};
 use posse::{ClipId, Error, Library, SkeletonId};
 
-use crate::bake::clip::{Rig, UNBOUND, bvh_fps, grid};
+use crate::bake::clip::{Rig, UNBOUND, grid};
 use crate::bake::facts::{HashingReader, SourceFacts, open_regular};
 use crate::bake::inputs::{ClipFile, Kind};
 use crate::bake::job::{Fault, Job};
 use crate::bake::part::Turn;
 use crate::bake::sampler::{Block, Motion};
-use crate::source::add_rig;
+use crate::source::{add_rig, bvh_fps};
 
 /// The bytes of the keys of a window.
 const WINDOW_BYTES: usize = 4 << 20;
@@ -79,7 +79,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     window.read_rest()?;
     let source = SourceFacts { path: file.below.clone(), sha256: sha256.digits(), buffers: Vec::new() };
     rig.finish(job, writer, &rig.facts(job.options, name, grid.fps(), source, engine))?;
-    job.count_baked(file, name, grid.len());
+    job.count_baked(file, name, grid.len(), None);
     Ok(())
 }
 
