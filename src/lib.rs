@@ -16,14 +16,15 @@
 //! * [`GpuCrowd`], [`CpuCrowd`]: a crowd that an engine poses frame after frame.
 //! * [`bake`]: arrays of clips at many times, in `f32`, for training data and files.
 //! * [`contract`]: error bounds of an engine, and its errors.
+//! * [`quality`]: contacts of feet, measures of what looks wrong in a clip, and feet that are held.
 //! * `measure`: times of an engine. The module does not exist on `wasm32`, because it blocks threads.
 //! * [`Player`]: one play of a clip, stepped frame by frame, for callers without a crowd clock.
 //! * [`demo`]: a human and other rigs, made in code.
 //!
 //! Each layer imports only layers to its right:
-//! `lib -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> transition -> {reference,
-//! pack, import} -> {demo, evaluator} -> model -> {error, half}`. ARCHITECTURE.md leads from a question to a file and
-//! gives the reasons for the design; docs/library.md describes each part.
+//! `lib -> quality -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> transition ->
+//! {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`. ARCHITECTURE.md leads from a question to
+//! a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
 //!
@@ -93,6 +94,7 @@ mod model;
 mod pack;
 mod pieces;
 mod player;
+pub mod quality;
 mod reference;
 mod retarget;
 mod transition;

@@ -61,6 +61,8 @@ mod motion_rules;
 mod mutated;
 /// Events that layers reach between two ticks: hand-worked, tick by tick, and random cases, on every engine.
 mod occurrences;
+/// The quality of motion: contacts of feet and measures of clips, hand-worked and on real captures.
+mod quality;
 /// Random scenes: every engine compared with the reference.
 mod random_scenes;
 /// Retargeting: hand-worked rigs, the rules on random pairs of rigs, maps of joints, and files.

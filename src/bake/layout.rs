@@ -8,6 +8,7 @@ use crate::bake::{ArrayKind, ArrayRequest, QuaternionOrder, UpAxis};
 use crate::error::Error;
 use crate::model::{Library, Outputs, Skeleton, SkeletonId, consecutive_ranges, is_usable, no_such};
 use crate::pack::{NUMBERS, OutputCounts, OutputLayout};
+use crate::retarget::feet::Foot;
 
 /// The name and the shape of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,7 @@ pub struct ArrayLayout {
     arrays: Vec<ArrayShape>,
     joints: Vec<usize>,
     parents: Vec<Option<usize>>,
+    feet: Vec<Foot>,
     /// True for joints that are roots of the skeleton.
     pub(super) roots: Vec<bool>,
     pub(super) space: Space,
@@ -54,7 +56,8 @@ impl ArrayLayout {
     ///
     /// `nodes` has the joint of each node in the order of the file, as
     /// [`gltf::Asset::joints`](crate::import::gltf::Asset); it is the order of the morph weights. A skeleton without
-    /// skins has no arrays of kind [`ArrayKind::Skin`].
+    /// skins has no arrays of kind [`ArrayKind::Skin`]. Arrays of kind [`ArrayKind::Contact`] have no numbers if no
+    /// feet are known.
     ///
     /// # Errors
     /// [`Error::Usage`] if a joint or node does not exist, a joint is listed twice, the root is wanted without joints,
@@ -82,9 +85,13 @@ impl ArrayLayout {
             weights: model.weight_count(),
             property_width: model.property_width(),
         };
+        let has_contacts = request.kinds.contains(&ArrayKind::Contact);
+        let feet = if has_contacts { Foot::of_skeleton(library, skeleton) } else { Vec::new() };
+        let widths = [weights.len(), counts.property_width, feet.len()];
         Ok(Self {
             skeleton,
-            arrays: arrays(&request.kinds, joints.len(), &skins, [weights.len(), counts.property_width]),
+            arrays: arrays(&request.kinds, joints.len(), &skins, widths),
+            feet,
             parents: parents(model, &joints),
             roots: joints.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
             space: Space { up: request.up, scale: request.scale, order: request.quaternions },
@@ -110,6 +117,12 @@ impl ArrayLayout {
     /// For each of the [`joints`](Self::joints) its nearest ancestor among them, as an index into them.
     pub fn parents(&self) -> &[Option<usize>] {
         &self.parents
+    }
+
+    /// The feet of arrays of kind [`ArrayKind::Contact`], the left one first. Empty without such an array, and for
+    /// skeletons without known feet.
+    pub fn feet(&self) -> &[Foot] {
+        &self.feet
     }
 
     /// Returns true if an array holds velocities.
@@ -153,8 +166,8 @@ fn outputs(kinds: &[ArrayKind]) -> Outputs {
     }
 }
 
-/// The shapes of the arrays. `widths` has the numbers of weights and properties.
-fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [usize; 2]) -> Vec<ArrayShape> {
+/// The shapes of the arrays. `widths` has the numbers of weights, properties and feet.
+fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [usize; 3]) -> Vec<ArrayShape> {
     let mut arrays: Vec<ArrayShape> = Vec::new();
     for &kind in kinds {
         if arrays.iter().any(|array| array.kind == kind) {
@@ -173,6 +186,7 @@ fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [u
             ArrayKind::Weights => push(name, vec![widths[0]]),
             ArrayKind::Properties => push(name, vec![widths[1]]),
             ArrayKind::Root => push(name, vec![7]),
+            ArrayKind::Contact => push(name, vec![widths[2]]),
             _ => push(name, vec![joints, 3]),
         }
     }

@@ -42,4 +42,4 @@ pub use request::{
     ArrayKind, ArrayRequest, DEFAULT_FPS, FrameGrid, MOST_FRAMES, Moment, QuaternionOrder, UpAxis, find_joints,
     last_frame, native_fps,
 };
-pub use sample::arithmetic;
+pub use sample::{GoalsAt, arithmetic};

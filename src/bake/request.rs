@@ -123,11 +123,16 @@ pub enum ArrayKind {
     Properties,
     /// Position and rotation of the first joint in model space, 7 numbers.
     Root,
+    /// Contacts of feet with the ground, one number per foot of [`ArrayLayout::feet`](crate::bake::ArrayLayout::feet):
+    /// 1 in contact, 0 elsewhere. A contact is a matter of the whole clip, not of a moment, so that
+    /// [`sample`](crate::bake::ArrayLayout::sample) leaves these arrays as they are:
+    /// [`FootContacts::write`](crate::quality::FootContacts::write) fills them.
+    Contact,
 }
 
 impl ArrayKind {
     /// All kinds.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Pos,
         Self::Quat,
         Self::Linvel,
@@ -139,6 +144,7 @@ impl ArrayKind {
         Self::Weights,
         Self::Properties,
         Self::Root,
+        Self::Contact,
     ];
 
     /// The name, for example `local_pos`.
@@ -155,6 +161,7 @@ impl ArrayKind {
             Self::Weights => "weights",
             Self::Properties => "properties",
             Self::Root => "root",
+            Self::Contact => "contact",
         }
     }
 

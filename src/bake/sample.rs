@@ -16,7 +16,8 @@ use crate::cpu::{ClipPoser, ClipTime, CpuEngine, InstructionSet};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::{
-    ClipId, Contents, Crowd, Fade, Layer, LayerTime, Outputs, Playback, Pose, SkeletonId, Ticks, is_usable, no_such,
+    ClipId, Contents, Crowd, Fade, Goal, Layer, LayerTime, Outputs, Playback, Pose, SkeletonId, Ticks, is_usable,
+    no_such,
 };
 use crate::pack::{OutputLayout, OutputNumbers, rows};
 
@@ -72,11 +73,27 @@ impl ArrayLayout {
         moments: &[Moment],
         out: &mut [&mut [f32]],
     ) -> Result<(), Error> {
+        self.sample_with_goals(engine, moments, &|_, _| Vec::new(), out)
+    }
+
+    /// Fills the arrays as [`sample_with`](Self::sample_with) does, with goals of inverse kinematics in each pose.
+    /// `goals` has those of a clip at a time in seconds, such as those of a [`FootLock`](crate::quality::FootLock).
+    ///
+    /// # Errors
+    /// Those of [`sample`](Self::sample), and those of the engine, as for a goal of another skeleton.
+    pub fn sample_with_goals(
+        &self,
+        engine: &mut dyn Evaluator,
+        moments: &[Moment],
+        goals: &GoalsAt,
+        out: &mut [&mut [f32]],
+    ) -> Result<(), Error> {
         self.check_slices(moments, out)?;
         check_times(moments)?;
         let mut numbers = OutputNumbers::default();
         self.each_block(moments, out, &mut |times, block| {
-            let at = times.iter().map(|at| vec![Layer::new(at.clip, LayerTime::At(at.time))]);
+            let at =
+                times.iter().map(|at| (vec![Layer::new(at.clip, LayerTime::At(at.time))], goals(at.clip, at.time)));
             evaluate_poses(engine, self.skeleton, self.outputs, at, &mut numbers)?;
             block(&numbers)
         })
@@ -209,6 +226,9 @@ impl ArrayLayout {
 /// Moments and the parts of the arrays for them.
 type ThreadShare<'a> = (&'a [Moment], Vec<&'a mut [f32]>);
 
+/// A function with the goals of a clip at a time in seconds.
+pub type GoalsAt<'a> = dyn Fn(ClipId, f64) -> Vec<Goal> + 'a;
+
 /// A function that takes the numbers of the poses of a block.
 pub type TakeNumbers<'a> = dyn FnMut(&OutputNumbers) -> Result<(), Error> + 'a;
 
@@ -263,7 +283,10 @@ impl ArrayLayout {
         self.check_slices(&moments, out)?;
         let mut numbers = OutputNumbers::default();
         self.each_block(&moments, out, &mut |times, block| {
-            let at = times.iter().map(|at| layers.iter().map(|layer| earlier(layer, at.time)).collect());
+            let at = times.iter().map(|at| {
+                let layers: Vec<Layer> = layers.iter().map(|layer| earlier(layer, at.time)).collect();
+                (layers, Vec::new())
+            });
             evaluate_poses(engine, self.skeleton, self.outputs, at, &mut numbers)?;
             block(&numbers)
         })
@@ -281,17 +304,20 @@ fn earlier(layer: &Layer, seconds: f64) -> Layer {
     Layer { time, fade_in: layer.fade_in.map(fade), fade_out: layer.fade_out.map(fade), ..*layer }
 }
 
-/// Evaluates poses with an engine, and rounds their numbers to `f32`. `poses` has the layers of each pose.
+/// Evaluates poses with an engine, and rounds their numbers to `f32`. `poses` has the layers and goals of each pose.
 fn evaluate_poses(
     engine: &mut dyn Evaluator,
     skeleton: SkeletonId,
     outputs: Outputs,
-    poses: impl Iterator<Item = Vec<Layer>>,
+    poses: impl Iterator<Item = (Vec<Layer>, Vec<Goal>)>,
     to: &mut OutputNumbers,
 ) -> Result<(), Error> {
     let mut crowd = Crowd::new();
-    for layers in poses {
-        crowd.push(skeleton, &layers)?;
+    for (layers, goals) in poses {
+        let instance = crowd.push(skeleton, &layers)?;
+        if !goals.is_empty() {
+            crowd.set_goals(instance, goals)?;
+        }
     }
     let poses = engine.evaluate(&crowd, Ticks(0), outputs)?;
     for numbers in [&mut to.local, &mut to.model, &mut to.skin, &mut to.values] {

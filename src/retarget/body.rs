@@ -31,7 +31,7 @@ pub(super) const MAX_BEND: f64 = 0.8;
 pub(super) const SIDES: [&str; 2] = ["left", "right"];
 
 /// The joints of a skeleton by their roles in a human body.
-pub(super) struct Body {
+pub(crate) struct Body {
     roles: Vec<Option<String>>,
     /// The first joint of each role.
     joints: HashMap<String, usize>,
@@ -119,7 +119,7 @@ impl Body {
 }
 
 /// The places of the joints of a body in a pose.
-pub(super) struct Figure<'a> {
+pub(crate) struct Figure<'a> {
     pub body: &'a Body,
     /// The places, in a space of the caller's choice.
     pub places: Vec<DVec3>,

@@ -455,7 +455,7 @@ pub(super) fn missing(pairs: &[JointPair], source: &Roles, target: &Roles) -> Ve
 }
 
 /// True for each node that a skin names or that lies between two such nodes; for all nodes of a skeleton without skins.
-pub(super) fn are_joints(library: &Library, id: SkeletonId) -> Vec<bool> {
+pub(crate) fn are_joints(library: &Library, id: SkeletonId) -> Vec<bool> {
     let skeleton = library.skeleton(id);
     let nodes = skeleton.joints();
     let mut in_skin = vec![false; nodes.len()];

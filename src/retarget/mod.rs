@@ -13,18 +13,20 @@
 //!    a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
 //!    Otherwise `resample` makes keys, as many as its budget allows.
 //! 4. `report` lists what was done, and `warnings` what looks wrong. `named_report` has both in names and sentences.
+//! 5. `feet` has the legs of a body and the points by which its feet touch the ground, for `quality`.
 //!
 //! `mirror` is a retargeting of a rig onto itself with left and right exchanged, by the pairs of `mirror_map`.
 //! `sides` has the words for left and right in names, for `mirror_map` and `conventions`.
 
 mod alignment;
-mod body;
+pub(crate) mod body;
 pub(crate) mod clip;
 mod conventions;
-mod joint_map;
+pub(crate) mod feet;
+pub(crate) mod joint_map;
 mod mirror;
 mod mirror_map;
-mod motion;
+pub(crate) mod motion;
 pub(crate) mod moving_joints;
 mod named_report;
 mod options;
@@ -32,7 +34,7 @@ mod plan;
 mod pose;
 mod report;
 pub(crate) mod resample;
-mod root;
+pub(crate) mod root;
 mod sides;
 mod warnings;
 

@@ -38,7 +38,7 @@ const PARTS_OF_SIDE: [&str; 2] = ["Shoulder", "Foot"];
 const LIMBS: [[&str; 3]; 2] = [["UpperArm", "LowerArm", "Hand"], ["UpperLeg", "LowerLeg", "Foot"]];
 
 /// What the clips of a source tell about its body.
-pub(super) struct Motion {
+pub(crate) struct Motion {
     /// The sum of the directions in which the figure stands, and the number of poses.
     standing: (DVec3, f64),
     /// The limbs and their bends.

@@ -26,13 +26,13 @@ use crate::retarget::options::Ground;
 use crate::retarget::plan::Plan;
 
 /// The largest height of feet that stand on the ground, as a share of a leg.
-const MAX_ABOVE_GROUND: f64 = 0.1;
+pub(crate) const MAX_ABOVE_GROUND: f64 = 0.1;
 /// The share of the poses in which feet may be below the ground, as by errors of a capture.
-const SHARE_BELOW_GROUND: f64 = 0.02;
+pub(crate) const SHARE_BELOW_GROUND: f64 = 0.02;
 /// The share of the poses in which the lowest joint of the feet may be lower than in a foot that stands flat.
 const SHARE_BELOW_FLAT: f64 = 0.3;
 /// The share of the poses in which feet come down near 0, from which on the ground is there.
-const MIN_ON_ORIGIN: f64 = 0.1;
+pub(crate) const MIN_ON_ORIGIN: f64 = 0.1;
 /// The least height of hips that are not at the origin of their space, as a share of the trunk.
 const MIN_HIPS: f64 = 0.2;
 /// The height of a root above the lowest joint, as a share of its rig's size, up to which no ratio of heights is

@@ -12,3 +12,5 @@ pub mod gltf_builder;
 pub mod gpu_library;
 pub mod scenes;
 pub mod skip;
+/// A BVH file of a walk.
+pub mod walking;

@@ -41,7 +41,11 @@ impl Layout {
             Some(names) => find_joints(found, &names).map_err(to_python)?,
             None => rig.nodes.clone(),
         };
-        let kinds = kinds.iter().map(|name| name.parse::<ArrayKind>()).collect::<Result<_, _>>().map_err(to_python)?;
+        let kinds = kinds.iter().map(|name| name.parse::<ArrayKind>());
+        let kinds = kinds.collect::<Result<Vec<_>, _>>().map_err(to_python)?;
+        if kinds.contains(&ArrayKind::Contact) {
+            return Err(Error::new_err("contact is an array of whole clips: `posse bake --arrays contact` writes it"));
+        }
         let (up, quaternions) = (up_axis(&up)?, quaternion_order(&quaternions)?);
         let request = ArrayRequest { kinds, joints, up, scale, quaternions };
         let arrays = ArrayLayout::new(&collection.library, rig.skeleton, &rig.nodes, &request).map_err(to_python)?;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use posse::Phase;
 use posse::import::crowd::CrowdFile;
 use posse::low_level::reference::phase;
+use posse::quality::FootLock;
 use posse::{
     ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Step, Ticks,
     Transition,
@@ -38,6 +39,8 @@ pub struct ClipEvaluation {
     pub phase: f64,
     /// The playback of the clip; `None` if the times are times of the clip.
     pub playback: Option<ClipPlayback>,
+    /// The lock of the feet of the clip; `None` leaves them as they are.
+    pub lock: Option<FootLock>,
 }
 
 /// A clip that plays from time 0.
@@ -95,12 +98,16 @@ impl ClipEvaluation {
         self.playback.map(|playback| playback.phase_at(self.time_of(pose)))
     }
 
-    /// The crowd of a range of poses.
+    /// The time of the clip in a pose.
+    fn clip_time(&self, pose: usize) -> f64 {
+        self.phase_of(pose).map_or_else(|| self.time_of(pose), |phase| phase.time)
+    }
+
+    /// The crowd of a range of poses, without the lock of feet.
     pub fn crowd(&self, poses: Range<usize>) -> Result<Crowd, Error> {
         let mut crowd = Crowd::new();
         for pose in poses {
-            let time = self.phase_of(pose).map_or_else(|| self.time_of(pose), |phase| phase.time);
-            let layer = self.clip.map(|clip| Layer::new(clip, LayerTime::At(time)));
+            let layer = self.clip.map(|clip| Layer::new(clip, LayerTime::At(self.clip_time(pose))));
             crowd.push(self.skeleton, layer.as_slice())?;
         }
         Ok(crowd)
@@ -170,8 +177,14 @@ impl Evaluation for ClipEvaluation {
         Box::new(self.blocks(library, outputs))
     }
 
-    fn crowd(&self, _: &Library, block: Range<usize>) -> Result<(Crowd, Step), Error> {
-        Ok((self.crowd(block)?, Ticks::default().into()))
+    fn crowd(&self, library: &Library, block: Range<usize>) -> Result<(Crowd, Step), Error> {
+        let mut crowd = self.crowd(block.clone())?;
+        if let Some(lock) = &self.lock {
+            for (instance, pose) in block.enumerate() {
+                crowd.set_goals(instance, lock.goals(library, self.clip_time(pose)))?;
+            }
+        }
+        Ok((crowd, Ticks::default().into()))
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use posse::quality::{GroundLevel, MotionQuality, Stance};
 use posse::{
     BoundTrack, Clip, ClipId, ClipReport, CompressedLibrary, CpuEngine, Curve, CurveEasing, Easing, Error,
     Interpolation, Joint, PackedLibrary, Skeleton, Target, Timeline, Track, UnboundCurves, UnboundTrack, ValueKind,
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 use crate::arguments::CompressArgs;
 use crate::output;
+use crate::quality::{QualityReport, parse_ground};
 use crate::source::{NamedClip, Source, target_path, target_property};
 
 /// The largest level that indents a line further.
@@ -29,6 +31,22 @@ pub struct Args {
     /// Prints the joints too, each below its parent, with its rest translation.
     #[arg(long)]
     joints: bool,
+    /// Measures each clip at the rate of its keys: contacts of feet, foot skate, jumps between frames, jitter, loop
+    /// seam and ground penetration.
+    #[arg(long)]
+    quality: bool,
+    /// The ground of --quality: a height in the rig's units, or auto: 0 if the feet come down there, else where they
+    /// do.
+    #[arg(
+        id = "quality_ground",
+        long = "ground",
+        value_name = "auto|HEIGHT",
+        default_value = "auto",
+        requires = "quality",
+        allow_hyphen_values = true,
+        value_parser = parse_ground
+    )]
+    ground: GroundLevel,
     /// Prints JSON, with every joint and every track.
     #[arg(long)]
     json: bool,
@@ -40,7 +58,10 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Error> {
     let source = Source::load(&args.file, args.rig.as_deref())?;
     let compressed = args.compress.compress(&source.library)?;
-    let summary = Summary::new(&source, compressed.as_ref());
+    let mut summary = Summary::new(&source, compressed.as_ref());
+    if args.quality {
+        summary.measure(&source, args.ground)?;
+    }
     output::print(|out| {
         if !args.json {
             return summary.print(args.joints, out);
@@ -121,6 +142,22 @@ impl<'a> Summary<'a> {
             compressed_cpu_bytes: compressed_packed.map(cpu_bytes),
             warnings: &source.warnings,
         }
+    }
+
+    /// Measures the clips. Fails for clips without nodes.
+    fn measure(&mut self, source: &Source, ground: GroundLevel) -> Result<(), Error> {
+        if !source.has_nodes() {
+            let file = &source.file;
+            return Err(Error::Usage(format!("--quality: {file} has no nodes that could move; give them with --rig")));
+        }
+        let Source { library, skeleton, clips, .. } = source;
+        let skeleton = library.skeleton(*skeleton);
+        for (summary, &id) in self.clips.iter_mut().zip(clips) {
+            let stance = Stance::of_clip(library, id, ground)?;
+            let (quality, _) = MotionQuality::of_clip_on(library, id, source.fps(id), &stance)?;
+            summary.quality = Some(QualityReport::new(skeleton, &stance, &quality));
+        }
+        Ok(())
     }
 
     fn print(&self, with_joints: bool, out: &mut impl Write) -> std::io::Result<()> {
@@ -253,6 +290,9 @@ struct ClipSummary<'a> {
     key_bytes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     compressed: Option<CompressedSummary>,
+    /// The measures of `--quality`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quality: Option<QualityReport>,
     timelines: Vec<TimelineSummary>,
     tracks: Tracks<'a>,
 }
@@ -317,6 +357,7 @@ impl<'a> ClipSummary<'a> {
             },
             key_bytes: 4 * timelines.numbers,
             compressed,
+            quality: None,
             timelines: timelines.found,
             tracks,
         }
@@ -336,6 +377,9 @@ impl<'a> ClipSummary<'a> {
         }
         if let Some(compressed) = &self.compressed {
             compressed.print(out)?;
+        }
+        if let Some(quality) = &self.quality {
+            quality.print(out)?;
         }
         let (shown, hidden) = self.timelines.split_at(self.timelines.len().min(8));
         for (index, TimelineSummary { keys, first, last, step, tracks }) in shown.iter().enumerate() {

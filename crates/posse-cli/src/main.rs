@@ -20,6 +20,7 @@ mod inspect;
 mod npz;
 mod output;
 mod progress;
+mod quality;
 mod render;
 mod retarget;
 mod retarget_picture;

@@ -24,6 +24,8 @@ pub enum Kind {
     Double,
     /// `i32`.
     Integer,
+    /// `bool`, a byte of 0 or 1.
+    Boolean,
 }
 
 impl Kind {
@@ -32,11 +34,16 @@ impl Kind {
             Self::Single => "<f4",
             Self::Double => "<f8",
             Self::Integer => "<i4",
+            Self::Boolean => "|b1",
         }
     }
 
     fn bytes(self) -> u64 {
-        if self == Self::Double { 8 } else { 4 }
+        match self {
+            Self::Double => 8,
+            Self::Single | Self::Integer => 4,
+            Self::Boolean => 1,
+        }
     }
 }
 

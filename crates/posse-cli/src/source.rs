@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::{bvh, cocos, gltf};
 use posse::{
@@ -49,6 +50,11 @@ pub struct Source {
     pub asset: Option<gltf::Asset>,
 }
 
+/// The frame rate of a BVH file; `None` without a usable frame time.
+pub fn bvh_fps(frame_time: f64) -> Option<f64> {
+    Some(1.0 / frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())
+}
+
 /// A clip with named targets, and the binding of its tracks.
 pub struct NamedClip {
     /// The clip with the names of its targets.
@@ -58,6 +64,12 @@ pub struct NamedClip {
 }
 
 impl Source {
+    /// The frame rate of a clip: that of its file or of its keys, otherwise 30 per second.
+    pub fn fps(&self, clip: ClipId) -> f64 {
+        let of_file = self.frame_time.and_then(bvh_fps);
+        of_file.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
+    }
+
     /// Reads a file, and prints its warnings to stderr.
     ///
     /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF

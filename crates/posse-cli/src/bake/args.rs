@@ -46,6 +46,8 @@ Arrays (frames first, float32), of --arrays:
                            take the file's own vertices, unscaled and with y up, to the turned and scaled model space
   weights, properties      morph weights and animated properties (count), in the order of `posse eval`
   root                     position and rotation of the first joint written (7)
+  contact                  booleans (feet), true for a foot of a human on the ground, the left one first; contact_feet
+                           has the names. For npz and Parquet
 
 A share of the clips goes to each task of --shard I/N, by size. `--shard auto` takes I from SLURM_ARRAY_TASK_ID,
 JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or CLOUD_RUN_TASK_INDEX, counted from 0. Tasks may be killed at any moment and run
@@ -101,6 +103,14 @@ pub struct Args {
     /// --retarget, it is that of the retargeted clip.
     #[arg(long)]
     pub mirror: bool,
+    /// Measures each clip as it is written, for the manifest and the lines of --json: contacts of feet, foot skate,
+    /// jumps between frames, jitter, loop seam and ground penetration.
+    #[arg(long)]
+    pub quality: bool,
+    /// Holds feet in contact with the ground where they are, by inverse kinematics of the legs. It implies --quality,
+    /// with the measures of the feet before.
+    #[arg(long)]
+    pub foot_lock: bool,
     /// The axis that points up in model space. z turns the model by 90 degrees about +X.
     #[arg(long, value_enum, default_value = "y")]
     pub up: UpName,

@@ -1,7 +1,7 @@
 //! One clip: its arrays, its writer and its facts.
 
 use posse::bake::{ArrayLayout, ArrayRequest, find_joints};
-use posse::{Error, Library, SkeletonId};
+use posse::{ChainId, Error, Library, SkeletonId};
 
 use crate::bake::facts::{Facts, SourceFacts, VERSION};
 use crate::bake::format::{ClipHead, ClipWriter};
@@ -9,6 +9,7 @@ use crate::bake::frames::ClipFrames;
 use crate::bake::inputs::{ClipFile, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
+use crate::bake::measure::Measured;
 use crate::bake::options::Options;
 use crate::bake::part::{PartClip, Turn};
 use crate::bake::sampler::{Block, Motion, Sampler};
@@ -94,6 +95,8 @@ impl<'a> Rig<'a> {
             joint_names: self.layout.joints().iter().map(name_of).collect(),
             parents: self.layout.parents().iter().map(parent).collect(),
             quaternion_order: options.quaternions.name(),
+            contact_feet: self.layout.feet().iter().map(|foot| foot.name.clone()).collect(),
+            quality: None,
             up_axis: options.up.name(),
             unit_scale: options.scale,
             source: SourceFacts {
@@ -112,6 +115,8 @@ impl<'a> Rig<'a> {
 
 /// The clips of a file that are baked with one skeleton.
 pub struct ClipBake<'a, 'w> {
+    /// The chains of the legs, if feet are to be held.
+    pub chains: Option<&'a [ChainId]>,
     pub job: &'a Job<'a>,
     pub file: &'a ClipFile,
     pub turn: Option<&'a Turn<'a, 'w>>,
@@ -124,12 +129,21 @@ impl ClipBake<'_, '_> {
     pub fn bake(&self, clip: &ListedClip, motion: &FramedMotion, sampler: &mut Sampler) -> Result<(), Fault> {
         let Self { job, file, rig, .. } = self;
         let FramedMotion { motion, frames, warnings } = motion;
+        let measured = self.measure(clip, frames, *motion, sampler)?;
+        let lock = measured.as_ref().and_then(|measured| measured.lock.as_ref());
+        let motion = match (*motion, lock) {
+            (Motion::Clip(clip), Some(lock)) => Motion::Locked(clip, rig.library, lock),
+            (motion, _) => motion,
+        };
         let mut writer = rig.begin(job, self.turn, &clip.name)?;
         let mut block = Block::new(&rig.layout);
         let mut first = frames.frames.start;
         while first < frames.frames.end && !job.is_stopped() {
             let end = block.end(first, frames.frames.end);
-            block.fill(sampler, &rig.layout, frames, *motion, first..end)?;
+            block.fill(sampler, &rig.layout, frames, motion, first..end)?;
+            if let Some(measured) = &measured {
+                block.fill_contacts(&rig.layout, &measured.contacts);
+            }
             writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
             job.progress.add_frames(block.times.len());
             first = end;
@@ -138,10 +152,33 @@ impl ClipBake<'_, '_> {
             return Ok(());
         }
         let facts = rig.facts(job.options, clip, frames, self.source.clone(), sampler.name());
-        let facts = Facts { warnings: warnings.clone(), ..facts };
+        let quality = measured.and_then(|measured| measured.quality);
+        let facts = Facts { quality, warnings: warnings.clone(), ..facts };
         rig.finish(job, writer, &facts)?;
         job.count_baked(file, &facts, frames.count());
         Ok(())
+    }
+
+    /// Measures frames of a motion, if contacts or measures are wanted. Crowd files, which have layers, are refused
+    /// before.
+    fn measure(
+        &self,
+        listed: &ListedClip,
+        frames: &ClipFrames,
+        motion: Motion,
+        sampler: &mut Sampler,
+    ) -> Result<Option<Measured>, Error> {
+        let Self { job, file, rig, .. } = self;
+        let (Some(_), Motion::Clip(clip)) = (job.options.measuring(), motion) else { return Ok(None) };
+        let head = rig.head(&listed.name);
+        let measured = Measured::new(&head, frames, clip, self.chains, job.options.quality, sampler)?;
+        if measured.contacts.feet() == 0 {
+            job.warn(&format!(
+                "warning: {}: no feet are known, because the joints have no names of a human; contacts are empty",
+                file.path.display()
+            ));
+        }
+        Ok(Some(measured))
     }
 }
 
@@ -151,9 +188,4 @@ pub struct FramedMotion<'a> {
     pub frames: ClipFrames,
     /// The warnings about it.
     pub warnings: Vec<String>,
-}
-
-/// The frame rate of a BVH file; `None` without a usable frame time.
-pub fn bvh_fps(frame_time: f64) -> Option<f64> {
-    Some(1.0 / frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())
 }

@@ -40,7 +40,7 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
         let instance = crowd.crowd(&library, clip.index..clip.index + 1)?;
         check_motion(&instance)?;
         let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
-        let bake = ClipBake { job, file, turn, rig, source: &source };
+        let bake = ClipBake { chains: None, job, file, turn, rig, source: &source };
         let (motion, frames) = (Motion::Layers(instance.layers(0)), frames.clone());
         bake.bake(clip, &FramedMotion { motion, frames, warnings: Vec::new() }, &mut sampler)
     };
@@ -61,7 +61,8 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
             let draft = job.tag.create(&job.out.join(&output)).map_err(Fault::Output)?;
             let (fps, up) = (frames.grid.fps(), job.options.up.name());
             let draft = write_crowd(draft, &characters, fps, up).map_err(Fault::of_writer)?;
-            let clips = vec![ListedSource { clip: stem(&file.below).into(), source, warnings: Vec::new() }];
+            let clip = stem(&file.below).into();
+            let clips = vec![ListedSource { clip, source, quality: None, warnings: Vec::new() }];
             job.manifest.keep(draft, &output, clips).map_err(Fault::Output)
         }
         _ => Ok(()),

@@ -31,6 +31,12 @@ pub struct Facts {
     pub parents: Vec<i32>,
     /// The order of the numbers of quaternions: `xyzw` or `wxyz`.
     pub quaternion_order: &'static str,
+    /// The names of the feet of the array `contact`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contact_feet: Vec<String>,
+    /// The measures of the clip, for the manifest.
+    #[serde(skip)]
+    pub quality: Option<serde_json::Value>,
     /// The axis that points up: `y` or `z`.
     pub up_axis: &'static str,
     /// The factor of lengths, the value of `--scale`.

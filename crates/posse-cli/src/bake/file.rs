@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use posse::bake::native_fps;
 use posse::import::bvh;
+use posse::quality::FootLock;
 use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
 
-use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, bvh_fps};
+use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND};
 use crate::bake::frames::{ClipFrames, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
 use crate::bake::job::{Fault, Job};
@@ -16,7 +17,7 @@ use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::{Retargeted, SourceWarning};
-use crate::source::{Nodes, Source};
+use crate::source::{Nodes, Source, bvh_fps};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
@@ -45,9 +46,9 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
     }
 }
 
-/// Returns true if the poses of a clip depend on all of its file.
+/// Returns true if the outputs of a clip depend on all of its file.
 fn needs_whole(options: &Options) -> bool {
-    options.retarget.is_some() || options.mirror
+    options.retarget.is_some() || options.mirror || options.measuring().is_some()
 }
 
 /// Declares the arrays of a file to the writer of a share without clips.
@@ -90,9 +91,12 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
         return Err(Fault::Input(Error::Usage(reason)));
     }
     loaded.mirror(job, file, &clips)?;
+    // Engines are made after the chains.
+    let Loaded { library, skeleton, .. } = &mut loaded;
+    let chains = job.options.foot_lock.then(|| FootLock::add_chains(library, *skeleton)).transpose()?;
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = job.engines.open(&loaded.library)?;
-    let bake = ClipBake { job, file, turn, rig, source: &source };
+    let bake = ClipBake { chains: chains.as_deref(), job, file, turn, rig, source: &source };
     for clip in clips {
         if job.is_stopped() {
             return Ok(());

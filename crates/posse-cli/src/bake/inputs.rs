@@ -141,8 +141,8 @@ fn remove_repeats(found: &mut Vec<Found>) {
     });
 }
 
-/// Fails if there is a rig, a range or `--mirror` beside a crowd file, whose instances have skeletons, times and layers
-/// of their own.
+/// Fails if there is a rig, a range, `--mirror` or an option that measures clips beside a crowd file, whose instances
+/// have skeletons, times and layers of their own.
 fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
     let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
     let Some(file) = files.iter().find(is_crowd) else { return Ok(()) };
@@ -152,6 +152,8 @@ fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
         ["--frame-range", "have a clock and no frames"]
     } else if options.mirror {
         ["--mirror", "may blend several clips"]
+    } else if let Some(option) = options.measuring() {
+        [option, "may blend several clips"]
     } else {
         return Ok(());
     };

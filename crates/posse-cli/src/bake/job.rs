@@ -112,18 +112,18 @@ impl Job<'_> {
 
     /// Counts a clip that is kept.
     pub fn count_kept(&self, file: &ClipFile, listed: &ListedSource) {
-        let ListedSource { clip, source, warnings } = listed;
+        let ListedSource { clip, source, quality, warnings } = listed;
         let path = file.path.to_string_lossy();
-        let line = ClipLine { source: source.frames, warnings, ..ClipLine::new(Some(clip), &path, "kept") };
-        self.progress.add_clip(&line);
+        let (line, quality) = (ClipLine::new(Some(clip), &path, "kept"), quality.as_ref());
+        self.progress.add_clip(&ClipLine { source: source.frames, quality, warnings, ..line });
     }
 
     /// Counts a clip that has been written.
     pub fn count_baked(&self, file: &ClipFile, facts: &Facts, frames: u64) {
         let path = file.path.to_string_lossy();
-        let Facts { clip, source, warnings, .. } = facts;
-        let line = ClipLine::new(Some(clip), &path, "baked");
-        self.progress.add_clip(&ClipLine { frames: Some(frames), source: source.frames, warnings, ..line });
+        let Facts { clip, source, quality, warnings, .. } = facts;
+        let (line, quality) = (ClipLine::new(Some(clip), &path, "baked"), quality.as_ref());
+        self.progress.add_clip(&ClipLine { frames: Some(frames), source: source.frames, quality, warnings, ..line });
     }
 
     /// Records the fault of a clip, or of a whole file.

@@ -33,6 +33,9 @@ pub struct ListedSource {
     /// The name of the clip.
     pub clip: String,
     pub source: SourceFacts,
+    /// The measures of `--quality`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality: Option<Value>,
     /// What looks wrong about its retargeting or its mirror image, and a range that was shortened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -41,7 +44,8 @@ pub struct ListedSource {
 impl ListedSource {
     /// The clip of an output, by its facts.
     pub fn new(facts: &Facts) -> Self {
-        Self { clip: facts.clip.clone(), source: facts.source.clone(), warnings: facts.warnings.clone() }
+        let Facts { clip, source, quality, warnings, .. } = facts;
+        Self { clip: clip.clone(), source: source.clone(), quality: quality.clone(), warnings: warnings.clone() }
     }
 
     /// The difference from a part of a clip, and from the source that a function hashes.

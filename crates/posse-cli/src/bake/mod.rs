@@ -3,8 +3,9 @@
 //! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips, and `cuts`
 //! the pieces of them that a `cut_list` names. `places` checks that the outputs can be written and replace no input.
 //! `share` and `shards_file` select the files of a task, which are baked file by file: `file` and `stream` import,
-//! `frames` has what of a clip is baked, `sampler` poses, the formats write. `draft` gives outputs their names when they
-//! are complete. `manifest` lists the outputs that are there, and `check` compares them with the inputs.
+//! `frames` has what of a clip is baked, `measure` finds its contacts and what looks wrong, `sampler` poses, the
+//! formats write. `draft` gives outputs their names when they are complete. `manifest` lists the outputs that are there,
+//! and `check` compares them with the inputs.
 
 mod args;
 mod check;
@@ -20,6 +21,7 @@ mod frames;
 mod inputs;
 mod job;
 mod manifest;
+mod measure;
 mod options;
 mod part;
 mod places;

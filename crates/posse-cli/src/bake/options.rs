@@ -37,6 +37,10 @@ pub struct Options {
     pub retarget: Option<Retargeter>,
     /// True if each clip is baked as its mirror image, too.
     pub mirror: bool,
+    /// True if clips are measured.
+    pub quality: bool,
+    /// True if feet in contact are held.
+    pub foot_lock: bool,
     /// The files that the options name, with the buffers of those.
     pub read_files: Vec<ReadFile>,
     /// The warnings of these files.
@@ -74,6 +78,10 @@ struct Normalised<'a> {
     rig: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retarget: Option<Value>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    quality: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    foot_lock: bool,
     up: &'static str,
     scale: f64,
     quaternions: &'static str,
@@ -122,6 +130,8 @@ impl Options {
             rig,
             retarget,
             mirror: args.mirror,
+            quality: args.quality || args.foot_lock,
+            foot_lock: args.foot_lock,
             read_files,
             warnings,
             up: args.up.into(),
@@ -155,6 +165,13 @@ impl Options {
         value
     }
 
+    /// The option for which the frames of a clip are measured, so that the whole file is read. `None` without one.
+    pub fn measuring(&self) -> Option<&'static str> {
+        let contact = self.kinds.contains(&ArrayKind::Contact);
+        let options = [(self.foot_lock, "--foot-lock"), (self.quality, "--quality"), (contact, "--arrays contact")];
+        options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
+
     fn normalised(&self, rig: Option<Value>, retarget: Option<Value>) -> Normalised<'_> {
         Normalised {
             fps: self.fps,
@@ -162,6 +179,8 @@ impl Options {
             joints: self.joints.as_deref(),
             rig,
             retarget,
+            quality: self.quality,
+            foot_lock: self.foot_lock,
             up: self.up.name(),
             scale: self.scale,
             quaternions: self.quaternions.name(),

@@ -32,6 +32,9 @@ pub struct ClipLine<'a> {
     /// The frames of a range.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceFrames>,
+    /// The measures of `--quality`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quality: Option<&'a serde_json::Value>,
     /// The fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'a str>,
@@ -43,7 +46,7 @@ pub struct ClipLine<'a> {
 impl<'a> ClipLine<'a> {
     /// A line with nothing but a status.
     pub fn new(clip: Option<&'a str>, path: &'a str, status: &'static str) -> Self {
-        Self { clip, path, status, frames: None, source: None, message: None, warnings: &[] }
+        Self { clip, path, status, frames: None, source: None, quality: None, message: None, warnings: &[] }
     }
 }
 

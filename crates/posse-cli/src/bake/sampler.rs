@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use posse::bake::{self, ArrayLayout, ArrayShape, Moment};
+use posse::bake::{self, ArrayKind, ArrayLayout, ArrayShape, Moment};
+use posse::quality::{FootContacts, FootLock};
 use posse::{AdapterKind, ClipId, CpuEngine, Error, Evaluator, GpuContext, Layer, Library};
 
 use crate::bake::frames::ClipFrames;
@@ -90,6 +91,8 @@ pub enum Motion<'a> {
     Clip(ClipId),
     /// The layers of an instance, at times of the crowd clock.
     Layers(&'a [Layer]),
+    /// A clip of a library whose feet are held.
+    Locked(ClipId, &'a Library, &'a FootLock),
 }
 
 /// Consecutive frames of a clip: times and arrays, whose memory is used again.
@@ -116,6 +119,14 @@ impl Block {
         all.min(first + self.count)
     }
 
+    /// Fills the arrays of contacts, after all others.
+    pub fn fill_contacts(&mut self, layout: &ArrayLayout, contacts: &FootContacts) {
+        let arrays = layout.arrays().iter().zip(&mut self.arrays);
+        for (_, numbers) in arrays.filter(|(array, _)| array.kind == ArrayKind::Contact) {
+            contacts.write(&self.times, numbers);
+        }
+    }
+
     /// Fills the block with the frames from `first` to before `end`.
     pub fn fill(
         &mut self,
@@ -137,6 +148,12 @@ impl Block {
                 self.moments.clear();
                 self.moments.extend(frames.map(|frame| grid.moment(clip, frame)));
                 sampler.sample(layout, &self.moments, &mut slices)
+            }
+            Motion::Locked(clip, library, lock) => {
+                self.moments.clear();
+                self.moments.extend(frames.map(|frame| grid.moment(clip, frame)));
+                let goals = |_: ClipId, time: f64| lock.goals(library, time);
+                layout.sample_with_goals(sampler.evaluator(), &self.moments, &goals, &mut slices)
             }
             Motion::Layers(layers) => layout.sample_layers(sampler.evaluator(), layers, grid, frames, &mut slices),
         }

@@ -9,14 +9,14 @@ use std::io::{BufRead, BufReader};
 use posse::import::bvh::{Keys, Reader, count_frames};
 use posse::{ClipId, Error, Library, SkeletonId};
 
-use crate::bake::clip::{Rig, UNBOUND, bvh_fps};
+use crate::bake::clip::{Rig, UNBOUND};
 use crate::bake::facts::{Facts, HashingReader, SourceFacts, open_regular};
 use crate::bake::frames::{ClipFrames, OwnRate};
 use crate::bake::inputs::{ClipFile, Kind, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::part::Turn;
 use crate::bake::sampler::{Block, Motion};
-use crate::source::Nodes;
+use crate::source::{Nodes, bvh_fps};
 
 /// The bytes of the keys of a window.
 const WINDOW_BYTES: usize = 4 << 20;

@@ -8,13 +8,14 @@ mod numbers;
 use std::path::{Path, PathBuf};
 
 use posse::bake::last_frame;
-use posse::{Clip, Error, Outputs, Playback, Ticks, WrapMode};
+use posse::quality::{FootLock, GroundLevel, MotionQuality, Stance};
+use posse::{ChainId, Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
 
 use crate::arguments::{CompressArgs, SkinFormatChoice, check_limit, parse_seconds};
 use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
-use crate::output::{self, Output};
+use crate::output::{self, Output, note};
 use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
 use crate::source::{Rig, Source, find_clip};
 use crate::threads::ThreadArgs;
@@ -67,7 +68,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "rig", "retarget", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase"]
+        conflicts_with_all = ["file", "rig", "retarget", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock"]
     )]
     crowd: Option<PathBuf>,
     /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos
@@ -81,6 +82,9 @@ pub struct Args {
     retarget: bool,
     #[command(flatten)]
     map: MapArgs,
+    /// Holds feet in contact with the ground where they are, by inverse kinematics of the legs, as `posse bake` does.
+    #[arg(long)]
+    foot_lock: bool,
     /// The clip, by name or by index. Not needed if there is only one.
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
@@ -151,7 +155,9 @@ pub fn run(args: &Args) -> Result<(), Error> {
         (None, Some(file)) => file,
         (None, None) => return Err(Error::Usage("no file given; give one, or a crowd file with --crowd".into())),
     };
-    let source = args.source(file)?;
+    let mut source = args.source(file)?;
+    // Chains come before engines.
+    let chains = args.foot_lock.then(|| FootLock::add_chains(&mut source.library, source.skeleton)).transpose()?;
     let library = &source.library;
     let clip = find_clip(&source, args.clip.as_deref())?;
     if let Some(unbound) = clip.filter(|clip| source.unbound_clips.contains(clip)) {
@@ -162,7 +168,12 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let animation = clip.map(|clip| library.clip(clip));
     let (times, playback) = (args.times.times(animation)?, args.playback.playback(animation)?);
     let instances = args.instances as usize;
-    let evaluation = ClipEvaluation { skeleton: source.skeleton, clip, times, instances, phase: args.phase, playback };
+    let lock = match (chains, clip) {
+        (Some(chains), Some(clip)) => Some(lock(&source, clip, chains)?),
+        _ => None,
+    };
+    let phase = args.phase;
+    let evaluation = ClipEvaluation { skeleton: source.skeleton, clip, times, instances, phase, playback, lock };
     evaluation.check(library)?;
     let compressed = args.compress.compress(library)?;
     let threads = args.threads.count();
@@ -182,6 +193,21 @@ pub fn run(args: &Args) -> Result<(), Error> {
             )
         }
     }
+}
+
+/// The least frame rate at which contacts are looked for.
+const MIN_CONTACT_FPS: f64 = 30.0;
+
+/// The lock of the feet of a clip.
+fn lock(source: &Source, clip: ClipId, chains: Vec<ChainId>) -> Result<FootLock, Error> {
+    let library = &source.library;
+    if chains.is_empty() {
+        let file = &source.file;
+        note(&format!("warning: {file}: no feet are known, because the joints have no names of a human; none is held"));
+    }
+    let stance = Stance::of_clip(library, clip, GroundLevel::Auto)?;
+    let (_, contacts) = MotionQuality::of_clip_on(library, clip, source.fps(clip).max(MIN_CONTACT_FPS), &stance)?;
+    Ok(FootLock::new(clip, chains, stance, contacts))
 }
 
 impl Args {

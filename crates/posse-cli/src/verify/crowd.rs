@@ -533,8 +533,15 @@ mod tests {
             }],
             indices: HashMap::from([(skeleton, 0)]),
         };
-        let evaluation =
-            ClipEvaluation { skeleton, clip: Some(clip), times: vec![0.5], instances: 1, phase: 0.0, playback: None };
+        let evaluation = ClipEvaluation {
+            skeleton,
+            clip: Some(clip),
+            times: vec![0.5],
+            instances: 1,
+            phase: 0.0,
+            playback: None,
+            lock: None,
+        };
         for (error, within) in [(1e-4, true), (2e-4, false), (1e-4, false)] {
             let worst = Worst { error, allowed: 1e-4, instance: 0, index: 0 };
             report.add_compressed(skeleton, &reported, WorstError::new(&library, &evaluation, COMPRESSED, worst, 0));

@@ -22,7 +22,7 @@ pub fn clip_evaluation(
     samples: usize,
 ) -> ClipEvaluation {
     let times = clip.map_or_else(|| vec![0.0], |clip| check_times(library.clip(clip), samples));
-    ClipEvaluation { skeleton, clip, times, instances: 1, phase: 0.0, playback: None }
+    ClipEvaluation { skeleton, clip, times, instances: 1, phase: 0.0, playback: None, lock: None }
 }
 
 /// The worst error of a quantity, and its place.

@@ -88,6 +88,17 @@ fn an_instance_that_cannot_be_baked_does_not_stop_the_others() {
 }
 
 #[test]
+fn crowd_files_are_not_measured() {
+    let bench = crowd();
+    for option in [["--quality"].as_slice(), &["--foot-lock"], &["--arrays", "contact"]] {
+        let output = bench.bake(&[["four.json", "-o", "baked"].as_slice(), option].concat());
+        let refused = format!("four.json: {} is not for crowd files", option.join(" "));
+        assert_refused(&output, &[refused.as_str()]);
+        assert!(!bench.path("baked").exists());
+    }
+}
+
+#[test]
 fn a_rig_is_not_for_crowd_files() {
     let bench = crowd();
     bench.write("clips/0.bvh", bvh(3, 0.0));

@@ -10,6 +10,7 @@ use arrow_array::{Array, RecordBatch};
 use serde_json::{Value, json};
 
 use super::{Folder, Member, contents, figure};
+use crate::support::walking;
 
 /// A file with all its rows.
 struct Table {
@@ -82,6 +83,25 @@ fn a_file_has_a_row_per_frame() {
     let facts = &table.facts[1].1;
     assert_eq!((&facts["clip"], &facts["source"]["path"]), (&json!("other"), &json!("other.glb")));
     assert_eq!(facts["joint_names"], json!(["leg.l", "hip", "lamp", "socket"]));
+}
+
+#[test]
+fn contacts_are_booleans() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("walks")).unwrap();
+    fs::write(folder.path("walks/walk.bvh"), walking::bvh(walking::THIGH_AND_CALF, 61)).unwrap();
+    let bake = |options: &str| {
+        let output = folder.run(&format!("walks/walk.bvh --arrays contact {options}"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    bake("-o out --format parquet");
+    bake("-o npz");
+    let table = Table::read(&folder.path("out/part-00000-of-00001.parquet"));
+    let lists = table.rows.column_by_name("contact").unwrap().as_fixed_size_list();
+    let found: Vec<u8> = lists.values().as_boolean().values().iter().map(u8::from).collect();
+    assert_eq!(found, Member::read(&folder.path("npz/walk.npz"), "contact").bytes);
+    assert_eq!((found.len(), found[0]), (122, 1));
+    assert_eq!(table.facts[0].1["contact_feet"], json!(["LeftFoot", "RightFoot"]));
 }
 
 #[test]

@@ -200,7 +200,10 @@ impl Format {
             Self::Usda => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale, ArrayKind::Weights],
         };
         if !wanted.is_empty() {
-            return Err(Error::Usage("this format or layout has arrays of its own; leave out --arrays".into()));
+            return Err(Error::Usage(
+                "this format or layout has arrays of its own; leave out --arrays, or use --format npz or parquet"
+                    .into(),
+            ));
         }
         Ok(own.to_vec())
     }

@@ -52,7 +52,11 @@ impl ClipWriter for NpzWriter<'_> {
                 NpzLayout::Mjlab => mjlab_name(array.kind).unwrap_or(&array.name),
             };
             let shape = [&[frames], array.shape.as_slice()].concat();
-            file.array(name, Kind::Single, &shape, &mut buffered(spool.array(index)?))?;
+            if array.kind == ArrayKind::Contact {
+                write_booleans(&mut file, name, &shape, spool.array(index)?)?;
+            } else {
+                file.array(name, Kind::Single, &shape, &mut buffered(spool.array(index)?))?;
+            }
         }
         write_facts(&mut file, facts)?;
         file.finish()?;
@@ -62,6 +66,24 @@ impl ClipWriter for NpzWriter<'_> {
 
 fn buffered(numbers: &mut SpooledNumbers) -> impl Read {
     BufReader::with_capacity(1 << 16, numbers.bytes())
+}
+
+/// Writes an array of booleans, which are stored as numbers: 0 is false.
+fn write_booleans<W: Write + Seek>(
+    file: &mut NpzFile<W>,
+    name: &str,
+    shape: &[usize],
+    numbers: &mut SpooledNumbers,
+) -> Result<(), Error> {
+    let mut left = file.begin(name, Kind::Boolean, shape)? as usize;
+    let mut block = vec![0.0_f32; left.min(1 << 16)];
+    while left > 0 {
+        block.truncate(left);
+        numbers.read(&mut block)?;
+        file.write(&block.iter().map(|&number| u8::from(number != 0.0)).collect::<Vec<u8>>())?;
+        left -= block.len();
+    }
+    Ok(())
 }
 
 /// The name of an array in the motion files of mjlab.
@@ -81,6 +103,10 @@ fn write_facts<W: Write + Seek>(file: &mut NpzFile<W>, facts: &Facts) -> Result<
     file.texts("joint_names", &[names.len()], &names)?;
     let parents: Vec<u8> = facts.parents.iter().flat_map(|parent| parent.to_le_bytes()).collect();
     file.array("parents", Kind::Integer, &[facts.parents.len()], &mut parents.as_slice())?;
+    if !facts.contact_feet.is_empty() {
+        let feet: Vec<&str> = facts.contact_feet.iter().map(String::as_str).collect();
+        file.texts("contact_feet", &[feet.len()], &feet)?;
+    }
     file.text("quaternion_order", facts.quaternion_order)?;
     file.text("up_axis", facts.up_axis)?;
     file.array("unit_scale", Kind::Double, &[], &mut facts.unit_scale.to_le_bytes().as_slice())?;

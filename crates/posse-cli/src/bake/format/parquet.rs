@@ -9,8 +9,8 @@ use std::{fs, io};
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, FixedSizeListArray, Float32Array, Float64Array, Int32Array, Int64Array, RecordBatch,
-    StringArray,
+    ArrayRef, BooleanArray, DictionaryArray, FixedSizeListArray, Float32Array, Float64Array, Int32Array, Int64Array,
+    RecordBatch, StringArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
@@ -20,7 +20,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use posse::Error;
-use posse::bake::ArrayLayout;
+use posse::bake::{ArrayKind, ArrayLayout};
 
 use crate::bake::facts::Facts;
 use crate::bake::format::{ClipHead, PartPlace, PartWriter, part_name, part_names};
@@ -104,18 +104,28 @@ pub struct Column {
     array: usize,
     /// Numbers per row.
     width: usize,
+    /// True if the numbers are booleans.
+    is_boolean: bool,
+}
+
+impl Column {
+    /// The description of its elements, which are never missing.
+    fn element(&self) -> Arc<Field> {
+        let kind = if self.is_boolean { DataType::Boolean } else { DataType::Float32 };
+        Arc::new(Field::new("element", kind, false))
+    }
 }
 
 /// The columns of the arrays of a clip. Parquet has no lists of length 0: such arrays have no column.
 pub fn columns(layout: &ArrayLayout) -> Vec<Column> {
     let columns = layout.arrays().iter().zip(0..);
-    let columns = columns.map(|(shape, array)| Column { name: shape.name.clone(), array, width: shape.width() });
+    let columns = columns.map(|(shape, array)| Column {
+        name: shape.name.clone(),
+        array,
+        width: shape.width(),
+        is_boolean: shape.kind == ArrayKind::Contact,
+    });
     columns.filter(|column| column.width > 0).collect()
-}
-
-/// The description of a column of lists: its elements are never missing.
-fn element() -> Arc<Field> {
-    Arc::new(Field::new("element", DataType::Float32, false))
 }
 
 /// The columns of a file, in their order.
@@ -126,14 +136,15 @@ fn schema(file: &Path, columns: &[Column]) -> Result<Schema, Error> {
         Field::new("frame", DataType::Int64, false),
         Field::new("time", DataType::Float64, false),
     ];
-    for Column { name, width, .. } in columns {
+    for column in columns {
+        let Column { name, width, .. } = column;
         let too_wide = |_| Error::Limit {
             what: format!("{}: {name}: numbers per row", file.display()),
             needed: *width as u64,
             allowed: i32::MAX as u64,
         };
         let width = i32::try_from(*width).map_err(too_wide)?;
-        fields.push(Field::new(name, DataType::FixedSizeList(element(), width), false));
+        fields.push(Field::new(name, DataType::FixedSizeList(column.element(), width), false));
     }
     Ok(Schema::new(fields))
 }
@@ -227,10 +238,15 @@ impl Part {
         let clips = DictionaryArray::<Int32Type>::try_new(Int32Array::from(vec![0; count]), name)?;
         let frames = Int64Array::from_iter_values((first..first + count).map(|frame| frame as i64));
         let mut rows: Vec<ArrayRef> = vec![Arc::new(clips), Arc::new(frames), Arc::new(Float64Array::from(times))];
-        for Column { array, width, .. } in &self.columns {
-            let numbers = Arc::new(Float32Array::from(std::mem::take(&mut arrays[*array])));
+        for column in &self.columns {
+            let numbers = std::mem::take(&mut arrays[column.array]);
+            let numbers: ArrayRef = if column.is_boolean {
+                Arc::new(BooleanArray::from(numbers.iter().map(|&number| number != 0.0).collect::<Vec<bool>>()))
+            } else {
+                Arc::new(Float32Array::from(numbers))
+            };
             // The schema has checked the width.
-            rows.push(Arc::new(FixedSizeListArray::try_new(element(), *width as i32, numbers, None)?));
+            rows.push(Arc::new(FixedSizeListArray::try_new(column.element(), column.width as i32, numbers, None)?));
         }
         RecordBatch::try_new(self.schema.clone(), rows)
     }

@@ -1,0 +1,112 @@
+//! The contacts and the quality of a clip, measured before its frames are written, and the lock of its feet.
+//!
+//! Of a piece of a clip, the frames of the piece are measured, and nothing outside of it. The ground on which its feet
+//! stand is that of the clip, see [`Stance::of_part`].
+
+use std::ops::Range;
+
+use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, FrameGrid};
+use posse::glam::{DQuat, DVec3};
+use posse::quality::{FootContacts, FootLock, GroundLevel, MotionQuality, QualityMeter, Stance};
+use posse::{ChainId, ClipId, Error};
+use serde_json::Value;
+
+use crate::bake::format::ClipHead;
+use crate::bake::frames::ClipFrames;
+use crate::bake::sampler::{Block, Motion, Sampler};
+use crate::quality::QualityReport;
+
+/// The least frame rate of the measured frames. At lower ones, the speeds of feet are not known.
+const MIN_FPS: f64 = 30.0;
+
+/// What is known of the frames of a clip.
+pub struct Measured {
+    /// The contacts of the feet, before they are held. Their first frame is the first one that is baked.
+    pub contacts: FootContacts,
+    /// The lock of the feet.
+    pub lock: Option<FootLock>,
+    /// The measures as JSON, with those before the lock.
+    pub quality: Option<Value>,
+}
+
+impl Measured {
+    /// Measures frames of a clip, whose output has a head. `chains` are those of its feet if they are to be held.
+    pub fn new(
+        head: &ClipHead,
+        frames: &ClipFrames,
+        clip: ClipId,
+        chains: Option<&[ChainId]>,
+        with_quality: bool,
+        sampler: &mut Sampler,
+    ) -> Result<Self, Error> {
+        let library = head.library;
+        let frames = measured_frames(frames)?;
+        let [start, end] = [frames.frames.start, frames.frames.end - 1].map(|frame| frames.grid.time(frame));
+        let stance = match frames.source {
+            None => Stance::of_clip(library, clip, GroundLevel::Auto)?,
+            Some(_) => Stance::of_part(library, clip, GroundLevel::Auto, start..end)?,
+        };
+        let skeleton = library.skeleton(head.skeleton);
+        let report = |quality: &MotionQuality| {
+            let report = serde_json::to_value(QualityReport::new(skeleton, &stance, quality));
+            report.map_err(|error| Error::Usage(error.to_string()))
+        };
+        let (quality, contacts) = measure(head, &frames, &stance, Motion::Clip(clip), sampler)?;
+        let Some(chains) = chains else {
+            let quality = with_quality.then(|| report(&quality)).transpose()?;
+            return Ok(Self { contacts, lock: None, quality });
+        };
+        let lock = FootLock::new(clip, chains.to_vec(), stance.clone(), contacts.clone()).starting_at(start);
+        let (locked, _) = measure(head, &frames, &stance, Motion::Locked(clip, library, &lock), sampler)?;
+        let mut value = report(&locked)?;
+        value["before_foot_lock"] = report(&quality)?["feet"].take();
+        Ok(Self { contacts, lock: Some(lock), quality: Some(value) })
+    }
+}
+
+/// The frames that are measured: the frames that are baked, and as many between them as make up the least rate.
+fn measured_frames(frames: &ClipFrames) -> Result<ClipFrames, Error> {
+    // A multiple of the rate, so that the frames that are baked are among those that are measured.
+    let factor = (MIN_FPS / frames.grid.fps()).ceil().max(1.0);
+    let grid = FrameGrid::new(factor * frames.grid.fps(), frames.grid.duration())?;
+    let (factor, Range { start, end }) = (factor as u64, frames.frames.clone());
+    let last = grid.len() - 1;
+    let end = if end == frames.grid.len() { last } else { last.min(factor * (end - 1)) };
+    let frames = ClipFrames { grid, frames: last.min(factor * start)..end + 1, source: frames.source, warning: None };
+    Ok(frames)
+}
+
+/// Measures frames of a motion, with the poses of the engine that bakes it.
+fn measure(
+    head: &ClipHead,
+    frames: &ClipFrames,
+    stance: &Stance,
+    motion: Motion,
+    sampler: &mut Sampler,
+) -> Result<(MotionQuality, FootContacts), Error> {
+    let joints: Vec<usize> = (0..head.library.skeleton(head.skeleton).joints().len()).collect();
+    let kinds = vec![ArrayKind::Pos, ArrayKind::LocalQuat];
+    let request = ArrayRequest { kinds, ..ArrayRequest::of_joints(&joints) };
+    let layout = ArrayLayout::new(head.library, head.skeleton, head.nodes, &request)?;
+    let mut meter = QualityMeter::new(stance, frames.grid.fps())?;
+    let mut block = Block::new(&layout);
+    let (mut places, mut rotations): (Vec<DVec3>, Vec<DQuat>) = (Vec::new(), Vec::new());
+    let Range { start: mut first, end: all } = frames.frames.clone();
+    while first < all {
+        let end = block.end(first, all);
+        block.fill(sampler, &layout, frames, motion, first..end)?;
+        let [positions, quaternions] = block.arrays.as_slice() else { break };
+        let rows =
+            positions.chunks_exact((3 * joints.len()).max(1)).zip(quaternions.chunks_exact((4 * joints.len()).max(1)));
+        for (positions, quaternions) in rows {
+            places.clear();
+            places.extend(positions.as_chunks::<3>().0.iter().map(|place| DVec3::from(place.map(f64::from))));
+            rotations.clear();
+            let numbers = quaternions.as_chunks::<4>().0.iter();
+            rotations.extend(numbers.map(|numbers| DQuat::from_array(numbers.map(f64::from))));
+            meter.add(&places, &rotations)?;
+        }
+        first = end;
+    }
+    Ok(meter.finish())
+}

@@ -1,0 +1,104 @@
+//! The quality of motion: contacts of the feet with the ground, and measures of what looks wrong in a clip.
+//!
+//! Lengths are in **leg lengths** (upper and lower leg of the rest pose), so that numbers of a child, a giant and a
+//! file in centimetres can be compared; a human leg has about 0.8 to 0.9 m. Where legs are not known, they are in sizes
+//! of the rig. All measures are taken from evenly spaced frames, from the places of joints in model space, not of a
+//! mesh.
+//!
+//! | measure | definition | source |
+//! |---|---|---|
+//! | contact | a point of a foot (ankle, toe) is low and slow, with hysteresis: see `contacts` | Rempe et al., HuMoR, ICCV 2021; Ikemoto et al., Knowing when to put your foot down, I3D 2006 |
+//! | skate | mean over frames and feet of `v clamp(2 - 2^(h / H), 0, 1)`, with the horizontal speed `v` and the height `h` of the lower point of a foot, and `H` of 0.03 legs. It needs no contacts, so that feet that slide fast count, too | Zhang et al., Mode-adaptive neural networks, SIGGRAPH 2018 (`H` is 2.5 cm there) |
+//! | slide | way over the ground of the slowest point of a foot in contact: the mean speed, and the longest way in a contact | Kovar et al., Footskate cleanup, SCA 2002 (what a cleanup removes) |
+//! | jump | a step of a joint from frame to frame that is three times as long as the median of the two steps before and the two after; its size is the difference. At least 0.05 legs, or 0.5 radians of a local rotation | a median filter: Tukey, Exploratory data analysis, 1977 |
+//! | jitter | mean over frames and joints of the jerk `abs(p(i) - 3 p(i-1) + 3 p(i-2) - p(i-3)) fps^3` | Flash and Hogan 1985; Yi et al., TransPose, SIGGRAPH 2021 |
+//! | seam | distance of the last frame from the first one after the best turn about the up axis and horizontal shift; and that of the velocities | Kovar et al., Motion graphs, SIGGRAPH 2002, section 3.1 |
+//! | penetration | depth of the lowest joint below the ground: the mean over all frames, and the largest | Yuan et al., PhysDiff, ICCV 2023 (the lowest vertex of a mesh there) |
+//!
+//! 1. [`Stance::of_clip`] looks at some poses: which way is up, where the ground is, if the clip walks on the spot.
+//! 2. [`QualityMeter`] takes frame by frame. [`MotionQuality::of_clip`] does it for a clip of a library.
+//! 3. [`FootContacts`] has the contacts of each foot.
+//! 4. [`FootLock`] holds feet in contact where they are, by goals of inverse kinematics.
+//!
+//! The ground is flat: on stairs and slopes, feet are in contact at its height only.
+//!
+//! # Examples
+//! ```
+//! use posse::{demo, quality::{GroundLevel, MotionQuality}};
+//!
+//! # fn main() -> Result<(), posse::Error> {
+//! let library = demo::library()?;
+//! let walk = library.find_clip("walk").expect("the demo walks");
+//! let (quality, contacts) = MotionQuality::of_clip(&library, walk, 60.0, GroundLevel::Auto)?;
+//! assert_eq!(quality.jumps.count, 0);
+//! // It walks on the spot.
+//! assert!(quality.feet.is_some_and(|feet| feet.ground_speed > 0.5));
+//! assert_eq!(contacts.feet(), 2);
+//! # Ok(())
+//! # }
+//! ```
+
+mod contacts;
+mod foot_lock;
+mod meter;
+mod stance;
+
+pub use crate::retarget::feet::Foot;
+pub use contacts::{Contact, FootContacts};
+pub use foot_lock::FootLock;
+pub use meter::{FeetQuality, Jump, Jumps, LoopSeam, MotionQuality, QualityMeter};
+pub use stance::{GroundLevel, Stance};
+
+use glam::{DQuat, DVec3};
+
+use crate::bake::FrameGrid;
+use crate::error::Error;
+use crate::model::{ClipId, Library};
+use crate::reference::values::{Values, model_matrices};
+
+impl MotionQuality {
+    /// The measures and the contacts of a clip of a library at a frame rate, with the poses of the reference. The part
+    /// of a root joint that moves the instance is included.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the clip does not exist, or the rate or the height of the ground is not usable;
+    /// [`Error::Limit`] for too many frames.
+    pub fn of_clip(
+        library: &Library,
+        clip: ClipId,
+        fps: f64,
+        ground: GroundLevel,
+    ) -> Result<(Self, FootContacts), Error> {
+        Self::of_clip_on(library, clip, fps, &Stance::of_clip(library, clip, ground)?)
+    }
+
+    /// The same with a stance of the clip.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the stance is that of another skeleton, or the rate is not usable; [`Error::Limit`] for too
+    /// many frames.
+    ///
+    /// # Panics
+    /// If the clip does not exist.
+    pub fn of_clip_on(
+        library: &Library,
+        clip: ClipId,
+        fps: f64,
+        stance: &Stance,
+    ) -> Result<(Self, FootContacts), Error> {
+        let clip = library.clip(clip);
+        let skeleton = library.skeleton(clip.skeleton);
+        let grid = FrameGrid::new(fps, clip.duration())?;
+        let mut meter = QualityMeter::new(stance, fps)?;
+        let (mut places, mut rotations): (Vec<DVec3>, Vec<DQuat>) = (Vec::new(), Vec::new());
+        for frame in 0..grid.len() {
+            let local = Values::sampled(library, clip, grid.time(frame)).local;
+            places.clear();
+            places.extend(model_matrices(skeleton, &local).iter().map(|matrix| matrix.translation));
+            rotations.clear();
+            rotations.extend(local.iter().map(|transform| transform.rotation));
+            meter.add(&places, &rotations)?;
+        }
+        Ok(meter.finish())
+    }
+}
