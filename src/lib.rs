@@ -10,7 +10,8 @@
 //! * [`export`]: writes clips into files.
 //! * [`PackedLibrary`]: a library in two flat arrays, which the GPU and CPU engines read.
 //! * [`CompressedLibrary`]: a library whose keys are integers of a few bits, within an error bound.
-//! * [`Library::retarget`]: clips of one skeleton for another one, by a [`JointMap`].
+//! * [`Library::retarget`]: clips of one skeleton for another one, by a [`JointMap`]; [`Library::mirror`]: clips with
+//!   left and right exchanged, by a [`MirrorMap`].
 //! * [`Evaluator`]: the trait of the engines [`GpuEngine`], [`CpuEngine`] and [`Reference`].
 //! * [`GpuCrowd`], [`CpuCrowd`]: a crowd that an engine poses frame after frame.
 //! * [`bake`]: arrays of clips at many times, in `f32`, for training data and files.
@@ -138,9 +139,10 @@ pub use self::{
     reference::phase::{Phase, clip_time},
     retarget::{
         AlignedBone, CarriedJoints, DropReason, DroppedTrack, Facing, Ground, JointMap, JointPair, LossReason,
-        LostRootMotion, MapRemark, MapSide, MatchedBy, NamedAlignment, NamedClipReport, NamedDrop, NamedLoss,
-        NamedPair, NamedReport, NamedResampling, ReferencePose, RetargetOptions, RetargetWarning, RetargetedClip,
-        RetargetedTrack, Retargeting, RootScale, RootTranslation, TrackMethod,
+        LostRootMotion, MapRemark, MapSide, MatchedBy, MirrorMap, MirrorRemark, Mirroring, NamedAlignment,
+        NamedClipReport, NamedDrop, NamedLoss, NamedPair, NamedReport, NamedResampling, ReferencePose, RetargetOptions,
+        RetargetWarning, RetargetedClip, RetargetedTrack, Retargeting, RootScale, RootTranslation, TrackMethod,
+        mirrored_name,
     },
     transition::NewTransition,
 };

@@ -16,6 +16,8 @@ mod large;
 mod losses;
 /// Pairs of joints: by names, by roles, by files.
 mod maps;
+/// Mirror images of clips.
+mod mirror;
 /// Pairs of rigs, and poses of theirs in model space.
 mod rigs;
 /// glTF files with other animations: what they hold, and that all else stays.

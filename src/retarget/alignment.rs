@@ -414,7 +414,7 @@ pub(super) fn are_same(target_of: &[Option<usize>], [source, target]: [&ModelPos
 
 /// The up axis of a source: that of its clips. If its rest pose stands along another axis, the feet must come down near
 /// the origin of the first one: a clip may lie, or stand on its hands.
-fn up_of_source(at_rest: Option<DVec3>, motion: &Motion, leg: Option<f64>) -> Option<DVec3> {
+pub(super) fn up_of_source(at_rest: Option<DVec3>, motion: &Motion, leg: Option<f64>) -> Option<DVec3> {
     let in_motion = motion.up();
     match (at_rest, in_motion) {
         (Some(at_rest), Some(up)) if at_rest != up => {

@@ -59,7 +59,7 @@ pub(super) fn retarget(
     Ok((retargeted, report))
 }
 
-fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropReason {
+pub(super) fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropReason {
     let Some((joint, part)) = TransformPart::of(target) else {
         return if matches!(target, Target::Weights(_)) { DropReason::Weights } else { DropReason::Property };
     };
@@ -77,7 +77,7 @@ fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropReason {
 }
 
 /// The root joint of a clip in the target, whose tracks are these, and what is lost of its root motion.
-fn root_motion(plan: &Plan, clip: &Clip, tracks: &[Track]) -> (Option<RootMotion>, Option<LostRootMotion>) {
+pub(super) fn root_motion(plan: &Plan, clip: &Clip, tracks: &[Track]) -> (Option<RootMotion>, Option<LostRootMotion>) {
     let Some(root) = clip.root_motion else { return (None, None) };
     let lost = |reason: LossReason| Some(LostRootMotion { joint: root.joint, reason });
     match mapped(plan, root) {
@@ -261,8 +261,8 @@ impl<'a> RootPath<'a> {
     }
 }
 
-/// A curve of translations with each key mapped by an affine function, and each tangent by its linear part.
-fn mapped_curve(curve: &Curve, linear: DMat3, offset: DVec3, size: f64) -> Result<Curve, Error> {
+/// A curve of three numbers with each key mapped by an affine function, and each tangent by its linear part.
+pub(super) fn mapped_curve(curve: &Curve, linear: DMat3, offset: DVec3, size: f64) -> Result<Curve, Error> {
     if linear.abs_diff_eq(DMat3::IDENTITY, SAME_PLACE) && offset.abs().max_element() <= SAME_PLACE * size {
         return Ok(curve.clone());
     }
@@ -330,7 +330,7 @@ fn carried_tracks(
 impl Plan<'_> {
     /// The map from the local translations of a joint of the source to those of its partner. `None` if a joint above
     /// the partner has a scale of 0.
-    fn change_of_place(&self, pair: &JointPair, scale: f64) -> Option<DAffine3> {
+    pub(super) fn change_of_place(&self, pair: &JointPair, scale: f64) -> Option<DAffine3> {
         let rotated = match self.source.joints()[pair.source].parent {
             Some(parent) => {
                 let correction = self.alignment.corrections[parent] * self.alignment.space;
@@ -621,7 +621,7 @@ fn canonical(rotation: DQuat) -> DQuat {
 
 /// A curve of rotations with each key, and each tangent, multiplied from both sides. `None` if a key of zeros would
 /// have to be changed: it counts as the identity, before and after.
-fn rotated_curve(curve: &Curve, before: DQuat, after: DQuat) -> Result<Option<Curve>, Error> {
+pub(super) fn rotated_curve(curve: &Curve, before: DQuat, after: DQuat) -> Result<Option<Curve>, Error> {
     if before == DQuat::IDENTITY && after == DQuat::IDENTITY {
         return Ok(Some(curve.clone()));
     }

@@ -13,12 +13,17 @@
 //!    a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
 //!    Otherwise `resample` makes keys, as many as its budget allows.
 //! 4. `report` lists what was done, and `warnings` what looks wrong. `named_report` has both in names and sentences.
+//!
+//! `mirror` is a retargeting of a rig onto itself with left and right exchanged, by the pairs of `mirror_map`.
+//! `sides` has the words for left and right in names, for `mirror_map` and `conventions`.
 
 mod alignment;
 mod body;
 pub(crate) mod clip;
 mod conventions;
 mod joint_map;
+mod mirror;
+mod mirror_map;
 mod motion;
 pub(crate) mod moving_joints;
 mod named_report;
@@ -28,10 +33,13 @@ mod pose;
 mod report;
 pub(crate) mod resample;
 mod root;
+mod sides;
 mod warnings;
 
 pub use alignment::AlignedBone;
 pub use joint_map::{JointMap, JointPair, MapRemark, MapSide, MatchedBy, RootTranslation};
+pub use mirror::{MirrorRemark, Mirroring, mirrored_name};
+pub use mirror_map::MirrorMap;
 pub use named_report::{
     NamedAlignment, NamedClipReport, NamedDrop, NamedLoss, NamedPair, NamedReport, NamedResampling,
 };

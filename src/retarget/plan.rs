@@ -77,9 +77,7 @@ impl<'a> Plan<'a> {
             target_of[pair.source] = Some(pair.target);
             source_of[pair.target] = Some(pair.source);
         }
-        let is_held = |joint: usize| source_of[joint].is_some() || options.target_pose == ReferencePose::Rest;
-        let held = held_rotations(target, &rest, is_held);
-        let links = Links::new(library, map, [&target_of, &source_of], held);
+        let links = Links::new(library, map, options, &rest, [&target_of, &source_of]);
         let motion = Motion::new(library, source, &bodies[0], clips);
         let is_same = are_same(&target_of, [&reference, &rest]);
         if !is_same && options.reference == ReferencePose::Rest {
@@ -153,7 +151,14 @@ impl<'a> Plan<'a> {
 }
 
 impl Links {
-    fn new(library: &Library, map: &JointMap, [target_of, source_of]: [&[Option<usize>]; 2], held: Vec<DQuat>) -> Self {
+    /// What follows from a map, the target's pose, and the partners of the joints of source and target.
+    pub fn new(
+        library: &Library,
+        map: &JointMap,
+        options: &RetargetOptions,
+        rest: &ModelPose,
+        [target_of, source_of]: [&[Option<usize>]; 2],
+    ) -> Self {
         let skeletons = [map.source, map.target].map(|id| library.skeleton(id));
         let root = root_of(library, map, target_of);
         let mut is_above_root = skeletons.map(|skeleton| vec![false; skeleton.joints().len()]);
@@ -161,6 +166,8 @@ impl Links {
             skeleton.ancestors(root).for_each(|above| is_above[above] = true);
         }
         let above = [mapped_above(skeletons[0], target_of), mapped_above(skeletons[1], source_of)];
+        let is_held = |joint: usize| source_of[joint].is_some() || options.target_pose == ReferencePose::Rest;
+        let held = held_rotations(skeletons[1], rest, is_held);
         Self { root, above, is_above_root, held }
     }
 

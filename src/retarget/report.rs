@@ -39,7 +39,7 @@ pub struct Retargeting {
     pub warnings: Vec<RetargetWarning>,
 }
 
-/// A retargeted clip.
+/// A retargeted clip, or the mirror image of one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetargetedClip {
     /// The clip that was added.

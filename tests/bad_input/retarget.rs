@@ -5,8 +5,8 @@ use std::path::Path;
 use posse::export::gltf::Document;
 use posse::export::gltf::{Body, BodyVertex};
 use posse::{
-    ClipId, Error, JointMap, JointPair, Library, MatchedBy, ReferencePose, RetargetOptions, RootTranslation, Skeleton,
-    SkeletonId, demo,
+    ClipId, Error, JointMap, JointPair, Library, MatchedBy, MirrorMap, ReferencePose, RetargetOptions, RootTranslation,
+    Skeleton, SkeletonId, demo,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -48,6 +48,19 @@ fn assert_retargeted(library: &mut Library, clips: &[ClipId], map: &JointMap, op
     }
 }
 
+/// Asserts that each clip is mirrored, or refused without a change of the library.
+fn assert_mirrored(mut library: Library, skeleton: SkeletonId, clips: &[ClipId]) {
+    let map = MirrorMap::new(&library, skeleton).unwrap();
+    for clip in clips {
+        let before = library.clone();
+        match library.mirror(&[*clip], &map) {
+            Ok(made) => assert_eq!(library.clips().len(), before.clips().len() + made.clips.len()),
+            Err(Error::Usage(_) | Error::Track { .. }) => assert_eq!(library, before),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
 /// A body of one triangle.
 fn triangle() -> Body {
     let vertex =
@@ -77,6 +90,7 @@ fn assert_document_harmless(file: &[u8]) {
     document.remove_animations();
     let emptied = document.to_glb().unwrap();
     if let Some((library, asset)) = read {
+        assert_mirrored(library.clone(), asset.skeleton, &asset.clips);
         for file in [written, emptied] {
             let (again, made) = load(&file).unwrap();
             let [before, after] = [(&library, &asset), (&again, &made)]

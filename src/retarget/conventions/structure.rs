@@ -21,6 +21,7 @@ use glam::DVec3;
 use crate::model::Skeleton;
 use crate::reference::values::{Values, model_matrices};
 use crate::retarget::conventions::human::{ARM, HIPS, LEG, TRUNK, normalized, trunk_role};
+use crate::retarget::sides::side_of_name;
 
 /// The most joints of a skeleton whose shape is looked at.
 const MAX_JOINTS: usize = 4096;
@@ -412,24 +413,4 @@ fn cosine(one: DVec3, other: DVec3) -> Option<f64> {
 /// 1 for a role on the left, -1 for one on the right, else 0.
 fn side_of_role(role: &str) -> i32 {
     i32::from(role.starts_with("left")) - i32::from(role.starts_with("right"))
-}
-
-/// 1 for a name with a word for left, -1 for one with a word for right, else 0: `left`, `l` and `right`, `r` as words
-/// of their own, or a small `l` or `r` before a capital at the beginning.
-fn side_of_name(name: &str) -> i32 {
-    let lower = name.to_lowercase();
-    let (has_left, has_right) = (lower.contains("left"), lower.contains("right"));
-    if has_left || has_right {
-        return i32::from(has_left) - i32::from(has_right);
-    }
-    let mut words = lower.split(|letter: char| !letter.is_alphabetic());
-    if let Some(word) = words.find(|word| ["l", "r"].contains(word)) {
-        return if word == "l" { 1 } else { -1 };
-    }
-    let mut letters = name.chars();
-    match (letters.next(), letters.next().is_some_and(char::is_uppercase)) {
-        (Some('l'), true) => 1,
-        (Some('r'), true) => -1,
-        _ => 0,
-    }
 }

@@ -23,6 +23,7 @@ Examples:
   posse bake takes -o baked --rig demo --retarget             every clip on the built-in human
   posse bake takes -o baked --cuts cuts.csv                   a piece per row of takes/walk.bvh,10,70
   posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run array
+  posse bake clips -o baked --mirror                          each clip and its mirror image, CLIP_mirror
   posse bake --check baked clips                              lists the clips that are missing
 
 INPUT is a file (.glb, .gltf, .bvh, a Cocos Creator clip with --rig, a crowd file), a folder, a glob in quotes, or @LIST, a file with
@@ -96,6 +97,10 @@ pub struct Args {
     pub retarget: bool,
     #[command(flatten)]
     pub map: MapArgs,
+    /// Writes the mirror image of each clip, too: CLIP_mirror beside CLIP, with left and right exchanged. With
+    /// --retarget, it is that of the retargeted clip.
+    #[arg(long)]
+    pub mirror: bool,
     /// The axis that points up in model space. z turns the model by 90 degrees about +X.
     #[arg(long, value_enum, default_value = "y")]
     pub up: UpName,

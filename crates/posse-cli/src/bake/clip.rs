@@ -96,7 +96,12 @@ impl<'a> Rig<'a> {
             quaternion_order: options.quaternions.name(),
             up_axis: options.up.name(),
             unit_scale: options.scale,
-            source: SourceFacts { clip: clip.part.clip.clone(), frames: frames.source, ..source },
+            source: SourceFacts {
+                clip: clip.part.clip.clone(),
+                mirrored: clip.part.mirrored,
+                frames: frames.source,
+                ..source
+            },
             options: options.text.clone(),
             posse_version: VERSION,
             engine,

@@ -11,6 +11,7 @@ use posse::Error;
 use crate::bake::cut_list::{CutList, CutRow, Piece};
 use crate::bake::frames::ClipPart;
 use crate::bake::inputs::{ClipFile, Failure, Inputs, Kind, ListedClip, check_length, stem};
+use crate::bake::options::Options;
 
 /// The largest number of names that a message lists.
 const MAX_LISTED: usize = 5;
@@ -18,13 +19,14 @@ const MAX_LISTED: usize = 5;
 /// The extensions of files with motion or arrays, which are no part of the name of a piece.
 const EXTENSIONS: [&str; 9] = ["npy", "npz", "bvh", "glb", "gltf", "fbx", "usda", "parquet", "anim"];
 
-/// Replaces the clips of the inputs by the pieces of a list. Files without a piece become unused.
+/// Replaces the clips of the inputs by the pieces of a list, with their mirror images if `--mirror` is given. Files
+/// without a piece become unused.
 ///
 /// # Errors
 /// [`Error::Usage`] if no row has a piece.
-pub fn cut(inputs: Inputs, list: &CutList, extension: &str) -> Result<Inputs, Error> {
+pub fn cut(inputs: Inputs, list: &CutList, options: &Options) -> Result<Inputs, Error> {
     let Inputs { files, mut unused, mut failures, lists, mut warnings } = inputs;
-    let mut cutter = Cutter::new(&files, extension);
+    let mut cutter = Cutter::new(&files, options.format.extension());
     let mut messages = Vec::new();
     let mut absent: Vec<&CutRow> = Vec::new();
     for row in &list.rows {
@@ -36,6 +38,9 @@ pub fn cut(inputs: Inputs, list: &CutList, extension: &str) -> Result<Inputs, Er
                 messages.push(format!("{}: row {} ({}): {reason}", list.path.display(), row.number, row.file));
             }
         }
+    }
+    if options.mirror {
+        cutter.mirror(&list.path.display().to_string(), &mut messages);
     }
     let Cutter { mut pieces, .. } = cutter;
     if pieces.is_empty() {
@@ -135,7 +140,7 @@ impl<'a> Cutter<'a> {
             None => format!("{}@{}", clip.name, range.to_string().replace(':', "-")),
         };
         let own = Some(clip.name.clone()).filter(|own| *own != name);
-        let piece = ListedClip { index: clip.index, name, part: ClipPart { clip: own, range } };
+        let piece = ListedClip { index: clip.index, name, part: ClipPart { clip: own, range, mirrored: false } };
         check_length(&piece, self.extension).map_err(Refusal::Row)?;
         if let Some(earlier) = self.names.get(&piece.name) {
             let is_same =
@@ -153,6 +158,23 @@ impl<'a> Cutter<'a> {
         self.names.insert(piece.name.clone(), row.number);
         self.pieces.entry(file).or_default().push(piece);
         Ok(None)
+    }
+
+    /// Adds the mirror image of each piece, after it, under a name that no row has. A name that is too long becomes one
+    /// of the messages.
+    fn mirror(&mut self, list: &str, messages: &mut Vec<String>) {
+        let (names, extension) = (&self.names, self.extension);
+        for own in self.pieces.values_mut() {
+            for piece in std::mem::take(own) {
+                let image = piece.mirror_image(|name| names.contains_key(name));
+                let row = names[&piece.name];
+                own.push(piece);
+                match check_length(&image, extension) {
+                    Ok(()) => own.push(image),
+                    Err(reason) => messages.push(format!("{list}: row {row}: mirror image: {reason}")),
+                }
+            }
+        }
     }
 
     /// The file and the clip that a row names; no clip if the file cannot be read. The name of a clip of several follows

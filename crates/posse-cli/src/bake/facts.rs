@@ -48,7 +48,7 @@ pub struct Facts {
     pub warnings: Vec<String>,
 }
 
-/// The file of a clip, by content, and the frames of a range of it.
+/// The source of a clip: its file, by content, and what of the file the output has.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SourceFacts {
     /// The path below the INPUT under which the file was found, with `/` between folders.
@@ -57,9 +57,12 @@ pub struct SourceFacts {
     pub sha256: String,
     /// The files beside it that it names, in the order of their first mention.
     pub buffers: Vec<BufferFacts>,
-    /// The name of the clip, if its piece has another one.
+    /// The name of the clip, if its piece or its mirror image has another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<String>,
+    /// True if the output has the mirror image of the clip.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mirrored: bool,
     /// The frames that the output has; `None` for a whole clip.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub frames: Option<SourceFrames>,

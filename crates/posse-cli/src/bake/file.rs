@@ -1,13 +1,16 @@
 //! One file: read, imported, and baked clip by clip.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use posse::bake::native_fps;
 use posse::import::bvh;
-use posse::{ClipId, Error, Library, SkeletonId};
+use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
 
 use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, bvh_fps};
 use crate::bake::frames::{ClipFrames, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
 use crate::bake::job::{Fault, Job};
+use crate::bake::options::Options;
 use crate::bake::part::{Part, Turn};
 use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
@@ -33,13 +36,18 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
         return;
     }
     let result = match contents.kind {
-        Kind::Bvh if file.size >= STREAM_FROM && job.options.retarget.is_none() => stream::bake(job, file, turn),
+        Kind::Bvh if file.size >= STREAM_FROM && !needs_whole(job.options) => stream::bake(job, file, turn),
         Kind::Crowd => crowd::bake(job, file, contents, turn),
         _ => bake_whole(job, file, contents, turn),
     };
     if let Err(fault) = result {
         job.fail(file, None, fault);
     }
+}
+
+/// Returns true if the poses of a clip depend on all of its file.
+fn needs_whole(options: &Options) -> bool {
+    options.retarget.is_some() || options.mirror
 }
 
 /// Declares the arrays of a file to the writer of a share without clips.
@@ -74,13 +82,14 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     if clips.is_empty() {
         return Ok(());
     }
-    let loaded = Loaded::new(job, file, &bytes)?;
+    let mut loaded = Loaded::new(job, file, &bytes)?;
     drop(bytes);
     if loaded.clips.len() != contents.count {
         let (now, before) = (loaded.clips.len(), contents.count);
         let reason = format!("the file has {now} clips, but had {before} when it was listed; run again");
         return Err(Fault::Input(Error::Usage(reason)));
     }
+    loaded.mirror(job, file, &clips)?;
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = job.engines.open(&loaded.library)?;
     let bake = ClipBake { job, file, turn, rig, source: &source };
@@ -106,10 +115,19 @@ struct Loaded {
     clips: Vec<ClipId>,
     /// The clips that bind to no joint of the rig.
     unbound: Vec<ClipId>,
+    /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
+    mirror_images: HashMap<usize, Result<MirrorImage, String>>,
     /// The frame rate of a BVH file.
     fps: Option<f64>,
     /// The warnings about the retargeting.
     warnings: Vec<SourceWarning>,
+}
+
+/// The mirror image of a clip.
+struct MirrorImage {
+    clip: ClipId,
+    /// What looks wrong about it.
+    warnings: Vec<String>,
 }
 
 impl Loaded {
@@ -131,29 +149,68 @@ impl Loaded {
         check_warnings(job, file, warnings.iter().filter(|warning| warning.clip.is_none()))?;
         let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, frame_time, .. } = source;
         let fps = frame_time.and_then(bvh_fps);
-        Ok(Self { library, skeleton, nodes, clips, unbound, fps, warnings })
+        Ok(Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps, warnings })
     }
 
     /// A skeleton without clips.
     fn without_clips(library: Library, skeleton: SkeletonId, nodes: Vec<usize>) -> Self {
         let (clips, unbound, warnings) = (Vec::new(), Vec::new(), Vec::new());
-        Self { library, skeleton, nodes, clips, unbound, fps: None, warnings }
+        Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps: None, warnings }
     }
 
-    /// A clip, with what of it is baked. Prints the warnings that are about this clip alone.
+    /// Makes the mirror images of the clips that need one, and prints their warnings. All pieces of a clip share one.
+    fn mirror(&mut self, job: &Job, file: &ClipFile, clips: &[&ListedClip]) -> Result<(), Error> {
+        let is_bound = |index: &usize| !self.unbound.contains(&self.clips[*index]);
+        let mirrored = clips.iter().filter(|clip| clip.part.mirrored).map(|clip| clip.index);
+        let mirrored: BTreeSet<usize> = mirrored.filter(is_bound).collect();
+        if mirrored.is_empty() {
+            return Ok(());
+        }
+        let map = MirrorMap::new(&self.library, self.skeleton)?;
+        let mut known = HashSet::new();
+        for index in mirrored {
+            let made = self.library.mirror(&[self.clips[index]], &map);
+            let image = made.map_err(|error| error.to_string()).and_then(|made| {
+                let clip = made.clips.first().ok_or("it has no mirror image")?;
+                let remarks = made.remarks.iter().map(|remark| map.describe(&self.library, remark));
+                let dropped = clip.dropped.iter().map(|track| map.describe_dropped(&self.library, track));
+                let warnings = remarks.chain(dropped).map(|warning| format!("mirror image: {warning}")).collect();
+                Ok(MirrorImage { clip: clip.clip, warnings })
+            });
+            for warning in image.iter().flat_map(|image| &image.warnings) {
+                if known.insert(warning.clone()) {
+                    job.warn(&format!("warning: {}: {warning}", file.path.display()));
+                }
+            }
+            self.mirror_images.insert(index, image);
+        }
+        Ok(())
+    }
+
+    /// A clip or its mirror image, with what of it is baked. Prints the warnings that are about this clip alone.
     fn motion(&self, job: &Job, file: &ClipFile, listed: &ListedClip) -> Result<FramedMotion<'static>, Error> {
         let id = self.clips[listed.index];
         if self.unbound.contains(&id) {
             return Err(Error::Usage(UNBOUND.into()));
         }
+        let image = match self.mirror_images.get(&listed.index) {
+            _ if !listed.part.mirrored => None,
+            Some(Ok(image)) => Some(image),
+            Some(Err(reason)) => return Err(Error::Usage(reason.clone())),
+            None => return Err(Error::Usage("it has no mirror image".into())),
+        };
+        // The frames of a mirror image are those of the clip.
         let clip = self.library.clip(id);
         let own = OwnRate { keys: self.fps.or_else(|| native_fps(clip)), has_frames: self.fps.is_some() };
         let frames = ClipFrames::new(listed.part.range, job.options.fps, own, clip.duration())?;
         job.warn_of_frames(file, listed, &frames);
         check_warnings(job, file, self.warnings.iter().filter(|warning| warning.clip == Some(id)))?;
         let about = self.warnings.iter().filter(|warning| warning.clip.is_none_or(|clip| clip == id));
-        let warnings = about.map(|warning| warning.text.clone()).chain(frames.warning.clone()).collect();
-        Ok(FramedMotion { motion: Motion::Clip(id), frames, warnings })
+        let of_image = image.into_iter().flat_map(|image| &image.warnings);
+        let texts = about.map(|warning| &warning.text).chain(of_image).chain(&frames.warning);
+        let warnings = texts.cloned().collect();
+        let motion = Motion::Clip(image.map_or(id, |image| image.clip));
+        Ok(FramedMotion { motion, frames, warnings })
     }
 }
 

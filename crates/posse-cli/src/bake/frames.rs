@@ -94,10 +94,12 @@ pub struct SourceFrames {
 /// What of a file becomes an output, besides the clip's index: all of a clip by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClipPart {
-    /// The name of the clip, if its piece has another one.
+    /// The name of the clip, if its piece or its mirror image has another one.
     pub clip: Option<String>,
     /// The frames.
     pub range: FrameRange,
+    /// True for the mirror image.
+    pub mirrored: bool,
 }
 
 /// The frame rates of a clip.

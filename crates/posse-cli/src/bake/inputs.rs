@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use posse::import::{bvh, cocos, crowd, gltf};
-use posse::{Error, Library};
+use posse::{Error, Library, mirrored_name};
 use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
 
@@ -60,8 +60,8 @@ impl Inputs {
     /// Searches the inputs and lists the clips of each file. `out` is left out of folders and globs.
     ///
     /// # Errors
-    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, a crowd file
-    /// has a rig, or two clips have one name.
+    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, there is an
+    /// option that is not for crowd files, or two outputs have one name.
     pub fn list(inputs: &[PathBuf], out: &Path, options: &Options, threads: usize) -> Result<Self, Error> {
         let mut search = Search::new(out);
         for input in inputs {
@@ -141,7 +141,8 @@ fn remove_repeats(found: &mut Vec<Found>) {
     });
 }
 
-/// Fails if there is a rig or a range beside a crowd file, whose instances have skeletons and times of their own.
+/// Fails if there is a rig, a range or `--mirror` beside a crowd file, whose instances have skeletons, times and layers
+/// of their own.
 fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
     let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
     let Some(file) = files.iter().find(is_crowd) else { return Ok(()) };
@@ -149,6 +150,8 @@ fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
         ["--rig", "name the files of their instances"]
     } else if !options.frames.is_whole() {
         ["--frame-range", "have a clock and no frames"]
+    } else if options.mirror {
+        ["--mirror", "may blend several clips"]
     } else {
         return Ok(());
     };
@@ -210,9 +213,12 @@ fn check_names(files: &[ClipFile]) -> Result<(), Error> {
         for name in file.clips().iter().map(|clip| clip.name.as_str()).chain(own) {
             if let Some(other) = known.insert(name, &file.path) {
                 let (one, other) = (file.path.display(), other.display());
+                let mut clips = files.iter().flat_map(ClipFile::clips);
+                let is_mirrored = clips.any(|clip| clip.name == name && clip.part.mirrored);
+                let mirrored = if is_mirrored { ", as a clip or as a mirror image" } else { "" };
                 return Err(Error::Usage(format!(
-                    "{other} and {one} both have a clip of the name {name}, and with it one output; rename a file, or give the \
-                     folder above both as INPUT"
+                    "{other} and {one} both have a clip of the name {name}, and with it one output{mirrored}; rename a file, or give \
+                     the folder above both as INPUT"
                 )));
             }
         }
@@ -433,7 +439,7 @@ pub struct Contents {
     pub names: Vec<String>,
 }
 
-/// A clip of a file, or a piece of it.
+/// A clip of a file, or a piece of it, or the mirror image of either.
 #[derive(Debug)]
 pub struct ListedClip {
     /// The index in the file.
@@ -442,6 +448,16 @@ pub struct ListedClip {
     pub name: String,
     /// What of it is baked.
     pub part: ClipPart,
+}
+
+impl ListedClip {
+    /// The mirror image of the clip or piece, whose name is not taken.
+    pub fn mirror_image(&self, is_taken: impl Fn(&str) -> bool) -> Self {
+        let Self { index, name, part } = self;
+        let clip = part.clip.clone().or_else(|| Some(name.clone()));
+        let part = ClipPart { clip, range: part.range, mirrored: true };
+        Self { index: *index, name: mirrored_name(name, is_taken), part }
+    }
 }
 
 /// Reads the size and the clips of a file.
@@ -463,10 +479,17 @@ fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Er
     let selected: Vec<Option<usize>> = options.clips.iter().map(|wanted| selection(wanted, &names)).collect();
     let is_wanted = |index: usize| selected.is_empty() || selected.contains(&Some(index));
     let output_names = output_names(stem(&found.below), kind, &names);
-    let clips = output_names.into_iter().enumerate().filter(|(index, _)| is_wanted(*index));
-    let clips =
-        clips.map(|(index, name)| ListedClip { index, name, part: ClipPart { clip: None, range: options.frames } });
-    let clips: Vec<ListedClip> = clips.collect();
+    let taken: HashSet<&str> = output_names.iter().map(String::as_str).collect();
+    let mut clips = Vec::new();
+    for (index, name) in output_names.iter().enumerate().filter(|(index, _)| is_wanted(*index)) {
+        let part = ClipPart { range: options.frames, ..ClipPart::default() };
+        let clip = ListedClip { index, name: name.clone(), part };
+        // With cuts, the pieces have mirror images.
+        let is_mirrored = options.mirror && options.cuts.is_none();
+        let mirror_image = is_mirrored.then(|| clip.mirror_image(|name| taken.contains(name)));
+        clips.push(clip);
+        clips.extend(mirror_image);
+    }
     if options.cuts.is_none() {
         clips.iter().try_for_each(|clip| check_length(clip, options.format.extension())).map_err(Error::Usage)?;
     }

@@ -33,7 +33,7 @@ pub struct ListedSource {
     /// The name of the clip.
     pub clip: String,
     pub source: SourceFacts,
-    /// What looks wrong about its retargeting, and a range that was shortened.
+    /// What looks wrong about its retargeting or its mirror image, and a range that was shortened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -46,7 +46,7 @@ impl ListedSource {
 
     /// The difference from a part of a clip, and from the source that a function hashes.
     pub fn fault(&self, part: &ClipPart, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
-        let SourceFacts { clip, frames, .. } = &self.source;
+        let SourceFacts { clip, mirrored, frames, .. } = &self.source;
         let range = frames.map(|frames| frames.range).unwrap_or_default();
         if range != part.range {
             let show = |range: FrameRange| if range.is_whole() { "all".into() } else { range.to_string() };
@@ -56,7 +56,12 @@ impl ListedSource {
             let show = |clip: &Option<String>| clip.clone().unwrap_or_else(|| self.clip.clone());
             return Some(format!("made from another clip: {}, not {}", show(clip), show(&part.clip)));
         }
-        match source().map(|source| SourceFacts { clip: clip.clone(), frames: *frames, ..source }) {
+        if *mirrored != part.mirrored {
+            let show = |mirrored: bool| if mirrored { "the mirror image" } else { "the clip itself" };
+            return Some(format!("it is {}, not {}", show(*mirrored), show(part.mirrored)));
+        }
+        let of_part = |source| SourceFacts { clip: clip.clone(), mirrored: *mirrored, frames: *frames, ..source };
+        match source().map(of_part) {
             Ok(source) if source == self.source => None,
             Ok(_) => Some("made from another file, or from an older version of it".into()),
             Err(error) => Some(error.to_string()),

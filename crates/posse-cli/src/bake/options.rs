@@ -35,6 +35,8 @@ pub struct Options {
     pub rig: Option<Rig>,
     /// The retargeting to the rig; `None` if joints are matched by name.
     pub retarget: Option<Retargeter>,
+    /// True if each clip is baked as its mirror image, too.
+    pub mirror: bool,
     /// The files that the options name, with the buffers of those.
     pub read_files: Vec<ReadFile>,
     /// The warnings of these files.
@@ -119,6 +121,7 @@ impl Options {
             cuts,
             rig,
             retarget,
+            mirror: args.mirror,
             read_files,
             warnings,
             up: args.up.into(),
@@ -136,7 +139,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The options that change an output, and those that select clips and frames.
+    /// The options that change an output, and those that select outputs and frames.
     pub fn value_of_all(&self) -> Value {
         let mut value = self.value.clone();
         value["clip"] = self.clips.as_slice().into();
@@ -145,6 +148,9 @@ impl Options {
         }
         if let Some(cuts) = &self.cuts {
             value["cuts"] = cuts.sha256.as_str().into();
+        }
+        if self.mirror {
+            value["mirror"] = true.into();
         }
         value
     }

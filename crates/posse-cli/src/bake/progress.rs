@@ -35,7 +35,7 @@ pub struct ClipLine<'a> {
     /// The fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'a str>,
-    /// What looks wrong about the retargeting, and a range that was shortened.
+    /// What looks wrong about the retargeting or the mirror image, and a range that was shortened.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub warnings: &'a [String],
 }

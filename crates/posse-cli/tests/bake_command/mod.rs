@@ -12,6 +12,8 @@ mod inputs;
 mod long;
 /// The lists of outputs, complete and damaged.
 mod manifest;
+/// Mirror images of clips.
+mod mirror;
 /// Frames, joints, axes and units, with hand-worked numbers.
 mod options;
 /// The same bytes in any order.
