@@ -100,8 +100,8 @@ impl Collection {
         Ok((made, reports))
     }
 
-    /// Retargets clips of one file. Returns each with the index of its original. Joints of the target that were given by
-    /// matrices are given by translation, rotation and scale from then on.
+    /// Retargets clips of one file. Returns each with the index of its original. Joints of the target that were given
+    /// by matrices are given by translation, rotation and scale from then on.
     fn retarget_file(
         &self,
         wanted: &[usize],
