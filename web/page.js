@@ -7,7 +7,7 @@ import { formatCount, formatNanoseconds } from "./page/format.js";
 import { clearMeasurement, showMeasurement, showMeasurementFailure } from "./page/measure_result.js";
 import { Notices } from "./page/notices.js";
 import { Orbit } from "./page/orbit.js";
-import { describeRetargeting, retargetingWarnings } from "./page/retargeting_text.js";
+import { describeRetargeting, retargetingWarnings, withoutHint } from "./page/retargeting_text.js";
 import { Session } from "./page/session.js";
 import { TrialPanel } from "./page/trial_panel.js";
 
@@ -68,7 +68,8 @@ function fileShown(read, { clips, joints, warnings: ofFile, onHuman }) {
   element("demo").hidden = read === null;
   const { report, reason } = onHuman ?? {};
   element("figures").hidden = !report;
-  element("retargeting").textContent = report ? describeRetargeting(report) : reason ? `Its own bones are shown: ${reason}.` : "";
+  const bones = reason ? `Its own bones are shown: ${withoutHint(reason)}.` : "";
+  element("retargeting").textContent = report ? describeRetargeting(report) : bones;
   const ofHuman = report ? retargetingWarnings(report) : [];
   const warnings = [...ofFile, ...ofHuman];
   element("warnings").open = ofHuman.length > 0;

@@ -71,11 +71,11 @@ export class Library implements Freeable {
   readonly hasMeshes: boolean;
   /**
    * The clips on the first skeleton and the meshes of another library, as a new library; both stay as they are. Throws if no joint has
-   * a partner. Only in packages that `build --retarget` has made.
+   * a partner. The npm package lacks this method and `retargeting`; `bindings/web/build --retarget FOLDER` makes a package with both.
    */
-  retarget(onto: Library, options?: RetargetOptions): Library;
-  /** What `retarget` did to make this library; `undefined` for one of a file. Only in packages that `build --retarget` has made. */
-  readonly retargeting: RetargetReport | undefined;
+  retarget?(onto: Library, options?: RetargetOptions): Library;
+  /** What `retarget` did to make this library; `undefined` for one of a file. */
+  readonly retargeting?: RetargetReport;
   joints(skeleton: number): JointInfo[];
   /** The number of a joint by its name, or by `#INDEX` of its node. Throws with the nearest names. */
   joint(skeleton: number, name: string): number;

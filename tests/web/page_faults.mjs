@@ -55,6 +55,53 @@ test("times beyond the clock end nothing", { skip, timeout }, async () => {
   });
 });
 
+test("a figure whose crowd was refused comes with the next change", { skip, timeout }, async () => {
+  const refusing = `
+    import { Crowd } from "./pkg/posse.js";
+    const { spread } = Crowd;
+    Crowd.spread = async (...values) => {
+      if (self.isRefused) throw new Error("no memory for the crowd");
+      return spread.apply(Crowd, values);
+    };
+  `;
+  await withBarePage(inWorker(refusing), async (page) => {
+    await page.evaluate(() => window.posse.ready);
+    await still(page);
+    await give(page, ["walk.bvh", readFileSync(join(ROOT, "bindings/python/examples/walk.bvh"))]);
+    await hold(page, 0.25);
+    await slide(page, "instances", 0);
+    await at(page, "on-bones").check();
+    const ofBones = await joint(page, 0, "LeftFoot");
+    await at(page, "on-human").check();
+    const ofHuman = await joint(page, 0, "foot.L");
+
+    const { run } = await connectWorker(page);
+    await run("self.isRefused = true");
+    await at(page, "on-bones").check();
+    await errorText(page);
+    assert.match(await textOf(page, "error"), /no memory for the crowd/);
+    await assert.rejects(joint(page, 0, "LeftFoot"), /no memory for the crowd/);
+
+    // A change that an old crowd of the same library could follow does not make the human that of the bones.
+    await slide(page, "spread", 0.5);
+    await assert.rejects(joint(page, 0, "LeftFoot"), /no memory for the crowd/);
+    await run("self.isRefused = false");
+    await slide(page, "spread", 0);
+    assertMatrix(await joint(page, 0, "LeftFoot"), ofBones, "the bones");
+    assert.equal(await textOf(page, "error"), "");
+
+    // Back to the human, whose crowd was never replaced.
+    await at(page, "on-human").check();
+    await joint(page, 0, "foot.L");
+    await run("self.isRefused = true");
+    await at(page, "on-bones").check();
+    await assert.rejects(joint(page, 0, "LeftFoot"), /no memory for the crowd/);
+    await at(page, "on-human").check();
+    assertMatrix(await joint(page, 0, "foot.L"), ofHuman, "the human");
+    assert.equal(await textOf(page, "error"), "");
+  });
+});
+
 test("crowds are replaced while their GPU time is measured", { skip, timeout }, async () => {
   // Each measurement takes longer than a change of the crowd, also on a device without timestamps.
   const slow = `

@@ -50,8 +50,9 @@ test("a BVH file is shown on the human, with a switch to its bones", { skip: ski
       assert.match(await textOf(page, "file"), /^walk\.bvh: 1 clip, 9 joints/);
       assert.ok(await at(page, "on-human").isChecked());
       assert.match(await textOf(page, "retargeting"), new RegExp(`^${report.joints.length} of 9 joints move a joint of the human; .*; \\+Y is up`));
-      const words = report.warnings;
-      assert.ok(words.length > 0, "arms are missing");
+      assert.ok(report.warnings.some((text) => text.endsWith("; a map file can name the pairs")), "arms are missing");
+      // The page takes no map file, so that it leaves this hint out.
+      const words = report.warnings.map((text) => text.replace(/; a map file .*$/, ""));
       assert.equal(await textOf(page, "warnings-text"), words.map((text) => `On the human: ${text}`).join("\n"));
       assert.ok(await at(page, "warnings-text").isVisible(), "warnings are open");
       await assertPoses(page, posed(onHuman), ["pelvis", "thigh.L", "calf.R", "foot.L"]);
@@ -82,7 +83,7 @@ test("other files are shown by their own bones", { skip, timeout: LIMIT }, async
     await still(page);
     await give(page, ["arm.glb", armAsGlb()]);
     assert.equal(await textOf(page, "error"), "");
-    assert.match(await textOf(page, "retargeting"), /^Its own bones are shown: arm\.glb: no joint has a partner in human/);
+    assert.match(await textOf(page, "retargeting"), /^Its own bones are shown: arm\.glb: no joint has a partner in human\.$/);
     assert.ok(!(await at(page, "on-human").isVisible()));
     await hold(page, 0.25);
     assertMatrix(await joint(page, 0, "elbow"), swungElbow(0.25), "the arm");

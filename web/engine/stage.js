@@ -17,6 +17,8 @@ export class Stage {
   #view;
   #opened = null;
   #crowd = null;
+  /// The library that the crowd was built from. It is not that of `#shown` if a new crowd was refused.
+  #crowdLibrary = null;
   /// The number of the file, so that settings that were made for an earlier file can be told.
   #file = 0;
   #shown = null;
@@ -78,8 +80,8 @@ export class Stage {
     return this.#turns.takeLatest(async () => {
       if (wanted.file !== this.#file || isEqual(wanted, this.#shown)) return;
       try {
-        const isOther = this.#opened.library(wanted) !== this.#library;
-        const hasGrown = wanted.count !== this.#shown.count;
+        const isOther = this.#opened.library(wanted) !== this.#crowdLibrary;
+        const hasGrown = wanted.count !== this.#crowd.count;
         const isNew = isOther || hasGrown;
         if (isNew || !this.#crowd.respread(spreadOf(wanted))) await this.#build(this.#opened, wanted);
         this.#shown = wanted;
@@ -172,6 +174,7 @@ export class Stage {
     }
     const replaced = this.#crowd;
     this.#crowd = crowd;
+    this.#crowdLibrary = library;
     this.#shown = settings;
     this.hasChanged = true;
     this.#setFault("crowd", null);

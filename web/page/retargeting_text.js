@@ -16,7 +16,13 @@ export function describeRetargeting({ joints, scale, units, source_up: up, facin
 
 /// What a reader should know before a use of the motion.
 export function retargetingWarnings({ warnings }) {
-  return warnings.map((text) => `On the human: ${text}`);
+  return warnings.map((text) => `On the human: ${withoutHint(text)}`);
+}
+
+/// A sentence of the library without its hint at the end, such as "; a map file can name the pairs": the page has neither
+/// maps nor options.
+export function withoutHint(text) {
+  return text.replace(/(; (a map|choose another|the option)|, and the option) .*$/, "");
 }
 
 function formatFactor(factor) {

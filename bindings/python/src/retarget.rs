@@ -1,6 +1,6 @@
 //! Retargeting of the clips of a collection onto the skeleton of another file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use posse::glam::DVec3;
 use posse::{
@@ -20,8 +20,10 @@ pub struct Request {
     clips: Vec<usize>,
     /// The JSON of a map, and its name for errors.
     map: Option<(PathBuf, Vec<u8>)>,
-    reference: Option<PoseName>,
-    target_pose: Option<PoseName>,
+    /// `rest`, `CLIP[@SECONDS]` or `FILE[#CLIP][@SECONDS]`.
+    reference: String,
+    /// `rest` or `FILE[#CLIP][@SECONDS]`.
+    target_pose: String,
     align: String,
     facing: FacingChoice,
     source_up: String,
@@ -35,16 +37,6 @@ pub struct Request {
 enum FacingChoice {
     Word(String),
     Degrees(f64),
-}
-
-/// A pose other than the rest pose.
-#[derive(Debug, FromPyObject)]
-struct PoseName {
-    /// A file with joints of the same names; `None` for the file of the clips.
-    file: Option<PathBuf>,
-    /// The name or the index of a clip in the file. `None` for its first clip, or its rest pose if it has none.
-    clip: Option<String>,
-    seconds: f64,
 }
 
 /// The retargeted clips of a file, and the report about them.
@@ -70,14 +62,17 @@ impl Collection {
     /// [`Library::retarget`] refuses; errors of the files that the request names.
     pub fn retarget(&self, request: &Request, paths: &[PathBuf]) -> Result<(Self, Vec<FileReport>), Error> {
         let mut options = request.options()?;
+        // The files of poses are read once for all sources.
+        let reference = PoseChoice::new("reference", &request.reference)?;
+        let target_pose = PoseChoice::new("target_pose", &request.target_pose)?;
         let File { library, skeleton, nodes, warnings, .. } = match &request.rig {
             Some(path) => File::read(path)?,
             None => File::demo()?,
         };
         let name = request.rig.as_ref().map_or_else(|| "the built-in human".into(), |path| path.display().to_string());
         let warnings = warnings.iter().map(|warning| format!("{name}: {warning}")).collect();
-        if let Some(pose) = &request.target_pose {
-            options.target_pose = pose.find("target_pose", &library, skeleton)?;
+        if let Some(choice) = &target_pose {
+            options.target_pose = choice.of_target(&library, skeleton)?;
         }
         let mut target = Target { name, library, skeleton };
         let (mut clips, mut reports) = (Vec::new(), Vec::new());
@@ -89,7 +84,8 @@ impl Collection {
                     Error::Usage(reason) => Error::Usage(format!("{}: {reason}", path.display())),
                     other => other,
                 };
-                let (made, report) = self.retarget_file(&wanted, &mut target, request, &options).map_err(in_file)?;
+                let done = self.retarget_file(&wanted, &mut target, request, reference.as_ref(), &options);
+                let (made, report) = done.map_err(in_file)?;
                 clips.extend(made);
                 reports.push(FileReport { file, report });
             }
@@ -104,13 +100,14 @@ impl Collection {
         Ok((made, reports))
     }
 
-    /// Retargets clips of one file. Returns each with the index of its original. Joints of the target that were given by
-    /// matrices are given by translation, rotation and scale from then on.
+    /// Retargets clips of one file. Returns each with the index of its original. Joints of the target that were given
+    /// by matrices are given by translation, rotation and scale from then on.
     fn retarget_file(
         &self,
         wanted: &[usize],
         target: &mut Target,
         request: &Request,
+        reference: Option<&PoseChoice>,
         options: &RetargetOptions,
     ) -> Result<(Vec<(Clip, usize)>, NamedReport), Error> {
         let first = &self.clips[wanted[0]];
@@ -125,11 +122,8 @@ impl Collection {
             clips.push(library.add_clip(Clip { skeleton: source, ..clip })?);
         }
         let mut options = options.clone();
-        if let Some(pose) = &request.reference {
-            options.reference = match &pose.file {
-                None => pose.find_in("reference", &library, &clips)?,
-                Some(_) => pose.find("reference", &library, source)?,
-            };
+        if let Some(choice) = reference {
+            options.reference = choice.of_source(&library, source)?;
         }
         let places = of_file.iter().zip(&clips).filter(|((index, _), _)| wanted.contains(index));
         let (indices, clips): (Vec<usize>, Vec<ClipId>) = places.map(|(&(index, _), &clip)| (index, clip)).unzip();
@@ -186,39 +180,152 @@ impl Request {
     }
 }
 
-impl PoseName {
-    /// The pose of the other file, on a skeleton with joints of the same names.
-    fn find(&self, argument: &str, library: &Library, skeleton: SkeletonId) -> Result<ReferencePose, Error> {
-        let Some(path) = &self.file else {
-            return Err(Error::Usage(format!("{argument}: expected 'rest' or a glTF or BVH file")));
-        };
-        let other = File::read(path)?;
-        let clips: Vec<ClipId> = other.library.clip_ids().collect();
-        let pose = match self.clip.as_deref() {
-            Some("rest") => ReferencePose::Rest,
-            None if clips.is_empty() => ReferencePose::Rest,
-            _ => self.find_in(argument, &other.library, &clips)?,
-        };
-        let found = ReferencePose::by_names(library.skeleton(skeleton), &other.library, other.skeleton, &pose);
-        found.map_err(|error| Error::Usage(format!("{argument}: {}: {error}", path.display())))
+/// The value of `reference` or `target_pose`, unless it is `rest`. Its rules are those of the command `posse`.
+struct PoseChoice<'a> {
+    argument: &'static str,
+    text: &'a str,
+    /// The file that the text names; `None` if there is no such file.
+    file: Option<PoseFile>,
+}
+
+impl<'a> PoseChoice<'a> {
+    fn new(argument: &'static str, text: &'a str) -> Result<Option<Self>, Error> {
+        if text == "rest" {
+            return Ok(None);
+        }
+        Ok(Some(Self { argument, text, file: PoseFile::read(argument, text)? }))
     }
 
-    /// The pose of one of these clips.
-    fn find_in(&self, argument: &str, library: &Library, clips: &[ClipId]) -> Result<ReferencePose, Error> {
-        let name = |clip: &ClipId| library.clip(*clip).name.as_deref();
-        let wanted = self.clip.as_deref();
-        let by_name = clips.iter().find(|clip| wanted.is_none() || name(clip) == wanted);
-        let by_index = || clips.get(wanted?.parse::<usize>().ok()?);
-        let Some(&clip) = by_name.or_else(by_index) else {
-            let names: Vec<&str> = clips.iter().map(|clip| name(clip).unwrap_or("unnamed")).collect();
+    /// The pose of a source, which has all clips of the library: of its clip of that name, else of the file, else of
+    /// its clip of that index. Seconds follow after the last `@`.
+    fn of_source(&self, library: &Library, source: SkeletonId) -> Result<ReferencePose, Error> {
+        let &Self { argument, text, ref file } = self;
+        if let Some(clip) = library.find_clip(text) {
+            return Ok(ReferencePose::Clip { clip, time: 0.0 });
+        }
+        let timed = text.rsplit_once('@');
+        if let Some((name, time)) = timed
+            && let Some(clip) = library.find_clip(name)
+        {
+            return Ok(ReferencePose::Clip { clip, time: parse_seconds(argument, text, time)? });
+        }
+        if let Some(file) = file {
+            return file.on(library, source, argument, text);
+        }
+        let (name, time) = match timed {
+            Some((name, time)) => (name, parse_seconds(argument, text, time)?),
+            None => (text, 0.0),
+        };
+        let Some(clip) = find_clip(library, name) else {
+            let no_file = if splits(text).next().is_some() { "there is no such file, and " } else { "" };
+            let clips = list_clips(library);
+            return Err(Error::Usage(format!("{argument}: {no_file}there is no clip {name:?}; there are: {clips}")));
+        };
+        Ok(ReferencePose::Clip { clip, time })
+    }
+
+    /// The pose of the target.
+    fn of_target(&self, library: &Library, target: SkeletonId) -> Result<ReferencePose, Error> {
+        let &Self { argument, text, ref file } = self;
+        let Some(file) = file else {
             return Err(Error::Usage(format!(
-                "{argument}: there is no clip {:?}; there are: {}",
-                wanted.unwrap_or_default(),
-                if names.is_empty() { "none".into() } else { names.join(", ") }
+                "{argument} {text}: there is no such file; expected 'rest' or a .glb, .gltf, .vrm, .vrma or .bvh file"
             )));
         };
-        Ok(ReferencePose::Clip { clip, time: self.seconds })
+        file.on(library, target, argument, text)
     }
+}
+
+/// A file with a pose.
+struct PoseFile {
+    file: File,
+    /// The pose of its skeleton.
+    pose: ReferencePose,
+}
+
+impl PoseFile {
+    /// Reads the file of `FILE[#CLIP][@SECONDS]`: the rest pose with `#rest` and for a file without clips. `None` if
+    /// there is no such file.
+    ///
+    /// # Errors
+    /// Those of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without `#CLIP`, or
+    /// for a time that is no finite number.
+    fn read(argument: &str, text: &str) -> Result<Option<Self>, Error> {
+        let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
+        let file = File::read(Path::new(path))?;
+        // The name of a clip may contain `@`.
+        let (name, time) = match rest.strip_prefix('#') {
+            Some(name) if file.library.find_clip(name).is_some() => (Some(name), None),
+            Some(name) => match name.rsplit_once('@') {
+                Some((name, time)) => (Some(name), Some(time)),
+                None => (Some(name), None),
+            },
+            None => (None, rest.strip_prefix('@')),
+        };
+        let time = time.map_or(Ok(0.0), |time| parse_seconds(argument, text, time))?;
+        let clips: Vec<ClipId> = file.library.clip_ids().collect();
+        let list = list_clips(&file.library);
+        let pose = match (name, clips.as_slice()) {
+            (Some("rest"), _) | (None, []) => ReferencePose::Rest,
+            (None, &[clip]) => ReferencePose::Clip { clip, time },
+            (None, _) => {
+                return Err(Error::Usage(format!(
+                    "{argument} {text}: {path} has several clips; add #CLIP, or #rest for its rest pose: {list}"
+                )));
+            }
+            (Some(name), _) => {
+                let Some(clip) = find_clip(&file.library, name) else {
+                    return Err(Error::Usage(format!(
+                        "{argument} {text}: there is no clip {name:?}; there are: {list}"
+                    )));
+                };
+                ReferencePose::Clip { clip, time }
+            }
+        };
+        Ok(Some(Self { file, pose }))
+    }
+
+    /// The pose of another skeleton, whose joints have the same names.
+    fn on(&self, library: &Library, skeleton: SkeletonId, argument: &str, text: &str) -> Result<ReferencePose, Error> {
+        let File { library: others, skeleton: other, .. } = &self.file;
+        let found = ReferencePose::by_names(library.skeleton(skeleton), others, *other, &self.pose);
+        found.map_err(|error| Error::Usage(format!("{argument} {text}: {error}")))
+    }
+}
+
+/// The extensions of files with joints.
+const EXTENSIONS: [&str; 5] = ["glb", "gltf", "vrm", "vrma", "bvh"];
+
+/// The ways to split a text into the path of a file with joints and the text that follows it: the longest path first.
+fn splits(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let ends = std::iter::once(text.len()).chain(text.rmatch_indices(['#', '@']).map(|(at, _)| at));
+    ends.map(|at| text.split_at(at)).filter(|(path, _)| {
+        let extension = Path::new(path).extension().unwrap_or_default();
+        EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+    })
+}
+
+/// The seconds of a pose `text`.
+fn parse_seconds(argument: &str, text: &str, seconds: &str) -> Result<f64, Error> {
+    let reason = match seconds.trim().parse::<f64>() {
+        Ok(number) if number.abs() <= f64::from(f32::MAX) => return Ok(number),
+        Ok(_) => String::from("expected a finite number in the range of a 32-bit float"),
+        Err(error) => error.to_string(),
+    };
+    Err(Error::Usage(format!("{argument} {text}: the time {seconds:?}: {reason}")))
+}
+
+/// The clip of a name, else of an index.
+fn find_clip(library: &Library, wanted: &str) -> Option<ClipId> {
+    library.find_clip(wanted).or_else(|| library.clip_ids().nth(wanted.parse::<usize>().ok()?))
+}
+
+/// The indices and names of all clips, for messages.
+fn list_clips(library: &Library) -> String {
+    let clips = library.clips().iter().enumerate();
+    let label = |(index, clip): (usize, &Clip)| format!("{index} {}", clip.name.as_deref().unwrap_or("unnamed"));
+    let names: Vec<String> = clips.map(label).collect();
+    if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
 /// The value of a word.

@@ -78,6 +78,8 @@ CHOICES: list[tuple[dict[str, Any], list[str]]] = [
     ({"source_up": "z", "ground": "zero"}, ["--source-up", "z", "--ground", "zero"]),
     ({"rotation_bound": 0.01, "reference": "0@0.2"}, ["--bound", "0.01", "--reference", "0@0.2"]),
     ({"reference": "pose.bvh#0@0.1", "target_pose": "pose.bvh"}, ["--reference", "pose.bvh#0@0.1", "--target-pose", "pose.bvh"]),
+    ({"reference": "pose.bvh#pose@0.1"}, ["--reference", "pose.bvh#pose@0.1"]),
+    ({"reference": "pose.bvh#rest"}, ["--reference", "pose.bvh#rest"]),
     ({"map": "map.json"}, ["--map", "map.json"]),
 ]
 
@@ -115,6 +117,72 @@ def test_poses_and_report_are_those_of_the_command(
         of_dictionary = posse.Library(human).retarget(onto=onto, map=pairs)
         assert of_dictionary.reports == result.reports
         assert [pair["by"] for pair in report["joints"]] == ["map"] * 3
+
+
+def rotations(library: posse.Library, **choices: Any) -> np.ndarray:
+    """The rotations of hips and a thigh in the first clip on the built-in human."""
+    result = library.retarget(onto="demo", align="off", clips=[0], **choices)
+    return result.sample(0, TIMES, arrays=["quat"], joints=["pelvis", "thigh.L"]).quat
+
+
+@pytest.mark.filterwarnings("ignore::posse.RetargetWarning")
+def test_the_name_of_a_clip_comes_before_a_file_and_before_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The clip of a BVH file has the name of the file: this one has `@`, and its end is a number of seconds.
+    library = posse.Library(rigs.human(tmp_path / "walk@0.3.bvh"))
+    assert library.clips[0].name == "walk@0.3"
+    at_0, at_3 = rotations(library, reference="0@0"), rotations(library, reference="0@0.3")
+    assert np.abs(at_0 - at_3).max() > 0.01
+    assert rotations(library, reference="walk@0.3").tobytes() == at_0.tobytes()
+    assert rotations(library, reference="walk@0.3@0.3").tobytes() == at_3.tobytes()
+    # As a file, too: its path and its clip may have `@`.
+    file = tmp_path / "walk@0.3.bvh"
+    np.testing.assert_allclose(rotations(library, reference=file), at_0, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(rotations(library, reference=f"{file}@0.3"), at_3, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(rotations(library, reference=f"{file}#walk@0.3"), at_0, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(rotations(library, reference=f"{file}#walk@0.3@0.3"), at_3, rtol=0, atol=1e-6)
+    # A clip whose name is that of a file.
+    monkeypatch.chdir(tmp_path)
+    named = posse.Library(rigs.human(tmp_path / "pose.bvh.bvh"))
+    (tmp_path / "pose.bvh").write_text(rigs.SLIDE)
+    assert named.clips[0].name == "pose.bvh"
+    with pytest.raises(posse.Error, match="reference pose.bvh: reference pose"):
+        rotations(library, reference="pose.bvh")
+    assert rotations(named, reference="pose.bvh").tobytes() == at_0.tobytes()
+
+
+def test_a_pose_is_refused_as_by_the_command(human: Path, worm: Path, tmp_path: Path) -> None:
+    library = posse.Library(human)
+    for argument in ("reference", "target_pose"):
+        for pose, message in {
+            f"{worm}": r"worm\.gltf has several clips; add #CLIP, or #rest for its rest pose: 0 bend, 1 grow$",
+            f"{worm}@0.1": "has several clips; add #CLIP",
+            f"{worm}#wave": 'there is no clip "wave"; there are: 0 bend, 1 grow$',
+            f"{human}@nan": 'the time "nan": expected a finite number',
+            f"{human}#0@inf": 'the time "inf": expected a finite number',
+            f"{human}@soon": 'the time "soon": invalid float',
+            f"{tmp_path}/missing.glb": "there is no such file",
+        }.items():
+            choice: dict[str, Any] = {argument: pose}
+            with pytest.raises(posse.Error, match=f"{argument}.*{message}"):
+                library.retarget(onto=human, **choice)
+    for pose in ("0@nan", "human@1e39", "wave@nan"):
+        with pytest.raises(posse.Error, match=f"human.bvh: reference {pose}: the time .*: expected a finite number"):
+            library.retarget(onto=human, reference=pose)
+    with pytest.raises(posse.Error, match="reference: there is no such file, and there is no clip"):
+        library.retarget(onto=human, reference=tmp_path / "missing.glb")
+
+
+@pytest.mark.filterwarnings("ignore::posse.RetargetWarning")
+def test_the_file_of_a_pose_holds_for_all_files(human: Path, tmp_path: Path) -> None:
+    other = rigs.human(tmp_path / "other.bvh", frames=11, forward=0.1)
+    pose = f"{rigs.human(tmp_path / 'pose.bvh', frames=5)}@0.1"
+    both = posse.Library(human, other).retarget(onto="demo", reference=pose)
+    for index, file in enumerate((human, other)):
+        alone = posse.Library(file).retarget(onto="demo", reference=pose)
+        assert alone.reports == (both.reports[index],)
+        assert alone.sample(0, TIMES).quat.tobytes() == both.sample(index, TIMES).quat.tobytes()
 
 
 def test_what_looks_wrong_is_a_warning(human: Path, tmp_path: Path) -> None:
@@ -156,7 +224,7 @@ def test_what_cannot_be_done_is_an_error(human: Path, slide: Path, takes: list[P
         ({"rotation_bound": 0.0}, posse.Error, "an error bound of 0: expected a finite number above 0"),
         ({"translation_bound": float("nan")}, posse.Error, "an error bound of NaN"),
         ({"reference": "wave"}, posse.Error, """human.bvh: reference: there is no clip "wave"; there are: """),
-        ({"target_pose": "wave"}, posse.Error, "target_pose: expected 'rest' or a glTF or BVH file"),
+        ({"target_pose": "wave"}, posse.Error, "target_pose wave: there is no such file; expected 'rest' or a .glb, .gltf"),
         ({"map": {"joints": {"Nobody": "Hips"}}}, posse.Error, "map: joints.Nobody: the source has no joint"),
         ({"map": {"Hips": "Hips"}}, posse.Error, "map: .*unknown field `Hips`"),
         ({"map": {"joints": {}}}, posse.Error, "no joint has a partner"),

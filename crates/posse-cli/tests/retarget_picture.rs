@@ -255,10 +255,10 @@ fn swapped_arms_are_seen_in_the_picture() {
     folder.run(&["source.bvh", "--onto", "target.bvh", "--map", "swapped.json", "--picture", "a.png"]);
     let pixels = folder.pixels("a.png");
     let top = |row: usize, column: usize, colour: Colour| pixels.edges(row, column, colour)[2];
-    // At 0.4 s, the source raises its left arm by 90 degrees, and at 0.8 s it lowers it by 80. In the target, the left
-    // arm is still, and the right one turns the same way, which leads it down and then up.
+    // At 0.4 s, the source raises its left arm by 90 degrees. In the target, the left arm is still, and the right one
+    // points where the left one of the source points.
     assert!(top(0, 3, Colour::Blue) + 40 < top(1, 3, Colour::Blue));
-    assert!(top(1, 5, Colour::Orange) + 40 < top(0, 5, Colour::Orange));
+    assert!(top(1, 3, Colour::Orange) + 40 < top(0, 3, Colour::Orange));
 }
 
 #[test]

@@ -37,11 +37,11 @@ fn joints_and_the_bones_that_lead_from_them_have_the_colours_of_the_figure() {
     let mut shot = bones();
     let usual = shot.picture();
     let [greens, magentas, oranges] = counts(&usual);
-    assert!(greens == 0 && magentas == 0 && oranges > 30, "{greens} {magentas} {oranges}");
+    assert!(greens == 0 && magentas == 0 && oranges > 15, "{greens} {magentas} {oranges}");
     let colours = are_left(&shot).into_iter().map(|left| Some(if left { GREEN } else { MAGENTA }));
     shot.figures[0].joint_colours = colours.collect();
     let [greens, magentas, oranges] = counts(&shot.picture());
-    assert!(greens > 30 && magentas > 60 && oranges == 0, "{greens} {magentas} {oranges}");
+    assert!(greens > 10 && magentas > 20 && oranges == 0, "{greens} {magentas} {oranges}");
     // Joints beyond the list have the usual colours.
     shot.figures[0].joint_colours.clear();
     assert!(shot.picture() == usual);
@@ -53,7 +53,7 @@ fn joints_without_a_colour_are_not_drawn() {
     let colours = are_left(&shot).into_iter().map(|left| left.then_some(GREEN));
     shot.figures[0].joint_colours = colours.collect();
     let [greens, _, oranges] = counts(&shot.picture());
-    assert!(greens > 30 && oranges == 0, "{greens} {oranges}");
+    assert!(greens > 10 && oranges == 0, "{greens} {oranges}");
     let joints = shot.figures[0].joint_colours.len();
     shot.figures[0].joint_colours = vec![None; joints];
     assert_eq!(counts(&shot.picture()), [0; 3]);

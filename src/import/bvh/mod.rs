@@ -1,22 +1,23 @@
 //! BVH: motion capture as text, into a [`Library`].
 //!
 //! The joints of HIERARCHY become one skeleton, whose rest pose are the OFFSETs; an End Site becomes a joint named
-//! `PARENT_end`. MOTION becomes one clip. A joint may have positions and up to three rotations, in any order. The
-//! rotations of a frame are the product of turns about the axes, the first in the list outermost: `R1 * R2 * R3` for
-//! column vectors, angles in degrees. They are computed in `f64`. Between frames, rotations follow slerp, and
-//! translations a line. Numbers keep the units of the file.
+//! `PARENT_end`, or by its own name if it has one. MOTION becomes one clip. A joint may have positions and up to three
+//! rotations, in any order. The rotations of a frame are the product of turns about the axes, the first in the list
+//! outermost: `R1 * R2 * R3` for column vectors, angles in degrees. They are computed in `f64`. Between frames,
+//! rotations follow slerp, and translations a line. Numbers keep the units of the file.
 //!
 //! Keywords may be in any case, and words may stand on one line or on many. A name reaches to the end of its line, or
 //! to a brace. A frame is one line. A line ends with a line feed, a carriage return, or both.
 //!
-//! Files are read as people have them. An End Site may have a name. A frame time that is 1/30 or 1/120 as far as its
-//! digits go is that number exactly (`frame_rate`). Rows beyond the announced number of frames are read, with a warning,
-//! as are UTF-16 and names in Windows-1252 or Shift-JIS (`text`).
+//! Files are read as people have them. A frame time that is 1/30 or 1/120 as far as its digits go is that number
+//! exactly (`frame_rate`). Rows beyond the announced number of frames are read, with a warning, as are UTF-16 and names
+//! in Windows-1252 or Shift-JIS (`text`).
 //!
 //! [`load`] and [`from_slice`] read whole files, a [`Reader`] reads files of any length in parts.
 //!
-//! The stages, in order: `text` makes UTF-8 of other encodings. `lines` finds lines and their words. `hierarchy` reads the joints and their channels. `frame`
-//! reads the numbers of a block of frames. `half_angle` and `rotation` turn them into rotations. `keys` makes the clip.
+//! The stages, in order: `text` makes UTF-8 of other encodings. `lines` finds lines and their words. `hierarchy` reads
+//! the joints and their channels. `frame` reads the numbers of a block of frames. `half_angle` and `rotation` turn them
+//! into rotations. `keys` makes the clip.
 
 mod frame;
 mod frame_rate;

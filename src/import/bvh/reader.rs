@@ -129,7 +129,8 @@ impl<R: BufRead> Reader<R> {
         &self.skeleton
     }
 
-    /// The number of frames that the file announces; 0 if no joint has a channel.
+    /// The number of frames that the file announces, or that [`set_frames`](Self::set_frames) has set; 0 if no joint has
+    /// a channel.
     pub fn frames(&self) -> u64 {
         self.frames
     }

@@ -19,7 +19,7 @@ from ._clip import Clip
 from ._out import new_arrays, reused_arrays
 from ._poses import Floats, Poses
 from ._request import Request, Times, request
-from ._retarget import Retargeting, RetargetReport, RetargetWarning, degrees, joint_map, pose_name, rig_path
+from ._retarget import Retargeting, RetargetReport, RetargetWarning, degrees, joint_map, rig_path
 from ._times import clip_ids, frame_times, seconds, wrapped
 
 ClipLike = Union[Clip, str, SupportsIndex]
@@ -211,7 +211,9 @@ class Library:
           "none".
         * `reference`: the pose of the source that looks like the pose of the target: "rest", "CLIP" or "CLIP@SECONDS" of
           the file, or "FILE", "FILE#CLIP" or "FILE#CLIP@SECONDS" of another file with joints of the same names, such as
-          a T-pose.
+          a T-pose. The name of a clip of the source comes first, whatever it looks like; then a .glb, .gltf, .vrm, .vrma
+          or .bvh file that is there; then the index of a clip. A file with several clips needs "#CLIP", or "#rest" for
+          its rest pose.
         * `target_pose`: the pose of the target that looks like it: "rest", or a pose of another file as above.
         * `align`: "auto" turns bones of the reference pose that point elsewhere than those of the target's pose; with
           "off", the two poses count as alike.
@@ -225,10 +227,13 @@ class Library:
         * `rotation_bound` in radians and `translation_bound` as a share of the target's size: the largest error of keys
           that cannot be transformed one by one. Above 0.
         * `strict`: True raises `Error` instead of warning.
+        * `threads`: the number of threads that prepare the result for sampling; by default the cores that this process
+          may use.
 
         What looks wrong or was left out is a `RetargetWarning` that begins with the file. `reports` has it, too, with the
         pairs, the bones that were aligned, and the tracks that were dropped. Raises `OSError` for a file that cannot be
-        read, and `Error` for one that cannot be used, if no joint has a partner, and for arguments out of range.
+        read, and `Error` for one that cannot be used, for a pose of no clip and no file, if no joint has a partner, and for
+        arguments out of range.
         """
         if not self._clips:
             raise _posse.Error("the library has no clips")
@@ -238,8 +243,8 @@ class Library:
                 rig_path(onto),
                 list(chosen),
                 joint_map(map),
-                pose_name(reference, self._named),
-                pose_name(target_pose, ()),
+                os.fspath(reference),
+                os.fspath(target_pose),
                 align,
                 degrees(facing),
                 source_up,

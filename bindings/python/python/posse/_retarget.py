@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Optional, TypedDict, Union
 
 Path = Union[str, "os.PathLike[str]"]
-
-EXTENSIONS = (".glb", ".gltf", ".vrm", ".vrma", ".bvh")
-"""The ends of names of files with joints."""
 
 
 class RetargetWarning(UserWarning):
@@ -105,25 +102,16 @@ class RetargetReport(TypedDict):
 
 
 @dataclass(frozen=True)
-class PoseName:
-    """A pose other than the rest pose."""
-
-    file: Optional[str]
-    """A file with joints of the same names; None for the file of the clips."""
-    clip: Optional[str]
-    """The name or the index of a clip; None for the first clip of `file`."""
-    seconds: float
-
-
-@dataclass(frozen=True)
 class Retargeting:
     """The choices of a retargeting."""
 
     rig: Optional[str]
     clips: Sequence[int]
     map: Optional[tuple[str, bytes]]
-    reference: Optional[PoseName]
-    target_pose: Optional[PoseName]
+    reference: str
+    """`rest`, `CLIP[@SECONDS]` or `FILE[#CLIP][@SECONDS]`."""
+    target_pose: str
+    """`rest` or `FILE[#CLIP][@SECONDS]`."""
     align: str
     facing: Union[str, float]
     source_up: str
@@ -150,33 +138,6 @@ def joint_map(map: Union[Mapping[str, object], Path, None]) -> Optional[tuple[st
         return path, file.read()
 
 
-def pose_name(pose: Path, names: Container[str]) -> Optional[PoseName]:
-    """A pose from `rest`, `CLIP[@SECONDS]` or `FILE[#CLIP][@SECONDS]`; None for the rest pose. `names` are those of clips, which
-    may contain `@`, too."""
-    text = os.fspath(pose)
-    if text == "rest":
-        return None
-    if text in names:
-        return PoseName(None, text, 0.0)
-    before, at, after = text.rpartition("@")
-    seconds = _seconds(after) if at else None
-    rest = text if seconds is None else before
-    file, hash_sign, clip = rest.rpartition("#")
-    if not hash_sign:
-        file, clip = rest, ""
-    if file.lower().endswith(EXTENSIONS):
-        return PoseName(file, clip if hash_sign else None, seconds or 0.0)
-    return PoseName(None, rest, seconds or 0.0)
-
-
 def degrees(facing: Union[str, float]) -> Union[str, float]:
     """A word, or an angle as a float."""
     return facing if isinstance(facing, str) else float(facing)
-
-
-def _seconds(text: str) -> Optional[float]:
-    """A number, if the text is one."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
