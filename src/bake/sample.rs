@@ -155,7 +155,8 @@ impl ArrayLayout {
         let mut skin = 0;
         for (array, out) in self.arrays().iter().zip(out) {
             let width = array.width();
-            if width > 0 {
+            // Contacts follow from whole clips: their array is the caller's.
+            if width > 0 && array.kind != ArrayKind::Contact {
                 let out = &mut out[first * width..][..block.moments.len() * width];
                 posed.write(array.kind, skin, block, width, out);
                 check_finite(&array.name, block.moments, out)?;

@@ -22,7 +22,7 @@ impl Posed<'_> {
         let layout = self.layout;
         let rows = block.poses.iter().map(|poses| poses[1]).zip(to.chunks_exact_mut(width));
         match kind {
-            // Its numbers follow from whole clips.
+            // The caller fills it.
             ArrayKind::Contact => {}
             ArrayKind::Quat => self.write_rotations(block, width, to),
             ArrayKind::Angvel => self.write_angular_velocities(block, width, to),

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use glam::{DQuat, DVec3};
 
 use crate::error::Error;
+use crate::model::rotation::angle;
 use crate::quality::contacts::{self, Contact, ContactFinder, FootContacts, FootPoint};
 use crate::quality::stance::Stance;
 
@@ -300,19 +301,19 @@ impl<'a> QualityMeter<'a> {
             return;
         }
         let frame = self.frames - (count - position) as u64;
-        for part in 0..2 {
+        for (part, least) in MIN_JUMPS.into_iter().enumerate() {
             let steps = &self.steps[part];
             let around: Vec<usize> = (0..count).filter(|&other| other != position).collect();
             for joint in 0..steps[position].len() {
                 let length = steps[position][joint];
-                if length < MIN_JUMPS[part] {
+                if length < least {
                     continue;
                 }
                 let mut others: Vec<f64> = around.iter().map(|&other| steps[other][joint]).collect();
                 others.sort_by(f64::total_cmp);
                 let median = 0.5 * (others[(others.len() - 1) / 2] + others[others.len() / 2]);
                 let size = length - median;
-                if size < MIN_JUMPS[part] || length < JUMP_RATIO * median {
+                if size < least || length < JUMP_RATIO * median {
                     continue;
                 }
                 if self.counted != Some(frame) {
@@ -390,10 +391,4 @@ fn look_at_feet(
             *skate += lowest.speed * (2.0 - (lowest.height.max(0.0) / SKATE_HEIGHT).exp2()).clamp(0.0, 1.0);
         }
     }
-}
-
-/// The angle between two rotations in radians, from 0 to pi.
-fn angle(one: DQuat, other: DQuat) -> f64 {
-    let difference = one.conjugate() * other;
-    2.0 * difference.xyz().length().atan2(difference.w.abs())
 }
