@@ -308,3 +308,42 @@ fn lists_and_crowds_are_no_places_and_no_clips() {
     assert_refused(&output, &["row 1 (two): it is a crowd file, which has a clock and no frames"]);
     assert_eq!(bench.names("crowd"), ["0@0-1.npz", "failed-00000.jsonl"]);
 }
+
+#[test]
+fn rows_of_other_folders_do_not_fit() {
+    let bench = Bench::new();
+    bench.write("subjectA/walk.bvh", bvh(20, 0.0));
+    bench.write("subjectA/x/run.bvh", bvh(20, 0.0));
+    bench.write("cuts.csv", "subjectA/walk.bvh,0,5,a\nsubjectB/walk.bvh,0,5,b\n");
+    // The real path of the input tells, however the input is written.
+    for (folder, input) in [(".", "subjectA"), (".", "subjectA/walk.bvh"), ("subjectA", "."), ("subjectA", "walk.bvh")]
+    {
+        let (out, cuts) = (bench.path("baked"), bench.path("cuts.csv"));
+        let mut command = bench.command(&[input, "-o", out.to_str().unwrap(), "--cuts", cuts.to_str().unwrap()]);
+        let output = command.current_dir(bench.path(folder)).output().unwrap();
+        assert_refused(&output, &["row 2 (subjectB/walk.bvh): no input has this path; the inputs are walk.bvh"]);
+        assert_eq!(bench.names("baked"), ["a.npz", "failed-00000.jsonl"], "{folder} {input}");
+        fs::remove_dir_all(out).unwrap();
+    }
+    // Rows of one longer path fit a file below the input. Those of two may be other files.
+    let longer = "data/P/x/run,0,5,a\nP/x/run.bvh,6,9,b\n/mnt/data/P/x/run.npy,1,2,c\n";
+    bench.write("cuts.csv", longer);
+    bench.baked(&["subjectA", "-o", "baked", "--cuts", "cuts.csv"]);
+    assert_eq!(bench.names("baked"), ["a.npz", "b.npz", "c.npz"]);
+    bench.write("cuts.csv", format!("{longer}Q/x/run.bvh,0,5,d\nx/run,0,1,e\n"));
+    let output = bench.bake(&["subjectA", "-o", "two", "--cuts", "cuts.csv"]);
+    let refusal = "the input x/run.bvh fits rows of several folders: mnt/data/P/x, Q/x; give the folder above";
+    assert_refused(&output, &["row 1 (data/P/x/run)", "row 2", "row 3", "row 4 (Q/x/run.bvh)", refusal]);
+    assert_eq!(bench.names("two"), ["e.npz", "failed-00000.jsonl"]);
+}
+
+#[test]
+fn unknown_extensions_belong_to_the_names_of_files() {
+    let bench = Bench::new();
+    bench.write("clips/walk.bvh", bvh(20, 0.0));
+    bench.write("clips/run.001.bvh", bvh(20, 0.0));
+    bench.write("cuts.csv", "walk.001,0,5,a\nrun.001,0,5,b\nwalk.pkl,0,5,c\nwalk.C3D,6,9,d.c3d\nwalk,0,1,v1.2\n");
+    let output = bench.bake(&["clips", "-o", "baked", "--cuts", "cuts.csv"]);
+    assert_refused(&output, &["row 1 (walk.001): no input has this name; the inputs are walk.bvh", "1 bad input,"]);
+    assert_eq!(bench.names("baked"), ["b.npz", "c.npz", "d.npz", "failed-00000.jsonl", "v1.2.npz"]);
+}
