@@ -191,7 +191,7 @@ impl<'a> Cutter<'a> {
             let below = &self.files[file].below;
             let folders = listed(several.iter().map(|path| path.trim_start_matches('/')));
             return Err(Refusal::Row(format!(
-                "the input {below} fits rows of several folders: {folders}; give the folder above these folders as INPUT"
+                "the input {below} fits rows of several folders: {folders}; give the folder above them as INPUT"
             )));
         }
         let found = &self.files[file];

@@ -347,3 +347,35 @@ fn unknown_extensions_belong_to_the_names_of_files() {
     assert_refused(&output, &["row 1 (walk.001): no input has this name; the inputs are walk.bvh", "1 bad input,"]);
     assert_eq!(bench.names("baked"), ["b.npz", "c.npz", "d.npz", "failed-00000.jsonl", "v1.2.npz"]);
 }
+
+#[test]
+fn the_first_row_is_a_row_or_a_head_line_with_known_columns() {
+    let bench = Bench::with_clips();
+    for (row, reason) in [("2,1.5,3.5", "\"1.5\" is no frame"), ("2,-1,-1", "\"-1\" is no frame")] {
+        bench.write("cuts.csv", format!("{row}\n0,0,5,a\n"));
+        let output = bench.bake(&["clips", "-o", "baked", "--cuts", "cuts.csv"]);
+        assert_refused(&output, &[&format!("cuts.csv: row 1 (2): {reason}"), "1 bad input,"]);
+        assert_eq!(bench.names("baked"), ["a.npz", "failed-00000.jsonl"]);
+    }
+    bench.write("cuts.csv", "Datei,von,bis\n0,0,5\n");
+    let output = bench.bake(&["clips", "-o", "no", "--cuts", "cuts.csv"]);
+    let columns = "expected file (or filename, filepath, path, ";
+    assert_refused(
+        &output,
+        &["cuts.csv: row 1: the head line Datei, von, bis has no column file, first, last", columns],
+    );
+    assert!(!bench.path("no").exists());
+    bench.write("cuts.csv", "Begin;End;Clip\n0;5;0\n");
+    bench.baked(&["clips", "-o", "head", "--cuts", "cuts.csv"]);
+    assert_eq!(bench.names("head"), ["0@0-5.npz"]);
+}
+
+#[test]
+fn an_open_quote_takes_no_other_rows() {
+    let bench = Bench::with_clips();
+    bench.write("cuts.csv", "0,0,5,a\n2,0,5,\"b\n3,0,5,c\n0,1,2,\"d\n e\"\n2,1,2,\"f, g\"\n");
+    let output = bench.bake(&["clips", "-o", "baked", "--cuts", "cuts.csv"]);
+    let control = "row 4 (0): the name of its output is \"d\\n e\"; expected a name without control characters";
+    assert_refused(&output, &["row 2 (2,0,5,\"b): a quote at the beginning of a cell does not close", control]);
+    assert_eq!(bench.names("baked"), ["a.npz", "c.npz", "f, g.npz", "failed-00000.jsonl"]);
+}
