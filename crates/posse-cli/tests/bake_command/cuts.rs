@@ -100,20 +100,29 @@ fn all_formats_have_the_frames_of_a_range() {
     assert!((clip.duration() - 9.0 * 0.00833333).abs() < 1e-6, "{}", clip.duration());
 }
 
-#[test]
-fn long_files_are_cut_to_the_same_bits() {
-    let bench = Bench::new();
-    // More than 8 MiB, which are read in parts of 8,192 keys. The knee is constant in the second part, where its bits
-    // are those of its keys.
-    let mut text = bvh(0, 0.0).replace("Frames: 0", "Frames: 9000");
-    for frame in 0..9000 {
+/// The rows of a file of more than 8 MiB, which is read in parts of 8,192 keys. The knee is constant in the second part,
+/// where its bits are those of its keys.
+fn long_rows() -> Vec<String> {
+    let row = |frame: usize| {
         let line = bvh_frame(frame, 0.0);
         let numbers: Vec<&str> = line.split_whitespace().collect();
         let knee = if frame < 8100 { &numbers[6..] } else { &["0.1", "20.3", "7.7"] };
-        text += &format!("{} {}{}\n", numbers[..6].join(" "), knee.join(" "), " ".repeat(940));
-    }
+        format!("{} {}{}\n", numbers[..6].join(" "), knee.join(" "), " ".repeat(940))
+    };
+    (0..9000).map(row).collect()
+}
+
+/// A file of these rows.
+fn long_bvh(rows: &[String]) -> String {
+    let text = bvh(0, 0.0).replace("Frames: 0", &format!("Frames: {}", rows.len())) + &rows.concat();
     assert!(text.len() > 8 << 20);
-    bench.write("long.bvh", text);
+    text
+}
+
+#[test]
+fn long_files_are_cut_to_the_same_bits() {
+    let bench = Bench::new();
+    bench.write("long.bvh", long_bvh(&long_rows()));
     let bake = |out: &str, arguments: &[&str]| {
         bench.baked(&[&["long.bvh", "--arrays", ARRAYS, "-o", out], arguments].concat());
     };
@@ -136,6 +145,69 @@ fn long_files_are_cut_to_the_same_bits() {
         assert_eq!(source(&cut)["sha256"], source(&whole)["sha256"]);
     }
     assert_eq!(failures(&bench)[0]["clip"], "long@9000-9001");
+}
+
+#[test]
+fn pieces_of_long_files_may_overlap_in_any_order() {
+    let bench = Bench::new();
+    bench.write("long.bvh", long_bvh(&long_rows()));
+    bench.baked(&["long.bvh", "--arrays", ARRAYS, "-o", "whole"]);
+    let whole = npz(&bench.path("whole/long.npz"));
+    let pieces = [(8300, 8999), (100, 8400), (8200, 8250), (0, 50), (4000, 8193), (40, 60), (8190, 8191), (8500, 8500)];
+    let rows: String = pieces.iter().map(|(first, last)| format!("long,{first},{last}\n")).collect();
+    bench.write("cuts.csv", rows);
+    bench.baked(&["long.bvh", "--arrays", ARRAYS, "-o", "baked", "--cuts", "cuts.csv"]);
+    for (first, last) in pieces {
+        let cut = npz(&bench.path(&format!("baked/long@{first}-{last}.npz")));
+        assert_cut(&whole, &cut, first, last);
+        assert_eq!(source(&cut)["sha256"], source(&whole)["sha256"]);
+    }
+    // With --resume, only the pieces that are missing are read.
+    fs::remove_file(bench.path("baked/long@8190-8191.npz")).unwrap();
+    fs::remove_file(bench.path("baked/long@0-50.npz")).unwrap();
+    let output =
+        bench.bake(&["long.bvh", "--arrays", ARRAYS, "-o", "baked", "--cuts", "cuts.csv", "--resume", "--json"]);
+    assert_code(&output, 0);
+    let lines = json_lines(&output.stdout);
+    let baked: Vec<&Value> = lines.iter().filter(|line| line["status"] == "baked").map(|line| &line["clip"]).collect();
+    assert_eq!((lines.len(), baked), (8, vec![&json!("long@0-50"), &json!("long@8190-8191")]));
+    for (first, last) in [(0, 50), (8190, 8191)] {
+        assert_cut(&whole, &npz(&bench.path(&format!("baked/long@{first}-{last}.npz"))), first, last);
+    }
+}
+
+#[test]
+fn a_row_that_cannot_be_read_fails_a_long_file_from_there_on() {
+    let bench = Bench::new();
+    let mut rows = long_rows();
+    rows[8500] = rows[8500].replacen(' ', " ? ", 1);
+    bench.write("long.bvh", long_bvh(&rows));
+    bench.write("cuts.csv", "long,8150,8300\nlong,5,9\nlong,8200,\n");
+    let output = bench.bake(&["long.bvh", "-o", "baked", "--cuts", "cuts.csv"]);
+    assert_refused(&output, &["error: long.bvh: line ", "1 of 3 clips, 5 frames", "1 bad input,"]);
+    assert_eq!(bench.names("baked"), ["failed-00000.jsonl", "long@5-9.npz"]);
+    assert_eq!(failures(&bench)[0]["clip"], Value::Null);
+}
+
+#[test]
+fn warnings_about_rows_of_long_files_are_printed_once() {
+    let bench = Bench::new();
+    let mut rows = long_rows();
+    for row in &mut rows[8500..8600] {
+        *row = row.replace('.', ",");
+    }
+    bench.write("long.bvh", long_bvh(&rows));
+    let bake = |out: &str, cuts: &[&str]| {
+        let output = bench.bake(&[&["long.bvh", "-o", out], cuts].concat());
+        assert_code(&output, 0);
+        let warning = "the comma of a number is read as a decimal point";
+        assert_eq!(stderr(&output).matches(warning).count(), 1, "{}", stderr(&output));
+        assert!(stderr(&output).contains("warning: long.bvh: line "), "{}", stderr(&output));
+    };
+    bake("whole", &[]);
+    // Pieces that overlap, so that the file is read twice.
+    bench.write("cuts.csv", "long,8100,8999\nlong,8110,8900\n");
+    bake("baked", &["--cuts", "cuts.csv"]);
 }
 
 #[test]
