@@ -14,6 +14,7 @@ use posse::Error;
 use crate::bake::cut_list::{CutList, CutRow, Piece};
 use crate::bake::frames::ClipPart;
 use crate::bake::inputs::{ClipFile, Failure, Inputs, Kind, ListedClip, check_length, stem};
+use crate::bake::share::Share;
 
 /// The largest number of names that a message lists.
 const MAX_LISTED: usize = 5;
@@ -25,11 +26,12 @@ const EXTENSIONS: [&str; 22] = [
     "parquet", "pickle", "pkl", "pt", "trc", "usda", "vrma",
 ];
 
-/// Replaces the clips of the inputs by the pieces of a list. Files without a piece become unused.
+/// Replaces the clips of the inputs by the pieces of a list. Files without a piece become unused. Of several shares, the
+/// first alone reports the rows that cannot be used.
 ///
 /// # Errors
 /// [`Error::Usage`] if no row has a piece.
-pub fn cut(inputs: Inputs, list: &CutList, extension: &str) -> Result<Inputs, Error> {
+pub fn cut(inputs: Inputs, list: &CutList, extension: &str, share: Option<Share>) -> Result<Inputs, Error> {
     let Inputs { files, mut unused, mut failures, lists, mut warnings } = inputs;
     let mut cutter = Cutter::new(&files, &list.rows, extension);
     let mut messages = Vec::new();
@@ -55,7 +57,9 @@ pub fn cut(inputs: Inputs, list: &CutList, extension: &str) -> Result<Inputs, Er
         return Err(Error::Usage(format!("{first}{more}")));
     }
     let path = list.path.display().to_string();
-    failures.extend(messages.into_iter().map(|message| Failure { path: path.clone(), clip: None, message }));
+    if share.is_none_or(|share| share.index == 0) {
+        failures.extend(messages.into_iter().map(|message| Failure { path: path.clone(), clip: None, message }));
+    }
     if !absent.is_empty() {
         let names = listed(absent.iter().map(|row| row.file.as_str()));
         let (count, all) = (absent.len(), list.rows.len());

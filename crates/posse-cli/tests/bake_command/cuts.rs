@@ -100,8 +100,8 @@ fn all_formats_have_the_frames_of_a_range() {
     assert!((clip.duration() - 9.0 * 0.00833333).abs() < 1e-6, "{}", clip.duration());
 }
 
-/// The rows of a file of more than 8 MiB, which is read in parts of 8,192 keys. The knee is constant in the second part,
-/// where its bits are those of its keys.
+/// The rows of a file of more than 8 MiB, which is read in parts of 8,192 keys. The knee is constant in the second
+/// part, where its bits are those of its keys.
 fn long_rows() -> Vec<String> {
     let row = |frame: usize| {
         let line = bvh_frame(frame, 0.0);
@@ -450,4 +450,20 @@ fn an_open_quote_takes_no_other_rows() {
     let control = "row 4 (0): the name of its output is \"d\\n e\"; expected a name without control characters";
     assert_refused(&output, &["row 2 (2,0,5,\"b): a quote at the beginning of a cell does not close", control]);
     assert_eq!(bench.names("baked"), ["a.npz", "c.npz", "f, g.npz", "failed-00000.jsonl"]);
+}
+
+#[test]
+fn the_first_share_reports_the_rows_that_cannot_be_used() {
+    let bench = Bench::with_clips();
+    bench.write("cuts.csv", "2,0,9\n0,0,x\n3,0,9\nnone,0,1\n");
+    let bake = |share: &str| bench.bake(&["clips", "-o", "baked", "--cuts", "cuts.csv", "--shard", share]);
+    let output = bake("0/2");
+    assert_refused(&output, &["cuts.csv: row 2 (0)", "cuts.csv: row 4 (none)", "2 bad inputs,"]);
+    let output = bake("1/2");
+    assert_code(&output, 0);
+    assert!(!stderr(&output).contains("error"), "{}", stderr(&output));
+    assert_eq!(bench.names("baked"), ["2@0-9.npz", "3@0-9.npz", "failed-00000.jsonl", "shards.json"]);
+    let check = |share: &str| bench.bake(&["--check", "baked", "clips", "--cuts", "cuts.csv", "--shard", share]);
+    assert_code(&check("0/2"), 1);
+    assert_code(&check("1/2"), 0);
 }
