@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     };
     let mut inputs = Inputs::list(&args.inputs, out, &options, threads)?;
     if let Some(cuts) = &options.cuts {
-        inputs = cuts::cut(inputs, cuts, &options)?;
+        inputs = cuts::cut(inputs, cuts, &options, share)?;
     }
     places::check_folders(&inputs.files, &options, share)?;
     if args.check.is_some() {
