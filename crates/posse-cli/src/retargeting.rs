@@ -408,7 +408,8 @@ impl PoseFile {
     /// there is no such file.
     ///
     /// # Errors
-    /// Those of the file, and [`Error::Usage`] for a clip that it does not have, or for several clips without `#CLIP`.
+    /// Those of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without `#CLIP`, or
+    /// for seconds of a rest pose.
     fn read(option: &str, text: &str, report: &mut Report) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
         let file = Path::new(path);
@@ -418,13 +419,14 @@ impl PoseFile {
         let time = |text: &str| parse_seconds(text).map_err(|reason| refusal(format!("the time {text:?}: {reason}")));
         // The name of a clip may contain `@`.
         let (name, time) = match rest.strip_prefix('#') {
-            Some(name) if find_named(&source, name).is_some() => (Some(name), 0.0),
+            Some(name) if find_named(&source, name).is_some() => (Some(name), None),
             Some(name) => match name.rsplit_once('@') {
-                Some((name, seconds)) => (Some(name), time(seconds)?),
-                None => (Some(name), 0.0),
+                Some((name, seconds)) => (Some(name), Some(time(seconds)?)),
+                None => (Some(name), None),
             },
-            None => (None, rest.strip_prefix('@').map_or(Ok(0.0), time)?),
+            None => (None, rest.strip_prefix('@').map(time).transpose()?),
         };
+        let (seconds, time) = (time, time.unwrap_or(0.0));
         let pose = match (name, source.clips.as_slice()) {
             (Some("rest"), _) | (None, []) => ReferencePose::Rest,
             (None, [clip]) => ReferencePose::Clip { clip: *clip, time },
@@ -439,6 +441,9 @@ impl PoseFile {
                 None => ReferencePose::Rest,
             },
         };
+        if seconds.is_some() && matches!(pose, ReferencePose::Rest) {
+            return Err(refusal(format!("the rest pose of {path} has no time; leave out the seconds, or name a clip")));
+        }
         Ok(Some(Self { path: file.to_path_buf(), bytes, source, pose }))
     }
 

@@ -372,6 +372,8 @@ fn a_reference_pose_is_a_clip_of_the_source_then_a_file() {
     ] {
         assert_eq!(turn(reference), degrees, "{reference}");
     }
+    write("still.glb", &poses(&[]));
+    assert_eq!(turn("still.glb"), 0.0);
     let refuse = |option: &str, text: &str, saying: &str| {
         folder.assert_refused(&["retarget", "take.glb", "--onto", "hero.glb", option, text, "-o", "out.glb"], saying);
     };
@@ -384,6 +386,15 @@ fn a_reference_pose_is_a_clip_of_the_source_then_a_file() {
         }
         refuse(option, "t.glb#z", &format!("{option} t.glb#z: there is no clip \"z\"; there are: 0 x"));
         refuse(option, "t.glb@soon", &format!("{option} t.glb@soon: the time \"soon\""));
+        for (text, file) in
+            [("still.glb@1.5", "still.glb"), ("still.glb#rest@0", "still.glb"), ("t.glb#rest@2", "t.glb")]
+        {
+            refuse(
+                option,
+                text,
+                &format!("{option} {text}: the rest pose of {file} has no time; leave out the seconds"),
+            );
+        }
     }
     refuse(
         "--reference",

@@ -32,9 +32,10 @@ without extension; of a file by the file's own name. Of a file with several clip
 repeated. Two clips of one name are refused, and so are outputs that would replace an input.
 
 --cuts has a row per piece: a file as it is named below its INPUT, with or without folders and extension (of several clips,
-FILE#CLIP), its first and last frame, and a name for the output if wanted. Without a name, it is CLIP@FIRST-LAST. An empty frame
-is the end of the clip. A head line may name the columns file, first, last and name in any order. A list with the columns
-X_START and X_STOP, like Frame_Cuts.csv of 100STYLE, names the takes STYLE_X. A row that cannot be used is a bad input.
+FILE#CLIP), its first and last frame, and a name for the output if wanted. Without a name, it is CLIP@FIRST-LAST. An empty first
+frame is the start of the clip, an empty last one its end. A head line may name the columns file, first, last and name, or usual
+synonyms of them, in any order. A list with the columns X_START and X_STOP, like Frame_Cuts.csv of 100STYLE, names the takes
+STYLE_X. A row that cannot be used is a bad input, which the first share reports.
 
 Arrays (frames first, float32), of --arrays:
   pos, quat                positions (joints, 3) and rotations (joints, 4) in model space; the default

@@ -15,8 +15,8 @@ use crate::bake::frames::FrameRange;
 /// The names of columns in a head line, without separators and capitals: of the file, its first and its last frame, and
 /// the name of the piece.
 const COLUMNS: [&[&str]; 4] = [
-    &["file", "filename", "filepath", "path", "source", "sourcepath", "clip", "motion", "take"],
-    &["first", "firstframe", "start", "startframe", "framestart", "begin", "from"],
+    &["file", "filename", "filepath", "path", "source", "sourcefile", "sourcepath", "clip", "motion", "take"],
+    &["first", "firstframe", "start", "startframe", "framestart", "begin", "beginframe", "from"],
     &["last", "lastframe", "end", "endframe", "frameend", "stop", "stopframe", "to"],
     &["name", "newname", "piece", "output"],
 ];
@@ -59,12 +59,14 @@ impl CutList {
     /// Reads a list.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be read, and [`Error::Usage`] for a list without rows.
+    /// [`Error::Io`] if the file cannot be read, and [`Error::Usage`] for a list without rows, or with a head line of
+    /// unknown columns.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = facts::read_regular(path)?;
         let text = String::from_utf8_lossy(&bytes);
         let lines = CsvLine::all(text.trim_start_matches('\u{feff}'));
-        let (rows, is_data_set) = rows(&lines);
+        let (rows, is_data_set) =
+            rows(&lines).map_err(|reason| Error::Usage(format!("{}: {reason}", path.display())))?;
         if rows.is_empty() {
             let path = path.display();
             return Err(Error::Usage(format!("{path}: the list has no rows; write FILE,FIRST,LAST per line")));
@@ -73,26 +75,48 @@ impl CutList {
     }
 }
 
-/// The rows of a list, and true if they are takes of a data set.
-fn rows(lines: &[CsvLine]) -> (Vec<CutRow>, bool) {
-    let Some(head) = lines.first().filter(|line| line.is_head()) else {
-        let width = lines.iter().map(|line| line.cells.len()).max().unwrap_or(0);
-        return (lines.iter().map(|line| line.row([0, 1, 2, 3], width)).collect(), false);
-    };
+/// The rows of a list, and true if they are takes of a data set. Without a head line, the columns are those of
+/// [`COLUMNS`] in their order.
+///
+/// # Errors
+/// The columns that a head line lacks.
+fn rows(lines: &[CsvLine]) -> Result<(Vec<CutRow>, bool), String> {
+    let Some((head, rest)) = lines.split_first() else { return Ok((Vec::new(), false)) };
     let plain = |cell: &String| cell.to_lowercase().replace(['_', '-', ' '], "");
     let names: Vec<String> = head.cells.iter().map(plain).collect();
     let position = |column: usize| names.iter().position(|name| COLUMNS[column].contains(&name.as_str()));
-    let lines = &lines[1..];
-    if let [Some(file), Some(first), Some(last), name] = [0, 1, 2, 3].map(position) {
+    let positions = [0, 1, 2, 3].map(position);
+    if let [Some(file), Some(first), Some(last), name] = positions {
         // A column beyond the last one is empty.
         let columns = [file, first, last, name.unwrap_or(usize::MAX)];
-        return (lines.iter().map(|line| line.row(columns, usize::MAX)).collect(), false);
+        return Ok((rest.iter().map(|line| line.row(columns, usize::MAX)).collect(), false));
     }
     let takes = takes(&head.cells);
-    if takes.is_empty() {
-        return (lines.iter().map(|line| line.row([0, 1, 2, 3], usize::MAX)).collect(), false);
+    if !takes.is_empty() {
+        return Ok((rest.iter().flat_map(|line| line.takes(&takes)).collect(), true));
     }
-    (lines.iter().flat_map(|line| takes.iter().filter_map(|take| line.take(take))).collect(), true)
+    if head.has_names() {
+        let lacks = ["file", "first", "last"].into_iter().zip(positions).filter(|(_, position)| position.is_none());
+        let lacks: Vec<&str> = lacks.map(|(name, _)| name).collect();
+        return Err(format!(
+            "row {}: the head line {} has no column {}; expected {}, or pairs X_START and X_STOP",
+            head.number,
+            head.cells.join(", "),
+            lacks.join(", "),
+            known_columns()
+        ));
+    }
+    let width = lines.iter().map(|line| line.cells.len()).max().unwrap_or(0);
+    Ok((lines.iter().map(|line| line.row([0, 1, 2, 3], width)).collect(), false))
+}
+
+/// The names that columns may have, for messages.
+fn known_columns() -> String {
+    let column = |names: &&[&str]| match names.split_first() {
+        Some((name, others)) => format!("{name} (or {})", others.join(", ")),
+        None => String::new(),
+    };
+    COLUMNS.iter().map(column).collect::<Vec<_>>().join(", ")
 }
 
 /// The columns of a kind of take of a data set.
@@ -125,7 +149,13 @@ struct CsvLine {
     number: usize,
     /// Its cells, without spaces at their ends.
     cells: Vec<String>,
+    /// The reason that it has no cells but the line itself.
+    fault: Option<String>,
 }
+
+/// The fault of a line with a quote that does not close.
+const OPEN_QUOTE: &str =
+    "a quote at the beginning of a cell does not close at the end of one; close it, and double the quotes within";
 
 impl CsvLine {
     /// The lines of a text. The separator is the comma, the semicolon or the tab, whichever the first line has most of.
@@ -136,27 +166,21 @@ impl CsvLine {
         // Of several with one count, the last is taken.
         let separator = ['\t', ';', ','].into_iter().max_by_key(|letter| first.matches(*letter).count());
         let separator = separator.unwrap_or(',');
-        let (mut lines, mut cells, mut cell) = (Vec::new(), Vec::new(), String::new());
-        let (mut number, mut begun, mut is_quoted) = (1, 1, false);
-        let mut letters = text.chars().chain(['\n']).peekable();
-        while let Some(letter) = letters.next() {
-            number += usize::from(letter == '\n');
-            match letter {
-                '"' if is_quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
-                '"' if is_quoted => is_quoted = false,
-                '"' if cell.trim().is_empty() => is_quoted = true,
-                // A quote that is not closed ends with the text.
-                '\n' if !is_quoted || letters.peek().is_none() => {
-                    cells.push(std::mem::take(&mut cell).trim().to_owned());
-                    let line = Self { number: begun, cells: std::mem::take(&mut cells) };
-                    lines.extend(Some(line).filter(|line| line.cells.iter().any(|cell| !cell.is_empty())));
-                    begun = number;
+        let (mut lines, mut rest, mut number) = (Vec::new(), text.as_str(), 1);
+        while !rest.is_empty() {
+            let (cells, length, fault) = match cells(rest, separator) {
+                Some((cells, length)) => (cells, length, None),
+                // The lines after it are read, whatever the quote has of them.
+                None => {
+                    let line = rest.split_inclusive('\n').next().unwrap_or(rest);
+                    (vec![line.trim().to_owned()], line.len(), Some(OPEN_QUOTE.to_owned()))
                 }
-                letter if letter == separator && !is_quoted => {
-                    cells.push(std::mem::take(&mut cell).trim().to_owned());
-                }
-                letter => cell.push(letter),
+            };
+            if cells.iter().any(|cell| !cell.is_empty()) {
+                lines.push(Self { number, cells, fault });
             }
+            number += rest[..length].matches('\n').count();
+            rest = &rest[length..];
         }
         lines
     }
@@ -165,10 +189,13 @@ impl CsvLine {
         self.cells.get(column).map_or("", String::as_str)
     }
 
-    /// Returns true for a line whose second and third cell hold names.
-    fn is_head(&self) -> bool {
-        let is_name = |column: usize| parse_frame(self.cell(column)).is_err();
-        is_name(1) && (is_name(2) || self.cells.len() == 2)
+    /// Returns true for a line whose second and third cell begin with letters, as those of a head line do.
+    fn has_names(&self) -> bool {
+        let is_name = |cell: &String| {
+            let is_number = cell.parse::<f64>().is_ok() || MISSING.contains(&cell.to_lowercase().as_str());
+            !is_number && cell.starts_with(char::is_alphabetic)
+        };
+        self.cells.len() > 1 && self.cells[1..].iter().take(2).all(is_name)
     }
 
     /// The piece of a row, with the columns of the file, its frames, and the name. A row has no more cells than
@@ -189,8 +216,20 @@ impl CsvLine {
             }
             range_of(&first, &last)
         };
-        let piece = if file.is_empty() { Err("the name of the file is missing".into()) } else { range() };
+        let (file, piece) = match &self.fault {
+            Some(reason) => (self.cell(0).to_owned(), Err(reason.clone())),
+            None if file.is_empty() => (file, Err("the name of the file is missing".into())),
+            None => (file, range()),
+        };
         CutRow { number: self.number, file, piece: piece.map(|range| Piece { range, name }) }
+    }
+
+    /// The takes of a data set.
+    fn takes(&self, columns: &[TakeColumns]) -> Vec<CutRow> {
+        match self.fault {
+            Some(_) => vec![self.row([0, 1, 2, 3], usize::MAX)],
+            None => columns.iter().filter_map(|columns| self.take(columns)).collect(),
+        }
     }
 
     /// A take of a data set; `None` without frames.
@@ -203,6 +242,42 @@ impl CsvLine {
         let piece = range_of(first, last).map(|range| Piece { range, name: None });
         Some(CutRow { number: self.number, file: format!("{style}_{}", columns.kind), piece })
     }
+}
+
+/// The cells of the line that a text begins with, and the length of the line with its end. `None` if a quote does not
+/// close at the end of a cell.
+fn cells(text: &str, separator: char) -> Option<(Vec<String>, usize)> {
+    let (mut cells, mut cell) = (Vec::new(), String::new());
+    let (mut is_quoted, mut is_closed) = (false, false);
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' if is_quoted => {
+                if letters.next_if(|(_, next)| *next == '"').is_some() {
+                    cell.push('"');
+                } else {
+                    (is_quoted, is_closed) = (false, true);
+                }
+            }
+            letter if is_quoted => cell.push(letter),
+            '\n' => {
+                cells.push(cell.trim().to_owned());
+                return Some((cells, at + 1));
+            }
+            letter if letter == separator => {
+                cells.push(std::mem::take(&mut cell).trim().to_owned());
+                is_closed = false;
+            }
+            letter if is_closed && !letter.is_whitespace() => return None,
+            '"' if cell.trim().is_empty() => is_quoted = true,
+            letter => cell.push(letter),
+        }
+    }
+    if is_quoted {
+        return None;
+    }
+    cells.push(cell.trim().to_owned());
+    Some((cells, text.len()))
 }
 
 fn range_of(first: &str, last: &str) -> Result<FrameRange, String> {
@@ -231,7 +306,7 @@ mod tests {
             };
             format!("{} {} {piece}", row.number, row.file)
         };
-        rows(&CsvLine::all(text)).0.iter().map(show).collect()
+        rows(&CsvLine::all(text)).unwrap().0.iter().map(show).collect()
     }
 
     #[test]
@@ -248,9 +323,8 @@ mod tests {
         assert_eq!(list(&rows.replace(',', ";").replace('\n', "\r\n")), shown(1));
         assert_eq!(list(&rows.replace(',', "\t").replace('\n', "\r")), shown(1));
         assert_eq!(list(&format!("File,First,Last,Name\n{rows}")), shown(2));
-        // The head line of HumanML3D, and one without known names.
+        // The head line of HumanML3D.
         assert_eq!(list(&format!("source_path,start_frame,end_frame,new_name\n{rows}")), shown(2));
-        assert_eq!(list(&format!("Datei,von,bis,Titel\n{rows}")), shown(2));
         assert_eq!(list("name;end;file;start\na;7;b.bvh;3\n"), ["2 b.bvh 3:7 a"]);
     }
 
@@ -261,7 +335,51 @@ mod tests {
             list("a\"b.bvh,1,2\n\n\"c\nd.bvh\",3,4\ne,5,6"),
             ["1 a\"b.bvh 1:2 -", "3 c\nd.bvh 3:4 -", "5 e 5:6 -"]
         );
-        assert_eq!(list("\"a.bvh,1,2\n"), ["1 a.bvh,1,2 ! the number of its cells is 1; expected FILE,FIRST,LAST"]);
+        assert_eq!(list("\"\",1,2\n\"a\" , 1,\t\"2\"\n")[1], "2 a 1:2 -");
+    }
+
+    #[test]
+    fn a_quote_that_does_not_close_is_the_fault_of_its_row() {
+        let open = |number: usize, line: &str| format!("{number} {line} ! {OPEN_QUOTE}");
+        assert_eq!(list("\"a.bvh,1,2\n"), [open(1, "\"a.bvh,1,2")]);
+        let text = "a,1,2\n\"b,3,4\nc,5,6\n\"d\",7,8,\"e, f\"\ng,9,10,\"h\ni,11,12";
+        let expected = [
+            "1 a 1:2 -".to_owned(),
+            open(2, "\"b,3,4"),
+            "3 c 5:6 -".to_owned(),
+            "4 d 7:8 e, f".to_owned(),
+            open(5, "g,9,10,\"h"),
+            "6 i 11:12 -".to_owned(),
+        ];
+        assert_eq!(list(text), expected);
+        // The columns of a head line do not matter.
+        assert_eq!(list("name,first,last,file\n\"a,1,2,b\nc,3,4,d\n"), [open(2, "\"a,1,2,b"), "3 d 3:4 c".to_owned()]);
+        assert_eq!(list("S,A_START,A_STOP\n\"t,1,2\nu,3,4\n"), [open(2, "\"t,1,2"), "3 u_A 3:4 -".to_owned()]);
+    }
+
+    #[test]
+    fn a_first_row_without_known_columns_is_no_head_line() {
+        for (row, reason) in [
+            ("walk,1.5,3.5", "\"1.5\" is no frame"),
+            ("walk,-1,-1", "\"-1\" is no frame"),
+            ("walk,N/A,N/A", "\"N/A\" is no frame"),
+            ("walk,10 ,x", "\"x\" is no frame"),
+            ("clip,1,2,3,4", "the number of its cells is 5"),
+        ] {
+            let rows = list(&format!("{row}\nrun,0,1\n"));
+            assert!(rows[0].contains(&format!(" ! {reason}")) && rows[1] == "2 run 0:1 -", "{row}: {rows:?}");
+        }
+        for (head, lacks) in [
+            ("Datei,von,bis,Titel", "file, first, last"),
+            ("file,von,bis", "first, last"),
+            ("name,start,end", "file"),
+            ("clip,start", "last"),
+            ("STYLE,BR_START,BR_LENGTH", "file, first, last"),
+        ] {
+            let reason = rows(&CsvLine::all(&format!("\n{head}\nrun,0,1\n"))).unwrap_err();
+            let expected = format!("row 2: the head line {} has no column {lacks};", head.replace(',', ", "));
+            assert!(reason.starts_with(&expected) && reason.contains("first (or firstframe, start, "), "{reason}");
+        }
     }
 
     #[test]
@@ -292,6 +410,7 @@ mod tests {
                 "4 Old_BR ! \"x\" is no frame; expected a whole number, 0 for the first frame"
             ]
         );
-        assert!(rows(&CsvLine::all(text)).1 && !rows(&CsvLine::all("name,frame_start,frame_end\na,1,2\n")).1);
+        assert!(rows(&CsvLine::all(text)).unwrap().1);
+        assert!(!rows(&CsvLine::all("file,frame_start,frame_end\na,1,2\n")).unwrap().1);
     }
 }

@@ -1,10 +1,13 @@
 //! The pieces of the inputs that a list of cuts wants.
 //!
 //! A row names a file as a data set does: by its path below the INPUT, or by the end of its path, or by a path that ends
-//! so; with its extension, without one, or with that of another format. The closest fit counts.
+//! so; with its extension, without one, or with that of another format. The closest fit counts. A path that goes above
+//! the INPUT of its file may be the path of another file, so that a file takes rows of one such path only, and a file
+//! directly in its INPUT takes rows whose folders are the real ones above it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 
 use posse::Error;
 
@@ -12,21 +15,26 @@ use crate::bake::cut_list::{CutList, CutRow, Piece};
 use crate::bake::frames::ClipPart;
 use crate::bake::inputs::{ClipFile, Failure, Inputs, Kind, ListedClip, check_length, stem};
 use crate::bake::options::Options;
+use crate::bake::share::Share;
 
 /// The largest number of names that a message lists.
 const MAX_LISTED: usize = 5;
 
-/// The extensions of files with motion or arrays, which are no part of the name of a piece.
-const EXTENSIONS: [&str; 9] = ["npy", "npz", "bvh", "glb", "gltf", "fbx", "usda", "parquet", "anim"];
+/// The extensions of files with motion or arrays, in data sets and among outputs. They are no part of the name of a
+/// piece, and a row may name a file with any of them. All others belong to the name.
+const EXTENSIONS: [&str; 22] = [
+    "amc", "anim", "asf", "bvh", "c3d", "csv", "fbx", "glb", "gltf", "h5", "hdf5", "json", "mat", "npy", "npz",
+    "parquet", "pickle", "pkl", "pt", "trc", "usda", "vrma",
+];
 
 /// Replaces the clips of the inputs by the pieces of a list, with their mirror images if `--mirror` is given. Files
-/// without a piece become unused.
+/// without a piece become unused. Of several shares, the first alone reports the rows that cannot be used.
 ///
 /// # Errors
 /// [`Error::Usage`] if no row has a piece.
-pub fn cut(inputs: Inputs, list: &CutList, options: &Options) -> Result<Inputs, Error> {
+pub fn cut(inputs: Inputs, list: &CutList, options: &Options, share: Option<Share>) -> Result<Inputs, Error> {
     let Inputs { files, mut unused, mut failures, lists, mut warnings } = inputs;
-    let mut cutter = Cutter::new(&files, options.format.extension());
+    let mut cutter = Cutter::new(&files, &list.rows, options.format.extension());
     let mut messages = Vec::new();
     let mut absent: Vec<&CutRow> = Vec::new();
     for row in &list.rows {
@@ -53,7 +61,9 @@ pub fn cut(inputs: Inputs, list: &CutList, options: &Options) -> Result<Inputs, 
         return Err(Error::Usage(format!("{first}{more}")));
     }
     let path = list.path.display().to_string();
-    failures.extend(messages.into_iter().map(|message| Failure { path: path.clone(), clip: None, message }));
+    if share.is_none_or(|share| share.index == 0) {
+        failures.extend(messages.into_iter().map(|message| Failure { path: path.clone(), clip: None, message }));
+    }
     if !absent.is_empty() {
         let names = listed(absent.iter().map(|row| row.file.as_str()));
         let (count, all) = (absent.len(), list.rows.len());
@@ -110,19 +120,37 @@ struct Cutter<'a> {
     pieces: BTreeMap<usize, Vec<ListedClip>>,
     /// The row of each name.
     names: HashMap<String, usize>,
+    /// The paths of rows that go above the INPUT of a file, by the file. Paths of which one ends with the other count
+    /// as one.
+    longer: HashMap<usize, Vec<String>>,
     /// The extension of the outputs.
     extension: &'a str,
 }
 
 impl<'a> Cutter<'a> {
-    fn new(files: &'a [ClipFile], extension: &'a str) -> Self {
+    fn new(files: &'a [ClipFile], rows: &[CutRow], extension: &'a str) -> Self {
         let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
         for (index, file) in files.iter().enumerate() {
             let name = last_name(&file.below);
             let names = HashSet::from([name, stem(name)]);
             names.into_iter().for_each(|name| by_name.entry(name).or_default().push(index));
         }
-        Self { files, by_name, pieces: BTreeMap::new(), names: HashMap::new(), extension }
+        let (pieces, names, longer) = (BTreeMap::new(), HashMap::new(), HashMap::new());
+        let mut cutter = Self { files, by_name, pieces, names, longer, extension };
+        rows.iter().for_each(|row| cutter.note_longer(&row.file.replace('\\', "/")));
+        cutter
+    }
+
+    /// Notes the path of a row that goes above the INPUT of its file.
+    fn note_longer(&mut self, path: &str) {
+        let Ok(Some(Located { file, path, fit: Fit::Longer(_), .. })) = self.locate(path) else { return };
+        let path = format!("/{}", split(path).0.join("/"));
+        let known = self.longer.entry(file).or_default();
+        match known.iter().position(|known| known.ends_with(&path) || path.ends_with(known)) {
+            Some(index) if known[index].len() < path.len() => known[index] = path,
+            Some(_) => {}
+            None => known.push(path),
+        }
     }
 
     /// Adds the piece of a row. Returns a remark if an earlier row has the same piece.
@@ -181,12 +209,16 @@ impl<'a> Cutter<'a> {
     /// after `#`.
     fn find(&self, text: &str) -> Result<(usize, Option<&'a ListedClip>), Refusal> {
         let path = text.replace('\\', "/");
-        let named = path.rsplit_once('#');
-        let (file, clip) = match (self.find_file(&path)?, named) {
-            (Some(file), _) => (file, None),
-            (None, Some((path, clip))) => (self.find_file(path)?.ok_or_else(|| self.no_input(path))?, Some(clip)),
-            (None, None) => return Err(self.no_input(&path)),
+        let Some(Located { file, clip, fit, .. }) = self.locate(&path)? else {
+            return Err(self.no_input(path.rsplit_once('#').map_or(path.as_str(), |(path, _)| path)));
         };
+        if let Some(several) = self.longer.get(&file).filter(|paths| matches!(fit, Fit::Longer(_)) && paths.len() > 1) {
+            let below = &self.files[file].below;
+            let folders = listed(several.iter().map(|path| path.trim_start_matches('/')));
+            return Err(Refusal::Row(format!(
+                "the input {below} fits rows of several folders: {folders}; give the folder above them as INPUT"
+            )));
+        }
         let found = &self.files[file];
         let Ok(contents) = &found.contents else { return Ok((file, None)) };
         if contents.kind == Kind::Crowd {
@@ -213,8 +245,18 @@ impl<'a> Cutter<'a> {
         }
     }
 
+    /// The file that a row names; `None` if no file fits.
+    fn locate<'p>(&self, path: &'p str) -> Result<Option<Located<'p>>, Refusal> {
+        if let Some((file, fit)) = self.find_file(path)? {
+            return Ok(Some(Located { file, path, clip: None, fit }));
+        }
+        let Some((path, clip)) = path.rsplit_once('#') else { return Ok(None) };
+        let found = self.find_file(path)?;
+        Ok(found.map(|(file, fit)| Located { file, path, clip: Some(clip), fit }))
+    }
+
     /// The file that fits a path best; `None` if none fits.
-    fn find_file(&self, path: &str) -> Result<Option<usize>, Refusal> {
+    fn find_file(&self, path: &str) -> Result<Option<(usize, Fit)>, Refusal> {
         let (folders, name) = split(path);
         let none = Vec::new();
         let by_name = |name: &str| self.by_name.get(name).unwrap_or(&none);
@@ -224,16 +266,14 @@ impl<'a> Cutter<'a> {
             candidates.iter().filter_map(fit).collect()
         };
         let mut found = fits(by_name(name));
-        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-        if found.is_empty() && extension.bytes().all(|letter| letter.is_ascii_alphanumeric()) {
+        if found.is_empty() && has_known_extension(name) {
             found = fits(by_name(stem(name)));
         }
         found.sort();
-        let best = found.last().map(|(fit, _)| *fit);
-        let best: Vec<usize> = found.iter().filter(|(fit, _)| Some(*fit) == best).map(|(_, index)| *index).collect();
+        let Some(&(fit, _)) = found.last() else { return Ok(None) };
+        let best: Vec<usize> = found.iter().filter(|(other, _)| *other == fit).map(|(_, index)| *index).collect();
         match best.as_slice() {
-            [] => Ok(None),
-            [only] => Ok(Some(*only)),
+            [only] => Ok(Some((*only, fit))),
             several => {
                 let paths: Vec<String> =
                     several.iter().map(|&index| self.files[index].path.display().to_string()).collect();
@@ -253,16 +293,28 @@ impl<'a> Cutter<'a> {
         let mut files: Vec<&ClipFile> = self.files.iter().collect();
         files.sort_by_cached_key(common);
         let names = listed(files.iter().map(|file| file.below.as_str()));
-        Refusal::NoInput(format!("no input has this name; the inputs are {names}"))
+        let what = if self.by_name.contains_key(last_name(path)) { "path" } else { "name" };
+        Refusal::NoInput(format!("no input has this {what}; the inputs are {names}"))
     }
+}
+
+/// The file of a row.
+struct Located<'p> {
+    file: usize,
+    /// The path of the row, without the name of a clip.
+    path: &'p str,
+    /// The name of a clip, after `#`.
+    clip: Option<&'p str>,
+    fit: Fit,
 }
 
 /// How well the folders of a row fit those of a file. Later ones fit better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// The folders of the row end with those of the file below its INPUT, of which there are so many.
+    /// The folders of the row end with those of the file below its INPUT, of which there are so many, at least 1.
     Longer(usize),
-    /// The path of the file ends with the folders of the row.
+    /// The path of the file ends with the folders of the row. For a file directly in its INPUT, this may be the real
+    /// path.
     Shorter,
     /// The folders are those of the file below its INPUT.
     Exact,
@@ -277,6 +329,14 @@ impl Fit {
             Some(Self::Exact)
         } else if above.ends_with(folders) {
             Some(Self::Shorter)
+        } else if below.is_empty() {
+            // The folders of the row lie above the INPUT, where only the real path tells if they are those of the file.
+            let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+            let folder = folder.to_string_lossy().replace('\\', "/");
+            let (mut real, last) = split(&folder);
+            real.push(last);
+            real.ends_with(folders).then_some(Self::Shorter)
         } else {
             folders.ends_with(&below).then_some(Self::Longer(below.len()))
         }
@@ -294,14 +354,21 @@ fn last_name(path: &str) -> &str {
     split(path).1
 }
 
+/// Returns true for a path with one of the [`EXTENSIONS`].
+fn has_known_extension(path: &str) -> bool {
+    let extension = last_name(path).rsplit_once('.').map_or("", |(_, extension)| extension);
+    EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
 /// The path of an output below OUT that a row names.
 fn output_name(name: &str) -> Result<String, String> {
     let path = name.replace('\\', "/");
-    let extension = last_name(&path).rsplit_once('.').map_or("", |(_, extension)| extension);
-    let is_known = EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known));
-    let path = if is_known { stem(&path) } else { &path };
-    if path.contains('\0') || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+    let path = if has_known_extension(&path) { stem(&path) } else { &path };
+    if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Err(format!("the name of its output is {name:?}; expected a path below OUT"));
+    }
+    if path.contains(char::is_control) {
+        return Err(format!("the name of its output is {name:?}; expected a name without control characters"));
     }
     Ok(path.to_owned())
 }
@@ -332,7 +399,7 @@ mod tests {
             file("in/lift.gltf", "lift.gltf", &["rise", "fall"]),
             file("in/odd#1.bvh", "odd#1.bvh", &[""]),
         ];
-        let cutter = Cutter::new(&files, "npz");
+        let cutter = Cutter::new(&files, &[], "npz");
         let find = |text: &str| match cutter.find(text) {
             Ok((file, clip)) => format!("{file} {}", clip.unwrap().name),
             Err(Refusal::NoInput(reason) | Refusal::Row(reason)) => reason,
@@ -345,6 +412,7 @@ mod tests {
             ("more/walk", "1 more/walk"),
             ("in\\more\\walk.bvh", "1 more/walk"),
             ("/data/set/more/walk.bvh", "1 more/walk"),
+            ("walk.PKL", "0 walk"),
             ("run.001", "2 more/run.001"),
             ("run.001.fbx", "2 more/run.001"),
             ("a/both", "3 a/both"),
@@ -360,8 +428,10 @@ mod tests {
             ("both.bvh", "it fits several inputs: in/a/both.bvh, in/b/both.bvh; write more of the path"),
             ("lift.gltf", "the file has several clips; add #CLIP to its name: rise, fall"),
             ("lift#wave", "the file has no clip \"wave\" that is wanted, only rise, fall"),
+            ("walk.001", "no input has this name; the inputs are walk.bvh, more/walk.bvh, "),
+            ("other/walk.bvh", "no input has this path; the inputs are walk.bvh, more/walk.bvh, "),
             ("Walk.bvh", "no input has this name; the inputs are walk.bvh, more/walk.bvh, "),
-            ("other/run.001", "no input has this name; the inputs are more/run.001.bvh, walk.bvh, "),
+            ("other/run.001", "no input has this path; the inputs are more/run.001.bvh, walk.bvh, "),
         ] {
             assert!(find(text).starts_with(reason), "{text}: {}", find(text));
         }
@@ -374,6 +444,9 @@ mod tests {
             ("a/b", Ok("a/b")),
             ("a\\b.BVH", Ok("a/b")),
             ("v1.2", Ok("v1.2")),
+            ("a.c3d", Ok("a")),
+            ("a\nb", Err(())),
+            ("a\u{7f}", Err(())),
             ("../a", Err(())),
             ("/a", Err(())),
             ("a//b", Err(())),

@@ -4,8 +4,8 @@
 //! the pieces of them that a `cut_list` names. `places` checks that the outputs can be written and replace no input.
 //! `share` and `shards_file` select the files of a task, which are baked file by file: `file` and `stream` import,
 //! `frames` has what of a clip is baked, `measure` finds its contacts and what looks wrong, `sampler` poses, the
-//! formats write. `draft` gives outputs their names when they are complete. `manifest` lists the outputs that are there,
-//! and `check` compares them with the inputs.
+//! formats write. `draft` gives outputs their names when they are complete. `manifest` lists the outputs that are
+//! there, and `check` compares them with the inputs.
 
 mod args;
 mod check;
@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     };
     let mut inputs = Inputs::list(&args.inputs, out, &options, threads)?;
     if let Some(cuts) = &options.cuts {
-        inputs = cuts::cut(inputs, cuts, &options)?;
+        inputs = cuts::cut(inputs, cuts, &options, share)?;
     }
     places::check_folders(&inputs.files, &options, share)?;
     if args.check.is_some() {

@@ -2,15 +2,21 @@
 //!
 //! A frame needs the keys around it only, so that a window of some thousand keys gives the same numbers as the whole
 //! file. The size of the file decides between the two, so that all machines do the same.
+//!
+//! The window moves forward, and serves the pieces of the file in the order of their first frames. Pieces that begin
+//! before the window wait for a further pass over the file. Without pieces that overlap, one pass serves all.
 
 use std::cell::OnceCell;
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::BufReader;
+use std::ops::Range;
 
+use posse::bake::FrameGrid;
 use posse::import::bvh::{Keys, Reader, count_frames};
 use posse::{ClipId, Error, Library, SkeletonId};
 
 use crate::bake::clip::{Rig, UNBOUND};
-use crate::bake::facts::{Facts, HashingReader, SourceFacts, open_regular};
+use crate::bake::facts::{Facts, HashingReader, RunningHash, SourceFacts, open_regular};
 use crate::bake::frames::{ClipFrames, OwnRate};
 use crate::bake::inputs::{ClipFile, Kind, ListedClip};
 use crate::bake::job::{Fault, Job};
@@ -32,117 +38,206 @@ const BUFFER: usize = 1 << 20;
 /// A frame is posed from the keys around it, which are the same in all parts. Its numbers are those of the whole file,
 /// except where a rotation is constant over a part, but not over the file: it then has the bits of its key, without the
 /// rounding of slerp. Parts begin at the same frames for a piece as for the whole clip.
+///
+/// The last piece is complete when the file has been read to its end. A row that cannot be read is a fault of the file:
+/// the pieces that are complete by then stay, and the others are missing.
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault> {
     let hashed = OnceCell::new();
     let source = || {
         let hashed = hashed.get_or_init(|| file.source(Kind::Bvh).map_err(|error| error.to_string()));
         hashed.clone().map_err(Error::Usage)
     };
-    let mut known = None;
-    for clip in file.clips() {
-        if job.is_stopped() {
-            return Ok(());
-        }
-        if turn.is_none() && job.resume && job.keeps(file, clip, source) {
-            continue;
-        }
-        bake_clip(job, file, turn, clip, &mut known)?;
+    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, source);
+    let clips: Vec<&ListedClip> = file.clips().iter().filter(is_new).collect();
+    if clips.is_empty() || job.is_stopped() {
+        return Ok(());
     }
-    Ok(())
-}
-
-/// Bakes a clip. `known` is the source, once the file has been read to its end.
-fn bake_clip(
-    job: &Job,
-    file: &ClipFile,
-    turn: Option<&Turn>,
-    clip: &ListedClip,
-    known: &mut Option<SourceFacts>,
-) -> Result<(), Fault> {
-    let name = clip.name.as_str();
-    let input = HashingReader::new(open_regular(&file.path)?);
-    let sha256 = input.hash();
-    let mut reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
-    reader.set_frames(count_frames(&file.path)?.max(reader.frames()))?;
-    for warning in reader.warnings().iter().filter(|_| known.is_none()) {
-        job.warn(&format!("warning: {}: {warning}", file.path.display()));
-    }
+    let mut window = Window::open(file, None)?;
+    let mut warned = 0;
+    window.warn(job, file, &mut warned);
     let mut library = Library::new();
-    let own = library.add_skeleton(reader.skeleton().clone());
-    let own_joints = reader.skeleton().joints().len();
+    let own = library.add_skeleton(window.reader.skeleton().clone());
     let (skeleton, nodes) = match &job.options.rig {
         Some(rig) => {
             let Nodes { skeleton, joints, .. } = rig.add_to(&mut library)?;
             (skeleton, joints)
         }
-        None => (own, (0..own_joints).collect()),
+        None => (own, (0..window.reader.skeleton().joints().len()).collect()),
     };
     let rig = Rig::new(&library, skeleton, &nodes, job.options)?;
-    let rate = OwnRate { keys: bvh_fps(reader.frame_time()), has_frames: true };
-    let frames = match ClipFrames::new(clip.part.range, job.options.fps, rate, reader.duration()) {
-        Ok(frames) => frames,
-        // Other pieces of the file may be right.
-        Err(error) => {
-            job.fail(file, Some(name), error.into());
-            return Ok(());
+    let rate = OwnRate { keys: bvh_fps(window.reader.frame_time()), has_frames: true };
+    let mut pieces = Vec::new();
+    for clip in clips {
+        match ClipFrames::new(clip.part.range, job.options.fps, rate, window.reader.duration()) {
+            Ok(frames) => {
+                job.warn_of_frames(file, clip, &frames);
+                pieces.push(StreamedPiece { clip, frames });
+            }
+            // The others may be right.
+            Err(error) => job.fail(file, Some(&clip.name), error.into()),
         }
-    };
-    job.warn_of_frames(file, clip, &frames);
-    let grid = frames.grid;
-    let mut writer = rig.begin(job, turn, name)?;
-    let mut block = Block::new(&rig.layout);
-    let mut window = Window::new(reader, own_joints);
-    let velocities = rig.layout.has_velocities();
-    let (mut first, mut engine) = (frames.frames.start, String::new());
-    while first < frames.frames.end && !job.is_stopped() {
-        let most = window.frames(grid.fps());
-        let begin = first - first % most;
-        let last = grid.len().min(begin.saturating_add(most)) - 1;
-        let [from, to] =
-            if velocities { [grid.span(begin)[0], grid.span(last)[1]] } else { [begin, last].map(|at| grid.time(at)) };
-        window.cover(from, to)?;
-        let (part, id) = window.library(job, &library, [own, skeleton])?;
-        let mut sampler = job.engines.open(&part)?;
-        let end = frames.frames.end.min(last + 1);
-        while first < end && !job.is_stopped() {
-            let block_end = block.end(first, end);
-            block.fill(&mut sampler, &rig.layout, &frames, Motion::Clip(id), first..block_end)?;
-            writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
-            job.progress.add_frames(block.times.len());
-            first = block_end;
-        }
-        engine = sampler.name();
     }
-    if job.is_stopped() {
-        return Ok(());
+    if turn.is_none() {
+        pieces.sort_by_key(|piece| (piece.frames.frames.start, piece.frames.frames.end));
     }
-    let source = match known {
-        Some(source) => source.clone(),
-        None => {
-            window.read_rest()?;
-            let sha256 = sha256.digits();
-            known.insert(SourceFacts { path: file.below.clone(), sha256, ..SourceFacts::default() }).clone()
+    // Pieces that are complete before the end of the file state its hash, too.
+    let source = (pieces.len() > 1).then(source).transpose()?;
+    let streamed = StreamedFile { job, file, turn, rig, skeletons: [own, skeleton] };
+    while !pieces.is_empty() && !job.is_stopped() {
+        let later = streamed.bake_in_order(pieces, &mut window, source.as_ref());
+        window.warn(job, file, &mut warned);
+        pieces = later?;
+        if !pieces.is_empty() {
+            window = Window::open(file, Some(window.reader.frames()))?;
         }
-    };
-    let facts = rig.facts(job.options, clip, &frames, source, engine);
-    let facts = Facts { warnings: Vec::from_iter(frames.warning.clone()), ..facts };
-    rig.finish(job, writer, &facts)?;
-    job.count_baked(file, &facts, frames.count());
+    }
     Ok(())
 }
 
+/// A piece of a file, or its whole clip.
+struct StreamedPiece<'a> {
+    clip: &'a ListedClip,
+    frames: ClipFrames,
+}
+
+/// A file that is read in parts, with the skeletons of the file and of the clips.
+struct StreamedFile<'a, 'w> {
+    job: &'a Job<'a>,
+    file: &'a ClipFile,
+    turn: Option<&'a Turn<'a, 'w>>,
+    rig: Rig<'a>,
+    skeletons: [SkeletonId; 2],
+}
+
+impl StreamedFile<'_, '_> {
+    /// Bakes the pieces that a window comes by, and returns the others. In the files of a share, pieces keep their
+    /// order. The faults of a piece are recorded. Fails if the file cannot be read.
+    fn bake_in_order<'p>(
+        &self,
+        pieces: Vec<StreamedPiece<'p>>,
+        window: &mut Window,
+        source: Option<&SourceFacts>,
+    ) -> Result<Vec<StreamedPiece<'p>>, Fault> {
+        let Self { job, file, turn, .. } = self;
+        let (count, mut later) = (pieces.len(), Vec::new());
+        for (index, piece) in pieces.into_iter().enumerate() {
+            if turn.is_some() && !later.is_empty() || self.is_behind(&piece, window) {
+                later.push(piece);
+                continue;
+            }
+            let is_last = index + 1 == count && later.is_empty();
+            let baked = self.bake(&piece, window, source, is_last);
+            if let Err(fault) = baked {
+                // No later piece can be read.
+                if window.is_broken {
+                    return Err(fault);
+                }
+                job.fail(file, Some(&piece.clip.name), fault);
+            }
+            if job.is_stopped() {
+                break;
+            }
+        }
+        Ok(later)
+    }
+
+    /// Returns true if a window has passed the first keys of a piece.
+    fn is_behind(&self, piece: &StreamedPiece, window: &Window) -> bool {
+        let grid = &piece.frames.grid;
+        let part = window.part(grid, piece.frames.frames.start);
+        // A piece whose keys are too many fails when it is baked.
+        window.keys_of(grid, &part, self.rig.layout.has_velocities()).is_ok_and(|keys| !window.has_ahead(&keys))
+    }
+
+    /// Bakes a piece. For the last one, or without the source, reads the file to its end.
+    fn bake(
+        &self,
+        piece: &StreamedPiece,
+        window: &mut Window,
+        source: Option<&SourceFacts>,
+        is_last: bool,
+    ) -> Result<(), Fault> {
+        let Self { job, file, rig, skeletons, .. } = self;
+        let StreamedPiece { clip, frames } = piece;
+        let grid = frames.grid;
+        let mut writer = rig.begin(job, self.turn, &clip.name)?;
+        let mut block = Block::new(&rig.layout);
+        let (mut first, mut engine) = (frames.frames.start, String::new());
+        while first < frames.frames.end && !job.is_stopped() {
+            let part = window.part(&grid, first);
+            let keys = window.keys_of(&grid, &part, rig.layout.has_velocities())?;
+            window.cover(&keys)?;
+            let (library, id) = window.library(job, rig.library, *skeletons)?;
+            let mut sampler = job.engines.open(&library)?;
+            let end = frames.frames.end.min(part.end);
+            while first < end && !job.is_stopped() {
+                let block_end = block.end(first, end);
+                block.fill(&mut sampler, &rig.layout, frames, Motion::Clip(id), first..block_end)?;
+                writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
+                job.progress.add_frames(block.times.len());
+                first = block_end;
+            }
+            engine = sampler.name();
+        }
+        if job.is_stopped() {
+            return Ok(());
+        }
+        let source = match source {
+            Some(source) if !is_last => source.clone(),
+            known => {
+                window.read_rest()?;
+                let sha256 = window.sha256.digits();
+                if known.is_some_and(|known| known.sha256 != sha256) {
+                    return Err(Error::Usage("the file has changed while it was read; run again".into()).into());
+                }
+                SourceFacts { path: file.below.clone(), sha256, ..SourceFacts::default() }
+            }
+        };
+        let facts = rig.facts(job.options, clip, frames, source, engine);
+        let facts = Facts { warnings: Vec::from_iter(frames.warning.clone()), ..facts };
+        rig.finish(job, writer, &facts)?;
+        job.count_baked(file, &facts, frames.count());
+        Ok(())
+    }
+}
+
+/// The input of a reader.
+type Input = BufReader<HashingReader<File>>;
+
 /// The keys of a file around the frames that are posed.
-struct Window<R: BufRead> {
-    reader: Reader<R>,
+struct Window {
+    reader: Reader<Input>,
+    /// The hash of what has been read.
+    sha256: RunningHash,
     keys: Keys,
     /// The number of keys of a window.
     most: u64,
+    /// True if the file cannot be read any further.
+    is_broken: bool,
 }
 
-impl<R: BufRead> Window<R> {
-    fn new(reader: Reader<R>, joints: usize) -> Self {
+impl Window {
+    /// Opens a file before its first row. Without the number of its rows, they are counted.
+    fn open(file: &ClipFile, rows: Option<u64>) -> Result<Self, Error> {
+        let input = HashingReader::new(open_regular(&file.path)?);
+        let sha256 = input.hash();
+        let mut reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
+        let rows = match rows {
+            Some(rows) => rows,
+            None => count_frames(&file.path)?.max(reader.frames()),
+        };
+        reader.set_frames(rows)?;
+        let joints = reader.skeleton().joints().len();
         let most = (WINDOW_BYTES / KEY_BYTES / joints.max(1)).clamp(64, 8192) as u64;
-        Self { reader, keys: Keys::new(), most }
+        Ok(Self { reader, sha256, keys: Keys::new(), most, is_broken: false })
+    }
+
+    /// Prints the warnings of the file after those that have been printed.
+    fn warn(&self, job: &Job, file: &ClipFile, printed: &mut usize) {
+        for warning in self.reader.warnings().iter().skip(*printed) {
+            job.warn(&format!("warning: {}: {warning}", file.path.display()));
+        }
+        *printed = self.reader.warnings().len().max(*printed);
     }
 
     /// The number of frames at a rate that a window serves, at least 1.
@@ -152,8 +247,21 @@ impl<R: BufRead> Window<R> {
         ((seconds * fps) as u64).max(1)
     }
 
-    /// Reads on until the keys around two times and between them are there, and drops earlier ones.
-    fn cover(&mut self, from: f64, to: f64) -> Result<(), Error> {
+    /// The part of all frames that has a frame: the frames that a window serves.
+    fn part(&self, grid: &FrameGrid, frame: u64) -> Range<u64> {
+        let most = self.frames(grid.fps());
+        let begin = frame - frame % most;
+        begin..grid.len().min(begin.saturating_add(most))
+    }
+
+    /// The keys around the frames of a part and between them. Fails for more keys than are kept in memory.
+    fn keys_of(&self, grid: &FrameGrid, part: &Range<u64>, velocities: bool) -> Result<Range<u64>, Error> {
+        let last = part.end - 1;
+        let [from, to] = if velocities {
+            [grid.span(part.start)[0], grid.span(last)[1]]
+        } else {
+            [part.start, last].map(|at| grid.time(at))
+        };
         let last_key = self.reader.frames().saturating_sub(1);
         // A key more on each side, because the quotients are rounded.
         let key = |time: f64| if last_key == 0 { 0.0 } else { time / self.reader.frame_time() };
@@ -167,11 +275,25 @@ impl<R: BufRead> Window<R> {
                  and angvel"
             )));
         }
+        Ok(first..end)
+    }
+
+    /// Returns true if [`cover`](Self::cover) leaves the keys of a range, and no others.
+    fn has_ahead(&self, keys: &Range<u64>) -> bool {
+        keys.start >= self.keys.first() && self.next_key() <= keys.end
+    }
+
+    /// The key after those of the window.
+    fn next_key(&self) -> u64 {
+        self.keys.first() + self.keys.len() as u64
+    }
+
+    /// Reads on until the keys of a range are there, and drops earlier ones.
+    fn cover(&mut self, keys: &Range<u64>) -> Result<(), Error> {
         loop {
-            let before = usize::try_from(first.saturating_sub(self.keys.first())).unwrap_or(usize::MAX);
+            let before = usize::try_from(keys.start.saturating_sub(self.keys.first())).unwrap_or(usize::MAX);
             self.keys.drop_front(before);
-            let next = self.keys.first() + self.keys.len() as u64;
-            if next >= end || self.read(end - next)? == 0 {
+            if self.next_key() >= keys.end || self.read(keys.end - self.next_key())? == 0 {
                 return Ok(());
             }
         }
@@ -179,7 +301,9 @@ impl<R: BufRead> Window<R> {
 
     /// Reads up to `count` keys, at most those of a window.
     fn read(&mut self, count: u64) -> Result<usize, Error> {
-        self.reader.read(count.min(self.most) as usize, &mut self.keys)
+        let read = self.reader.read(count.min(self.most) as usize, &mut self.keys);
+        self.is_broken |= read.is_err();
+        read
     }
 
     /// A library with the keys as a clip. The skeletons are that of the file, and the one that the clip animates.

@@ -100,20 +100,29 @@ fn all_formats_have_the_frames_of_a_range() {
     assert!((clip.duration() - 9.0 * 0.00833333).abs() < 1e-6, "{}", clip.duration());
 }
 
-#[test]
-fn long_files_are_cut_to_the_same_bits() {
-    let bench = Bench::new();
-    // More than 8 MiB, which are read in parts of 8,192 keys. The knee is constant in the second part, where its bits
-    // are those of its keys.
-    let mut text = bvh(0, 0.0).replace("Frames: 0", "Frames: 9000");
-    for frame in 0..9000 {
+/// The rows of a file of more than 8 MiB, which is read in parts of 8,192 keys. The knee is constant in the second
+/// part, where its bits are those of its keys.
+fn long_rows() -> Vec<String> {
+    let row = |frame: usize| {
         let line = bvh_frame(frame, 0.0);
         let numbers: Vec<&str> = line.split_whitespace().collect();
         let knee = if frame < 8100 { &numbers[6..] } else { &["0.1", "20.3", "7.7"] };
-        text += &format!("{} {}{}\n", numbers[..6].join(" "), knee.join(" "), " ".repeat(940));
-    }
+        format!("{} {}{}\n", numbers[..6].join(" "), knee.join(" "), " ".repeat(940))
+    };
+    (0..9000).map(row).collect()
+}
+
+/// A file of these rows.
+fn long_bvh(rows: &[String]) -> String {
+    let text = bvh(0, 0.0).replace("Frames: 0", &format!("Frames: {}", rows.len())) + &rows.concat();
     assert!(text.len() > 8 << 20);
-    bench.write("long.bvh", text);
+    text
+}
+
+#[test]
+fn long_files_are_cut_to_the_same_bits() {
+    let bench = Bench::new();
+    bench.write("long.bvh", long_bvh(&long_rows()));
     let bake = |out: &str, arguments: &[&str]| {
         bench.baked(&[&["long.bvh", "--arrays", ARRAYS, "-o", out], arguments].concat());
     };
@@ -136,6 +145,69 @@ fn long_files_are_cut_to_the_same_bits() {
         assert_eq!(source(&cut)["sha256"], source(&whole)["sha256"]);
     }
     assert_eq!(failures(&bench)[0]["clip"], "long@9000-9001");
+}
+
+#[test]
+fn pieces_of_long_files_may_overlap_in_any_order() {
+    let bench = Bench::new();
+    bench.write("long.bvh", long_bvh(&long_rows()));
+    bench.baked(&["long.bvh", "--arrays", ARRAYS, "-o", "whole"]);
+    let whole = npz(&bench.path("whole/long.npz"));
+    let pieces = [(8300, 8999), (100, 8400), (8200, 8250), (0, 50), (4000, 8193), (40, 60), (8190, 8191), (8500, 8500)];
+    let rows: String = pieces.iter().map(|(first, last)| format!("long,{first},{last}\n")).collect();
+    bench.write("cuts.csv", rows);
+    bench.baked(&["long.bvh", "--arrays", ARRAYS, "-o", "baked", "--cuts", "cuts.csv"]);
+    for (first, last) in pieces {
+        let cut = npz(&bench.path(&format!("baked/long@{first}-{last}.npz")));
+        assert_cut(&whole, &cut, first, last);
+        assert_eq!(source(&cut)["sha256"], source(&whole)["sha256"]);
+    }
+    // With --resume, only the pieces that are missing are read.
+    fs::remove_file(bench.path("baked/long@8190-8191.npz")).unwrap();
+    fs::remove_file(bench.path("baked/long@0-50.npz")).unwrap();
+    let output =
+        bench.bake(&["long.bvh", "--arrays", ARRAYS, "-o", "baked", "--cuts", "cuts.csv", "--resume", "--json"]);
+    assert_code(&output, 0);
+    let lines = json_lines(&output.stdout);
+    let baked: Vec<&Value> = lines.iter().filter(|line| line["status"] == "baked").map(|line| &line["clip"]).collect();
+    assert_eq!((lines.len(), baked), (8, vec![&json!("long@0-50"), &json!("long@8190-8191")]));
+    for (first, last) in [(0, 50), (8190, 8191)] {
+        assert_cut(&whole, &npz(&bench.path(&format!("baked/long@{first}-{last}.npz"))), first, last);
+    }
+}
+
+#[test]
+fn a_row_that_cannot_be_read_fails_a_long_file_from_there_on() {
+    let bench = Bench::new();
+    let mut rows = long_rows();
+    rows[8500] = rows[8500].replacen(' ', " ? ", 1);
+    bench.write("long.bvh", long_bvh(&rows));
+    bench.write("cuts.csv", "long,8150,8300\nlong,5,9\nlong,8200,\n");
+    let output = bench.bake(&["long.bvh", "-o", "baked", "--cuts", "cuts.csv"]);
+    assert_refused(&output, &["error: long.bvh: line ", "1 of 3 clips, 5 frames", "1 bad input,"]);
+    assert_eq!(bench.names("baked"), ["failed-00000.jsonl", "long@5-9.npz"]);
+    assert_eq!(failures(&bench)[0]["clip"], Value::Null);
+}
+
+#[test]
+fn warnings_about_rows_of_long_files_are_printed_once() {
+    let bench = Bench::new();
+    let mut rows = long_rows();
+    for row in &mut rows[8500..8600] {
+        *row = row.replace('.', ",");
+    }
+    bench.write("long.bvh", long_bvh(&rows));
+    let bake = |out: &str, cuts: &[&str]| {
+        let output = bench.bake(&[&["long.bvh", "-o", out], cuts].concat());
+        assert_code(&output, 0);
+        let warning = "the comma of a number is read as a decimal point";
+        assert_eq!(stderr(&output).matches(warning).count(), 1, "{}", stderr(&output));
+        assert!(stderr(&output).contains("warning: long.bvh: line "), "{}", stderr(&output));
+    };
+    bake("whole", &[]);
+    // Pieces that overlap, so that the file is read twice.
+    bench.write("cuts.csv", "long,8100,8999\nlong,8110,8900\n");
+    bake("baked", &["--cuts", "cuts.csv"]);
 }
 
 #[test]
@@ -307,4 +379,91 @@ fn lists_and_crowds_are_no_places_and_no_clips() {
     let output = bench.bake(&["two.json", "clips/0.bvh", "-o", "crowd", "--cuts", "cuts.csv"]);
     assert_refused(&output, &["row 1 (two): it is a crowd file, which has a clock and no frames"]);
     assert_eq!(bench.names("crowd"), ["0@0-1.npz", "failed-00000.jsonl"]);
+}
+
+#[test]
+fn rows_of_other_folders_do_not_fit() {
+    let bench = Bench::new();
+    bench.write("subjectA/walk.bvh", bvh(20, 0.0));
+    bench.write("subjectA/x/run.bvh", bvh(20, 0.0));
+    bench.write("cuts.csv", "subjectA/walk.bvh,0,5,a\nsubjectB/walk.bvh,0,5,b\n");
+    // The real path of the input tells, however the input is written.
+    for (folder, input) in [(".", "subjectA"), (".", "subjectA/walk.bvh"), ("subjectA", "."), ("subjectA", "walk.bvh")]
+    {
+        let (out, cuts) = (bench.path("baked"), bench.path("cuts.csv"));
+        let mut command = bench.command(&[input, "-o", out.to_str().unwrap(), "--cuts", cuts.to_str().unwrap()]);
+        let output = command.current_dir(bench.path(folder)).output().unwrap();
+        assert_refused(&output, &["row 2 (subjectB/walk.bvh): no input has this path; the inputs are walk.bvh"]);
+        assert_eq!(bench.names("baked"), ["a.npz", "failed-00000.jsonl"], "{folder} {input}");
+        fs::remove_dir_all(out).unwrap();
+    }
+    // Rows of one longer path fit a file below the input. Those of two may be other files.
+    let longer = "data/P/x/run,0,5,a\nP/x/run.bvh,6,9,b\n/mnt/data/P/x/run.npy,1,2,c\n";
+    bench.write("cuts.csv", longer);
+    bench.baked(&["subjectA", "-o", "baked", "--cuts", "cuts.csv"]);
+    assert_eq!(bench.names("baked"), ["a.npz", "b.npz", "c.npz"]);
+    bench.write("cuts.csv", format!("{longer}Q/x/run.bvh,0,5,d\nx/run,0,1,e\n"));
+    let output = bench.bake(&["subjectA", "-o", "two", "--cuts", "cuts.csv"]);
+    let refusal = "the input x/run.bvh fits rows of several folders: mnt/data/P/x, Q/x; give the folder above";
+    assert_refused(&output, &["row 1 (data/P/x/run)", "row 2", "row 3", "row 4 (Q/x/run.bvh)", refusal]);
+    assert_eq!(bench.names("two"), ["e.npz", "failed-00000.jsonl"]);
+}
+
+#[test]
+fn unknown_extensions_belong_to_the_names_of_files() {
+    let bench = Bench::new();
+    bench.write("clips/walk.bvh", bvh(20, 0.0));
+    bench.write("clips/run.001.bvh", bvh(20, 0.0));
+    bench.write("cuts.csv", "walk.001,0,5,a\nrun.001,0,5,b\nwalk.pkl,0,5,c\nwalk.C3D,6,9,d.c3d\nwalk,0,1,v1.2\n");
+    let output = bench.bake(&["clips", "-o", "baked", "--cuts", "cuts.csv"]);
+    assert_refused(&output, &["row 1 (walk.001): no input has this name; the inputs are walk.bvh", "1 bad input,"]);
+    assert_eq!(bench.names("baked"), ["b.npz", "c.npz", "d.npz", "failed-00000.jsonl", "v1.2.npz"]);
+}
+
+#[test]
+fn the_first_row_is_a_row_or_a_head_line_with_known_columns() {
+    let bench = Bench::with_clips();
+    for (row, reason) in [("2,1.5,3.5", "\"1.5\" is no frame"), ("2,-1,-1", "\"-1\" is no frame")] {
+        bench.write("cuts.csv", format!("{row}\n0,0,5,a\n"));
+        let output = bench.bake(&["clips", "-o", "baked", "--cuts", "cuts.csv"]);
+        assert_refused(&output, &[&format!("cuts.csv: row 1 (2): {reason}"), "1 bad input,"]);
+        assert_eq!(bench.names("baked"), ["a.npz", "failed-00000.jsonl"]);
+    }
+    bench.write("cuts.csv", "Datei,von,bis\n0,0,5\n");
+    let output = bench.bake(&["clips", "-o", "no", "--cuts", "cuts.csv"]);
+    let columns = "expected file (or filename, filepath, path, ";
+    assert_refused(
+        &output,
+        &["cuts.csv: row 1: the head line Datei, von, bis has no column file, first, last", columns],
+    );
+    assert!(!bench.path("no").exists());
+    bench.write("cuts.csv", "Begin;End;Clip\n0;5;0\n");
+    bench.baked(&["clips", "-o", "head", "--cuts", "cuts.csv"]);
+    assert_eq!(bench.names("head"), ["0@0-5.npz"]);
+}
+
+#[test]
+fn an_open_quote_takes_no_other_rows() {
+    let bench = Bench::with_clips();
+    bench.write("cuts.csv", "0,0,5,a\n2,0,5,\"b\n3,0,5,c\n0,1,2,\"d\n e\"\n2,1,2,\"f, g\"\n");
+    let output = bench.bake(&["clips", "-o", "baked", "--cuts", "cuts.csv"]);
+    let control = "row 4 (0): the name of its output is \"d\\n e\"; expected a name without control characters";
+    assert_refused(&output, &["row 2 (2,0,5,\"b): a quote at the beginning of a cell does not close", control]);
+    assert_eq!(bench.names("baked"), ["a.npz", "c.npz", "f, g.npz", "failed-00000.jsonl"]);
+}
+
+#[test]
+fn the_first_share_reports_the_rows_that_cannot_be_used() {
+    let bench = Bench::with_clips();
+    bench.write("cuts.csv", "2,0,9\n0,0,x\n3,0,9\nnone,0,1\n");
+    let bake = |share: &str| bench.bake(&["clips", "-o", "baked", "--cuts", "cuts.csv", "--shard", share]);
+    let output = bake("0/2");
+    assert_refused(&output, &["cuts.csv: row 2 (0)", "cuts.csv: row 4 (none)", "2 bad inputs,"]);
+    let output = bake("1/2");
+    assert_code(&output, 0);
+    assert!(!stderr(&output).contains("error"), "{}", stderr(&output));
+    assert_eq!(bench.names("baked"), ["2@0-9.npz", "3@0-9.npz", "failed-00000.jsonl", "shards.json"]);
+    let check = |share: &str| bench.bake(&["--check", "baked", "clips", "--cuts", "cuts.csv", "--shard", share]);
+    assert_code(&check("0/2"), 1);
+    assert_code(&check("1/2"), 0);
 }
