@@ -82,7 +82,7 @@ fn the_walk_has_no_skate() {
     let mut library = Library::new();
     let (_, walk) = import(&mut library, THIGH_AND_CALF, FRAMES);
     let (quality, contacts) = MotionQuality::of_clip(&library, walk, FPS, GroundLevel::Auto).unwrap();
-    let feet = quality.feet.unwrap();
+    let feet = quality.feet.as_ref().unwrap();
     assert!((quality.unit - 0.85).abs() < 1e-9, "leg {}", quality.unit);
     for foot in 0..2 {
         assert!((contacts.share(foot) - STANCE).abs() < 0.1, "{feet:?}");
