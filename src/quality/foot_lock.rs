@@ -4,7 +4,11 @@
 //! goals of crowds in place of their own solver. In a contact, the pivot of a foot (its toe) is moved sideways onto the
 //! mean of its places, and the ankle with it: the foot keeps its rotation and its height, so that it still rolls. The
 //! mean is the place that asks for the least changes. Before and after a contact, the offset of its first or last frame
-//! is blended in and out.
+//! is blended in and out, in half of the gap to the neighbouring contact at most: in the middle of a gap, a foot is
+//! free.
+//!
+//! A clip is no circle here: a contact that lasts across the seam of a loop is one contact at the end of the clip and
+//! another at its beginning, each held at its own mean. The held foot can jump there by the distance between both.
 //!
 //! A leg is never stretched: an offset that would take the ankle farther from the hip than 0.995 of the leg is cut
 //! there, so that knees do not snap straight. What is cut still slides.
@@ -18,7 +22,7 @@ use crate::quality::stance::Stance;
 use crate::reference::values::{Values, model_matrices};
 use crate::retarget::feet::Foot;
 
-/// The seconds of blending before and after a contact.
+/// The most seconds of blending before and after a contact.
 const BLEND: f64 = 0.1;
 /// The largest distance of an ankle from its hip, as a share of the lengths of both bones.
 const MAX_REACH: f64 = 0.995;
@@ -97,13 +101,15 @@ impl FootLock {
     }
 
     /// The goals at a time of the clip in seconds, from the pose of the clip in the library: one per foot that is in
-    /// contact or near to it. None for a clip whose root joint moves the instance, because its poses lack that
+    /// contact or near to it. Times outside of the clip are moved to its ends, as its poses are. None for a clip whose root joint moves the instance, because its poses lack that
     /// movement.
     ///
     /// # Panics
     /// If the clip is not in the library.
     pub fn goals(&self, library: &Library, time: f64) -> Vec<Goal> {
         let clip = library.clip(self.clip);
+        // The pose stays as it is outside of the clip, and so does the ground.
+        let time = time.max(0.0).min(clip.duration());
         let since = time - self.start;
         let is_near = |foot: usize| self.nearest(foot, since).is_some();
         if clip.root_motion.is_some() || !(0..self.chains.len()).any(is_near) {
@@ -126,19 +132,29 @@ impl FootLock {
     }
 
     /// The contact of a foot at a time since the first frame or nearest to it, with its weight: 1 in the contact, less
-    /// before and after it.
+    /// before and after it, and 0 in the middle between two contacts.
     fn nearest(&self, foot: usize, since: f64) -> Option<(usize, f64)> {
         let contacts = self.contacts.of_foot(foot);
         let (fps, time) = (self.contacts.fps(), self.clamped(since));
-        let distance = |index: usize| {
+        let ends = |index: usize| {
             let frames = &contacts[index].frames;
-            let (from, to) = (frames.start as f64 / fps, frames.end.saturating_sub(1) as f64 / fps);
+            [frames.start as f64 / fps, frames.end.saturating_sub(1) as f64 / fps]
+        };
+        let distance = |index: usize| {
+            let [from, to] = ends(index);
             (from - time).max(time - to).max(0.0)
         };
         let next = contacts.partition_point(|contact| (contact.frames.end as f64) <= time * fps);
         let candidates = [next.checked_sub(1), Some(next).filter(|next| *next < contacts.len())].into_iter().flatten();
         let nearest = candidates.min_by(|one, other| distance(*one).total_cmp(&distance(*other)))?;
-        let left = 1.0 - distance(nearest) / BLEND;
+        let [from, to] = ends(nearest);
+        let gap = if time < from {
+            nearest.checked_sub(1).map(|before| from - ends(before)[1])
+        } else {
+            Some(nearest + 1).filter(|after| *after < contacts.len()).map(|after| ends(after)[0] - to)
+        };
+        let blend = gap.map_or(BLEND, |gap| BLEND.min(0.5 * gap));
+        let left = 1.0 - distance(nearest) / blend;
         (left > 0.0).then(|| (nearest, left * left * (3.0 - 2.0 * left)))
     }
 
@@ -179,6 +195,64 @@ fn within_reach(place: DVec3, offset: DVec3, reach: f64) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quality::contacts::{self, ContactFinder, FootPoint};
+
+    const FPS: f64 = 60.0;
+    /// The speed of a foot that slides.
+    const SLIDE: f64 = 0.12;
+
+    /// A figure that stands on one leg and slides along X: the hip, the knee and the ankle, which is lifted by a height.
+    fn sliding(time: f64, lifted: f64) -> [DAffine3; 3] {
+        let joints = [DVec3::new(0.0, 0.8, 0.0), DVec3::new(0.0, 0.45, 0.2), DVec3::new(0.0, 0.1 + lifted, 0.0)];
+        joints.map(|place| DAffine3::from_translation(place + SLIDE * time * DVec3::X))
+    }
+
+    /// A foot slides for 1 s, is lifted for 0.1 s, and slides again. The offsets of both contacts have opposite signs.
+    #[test]
+    fn a_foot_does_not_jump_between_contacts() {
+        let is_lifted = |time: f64| time > 1.0 - 1e-9 && time < 1.1 - 1e-9;
+        let mut finder = ContactFinder::new(0.0);
+        for frame in 0..126_u32 {
+            let time = f64::from(frame) / FPS;
+            let height = if is_lifted(time) { 0.5 } else { 0.0 };
+            finder.add(&[FootPoint { place: sliding(time, 0.0)[2].translation, height, speed: SLIDE }]);
+        }
+        let contacts = contacts::finish(vec![finder], FPS, 126);
+        let frames: Vec<_> = contacts.of_foot(0).iter().map(|contact| contact.frames.clone()).collect();
+        assert_eq!(frames, [0..60, 66..126]);
+
+        // Neither the library nor its clip is looked at.
+        let library = crate::demo::library().unwrap();
+        let clip = library.find_clip("idle").unwrap();
+        let foot = Foot { name: String::new(), side: "left", leg: [0, 1, 2], toe: None };
+        let stance = Stance {
+            feet: vec![foot.clone()],
+            body: vec![true; 3],
+            unit: 1.0,
+            up: DVec3::Y,
+            ground: 0.0,
+            ground_velocity: DVec3::ZERO,
+            standing: vec![vec![0.0]],
+        };
+        let lock = FootLock::new(clip, Vec::new(), stance, contacts);
+        let ankle = |time: f64| {
+            let matrices = sliding(time, if is_lifted(time) { 0.05 } else { 0.0 });
+            let held = lock.hold(0, &foot, &matrices, time);
+            let offset = held.map_or(DVec3::ZERO, |hold| hold.weight * hold.offset);
+            matrices[2].translation.x + offset.x
+        };
+        // In a contact, the foot is held at its mean place.
+        assert!((ankle(0.25) - ankle(0.75)).abs() < 1e-9);
+        // An offset of at most 0.06 m is blended out within half of the gap of 7 frames. The steepest slope of the
+        // weight is 1.5.
+        let (step, half_gap) = (0.1 / FPS, 3.5 / FPS);
+        let largest = (SLIDE + 1.5 * 0.06 / half_gap) * step;
+        for count in 0..1250_u32 {
+            let time = f64::from(count) * step;
+            let length = (ankle(time + step) - ankle(time)).abs();
+            assert!(length <= largest + 1e-9, "{length} m after {time} s, at most {largest} m");
+        }
+    }
 
     /// On a circle of 5 around the origin, (0, 3) can go 4 to the side.
     #[test]

@@ -87,7 +87,8 @@ pub struct Jump {
     pub size: f64,
 }
 
-/// The difference of the last frame of a clip from its first one.
+/// The difference of the last frame of a clip from its first one. The last frame is that at the largest multiple of
+/// `1 / fps` within the duration, so up to `1 / fps` before the end of the clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoopSeam {
     /// The root mean square of the distances of all joints, in leg lengths.

@@ -1,7 +1,8 @@
 //! The feet of a human, by the roles of its joints.
 
 use crate::model::{Library, SkeletonId};
-use crate::retarget::body::{Body, SIDES};
+use crate::reference::values::{Values, model_matrices};
+use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::joint_map::are_joints;
 
 /// A foot of a human, with the leg that it belongs to.
@@ -29,7 +30,7 @@ impl Foot {
     }
 
     /// The feet of a skeleton of a library, the left one first. Empty unless the hips and both legs down to the feet
-    /// are known, by the roles of retargeting.
+    /// are known, by the roles of retargeting, and the legs have a length in the rest pose.
     ///
     /// # Panics
     /// If the skeleton does not exist.
@@ -51,6 +52,10 @@ impl Foot {
 
     pub(crate) fn of_body(library: &Library, skeleton: SkeletonId, body: &Body) -> Vec<Self> {
         if !body.has_legs() {
+            return Vec::new();
+        }
+        let rest = model_matrices(library.skeleton(skeleton), &Values::at_rest(library.skeleton(skeleton)).local);
+        if Figure::new(body, &rest).leg().is_none() {
             return Vec::new();
         }
         let joints = library.skeleton(skeleton).joints();

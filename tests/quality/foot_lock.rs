@@ -160,6 +160,21 @@ fn every_engine_holds_feet() {
     });
 }
 
+/// Beyond the ends of a clip, its pose stays, and the ground under it, too.
+#[test]
+fn feet_stay_beyond_the_ends_of_a_clip() {
+    let library = posse::demo::library().unwrap();
+    let clip = library.find_clip("walk").unwrap();
+    let locked = Locked::new((library, clip));
+    assert!(locked.stance.ground_velocity.length() > 0.0);
+    let duration = locked.library.clip(clip).duration();
+    for (beyond, end) in [(100.0, duration), (-100.0, 0.0)] {
+        let goals = locked.lock.goals(&locked.library, end);
+        assert!(!goals.is_empty(), "no foot is held at {end} s");
+        assert_eq!(locked.lock.goals(&locked.library, beyond), goals, "at {beyond} s");
+    }
+}
+
 /// A walk on the spot has feet that move with the ground: they are held on it. Where its knees are straight, the reach
 /// of a leg leaves a part.
 #[test]
