@@ -101,8 +101,8 @@ impl FootLock {
     }
 
     /// The goals at a time of the clip in seconds, from the pose of the clip in the library: one per foot that is in
-    /// contact or near to it. Times outside of the clip are moved to its ends, as its poses are. None for a clip whose root joint moves the instance, because its poses lack that
-    /// movement.
+    /// contact or near to it. Times outside of the clip are moved to its ends, as its poses are. None for a
+    /// clip whose root joint moves the instance, because its poses lack that movement.
     ///
     /// # Panics
     /// If the clip is not in the library.
@@ -201,7 +201,7 @@ mod tests {
     /// The speed of a foot that slides.
     const SLIDE: f64 = 0.12;
 
-    /// A figure that stands on one leg and slides along X: the hip, the knee and the ankle, which is lifted by a height.
+    /// A leg that slides along X: the hip, the knee and the ankle, which is lifted by a height.
     fn sliding(time: f64, lifted: f64) -> [DAffine3; 3] {
         let joints = [DVec3::new(0.0, 0.8, 0.0), DVec3::new(0.0, 0.45, 0.2), DVec3::new(0.0, 0.1 + lifted, 0.0)];
         joints.map(|place| DAffine3::from_translation(place + SLIDE * time * DVec3::X))
