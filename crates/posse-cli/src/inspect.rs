@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::arguments::CompressArgs;
 use crate::output;
-use crate::quality::{QualityReport, parse_ground};
+use crate::quality::{QualityReport, measured_fps, parse_ground};
 use crate::source::{NamedClip, Source, target_path, target_property};
 
 /// The largest level that indents a line further.
@@ -31,8 +31,8 @@ pub struct Args {
     /// Prints the joints too, each below its parent, with its rest translation.
     #[arg(long)]
     joints: bool,
-    /// Measures each clip at the rate of its keys: contacts of feet, foot skate, jumps between frames, jitter, loop
-    /// seam and ground penetration.
+    /// Measures each clip: contacts of feet, foot skate, jumps between frames, jitter, loop seam and ground
+    /// penetration. Frames are at the rate of its keys, or at the least multiple of it that is 30 per second or more.
     #[arg(long)]
     quality: bool,
     /// The ground of --quality: a height in the rig's units, or auto: 0 if the feet come down there, else where they
@@ -154,7 +154,7 @@ impl<'a> Summary<'a> {
         let skeleton = library.skeleton(*skeleton);
         for (summary, &id) in self.clips.iter_mut().zip(clips) {
             let stance = Stance::of_clip(library, id, ground)?;
-            let (quality, _) = MotionQuality::of_clip_on(library, id, source.fps(id), &stance)?;
+            let (quality, _) = MotionQuality::of_clip_on(library, id, measured_fps(source.fps(id)), &stance)?;
             summary.quality = Some(QualityReport::new(skeleton, &stance, &quality));
         }
         Ok(())

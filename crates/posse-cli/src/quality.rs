@@ -6,6 +6,10 @@ use posse::Skeleton;
 use posse::quality::{FeetQuality, GroundLevel, Jump, LoopSeam, MotionQuality, Stance};
 use serde::Serialize;
 
+/// The warning about a rig whose feet are not known.
+pub const NO_FEET: &str =
+    "no feet are known, because the joints have no names of a human, or the legs have no length at rest";
+
 /// The measures of a clip. Lengths are in units: lengths of a leg, or sizes of the rig where legs are not known.
 #[derive(Debug, Serialize)]
 pub struct QualityReport {
@@ -154,6 +158,20 @@ impl FeetReport {
             "    ground: at {ground:.4}{on_the_spot}; penetration {penetration:.4} legs, at most {deepest:.4}"
         )
     }
+}
+
+/// The least frame rate of measured frames. At lower ones, the speeds of feet are not known.
+const MIN_FPS: f64 = 30.0;
+
+/// The factor from a frame rate to the rate of the frames that are measured: the least whole number that makes at least
+/// 30 per second, so that the frames of the lower rate are among them.
+pub fn measured_factor(fps: f64) -> f64 {
+    (MIN_FPS / fps).ceil().max(1.0)
+}
+
+/// The rate of the measured frames of a clip that has this frame rate.
+pub fn measured_fps(fps: f64) -> f64 {
+    measured_factor(fps) * fps
 }
 
 /// Parses the value of `--ground`: `auto` or a height.

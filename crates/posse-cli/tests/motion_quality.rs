@@ -128,7 +128,11 @@ fn a_rig_without_feet_has_no_contacts() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("no feet are known"), "{output:?}");
     assert!(member(&folder.path("baked/chain.npz"), "contact").0.contains("(3, 0)"));
-    let quality = &manifest(&folder.path("baked"))[0]["clips"][0]["quality"];
+    let clip = &manifest(&folder.path("baked"))[0]["clips"][0];
+    let warning = clip["warnings"][0].as_str().unwrap();
+    let results = "the array contact is empty, feet are not measured, no foot is held";
+    assert!(warning.starts_with("no feet are known") && warning.ends_with(results), "{warning}");
+    let quality = &clip["quality"];
     assert_eq!((&quality["feet"], &quality["unit_is"]), (&Value::Null, &"rig".into()));
 }
 

@@ -1,6 +1,6 @@
 //! One clip: its arrays, its writer and its facts.
 
-use posse::bake::{ArrayLayout, ArrayRequest, find_joints};
+use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, find_joints};
 use posse::{ChainId, Error, Library, SkeletonId};
 
 use crate::bake::facts::{Facts, SourceFacts, VERSION};
@@ -13,6 +13,7 @@ use crate::bake::measure::Measured;
 use crate::bake::options::Options;
 use crate::bake::part::{PartClip, Turn};
 use crate::bake::sampler::{Block, Motion, Sampler};
+use crate::quality::NO_FEET;
 
 /// The fault of a clip that binds to no node of the rig.
 pub const UNBOUND: &str =
@@ -129,7 +130,14 @@ impl ClipBake<'_, '_> {
     pub fn bake(&self, clip: &ListedClip, motion: &FramedMotion, sampler: &mut Sampler) -> Result<(), Fault> {
         let Self { job, file, rig, .. } = self;
         let FramedMotion { motion, frames, warnings } = motion;
+        let mut warnings = warnings.clone();
         let measured = self.measure(clip, frames, *motion, sampler)?;
+        if measured.as_ref().is_some_and(|measured| measured.contacts.feet() == 0) {
+            let warning = self.no_feet();
+            // Once for all clips of the file.
+            job.progress.note_once(&format!("warning: {}: {warning}", file.path.display()));
+            warnings.push(warning);
+        }
         let lock = measured.as_ref().and_then(|measured| measured.lock.as_ref());
         let motion = match (*motion, lock) {
             (Motion::Clip(clip), Some(lock)) => Motion::Locked(clip, rig.library, lock),
@@ -153,7 +161,7 @@ impl ClipBake<'_, '_> {
         }
         let facts = rig.facts(job.options, clip, frames, self.source.clone(), sampler.name());
         let quality = measured.and_then(|measured| measured.quality);
-        let facts = Facts { quality, warnings: warnings.clone(), ..facts };
+        let facts = Facts { quality, warnings, ..facts };
         rig.finish(job, writer, &facts)?;
         job.count_baked(file, &facts, frames.count());
         Ok(())
@@ -168,17 +176,22 @@ impl ClipBake<'_, '_> {
         motion: Motion,
         sampler: &mut Sampler,
     ) -> Result<Option<Measured>, Error> {
-        let Self { job, file, rig, .. } = self;
+        let Self { job, rig, .. } = self;
         let (Some(_), Motion::Clip(clip)) = (job.options.measuring(), motion) else { return Ok(None) };
         let head = rig.head(&listed.name);
-        let measured = Measured::new(&head, frames, clip, self.chains, job.options.quality, sampler)?;
-        if measured.contacts.feet() == 0 {
-            job.warn(&format!(
-                "warning: {}: no feet are known, because the joints have no names of a human; contacts are empty",
-                file.path.display()
-            ));
-        }
-        Ok(Some(measured))
+        Measured::new(&head, frames, clip, self.chains, job.options.quality, sampler).map(Some)
+    }
+
+    /// The warning that no feet are known, with what follows for the options.
+    fn no_feet(&self) -> String {
+        let options = self.job.options;
+        let results = [
+            (options.kinds.contains(&ArrayKind::Contact), "the array contact is empty"),
+            (options.quality, "feet are not measured"),
+            (options.foot_lock, "no foot is held"),
+        ];
+        let results = results.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, result)| result);
+        format!("{NO_FEET}; {}", results.collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -93,7 +93,16 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     loaded.mirror(job, file, &clips)?;
     // Engines are made after the chains.
     let Loaded { library, skeleton, .. } = &mut loaded;
-    let chains = job.options.foot_lock.then(|| FootLock::add_chains(library, *skeleton)).transpose()?;
+    let chains = job.options.foot_lock.then(|| FootLock::add_chains(library, *skeleton));
+    let chains = chains.map(|chains| {
+        // Legs that cannot be chains are no reason to leave out the clips.
+        chains.unwrap_or_else(|error| {
+            let text = format!("{error}; no foot is held");
+            job.warn(&format!("warning: {}: {text}", file.path.display()));
+            loaded.warnings.push(SourceWarning { clip: None, text });
+            Vec::new()
+        })
+    });
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = job.engines.open(&loaded.library)?;
     let bake = ClipBake { chains: chains.as_deref(), job, file, turn, rig, source: &source };

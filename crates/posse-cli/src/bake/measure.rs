@@ -14,10 +14,7 @@ use serde_json::Value;
 use crate::bake::format::ClipHead;
 use crate::bake::frames::ClipFrames;
 use crate::bake::sampler::{Block, Motion, Sampler};
-use crate::quality::QualityReport;
-
-/// The least frame rate of the measured frames. At lower ones, the speeds of feet are not known.
-const MIN_FPS: f64 = 30.0;
+use crate::quality::{QualityReport, measured_factor, measured_fps};
 
 /// What is known of the frames of a clip.
 pub struct Measured {
@@ -66,10 +63,9 @@ impl Measured {
 
 /// The frames that are measured: the frames that are baked, and as many between them as make up the least rate.
 fn measured_frames(frames: &ClipFrames) -> Result<ClipFrames, Error> {
-    // A multiple of the rate, so that the frames that are baked are among those that are measured.
-    let factor = (MIN_FPS / frames.grid.fps()).ceil().max(1.0);
-    let grid = FrameGrid::new(factor * frames.grid.fps(), frames.grid.duration())?;
-    let (factor, Range { start, end }) = (factor as u64, frames.frames.clone());
+    let fps = frames.grid.fps();
+    let grid = FrameGrid::new(measured_fps(fps), frames.grid.duration())?;
+    let (factor, Range { start, end }) = (measured_factor(fps) as u64, frames.frames.clone());
     let last = grid.len() - 1;
     let end = if end == frames.grid.len() { last } else { last.min(factor * (end - 1)) };
     let frames = ClipFrames { grid, frames: last.min(factor * start)..end + 1, source: frames.source, warning: None };

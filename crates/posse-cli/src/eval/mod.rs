@@ -16,6 +16,7 @@ use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
 use crate::output::{self, Output, note};
+use crate::quality::{NO_FEET, measured_fps};
 use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
 use crate::source::{Rig, Source, find_clip};
 use crate::threads::ThreadArgs;
@@ -157,7 +158,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     };
     let mut source = args.source(file)?;
     // Chains come before engines.
-    let chains = args.foot_lock.then(|| FootLock::add_chains(&mut source.library, source.skeleton)).transpose()?;
+    let chains = args.foot_lock.then(|| FootLock::add_chains(&mut source.library, source.skeleton));
     let library = &source.library;
     let clip = find_clip(&source, args.clip.as_deref())?;
     if let Some(unbound) = clip.filter(|clip| source.unbound_clips.contains(clip)) {
@@ -170,7 +171,11 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let instances = args.instances as usize;
     let lock = match (chains, clip) {
         (Some(chains), Some(clip)) => Some(lock(&source, clip, chains)?),
-        _ => None,
+        (Some(_), None) => {
+            note(&format!("warning: {}: the file has no clips; no foot is held", source.file));
+            None
+        }
+        (None, _) => None,
     };
     let phase = args.phase;
     let evaluation = ClipEvaluation { skeleton: source.skeleton, clip, times, instances, phase, playback, lock };
@@ -195,18 +200,18 @@ pub fn run(args: &Args) -> Result<(), Error> {
     }
 }
 
-/// The least frame rate at which contacts are looked for.
-const MIN_CONTACT_FPS: f64 = 30.0;
-
-/// The lock of the feet of a clip.
-fn lock(source: &Source, clip: ClipId, chains: Vec<ChainId>) -> Result<FootLock, Error> {
-    let library = &source.library;
-    if chains.is_empty() {
-        let file = &source.file;
-        note(&format!("warning: {file}: no feet are known, because the joints have no names of a human; none is held"));
-    }
+/// The lock of the feet of a clip. Without chains of its legs, it warns and holds none.
+fn lock(source: &Source, clip: ClipId, chains: Result<Vec<ChainId>, Error>) -> Result<FootLock, Error> {
+    let Source { library, file, .. } = source;
+    let chains = chains.unwrap_or_else(|error| {
+        note(&format!("warning: {file}: {error}; no foot is held"));
+        Vec::new()
+    });
     let stance = Stance::of_clip(library, clip, GroundLevel::Auto)?;
-    let (_, contacts) = MotionQuality::of_clip_on(library, clip, source.fps(clip).max(MIN_CONTACT_FPS), &stance)?;
+    if stance.feet.is_empty() {
+        note(&format!("warning: {file}: {NO_FEET}; no foot is held"));
+    }
+    let (_, contacts) = MotionQuality::of_clip_on(library, clip, measured_fps(source.fps(clip)), &stance)?;
     Ok(FootLock::new(clip, chains, stance, contacts))
 }
 
