@@ -28,7 +28,7 @@ use crate::retarget::alignment::Alignment;
 use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::clip::{MadeTrack, Rotations, mapped_curve, reason, root_motion, rotated_curve};
 use crate::retarget::joint_map::{JointMap, JointPair, MatchedBy, are_joints};
-use crate::retarget::mirror_map::{MirrorMap, direction_to_left, half_turn, middle};
+use crate::retarget::mirror_map::{MirrorMap, direction_to_left, extent, half_turn, middle};
 use crate::retarget::motion::Motion;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::options::RetargetOptions;
@@ -524,7 +524,7 @@ impl SymmetricPose {
     fn new(library: &Library, map: &MirrorMap, body: &Body) -> Self {
         let skeleton = library.skeleton(map.skeleton);
         let rest = ModelPose::at_rest(skeleton);
-        let size = crate::compress::rig_size(skeleton);
+        let size = extent(&Figure::new(body, &rest.matrices).places);
         let normal = |pose: &ModelPose| {
             let figure = Figure::new(body, &pose.matrices);
             let found = direction_to_left(skeleton, &figure, &map.partners, Some(map.normal)).unwrap_or(map.normal);

@@ -173,7 +173,7 @@ impl Partners<'_> {
 
     /// Pairs joints by their places, and makes those in the plane their own partners.
     fn add_places(&mut self, places: &[DVec3], normal: DVec3) {
-        let size = crate::compress::rig_size(self.skeleton);
+        let size = extent(places);
         let middle = middle(places, &self.found, normal);
         let mirrored = |joint: usize| places[joint] - 2.0 * (places[joint].dot(normal) - middle) * normal;
         let joints = self.skeleton.joints();
@@ -207,6 +207,15 @@ impl Partners<'_> {
             }
         }
     }
+}
+
+/// The size of a figure: half the diagonal of the box around its joints, wherever it stands. 1 if all joints are at one
+/// place.
+pub(super) fn extent(places: &[DVec3]) -> f64 {
+    let ends = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+    let [least, most] = places.iter().fold(ends, |[least, most], place| [least.min(*place), most.max(*place)]);
+    let extent = 0.5 * least.distance(most);
+    if extent > 0.0 && extent.is_finite() { extent } else { 1.0 }
 }
 
 /// The coordinate of the plane along its normal, from the places of partners.

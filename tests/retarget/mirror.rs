@@ -412,6 +412,33 @@ fn a_figure_that_rests_with_one_arm_up_has_mirrored_directions() {
 }
 
 #[test]
+fn a_figure_far_from_the_origin_has_the_partners_of_one_at_the_origin() {
+    let keys = [NONE, degrees(DVec3::Z, 20.0)].map(|key| key.to_array()).concat();
+    for place in [[0.0, 95.0, 0.0], [500.0, 95.0, 800.0]] {
+        // The knob is clearly beside the plane, and the tip of one wing clearly lower, but not as shares of 950.
+        let joints = vec![
+            joint("core", None, NONE, place),
+            joint("wing.L", Some(0), NONE, [50.0, 0.0, 0.0]),
+            joint("tip.L", Some(1), NONE, [100.0, 0.0, 0.0]),
+            joint("wing.R", Some(0), NONE, [-50.0, 0.0, 0.0]),
+            joint("tip.R", Some(3), NONE, [-100.0, -10.0, 0.0]),
+            joint("knob", Some(0), NONE, [20.0, 0.0, 0.0]),
+        ];
+        let mut case =
+            Case::new(joints, vec![(Target::Rotation(1), curve(Interpolation::Linear, 4, &[0.0, 1.0], &keys))]);
+        let map = MirrorMap::new(&case.library, case.skeleton).unwrap();
+        assert_eq!(map.normal, DVec3::X);
+        assert_eq!(map.partners, [Some(0), Some(3), Some(4), Some(1), Some(2), None], "at {place:?}");
+        let remarks = case.mirror().remarks;
+        let [MirrorRemark::Asymmetric { joints, degrees: most }] = remarks.as_slice() else {
+            panic!("at {place:?}: {remarks:?}")
+        };
+        let expected = 0.1_f64.atan().to_degrees();
+        assert!(joints == &[1, 3] && (most - expected).abs() < 1e-6, "at {place:?}: {joints:?} {most}");
+    }
+}
+
+#[test]
 fn names_of_mirror_images_are_new() {
     assert_eq!(mirrored_name("walk", |_| false), "walk_mirror");
     assert_eq!(mirrored_name("walk", |name| ["walk_mirror", "walk_mirror2"].contains(&name)), "walk_mirror3");
