@@ -211,7 +211,10 @@ fn made_clips(
     let partner = |joint: usize| map.partners[joint].filter(is_movable).filter(|_| is_movable(&joint));
     let pairs = (0..skeleton.joints().len())
         .filter_map(|joint| Some(JointPair { source: partner(joint)?, target: joint, by: MatchedBy::Caller }));
-    let pairs = JointMap { pairs: pairs.collect(), ..JointMap::new(map.skeleton, map.skeleton) };
+    let pairs: Vec<JointPair> = pairs.collect();
+    // A mirror image treats the root as any joint. Without one in the map, all clips of the library would be searched.
+    let root = pairs.first().map(|pair| pair.source);
+    let pairs = JointMap { pairs, root, ..JointMap::new(map.skeleton, map.skeleton) };
     let plan = plan(library, map, &pairs, &options, &pose);
     let mut budget = KeyBudget::new();
     clips.iter().for_each(|&clip| budget.add_clip(library.clip(clip)));
