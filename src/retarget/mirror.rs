@@ -35,7 +35,7 @@ use crate::retarget::options::RetargetOptions;
 use crate::retarget::plan::{Links, Plan};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 use crate::retarget::report::{DropReason, DroppedTrack, RetargetedClip, RetargetedTrack, TrackMethod};
-use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
+use crate::retarget::resample::{KeyBudget, MotionKnots, MotionValue, SampledMotion, resample};
 
 /// The end of the name of a mirrored clip.
 const SUFFIX: &str = "_mirror";
@@ -417,15 +417,26 @@ impl Carried {
         budget: &mut KeyBudget,
     ) -> Result<Vec<MadeTrack>, Error> {
         let tracks = source.tracks(self.source, part);
+        let knots = || {
+            let mut knots = MotionKnots::default();
+            tracks.iter().for_each(|(_, track)| knots.add(&track.curve, clip.length));
+            knots
+        };
         let (target, map) = match (part, self.rotation, tracks) {
             (_, _, []) | (TransformPart::Rotation, None, _) => return Ok(Vec::new()),
             (TransformPart::Rotation, Some([before, after]), _) => {
-                let [(_, track)] = tracks else { return Ok(Vec::new()) };
-                let curve = match track.target {
-                    Target::Rotation(_) => rotated_curve(&track.curve, before, after)?,
-                    _ => None,
+                let target = Target::Rotation(self.target);
+                if let [(_, Track { target: Target::Rotation(_), curve, .. })] = tracks
+                    && let Some(curve) = rotated_curve(curve, before, after)?
+                {
+                    return Ok(vec![exact(target, None, curve)]);
+                }
+                let motion = SampledMotion {
+                    value: &|time| before * source.rotation(self.source, time) * after,
+                    error: &|_, found: DQuat, wanted| angle(found, wanted),
+                    bound: plan.options.rotation_bound,
                 };
-                return Ok(curve.map(|curve| exact(Target::Rotation(self.target), None, curve)).into_iter().collect());
+                return Ok(vec![sampled(target, knots(), &motion, budget)?]);
             }
             (TransformPart::Translation, _, _) => (Target::Translation(self.target), self.translation),
             (TransformPart::Scale, _, _) => match self.scale {
@@ -448,8 +459,6 @@ impl Carried {
         {
             return tracks.into_iter().collect();
         }
-        let mut knots = MotionKnots::default();
-        tracks.iter().for_each(|(_, track)| knots.add(&track.curve, clip.length));
         let size = if part == TransformPart::Scale { 1.0 } else { plan.target_size };
         let motion = SampledMotion {
             value: &|time| match part {
@@ -459,10 +468,20 @@ impl Carried {
             error: &|_, found: DVec3, wanted| found.distance(wanted) / size,
             bound: plan.options.translation_bound,
         };
-        let resampled = resample(knots, &motion, budget)?;
-        let method = TrackMethod::Resampled { keys: resampled.curve.timeline().len(), error: resampled.error };
-        Ok(vec![MadeTrack { track: Track::new(target, resampled.curve), method }])
+        Ok(vec![sampled(target, knots(), &motion, budget)?])
     }
+}
+
+/// A track through samples of a motion.
+fn sampled<V: MotionValue>(
+    target: Target,
+    knots: MotionKnots,
+    motion: &SampledMotion<V>,
+    budget: &mut KeyBudget,
+) -> Result<MadeTrack, Error> {
+    let resampled = resample(knots, motion, budget)?;
+    let method = TrackMethod::Resampled { keys: resampled.curve.timeline().len(), error: resampled.error };
+    Ok(MadeTrack { track: Track::new(target, resampled.curve), method })
 }
 
 fn exact(target: Target, component: Option<usize>, curve: Curve) -> MadeTrack {

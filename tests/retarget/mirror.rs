@@ -393,6 +393,42 @@ fn what_has_no_partner_is_mirrored_in_itself_and_named() {
 }
 
 #[test]
+fn sampled_rotations_without_a_partner_are_mirrored_in_themselves() {
+    let mut joints = arms();
+    joints.push(joint("sword", Some(2), NONE, [0.2, 0.0, 0.0]));
+    let turned = degrees(DVec3::Z, 50.0).to_array();
+    let zeros = [0.0; 4];
+    let angles = curve(Interpolation::Linear, 3, &[0.0, 1.0], &[0.0, 0.0, 0.0, 30.0, 40.0, 50.0]);
+    let spline =
+        curve(Interpolation::CubicSpline, 4, &[0.0, 1.0], &[zeros, zeros, zeros, zeros, turned, zeros].concat());
+    let component = |component: usize, to: f64| Track {
+        target: Target::EulerAngles(5),
+        component: Some(component),
+        curve: curve(Interpolation::Linear, 1, &[0.0, 1.0], &[0.0, to]),
+    };
+    let cases = [
+        vec![Track::new(Target::EulerAngles(5), angles)],
+        vec![component(1, 30.0), component(2, 50.0)],
+        vec![Track::new(Target::Rotation(5), spline)],
+    ];
+    for tracks in cases {
+        let mut library = Library::new();
+        let skeleton = add(&mut library, joints.clone());
+        let clip = library.add_clip(Clip::new(None, skeleton, tracks)).unwrap();
+        let map = MirrorMap::new(&library, skeleton).unwrap();
+        let result = library.mirror(&[clip], &map).unwrap();
+        assert_eq!(result.remarks, [MirrorRemark::Alone { joints: vec![5] }]);
+        assert_eq!(result.clips[0].dropped, []);
+        for time in [0.3, 0.5, 0.9, 1.0] {
+            let [one, other] = [clip, result.clips[0].clip]
+                .map(|clip| model_pose(&library, skeleton, Some((clip, time)))[5].0);
+            let reflected = DQuat::from_xyzw(one.x, -one.y, -one.z, one.w);
+            assert!(angle(one, NONE) > 0.1 && angle(reflected, other) < 1e-3, "at {time} s: {one} {other}");
+        }
+    }
+}
+
+#[test]
 fn a_figure_that_rests_with_one_arm_up_has_mirrored_directions() {
     // The left arm hangs by 90 degrees at rest; the rest rotation of the joint itself is none.
     let mut joints = arms();
