@@ -16,7 +16,8 @@
 //! normal, stands for `H` in that pose.
 //!
 //! **A joint on one side without a partner**, as a sword, moves relative to its parent as in a mirror: its own motion
-//! is reflected, relative to its rest pose.
+//! is reflected, relative to its rest pose. One above joints with partners stays at rest, so that these get where their
+//! partners were.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -78,6 +79,12 @@ pub enum MirrorRemark {
         /// The joints.
         joints: Vec<usize>,
     },
+    /// Joints without a partner that stay at rest, though skins or clips name them: joints above ones with a partner,
+    /// and joints that are given by a matrix. The rotations of the joints below make up for theirs.
+    Still {
+        /// The joints.
+        joints: Vec<usize>,
+    },
     /// Neither the rest pose nor a bind pose is symmetric. Bones were rotated, so that they have the mirrored
     /// directions of their partners.
     Asymmetric {
@@ -126,6 +133,9 @@ impl MirrorMap {
                 "joints on one side without a partner on the other one are mirrored in themselves: {}",
                 names(joints)
             ),
+            MirrorRemark::Still { joints } => {
+                format!("joints on one side without a partner on the other one stay at rest: {}", names(joints))
+            }
             MirrorRemark::Asymmetric { joints, degrees } => format!(
                 "the rest pose is not symmetric, by up to {degrees:.0} degrees: bones have the mirrored directions of their partners, \
                  but the rotation about them may be off: {}",
@@ -229,10 +239,15 @@ fn made_clips(
     let moved =
         clips.iter().flat_map(|&clip| &library.clip(clip).tracks).filter_map(|track| TransformPart::of(track.target));
     moved.for_each(|(joint, _)| is_named[joint] = true);
-    let joints: Vec<usize> =
-        (0..is_named.len()).filter(|&joint| is_named[joint] && map.partners[joint].is_none()).collect();
-    if !joints.is_empty() {
-        remarks.push(MirrorRemark::Alone { joints });
+    let has_mapped_below = has_mapped_below(&plan);
+    let is_still = |joint: &usize| has_mapped_below[*joint] || skeleton.joints()[*joint].matrix.is_some();
+    let unpaired = (0..is_named.len()).filter(|&joint| is_named[joint] && map.partners[joint].is_none());
+    let (still, alone): (Vec<usize>, Vec<usize>) = unpaired.partition(is_still);
+    if !alone.is_empty() {
+        remarks.push(MirrorRemark::Alone { joints: alone });
+    }
+    if !still.is_empty() {
+        remarks.push(MirrorRemark::Still { joints: still });
     }
     if let Some(degrees) = pose.rotated.iter().map(|rotated| rotated.1).reduce(f64::max) {
         let joints = pose.rotated.iter().map(|rotated| rotated.0).collect();
@@ -297,6 +312,17 @@ fn plan<'a>(
     }
 }
 
+/// Whether each joint has one with a partner below it.
+fn has_mapped_below(plan: &Plan) -> Vec<bool> {
+    let mut has_mapped_below = vec![false; plan.target.joints().len()];
+    for (joint, node) in plan.target.joints().iter().enumerate().rev() {
+        if let Some(parent) = node.parent {
+            has_mapped_below[parent] |= has_mapped_below[joint] || plan.source_of[joint].is_some();
+        }
+    }
+    has_mapped_below
+}
+
 /// Makes the mirror image of a clip. Its id in the report is that of the original.
 fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) -> Result<(Clip, RetargetedClip), Error> {
     let clip = plan.library.clip(id);
@@ -304,12 +330,7 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
     let (rotations, mut used) = Rotations::new(plan, clip, &source, budget)?.into_tracks();
     let mut made: Vec<MadeTrack> =
         rotations.into_iter().flatten().map(|made| with_sign(plan, &source, made)).collect::<Result<_, _>>()?;
-    let mut has_mapped_below = vec![false; plan.target.joints().len()];
-    for (joint, node) in plan.target.joints().iter().enumerate().rev() {
-        if let Some(parent) = node.parent {
-            has_mapped_below[parent] |= has_mapped_below[joint] || plan.source_of[joint].is_some();
-        }
-    }
+    let has_mapped_below = has_mapped_below(plan);
     let carried = has_mapped_below.iter().enumerate();
     let carried: Vec<Carried> = carried.filter_map(|(joint, &is_above)| Carried::new(plan, joint, is_above)).collect();
     for carried in &carried {

@@ -393,6 +393,28 @@ fn what_has_no_partner_is_mirrored_in_itself_and_named() {
 }
 
 #[test]
+fn a_joint_without_a_partner_above_one_with_a_partner_stays_at_rest_and_is_named() {
+    let mut joints = arms();
+    // Only the left arm hangs from a mount; at rest it is where it was without.
+    joints.insert(1, joint("mount", Some(0), NONE, [0.3, 0.0, 0.0]));
+    joints[2] = joint("arm.L", Some(1), NONE, [0.2, 0.0, 0.0]);
+    joints[3].parent = Some(2);
+    joints[5].parent = Some(4);
+    let keys = [NONE, degrees(DVec3::Z, 30.0)].map(|key| key.to_array()).concat();
+    let swing = curve(Interpolation::Linear, 4, &[0.0, 1.0], &keys);
+    let mut case = Case::new(joints, vec![(Target::Rotation(1), swing)]);
+    let result = case.mirror();
+    assert_eq!(result.remarks, [MirrorRemark::Still { joints: vec![1] }]);
+    let map = MirrorMap::new(&case.library, case.skeleton).unwrap();
+    let text = map.describe(&case.library, &result.remarks[0]);
+    assert!(text.ends_with("stay at rest: mount"), "{text}");
+    assert!(curve_of(&case.library, result.clips[0].clip, Target::Rotation(1)).is_none());
+    // The right arm rotates as the mount did.
+    let pose = model_pose(&case.library, case.skeleton, Some((result.clips[0].clip, 1.0)));
+    assert!(angle(pose[4].0, degrees(DVec3::Z, -30.0)) < 1e-3);
+}
+
+#[test]
 fn sampled_rotations_without_a_partner_are_mirrored_in_themselves() {
     let mut joints = arms();
     joints.push(joint("sword", Some(2), NONE, [0.2, 0.0, 0.0]));
@@ -546,7 +568,7 @@ fn the_mirror_image_of_the_mirror_image_of_a_file_is_the_file() {
         let mirrors: Vec<ClipId> = once.clips.iter().map(|made| made.clip).collect();
         let twice = library.mirror(&mirrors, &map).unwrap_or_else(|error| panic!("{name}: {error}"));
         let size = size(&library, skeleton).max(1e-9);
-        let is_whole = !once.remarks.iter().any(|remark| matches!(remark, MirrorRemark::Alone { .. }));
+        let is_whole = !once.remarks.iter().any(|remark| matches!(remark, MirrorRemark::Alone { .. } | MirrorRemark::Still { .. }));
         for (once, twice) in once.clips.iter().zip(&twice.clips) {
             let duration = library.clip(once.source).duration();
             assert_eq!([once.clip, twice.clip].map(|clip| library.clip(clip).duration()), [duration; 2], "{name}");
