@@ -16,7 +16,8 @@
 //! normal, stands for `H` in that pose.
 //!
 //! **A joint on one side without a partner**, as a sword, moves relative to its parent as in a mirror: its own motion
-//! is reflected, relative to its rest pose.
+//! is reflected, relative to its rest pose. One above joints with partners stays at rest, so that these get where their
+//! partners were.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -28,14 +29,14 @@ use crate::retarget::alignment::Alignment;
 use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::clip::{MadeTrack, Rotations, mapped_curve, reason, root_motion, rotated_curve};
 use crate::retarget::joint_map::{JointMap, JointPair, MatchedBy, are_joints};
-use crate::retarget::mirror_map::{MirrorMap, direction_to_left, half_turn, middle};
+use crate::retarget::mirror_map::{MirrorMap, direction_to_left, extent, half_turn, middle};
 use crate::retarget::motion::Motion;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::options::RetargetOptions;
 use crate::retarget::plan::{Links, Plan};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 use crate::retarget::report::{DropReason, DroppedTrack, RetargetedClip, RetargetedTrack, TrackMethod};
-use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
+use crate::retarget::resample::{KeyBudget, MotionKnots, MotionValue, SampledMotion, resample};
 
 /// The end of the name of a mirrored clip.
 const SUFFIX: &str = "_mirror";
@@ -75,6 +76,12 @@ pub enum MirrorRemark {
     /// Joints on one side that have no partner, though skins or clips name them. Their own motion is mirrored, relative
     /// to their parents.
     Alone {
+        /// The joints.
+        joints: Vec<usize>,
+    },
+    /// Joints without a partner that stay at rest, though skins or clips name them: joints above ones with a partner,
+    /// and joints that are given by a matrix. The rotations of the joints below make up for theirs.
+    Still {
         /// The joints.
         joints: Vec<usize>,
     },
@@ -126,6 +133,9 @@ impl MirrorMap {
                 "joints on one side without a partner on the other one are mirrored in themselves: {}",
                 names(joints)
             ),
+            MirrorRemark::Still { joints } => {
+                format!("joints on one side without a partner on the other one stay at rest: {}", names(joints))
+            }
             MirrorRemark::Asymmetric { joints, degrees } => format!(
                 "the rest pose is not symmetric, by up to {degrees:.0} degrees: bones have the mirrored directions of their partners, \
                  but the rotation about them may be off: {}",
@@ -211,7 +221,10 @@ fn made_clips(
     let partner = |joint: usize| map.partners[joint].filter(is_movable).filter(|_| is_movable(&joint));
     let pairs = (0..skeleton.joints().len())
         .filter_map(|joint| Some(JointPair { source: partner(joint)?, target: joint, by: MatchedBy::Caller }));
-    let pairs = JointMap { pairs: pairs.collect(), ..JointMap::new(map.skeleton, map.skeleton) };
+    let pairs: Vec<JointPair> = pairs.collect();
+    // A mirror image treats the root as any joint. Without one in the map, all clips of the library would be searched.
+    let root = pairs.first().map(|pair| pair.source);
+    let pairs = JointMap { pairs, root, ..JointMap::new(map.skeleton, map.skeleton) };
     let plan = plan(library, map, &pairs, &options, &pose);
     let mut budget = KeyBudget::new();
     clips.iter().for_each(|&clip| budget.add_clip(library.clip(clip)));
@@ -226,10 +239,15 @@ fn made_clips(
     let moved =
         clips.iter().flat_map(|&clip| &library.clip(clip).tracks).filter_map(|track| TransformPart::of(track.target));
     moved.for_each(|(joint, _)| is_named[joint] = true);
-    let joints: Vec<usize> =
-        (0..is_named.len()).filter(|&joint| is_named[joint] && map.partners[joint].is_none()).collect();
-    if !joints.is_empty() {
-        remarks.push(MirrorRemark::Alone { joints });
+    let has_mapped_below = has_mapped_below(&plan);
+    let is_still = |joint: &usize| has_mapped_below[*joint] || skeleton.joints()[*joint].matrix.is_some();
+    let unpaired = (0..is_named.len()).filter(|&joint| is_named[joint] && map.partners[joint].is_none());
+    let (still, alone): (Vec<usize>, Vec<usize>) = unpaired.partition(is_still);
+    if !alone.is_empty() {
+        remarks.push(MirrorRemark::Alone { joints: alone });
+    }
+    if !still.is_empty() {
+        remarks.push(MirrorRemark::Still { joints: still });
     }
     if let Some(degrees) = pose.rotated.iter().map(|rotated| rotated.1).reduce(f64::max) {
         let joints = pose.rotated.iter().map(|rotated| rotated.0).collect();
@@ -294,6 +312,17 @@ fn plan<'a>(
     }
 }
 
+/// Whether each joint has one with a partner below it.
+fn has_mapped_below(plan: &Plan) -> Vec<bool> {
+    let mut has_mapped_below = vec![false; plan.target.joints().len()];
+    for (joint, node) in plan.target.joints().iter().enumerate().rev() {
+        if let Some(parent) = node.parent {
+            has_mapped_below[parent] |= has_mapped_below[joint] || plan.source_of[joint].is_some();
+        }
+    }
+    has_mapped_below
+}
+
 /// Makes the mirror image of a clip. Its id in the report is that of the original.
 fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) -> Result<(Clip, RetargetedClip), Error> {
     let clip = plan.library.clip(id);
@@ -301,12 +330,7 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
     let (rotations, mut used) = Rotations::new(plan, clip, &source, budget)?.into_tracks();
     let mut made: Vec<MadeTrack> =
         rotations.into_iter().flatten().map(|made| with_sign(plan, &source, made)).collect::<Result<_, _>>()?;
-    let mut has_mapped_below = vec![false; plan.target.joints().len()];
-    for (joint, node) in plan.target.joints().iter().enumerate().rev() {
-        if let Some(parent) = node.parent {
-            has_mapped_below[parent] |= has_mapped_below[joint] || plan.source_of[joint].is_some();
-        }
-    }
+    let has_mapped_below = has_mapped_below(plan);
     let carried = has_mapped_below.iter().enumerate();
     let carried: Vec<Carried> = carried.filter_map(|(joint, &is_above)| Carried::new(plan, joint, is_above)).collect();
     for carried in &carried {
@@ -414,15 +438,26 @@ impl Carried {
         budget: &mut KeyBudget,
     ) -> Result<Vec<MadeTrack>, Error> {
         let tracks = source.tracks(self.source, part);
+        let knots = || {
+            let mut knots = MotionKnots::default();
+            tracks.iter().for_each(|(_, track)| knots.add(&track.curve, clip.length));
+            knots
+        };
         let (target, map) = match (part, self.rotation, tracks) {
             (_, _, []) | (TransformPart::Rotation, None, _) => return Ok(Vec::new()),
             (TransformPart::Rotation, Some([before, after]), _) => {
-                let [(_, track)] = tracks else { return Ok(Vec::new()) };
-                let curve = match track.target {
-                    Target::Rotation(_) => rotated_curve(&track.curve, before, after)?,
-                    _ => None,
+                let target = Target::Rotation(self.target);
+                if let [(_, Track { target: Target::Rotation(_), curve, .. })] = tracks
+                    && let Some(curve) = rotated_curve(curve, before, after)?
+                {
+                    return Ok(vec![exact(target, None, curve)]);
+                }
+                let motion = SampledMotion {
+                    value: &|time| before * source.rotation(self.source, time) * after,
+                    error: &|_, found: DQuat, wanted| angle(found, wanted),
+                    bound: plan.options.rotation_bound,
                 };
-                return Ok(curve.map(|curve| exact(Target::Rotation(self.target), None, curve)).into_iter().collect());
+                return Ok(vec![sampled(target, knots(), &motion, budget)?]);
             }
             (TransformPart::Translation, _, _) => (Target::Translation(self.target), self.translation),
             (TransformPart::Scale, _, _) => match self.scale {
@@ -445,8 +480,6 @@ impl Carried {
         {
             return tracks.into_iter().collect();
         }
-        let mut knots = MotionKnots::default();
-        tracks.iter().for_each(|(_, track)| knots.add(&track.curve, clip.length));
         let size = if part == TransformPart::Scale { 1.0 } else { plan.target_size };
         let motion = SampledMotion {
             value: &|time| match part {
@@ -456,10 +489,20 @@ impl Carried {
             error: &|_, found: DVec3, wanted| found.distance(wanted) / size,
             bound: plan.options.translation_bound,
         };
-        let resampled = resample(knots, &motion, budget)?;
-        let method = TrackMethod::Resampled { keys: resampled.curve.timeline().len(), error: resampled.error };
-        Ok(vec![MadeTrack { track: Track::new(target, resampled.curve), method }])
+        Ok(vec![sampled(target, knots(), &motion, budget)?])
     }
+}
+
+/// A track through samples of a motion.
+fn sampled<V: MotionValue>(
+    target: Target,
+    knots: MotionKnots,
+    motion: &SampledMotion<V>,
+    budget: &mut KeyBudget,
+) -> Result<MadeTrack, Error> {
+    let resampled = resample(knots, motion, budget)?;
+    let method = TrackMethod::Resampled { keys: resampled.curve.timeline().len(), error: resampled.error };
+    Ok(MadeTrack { track: Track::new(target, resampled.curve), method })
 }
 
 fn exact(target: Target, component: Option<usize>, curve: Curve) -> MadeTrack {
@@ -524,7 +567,7 @@ impl SymmetricPose {
     fn new(library: &Library, map: &MirrorMap, body: &Body) -> Self {
         let skeleton = library.skeleton(map.skeleton);
         let rest = ModelPose::at_rest(skeleton);
-        let size = crate::compress::rig_size(skeleton);
+        let size = extent(&Figure::new(body, &rest.matrices).places);
         let normal = |pose: &ModelPose| {
             let figure = Figure::new(body, &pose.matrices);
             let found = direction_to_left(skeleton, &figure, &map.partners, Some(map.normal)).unwrap_or(map.normal);

@@ -32,7 +32,8 @@ const MIN_ACROSS: f64 = 0.5;
 const MAX_DISTANCE: f64 = 0.02;
 /// The largest distance of a joint from the plane in which it is its own partner, as a share of the size of the figure.
 const MAX_FROM_PLANE: f64 = 0.05;
-/// The most children of a joint that are paired by their places.
+/// The most children of a joint that are paired by their places, and the most joints of one name and side that are
+/// paired by it.
 const MAX_CHILDREN: usize = 4096;
 
 /// The partners of the joints of a skeleton in its mirror image, and the plane, for [`Library::mirror`].
@@ -144,18 +145,21 @@ impl Partners<'_> {
     /// Pairs joints by their names. Of several joints of one name, the children of partners are partners.
     fn add_names(&mut self, side: fn(&str) -> Option<SidedName>) {
         let mut groups: HashMap<String, [Vec<usize>; 2]> = HashMap::new();
-        let mut order: Vec<(usize, String)> = Vec::new();
+        let mut order: Vec<(usize, bool, String)> = Vec::new();
         for (joint, node) in self.skeleton.joints().iter().enumerate().filter(|(joint, _)| self.found[*joint].is_none())
         {
             if let Some(SidedName { is_left, rest }) = node.name.as_deref().and_then(side) {
                 groups.entry(rest.clone()).or_default()[usize::from(!is_left)].push(joint);
-                order.push((joint, rest));
+                order.push((joint, is_left, rest));
             }
         }
         // Parents come first.
-        for (joint, rest) in order {
+        for (joint, is_left, rest) in order {
             let Some(group) = groups.get(&rest).filter(|_| self.found[joint].is_none()) else { continue };
-            let others = &group[usize::from(group[0].contains(&joint))];
+            if group.iter().any(|side| side.len() > MAX_CHILDREN) {
+                continue;
+            }
+            let others = &group[usize::from(is_left)];
             let are_partners = |other: usize| {
                 let parents = [joint, other].map(|joint| self.skeleton.joints()[joint].parent);
                 match parents {
@@ -173,7 +177,7 @@ impl Partners<'_> {
 
     /// Pairs joints by their places, and makes those in the plane their own partners.
     fn add_places(&mut self, places: &[DVec3], normal: DVec3) {
-        let size = crate::compress::rig_size(self.skeleton);
+        let size = extent(places);
         let middle = middle(places, &self.found, normal);
         let mirrored = |joint: usize| places[joint] - 2.0 * (places[joint].dot(normal) - middle) * normal;
         let joints = self.skeleton.joints();
@@ -207,6 +211,15 @@ impl Partners<'_> {
             }
         }
     }
+}
+
+/// The size of a figure: half the diagonal of the box around its joints, wherever it stands. 1 if all joints are at one
+/// place.
+pub(super) fn extent(places: &[DVec3]) -> f64 {
+    let ends = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+    let [least, most] = places.iter().fold(ends, |[least, most], place| [least.min(*place), most.max(*place)]);
+    let extent = 0.5 * least.distance(most);
+    if extent > 0.0 && extent.is_finite() { extent } else { 1.0 }
 }
 
 /// The coordinate of the plane along its normal, from the places of partners.

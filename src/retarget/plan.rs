@@ -195,15 +195,18 @@ impl Links {
 /// The root of a map in both skeletons: that of the map, or else the first mapped joint that clips of the source
 /// translate, or else the first mapped joint.
 fn root_of(library: &Library, map: &JointMap, target_of: &[Option<usize>]) -> Option<[usize; 2]> {
-    let mut is_moved = vec![false; target_of.len()];
-    let clips = library.clips().iter().filter(|clip| clip.skeleton == map.source);
-    for track in clips.flat_map(|clip| &clip.tracks) {
-        if let Target::Translation(joint) = track.target {
-            is_moved[joint] |= !track.curve.is_constant();
-        }
-    }
     let mapped = || (0..target_of.len()).filter(|&joint| target_of[joint].is_some());
-    let source = map.root.or_else(|| mapped().find(|&joint| is_moved[joint])).or_else(|| mapped().next())?;
+    let moved = || {
+        let mut is_moved = vec![false; target_of.len()];
+        let clips = library.clips().iter().filter(|clip| clip.skeleton == map.source);
+        for track in clips.flat_map(|clip| &clip.tracks) {
+            if let Target::Translation(joint) = track.target {
+                is_moved[joint] |= !track.curve.is_constant();
+            }
+        }
+        mapped().find(|&joint| is_moved[joint])
+    };
+    let source = map.root.or_else(moved).or_else(|| mapped().next())?;
     Some([source, target_of[source]?])
 }
 

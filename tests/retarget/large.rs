@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use glam::DQuat;
 use posse::{
-    Clip, Interpolation, Joint, JointMap, JointPair, Library, MatchedBy, ReferencePose, RetargetOptions, Skeleton,
-    Target, Track, Transform,
+    Clip, Interpolation, Joint, JointMap, JointPair, Library, MatchedBy, MirrorMap, ReferencePose, RetargetOptions,
+    Skeleton, Target, Track, Transform,
 };
 
 use crate::support::build::{curve, degrees};
@@ -58,4 +58,25 @@ fn a_chain_of_100_000_joints_is_retargeted_without_recursion() {
     let time = std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap().join().unwrap();
     // In proportion to the joints, it takes a second or two; with their square, minutes.
     assert!(time < Duration::from_secs(60), "{time:?}");
+}
+
+#[test]
+fn a_mirror_map_of_200_000_joints_with_two_names_takes_time_in_proportion() {
+    const OF_A_SIDE: usize = 100_000;
+    let joint = |name: &str, parent: Option<usize>, x: f64| {
+        let rest = Transform { translation: glam::DVec3::new(x, 0.0, 0.0), ..Transform::IDENTITY };
+        Joint { name: Some(name.into()), parent, rest, ..Joint::default() }
+    };
+    let mut joints = vec![joint("core", None, 0.0), joint("wing.L", Some(0), 1.0), joint("wing.R", Some(0), -1.0)];
+    joints.extend((0..OF_A_SIDE).map(|_| joint("L", Some(0), 1.0)));
+    joints.extend((0..OF_A_SIDE).map(|_| joint("R", Some(0), -1.0)));
+    let mut library = Library::new();
+    let skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+    let start = Instant::now();
+    let map = MirrorMap::new(&library, skeleton).unwrap();
+    let time = start.elapsed();
+    assert_eq!(map.partners[..3], [Some(0), Some(2), Some(1)]);
+    assert!(map.partners[3..].iter().all(Option::is_none));
+    // With the square of the joints, it takes minutes.
+    assert!(time < Duration::from_secs(20), "{time:?}");
 }
