@@ -30,6 +30,9 @@ const MIN_AGREEMENT: f64 = 0.7;
 /// The least length of the mean of the quaternions of a joint's axes in a part of the body, so that they are known.
 const MIN_AGREEMENT_OF_AXES: f64 = 0.9;
 
+/// The largest standard deviation of the translations of a joint that are those of a bone, as a share of its length.
+const MAX_SPREAD: f64 = 0.05;
+
 /// The parts whose joints have known axes in the body.
 const PARTS_OF_TRUNK: [&str; 6] = ["hips", "spine", "chest", "upperChest", "neck", "head"];
 const PARTS_OF_SIDE: [&str; 2] = ["Shoulder", "Foot"];
@@ -45,10 +48,33 @@ pub(crate) struct Motion {
     bends: Vec<Bend>,
     /// The joints of rigid parts with their axes.
     axes: Vec<PartAxes>,
-    /// The sums of the local translations of joints that clips translate, and the numbers of poses.
-    translations: Vec<(usize, DVec3, f64)>,
+    /// The joints that clips translate by nearly constant amounts, with the means of these translations.
+    translations: Vec<(usize, DVec3)>,
     /// For each pose of each clip, the smallest and the largest coordinates of the feet.
     feet: HashMap<ClipId, Vec<[DVec3; 2]>>,
+}
+
+/// The sums of the translations of a joint and of their squares, and the number of poses.
+#[derive(Clone, Copy, Default)]
+struct Places {
+    sum: DVec3,
+    squares: f64,
+    count: f64,
+}
+
+impl Places {
+    fn add(&mut self, place: DVec3) {
+        self.sum += place;
+        self.squares += place.length_squared();
+        self.count += 1.0;
+    }
+
+    /// The mean, if the places are near it.
+    fn steady_mean(self) -> Option<DVec3> {
+        let mean = self.sum / self.count;
+        let variance = self.squares / self.count - mean.length_squared();
+        (variance <= MAX_SPREAD * MAX_SPREAD * mean.length_squared()).then_some(mean)
+    }
 }
 
 /// The axes of a joint in the part of the body to which it belongs.
@@ -87,7 +113,7 @@ impl Motion {
         let axes = of_trunk.chain(of_sides).collect();
         let standing = (DVec3::ZERO, 0.0);
         let mut motion = Self { standing, bends, axes, translations: Vec::new(), feet: HashMap::new() };
-        let mut sums: Vec<Option<(DVec3, f64)>> = vec![None; skeleton.joints().len()];
+        let mut sums: Vec<Option<Places>> = vec![None; skeleton.joints().len()];
         for &id in clips {
             let clip = library.clip(id);
             let (joints, duration) = (MovingJoints::new(library, skeleton, clip), clip.duration());
@@ -97,9 +123,7 @@ impl Motion {
             let times = (0..=count as usize).map(|pose| duration * pose as f64 / count);
             let feet = times.map(|time| {
                 for &joint in &translated {
-                    let (sum, count) = sums[joint].get_or_insert((DVec3::ZERO, 0.0));
-                    *sum += joints.translation(joint, time);
-                    *count += 1.0;
+                    sums[joint].get_or_insert_default().add(joints.translation(joint, time));
                 }
                 motion.look_at(body, skeleton, &joints, time)
             });
@@ -107,7 +131,7 @@ impl Motion {
             motion.feet.insert(id, feet);
         }
         let sums = sums.into_iter().enumerate();
-        motion.translations = sums.filter_map(|(joint, sum)| sum.map(|(sum, count)| (joint, sum, count))).collect();
+        motion.translations = sums.filter_map(|(joint, sum)| Some((joint, sum?.steady_mean()?))).collect();
         motion
     }
 
@@ -178,9 +202,10 @@ impl Motion {
         (mean.length() >= MIN_AGREEMENT_OF_AXES).then(|| DQuat::from_vec4(mean.normalize()))
     }
 
-    /// The mean local translations of the joints that clips translate.
+    /// The mean local translations of joints that clips translate by nearly constant amounts: bones whose lengths stand
+    /// in the clips. Feet that are translated from the root, for example, are no such joints.
     pub fn translations(&self) -> impl Iterator<Item = (usize, DVec3)> {
-        self.translations.iter().map(|&(joint, sum, count)| (joint, sum / count))
+        self.translations.iter().copied()
     }
 
     /// The height of the lowest point of the feet in a clip along an axis that a share of the poses does not reach.

@@ -7,7 +7,7 @@ use crate::model::rotation::unit;
 use crate::model::{ClipId, Library, Skeleton, Target};
 use crate::retarget::alignment::{Alignment, Side, are_same};
 use crate::retarget::body::Body;
-use crate::retarget::conventions::normalized;
+use crate::retarget::conventions::{HIPS, normalized};
 use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MatchedBy, missing, roles_of_pairs};
 use crate::retarget::motion::Motion;
 use crate::retarget::options::{CarriedJoints, RetargetOptions};
@@ -56,6 +56,8 @@ pub(super) struct Links {
     is_above_root: [Vec<bool>; 2],
     /// The rotation of each joint of the target while all mapped joints are in the target's pose.
     held: Vec<DQuat>,
+    /// The hips of the source.
+    hips: Option<usize>,
 }
 
 impl<'a> Plan<'a> {
@@ -77,7 +79,8 @@ impl<'a> Plan<'a> {
             target_of[pair.source] = Some(pair.target);
             source_of[pair.target] = Some(pair.source);
         }
-        let links = Links::new(library, map, options, &rest, [&target_of, &source_of]);
+        let hips = bodies[0].joint(HIPS);
+        let links = Links::of_body(library, map, options, &rest, [&target_of, &source_of], hips);
         let motion = Motion::new(library, source, &bodies[0], clips);
         let is_same = are_same(&target_of, [&reference, &rest]);
         if !is_same && options.reference == ReferencePose::Rest {
@@ -157,10 +160,22 @@ impl Links {
         map: &JointMap,
         options: &RetargetOptions,
         rest: &ModelPose,
+        partners: [&[Option<usize>]; 2],
+    ) -> Self {
+        Self::of_body(library, map, options, rest, partners, None)
+    }
+
+    /// The same, with the hips of the source.
+    fn of_body(
+        library: &Library,
+        map: &JointMap,
+        options: &RetargetOptions,
+        rest: &ModelPose,
         [target_of, source_of]: [&[Option<usize>]; 2],
+        hips: Option<usize>,
     ) -> Self {
         let skeletons = [map.source, map.target].map(|id| library.skeleton(id));
-        let root = root_of(library, map, target_of);
+        let root = root_of(library, map, target_of, hips);
         let mut is_above_root = skeletons.map(|skeleton| vec![false; skeleton.joints().len()]);
         for ((skeleton, root), is_above) in skeletons.iter().zip(root.into_iter().flatten()).zip(&mut is_above_root) {
             skeleton.ancestors(root).for_each(|above| is_above[above] = true);
@@ -168,10 +183,10 @@ impl Links {
         let above = [mapped_above(skeletons[0], target_of), mapped_above(skeletons[1], source_of)];
         let is_held = |joint: usize| source_of[joint].is_some() || options.target_pose == ReferencePose::Rest;
         let held = held_rotations(skeletons[1], rest, is_held);
-        Self { root, above, is_above_root, held }
+        Self { root, above, is_above_root, held, hips }
     }
 
-    /// True if a joint was paired by name, its parent moves as the parent of its partner, and it does not move the
+    /// True if a joint was paired by name or is the hips, its parent moves as the parent of its partner, and it does not move the
     /// root.
     fn carries(&self, library: &Library, map: &JointMap, target_of: &[Option<usize>], pair: &JointPair) -> bool {
         let moves_root = self.is_above_root[0][pair.source] || self.is_above_root[1][pair.target];
@@ -179,11 +194,13 @@ impl Links {
         if self.root.is_none() || moves_root || above != self.above[1][pair.target] {
             return false;
         }
+        let name = |skeleton, joint: usize| library.skeleton(skeleton).joints()[joint].name.as_deref().map(normalized);
         let have_same_name = || {
-            let [from, to] = map.names(library, *pair);
-            normalized(&from) == normalized(&to)
+            let names = [name(map.source, pair.source), name(map.target, pair.target)];
+            names[0].is_some() && names[0] == names[1]
         };
-        pair.by == MatchedBy::Caller || have_same_name()
+        // Hips below a root move with the body.
+        pair.by == MatchedBy::Caller || self.hips == Some(pair.source) || have_same_name()
     }
 
     /// True if a joint of the source is the root or above it.
@@ -193,9 +210,16 @@ impl Links {
 }
 
 /// The root of a map in both skeletons: that of the map, or else the first mapped joint that clips of the source
-/// translate, or else the first mapped joint.
-fn root_of(library: &Library, map: &JointMap, target_of: &[Option<usize>]) -> Option<[usize; 2]> {
-    let mapped = || (0..target_of.len()).filter(|&joint| target_of[joint].is_some());
+/// translate, or else the first mapped joint. If the hips are mapped, a joint that is translated below them or beside
+/// them, such as a jaw, is no root.
+fn root_of(library: &Library, map: &JointMap, target_of: &[Option<usize>], hips: Option<usize>) -> Option<[usize; 2]> {
+    let hips = hips.filter(|&hips| target_of[hips].is_some());
+    let mut may_be_root = vec![hips.is_none(); target_of.len()];
+    if let Some(hips) = hips {
+        may_be_root[hips] = true;
+        library.skeleton(map.source).ancestors(hips).for_each(|above| may_be_root[above] = true);
+    }
+    let mapped = || (0..target_of.len()).filter(|&joint| target_of[joint].is_some() && may_be_root[joint]);
     let moved = || {
         let mut is_moved = vec![false; target_of.len()];
         let clips = library.clips().iter().filter(|clip| clip.skeleton == map.source);

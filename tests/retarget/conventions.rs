@@ -480,6 +480,30 @@ fn pairs_of_a_map_tell_the_roles_of_joints_with_unknown_names() {
 }
 
 #[test]
+fn a_joint_that_moves_about_does_not_turn_the_bone_to_it() {
+    // The hand of a rig with inverse kinematics is translated by its clips, here by up to 0.4 of the forearm.
+    let mut library = Library::new();
+    let figure = targets(&mut library).remove(0);
+    let (source, clip) = written(&mut library, &conventions()[0]);
+    let map = JointMap::by_names(&library, source, figure.skeleton).unwrap();
+    let right = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+    let hand = library.skeleton(source).find_joint("LeftHand").unwrap();
+    let place = library.skeleton(source).joints()[hand].rest.translation;
+    let far = place + 0.4 * place.length() * place.any_orthonormal_vector();
+    let mut changed = library.clip(clip).clone();
+    let timeline = Arc::new(Timeline::new(vec![0.0, changed.duration()]).unwrap());
+    let values = [place.to_array(), far.to_array()].concat();
+    let curve = Curve::new(timeline, Interpolation::Linear, 3, values).unwrap();
+    changed.tracks.push(Track::new(Target::Translation(hand), curve));
+    let clip = library.add_clip(changed).unwrap();
+    let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+    let turned = |result: &posse::Retargeting| -> Vec<(usize, f64)> {
+        result.bones.iter().map(|bone| (bone.source, bone.degrees.round())).collect()
+    };
+    assert_eq!(turned(&result), turned(&right));
+}
+
+#[test]
 fn bones_lead_to_where_the_clips_have_their_joints() {
     // In Perception Neuron's files, the channels of positions hold the body, and the offsets only what is near it.
     let mut library = Library::new();

@@ -91,9 +91,11 @@ enum Translations {
 type Up = Option<DVec3>;
 
 fn parse_up(text: &str) -> Result<Up, String> {
+    if text.eq_ignore_ascii_case("auto") {
+        return Ok(None);
+    }
     let (sign, axis) = text.strip_prefix('-').map_or((1.0, text), |axis| (-1.0, axis));
     match axis.to_ascii_lowercase().as_str() {
-        "auto" => Ok(None),
         "x" => Ok(Some(sign * DVec3::X)),
         "y" => Ok(Some(sign * DVec3::Y)),
         "z" => Ok(Some(sign * DVec3::Z)),

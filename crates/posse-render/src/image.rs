@@ -27,7 +27,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// Decodes a PNG, JPEG or WebP file.
+    /// Decodes a PNG, JPEG or WebP file. Of a JPEG file that ends early, the missing part is grey.
     ///
     /// # Errors
     /// A message if the format is another one, the file is broken, or the image has more than 16384 pixels per side or

@@ -34,7 +34,8 @@ impl Picture {
             }
             for (row, points) in (0..).zip(raster(letter)) {
                 for column in (0..COLUMNS).filter(|column| points >> (COLUMNS - 1 - column) & 1 == 1) {
-                    self.fill([left + column * size, top.saturating_add(row * size)], [size; 2], colour);
+                    let [column, row] = [column, row].map(|index| index.saturating_mul(size));
+                    self.fill([left.saturating_add(column), top.saturating_add(row)], [size; 2], colour);
                 }
             }
         }

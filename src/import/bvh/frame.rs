@@ -67,6 +67,11 @@ pub(super) fn read_decimal_commas(text: &[u8], frame: usize, columns: &mut [Fram
     read_line(&line, frame, columns).ok()
 }
 
+/// True for a line without numbers.
+pub(super) fn is_blank(line: &[u8]) -> bool {
+    skip_space(line).is_empty()
+}
+
 /// The text after space, which may begin with the end of the line.
 fn skip_space(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c', rest @ ..] = text {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::frame::{longest_line, read_decimal_commas, read_line};
+use super::frame::{is_blank, longest_line, read_decimal_commas, read_line};
 use super::frame_rate;
 use super::half_angle::{BLOCK, FrameColumn};
 use super::hierarchy::{Columns, Hierarchy};
@@ -223,7 +223,7 @@ impl<R: BufRead> Reader<R> {
     fn buffered_rows(&mut self) -> Result<Option<usize>, Error> {
         loop {
             let Some(text) = self.lines.whole_lines(longest_line(self.columns.len()))? else { return Ok(None) };
-            let is_row = |line: &&[u8]| !line.trim_ascii().is_empty();
+            let is_row = |line: &&[u8]| !is_blank(line);
             let rows = text.split(|&byte| byte == b'\n').filter(is_row).count();
             if rows > 0 {
                 return Ok(Some(rows));
@@ -320,7 +320,7 @@ impl<R: BufRead> Reader<R> {
     fn check_end(&mut self) -> Result<(), Error> {
         let mut line = Vec::new();
         while self.lines.read_line(longest_line(self.columns.len()), &mut line)? {
-            if line.trim_ascii().is_empty() {
+            if is_blank(&line) {
                 continue;
             }
             read_line(&line, 0, &mut self.columns).map_err(|reason| self.lines.fault(reason))?;
