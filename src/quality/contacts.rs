@@ -177,7 +177,7 @@ impl ContactFinder {
             self.found.extend(self.open.take());
         } else if let Some(pivot) = points.last() {
             let (frame, factor) = (self.frame, self.factor);
-            let open = self.open.get_or_insert_with(|| Sums {
+            let open = self.open.get_or_insert(Sums {
                 frames: frame..frame,
                 ends: [pivot.place; 2],
                 planted: (DVec3::ZERO, 0.0),

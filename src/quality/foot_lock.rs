@@ -155,7 +155,7 @@ impl FootLock {
         };
         let blend = gap.map_or(BLEND, |gap| BLEND.min(0.5 * gap));
         let left = 1.0 - distance(nearest) / blend;
-        (left > 0.0).then(|| (nearest, left * left * (3.0 - 2.0 * left)))
+        (left > 0.0).then_some((nearest, left * left * (3.0 - 2.0 * left)))
     }
 
     /// The hold of a foot in a pose, at a time since the first frame of the contacts.

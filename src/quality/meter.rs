@@ -305,8 +305,7 @@ impl<'a> QualityMeter<'a> {
         for (part, least) in MIN_JUMPS.into_iter().enumerate() {
             let steps = &self.steps[part];
             let around: Vec<usize> = (0..count).filter(|&other| other != position).collect();
-            for joint in 0..steps[position].len() {
-                let length = steps[position][joint];
+            for (joint, &length) in steps[position].iter().enumerate() {
                 if length < least {
                     continue;
                 }

@@ -206,12 +206,15 @@ impl Library {
     }
 }
 
-/// The mirrored clips, each with its report, and the remarks.
+/// A new clip with its report.
+type MadeClip = (Clip, RetargetedClip);
+
+/// The mirrored clips and the remarks.
 fn made_clips(
     library: &Library,
     clips: &[ClipId],
     map: &MirrorMap,
-) -> Result<(Vec<(Clip, RetargetedClip)>, Vec<MirrorRemark>), Error> {
+) -> Result<(Vec<MadeClip>, Vec<MirrorRemark>), Error> {
     let skeleton = library.skeleton(map.skeleton);
     let is_joint = are_joints(library, map.skeleton);
     let pose = SymmetricPose::new(library, map, &Body::new(skeleton, &is_joint));
@@ -324,7 +327,7 @@ fn has_mapped_below(plan: &Plan) -> Vec<bool> {
 }
 
 /// Makes the mirror image of a clip. Its id in the report is that of the original.
-fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) -> Result<(Clip, RetargetedClip), Error> {
+fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) -> Result<MadeClip, Error> {
     let clip = plan.library.clip(id);
     let source = MovingJoints::new(plan.library, plan.source, clip);
     let (rotations, mut used) = Rotations::new(plan, clip, &source, budget)?.into_tracks();

@@ -107,7 +107,8 @@ impl MirrorMap {
             let name = skeleton.joint_name(joint);
             return fault(format!("joint {name:?} is not the partner of its partner; partners are mutual"));
         }
-        if !((self.normal.length() - 1.0).abs() <= 1e-9) {
+        let is_unit = (self.normal.length() - 1.0).abs() <= 1e-9;
+        if !is_unit {
             return fault(format!("the normal of its plane is {}; expected a direction of length 1", self.normal));
         }
         Ok(())

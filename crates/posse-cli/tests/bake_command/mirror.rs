@@ -1,3 +1,5 @@
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use super::resume::{baked_again, check};
 use super::*;
 
@@ -143,7 +145,7 @@ fn a_retargeted_clip_is_mirrored_on_the_rig() {
     let mut nodes = vec![json!({ "name": "Hips", "translation": [0, 2, 0], "children": [1, 2] })];
     for (side, x) in [("Left", 2.0), ("Right", -2.0)] {
         let mut node = arm(side, x);
-        node["rotation"] = json!([0.70710678118, 0.0, 0.0, 0.70710678118]);
+        node["rotation"] = json!([FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2]);
         node.as_object_mut().unwrap().remove("children");
         nodes.push(node);
     }
