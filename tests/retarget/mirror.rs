@@ -241,6 +241,9 @@ fn axes_of_joints_do_not_matter() {
     }
 }
 
+/// Draws the numbers of a key.
+type Draw = Box<dyn FnMut(&mut Dice) -> Vec<f64>>;
+
 /// A symmetric tree with axes at random, joints in the plane and pairs, and a clip that moves, turns and scales all of
 /// them; and the number of pairs.
 fn symmetric(dice: &mut Dice) -> (Vec<Joint>, Vec<(Target, Curve)>, usize) {
@@ -274,7 +277,7 @@ fn symmetric(dice: &mut Dice) -> (Vec<Joint>, Vec<(Target, Curve)>, usize) {
     for (index, node) in nodes.iter().enumerate() {
         let times = [vec![0.0, 0.5, 0.75, 1.5], vec![0.25, 1.25], vec![0.5]][dice.below(3)].clone();
         let kind = KINDS[dice.below(3)];
-        let mut numbers = |width: usize, mut value: Box<dyn FnMut(&mut Dice) -> Vec<f64>>| {
+        let mut numbers = |width: usize, mut value: Draw| {
             let mut values = Vec::new();
             for _ in &times {
                 let tangent = |dice: &mut Dice| (0..width).map(|_| dice.unit() - 0.5).collect::<Vec<f64>>();
