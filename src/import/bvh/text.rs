@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
-use encoding_rs::{SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252};
-
 /// The bytes of the input that are converted at once.
 const CHUNK: usize = 1 << 16;
 
@@ -29,9 +27,11 @@ enum Form {
     CarriageReturns {
         is_after_return: bool,
     },
+    /// Units of two bytes, most significant first unless it is little-endian. Of the bytes that were read, those that
+    /// are `pending` are not converted yet.
     Utf16 {
-        decoder: encoding_rs::Decoder,
-        name: &'static str,
+        is_little_endian: bool,
+        pending: Vec<u8>,
         is_after_return: bool,
     },
 }
@@ -50,7 +50,8 @@ impl<R: BufRead> Text<R> {
     /// The encoding of the text if it is not UTF-8. Known after the first byte has been read.
     pub fn other_encoding(&self) -> Option<&'static str> {
         match self.form {
-            Form::Utf16 { name, .. } => Some(name),
+            Form::Utf16 { is_little_endian: true, .. } => Some("UTF-16LE"),
+            Form::Utf16 { .. } => Some("UTF-16BE"),
             _ => None,
         }
     }
@@ -59,8 +60,10 @@ impl<R: BufRead> Text<R> {
     fn find_form(&mut self) -> io::Result<()> {
         let first = self.input.fill_buf()?;
         self.form = match first {
-            [0xff, 0xfe, ..] => utf16(UTF_16LE),
-            [0xfe, 0xff, ..] => utf16(UTF_16BE),
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+                let is_little_endian = first.starts_with(&[0xff]);
+                Form::Utf16 { is_little_endian, pending: Vec::new(), is_after_return: false }
+            }
             _ if first.contains(&b'\r') && !first.contains(&b'\n') => Form::CarriageReturns { is_after_return: false },
             _ => Form::Usual,
         };
@@ -71,18 +74,15 @@ impl<R: BufRead> Text<R> {
     fn convert(&mut self) -> io::Result<()> {
         self.converted.clear();
         self.at = 0;
-        // A decoder that has ended cannot go on.
         while !self.is_at_end {
             let input = self.input.fill_buf()?;
             self.is_at_end = input.is_empty();
             let input = input.get(..CHUNK).unwrap_or(input);
             let bytes = input.len();
             match &mut self.form {
-                Form::Utf16 { decoder, is_after_return, .. } => {
-                    let mut text = String::new();
-                    let longest = decoder.max_utf8_buffer_length(bytes).unwrap_or(4 * bytes + 16);
-                    text.reserve(longest);
-                    let _ = decoder.decode_to_string(input, &mut text, self.is_at_end);
+                Form::Utf16 { is_little_endian, pending, is_after_return } => {
+                    pending.extend_from_slice(input);
+                    let text = decode_utf16(pending, *is_little_endian, self.is_at_end);
                     push_lines(text.as_bytes(), is_after_return, &mut self.converted);
                 }
                 Form::CarriageReturns { is_after_return } => push_lines(input, is_after_return, &mut self.converted),
@@ -97,8 +97,19 @@ impl<R: BufRead> Text<R> {
     }
 }
 
-fn utf16(encoding: &'static encoding_rs::Encoding) -> Form {
-    Form::Utf16 { decoder: encoding.new_decoder(), name: encoding.name(), is_after_return: false }
+/// Takes whole letters from bytes of UTF-16, without the byte order mark. At the end of the text, nothing is left.
+fn decode_utf16(pending: &mut Vec<u8>, is_little_endian: bool, is_at_end: bool) -> String {
+    let unit = |pair: &[u8; 2]| if is_little_endian { u16::from_le_bytes(*pair) } else { u16::from_be_bytes(*pair) };
+    let mut units: Vec<u16> = pending.as_chunks().0.iter().map(unit).collect();
+    // The first unit of a pair waits for the second.
+    if !is_at_end && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
+        units.pop();
+    }
+    let left = pending.split_off(2 * units.len());
+    let is_cut = is_at_end && !left.is_empty();
+    *pending = if is_at_end { Vec::new() } else { left };
+    let letters = char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER));
+    letters.chain(is_cut.then_some(char::REPLACEMENT_CHARACTER)).filter(|&letter| letter != '\u{feff}').collect()
 }
 
 /// Appends a text, with line feeds for carriage returns.
@@ -175,8 +186,33 @@ pub(super) fn decode_name(name: &[u8]) -> (String, Option<Vec<u8>>) {
     }
 }
 
+/// The letters of the bytes from 0x80 to 0x9F in Windows-1252; all others are those of the code points. Source: the WHATWG
+/// Encoding Standard.
+const WINDOWS_1252: [char; 32] = [
+    '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}', '\u{2030}',
+    '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}', '\u{2019}', '\u{201c}',
+    '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}',
+    '\u{17e}', '\u{178}',
+];
+
 fn windows_1252(name: &[u8]) -> String {
-    WINDOWS_1252.decode_without_bom_handling(name).0.into_owned()
+    let letter = |&byte: &u8| match byte {
+        0x80..0xa0 => WINDOWS_1252[usize::from(byte - 0x80)],
+        _ => char::from(byte),
+    };
+    name.iter().map(letter).collect()
+}
+
+/// The text of a name in Shift-JIS; `None` if it is not. The tables of Japanese letters would take a tenth of the package
+/// for the web, which reads all such names as Windows-1252.
+#[cfg(not(target_arch = "wasm32"))]
+fn shift_jis(name: &[u8]) -> Option<String> {
+    encoding_rs::SHIFT_JIS.decode_without_bom_handling_and_without_replacement(name).map(Into::into)
+}
+
+#[cfg(target_arch = "wasm32")]
+fn shift_jis(_: &[u8]) -> Option<String> {
+    None
 }
 
 /// The names in Shift-JIS, by what they are in Windows-1252. `None` if they are not Shift-JIS.
@@ -187,12 +223,12 @@ pub(super) fn shift_jis_names(names: &[Vec<u8>]) -> Option<HashMap<String, Strin
     let mut decoded = HashMap::new();
     let mut is_japanese = false;
     for name in names {
-        let text = SHIFT_JIS.decode_without_bom_handling_and_without_replacement(name)?;
+        let text = shift_jis(name)?;
         let letters: Vec<char> = text.chars().collect();
         let is_kana = |letter: &char| ('\u{3041}'..='\u{30ff}').contains(letter);
         let is_kanji = |letter: &char| ('\u{4e00}'..='\u{9fff}').contains(letter);
         is_japanese |= letters.iter().any(is_kana) || letters.windows(2).any(|pair| pair.iter().all(is_kanji));
-        decoded.insert(windows_1252(name), text.into_owned());
+        decoded.insert(windows_1252(name), text);
     }
     is_japanese.then_some(decoded)
 }
