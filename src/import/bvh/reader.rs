@@ -172,7 +172,7 @@ impl<R: BufRead> Reader<R> {
     ///
     /// # Errors
     /// [`Error::Import`] if the frame time is not above 0 with two frames or more, or the duration is beyond the range
-    /// of an `f32`; [`Error::Usage`] if as many frames have been read already.
+    /// of an `f32`; [`Error::Usage`] if more frames have been read already.
     pub fn set_frames(&mut self, frames: u64) -> Result<(), Error> {
         if frames < self.next {
             return Err(Error::Usage(format!("the reader has read {} frames; expected at least as many", self.next)));
@@ -181,13 +181,9 @@ impl<R: BufRead> Reader<R> {
             return Ok(());
         }
         check_duration(frames, self.frame_time).map_err(|reason| self.lines.fault(reason))?;
-        if frames != self.frames {
-            self.warnings.push(Warning {
-                path: format!("line {}", self.lines.number()),
-                message: format!("Frames announces {}, but there are {frames} rows, which are all read", self.frames),
-            });
-        }
-        (self.frames, self.is_complete) = (frames, false);
+        let announced = std::mem::replace(&mut self.frames, frames);
+        self.is_complete = false;
+        self.warn_of_rows(announced);
         Ok(())
     }
 
@@ -205,17 +201,21 @@ impl<R: BufRead> Reader<R> {
                 self.frames += rows as u64;
                 self.read_frames(rows, keys)?;
             }
-            if self.frames > announced {
-                let rows = self.frames;
-                self.warnings.push(Warning {
-                    path: format!("line {}", self.lines.number()),
-                    message: format!("Frames announces {announced}, but there are {rows} rows, which are all read"),
-                });
-            }
+            self.warn_of_rows(announced);
         }
         self.check_end()?;
         self.is_complete = true;
         Ok(())
+    }
+
+    /// Warns if there are other rows than Frames announces.
+    fn warn_of_rows(&mut self, announced: u64) {
+        let rows = self.frames;
+        if rows != announced {
+            let path = format!("line {}", self.lines.number());
+            let message = format!("Frames announces {announced}, but there are {rows} rows, which are all read");
+            self.warnings.push(Warning { path, message });
+        }
     }
 
     /// The number of rows that the buffer of the input holds, at least 1; `None` at the end of the file. Empty lines
@@ -228,9 +228,16 @@ impl<R: BufRead> Reader<R> {
             if rows > 0 {
                 return Ok(Some(rows));
             }
-            let (bytes, lines) = (text.len(), text.iter().filter(|&&byte| byte == b'\n').count() as u64);
-            self.lines.consume(bytes, lines);
+            self.consume_buffered()?;
         }
+    }
+
+    /// Consumes the lines that the buffer of the input holds.
+    fn consume_buffered(&mut self) -> Result<(), Error> {
+        let text = self.lines.whole_lines(longest_line(self.columns.len()))?.unwrap_or_default();
+        let (bytes, lines) = (text.len(), text.iter().filter(|&&byte| byte == b'\n').count() as u64);
+        self.lines.consume(bytes, lines);
+        Ok(())
     }
 
     /// Reads up to `count` of the frames that are left.
@@ -346,9 +353,7 @@ pub fn count_frames(file: impl AsRef<Path>) -> Result<u64, Error> {
     }
     while let Some(rows) = reader.buffered_rows()? {
         frames += rows as u64;
-        let text = reader.lines.whole_lines(longest_line(reader.columns.len()))?.unwrap_or_default();
-        let (bytes, lines) = (text.len(), text.iter().filter(|&&byte| byte == b'\n').count() as u64);
-        reader.lines.consume(bytes, lines);
+        reader.consume_buffered()?;
     }
     Ok(frames)
 }
