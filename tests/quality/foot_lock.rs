@@ -191,8 +191,8 @@ fn feet_stay_beyond_the_ends_of_a_clip() {
     }
 }
 
-/// A walk on the spot has feet that move with the ground: they are held on it. Where its knees are straight, the reach
-/// of a leg leaves a part.
+/// A walk on the spot has feet that move with the ground: they are held on it. Where its knees are straight, they are
+/// raised.
 #[test]
 fn the_walk_of_the_demo_is_held_on_its_ground() {
     let library = posse::demo::library().unwrap();
@@ -214,5 +214,5 @@ fn the_walk_of_the_demo_is_held_on_its_ground() {
             after += away(held);
         }
     }
-    assert!(before > 0.0 && after < 0.5 * before, "{before}, then {after}");
+    assert!(before > 0.0 && after < 0.05 * before, "{before}, then {after}");
 }
