@@ -93,8 +93,8 @@ fn the_walk_has_no_skate() {
     assert_eq!((contacts.of_foot(0).len(), contacts.of_foot(1).len()), (3, 4), "{contacts:?}");
 }
 
-/// Thighs that are shorter and calves that are longer make planted feet slide. Held feet slide less than a tenth as far.
-/// The skate also has the speed of low feet that take off and land: that of the walk without a fault is left out.
+/// Thighs that are shorter and calves that are longer make planted feet slide. Held feet slide less than a tenth as
+/// far. The skate also has the speed of low feet that take off and land: that of the walk without a fault is left out.
 #[test]
 fn held_feet_hardly_slide() {
     let mut library = Library::new();
