@@ -431,7 +431,7 @@ impl Library {
     }
 
     /// The first clip of this name, of any skeleton. If several skeletons have clips of one name, use
-    /// [`find_clip_of`](Self::find_clip_of).
+    /// [`find_clip_of`](Self::find_clip_of); for names that a person writes, use [`select_clip`](Self::select_clip).
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
         self.clips.iter().position(|clip| clip.name.as_deref() == Some(name)).map(ClipId)
     }

@@ -35,11 +35,11 @@ use serde::de::IgnoredAny;
 use crate::error::Error;
 use crate::import::crowd::document::CrowdDocument;
 use crate::import::crowd::groups::{Group, Groups};
-use crate::import::crowd::layers::find_clip;
+use crate::import::crowd::layers::{find_clip, find_joint};
 use crate::import::gltf::{self, Asset};
 use crate::import::json::without_mark;
-use crate::import::{Fault, JsonPath, Warning, cocos, list_names};
-use crate::model::{BlendSpaceId, Crowd, Library, RootMotion, Ticks, markers_fault};
+use crate::import::{Fault, JsonPath, Warning, cocos};
+use crate::model::{BlendSpaceId, Crowd, Library, RootMotion, Selector, Ticks, markers_fault};
 
 mod document;
 mod goals;
@@ -235,11 +235,10 @@ fn read_asset(
 
 /// Warns of joint names in masks that no file has.
 fn unknown_joints(document: &CrowdDocument, library: &Library, files: &[PosedFile]) -> Vec<Warning> {
-    let skeletons = files.iter().map(|file| file.asset.skeleton).collect::<HashSet<_>>().into_iter();
-    let joints = skeletons.flat_map(|skeleton| library.skeleton(skeleton).joints());
-    let known: HashSet<&str> = joints.filter_map(|joint| joint.name.as_deref()).collect();
+    let skeletons: HashSet<_> = files.iter().map(|file| file.asset.skeleton).collect();
+    let selectors: Vec<_> = skeletons.into_iter().map(|id| Selector::of_joints(library.skeleton(id))).collect();
     let names = document.masks.iter().flat_map(|(mask, entry)| entry.joints.keys().map(move |joint| (mask, joint)));
-    let unknown = names.filter(|(_, joint)| !known.contains(joint.as_str()));
+    let unknown = names.filter(|(_, joint)| selectors.iter().all(|selector| selector.all(joint).is_empty()));
     let warning = |(mask, joint)| Warning {
         path: format!("masks.{mask}.joints.{joint}"),
         message: "no file has a joint of this name; the entry has no effect".into(),
@@ -260,15 +259,7 @@ fn set_roots(library: &mut Library, document: &CrowdDocument, files: &[PosedFile
             let reason = format!("clip {} has a root joint already; name each clip once", entry.clip);
             return Err(Fault::new(path.field("clip"), reason));
         }
-        let joints = library.skeleton(file.asset.skeleton).joints();
-        let name = |joint: usize| joints[joint].name.as_deref();
-        let found = file.asset.joints.iter().copied().find(|&joint| name(joint) == Some(&entry.joint));
-        let joint = found.ok_or_else(|| {
-            let names: Vec<_> = file.asset.joints.iter().filter_map(|&joint| name(joint)).collect();
-            let reason =
-                format!("{} has no node {:?}; it has: {}", file.asset.file.display(), entry.joint, list_names(&names));
-            Fault::new(path.field("joint"), reason)
-        })?;
+        let joint = find_joint(library, &path.field("joint"), &entry.joint, &file.asset)?;
         let root = RootMotion { joint, translation: entry.translation, rotation: entry.rotation.into() };
         let set = library.set_root_motion(clip, Some(root));
         set.map_err(|error| Fault::new(path.field("joint"), error.to_string()))?;
