@@ -12,7 +12,7 @@
 //! 5. Of clips, a number alone: the index.
 
 use crate::error::Error;
-use crate::model::{ClipId, Library, Skeleton};
+use crate::model::Skeleton;
 
 /// The largest number of names that a message lists, if it cannot list all.
 const MAX_LISTED: usize = 5;
@@ -243,27 +243,6 @@ impl Skeleton {
     /// [`Error::Usage`] if the text selects no joint, with the nearest names, or several, with their paths.
     pub fn select_joint(&self, text: &str) -> Result<usize, Error> {
         Selector::of_joints(self).one(text)
-    }
-}
-
-impl Library {
-    /// The clip that a text selects of these, which are all clips of a file in its order. [`Selector`] has the rule.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if the text selects no clip, with the names that there are, or several, with a text for each.
-    ///
-    /// # Panics
-    /// If a clip belongs to another library and this one has no such clip.
-    pub fn select_clip(&self, clips: &[ClipId], text: &str) -> Result<ClipId, Error> {
-        Ok(clips[self.clip_selector(clips).one(text)?])
-    }
-
-    /// A selector of these clips.
-    ///
-    /// # Panics
-    /// If a clip belongs to another library and this one has no such clip.
-    pub fn clip_selector(&self, clips: &[ClipId]) -> Selector<'_> {
-        Selector::of_clips(clips.iter().map(|&clip| self.clip(clip).name.as_deref()))
     }
 }
 

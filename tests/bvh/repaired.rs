@@ -2,7 +2,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use posse::Library;
-use posse::import::bvh::{self, Asset, Keys, Reader, count_frames};
+use posse::import::bvh::{self, Asset, Keys, LoadOptions, Reader, count_frames};
 
 use crate::support::bvh_leg::LEG;
 use crate::support::skip::report_skipped;
@@ -57,7 +57,7 @@ fn rows_beyond_the_announced_ones_are_read() {
         let path = folder.path().join("leg.bvh");
         std::fs::write(&path, &text).unwrap();
         let (mut reader, mut keys) = (Reader::open(&path).unwrap(), Keys::new());
-        reader.set_frames(count_frames(&path).unwrap()).unwrap();
+        reader.set_frames(count_frames(&path, &LoadOptions::default()).unwrap()).unwrap();
         assert_eq!((reader.read(5, &mut keys).unwrap(), reader.frames(), reader.warnings().len()), (2, 2, 1));
         assert!(keys.clip(asset.skeleton, Some("leg".into())).unwrap() == *library.clip(asset.clip));
         assert!(reader.set_frames(1).is_err());

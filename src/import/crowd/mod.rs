@@ -30,15 +30,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::de::IgnoredAny;
-
 use crate::error::Error;
 use crate::import::crowd::document::CrowdDocument;
 use crate::import::crowd::groups::{Group, Groups};
 use crate::import::crowd::layers::{find_clip, find_joint};
 use crate::import::gltf::{self, Asset};
-use crate::import::json::without_mark;
-use crate::import::{Fault, JsonPath, Warning, cocos};
+use crate::import::{FileFormat, Fault, JsonPath, Warning, recognize};
 use crate::model::{BlendSpaceId, Crowd, Library, RootMotion, Selector, Ticks, markers_fault};
 
 mod document;
@@ -174,13 +171,6 @@ pub(crate) fn from_slice_with(
     read(library, file, bytes, open).inspect_err(|_| library.truncate(before))
 }
 
-/// Returns true for a crowd file: a JSON object with the fields `files` and `instances`, and without the field `asset`
-/// of glTF.
-pub fn is_crowd(bytes: &[u8]) -> bool {
-    let fields = serde_json::from_slice::<HashMap<String, IgnoredAny>>(without_mark(bytes)).unwrap_or_default();
-    ["files", "instances"].iter().all(|&field| fields.contains_key(field)) && !fields.contains_key("asset")
-}
-
 fn read(
     library: &mut Library,
     file: &Path,
@@ -227,8 +217,14 @@ fn read_asset(
     bytes: &[u8],
     fault: impl Fn(String) -> Error,
 ) -> Result<Asset, Error> {
-    if cocos::is_clip(file, bytes) {
-        return Err(fault(format!("{} is a Cocos clip, which has no nodes; name a glTF file", file.display())));
+    let kind = match recognize(file, bytes).map_err(|error| fault(error.to_string()))? {
+        FileFormat::Gltf => None,
+        FileFormat::CocosClip => Some("a Cocos clip, which has no nodes"),
+        FileFormat::Bvh => Some("a BVH file"),
+        FileFormat::Crowd => Some("a crowd file"),
+    };
+    if let Some(kind) = kind {
+        return Err(fault(format!("{} is {kind}; name a glTF file", file.display())));
     }
     gltf::from_slice(library, file, bytes, Some(file.parent().unwrap_or(Path::new(""))))
 }
