@@ -16,6 +16,6 @@ mod memory_budget;
 mod recognize;
 
 pub use fault::Warning;
-pub use recognize::{FileFormat, recognize, recognize_head};
 pub(crate) use fault::{Fault, list_names};
 pub(crate) use json::{JsonPath, parse as parse_json, without_mark};
+pub use recognize::{FileFormat, recognize, recognize_head};

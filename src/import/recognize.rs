@@ -175,12 +175,7 @@ const SOLVE: &str = "it has the positions of markers but no joints: solve a skel
 
 /// The formats that are known, but not read.
 const UNREAD: [UnreadFormat; 13] = [
-    UnreadFormat {
-        name: "FBX",
-        extensions: &["fbx"],
-        begins: &[b"Kaydara FBX Binary", b"; FBX "],
-        hint: CONVERT,
-    },
+    UnreadFormat { name: "FBX", extensions: &["fbx"], begins: &[b"Kaydara FBX Binary", b"; FBX "], hint: CONVERT },
     UnreadFormat {
         name: "an Acclaim skeleton (ASF)",
         extensions: &["asf"],
@@ -288,8 +283,16 @@ mod tests {
             ("a.fbx", &b""[..], "it is FBX, which is not read; convert it to glTF 2.0"),
             ("a.glb", b"Kaydara FBX Binary  \0\x1a\0", "it is FBX"),
             ("a.txt", b"; FBX 7.4.0 project file", "it is FBX"),
-            ("01.asf", b"# AST/ASF file\n:version 1.10", "(ASF), which is not read; convert it with the motion in its .amc"),
-            ("01_01.amc", b"#!OML:ASF F:\\x.ASF\n:FULLY-SPECIFIED", "(AMC), which is not read; convert it with the skeleton"),
+            (
+                "01.asf",
+                b"# AST/ASF file\n:version 1.10",
+                "(ASF), which is not read; convert it with the motion in its .amc",
+            ),
+            (
+                "01_01.amc",
+                b"#!OML:ASF F:\\x.ASF\n:FULLY-SPECIFIED",
+                "(AMC), which is not read; convert it with the skeleton",
+            ),
             ("a.c3d", b"\x02\x50", "it is C3D, which is not read; it has the positions of markers"),
             ("a.TRC", b"PathFileType\t4", "it is TRC"),
             ("a.usda", b"#usda 1.0", "it is USD"),

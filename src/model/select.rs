@@ -166,7 +166,10 @@ impl<'a> Selector<'a> {
             }
             let of_name = numbered(text).map(|(name, _)| (name, self.of_name(name).len()));
             if let Some((name, several @ 1..)) = of_name {
-                return format!("there is no {noun} {text:?}; those of the name {name:?} end at {name}#{}", several - 1);
+                return format!(
+                    "there is no {noun} {text:?}; those of the name {name:?} end at {name}#{}",
+                    several - 1
+                );
             }
             if self.skeleton.is_none() && count <= MAX_LISTED_ITEMS {
                 return format!("there is no {noun} {text:?}; there are: {}", self.list());

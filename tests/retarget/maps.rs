@@ -441,7 +441,10 @@ fn faults_of_map_files_are_refused_with_their_place() {
         (r#"{ "joints": ["a"] }"#, "joints: invalid type: sequence, expected an object that names a joint"),
         (r#"{ "joints": { "a": 5 } }"#, "joints.a: invalid type: integer"),
         (r#"{ "joints": { "q": "x" } }"#, "joints.q: in the source, no joint is named \"q\"; the nearest names are"),
-        (r#"{ "joints": { "mixamorig:Hips": "q" } }"#, "joints[\"mixamorig:Hips\"]: in the target, no joint is named \"q\""),
+        (
+            r#"{ "joints": { "mixamorig:Hips": "q" } }"#,
+            "joints[\"mixamorig:Hips\"]: in the target, no joint is named \"q\"",
+        ),
         (r#"{ "joints": { "a": "x", "b": "x" } }"#, "joints.b: joint \"x\" of the target is the partner of \"a\", too"),
         (r#"{ "joints": { "a": "x", "a": "y" } }"#, "joints.a: the joint has two partners; give it one"),
         (r#"{ "joints": { "a": "x" }, "root": "b" }"#, "root: joint \"b\" is not mapped"),

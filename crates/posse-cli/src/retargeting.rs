@@ -346,12 +346,7 @@ struct PoseChoice {
 }
 
 impl PoseChoice {
-    fn new(
-        option: &'static str,
-        text: Option<&str>,
-        bvh: BvhArgs,
-        report: &mut Report,
-    ) -> Result<Option<Self>, Error> {
+    fn new(option: &'static str, text: Option<&str>, bvh: BvhArgs, report: &mut Report) -> Result<Option<Self>, Error> {
         let Some(text) = text.filter(|text| *text != "rest") else { return Ok(None) };
         let file = PoseFile::read(option, text, bvh, report)?;
         Ok(Some(Self { option, text: text.to_owned(), file }))

@@ -72,9 +72,9 @@ impl LoadOptions {
     /// Fails for frames per second that are not finite or not above 0.
     fn check(&self) -> Result<(), Error> {
         match self.fps {
-            Some(fps) if !(fps > 0.0 && is_usable(fps) && is_usable(1.0 / fps)) => {
-                Err(Error::Usage(format!("the file is read at {fps} frames per second; expected a finite number above 0")))
-            }
+            Some(fps) if !(fps > 0.0 && is_usable(fps) && is_usable(1.0 / fps)) => Err(Error::Usage(format!(
+                "the file is read at {fps} frames per second; expected a finite number above 0"
+            ))),
             _ => Ok(()),
         }
     }

@@ -35,7 +35,7 @@ use crate::import::crowd::document::CrowdDocument;
 use crate::import::crowd::groups::{Group, Groups};
 use crate::import::crowd::layers::{find_clip, find_joint};
 use crate::import::gltf::{self, Asset};
-use crate::import::{FileFormat, Fault, JsonPath, Warning, recognize};
+use crate::import::{Fault, FileFormat, JsonPath, Warning, recognize};
 use crate::model::{BlendSpaceId, Crowd, Library, RootMotion, Selector, Ticks, markers_fault};
 
 mod document;

@@ -236,7 +236,7 @@ impl JointNames {
                 let names = lines.trim_start_matches('\u{feff}').lines().map(str::trim);
                 names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
             }
-            None if is_like_path(text) => {
+            None if is_like_file(text) => {
                 return Err(Error::Usage(format!(
                     "--joints {text}: there is no such file; give a file with a name per line, or names with commas between them"
                 )));
@@ -260,11 +260,11 @@ impl JointNames {
     }
 }
 
-/// Returns true for a text without commas that is rather a path than the name of a joint.
-fn is_like_path(text: &str) -> bool {
+/// Returns true for a text without commas that is rather the name of a file than the name or path of a joint.
+fn is_like_file(text: &str) -> bool {
     let extension = Path::new(text).extension().unwrap_or_default();
     let is_known = || ["txt", "json", "csv", "list", "lst"].iter().any(|known| extension.eq_ignore_ascii_case(known));
-    !text.contains(',') && (text.contains(std::path::is_separator) || is_known())
+    !text.contains(',') && is_known()
 }
 
 /// Reads a rig. Fails if it cannot be used, because then no clip can be baked. Its warnings are reported once, and not

@@ -110,12 +110,7 @@ fn faults_of_chains_are_named_by_their_path() {
     assert_refused(
         &sound,
         &[
-            (
-                "chain",
-                json!(["root", "hip", "tail"]),
-                ".chain[2]",
-                "no joint is named \"tail\"",
-            ),
+            ("chain", json!(["root", "hip", "tail"]), ".chain[2]", "no joint is named \"tail\""),
             ("chain", json!(["hip", "root", "foot"]), ".chain", "joint 0 (\"root\") is not below joint"),
             ("chain", json!(["root", "hip", "arm"]), ".chain", "is not below joint"),
             ("chain", json!(["root", "hip", "hip"]), ".chain", "is not below joint"),
