@@ -1,8 +1,8 @@
 use std::io::BufReader;
 use std::path::Path;
 
-use posse::{Library, Target};
 use posse::import::bvh::{self, Asset, Keys, LoadOptions, Reader, count_frames};
+use posse::{Library, Target};
 
 use crate::support::bvh_leg::LEG;
 use crate::support::skip::report_skipped;
@@ -168,7 +168,8 @@ fn end_sites_are_left_out_on_demand() {
     let all = whole.skeleton(of_whole.skeleton).joints();
     assert_eq!(library.skeleton(asset.skeleton).joints(), &all[..3]);
     // Joints after an End Site have the indices of the joints that stay. Repeated names of End Sites are no warning.
-    let text = "HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 1 Xposition End Site { OFFSET 0 1 0 } End Site { OFFSET 0 2 0 }
+    let text =
+        "HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 1 Xposition End Site { OFFSET 0 1 0 } End Site { OFFSET 0 2 0 }
         JOINT b { OFFSET 0 0 1 CHANNELS 1 Zrotation End Site { OFFSET 0 3 0 } } }
         ROOT c { OFFSET 0 0 0 CHANNELS 1 Yposition }
         MOTION Frames: 1 Frame Time: 1

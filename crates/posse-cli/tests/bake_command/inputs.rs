@@ -214,7 +214,10 @@ fn clips_of_one_name_are_all_baked_or_one_by_its_number() {
     assert_refused(&output, &["no file has a clip mixamo.com#3", "mixamo.com"]);
     bench.write("cuts.csv", "dup.gltf#mixamo.com#1,0,1,cut\ndup.gltf#mixamo.com,0,1,other\n");
     let output = bench.bake(&["clips", "-o", "cut", "--cuts", "cuts.csv"]);
-    assert_refused(&output, &["row 2 (dup.gltf#mixamo.com): 3 clips are named \"mixamo.com\"; write which one: mixamo.com#0"]);
+    assert_refused(
+        &output,
+        &["row 2 (dup.gltf#mixamo.com): 3 clips are named \"mixamo.com\"; write which one: mixamo.com#0"],
+    );
     assert!(bench.path("cut/cut.npz").exists());
 }
 
@@ -225,6 +228,9 @@ fn a_format_that_is_not_read_is_named() {
     bench.write("01_01.amc", "#!OML:ASF\n:FULLY-SPECIFIED\n:DEGREES\n1\n");
     let output = bench.bake(&["walk.usda", "01_01.amc", "clips/0.bvh", "-o", "baked"]);
     assert_refused(&output, &["walk.usda: file: it is USD, which is not read; convert it to glTF 2.0"]);
-    assert_refused(&output, &["01_01.amc: file: it is an Acclaim motion (AMC), which is not read; convert it with the"]);
+    assert_refused(
+        &output,
+        &["01_01.amc: file: it is an Acclaim motion (AMC), which is not read; convert it with the"],
+    );
     assert!(bench.path("baked/0.npz").exists());
 }
