@@ -11,6 +11,8 @@
 //!    file.
 //! 5. Of clips, a number alone: the index.
 
+use std::collections::HashMap;
+
 use crate::error::Error;
 use crate::model::Skeleton;
 
@@ -19,6 +21,9 @@ const MAX_LISTED: usize = 5;
 
 /// The largest number of clips or candidates of which a message lists all.
 const MAX_LISTED_ITEMS: usize = 20;
+
+/// The largest number of `/` of a text at which the last name of a path may begin.
+const MAX_SLASHES: usize = 64;
 
 /// The largest length of a path in a message, in bytes without the last name.
 const MAX_PATH: usize = 200;
@@ -49,6 +54,8 @@ pub struct Selector<'a> {
     noun: &'static str,
     /// The name and the result of each item, in the order of the file.
     items: Vec<(Option<&'a str>, usize)>,
+    /// The positions of the items of each name.
+    by_name: HashMap<&'a str, Vec<usize>>,
     /// The file of each clip, if there are several files.
     files: Vec<&'a str>,
     /// The skeleton of joints.
@@ -58,15 +65,24 @@ pub struct Selector<'a> {
 impl<'a> Selector<'a> {
     /// Clips with these names. The results are their positions in the list.
     pub fn of_clips(names: impl IntoIterator<Item = Option<&'a str>>) -> Self {
-        let items = names.into_iter().zip(0..).collect();
-        Self { noun: "clip", items, files: Vec::new(), skeleton: None }
+        Self::new("clip", names.into_iter().zip(0..).collect(), None)
     }
 
     /// The joints of a skeleton. The results are their indices in it; those of texts follow the order of the file.
     pub fn of_joints(skeleton: &'a Skeleton) -> Self {
         let joints = skeleton.joints();
         let items = skeleton.file_order().map(|joint| (joints.get(joint).and_then(|it| it.name.as_deref()), joint));
-        Self { noun: "joint", items: items.collect(), files: Vec::new(), skeleton: Some(skeleton) }
+        Self::new("joint", items.collect(), Some(skeleton))
+    }
+
+    fn new(noun: &'static str, items: Vec<(Option<&'a str>, usize)>, skeleton: Option<&'a Skeleton>) -> Self {
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, (name, _)) in items.iter().enumerate() {
+            if let Some(name) = *name {
+                by_name.entry(name).or_default().push(at);
+            }
+        }
+        Self { noun, items, by_name, files: Vec::new(), skeleton }
     }
 
     /// The same clips with the file of each, which errors name.
@@ -94,7 +110,7 @@ impl<'a> Selector<'a> {
 
     /// True if an item has exactly this name.
     pub fn has_name(&self, name: &str) -> bool {
-        self.items.iter().any(|(known, _)| *known == Some(name))
+        self.by_name.contains_key(name)
     }
 
     /// The index and the name of each item, for messages: `0 walk, 1 unnamed`. The list ends after 20.
@@ -126,16 +142,20 @@ impl<'a> Selector<'a> {
 
     /// The positions of the items with a name, else of the joints with a path that ends so.
     fn of_name(&self, text: &str) -> Vec<usize> {
-        let positions = |is_one: &dyn Fn(&(Option<&str>, usize)) -> bool| -> Vec<usize> {
-            self.items.iter().enumerate().filter(|(_, item)| is_one(item)).map(|(at, _)| at).collect()
-        };
-        let found = positions(&|(name, _)| *name == Some(text));
-        match self.skeleton {
-            Some(skeleton) if found.is_empty() && text.contains('/') => {
-                positions(&|(_, joint)| path_ends_with(skeleton, *joint, text))
-            }
-            _ => found,
+        if let Some(found) = self.by_name.get(text) {
+            return found.clone();
         }
+        let Some(skeleton) = self.skeleton else { return Vec::new() };
+        let mut found = Vec::new();
+        // The last name may have `/` in it, too.
+        for (slash, _) in text.rmatch_indices('/').take(MAX_SLASHES) {
+            let named = text.get(slash + 1..).and_then(|last| self.by_name.get(last));
+            let ends_so =
+                |at: &&usize| self.items.get(**at).is_some_and(|&(_, joint)| path_ends_with(skeleton, joint, text));
+            found.extend(named.into_iter().flatten().filter(ends_so).copied());
+        }
+        found.sort_unstable();
+        found
     }
 
     /// The message for a text that selects several items.

@@ -93,8 +93,7 @@ impl ClipLayer {
 
     /// The layer of the library with these names, or a message that lists the names that there are.
     pub(crate) fn resolve(&self, library: &Library, skeleton: SkeletonId) -> Result<Layer, String> {
-        let clips: Vec<ClipId> =
-            library.clip_ids().filter(|&clip| library.clip(clip).skeleton == skeleton).collect();
+        let clips: Vec<ClipId> = library.clip_ids().filter(|&clip| library.clip(clip).skeleton == skeleton).collect();
         let clip = library.select_clip(&clips, &self.clip).map_err(|error| error.to_string())?;
         let mask = match &self.mask {
             None => None,

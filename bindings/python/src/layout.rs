@@ -29,7 +29,8 @@ pub struct Request {
 }
 
 impl Layout {
-    /// The arrays of a request. Joints are those that the texts select, in their order; without names all nodes of the file.
+    /// The arrays of a request. Joints are those that the texts select, in their order; without texts all nodes of the
+    /// file.
     ///
     /// # Errors
     /// `posse.Error` for an unknown kind, joint, axis or order, and for what [`ArrayLayout::new`] refuses.
