@@ -130,7 +130,7 @@ def test_bvh_files_are_read_with_options(tmp_path: Path) -> None:
     np.testing.assert_allclose(pos, [[[0, 1, 0]]], atol=1e-6)
     with pytest.raises(posse.Error, match=r'2 joints are named "arm_end"; write which one: arm_end#0 \(/arm/arm_end\)'):
         library.sample(0, [0.0], joints=["arm_end"])
-    assert posse.Library(path, input_fps=50, end_sites=False).clips[0].joint_names == ("arm",)
+    assert posse.Library(path, input_fps=50, end_sites=False).clips[0].joints == ("arm",)
 
 
 def test_formats_that_are_not_read_are_named(tmp_path: Path) -> None:
