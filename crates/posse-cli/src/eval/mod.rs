@@ -313,11 +313,12 @@ pub struct PlaybackArgs {
     /// `inf`.
     #[arg(long, value_name = "R", requires = "wrap", allow_hyphen_values = true, value_parser = parse_count)]
     repeat_count: Option<f64>,
-    /// Seconds of the clip per second of play; negative plays backwards. Default: 1. The speed that the clip stores is
-    /// ignored.
+    /// Seconds of the clip per second of play; negative plays backwards, from the end. Default: 1. The speed that the
+    /// clip stores is ignored.
     #[arg(long, value_name = "S", requires = "wrap", allow_hyphen_values = true, value_parser = parse_speed)]
     speed: Option<f64>,
-    /// The part of the clip that plays, in seconds from A to B. Default: the whole clip.
+    /// The part of the clip that plays, in seconds from A to B. The play begins at A, or backwards at B, at time 0.
+    /// Default: the whole clip.
     #[arg(long, value_name = "A,B", requires = "wrap", allow_hyphen_values = true, value_parser = parse_range)]
     range: Option<[f64; 2]>,
 }
