@@ -68,7 +68,7 @@ pub struct Args {
     pub output: Option<PathBuf>,
     /// Lists the clips whose outputs are missing in OUT, or were made from another file, with other options or by
     /// another version of posse. Nothing is written.
-    #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume", "strict"])]
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume"])]
     pub check: Option<PathBuf>,
     /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30.
     #[arg(long, value_name = "F", value_parser = parse_positive)]
@@ -145,9 +145,6 @@ pub struct Args {
     /// Keeps outputs that were made from the same file, with the same options, by the same version of posse.
     #[arg(long)]
     pub resume: bool,
-    /// Stops at the first bad input.
-    #[arg(long)]
-    pub strict: bool,
     /// Prints a line of JSON per clip.
     #[arg(long)]
     pub json: bool,

@@ -13,6 +13,7 @@ use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
 use crate::bake::part::Turn;
 use crate::bake::sampler::Motion;
+use crate::output::warn_of_file;
 
 /// Bakes the instances of a crowd file.
 pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
@@ -27,7 +28,7 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     }
     let mut library = Library::new();
     let crowd = crowd::load(&mut library, &file.path)?;
-    crowd.warnings.iter().for_each(|warning| job.warn(&format!("warning: {}: {warning}", file.path.display())));
+    warn_of_file(&file.path, &crowd.warnings, &mut |text| job.warn(text))?;
     let frames = ClipFrames::new(whole.range, job.options.fps, OwnRate::default(), duration(&library, &crowd)?)?;
     let mut sampler = job.engines.open(&library)?;
     let mut bake = |clip: &ListedClip| -> Result<(), Fault> {

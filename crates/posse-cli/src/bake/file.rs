@@ -7,7 +7,7 @@ use posse::import::bvh;
 use posse::quality::FootLock;
 use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
 
-use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND};
+use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, UNREADABLE};
 use crate::bake::frames::{ClipFrames, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
 use crate::bake::job::{Fault, Job};
@@ -126,7 +126,7 @@ struct Loaded {
     /// The joint of each node, in the order of the file.
     nodes: Vec<usize>,
     clips: Vec<ClipId>,
-    /// The clips that bind to no joint of the rig.
+    /// The clips of which no track can be read, or that bind to no joint of the rig.
     unbound: Vec<ClipId>,
     /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
     mirror_images: HashMap<usize, Result<MirrorImage, String>>,
@@ -150,7 +150,7 @@ impl Loaded {
             (Some(rig), Some(retargeter)) => {
                 let source = Source::nodes_from_slice(&file.path, bytes, &mut |text| job.warn(text))?;
                 // All clips of the file are looked at together, so that the output of one is the same with others.
-                let clips = source.clips.clone();
+                let clips = source.usable_clips();
                 let Retargeted { source, warnings, .. } = retargeter.retarget(source, &file.path, rig, &clips)?;
                 (source, warnings)
             }
@@ -204,7 +204,8 @@ impl Loaded {
     fn motion(&self, job: &Job, file: &ClipFile, listed: &ListedClip) -> Result<FramedMotion<'static>, Error> {
         let id = self.clips[listed.index];
         if self.unbound.contains(&id) {
-            return Err(Error::Usage(UNBOUND.into()));
+            let reason = if job.options.rig.is_some() { UNBOUND } else { UNREADABLE };
+            return Err(Error::Usage(reason.into()));
         }
         let image = match self.mirror_images.get(&listed.index) {
             _ if !listed.part.mirrored => None,

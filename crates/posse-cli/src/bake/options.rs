@@ -14,6 +14,7 @@ use crate::bake::facts;
 use crate::bake::format::{Format, NpzLayout};
 use crate::bake::frames::FrameRange;
 use crate::engine::EngineChoice;
+use crate::output::warn_of_file;
 use crate::retargeting::{ChoiceFile, OPTIONS_WITHOUT_RETARGET, Retargeter};
 use crate::source::{Report, Rig};
 
@@ -265,9 +266,7 @@ fn read_rig(path: &Path, report: &mut Report) -> Result<Rig, Error> {
         let rig = path.display();
         return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));
     }
-    for warning in std::mem::take(&mut rig.warnings) {
-        report(&format!("warning: {}: {warning}", path.display()));
-    }
+    warn_of_file(path, std::mem::take(&mut rig.warnings), report)?;
     Ok(rig)
 }
 

@@ -161,11 +161,6 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let chains = args.foot_lock.then(|| FootLock::add_chains(&mut source.library, source.skeleton));
     let library = &source.library;
     let clip = find_clip(&source, args.clip.as_deref())?;
-    if let Some(unbound) = clip.filter(|clip| source.unbound_clips.contains(clip)) {
-        let (name, rig) = (library.clip(unbound).name.as_deref(), source.rig.as_deref().unwrap_or_default());
-        let name = name.unwrap_or("unnamed");
-        return Err(Error::Usage(format!("clip {name}: no track finds a node of its name in {rig}")));
-    }
     let animation = clip.map(|clip| library.clip(clip));
     let (times, playback) = (args.times.times(animation)?, args.playback.playback(animation)?);
     let instances = args.instances as usize;
