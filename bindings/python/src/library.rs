@@ -39,11 +39,11 @@ pub struct Times<'py> {
 
 #[pymethods]
 impl Library {
-    /// Reads files on up to this many threads.
+    /// Reads files on up to this many threads. If `strict`, refuses a file with a warning.
     #[new]
-    fn new(py: Python<'_>, paths: Vec<PathBuf>, threads: usize) -> PyResult<Self> {
+    fn new(py: Python<'_>, paths: Vec<PathBuf>, threads: usize, strict: bool) -> PyResult<Self> {
         py.detach(|| {
-            let collection = Collection::load(&paths, threads)?;
+            let collection = Collection::load(&paths, threads, strict)?;
             Self::packed(collection, paths, threads)
         })
         .map_err(to_python)

@@ -77,7 +77,7 @@ impl Hierarchy {
     /// is one to the last column.
     ///
     /// Returns the new index of each joint, and that of its translation; nothing if no node gets a joint.
-    pub fn split(&mut self, document: &Document, moved: &[Moved]) -> Vec<[usize; 2]> {
+    pub(super) fn split(&mut self, document: &Document, moved: &[Moved]) -> Vec<[usize; 2]> {
         let is_split = |&node: &usize| {
             let moved = moved.get(node).copied().unwrap_or_default();
             let matrix = document.nodes.get(node).and_then(|node| node.matrix.as_ref());
@@ -104,7 +104,7 @@ impl Hierarchy {
     }
 
     /// The joints, in order. `moved` has the movement of each node.
-    pub fn joints(&self, reader: &mut Reader, moved: &[Moved]) -> Result<Vec<Joint>, Fault> {
+    pub(super) fn joints(&self, reader: &mut Reader, moved: &[Moved]) -> Result<Vec<Joint>, Fault> {
         let document = reader.document;
         let target_counts: Vec<usize> = document.meshes.iter().map(Mesh::target_count).collect();
         for (index, (mesh, &count)) in document.meshes.iter().zip(&target_counts).enumerate() {

@@ -39,16 +39,22 @@ class Library:
     >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
 
     Files are told apart by content. Files with equal skeletons share one, and clips of all files can be mixed in one call of
-    `states`. A fault that could be repaired is a `FileWarning`.
+    `states`. A fault that could be repaired, and a track, clip or skin that is left out, is a `FileWarning`; with `strict`, an
+    `Error`.
 
     `paths` name the files. `threads` is the number of threads that read them; by default the cores that this process may use.
 
     Raises `OSError` for a file that cannot be read or is not a regular file, and `Error` for one that cannot be used.
     """
 
-    def __init__(self, *paths: Union[str, bytes, os.PathLike[str], os.PathLike[bytes]], threads: Optional[int] = None) -> None:
+    def __init__(
+        self,
+        *paths: Union[str, bytes, os.PathLike[str], os.PathLike[bytes]],
+        threads: Optional[int] = None,
+        strict: bool = False,
+    ) -> None:
         files = tuple(os.fsdecode(path) for path in paths)
-        self._set_up(_posse.Library(files, _threads(threads)), files)
+        self._set_up(_posse.Library(files, _threads(threads), strict), files)
         for message in self._native.warnings:
             warnings.warn(message, FileWarning, stacklevel=2)
 
