@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
 
+use crate::arguments::parse_range;
 use crate::bake::format::{FormatName, NpzLayout};
 use crate::bake::frames::FrameRange;
 use crate::bake::share::{ShardChoice, Share};
@@ -80,6 +81,9 @@ pub struct Args {
     /// whatever --fps is; other clips are counted at the rate of the bake.
     #[arg(long, value_name = "A:B", conflicts_with = "cuts", value_parser = FrameRange::from_str)]
     pub frame_range: Option<FrameRange>,
+    /// The part of each clip from A to B, in seconds. The first frame is at A.
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["cuts", "frame_range"], allow_hyphen_values = true, value_parser = parse_range)]
+    pub range: Option<[f64; 2]>,
     /// A CSV file of pieces: file,first,last, and a name if wanted. For each row, one piece is baked, of frames that are
     /// counted as for --frame-range. Clips without a row are left out.
     #[arg(long, value_name = "CUTS.csv")]

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use crate::bake::clip::{ClipBake, FramedMotion, Rig};
 use crate::bake::format::{Character, Format, write_crowd};
-use crate::bake::frames::{ClipFrames, ClipPart, OwnRate};
+use crate::bake::frames::{ClipFrames, ClipPart, FrameOptions, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
 use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
@@ -29,7 +29,9 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     let mut library = Library::new();
     let crowd = crowd::load(&mut library, &file.path)?;
     warn_of_file(&file.path, &crowd.warnings, &mut |text| job.warn(text))?;
-    let frames = ClipFrames::new(whole.range, job.options.fps, OwnRate::default(), duration(&library, &crowd)?)?;
+    // A crowd has a clock and no end.
+    let options = FrameOptions { fps: job.options.fps, ..FrameOptions::default() };
+    let frames = ClipFrames::new(whole.range, options, OwnRate::default(), duration(&library, &crowd)?)?;
     let mut sampler = job.engines.open(&library)?;
     let mut bake = |clip: &ListedClip| -> Result<(), Fault> {
         let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)

@@ -216,12 +216,12 @@ impl Loaded {
         // The frames of a mirror image are those of the clip.
         let clip = self.library.clip(id);
         let own = OwnRate { keys: self.fps.or_else(|| native_fps(clip)), has_frames: self.fps.is_some() };
-        let frames = ClipFrames::new(listed.part.range, job.options.fps, own, clip.duration())?;
+        let frames = ClipFrames::new(listed.part.range, job.options.frame_options(), own, clip.duration())?;
         job.warn_of_frames(file, listed, &frames);
         check_warnings(job, file, self.warnings.iter().filter(|warning| warning.clip == Some(id)))?;
         let about = self.warnings.iter().filter(|warning| warning.clip.is_none_or(|clip| clip == id));
         let of_image = image.into_iter().flat_map(|image| &image.warnings);
-        let texts = about.map(|warning| &warning.text).chain(of_image).chain(&frames.warning);
+        let texts = about.map(|warning| &warning.text).chain(of_image).chain(frames.warnings());
         let warnings = texts.cloned().collect();
         let motion = Motion::Clip(image.map_or(id, |image| image.clip));
         Ok(FramedMotion { motion, frames, warnings })

@@ -69,7 +69,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     let rate = OwnRate { keys: bvh_fps(window.reader.frame_time()), has_frames: true };
     let mut pieces = Vec::new();
     for clip in clips {
-        match ClipFrames::new(clip.part.range, job.options.fps, rate, window.reader.duration()) {
+        match ClipFrames::new(clip.part.range, job.options.frame_options(), rate, window.reader.duration()) {
             Ok(frames) => {
                 job.warn_of_frames(file, clip, &frames);
                 pieces.push(StreamedPiece { clip, frames });
@@ -195,7 +195,7 @@ impl StreamedFile<'_, '_> {
             }
         };
         let facts = rig.facts(job.options, clip, frames, source, engine);
-        let facts = Facts { warnings: Vec::from_iter(frames.warning.clone()), ..facts };
+        let facts = Facts { warnings: frames.warnings().cloned().collect(), ..facts };
         rig.finish(job, writer, &facts)?;
         job.count_baked(file, &facts, frames.count());
         Ok(())

@@ -11,7 +11,7 @@ use posse::bake::last_frame;
 use posse::quality::{FootLock, GroundLevel, MotionQuality, Stance};
 use posse::{ChainId, Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
 
-use crate::arguments::{CompressArgs, SkinFormatChoice, check_limit, parse_seconds};
+use crate::arguments::{CompressArgs, SkinFormatChoice, check_limit, parse_range, parse_seconds};
 use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
@@ -353,13 +353,5 @@ fn parse_speed(text: &str) -> Result<f64, String> {
     match parse_seconds(text)? {
         speed if speed.abs() <= 1e4 => Ok(speed),
         _ => Err("a speed from -1e4 to 1e4 is needed".into()),
-    }
-}
-
-fn parse_range(text: &str) -> Result<[f64; 2], String> {
-    let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
-    match [parse_seconds(start)?, parse_seconds(end)?] {
-        [start, end] if start <= end => Ok([start, end]),
-        [start, end] => Err(format!("the range ends at {end} s, before it starts at {start} s")),
     }
 }
