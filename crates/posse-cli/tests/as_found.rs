@@ -106,6 +106,15 @@ fn a_play_of_a_range_begins_at_its_start() {
 }
 
 #[test]
+fn a_range_beyond_the_clip_is_shortened_with_a_warning() {
+    let folder = Folder::new();
+    let (answer, said) = folder.json("eval ramp.gltf --wrap normal --range 9,11 --times 0,5");
+    assert_eq!([&answer["samples"][0]["clip_time"], &answer["samples"][1]["clip_time"]], [&json!(9.0), &json!(10.0)]);
+    assert!(said.contains("warning: ramp.gltf: the range 9 to 11 s is not within the clip, 0 to 10 s"), "{said}");
+    folder.assert_refused("eval ramp.gltf --wrap normal --range 9,11 --times 0 --strict", "it is shortened (--strict)");
+}
+
+#[test]
 fn layers_of_crowd_files_have_ranges() {
     let folder = Folder::new();
     let crowd = |layer: Value| {

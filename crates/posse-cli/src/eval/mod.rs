@@ -15,7 +15,7 @@ use crate::arguments::{CompressArgs, SkinFormatChoice, check_limit, parse_range,
 use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
-use crate::output::{self, Output, note};
+use crate::output::{self, Output, note, warn_of_file};
 use crate::quality::{NO_FEET, measured_fps};
 use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
 use crate::source::{Rig, Source, find_clip};
@@ -163,6 +163,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let clip = find_clip(&source, args.clip.as_deref())?;
     let animation = clip.map(|clip| library.clip(clip));
     let (times, playback) = (args.times.times(animation)?, args.playback.playback(animation)?);
+    warn_of_file(file, args.playback.warning(animation), &mut note)?;
     let instances = args.instances as usize;
     let lock = match (chains, clip) {
         (Some(chains), Some(clip)) => Some(lock(&source, clip, chains)?),
@@ -319,6 +320,16 @@ pub struct PlaybackArgs {
 }
 
 impl PlaybackArgs {
+    /// The warning about a range that is not within a clip.
+    fn warning(&self, clip: Option<&Clip>) -> Option<String> {
+        let ([start, end], duration) = (self.range?, clip?.duration());
+        // Files round key times to `f32`.
+        let is_within = start >= 0.0 && end <= duration * (1.0 + 1e-6);
+        let shortened =
+            || format!("the range {start} to {end} s is not within the clip, 0 to {duration} s; it is shortened");
+        (!is_within).then(shortened)
+    }
+
     /// The playback of a clip; `None` without `--wrap`. Fails if there is no clip.
     pub fn playback(&self, clip: Option<&Clip>) -> Result<Option<ClipPlayback>, Error> {
         let Some(wrap) = self.wrap else { return Ok(None) };
