@@ -180,7 +180,8 @@ impl<'a> Summary<'a> {
             }
         }
         for (index, skin) in self.skins.iter().enumerate() {
-            writeln!(out, "skin {index}{}: {}", quoted_name(skin.name), plural(skin.joints, "joint"))?;
+            let joints = if skin.joints == 0 { "left out".into() } else { plural(skin.joints, "joint") };
+            writeln!(out, "skin {index}{}: {joints}", quoted_name(skin.name))?;
         }
         for (index, clip) in self.clips.iter().enumerate() {
             clip.print(index, out)?;

@@ -239,3 +239,22 @@ fn a_jump_is_warned_of_and_strict_refuses_it() {
     assert!(said.contains("keys 1 and 2 are both at 1 s; values jump there"), "{said}");
     folder.assert_refused("eval dup.gltf --times 0 --strict", "values jump there (--strict)");
 }
+
+#[test]
+fn a_skin_with_too_few_matrices_is_left_out_and_poses_stay() {
+    let folder = Folder::new();
+    let mut file = clips(&[("x", &[0.0, 1.0], &[0.0, 1.0])]);
+    file.push("nodes", json!({ "name": "b" }));
+    let mut identity = [0.0_f32; 16];
+    (0..4).for_each(|diagonal| identity[5 * diagonal] = 1.0);
+    let one = file.floats("MAT4", &identity);
+    file.push("skins", json!({ "name": "few", "joints": [0, 1], "inverseBindMatrices": one }));
+    folder.write("few.gltf", &file);
+    for engine in ENGINES {
+        assert_near(&folder.x(&format!("few.gltf --times 0,0.5 --engine {engine}")), &[0.0, 0.5]);
+    }
+    let inspected = folder.run("inspect few.gltf");
+    assert!(String::from_utf8_lossy(&inspected.stdout).contains("skin 0 \"few\": left out\n"));
+    assert!(stderr(&inspected).contains("there are 1 matrices, but 2 joints; skin \"few\" is left out"));
+    folder.assert_refused("inspect few.gltf --strict", "skin \"few\" is left out (--strict)");
+}
