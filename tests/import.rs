@@ -1,5 +1,7 @@
 //! The glTF importer: every form that a file can have, repairs, and warnings.
 
+/// Files as people have them: what is repaired, and what is left out.
+mod as_found;
 /// Animation pointers.
 mod pointers;
 

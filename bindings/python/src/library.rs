@@ -40,7 +40,7 @@ pub struct Times<'py> {
 
 #[pymethods]
 impl Library {
-    /// Reads files on up to this many threads.
+    /// Reads files on up to this many threads. If `strict`, refuses a file with a warning.
     #[new]
     fn new(
         py: Python<'_>,
@@ -48,10 +48,11 @@ impl Library {
         threads: usize,
         input_fps: Option<f64>,
         end_sites: bool,
+        strict: bool,
     ) -> PyResult<Self> {
         py.detach(|| {
             let options = LoadOptions { fps: input_fps, end_sites };
-            let collection = Collection::load(&paths, options, threads)?;
+            let collection = Collection::load(&paths, options, threads, strict)?;
             Self::packed(collection, paths, threads)
         })
         .map_err(to_python)

@@ -127,7 +127,8 @@ impl<'a> Summary<'a> {
         let clip = |&id: &ClipId| {
             let compressed =
                 compressed.map(|compressed| CompressedSummary::new(&compressed.reports()[id.index()], skeleton));
-            ClipSummary::new(library.clip(id), skeleton, named.as_ref(), compressed)
+            let left_out = source.unbound_clips.contains(&id);
+            ClipSummary { left_out, ..ClipSummary::new(library.clip(id), skeleton, named.as_ref(), compressed) }
         };
         let packed = PackedLibrary::new(library).ok();
         let compressed_packed = compressed.and_then(|compressed| compressed.pack().ok());
@@ -181,7 +182,8 @@ impl<'a> Summary<'a> {
             }
         }
         for (index, skin) in self.skins.iter().enumerate() {
-            writeln!(out, "skin {index}{}: {}", quoted_name(skin.name), plural(skin.joints, "joint"))?;
+            let joints = if skin.joints == 0 { "left out".into() } else { plural(skin.joints, "joint") };
+            writeln!(out, "skin {index}{}: {joints}", quoted_name(skin.name))?;
         }
         for (index, clip) in self.clips.iter().enumerate() {
             clip.print(index, out)?;
@@ -280,6 +282,9 @@ fn print_joints(joints: &[JointSummary], out: &mut impl Write) -> io::Result<()>
 #[derive(Serialize)]
 struct ClipSummary<'a> {
     name: Option<&'a str>,
+    /// True if no track of it can be read, or finds a node of the rig.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    left_out: bool,
     /// Seconds.
     duration: f64,
     /// Seconds of the clip per second of play.
@@ -345,6 +350,7 @@ impl<'a> ClipSummary<'a> {
         };
         Self {
             name: clip.name.as_deref(),
+            left_out: false,
             duration: clip.duration(),
             speed: clip.speed,
             wrap: clip.wrap.name(),
@@ -367,6 +373,9 @@ impl<'a> ClipSummary<'a> {
 
     /// Prints the summary of the clip with this index.
     fn print(&self, index: usize, out: &mut impl Write) -> io::Result<()> {
+        if self.left_out {
+            return writeln!(out, "clip {index}{}: left out", quoted_name(self.name));
+        }
         let count = match &self.tracks {
             Tracks::Joints(tracks) => tracks.len(),
             Tracks::Names(tracks) => tracks.len(),

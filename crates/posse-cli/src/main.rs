@@ -55,6 +55,10 @@ use crate::write_error::with_options;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Fails, with exit code 2, for the first warning about a file, such as a track that is left out. `posse bake` stops
+    /// at the first bad input.
+    #[arg(long, global = true)]
+    strict: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -146,6 +150,7 @@ fn definition() -> clap::Command {
 /// Runs a command.
 fn run(cli: Cli) -> Result<Outcome, Error> {
     signals::install();
+    output::set_strict(cli.strict);
     match cli.command {
         Command::Demo(args) => demo::run(&args),
         Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),

@@ -8,7 +8,7 @@ use posse::export::gltf::Document;
 use posse::{ClipId, Error, NamedAlignment, NamedClipReport, NamedLoss, NamedPair, NamedReport, NamedResampling};
 
 use crate::arguments::BvhArgs;
-use crate::output::{self, Output, check_folder, note};
+use crate::output::{self, Output, check_folder, note, warn_of_file};
 use crate::retarget_picture::PictureArgs;
 use crate::retargeting::{MapArgs, Retargeted};
 use crate::source::{Rig, Source, find_clip};
@@ -92,9 +92,7 @@ impl Args {
         if rig.is_demo() {
             document.add_body(&posse_render::demo::body(library.skeleton(source.skeleton), BODY_SIDE)?);
         }
-        for warning in document.warnings() {
-            note(&format!("warning: {}: {warning}", self.onto.display()));
-        }
+        warn_of_file(&self.onto, document.warnings(), &mut note)?;
         if !self.keep {
             document.remove_animations();
         }
@@ -108,13 +106,13 @@ impl Args {
     }
 }
 
-/// The clips that the options name, each once; all clips without options.
+/// The clips that the options name, each once; all clips that can be used without options.
 fn selected_clips(source: &Source, names: &[String]) -> Result<Vec<ClipId>, Error> {
     let mut clips = Vec::new();
     for name in names {
         clips.extend(find_clip(source, Some(name))?.filter(|clip| !clips.contains(clip)));
     }
-    Ok(if names.is_empty() { source.clips.clone() } else { clips })
+    Ok(if names.is_empty() { source.usable_clips() } else { clips })
 }
 
 /// Prints a report as text.

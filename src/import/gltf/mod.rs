@@ -9,6 +9,9 @@
 //! and, in VRM 0.x, `VRM`. An unknown extension does not stop a file, even if the file requires it: a [`Warning`] names
 //! it.
 //!
+//! A track, a clip or a skin that cannot be read is left out, with a [`Warning`] that names it; all else of the file
+//! works. Faults of the hierarchy, missing buffers and a claim to too much memory stop the file.
+//!
 //! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds
 //! bytes, `files` those beside the document and in its URIs; `meshopt` decompresses them. `accessor` and `component`
 //! turn bytes into numbers. `nodes`, with skins and humanoid bones, `channels`, `curves` and `animations` make the
@@ -41,9 +44,10 @@ pub(crate) use self::reader::Reader;
 use std::path::{Path, PathBuf};
 
 use self::animations::Animations;
+use super::fault::shorten;
 use super::{Fault, JsonPath, Warning};
 use crate::error::Error;
-use crate::model::{Clip, ClipId, Library, Skeleton, SkeletonId, SkinId};
+use crate::model::{Clip, ClipId, Library, Skeleton, SkeletonId, Skin, SkinId};
 
 /// The result of reading a file: its parts of a library.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +60,12 @@ pub struct Asset {
     pub skins: Vec<SkinId>,
     /// The clips, by glTF animation index.
     pub clips: Vec<ClipId>,
-    /// The joint of each node, by glTF node index. Joints differ from nodes if the file has children before parents.
+    /// The clips of which no track can be read. They have no tracks, and keep the index of the others.
+    pub left_out_clips: Vec<ClipId>,
+    /// The skins that cannot be read. They have no joints, and keep the index of the others.
+    pub left_out_skins: Vec<SkinId>,
+    /// The joint of each node, by glTF node index. Joints differ from nodes if the file has children before parents, or
+    /// animates the translation of a node whose matrix has shear: it has a joint of its own.
     pub joints: Vec<usize>,
     /// The joints of the nodes that have a matrix in the file, in order of nodes, animated nodes included.
     pub matrices: Vec<usize>,
@@ -229,10 +238,14 @@ fn append(library: &mut Library, loaded: Loaded) -> Asset {
     let (skeletons, skins, clips) = (library.skeletons().len(), library.skins().len(), library.clips().len());
     library.append(loaded.library);
     let asset = loaded.asset;
+    let shifted_skins = |ids: Vec<SkinId>| ids.into_iter().map(|skin| SkinId(skins + skin.0)).collect();
+    let shifted_clips = |ids: Vec<ClipId>| ids.into_iter().map(|clip| ClipId(clips + clip.0)).collect();
     Asset {
         skeleton: SkeletonId(skeletons + asset.skeleton.0),
-        skins: asset.skins.into_iter().map(|skin| SkinId(skins + skin.0)).collect(),
-        clips: asset.clips.into_iter().map(|clip| ClipId(clips + clip.0)).collect(),
+        skins: shifted_skins(asset.skins),
+        clips: shifted_clips(asset.clips),
+        left_out_clips: shifted_clips(asset.left_out_clips),
+        left_out_skins: shifted_skins(asset.left_out_skins),
         ..asset
     }
 }
@@ -269,30 +282,46 @@ fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<Str
         reader.warn("asset.version", "it is missing; the file is read as glTF 2.0");
     }
 
-    let hierarchy = Hierarchy::new(document).map_err(in_file)?;
-    let animations = Animations::read(&mut reader, &hierarchy.joints).map_err(in_file)?;
-    let moved = animations.moved_joints(document.nodes.len());
-    let joints = hierarchy.joints(&mut reader, &moved).map_err(in_file)?;
+    let mut hierarchy = Hierarchy::new(document).map_err(in_file)?;
+    let mut animations = Animations::read(&mut reader, &hierarchy.joints).map_err(in_file)?;
+    let places = hierarchy.split(document, &animations.moved);
+    animations.move_tracks(|joint| places.get(joint).copied().unwrap_or([joint; 2]));
+    let joints = hierarchy.joints(&mut reader, &animations.moved).map_err(in_file)?;
+    let properties = animations.properties(json, &mut reader).map_err(in_file)?;
 
     let mut library = Library::new();
     let bones = nodes::read_human_bones(&mut reader, &hierarchy.joints);
-    let skeleton = Skeleton::new(skeleton_name, joints, animations.properties(json)).map_err(in_model)?;
+    let skeleton = Skeleton::new(skeleton_name, joints, properties).map_err(in_model)?;
     let skeleton = skeleton.with_human_bones(bones).map_err(in_model)?.in_file_order(hierarchy.joints.clone());
     charge_clips(&mut reader, &skeleton).map_err(in_file)?;
     let skeleton = library.add_skeleton(skeleton);
-    let mut skins = Vec::with_capacity(document.skins.len());
-    for index in 0..document.skins.len() {
-        let skin = nodes::read_skin(index, &mut reader, &hierarchy.joints, skeleton).map_err(in_file)?;
-        skins.push(library.add_skin(skin).map_err(in_model)?);
+    let (mut skins, mut left_out_skins) = (Vec::with_capacity(document.skins.len()), Vec::new());
+    for (index, skin) in document.skins.iter().enumerate() {
+        let name = skin.name.as_deref().map(str::to_owned);
+        let read = nodes::read_skin(index, &mut reader, &hierarchy.joints, skeleton);
+        let is_read = read.is_ok();
+        let skin = read.or_else(|fault| {
+            let part =
+                name.as_ref().map_or_else(|| format!("skin {index}"), |name| format!("skin {:?}", shorten(name)));
+            reader.leave_out(part, fault)?;
+            Ok(Skin { name, skeleton, joints: Vec::new(), inverse_bind: Vec::new() })
+        });
+        let id = library.add_skin(skin.map_err(in_file)?).map_err(in_model)?;
+        skins.push(id);
+        if !is_read {
+            left_out_skins.push(id);
+        }
     }
     let mut clips = Vec::with_capacity(document.animations.len());
     for (animation, tracks) in document.animations.iter().zip(animations.tracks) {
         let name = animation.name.as_deref().map(str::to_owned);
         clips.push(library.add_clip(Clip::new(name, skeleton, tracks)).map_err(in_model)?);
     }
+    let left_out_clips = animations.left_out.iter().filter_map(|&animation| clips.get(animation).copied()).collect();
     let (joints, warnings) = (hierarchy.joints, reader.warnings);
     let by_matrix = joints.iter().zip(&document.nodes).filter(|(_, node)| node.matrix.is_some());
     let matrices = by_matrix.map(|(&joint, _)| joint).collect();
-    let asset = Asset { file: name.to_path_buf(), skeleton, skins, clips, joints, matrices, warnings };
+    let file = name.to_path_buf();
+    let asset = Asset { file, skeleton, skins, clips, left_out_clips, left_out_skins, joints, matrices, warnings };
     Ok(Loaded { library, asset })
 }

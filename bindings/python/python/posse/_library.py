@@ -38,7 +38,8 @@ class Library:
     >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
 
     Files are told apart by content. Files with equal skeletons share one, and clips of all files can be mixed in one call of
-    `states`. A fault that could be repaired is a `FileWarning`.
+    `states`. A fault that could be repaired, and a track, clip or skin that is left out, is a `FileWarning`; with `strict`, an
+    `Error`.
 
     `paths` name the files. `threads` is the number of threads that read them; by default the cores that this process may use.
 
@@ -54,10 +55,11 @@ class Library:
         threads: Optional[int] = None,
         input_fps: Optional[float] = None,
         end_sites: bool = True,
+        strict: bool = False,
     ) -> None:
         files = tuple(os.fsdecode(path) for path in paths)
         rate = None if input_fps is None else float(input_fps)
-        self._set_up(_posse.Library(files, _threads(threads), rate, end_sites), files)
+        self._set_up(_posse.Library(files, _threads(threads), rate, end_sites, strict), files)
         for message in self._native.warnings:
             warnings.warn(message, FileWarning, stacklevel=2)
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
 
-use crate::arguments::{BvhArgs, parse_positive};
+use crate::arguments::{BvhArgs, parse_positive, parse_range};
 use crate::bake::format::{FormatName, NpzLayout};
 use crate::bake::frames::FrameRange;
 use crate::bake::share::{ShardChoice, Share};
@@ -69,7 +69,7 @@ pub struct Args {
     pub output: Option<PathBuf>,
     /// Lists the clips whose outputs are missing in OUT, or were made from another file, with other options or by
     /// another version of posse. Nothing is written.
-    #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume", "strict"])]
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume"])]
     pub check: Option<PathBuf>,
     /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30.
     #[arg(long, value_name = "F", value_parser = parse_positive)]
@@ -83,6 +83,9 @@ pub struct Args {
     /// whatever --fps is; other clips are counted at the rate of the bake.
     #[arg(long, value_name = "A:B", conflicts_with = "cuts", value_parser = FrameRange::from_str)]
     pub frame_range: Option<FrameRange>,
+    /// The part of each clip from A to B, in seconds. The first frame is at A.
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["cuts", "frame_range"], allow_hyphen_values = true, value_parser = parse_range)]
+    pub range: Option<[f64; 2]>,
     /// A CSV file of pieces: file,first,last, and a name if wanted. For each row, one piece is baked, of frames that are
     /// counted as for --frame-range. Clips without a row are left out.
     #[arg(long, value_name = "CUTS.csv")]
@@ -149,9 +152,6 @@ pub struct Args {
     /// Keeps outputs that were made from the same file, with the same options, by the same version of posse.
     #[arg(long)]
     pub resume: bool,
-    /// Stops at the first bad input.
-    #[arg(long)]
-    pub strict: bool,
     /// Prints a line of JSON per clip.
     #[arg(long)]
     pub json: bool,

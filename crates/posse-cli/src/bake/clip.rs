@@ -19,6 +19,9 @@ use crate::quality::NO_FEET;
 pub const UNBOUND: &str =
     "no track of the clip finds a node of its name in the rig; give a rig with the same joint names";
 
+/// The fault of a clip of which the file has no usable track.
+pub const UNREADABLE: &str = "none of its tracks can be read; a warning names the reason";
+
 /// A skeleton with the arrays that are wanted of it.
 pub struct Rig<'a> {
     pub library: &'a Library,

@@ -13,8 +13,9 @@ use crate::bake::args::Args;
 use crate::bake::cut_list::CutList;
 use crate::bake::facts;
 use crate::bake::format::{Format, NpzLayout};
-use crate::bake::frames::FrameRange;
+use crate::bake::frames::{FrameOptions, FrameRange};
 use crate::engine::EngineChoice;
+use crate::output::warn_of_file;
 use crate::retargeting::{ChoiceFile, OPTIONS_WITHOUT_RETARGET, Retargeter};
 use crate::source::{Report, Rig};
 
@@ -32,6 +33,8 @@ pub struct Options {
     pub joints: Option<Vec<String>>,
     /// The frames of each clip, unless there are cuts.
     pub frames: FrameRange,
+    /// The part of each clip in seconds; `None` for all of it.
+    pub seconds: Option<[f64; 2]>,
     /// The pieces of clips; `None` for the clips of all inputs.
     pub cuts: Option<CutList>,
     /// The rig whose nodes the clips animate.
@@ -76,6 +79,8 @@ pub struct ReadFile {
 #[derive(Serialize)]
 struct Normalised<'a> {
     fps: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[f64; 2]>,
     arrays: Vec<&'static str>,
     joints: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,6 +139,7 @@ impl Options {
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
             frames: args.frame_range.unwrap_or_default(),
+            seconds: args.range,
             cuts,
             rig,
             retarget,
@@ -173,6 +179,12 @@ impl Options {
         value
     }
 
+    /// The options for the frames of a clip.
+    pub fn frame_options(&self) -> FrameOptions {
+        let keeps_end = matches!(self.format, Format::Glb | Format::Usda);
+        FrameOptions { fps: self.fps, seconds: self.seconds, keeps_end }
+    }
+
     /// The option for which the frames of a clip are measured, so that the whole file is read. `None` without one.
     pub fn measuring(&self) -> Option<&'static str> {
         let contact = self.kinds.contains(&ArrayKind::Contact);
@@ -183,6 +195,7 @@ impl Options {
     fn normalised(&self, rig: Option<Value>, retarget: Option<Value>) -> Normalised<'_> {
         Normalised {
             fps: self.fps,
+            range: self.seconds,
             arrays: self.kinds.iter().map(|kind| kind.name()).collect(),
             joints: self.joints.as_deref(),
             input_fps: self.bvh.input_fps,
@@ -275,9 +288,7 @@ fn read_rig(path: &Path, bvh: BvhArgs, report: &mut Report) -> Result<Rig, Error
         let rig = path.display();
         return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));
     }
-    for warning in std::mem::take(&mut rig.warnings) {
-        report(&format!("warning: {}: {warning}", path.display()));
-    }
+    warn_of_file(path, std::mem::take(&mut rig.warnings), report)?;
     Ok(rig)
 }
 
