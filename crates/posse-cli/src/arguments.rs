@@ -57,6 +57,15 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses a number above 0 in the range of an `f32`.
+pub fn parse_positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= f64::from(f32::MAX) => Ok(number),
+        Ok(_) => Err("expected a number above 0, in the range of a 32-bit float".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Parses a width and a height, as in `1280x720`. Neither may be 0.
 pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
     let (width, height) = text.split_once(['x', 'X']).ok_or("not two numbers, as in 1280x720")?;
