@@ -17,8 +17,9 @@ pub const HELP: &str = "\
 Examples:
   posse merge walk.glb run.glb jump.glb --onto hero.glb -o hero-with-clips.glb
 
-Keys are copied as they are. Joints are matched by name, and must have the rest pose of TARGET: that of the skins where both files
-have them, else that of the nodes. For clips of another skeleton, use posse retarget FILE --onto TARGET --keep -o OUT.glb.";
+Keys are copied as they are. Joints are matched by name, and must have the rest pose of TARGET: that of the skins where
+both files have them, else that of the nodes. For clips of another skeleton, use posse retarget FILE --onto TARGET --keep
+-o OUT.glb.";
 
 /// The arguments of `posse merge`.
 #[derive(Debug, clap::Args)]
@@ -250,8 +251,8 @@ fn difference(matched: &BTreeSet<(usize, usize)>, poses: &[RestPose; 2], skeleto
         }
         let distance = one.translation.distance(other.translation);
         let axes = |matrix: DAffine3| [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis];
-        let turned = |(one, other): (DVec3, DVec3)| one.distance(other) / one.length().max(other.length()).max(1e-9);
-        let largest = axes(one).into_iter().zip(axes(other)).map(turned).fold(0.0, f64::max);
+        let deviation = |(one, other): (DVec3, DVec3)| one.distance(other) / one.length().max(other.length()).max(1e-9);
+        let largest = axes(one).into_iter().zip(axes(other)).map(deviation).fold(0.0, f64::max);
         if distance > MAX_DIFFERENCE * size || largest > MAX_DIFFERENCE {
             count += 1;
             first.get_or_insert_with(|| {

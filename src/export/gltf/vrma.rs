@@ -2,13 +2,13 @@
 //! every VRM model.
 //!
 //! Source: <https://github.com/vrm-c/vrm-specification/tree/master/specification/VRMC_vrm_animation-1.0>. The nodes of
-//! human bones stand in the T-pose of VRM when nothing animates them, and face +Z. Of an animation, the rotations count,
-//! and the translation of the hips; scales and other translations are not allowed. The eyes must not be bones.
+//! human bones stand in the T-pose of VRM when nothing animates them, and face +Z. Of an animation, the rotations
+//! count, and the translation of the hips; scales and other translations are not allowed. The eyes must not be bones.
 //!
 //! So the file has a skeleton of its own: the human bones alone, without rotations at rest (`zero_pose`), in the
 //! T-pose. The rest pose of a VRM file is a T-pose. That of another skeleton is made one: it is rotated upright and to
-//! the front, and arms and legs that point elsewhere are stretched, with the bones below them. Other joints between two bones go into the
-//! rotations of the bones.
+//! the front, and arms and legs that point elsewhere are stretched, with the bones below them. Rotations of other joints
+//! between two bones go into those of the lower bone.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -188,7 +188,8 @@ impl<'a> VrmAnimation<'a> {
     /// A document of a clip of a human at a frame rate, with notes on what it does not hold.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::Usage`] if there is no such clip; [`Error::Limit`] for too many frames.
+    /// Those of [`new`](Self::new), and [`Error::Usage`] if there is no such clip; [`Error::Limit`] for too many
+    /// frames.
     ///
     /// # Examples
     /// ```
