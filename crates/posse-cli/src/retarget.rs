@@ -56,7 +56,7 @@ pub struct Args {
     json: bool,
     /// The output file. A .glb has the nodes, skins, meshes and materials of TARGET with the new clips. A .bvh and a
     /// .vrma, a VRM animation, have one clip on the skeleton of TARGET.
-    #[arg(short, long, value_name = "OUT.glb|.bvh|.vrma", required_unless_present = "picture")]
+    #[arg(short, long, value_name = "OUT", required_unless_present = "picture")]
     output: Option<PathBuf>,
 }
 
