@@ -137,6 +137,16 @@ fn joints_that_move_have_positions_and_scales_are_in_the_offsets() {
     assert!(error.contains("there are no joints"), "{error}");
 }
 
+#[test]
+fn places_beyond_the_range_of_readers_are_refused() {
+    let huge = Transform { scale: DVec3::splat(1e30), ..Transform::IDENTITY };
+    let root = Joint { rest: huge, ..Joint::default() };
+    let (mut library, skeleton) = library(vec![root, named("far", Some(0), [0.0, 1e30, 0.0], DQuat::IDENTITY)]);
+    let still = clip(&mut library, skeleton, Vec::new());
+    let error = ClipFile::new(&library, still, 30.0, &Options::default()).err().unwrap().to_string();
+    assert!(error.contains("the place of far is beyond the range"), "{error}");
+}
+
 /// The poses of the frames of a clip by the reference.
 fn poses(library: &Library, clip: ClipId, times: &[f64]) -> Vec<Pose> {
     let mut crowd = Crowd::new();

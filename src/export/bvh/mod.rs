@@ -31,7 +31,7 @@ use self::euler::AXIS_NAMES;
 use crate::error::Error;
 use crate::export::unique_names::UniqueNames;
 use crate::export::zero_pose::{FramedClip, Placed, ZeroPose, place, place_at_rest};
-use crate::model::{ClipId, Joint, Library, Skeleton, SkeletonId, Transform, no_such};
+use crate::model::{ClipId, Joint, Library, Skeleton, SkeletonId, Transform, is_usable, no_such};
 use crate::retarget::joint_map::are_joints;
 
 mod euler;
@@ -73,7 +73,8 @@ impl<'a> ClipFile<'a> {
     /// The file of a clip at a frame rate. All frames are posed once.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such clip or joint, no joint is left, or the rate is not finite and above 0;
+    /// [`Error::Usage`] if there is no such clip or joint, no joint is left, the place of a joint is beyond the range of
+    /// an `f32`, or the rate is not finite and above 0;
     /// [`Error::Limit`] for too many frames.
     pub fn new(library: &'a Library, clip: ClipId, fps: f64, options: &Options) -> Result<Self, Error> {
         let framed = FramedClip::new(library, clip, fps)?;
@@ -81,7 +82,7 @@ impl<'a> ClipFile<'a> {
         let mut local = Vec::new();
         for frame in 0..framed.grid.len() {
             framed.local(frame, &mut local);
-            writer.survey(&local);
+            writer.survey(&local)?;
         }
         Ok(Self { clip: framed, writer })
     }
@@ -196,8 +197,18 @@ impl<'a> Writer<'a> {
 
     /// Looks at a frame: which joints move away from their OFFSETs, and if scales change. `local` has the local
     /// transforms of all joints of the skeleton.
-    pub fn survey(&mut self, local: &[Transform]) {
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the place of a joint is beyond the range of an `f32`, which readers have.
+    pub fn survey(&mut self, local: &[Transform]) -> Result<(), Error> {
         self.place(local);
+        let is_far = |placed: &Placed| !placed.place.to_array().into_iter().all(is_usable);
+        if let Some(index) = self.local.iter().position(is_far) {
+            let name = self.skeleton.joint_name(self.zero.joints[index]);
+            return Err(Error::Usage(format!(
+                "the place of {name} is beyond the range of an f32; use smaller lengths"
+            )));
+        }
         let most = MAX_STILL * self.size;
         for ((moves, placed), offset) in self.moves.iter_mut().zip(&self.local).zip(&self.zero.offsets) {
             *moves |= placed.place.distance(*offset) > most;
@@ -211,6 +222,7 @@ impl<'a> Writer<'a> {
             self.scaled =
                 joints.enumerate().find(|(_, (joint, local))| is_scaled(joint, local)).map(|(joint, _)| joint);
         }
+        Ok(())
     }
 
     /// Notes on what the file does not hold, and on changed names. To be called after [`survey`](Self::survey).

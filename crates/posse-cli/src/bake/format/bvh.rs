@@ -36,10 +36,7 @@ impl ClipWriter for BvhWriter<'_> {
         let options = Options { order, joints: head.listed.map(<[usize]>::to_vec) };
         let mut writer = Writer::new(&library, skeleton, &options)?;
         let skeleton = library.skeleton(skeleton);
-        each_pose(&head, skeleton, &mut spool, |_, local| {
-            writer.survey(local);
-            Ok(())
-        })?;
+        each_pose(&head, skeleton, &mut spool, |_, local| writer.survey(local))?;
         note_once(head.name, writer.notes());
         let mut text = writer.head(spool.frames(), facts.fps);
         each_pose(&head, skeleton, &mut spool, |_, local| {
