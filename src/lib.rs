@@ -158,6 +158,7 @@ pub mod low_level {
     pub use crate::contract::checks::check_times;
     // `posse bake`, which writes GLB files frame by frame.
     pub use crate::export::gltf::animation::FrameAnimation;
+    pub use crate::export::unique_names::UniqueNames;
     // Measurements by the command, the page and benches; the list of `posse adapters`; the kernels of `benches/isa`.
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, KernelText, Stopwatch, kernel_limits};

@@ -18,7 +18,7 @@
 //! `mirror` is a retargeting of a rig onto itself with left and right exchanged, by the pairs of `mirror_map`.
 //! `sides` has the words for left and right in names, for `mirror_map` and `conventions`.
 
-mod alignment;
+pub(crate) mod alignment;
 pub(crate) mod body;
 pub(crate) mod clip;
 mod conventions;

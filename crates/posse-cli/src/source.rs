@@ -380,6 +380,11 @@ impl Rig {
         self.bytes.is_none()
     }
 
+    /// Returns true for a glTF file.
+    pub fn is_gltf(&self) -> bool {
+        self.asset.is_some()
+    }
+
     /// The name without its folder.
     pub fn name(&self) -> String {
         file_name(&self.path)

@@ -42,6 +42,8 @@ mod interrupted;
 mod likeness;
 /// `posse demo` and `posse bench`, on every engine.
 mod measuring;
+/// `posse merge`: clips of many files in one.
+mod merge_command;
 /// Contacts of feet, measures of clips and held feet.
 mod motion_quality;
 /// Outputs that cannot be written, odd names, several writers, and inputs that change while they are read.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
+use posse::export::bvh::RotationOrder;
 
 use crate::arguments::{BvhArgs, parse_positive, parse_range};
 use crate::bake::format::{FormatName, NpzLayout};
@@ -24,6 +25,7 @@ Examples:
   posse bake takes -o baked --rig demo --retarget             every clip on the built-in human
   posse bake takes -o baked --cuts cuts.csv                   a piece per row of takes/walk.bvh,10,70
   posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run array
+  posse bake clips -o baked --format bvh --bvh-order ZYX      a BVH file per clip
   posse bake clips -o baked --mirror                          each clip and its mirror image, CLIP_mirror
   posse bake --check baked clips                              lists the clips that are missing
 
@@ -135,6 +137,10 @@ pub struct Args {
     /// but not --up z.
     #[arg(long, value_enum)]
     pub layout: Option<NpzLayout>,
+    /// The order of the rotations of BVH files, the first one outermost: XYZ, XZY, YXZ, YZX, ZXY or ZYX. Default: ZXY,
+    /// that of Biovision's files.
+    #[arg(long, value_name = "ORDER")]
+    pub bvh_order: Option<RotationOrder>,
     /// Bakes share I of N, counted from 0. auto takes I from the task of the scheduler, and N from --shards.
     #[arg(long, value_name = "I/N|auto")]
     pub shard: Option<ShardChoice>,

@@ -29,6 +29,8 @@ pub struct Rig<'a> {
     /// The joint of each node, in the order of the file.
     pub nodes: &'a [usize],
     pub layout: ArrayLayout,
+    /// The joints of `--joints`; `None` without it.
+    listed: Option<Vec<usize>>,
 }
 
 impl<'a> Rig<'a> {
@@ -39,20 +41,22 @@ impl<'a> Rig<'a> {
         nodes: &'a [usize],
         options: &Options,
     ) -> Result<Self, Error> {
-        let joints = match &options.joints {
-            Some(names) => library.skeleton(skeleton).select_joints(names)?,
-            None => nodes.to_vec(),
+        let listed =
+            options.joints.as_deref().map(|names| library.skeleton(skeleton).select_joints(names)).transpose()?;
+        let joints = match &listed {
+            Some(listed) if !options.format.needs_all_joints() => listed.clone(),
+            _ => nodes.to_vec(),
         };
         let Options { up, scale, quaternions, .. } = *options;
         let request = ArrayRequest { kinds: options.kinds.clone(), joints, up, scale, quaternions };
         let layout = ArrayLayout::new(library, skeleton, nodes, &request)?;
-        Ok(Self { library, skeleton, nodes, layout })
+        Ok(Self { library, skeleton, nodes, layout, listed })
     }
 
     /// The facts about a clip that its writer needs.
     pub fn head<'b>(&'b self, name: &'b str) -> ClipHead<'b> {
-        let Self { library, skeleton, nodes, ref layout } = *self;
-        ClipHead { library, skeleton, nodes, layout, name }
+        let Self { library, skeleton, nodes, ref layout, ref listed } = *self;
+        ClipHead { library, skeleton, nodes, layout, listed: listed.as_deref(), name }
     }
 
     /// Begins the output of a clip. With a turn, the clip goes to the files of the share.

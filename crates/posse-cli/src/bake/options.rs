@@ -99,13 +99,15 @@ struct Normalised<'a> {
     quaternions: &'static str,
     format: &'static str,
     layout: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bvh_order: Option<String>,
     engine: &'static str,
 }
 
 impl Options {
     /// Checks the arguments. Reads the files that they name.
     pub fn new(args: &Args) -> Result<Self, Error> {
-        let format = Format::new(args.format, args.layout)?;
+        let format = Format::new(args.format, args.layout, args.bvh_order)?;
         let kinds = format.kinds(&args.arrays)?;
         check_repeats(&args.arrays)?;
         let joints = args.joints.as_deref().map(JointNames::read).transpose()?;
@@ -211,6 +213,10 @@ impl Options {
             layout: match self.format {
                 Format::Npz(NpzLayout::Plain) => Some("plain"),
                 Format::Npz(NpzLayout::Mjlab) => Some("mjlab"),
+                _ => None,
+            },
+            bvh_order: match self.format {
+                Format::Bvh(order) => Some(order.to_string()),
                 _ => None,
             },
             engine: match self.engine {

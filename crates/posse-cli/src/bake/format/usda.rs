@@ -1,11 +1,11 @@
 //! The format usda: a UsdSkel skeleton and animation, as text. Times are frames.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Arguments, Display, Write as _};
 use std::io::{Seek, Write};
 
 use posse::bake::{ArrayKind, ArrayShape};
 use posse::glam::DAffine3;
+use posse::low_level::UniqueNames;
 use posse::{Error, Joint};
 
 use crate::bake::facts::Facts;
@@ -260,31 +260,6 @@ pub fn prim_name(name: &str) -> String {
     let allowed = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     let prefix = if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
     prefix.chars().chain(name.chars().map(allowed)).collect()
-}
-
-/// Names that occur once each: later ones of a name get a number.
-#[derive(Default)]
-pub struct UniqueNames {
-    used: HashSet<String>,
-    /// The last number of each name.
-    numbers: HashMap<String, u64>,
-}
-
-impl UniqueNames {
-    /// The name, with a number if it is taken.
-    pub fn add(&mut self, name: String) -> String {
-        if self.used.insert(name.clone()) {
-            return name;
-        }
-        let number = self.numbers.entry(name.clone()).or_default();
-        loop {
-            *number += 1;
-            let numbered = format!("{name}_{number}");
-            if self.used.insert(numbered.clone()) {
-                return numbered;
-            }
-        }
-    }
 }
 
 /// The path of each joint: the names from its root to itself, with `/` between them.
