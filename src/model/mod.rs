@@ -58,7 +58,7 @@ pub use root_motion::{Motion, RootMotion, RootRotation};
 pub use rotation::Transform;
 pub use share_clip::{Sharing, SharingFault, SharingFaultKind};
 pub(crate) use skeleton::consecutive_ranges;
-pub use skeleton::{HumanBone, Joint, Property, Skeleton, Skin, SkinFormat};
+pub use skeleton::{Expression, HumanBone, Joint, MorphBind, Property, Skeleton, Skin, SkinFormat};
 pub(crate) use sync_map::SyncMap;
 pub use timeline::Timeline;
 pub(crate) use transition::{RunningTransition, StartPoses};

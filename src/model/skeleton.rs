@@ -60,6 +60,30 @@ pub struct HumanBone {
     pub joint: usize,
 }
 
+/// An expression of a face, as a VRM file declares it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    /// The name, such as `aa` or `happy`.
+    pub name: String,
+    /// True if the expression is on above a weight of 0.5, and else off.
+    pub is_binary: bool,
+    /// The joint whose local translation along x is the weight of the expression, in a VRM animation.
+    pub driver: Option<usize>,
+    /// The morph weights that the expression moves, in a VRM model.
+    pub binds: Vec<MorphBind>,
+}
+
+/// A morph weight that an expression moves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MorphBind {
+    /// The joint with the weights.
+    pub joint: usize,
+    /// The index of the weight.
+    pub index: usize,
+    /// The morph weight at a weight of 1 of the expression.
+    pub weight: f64,
+}
+
 /// Joints, parents before children, and the properties of the clips that animate them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skeleton {
@@ -67,6 +91,7 @@ pub struct Skeleton {
     joints: Vec<Joint>,
     properties: Vec<Property>,
     human_bones: Vec<HumanBone>,
+    expressions: Vec<Expression>,
 }
 
 impl Skeleton {
@@ -96,7 +121,7 @@ impl Skeleton {
             }
         }
         properties.iter().try_for_each(Property::check)?;
-        Ok(Self { name, joints, properties, human_bones: Vec::new() })
+        Ok(Self { name, joints, properties, human_bones: Vec::new(), expressions: Vec::new() })
     }
 
     /// The same skeleton with roles of its joints in a human body. [`JointMap::by_names`](crate::JointMap::by_names)
@@ -112,6 +137,36 @@ impl Skeleton {
             }
             None => Ok(Self { human_bones, ..self }),
         }
+    }
+
+    /// The same skeleton with expressions of its face. [`Library::retarget`](crate::Library::retarget) carries the
+    /// weights of expressions over to those of the same name.
+    ///
+    /// # Errors
+    /// [`Error::Skeleton`] if there is no such joint or no such morph weight, or a weight is not finite in the range of
+    /// an `f32`.
+    pub fn with_expressions(self, expressions: Vec<Expression>) -> Result<Self, Error> {
+        for expression in &expressions {
+            let joints = expression.driver.into_iter().chain(expression.binds.iter().map(|bind| bind.joint));
+            if let Some(joint) = joints.into_iter().find(|&joint| joint >= self.joints.len()) {
+                let reason = super::no_such("joint", joint, "skeleton", self.joints.len());
+                return Err(Error::Skeleton {
+                    joint,
+                    reason: format!("{reason}; expression {} names it", expression.name),
+                });
+            }
+            for bind in &expression.binds {
+                let count = self.joints[bind.joint].weights.len();
+                if bind.index >= count || !super::is_usable(bind.weight) {
+                    let reason = format!(
+                        "expression {} moves its morph weight {} by {}; it has {count} weights, which take finite numbers",
+                        expression.name, bind.index, bind.weight
+                    );
+                    return Err(Error::Skeleton { joint: bind.joint, reason });
+                }
+            }
+        }
+        Ok(Self { expressions, ..self })
     }
 
     /// The same skeleton with a joint that is given by its rest transform in place of a matrix.
@@ -149,6 +204,12 @@ impl Skeleton {
     /// extensions `VRMC_vrm`, `VRMC_vrm_animation` and, of VRM 0.x, `VRM` do.
     pub fn human_bones(&self) -> &[HumanBone] {
         &self.human_bones
+    }
+
+    /// The expressions of the face, if the file of the skeleton declares them: the glTF extensions `VRMC_vrm` and
+    /// `VRMC_vrm_animation` do.
+    pub fn expressions(&self) -> &[Expression] {
+        &self.expressions
     }
 
     /// The joint of this name with the least index. Of several on one branch, it is the joint nearest to the root.

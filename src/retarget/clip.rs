@@ -6,8 +6,11 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::error::Error;
 use crate::model::rotation::{angle, unit};
-use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation, Target, Timeline, Track, Transform};
+use crate::model::{
+    Clip, ClipId, Curve, Expression, Interpolation, RootMotion, RootRotation, Target, Timeline, Track, Transform,
+};
 use crate::reference::sample;
+use crate::retarget::expressions::expression_tracks;
 use crate::retarget::joint_map::JointPair;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::options::CarriedJoints;
@@ -40,7 +43,11 @@ pub(super) fn retarget(
     };
     let (made, mut used) = rotations.into_tracks();
     let carried = carried_tracks(plan, root, clip, &source, &mut used)?;
-    let made: Vec<_> = moved.into_iter().chain(made.into_iter().flatten()).chain(carried).collect();
+    let of_expressions = expression_tracks([plan.source, plan.target], &source, &mut used)
+        .map_err(|error| Error::Usage(format!("clip {}, morph weights of expressions: {error}", clip.label())))?;
+    let of_expressions = of_expressions.into_iter().map(|(track, method)| MadeTrack { track, method });
+    let made = moved.into_iter().chain(made.into_iter().flatten()).chain(carried).chain(of_expressions);
+    let made: Vec<_> = made.collect();
     let report = made.iter().map(|made| RetargetedTrack { target: made.track.target, method: made.method }).collect();
     let dropped = (0..clip.tracks.len()).filter(|&track| !used[track]).map(|track| {
         let target = clip.tracks[track].target;
@@ -64,7 +71,9 @@ pub(super) fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropRe
         return if matches!(target, Target::Weights(_)) { DropReason::Weights } else { DropReason::Property };
     };
     if plan.target_of[joint].is_none() || part == TransformPart::Rotation {
-        return DropReason::Unmapped;
+        let drives = |expression: &Expression| expression.driver == Some(joint);
+        let is_weight = part == TransformPart::Translation && plan.source.expressions().iter().any(drives);
+        return if is_weight { DropReason::Expression } else { DropReason::Unmapped };
     }
     let still = root.filter(|_| part == TransformPart::Translation && plan.links.moves_root(joint));
     match still.and_then(|root| root.still) {

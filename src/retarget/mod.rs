@@ -22,6 +22,7 @@ mod alignment;
 pub(crate) mod body;
 pub(crate) mod clip;
 mod conventions;
+mod expressions;
 pub(crate) mod feet;
 pub(crate) mod joint_map;
 mod mirror;
@@ -79,6 +80,8 @@ impl Library {
     ///   step of an `f32` apart. Lines that an extrapolation draws beyond the keys are sampled to the ends of the clip.
     /// * A spline of rotations may have a key of zeros, which has no direction and counts as the identity. Such a track
     ///   is sampled unless its keys need no change, because zeros that are transformed would be the identity again.
+    /// * The weights of the expressions of a VRM animation become morph weights of a VRM model that has expressions of
+    ///   the same names.
     /// * A clip keeps its name, duration, speed, wrap mode, events and markers, and its root joint if that is mapped
     ///   and its axes are axes of the target, too. A root joint moves the instance only if it is the root of the map;
     ///   the report tells of clips whose root motion is lost. Morph weights and properties are dropped.

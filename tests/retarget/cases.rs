@@ -175,3 +175,13 @@ fn a_file_on_its_own_skeleton_loses_nothing() {
     assert!(case.result.clips[0].tracks.iter().all(|track| track.method == TrackMethod::Exact));
     assert!(of.tracks.iter().any(|track| matches!(track.target, Target::Scale(_))));
 }
+
+#[test]
+fn weights_of_expressions_become_morph_weights() {
+    let Some(case) = case("vrma-expressions/talk.vrma", "vrma-expressions/avatar.vrm") else { return };
+    let face = case.library.skeleton(case.target).find_joint("Face").unwrap();
+    let made = case.library.clip(case.result.clips[0].clip);
+    let weights = made.tracks.iter().find(|track| track.target == Target::Weights(face)).unwrap();
+    assert_eq!((weights.curve.value(0), weights.curve.values().last()), (&[0.0][..], Some(&1.0)));
+    assert!(case.result.clips[0].dropped.iter().all(|dropped| !matches!(dropped.target, Target::Translation(_))));
+}
