@@ -126,7 +126,7 @@ pub use self::{
     import::Warning,
     model::{
         AdditiveReference, Binding, BindingFault, BlendSpace, BlendSpaceId, BoundTrack, Chain, ChainId, ChainKind,
-        Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event, EventList, Expression, Extrapolation, Fade, FadeShape,
+        Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event, EventList, Expression, ExpressionOverride, Extrapolation, Fade, FadeShape,
         FaultKind, Goal, GoalTarget, GoalWeight, HumanBone, Interpolation, Interpolator, InterpolatorId, Joint, Knots,
         KnotsId, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Mixing, MorphBind, Motion, Occurrence, Outputs,
         Parameter, ParameterValues, Playback, Pose, Poses, Property, PropertyTracks, RootMotion, RootRotation, Sharing,

@@ -14,5 +14,7 @@ pub(crate) mod json;
 mod memory_budget;
 
 pub use fault::Warning;
-pub(crate) use fault::{Fault, list_names};
+pub(crate) use fault::Fault;
+
+pub(crate) use crate::model::list_names;
 pub(crate) use json::{JsonPath, parse as parse_json, without_mark};

@@ -1,6 +1,7 @@
 //! Skeletons: joints, their hierarchy and rest pose, and properties; and skins, the joints that deform a mesh.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use glam::DAffine3;
 
@@ -22,6 +23,22 @@ pub struct Joint {
     pub matrix: Option<DAffine3>,
     /// Rest values of the morph weights, one per morph target; empty for a joint without morph targets.
     pub weights: Vec<f64>,
+    /// The names of the morph targets, one per weight, with an empty text for one without a name; empty if the file
+    /// names none. [`Library::share_clip`](crate::Library::share_clip) and
+    /// [`Library::retarget`](crate::Library::retarget) match weights by them.
+    pub morph_names: Arc<[String]>,
+}
+
+impl Joint {
+    /// The name of a morph target; `None` for one without a name, or if there is no such morph target.
+    pub fn morph_name(&self, index: usize) -> Option<&str> {
+        self.morph_names.get(index).map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// The name of a morph target for messages: its index for one without a name.
+    pub(crate) fn morph_label(&self, index: usize) -> String {
+        self.morph_name(index).map_or_else(|| index.to_string(), str::to_owned)
+    }
 }
 
 /// An animated value that belongs to no joint, such as the colour of a material.
@@ -61,16 +78,34 @@ pub struct HumanBone {
 }
 
 /// An expression of a face, as a VRM file declares it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expression {
-    /// The name, such as `aa` or `happy`.
+    /// The name in VRM 1.0, such as `aa` or `happy`, or that of an expression of the file's own.
     pub name: String,
     /// True if the expression is on above a weight of 0.5, and else off.
     pub is_binary: bool,
-    /// The joint whose local translation along x is the weight of the expression, in a VRM animation.
+    /// The effect on the expressions of lip sync: `aa`, `ih`, `ou`, `ee` and `oh`.
+    pub override_mouth: ExpressionOverride,
+    /// The effect on `blink`, `blinkLeft` and `blinkRight`.
+    pub override_blink: ExpressionOverride,
+    /// The effect on `lookUp`, `lookDown`, `lookLeft` and `lookRight`.
+    pub override_look_at: ExpressionOverride,
+    /// The joint whose local translation along x is the weight of the expression, from 0 to 1, in a VRM animation.
     pub driver: Option<usize>,
     /// The morph weights that the expression moves, in a VRM model.
     pub binds: Vec<MorphBind>,
+}
+
+/// The effect of an expression on those that it would break: lip sync, blinking and gaze.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ExpressionOverride {
+    /// No effect.
+    #[default]
+    None,
+    /// They are off while the weight of this expression is above 0.
+    Block,
+    /// Their weights are multiplied by 1 less the weight of this expression.
+    Blend,
 }
 
 /// A morph weight that an expression moves.
@@ -99,7 +134,7 @@ impl Skeleton {
     ///
     /// # Errors
     /// [`Error::Skeleton`] if a parent does not come before its child, a number is not finite or beyond the range of an
-    /// `f32`, or a rotation is zero; [`Error::Usage`] if a property has no numbers, or is a rotation without 4 numbers.
+    /// `f32`, a rotation is zero, or there are names of morph targets, but not one per weight; [`Error::Usage`] if a property has no numbers, or is a rotation without 4 numbers.
     pub fn new(name: Option<String>, joints: Vec<Joint>, properties: Vec<Property>) -> Result<Self, Error> {
         for (index, joint) in joints.iter().enumerate() {
             let fault = |reason: &str| Err(Error::Skeleton { joint: index, reason: reason.into() });
@@ -118,6 +153,12 @@ impl Skeleton {
             }
             if !joint.weights.iter().all(|&weight| super::is_usable(weight)) {
                 return fault("a morph weight is not a finite number in the range of an f32");
+            }
+            let (names, weights) = (joint.morph_names.len(), joint.weights.len());
+            if names != 0 && names != weights {
+                return fault(&format!(
+                    "it has {names} names of morph targets for {weights} morph weights; give one name per weight, or none"
+                ));
             }
         }
         properties.iter().try_for_each(Property::check)?;
@@ -146,23 +187,19 @@ impl Skeleton {
     /// [`Error::Skeleton`] if there is no such joint or no such morph weight, or a weight is not finite in the range of
     /// an `f32`.
     pub fn with_expressions(self, expressions: Vec<Expression>) -> Result<Self, Error> {
-        for expression in &expressions {
-            let joints = expression.driver.into_iter().chain(expression.binds.iter().map(|bind| bind.joint));
+        for Expression { name, driver, binds, .. } in &expressions {
+            let joints = driver.iter().copied().chain(binds.iter().map(|bind| bind.joint));
             if let Some(joint) = joints.into_iter().find(|&joint| joint >= self.joints.len()) {
                 let reason = super::no_such("joint", joint, "skeleton", self.joints.len());
-                return Err(Error::Skeleton {
-                    joint,
-                    reason: format!("{reason}; expression {} names it", expression.name),
-                });
+                return Err(Error::Skeleton { joint, reason: format!("{reason}; expression {name} names it") });
             }
-            for bind in &expression.binds {
-                let count = self.joints[bind.joint].weights.len();
-                if bind.index >= count || !super::is_usable(bind.weight) {
+            for &MorphBind { joint, index, weight } in binds {
+                let count = self.joints[joint].weights.len();
+                if index >= count || !super::is_usable(weight) {
                     let reason = format!(
-                        "expression {} moves its morph weight {} by {}; it has {count} weights, which take finite numbers",
-                        expression.name, bind.index, bind.weight
+                        "expression {name} moves its morph weight {index} by {weight}; it has {count}, which take finite numbers"
                     );
-                    return Err(Error::Skeleton { joint: bind.joint, reason });
+                    return Err(Error::Skeleton { joint, reason });
                 }
             }
         }
@@ -206,8 +243,8 @@ impl Skeleton {
         &self.human_bones
     }
 
-    /// The expressions of the face, if the file of the skeleton declares them: the glTF extensions `VRMC_vrm` and
-    /// `VRMC_vrm_animation` do.
+    /// The expressions of the face, if the file of the skeleton declares them: the glTF extensions `VRMC_vrm`,
+    /// `VRMC_vrm_animation` and, of VRM 0.x, `VRM` do.
     pub fn expressions(&self) -> &[Expression] {
         &self.expressions
     }

@@ -14,6 +14,8 @@ use crate::reference::sample::slerp;
 
 /// The places between two keys at which the error is measured, in parts of the interval.
 const PLACES: usize = 16;
+/// The number of halvings that find the time at which a condition changes.
+const HALVINGS: usize = 40;
 /// The most keys of a curve. Beyond, intervals are not divided.
 const MAX_KEYS: usize = 1 << 20;
 
@@ -61,6 +63,23 @@ impl MotionKnots {
         clamp(&mut self.times[known..], 0.0, length);
     }
 
+    /// Adds a jump wherever a condition changes between the times that were added.
+    pub fn add_changes(&mut self, is_met: &dyn Fn(f64) -> bool) {
+        let mut times: Vec<f64> = self.times.iter().map(|&(time, _)| time).collect();
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        for pair in times.windows(2) {
+            let mut start = pair[0];
+            for place in 1..=PLACES {
+                let end = pair[0] + (pair[1] - pair[0]) * (place as f64 / PLACES as f64);
+                if is_met(start) != is_met(end) {
+                    self.times.push((change(is_met, start, end), true));
+                }
+                start = end;
+            }
+        }
+    }
+
     /// Replaces the times beyond a range by its ends.
     pub fn clamp(&mut self, start: f64, end: f64) {
         clamp(&mut self.times, start, end);
@@ -80,6 +99,17 @@ impl MotionKnots {
         });
         self.times
     }
+}
+
+/// The first `f32` from which a condition is as at the end of an interval, at whose start it is not.
+fn change(is_met: &dyn Fn(f64) -> bool, mut start: f64, mut end: f64) -> f64 {
+    let is_met_after = is_met(end);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (start + end);
+        *(if is_met(middle) == is_met_after { &mut end } else { &mut start }) = middle;
+    }
+    let rounded = end as f32;
+    f64::from(if f64::from(rounded) < end { rounded.next_up() } else { rounded })
 }
 
 fn clamp(times: &mut [(f64, bool)], start: f64, end: f64) {

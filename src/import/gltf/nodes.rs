@@ -11,7 +11,7 @@ use crate::import::gltf::accessor::Integers;
 use crate::import::gltf::document::{Document, Mesh, Node, Skin as FileSkin};
 use crate::import::gltf::reader::Reader;
 use crate::import::{Fault, JsonPath};
-use crate::model::{Expression, HumanBone, Joint, MorphBind, SkeletonId, Skin, Transform, is_usable};
+use crate::model::{HumanBone, Joint, SkeletonId, Skin, Transform, is_usable};
 
 /// The nodes of a document in the order of joints: parents before children, otherwise the order of the file.
 #[derive(Debug)]
@@ -80,6 +80,7 @@ impl Hierarchy {
                 rest,
                 matrix,
                 weights: weights(index, node, &target_counts, reader)?,
+                ..Joint::default()
             });
         }
         Ok(joints)
@@ -277,50 +278,6 @@ pub(super) fn read_human_bones(reader: &mut Reader, joints: &[usize]) -> Vec<Hum
         }
     }
     bones.found
-}
-
-/// The expressions of a document: of a VRM model, with the morph weights that they move, and of a VRM animation, with
-/// the nodes that drive them. `joints` has the joint of each node, and `made` all joints. A fault is a warning.
-pub(super) fn read_expressions(reader: &mut Reader, joints: &[usize], made: &[Joint]) -> Vec<Expression> {
-    let Some(extensions) = &reader.document.extensions else { return Vec::new() };
-    let mut found = Vec::new();
-    let joint_of = |of: &Value| {
-        let node = of.get("node").and_then(Value::as_u64).and_then(|node| usize::try_from(node).ok());
-        node.and_then(|node| joints.get(node).copied())
-    };
-    for (extension, name) in [(&extensions.vrm, "VRMC_vrm"), (&extensions.vrm_animation, "VRMC_vrm_animation")] {
-        let expressions = extension.as_ref().and_then(|value| value.get("expressions"));
-        for group in ["preset", "custom"] {
-            let group_of = expressions.and_then(|expressions| expressions.get(group)).and_then(Value::as_object);
-            for (expression, value) in group_of.into_iter().flatten() {
-                let place = format!("extensions.{name}.expressions.{group}.{expression}");
-                let is_animation = name == "VRMC_vrm_animation";
-                let driver = joint_of(value).filter(|_| is_animation);
-                if is_animation && driver.is_none() {
-                    reader.warn(&place, "it has no node; the expression is ignored");
-                    continue;
-                }
-                let mut binds = Vec::new();
-                let given = value.get("morphTargetBinds").and_then(Value::as_array).filter(|_| !is_animation);
-                for (index, bind) in given.into_iter().flatten().enumerate() {
-                    let weight = bind.get("weight").and_then(Value::as_f64).filter(|&weight| is_usable(weight));
-                    let morph = bind.get("index").and_then(Value::as_u64).and_then(|morph| usize::try_from(morph).ok());
-                    match (joint_of(bind), morph, weight) {
-                        (Some(joint), Some(index), Some(weight)) if index < made[joint].weights.len() => {
-                            binds.push(MorphBind { joint, index, weight });
-                        }
-                        _ => reader.warn(
-                            format_args!("{place}.morphTargetBinds[{index}]"),
-                            format!("it is {bind}; expected a node, the index of one of its morph targets, and a weight; it is ignored"),
-                        ),
-                    }
-                }
-                let is_binary = value.get("isBinary").and_then(Value::as_bool).unwrap_or(false);
-                found.push(Expression { name: expression.clone(), is_binary, driver, binds });
-            }
-        }
-    }
-    found
 }
 
 /// The member `humanoid.humanBones` of an extension.
