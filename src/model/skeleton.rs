@@ -8,6 +8,9 @@ use glam::DAffine3;
 use crate::error::Error;
 use crate::model::{SkeletonId, Transform};
 
+/// The letters of a joint's name in the name of a morph weight: each weight repeats them.
+const MAX_LETTERS: usize = 64;
+
 /// A joint: a node of a hierarchy. It need not belong to a skin.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Joint {
@@ -294,6 +297,22 @@ impl Skeleton {
     /// [`Pose::weights`](crate::Pose::weights).
     pub fn weight_ranges(&self) -> Vec<Range<usize>> {
         consecutive_ranges(self.joints.iter().map(|joint| joint.weights.len()))
+    }
+
+    /// The name of a morph weight: those of its joint and its morph target, such as `Face.smile`. A morph target without
+    /// a name has its index. Of the name of the joint, it has 64 letters at most.
+    pub fn weight_name(&self, joint: usize, index: usize) -> String {
+        let mut name: String = self.joint_name(joint).chars().take(MAX_LETTERS).collect();
+        name.push('.');
+        match self.joints.get(joint).and_then(|joint| joint.morph_name(index)) {
+            Some(morph) => name + morph,
+            None => format!("{name}{index}"),
+        }
+    }
+
+    /// True if a joint has names of morph targets.
+    pub fn has_morph_names(&self) -> bool {
+        self.joints.iter().any(|joint| !joint.morph_names.is_empty())
     }
 
     /// The number of numbers of all properties together.

@@ -27,6 +27,8 @@ pub struct Options {
     pub kinds: Vec<ArrayKind>,
     /// The names of the joints; `None` for all.
     pub joints: Option<Vec<String>>,
+    /// The names of the morph weights; `None` for all.
+    pub morphs: Option<Vec<String>>,
     /// The frames of each clip, unless there are cuts.
     pub frames: FrameRange,
     /// The pieces of clips; `None` for the clips of all inputs.
@@ -75,6 +77,8 @@ struct Normalised<'a> {
     fps: Option<f64>,
     arrays: Vec<&'static str>,
     joints: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    morphs: Option<&'a [String]>,
     rig: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retarget: Option<Value>,
@@ -125,6 +129,7 @@ impl Options {
             clips: args.clip.clone(),
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
+            morphs: morphs(args, &kinds)?,
             frames: args.frame_range.unwrap_or_default(),
             cuts,
             rig,
@@ -177,6 +182,7 @@ impl Options {
             fps: self.fps,
             arrays: self.kinds.iter().map(|kind| kind.name()).collect(),
             joints: self.joints.as_deref(),
+            morphs: self.morphs.as_deref(),
             rig,
             retarget,
             quality: self.quality,
@@ -205,6 +211,17 @@ fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
         Some((_, kind)) => Err(Error::Usage(format!("--arrays repeats {}; list each array once", kind.name()))),
         None => Ok(()),
     }
+}
+
+/// The names of `--morphs`; `None` without the option.
+fn morphs(args: &Args, kinds: &[ArrayKind]) -> Result<Option<Vec<String>>, Error> {
+    if args.morphs.is_empty() {
+        return Ok(None);
+    }
+    if !kinds.contains(&ArrayKind::Weights) {
+        return Err(Error::Usage("--morphs selects morph weights: add weights to --arrays".into()));
+    }
+    Ok(Some(args.morphs.clone()))
 }
 
 /// The value of `--joints`.
