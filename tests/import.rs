@@ -1,5 +1,7 @@
 //! The glTF importer: every form that a file can have, repairs, and warnings.
 
+/// Names of morph targets, and expressions.
+mod morphs;
 /// Animation pointers.
 mod pointers;
 

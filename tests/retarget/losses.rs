@@ -2,9 +2,8 @@
 
 use glam::{DQuat, DVec3};
 use posse::{
-    CarriedJoints, Clip, Crowd, DropReason, Error, Evaluator, Expression, Interpolation, Joint, JointMap, Layer,
-    LayerTime, Library, LossReason, LostRootMotion, MapRemark, MorphBind, Outputs, Reference, RetargetOptions,
-    RootMotion, RootRotation, RootTranslation, Skeleton, SkeletonId, Target, Ticks, Track,
+    CarriedJoints, Clip, DropReason, Error, Interpolation, Joint, JointMap, Library, LossReason, LostRootMotion,
+    MapRemark, RetargetOptions, RootMotion, RootRotation, RootTranslation, SkeletonId, Target, Track,
 };
 
 use super::rigs::{add, joint};
@@ -107,68 +106,6 @@ fn a_root_that_the_map_holds_still_is_the_reason_and_other_joints_keep_their_tra
     let result = library.retarget(&[clip], &map, &options).unwrap();
     assert!(result.clips[0].dropped.iter().all(|dropped| dropped.reason == DropReason::RootAlone));
     assert_eq!(result.clips[0].dropped.len(), 2);
-}
-
-/// A source whose joints drive expressions, as in a VRM animation, and a target with three morph weights.
-fn expressions(of_target: Vec<Expression>) -> (Library, SkeletonId, SkeletonId) {
-    let drives = |(driver, name): (usize, &str)| Expression {
-        name: name.into(),
-        is_binary: false,
-        driver: Some(driver),
-        binds: Vec::new(),
-    };
-    let mut library = Library::new();
-    let source = rig().into_iter().chain([joint("aa", None, NONE, [0.0; 3]), joint("blink", None, NONE, [0.0; 3])]);
-    let source = Skeleton::new(None, source.collect(), Vec::new()).unwrap();
-    let source = source.with_expressions([(2, "aa"), (3, "blink")].map(drives).into()).unwrap();
-    let face = Joint { weights: vec![0.25, 0.0, 0.0], ..joint("face", None, NONE, [0.0; 3]) };
-    let target = Skeleton::new(None, rig().into_iter().chain([face]).collect(), Vec::new()).unwrap();
-    let target = target.with_expressions(of_target).unwrap();
-    let (source, target) = (library.add_skeleton(source), library.add_skeleton(target));
-    (library, source, target)
-}
-
-#[test]
-fn expressions_add_up_and_binary_ones_are_on_or_off() {
-    let bind = |index: usize, weight: f64| MorphBind { joint: 2, index, weight };
-    let expression =
-        |name: &str, is_binary, binds: Vec<MorphBind>| Expression { name: name.into(), is_binary, driver: None, binds };
-    let of_target = vec![
-        expression("aa", false, vec![bind(1, 0.5)]),
-        expression("blink", true, vec![bind(1, 0.25), bind(2, 1.0)]),
-        expression("angry", false, vec![bind(0, 1.0)]),
-    ];
-    let (mut library, source, target) = expressions(of_target);
-    // The weight of `aa` rises to 1 within two seconds, that of `blink` to 0.8 within one.
-    let weight = |joint: usize, end: f64, to: f64| {
-        let curve = curve(Interpolation::Linear, 3, &[0.0, end], &[0.0, 0.0, 0.0, to, 0.0, 0.0]);
-        Track::new(Target::Translation(joint), curve)
-    };
-    let clip = Clip::new(None, source, vec![weight(2, 2.0, 1.0), weight(3, 1.0, 0.8)]);
-    let clip = library.add_clip(clip).unwrap();
-    let map = JointMap::by_names(&library, source, target).unwrap();
-    let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
-    assert_eq!(result.clips[0].dropped, []);
-    let made = result.clips[0].clip;
-    let weights = |time: f64| {
-        let mut crowd = Crowd::new();
-        crowd.push(target, &[Layer::new(made, LayerTime::At(time))]).unwrap();
-        let poses = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
-        poses.instances[0].weights.clone()
-    };
-    // `blink` is on from 0.625 s, where its weight is 0.5. Morph weights of other expressions stay.
-    for (time, right) in
-        [(0.0, [0.25, 0.0, 0.0]), (0.6, [0.25, 0.15, 0.0]), (0.64, [0.25, 0.41, 1.0]), (2.0, [0.25, 0.75, 1.0])]
-    {
-        let found = weights(time);
-        assert!(found.iter().zip(right).all(|(found, right)| (found - right).abs() < 1e-6), "{found:?} at {time}");
-    }
-    // Without counterparts, that is the reason.
-    let (mut library, source, target) = expressions(Vec::new());
-    let clip = library.add_clip(Clip::new(None, source, vec![weight(2, 2.0, 1.0)])).unwrap();
-    let map = JointMap::by_names(&library, source, target).unwrap();
-    let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
-    assert_eq!(result.clips[0].dropped[0].reason, DropReason::Expression);
 }
 
 #[test]
