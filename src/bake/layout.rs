@@ -79,9 +79,10 @@ impl ArrayLayout {
         let weight_ranges = model.weight_ranges();
         let weights: Vec<usize> = nodes.iter().flat_map(|&node| weight_ranges[node].clone()).collect();
         let has_weights = request.kinds.contains(&ArrayKind::Weights);
-        let named = nodes.iter().filter(|_| has_weights).flat_map(|&node| {
-            (0..model.joints()[node].weights.len()).map(move |index| model.weight_name(node, index))
-        });
+        let named = nodes
+            .iter()
+            .filter(|_| has_weights)
+            .flat_map(|&node| (0..model.joints()[node].weights.len()).map(move |index| model.weight_name(node, index)));
         let has_rotations = |kind: &ArrayKind| matches!(kind, ArrayKind::Quat | ArrayKind::Angvel | ArrayKind::Root);
         let rotated = if request.kinds.iter().any(has_rotations) { joints.as_slice() } else { &[] };
         let outputs = outputs(&request.kinds);
@@ -130,7 +131,8 @@ impl ArrayLayout {
         let mut selected = Vec::with_capacity(names.len());
         for name in names.iter().map(AsRef::as_ref) {
             let before = selected.len();
-            let is_wanted = |place: &usize| self.weight_names[*place] == name || morphs[self.weights[*place]] == Some(name);
+            let is_wanted =
+                |place: &usize| self.weight_names[*place] == name || morphs[self.weights[*place]] == Some(name);
             selected.extend((0..self.weights.len()).filter(is_wanted));
             if selected.len() == before {
                 let known = list_names(&self.weight_names);

@@ -13,8 +13,8 @@ pub mod gltf;
 pub(crate) mod json;
 mod memory_budget;
 
-pub use fault::Warning;
 pub(crate) use fault::Fault;
+pub use fault::Warning;
 
 pub(crate) use crate::model::list_names;
 pub(crate) use json::{JsonPath, parse as parse_json, without_mark};

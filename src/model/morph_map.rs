@@ -80,7 +80,9 @@ impl MorphMap {
             return Ok(vec![Track::new(target, columns(&track.curve, &self.sources, rest)?)]);
         }
         let driven = self.sources.iter().enumerate().filter(|(_, source)| source.is_some());
-        driven.map(|(index, source)| Ok(Track::component(target, index, columns(&track.curve, &[*source], &[])?))).collect()
+        driven
+            .map(|(index, source)| Ok(Track::component(target, index, columns(&track.curve, &[*source], &[])?)))
+            .collect()
     }
 }
 
@@ -91,7 +93,9 @@ fn columns(curve: &Curve, sources: &[Option<usize>], rest: &[f64]) -> Result<Cur
     for (element, numbers) in curve.values().chunks_exact(curve.width()).enumerate() {
         let is_tangent = has_tangents && element % 3 != 1;
         let held = |index: usize| if is_tangent { 0.0 } else { rest.get(index).copied().unwrap_or(0.0) };
-        values.extend(sources.iter().enumerate().map(|(index, source)| source.map_or_else(|| held(index), |at| numbers[at])));
+        values.extend(
+            sources.iter().enumerate().map(|(index, source)| source.map_or_else(|| held(index), |at| numbers[at])),
+        );
     }
     curve.with_values(curve.interpolation(), sources.len(), values)
 }

@@ -1,8 +1,8 @@
 //! Morph weights of the target: from the weights of the source, or from its expressions.
 //!
-//! Weights go from a joint to its partner, by the names of morph targets where both joints have them, else in their
-//! order. A joint of the target whose partner has no such morph targets takes them from the joint of the source with the
-//! most names in common: faces are meshes, and meshes of two files seldom have one name.
+//! Weights go from a joint to its partner, or to the joint of its name, by the names of morph targets where both joints
+//! have them, else in their order. A joint of the target for which that gives nothing takes them from the joint of the
+//! source with the most names in common: meshes of two files seldom have one name.
 //!
 //! In a VRM animation, the local translation of a node along x is the weight of an expression, clamped to 0 and 1. A
 //! model names the morph weights that an expression of the same name moves, each with a factor. Weights of several
@@ -67,14 +67,14 @@ impl MorphPlan {
                 _ => {}
             }
         }
-        let pairs = pairs(plan, &moved);
+        let (pairs, misfits) = pairs(plan, &moved);
         let mut warnings = Vec::new();
         // A target without a face says so by the tracks that are dropped.
         if plan.target.weight_count() > 0 {
             let mut of_source: HashMap<usize, Vec<&MorphPair>> = HashMap::new();
             pairs.iter().for_each(|pair| of_source.entry(pair.source).or_default().push(pair));
             let of_joint = |joint: usize| of_source.get(&joint).map_or(&[][..], Vec::as_slice);
-            warnings.extend(moved.iter().filter_map(|&joint| warning(plan, of_joint(joint), joint)));
+            warnings.extend(moved.iter().filter_map(|&joint| warning(plan, of_joint(joint), joint, &misfits)));
             let partners = Partners::new(plan.source, |joint| translated.contains(&joint));
             let names = partners.left_out(plan.target);
             if !names.is_empty() {
@@ -119,9 +119,17 @@ impl MorphPlan {
     }
 }
 
-/// The joints of the target that take over weights of joints of the source, which clips move.
-fn pairs(plan: &Plan, moved: &BTreeSet<usize>) -> Vec<MorphPair> {
+/// The joints of the target that take over weights of joints of the source, which clips move; and, for joints of the
+/// source, a joint of the target that cannot, because it has another number of weights without names.
+fn pairs(plan: &Plan, moved: &BTreeSet<usize>) -> (Vec<MorphPair>, HashMap<usize, usize>) {
     let joints = plan.source.joints();
+    // Nodes that only show a mesh are no joints of the map.
+    let mut by_name: HashMap<&str, usize> = HashMap::new();
+    for &joint in moved {
+        if let Some(name) = joints[joint].name.as_deref() {
+            by_name.entry(name).or_insert(joint);
+        }
+    }
     // Joints that show the same mesh have the same names; the first of them stands for all.
     let mut joints_of_names: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut meshes = HashSet::new();
@@ -132,12 +140,16 @@ fn pairs(plan: &Plan, moved: &BTreeSet<usize>) -> Vec<MorphPair> {
             names.into_iter().for_each(|name| joints_of_names.entry(name).or_default().push(joint));
         }
     }
-    let mut nearest = HashMap::new();
+    let (mut nearest, mut misfits) = (HashMap::new(), HashMap::new());
     let mut pairs = Vec::new();
     for (target, joint) in plan.target.joints().iter().enumerate().filter(|(_, joint)| !joint.weights.is_empty()) {
         let partner = plan.source_of[target].filter(|&source| !joints[source].weights.is_empty());
+        let partner = partner.or_else(|| by_name.get(joint.name.as_deref()?).copied());
         let map = |source: usize| MorphMap::new(&joints[source], joint).filter(|map| map.len() > 0);
         let by_pair = partner.and_then(|source| Some((source, map(source)?)));
+        if let Some(source) = partner.filter(|&source| MorphMap::new(&joints[source], joint).is_none()) {
+            misfits.entry(source).or_insert(target);
+        }
         let found = by_pair.or_else(|| {
             let key = joint.morph_names.as_ptr();
             let source = *nearest.entry(key).or_insert_with(|| most_in_common(joint, &joints_of_names));
@@ -147,7 +159,7 @@ fn pairs(plan: &Plan, moved: &BTreeSet<usize>) -> Vec<MorphPair> {
             pairs.push(MorphPair { source, target, map });
         }
     }
-    pairs
+    (pairs, misfits)
 }
 
 /// The joint of the source that shares most names of morph targets with a joint, the first of several.
@@ -161,12 +173,16 @@ fn most_in_common(joint: &Joint, joints_of_names: &HashMap<&str, Vec<usize>>) ->
 }
 
 /// The warning about the morph targets of a joint of the source with its pairs; `None` if all have a partner.
-fn warning(plan: &Plan, pairs: &[&MorphPair], joint: usize) -> Option<RetargetWarning> {
+fn warning(
+    plan: &Plan,
+    pairs: &[&MorphPair],
+    joint: usize,
+    misfits: &HashMap<usize, usize>,
+) -> Option<RetargetWarning> {
     let [source, target] = [plan.source, plan.target].map(Skeleton::joints);
     let Some(first) = pairs.first() else {
-        let partner = plan.target_of[joint].filter(|&partner| !target[partner].weights.is_empty());
-        return Some(match partner.filter(|&partner| MorphMap::new(&source[joint], &target[partner]).is_none()) {
-            Some(partner) => {
+        return Some(match misfits.get(&joint) {
+            Some(&partner) => {
                 let counts = [source[joint].weights.len(), target[partner].weights.len()];
                 RetargetWarning::MorphCounts { joint, partner, counts }
             }

@@ -108,9 +108,7 @@ fn expressions_of_vrm_1_are_read() {
 #[test]
 fn expressions_of_vrm_0_have_the_names_of_vrm_1() {
     let mut file = faces();
-    let group = |name: &str, preset: &str| {
-        json!({ "name": name, "presetName": preset, "binds": [{ "mesh": 1, "index": 0, "weight": 25 }] })
-    };
+    let group = |name: &str, preset: &str| json!({ "name": name, "presetName": preset, "binds": [{ "mesh": 1, "index": 0, "weight": 25 }] });
     let mut groups = vec![
         json!({ "name": "Joy", "presetName": "joy", "isBinary": true, "materialValues": [], "binds": [
             { "mesh": 0, "index": 1, "weight": 40 }, { "mesh": 0, "index": 2, "weight": 40 },

@@ -217,8 +217,13 @@ impl Expressions<'_, '_> {
             let (mut binds, mut faults) = (Vec::new(), Vec::new());
             let given = group.get("binds").and_then(Value::as_array);
             for (position, bind) in given.into_iter().flatten().enumerate() {
-                let joints = index(bind, "mesh").and_then(|mesh| joints_of_meshes.get(mesh)).map_or(&[][..], Vec::as_slice);
-                self.reader.charge(&JsonPath::ROOT.field("extensions"), joints.len() as u64, size_of::<MorphBind>() as u64)?;
+                let joints =
+                    index(bind, "mesh").and_then(|mesh| joints_of_meshes.get(mesh)).map_or(&[][..], Vec::as_slice);
+                self.reader.charge(
+                    &JsonPath::ROOT.field("extensions"),
+                    joints.len() as u64,
+                    size_of::<MorphBind>() as u64,
+                )?;
                 let before = binds.len();
                 binds.extend(joints.iter().filter_map(|&joint| self.bind(joint, bind, 100.0)));
                 if binds.len() == before {
