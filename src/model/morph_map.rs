@@ -57,8 +57,8 @@ impl MorphMap {
         (0..self.sources.len()).filter(|&index| self.sources[index].is_none()).collect()
     }
 
-    /// The tracks that drive the second joint as a track of weights drives the first; empty if it drives no morph target
-    /// with a partner. `rest` has the weights of the second joint at rest, for morph targets without a partner.
+    /// The tracks that drive the second joint as a track of weights drives the first; empty if it drives no morph
+    /// target with a partner. `rest` has the weights of the second joint at rest, for morph targets without a partner.
     ///
     /// # Errors
     /// Those of [`Curve::new`], which do not occur for a curve of the width of the first joint.

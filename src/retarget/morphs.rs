@@ -1,4 +1,4 @@
-//! Morph weights of the target: from the weights of the source, or from its expressions.
+//! Morph weights of the target: from the weights of the source, or from its expressions; and those of mirror images.
 //!
 //! Weights go from a joint to its partner, or to the joint of its name, by the names of morph targets where both joints
 //! have them, else in their order. A joint of the target for which that gives nothing takes them from the joint of the
@@ -22,6 +22,7 @@ use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::plan::Plan;
 use crate::retarget::report::TrackMethod;
 use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
+use crate::retarget::sides::SidedName;
 use crate::retarget::warnings::RetargetWarning;
 
 /// The weight of a binary expression above which it is on.
@@ -200,6 +201,31 @@ fn warning(
     let left_out: Vec<String> = left_out.into_iter().map(|index| source[joint].morph_label(index)).collect();
     let morphs = [left_out, at_rest.into_iter().collect()];
     morphs.iter().any(|names| !names.is_empty()).then_some(RetargetWarning::MorphNames { joint, morphs })
+}
+
+/// The tracks that a track of morph weights becomes in the mirror image of its clip, for a joint and its partner, which
+/// have one number of weights. Names exchange left and right, if all have a partner then; else the order counts.
+pub(super) fn mirrored_weights(
+    joints: &[Joint],
+    track: &Track,
+    [joint, partner]: [usize; 2],
+) -> Result<Vec<Track>, Error> {
+    let names = &joints[joint].morph_names;
+    let sides: Vec<Option<SidedName>> = names.iter().map(|name| SidedName::new(name)).collect();
+    let sided = sides.iter().enumerate().filter_map(|(index, side)| Some((side.as_ref()?, index)));
+    let by_side: HashMap<(bool, &str), usize> =
+        sided.map(|(side, index)| ((side.is_left, side.rest.as_str()), index)).collect();
+    let exchanged = |(index, side): (usize, &Option<SidedName>)| {
+        let other = side.as_ref().and_then(|side| by_side.get(&(!side.is_left, side.rest.as_str())));
+        names[*other.unwrap_or(&index)].clone()
+    };
+    let morph_names = sides.iter().enumerate().map(exchanged).collect();
+    let original = Joint { weights: joints[joint].weights.clone(), morph_names, ..Joint::default() };
+    let map = MorphMap::new(&original, &joints[partner]);
+    match map.filter(|map| map.left_out().is_empty() && map.at_rest().is_empty()) {
+        Some(map) => map.tracks(track, partner, &joints[partner].weights),
+        None => Ok(vec![Track { target: Target::Weights(partner), ..track.clone() }]),
+    }
 }
 
 /// The expressions of the source with the joints that drive them, by name. Names in VRM 0.x have no case.

@@ -49,8 +49,8 @@ impl NamedMesh {
     }
 }
 
-/// Adds the names of morph targets to the joints. `json` is the text of the document, and `joints` has the joint of each
-/// node. A fault is a warning.
+/// Adds the names of morph targets to the joints. `json` is the text of the document, and `joints` has the joint of
+/// each node. A fault is a warning.
 pub(super) fn add_names(reader: &mut Reader, json: &[u8], joints: &[usize], made: &mut [Joint]) {
     let document = reader.document;
     let has_targets = document.meshes.iter().any(|mesh| mesh.target_count() > 0);
