@@ -420,25 +420,22 @@ impl<'a> DrivenExpressions<'a> {
     /// The times at which weights may have a kink or a jump.
     fn knots(&self, moved: &[MovedWeight], length: Option<f64>) -> MotionKnots {
         let mut expressions: BTreeSet<usize> = moved.iter().map(|moved| moved.expression).collect();
-        // Those that jump, at these weights.
-        let mut thresholds = Vec::new();
+        let mut blocking = BTreeSet::new();
         for index in expressions.clone() {
             let DrivenExpression { expression, overriders, .. } = &self.expressions[index];
             let jumps = overriders.iter().filter(|(_, blocks)| *blocks || expression.is_binary);
-            thresholds.extend(jumps.map(|&(overrider, _)| (overrider, MIN_BLOCKING)));
+            blocking.extend(jumps.map(|&(overrider, _)| overrider));
             expressions.extend(overriders.iter().map(|&(overrider, _)| overrider));
         }
         let mut knots = MotionKnots::default();
         for &index in &expressions {
-            let DrivenExpression { expression, driver, .. } = &self.expressions[index];
-            for (_, track) in self.source.tracks(*driver, TransformPart::Translation) {
+            for (_, track) in self.source.tracks(self.expressions[index].driver, TransformPart::Translation) {
                 knots.add(&track.curve, length);
             }
-            if expression.is_binary {
-                thresholds.push((index, MIN_ON));
-            }
         }
-        for (index, threshold) in thresholds {
+        let is_binary = |index: &usize| self.expressions[*index].expression.is_binary;
+        let binary = expressions.into_iter().filter(is_binary).map(|index| (index, MIN_ON));
+        for (index, threshold) in blocking.into_iter().map(|index| (index, MIN_BLOCKING)).chain(binary) {
             knots.add_changes(&|time| self.own_weight(index, time) > threshold);
         }
         knots
