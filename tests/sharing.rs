@@ -273,9 +273,10 @@ fn morph_weights_are_shared_by_the_names_of_morph_targets() {
     let skeleton = add(&mut library, named_face(&["jawOpen", "smile"]), Vec::new());
     let talk = curve(Interpolation::Linear, 2, &[0.0, 1.0], &[0.0, 0.0, 0.8, 0.25]);
     let clip = library.add_clip(Clip::new(None, skeleton, vec![Track::new(Target::Weights(0), talk)])).unwrap();
-    let cases: [(&[&str], &[f64], &[&str]); 4] = [
+    let cases: [(&[&str], &[f64], &[&str]); 5] = [
         (&["jawOpen", "smile"], &[0.8, 0.25], &[]),
         (&["smile", "jawOpen"], &[0.25, 0.8], &[]),
+        (&["smile", "brow", "jawOpen"], &[0.25, 0.5, 0.8], &[]),
         (
             &["blink", "smile", "brow"],
             &[0.5, 0.25, 0.5],

@@ -170,14 +170,17 @@ impl<'a> Matches<'a> {
             return Ok(Match { kind: Some(kind), ..Match::default() });
         };
         let tracks = map.tracks(track, found, &to.weights)?;
-        // A track of a single weight says nothing about the others.
+        // A track of a single weight says nothing about the others. Those of the rig alone are no loss, but may tell of
+        // another spelling.
         let is_wanted = |index: &usize| track.component.is_none_or(|component| component == *index);
         let left_out: Vec<String> =
             map.left_out().into_iter().filter(is_wanted).map(|index| from.morph_label(index)).collect();
-        let at_rest = if track.component.is_none() { map.at_rest() } else { Vec::new() };
-        let at_rest: Vec<String> = at_rest.into_iter().map(|index| to.morph_label(index)).collect();
-        let is_whole = left_out.is_empty() && at_rest.is_empty();
-        let kind = if is_whole { kind } else { Some(SharingFaultKind::MorphNames { is_driven: !tracks.is_empty() }) };
+        if left_out.is_empty() {
+            return Ok(Match { tracks, kind, ..Match::default() });
+        }
+        let at_rest = map.at_rest().into_iter().filter(|_| track.component.is_none());
+        let at_rest = at_rest.map(|index| to.morph_label(index)).collect();
+        let kind = Some(SharingFaultKind::MorphNames { is_driven: !tracks.is_empty() });
         Ok(Match { tracks, kind, morphs: [left_out, at_rest] })
     }
 }

@@ -173,7 +173,8 @@ fn most_in_common(joint: &Joint, joints_of_names: &HashMap<&str, Vec<usize>>) ->
     counts.into_iter().find(|&(_, count)| count == largest).map(|(source, _)| source)
 }
 
-/// The warning about the morph targets of a joint of the source with its pairs; `None` if all have a partner.
+/// The warning about the morph targets of a joint of the source with its pairs; `None` if all have a partner. Others of
+/// the target alone are no loss, but may tell of another spelling.
 fn warning(
     plan: &Plan,
     pairs: &[&MorphPair],
@@ -199,8 +200,9 @@ fn warning(
         at_rest.extend(pair.map.at_rest().into_iter().map(|index| target[pair.target].morph_label(index)));
     }
     let left_out: Vec<String> = left_out.into_iter().map(|index| source[joint].morph_label(index)).collect();
+    let is_whole = left_out.is_empty();
     let morphs = [left_out, at_rest.into_iter().collect()];
-    morphs.iter().any(|names| !names.is_empty()).then_some(RetargetWarning::MorphNames { joint, morphs })
+    (!is_whole).then_some(RetargetWarning::MorphNames { joint, morphs })
 }
 
 /// The tracks that a track of morph weights becomes in the mirror image of its clip, for a joint and its partner, which

@@ -102,12 +102,8 @@ fn faces_of_other_names_are_found_by_their_morph_targets() {
     let target = with_faces(&[("Head", &["smile", "blink", "jawOpen"]), ("Teeth", &["jawOpen"]), ("Hat", &["bend"])]);
     let (library, result) = retarget(source.clone(), target, vec![rising(1, &[1.0]), rising(2, &[0.8, 0.2])]);
     assert_weights(&library, &result, 1.0, &[0.2, 0.5, 0.8, 0.8, 0.5]);
-    let found = &result.warnings;
-    assert!(
-        matches!(&found[..], [RetargetWarning::Morphs { joint: 1 }, RetargetWarning::MorphNames { joint: 2, morphs: [left, rest] }]
-            if left.is_empty() && rest == &["blink"]),
-        "{found:?}"
-    );
+    // The blink of the eyes is lost. That others of the head stay at rest is no loss.
+    assert!(matches!(result.warnings[..], [RetargetWarning::Morphs { joint: 1 }]), "{:?}", result.warnings);
     // A single weight goes alone.
     let one = Track::component(Target::Weights(2), 1, curve(Interpolation::Step, 1, &[0.0], &[0.75]));
     let (library, result) = retarget(source, with_faces(&[("Head", &["jawOpen", "smile"])]), vec![one]);
