@@ -606,7 +606,8 @@ fn the_mirror_image_of_the_mirror_image_of_a_file_is_the_file() {
 fn names_of_morph_targets_exchange_left_and_right() {
     let face = |names: &[&str]| {
         let morph_names = names.iter().map(|name| (*name).to_owned()).collect();
-        let face = Joint { weights: vec![0.0; names.len()], morph_names, ..joint("face", Some(0), NONE, [0.0, 0.6, 0.0]) };
+        let face =
+            Joint { weights: vec![0.0; names.len()], morph_names, ..joint("face", Some(0), NONE, [0.0, 0.6, 0.0]) };
         arms().into_iter().chain([face]).collect::<Vec<Joint>>()
     };
     let cases: [(&[&str], [f64; 3]); 4] = [
