@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::DQuat;
 use posse::{
     Clip, ClipId, DropReason, Expression, ExpressionOverride, Interpolation, Joint, JointMap, Library, MorphBind,
-    Reference, RetargetOptions, RetargetWarning, Retargeting, Skeleton, SkeletonId, Target, Track, TrackMethod,
+    Reference, RetargetOptions, RetargetWarning, Retargeting, Skeleton, Target, Track, TrackMethod,
 };
 
 use super::rigs::joint;
