@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps};
-use posse::import::{bvh, cocos, crowd, gltf};
+use posse::import::bvh::LoadOptions;
+use posse::import::{FileFormat, bvh, gltf, recognize};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
 /// The clips of all files in one library.
@@ -22,6 +23,8 @@ pub struct Collection {
     pub clips: Vec<Entry>,
     /// The faults that were repaired or passed over, each with its file.
     pub warnings: Vec<String>,
+    /// The options with which BVH files are read.
+    pub options: LoadOptions,
 }
 
 /// A skeleton of the collection.
@@ -60,9 +63,9 @@ impl Collection {
     ///
     /// # Errors
     /// The error of the first file that cannot be read or used, in the order of the paths.
-    pub fn load(paths: &[PathBuf], threads: usize) -> Result<Self, Error> {
-        let mut collection = Self::default();
-        for (index, file) in read_all(paths, threads).into_iter().enumerate() {
+    pub fn load(paths: &[PathBuf], options: LoadOptions, threads: usize) -> Result<Self, Error> {
+        let mut collection = Self { options, ..Self::default() };
+        for (index, file) in read_all(paths, &options, threads).into_iter().enumerate() {
             collection.add(&paths[index], index, file?)?;
         }
         Ok(collection)
@@ -122,14 +125,14 @@ fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -
 }
 
 /// Reads all files, each on the next free thread.
-fn read_all(paths: &[PathBuf], threads: usize) -> Vec<Result<File, Error>> {
+fn read_all(paths: &[PathBuf], options: &LoadOptions, threads: usize) -> Vec<Result<File, Error>> {
     let next = AtomicUsize::new(0);
     let files = Mutex::new(Vec::with_capacity(paths.len()));
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = paths.get(index) else { return };
-            let file = File::read(path);
+            let file = File::read(path, options);
             // A poisoned lock means that another thread has panicked, which the scope reports.
             if let Ok(mut files) = files.lock() {
                 files.push((index, file));
@@ -169,25 +172,36 @@ impl File {
     }
 
     /// Reads a glTF or BVH file.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path, options: &LoadOptions) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
-        let mut library = Library::new();
-        if bvh::is_bvh(path, &bytes) {
-            let asset = bvh::from_slice(&mut library, path, &bytes)?;
-            let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-            // The frame time of a single frame may be 0 or negative.
-            let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
-            return Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings });
-        }
         let refused = |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF or BVH files", path.display())));
-        if crowd::is_crowd(&bytes) {
-            return refused("a crowd file, which has no clips of its own");
+        match recognize(path, &bytes)? {
+            FileFormat::Gltf => Self::read_gltf(path, &bytes),
+            FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
+            FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
+            FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
         }
-        if cocos::is_clip(path, &bytes) {
-            return refused("a Cocos clip, which has no nodes");
-        }
+    }
+
+    fn read_gltf(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let mut library = Library::new();
         let folder = path.parent().unwrap_or(Path::new(""));
-        let asset = gltf::from_slice(&mut library, path, &bytes, Some(folder))?;
+        let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
         Ok(Self { library, skeleton: asset.skeleton, nodes: asset.joints, fps: None, warnings: asset.warnings })
+    }
+
+    fn read_bvh(path: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let asset = bvh::from_slice_with(&mut library, path, bytes, options).map_err(|error| match error {
+            Error::Import { file, path, reason } => {
+                let needed = LoadOptions::NEEDS_FPS;
+                Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (input_fps=F)")) }
+            }
+            other => other,
+        })?;
+        let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
+        // The frame time of a single frame may be 0 or negative.
+        let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
+        Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings })
     }
 }

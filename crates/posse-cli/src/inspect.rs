@@ -12,7 +12,7 @@ use posse::{
 };
 use serde::Serialize;
 
-use crate::arguments::CompressArgs;
+use crate::arguments::{BvhArgs, CompressArgs};
 use crate::output;
 use crate::quality::{QualityReport, measured_fps, parse_ground};
 use crate::source::{NamedClip, Source, target_path, target_property};
@@ -28,6 +28,8 @@ pub struct Args {
     /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
+    #[command(flatten)]
+    bvh: BvhArgs,
     /// Prints the joints too, each below its parent, with its rest translation.
     #[arg(long)]
     joints: bool,
@@ -56,7 +58,7 @@ pub struct Args {
 
 /// Runs `posse inspect`.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let source = Source::load(&args.file, args.rig.as_deref())?;
+    let source = Source::load(&args.file, args.rig.as_deref(), args.bvh)?;
     let compressed = args.compress.compress(&source.library)?;
     let mut summary = Summary::new(&source, compressed.as_ref());
     if args.quality {

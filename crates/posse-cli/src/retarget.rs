@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use posse::export::gltf::Document;
 use posse::{ClipId, Error, NamedAlignment, NamedClipReport, NamedLoss, NamedPair, NamedReport, NamedResampling};
 
+use crate::arguments::BvhArgs;
 use crate::output::{self, Output, check_folder, note};
 use crate::retarget_picture::PictureArgs;
 use crate::retargeting::{MapArgs, Retargeted};
@@ -23,9 +24,11 @@ pub struct Args {
     /// A .glb, .gltf, .vrm or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
     #[arg(long, value_name = "TARGET")]
     onto: PathBuf,
-    /// A clip, by name or by index. Can be given several times. Default: all clips.
-    #[arg(long, value_name = "NAME|INDEX")]
+    /// A clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Can be given several times. Default: all clips.
+    #[arg(long, value_name = "NAME|#INDEX")]
     clip: Vec<String>,
+    #[command(flatten)]
+    bvh: BvhArgs,
     #[command(flatten)]
     map: MapArgs,
     /// Keeps the animations of TARGET, before the new ones. By default, they are replaced.
@@ -51,14 +54,14 @@ pub fn run(args: &Args) -> Result<(), Error> {
         check_folder(output)?;
     }
     args.picture.check()?;
-    let source = Source::load_nodes(&args.file)?;
+    let source = Source::load_nodes(&args.file, args.bvh.of_source())?;
     let clips = selected_clips(&source, &args.clip)?;
     if clips.is_empty() {
         return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));
     }
     let picture = args.picture.open(clips.len())?;
-    let rig = Rig::read(&args.onto)?;
-    let mut retargeted = Retargeted::new(source, &args.file, &rig, &clips, &args.map)?;
+    let rig = Rig::read(&args.onto, args.bvh)?;
+    let mut retargeted = Retargeted::new(source, &args.file, &rig, &clips, &args.map, args.bvh)?;
     let drawn = picture.as_ref().map(|picture| picture.draw(&mut retargeted, &args.file, &rig)).transpose()?;
     if let Some(output) = &args.output {
         args.write(&retargeted, &rig, output)?;

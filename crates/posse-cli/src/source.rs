@@ -5,14 +5,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{DEFAULT_FPS, native_fps};
+use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
-use posse::import::{bvh, cocos, gltf};
+use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
 use posse::{
     BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
     TargetPath, UnboundClip, Warning, demo,
 };
 
-use crate::arguments::check_limit;
+use crate::arguments::{BvhArgs, check_limit};
 use crate::output::{file_name, note};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
@@ -74,38 +75,50 @@ impl Source {
     ///
     /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF
     /// or BVH file are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
-    pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
+    pub fn load(file: &Path, rig: Option<&Path>, bvh: BvhArgs) -> Result<Self, Error> {
         let bytes = read(file)?;
-        let rig = rig.map(Rig::read).transpose()?;
-        Self::from_slice(file, &bytes, rig.as_ref(), &mut note)
+        let rig = rig.map(|rig| Rig::read(rig, bvh)).transpose()?;
+        Self::from_slice(file, &bytes, rig.as_ref(), bvh, &mut note)
     }
 
     /// The same as [`load`](Self::load) for a file and a rig that have been read. Passes each warning to `report`.
-    pub fn from_slice(file: &Path, bytes: &[u8], rig: Option<&Rig>, report: &mut Report) -> Result<Self, Error> {
-        if is_cocos(file, bytes) {
+    pub fn from_slice(
+        file: &Path,
+        bytes: &[u8],
+        rig: Option<&Rig>,
+        bvh: BvhArgs,
+        report: &mut Report,
+    ) -> Result<Self, Error> {
+        let format = recognize(file, bytes)?;
+        if format == FileFormat::CocosClip {
             return Self::import_cocos(file, bytes, rig, report);
         }
-        let source = Self::import_nodes(file, bytes, report)?;
+        let source = Self::import_nodes(format, file, bytes, bvh, report)?;
         match rig {
             None => Ok(source),
             Some(rig) => source.share_with_rig(file, rig, report),
         }
     }
 
-    /// Reads a glTF or BVH file, and prints its warnings to stderr. Fails for a Cocos clip.
-    pub fn load_nodes(file: &Path) -> Result<Self, Error> {
-        Self::import_nodes(file, &read_nodes(file)?, &mut note)
+    /// Reads a file with joints, and prints its warnings to stderr. Fails for a Cocos clip.
+    pub fn load_nodes(file: &Path, bvh: BvhArgs) -> Result<Self, Error> {
+        Self::nodes_from_slice(file, &read(file)?, bvh, &mut note)
     }
 
-    /// A glTF or BVH file in memory. Fails for a Cocos clip.
-    pub fn nodes_from_slice(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
-        check_nodes(file, bytes)?;
-        Self::import_nodes(file, bytes, report)
+    /// A file with joints in memory. Fails for a Cocos clip.
+    pub fn nodes_from_slice(file: &Path, bytes: &[u8], bvh: BvhArgs, report: &mut Report) -> Result<Self, Error> {
+        Self::import_nodes(recognize(file, bytes)?, file, bytes, bvh, report)
     }
 
-    fn import_nodes(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
+    fn import_nodes(
+        format: FileFormat,
+        file: &Path,
+        bytes: &[u8],
+        bvh: BvhArgs,
+        report: &mut Report,
+    ) -> Result<Self, Error> {
         let mut library = Library::new();
-        let nodes = Nodes::import(&mut library, file, bytes)?;
+        let nodes = Nodes::import(format, &mut library, file, bytes, &bvh.options())?;
         let Nodes { skeleton, skins, joints, clips, frame_time, asset, warnings } = nodes;
         let source = Self::new(library, skeleton);
         let mut source = Self { file: file_name(file), clips, frame_time, skins, joints, asset, ..source };
@@ -237,18 +250,55 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Imports a glTF or BVH file.
-    pub fn import(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        if bvh::is_bvh(file, bytes) {
-            let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = bvh::from_slice(library, file, bytes)?;
-            let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-            let (skins, clips, frame_time) = (Vec::new(), vec![clip], Some(frame_time));
-            return Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings });
+    /// Imports a file of a format. Fails for formats without joints.
+    fn import(
+        format: FileFormat,
+        library: &mut Library,
+        file: &Path,
+        bytes: &[u8],
+        options: &LoadOptions,
+    ) -> Result<Self, Error> {
+        match format {
+            FileFormat::Gltf => Self::import_gltf(library, file, bytes),
+            FileFormat::Bvh => Self::import_bvh(library, file, bytes, options),
+            FileFormat::CocosClip => {
+                let file = file.display();
+                Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")))
+            }
+            FileFormat::Crowd => {
+                let file = file.display();
+                Err(Error::Usage(format!(
+                    "{file} is a crowd file, which has no nodes of its own; give it to `posse bake`, or with --crowd to the \
+                     commands that have this option"
+                )))
+            }
         }
+    }
+
+    fn import_bvh(library: &mut Library, file: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
+        let asset = bvh::from_slice_with(library, file, bytes, options).map_err(with_bvh_options)?;
+        let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = asset;
+        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+        let (skins, clips, frame_time) = (Vec::new(), vec![clip], Some(frame_time));
+        Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings })
+    }
+
+    fn import_gltf(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
         Ok(Self { skeleton, skins, joints, clips, frame_time: None, asset: Some(asset), warnings })
+    }
+}
+
+/// An error of a BVH file, with the option that avoids it.
+pub fn with_bvh_options(error: Error) -> Error {
+    match error {
+        Error::Import { file, path, reason } => {
+            let needed = LoadOptions::NEEDS_FPS;
+            Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (--input-fps F)")) }
+        }
+        other => other,
     }
 }
 
@@ -269,13 +319,15 @@ pub struct Rig {
 
 impl Rig {
     /// Reads a rig. The name `demo` is that of the built-in human; a file of this name can be given as `./demo`.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path, bvh: BvhArgs) -> Result<Self, Error> {
         if path.as_os_str() == "demo" {
             return Self::demo();
         }
-        let bytes = read_nodes(path)?;
+        let bytes = read(path)?;
         let mut library = Library::new();
-        let Nodes { skeleton, skins, joints, asset, warnings, .. } = Nodes::import(&mut library, path, &bytes)?;
+        let format = recognize(path, &bytes)?;
+        let Nodes { skeleton, skins, joints, asset, warnings, .. } =
+            Nodes::import(format, &mut library, path, &bytes, &bvh.options())?;
         Ok(Self {
             path: path.to_path_buf(),
             bytes: Some(bytes),
@@ -337,35 +389,17 @@ impl Rig {
     }
 }
 
-/// Finds a clip by its name, otherwise by its index. Without a name, returns the only clip, or `None` if there are no
-/// clips.
+/// The clip that a text selects. Without a text, the only clip, or `None` if there are no clips.
 pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
     match (wanted, source.clips.as_slice()) {
-        (Some(wanted), clips) => {
-            let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index).copied());
-            let clip = find_named(source, wanted).or_else(by_index);
-            let missing = || format!("there is no clip {wanted:?}; there are: {}", list_clips(source));
-            clip.map(Some).ok_or_else(|| Error::Usage(missing()))
-        }
+        (Some(wanted), clips) => source.library.select_clip(clips, wanted).map(Some),
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(*only)),
-        (None, _) => {
-            Err(Error::Usage(format!("the file has several clips; select one with --clip: {}", list_clips(source))))
+        (None, clips) => {
+            let list = source.library.clip_selector(clips).list();
+            Err(Error::Usage(format!("the file has several clips; select one with --clip: {list}")))
         }
     }
-}
-
-/// Finds a clip by its name.
-pub fn find_named(source: &Source, wanted: &str) -> Option<ClipId> {
-    source.clips.iter().copied().find(|&clip| source.library.clip(clip).name.as_deref() == Some(wanted))
-}
-
-/// The indexes and names of all clips, for messages.
-pub fn list_clips(source: &Source) -> String {
-    let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref().unwrap_or("unnamed");
-    let clips = source.clips.iter().enumerate();
-    let names: Vec<_> = clips.map(|(index, clip)| format!("{index} {}", name(clip))).collect();
-    if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
 /// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
@@ -392,27 +426,6 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
         return Err(Error::Io { file: file.to_path_buf(), source });
     }
     std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })
-}
-
-/// Reads the bytes of a glTF or BVH file. Fails for a Cocos clip.
-fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
-    let bytes = read(file)?;
-    check_nodes(file, &bytes)?;
-    Ok(bytes)
-}
-
-/// Fails for a Cocos clip.
-fn check_nodes(file: &Path, bytes: &[u8]) -> Result<(), Error> {
-    if is_cocos(file, bytes) {
-        let file = file.display();
-        return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")));
-    }
-    Ok(())
-}
-
-/// Returns true for a Cocos clip, false for a glTF or BVH file.
-fn is_cocos(file: &Path, bytes: &[u8]) -> bool {
-    !bvh::is_bvh(file, bytes) && cocos::is_clip(file, bytes)
 }
 
 /// The path of the node of a target: `/` for the root.
