@@ -2,6 +2,8 @@
 
 /// Files as people have them: what is repaired, and what is left out.
 mod as_found;
+/// Names of morph targets, and expressions.
+mod morphs;
 /// Animation pointers.
 mod pointers;
 

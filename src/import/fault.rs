@@ -89,16 +89,6 @@ pub(crate) fn shorten(text: &str) -> String {
     }
 }
 
-/// The first 20 names, for messages.
-pub(crate) fn list_names(names: &[&str]) -> String {
-    const MOST: usize = 20;
-    match names {
-        [] => "none".into(),
-        names if names.len() > MOST => format!("{}, and {} more", names[..MOST].join(", "), names.len() - MOST),
-        names => names.join(", "),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

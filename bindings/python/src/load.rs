@@ -119,7 +119,10 @@ impl Collection {
 
 /// Compares all of two skeletons but their names, which are those of the files.
 fn is_same(one: &Skeleton, other: &Skeleton) -> bool {
-    one.joints() == other.joints() && one.properties() == other.properties() && one.human_bones() == other.human_bones()
+    one.joints() == other.joints()
+        && one.properties() == other.properties()
+        && one.human_bones() == other.human_bones()
+        && one.expressions() == other.expressions()
 }
 
 fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -> bool {

@@ -106,6 +106,9 @@ struct SkeletonSummary<'a> {
     weights: usize,
     /// The names of the properties, without those of the tracks of a Cocos clip.
     properties: Vec<&'a str>,
+    /// The names of the expressions of a VRM model or animation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    expressions: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -177,6 +180,13 @@ impl<'a> Summary<'a> {
             if with_joints {
                 print_joints(&skeleton.hierarchy, out)?;
             }
+            for joint in skeleton.hierarchy.iter().filter(|joint| joint.morph_targets.iter().any(Option::is_some)) {
+                let names: Vec<&str> = joint.morph_targets.iter().map(|name| name.unwrap_or("unnamed")).collect();
+                writeln!(out, "  morph targets of {}: {}", joint.name.unwrap_or("unnamed"), names.join(", "))?;
+            }
+            if !skeleton.expressions.is_empty() {
+                writeln!(out, "  expressions: {}", skeleton.expressions.join(", "))?;
+            }
             for property in &skeleton.properties {
                 writeln!(out, "  property {property}")?;
             }
@@ -223,6 +233,7 @@ impl<'a> SkeletonSummary<'a> {
             matrices: count(|joint| joint.matrix.is_some()),
             weights: skeleton.weight_count(),
             properties: properties.map(|(_, property)| property.name.as_str()).collect(),
+            expressions: skeleton.expressions().iter().map(|expression| expression.name.as_str()).collect(),
         }
     }
 }
@@ -237,6 +248,9 @@ struct JointSummary<'a> {
     node: Option<usize>,
     /// The rest translation relative to the parent; null for a joint with a matrix.
     translation: Option<[f64; 3]>,
+    /// The names of the morph targets, in the order of the weights; null for one without a name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    morph_targets: Vec<Option<&'a str>>,
     /// The number of ancestors.
     #[serde(skip)]
     level: usize,
@@ -254,6 +268,7 @@ fn joint_summaries<'a>(skeleton: &'a Skeleton, nodes: &[usize]) -> Vec<JointSumm
         parent: joint.parent,
         node,
         translation: joint.matrix.is_none().then(|| joint.rest.translation.to_array()),
+        morph_targets: (0..joint.weights.len()).map(|index| joint.morph_name(index)).collect(),
         level,
     };
     joints.map(summary).collect()
@@ -261,7 +276,7 @@ fn joint_summaries<'a>(skeleton: &'a Skeleton, nodes: &[usize]) -> Vec<JointSumm
 
 /// Prints a line per joint, with its index, and the index of its node if they differ.
 fn print_joints(joints: &[JointSummary], out: &mut impl Write) -> io::Result<()> {
-    for (index, JointSummary { name, parent, node, translation, level }) in joints.iter().enumerate() {
+    for (index, JointSummary { name, parent, node, translation, level, .. }) in joints.iter().enumerate() {
         let (indent, name) = (2 * (*level).min(MAX_INDENT), name.unwrap_or("unnamed"));
         write!(out, "  joint {index}: {:indent$}{name}", "")?;
         if let Some(parent) = parent {

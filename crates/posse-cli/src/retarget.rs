@@ -232,7 +232,11 @@ fn print_clip(clip: &NamedClipReport, out: &mut impl Write) -> io::Result<()> {
         ground.map(|ground| format!("; ground at {ground:.4} of the source")).unwrap_or_default()
     )?;
     for NamedResampling { track, keys, error } in resampled {
-        let unit = if track.starts_with("rotation") { "rad" } else { "of the rig's size" };
+        let unit = match track.split(' ').next() {
+            Some("rotation") => "rad",
+            Some("weights") => "of a weight",
+            _ => "of the rig's size",
+        };
         writeln!(out, "  {track}: resampled at {keys} keys, off by up to {error:.2e} {unit}")?;
     }
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

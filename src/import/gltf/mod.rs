@@ -1,12 +1,12 @@
 //! glTF 2.0: `.glb` and `.gltf` files into a [`Library`].
 //!
 //! All nodes of a file, whether or not a scene shows them, become the joints of one skeleton. Its skins and animations
-//! become skins and clips. Of meshes, only the morph weights are read. `render::gltf` reads meshes, materials and
-//! textures.
+//! become skins and clips. Of meshes, only the morph weights and the names of morph targets (`extras.targetNames`) are
+//! read. `render::gltf` reads meshes, materials and textures.
 //!
 //! Supported besides the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
-//! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones of `VRMC_vrm`, `VRMC_vrm_animation`
-//! and, in VRM 0.x, `VRM`. An unknown extension does not stop a file, even if the file requires it: a [`Warning`] names
+//! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones and expressions of `VRMC_vrm`,
+//! `VRMC_vrm_animation` and, in VRM 0.x, `VRM`. An unknown extension does not stop a file, even if the file requires it: a [`Warning`] names
 //! it.
 //!
 //! A track, a clip or a skin that cannot be read is left out, with a [`Warning`] that names it; all else of the file
@@ -14,8 +14,8 @@
 //!
 //! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds
 //! bytes, `files` those beside the document and in its URIs; `meshopt` decompresses them. `accessor` and `component`
-//! turn bytes into numbers. `nodes`, with skins and humanoid bones, `channels`, `curves` and `animations` make the
-//! model. `loaded` replaces the first two stages for documents that the `gltf` crate has parsed.
+//! turn bytes into numbers. `nodes`, with skins and humanoid bones, `morphs`, with expressions, `channels`, `curves` and
+//! `animations` make the model. `loaded` replaces the first two stages for documents that the `gltf` crate has parsed.
 
 pub(crate) mod accessor;
 mod animations;
@@ -28,6 +28,7 @@ pub(crate) mod files;
 #[cfg(feature = "gltf")]
 mod loaded;
 pub(crate) mod meshopt;
+mod morphs;
 mod nodes;
 mod outline;
 pub(crate) mod parse;
@@ -188,6 +189,7 @@ pub fn from_slice_with<'b>(
 ///
 /// * Rest transforms, matrices and weights of nodes and meshes are rounded to `f32`.
 /// * The skeleton has no name, since a document has no file name. [`Asset::file`] and errors say `gltf::Document`.
+/// * Morph targets have no names.
 /// * `KHR_animation_pointer` is dropped. The crate refuses channels that name a property by a pointer alone; to animate
 ///   those, [`load`] the file itself.
 ///
@@ -271,7 +273,8 @@ fn read(name: &Path, bytes: &[u8], files: Files) -> Result<Loaded, Error> {
     build(reader, json, name, skeleton_name)
 }
 
-/// Makes a library of the document of a reader. `json` is the text of the document, from which properties are read.
+/// Makes a library of the document of a reader. `json` is the text of the document, from which properties and the names
+/// of morph targets are read.
 fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<String>) -> Result<Loaded, Error> {
     let document = reader.document;
     let in_file = |fault: Fault| fault.in_file(name);
@@ -286,13 +289,17 @@ fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<Str
     let mut animations = Animations::read(&mut reader, &hierarchy.joints).map_err(in_file)?;
     let places = hierarchy.split(document, &animations.moved);
     animations.move_tracks(|joint| places.get(joint).copied().unwrap_or([joint; 2]));
-    let joints = hierarchy.joints(&mut reader, &animations.moved).map_err(in_file)?;
+    let mut joints = hierarchy.joints(&mut reader, &animations.moved).map_err(in_file)?;
+    morphs::add_names(&mut reader, json, &hierarchy.joints, &mut joints);
     let properties = animations.properties(json, &mut reader).map_err(in_file)?;
 
     let mut library = Library::new();
     let bones = nodes::read_human_bones(&mut reader, &hierarchy.joints);
+    let expressions = morphs::read_expressions(&mut reader, &hierarchy.joints, &joints).map_err(in_file)?;
     let skeleton = Skeleton::new(skeleton_name, joints, properties).map_err(in_model)?;
-    let skeleton = skeleton.with_human_bones(bones).map_err(in_model)?.in_file_order(hierarchy.joints.clone());
+    let skeleton = skeleton.with_human_bones(bones).map_err(in_model)?;
+    let skeleton = skeleton.with_expressions(expressions).map_err(in_model)?;
+    let skeleton = skeleton.in_file_order(hierarchy.joints.clone());
     charge_clips(&mut reader, &skeleton).map_err(in_file)?;
     let skeleton = library.add_skeleton(skeleton);
     let (mut skins, mut left_out_skins) = (Vec::with_capacity(document.skins.len()), Vec::new());

@@ -140,6 +140,7 @@ impl Hierarchy {
                 rest,
                 matrix,
                 weights: weights(index, node, &target_counts, reader)?,
+                ..Joint::default()
             });
         }
         Ok(joints)

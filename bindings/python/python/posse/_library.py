@@ -68,8 +68,8 @@ class Library:
         self._files = files
         self._reports = reports
         self._layouts: tuple[Request, dict[int, _posse.Layout]] = (Request(()), {})
-        rigs = [self._layout(skeleton, Request(())) for skeleton in range(self._native.skeletons)]
-        names = [(tuple(rig.joint_names), tuple(rig.parents)) for rig in rigs]
+        rigs = [self._layout(skeleton, Request(("weights",))) for skeleton in range(self._native.skeletons)]
+        names = [(tuple(rig.joint_names), tuple(rig.parents), tuple(rig.weight_names)) for rig in rigs]
         self._clips = tuple(
             Clip(index, name, files[file], duration, fps, skeleton, *names[skeleton], self._native)
             for index, (name, file, duration, fps, skeleton) in enumerate(self._native.clips)
@@ -376,8 +376,9 @@ class Library:
         given = out.arrays if isinstance(out, Poses) else out
         arrays = new_arrays(shapes) if given is None else reused_arrays(shapes, given)
         self._native.fill(layouts, rows, list(arrays.values()), _threads(threads))
-        names, parents = layouts[0].joint_names, layouts[0].parents
-        return Poses(arrays, rows["times"], fps, tuple(names), tuple(parents))
+        first = layouts[0]
+        names, parents, weights = tuple(first.joint_names), tuple(first.parents), tuple(first.weight_names)
+        return Poses(arrays, rows["times"], fps, names, parents, weights)
 
 
 def _threads(threads: Optional[int]) -> int:

@@ -48,7 +48,8 @@ Arrays (frames first, float32), of --arrays:
                            relative to the parent of the joint
   skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins. With --up z and --scale they
                            take the file's own vertices, unscaled and with y up, to the turned and scaled model space
-  weights, properties      morph weights and animated properties (count), in the order of `posse eval`
+  weights, properties      morph weights and animated properties (count), in the order of `posse eval`; weight_names has
+                           NODE.NAME of each weight, if the file names morph targets
   root                     position and rotation of the first joint written (7)
   contact                  booleans (feet), true for a foot of a human on the ground, the left one first; contact_feet
                            has the names. For npz and Parquet
@@ -100,6 +101,10 @@ pub struct Args {
     /// names a file is this file, even if a joint has the same name. Default: all, in the order of the file.
     #[arg(long, value_name = "FILE|A,B")]
     pub joints: Option<String>,
+    /// The morph weights of the array weights, in this order: names of morph targets, or NODE.NAME. Default: all, node
+    /// after node.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub morphs: Vec<String>,
     /// A .glb, .gltf or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by name.
     /// Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]

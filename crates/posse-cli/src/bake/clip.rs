@@ -50,6 +50,10 @@ impl<'a> Rig<'a> {
         let Options { up, scale, quaternions, .. } = *options;
         let request = ArrayRequest { kinds: options.kinds.clone(), joints, up, scale, quaternions };
         let layout = ArrayLayout::new(library, skeleton, nodes, &request)?;
+        let layout = match &options.morphs {
+            Some(names) => layout.with_weights(library, names)?,
+            None => layout,
+        };
         Ok(Self { library, skeleton, nodes, layout, listed })
     }
 
@@ -94,7 +98,9 @@ impl<'a> Rig<'a> {
         source: SourceFacts,
         engine: String,
     ) -> Facts {
-        let joints = self.library.skeleton(self.skeleton).joints();
+        let skeleton = self.library.skeleton(self.skeleton);
+        let joints = skeleton.joints();
+        let has_names = skeleton.has_morph_names();
         let name_of = |&joint: &usize| joints[joint].name.clone().unwrap_or_default();
         let parent = |parent: &Option<usize>| parent.map_or(-1, |parent| i32::try_from(parent).unwrap_or(i32::MAX));
         Facts {
@@ -103,6 +109,7 @@ impl<'a> Rig<'a> {
             joint_names: self.layout.joints().iter().map(name_of).collect(),
             parents: self.layout.parents().iter().map(parent).collect(),
             quaternion_order: options.quaternions.name(),
+            weight_names: if has_names { self.layout.weight_names().to_vec() } else { Vec::new() },
             contact_feet: self.layout.feet().iter().map(|foot| foot.name.clone()).collect(),
             quality: None,
             up_axis: options.up.name(),

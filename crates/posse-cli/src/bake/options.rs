@@ -31,6 +31,8 @@ pub struct Options {
     pub kinds: Vec<ArrayKind>,
     /// The names of the joints; `None` for all.
     pub joints: Option<Vec<String>>,
+    /// The names of the morph weights; `None` for all.
+    pub morphs: Option<Vec<String>>,
     /// The frames of each clip, unless there are cuts.
     pub frames: FrameRange,
     /// The part of each clip in seconds; `None` for all of it.
@@ -83,6 +85,8 @@ struct Normalised<'a> {
     range: Option<[f64; 2]>,
     arrays: Vec<&'static str>,
     joints: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    morphs: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input_fps: Option<f64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -140,6 +144,7 @@ impl Options {
             bvh: args.bvh,
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
+            morphs: morphs(args, &kinds)?,
             frames: args.frame_range.unwrap_or_default(),
             seconds: args.range,
             cuts,
@@ -200,6 +205,7 @@ impl Options {
             range: self.seconds,
             arrays: self.kinds.iter().map(|kind| kind.name()).collect(),
             joints: self.joints.as_deref(),
+            morphs: self.morphs.as_deref(),
             input_fps: self.bvh.input_fps,
             no_end_sites: self.bvh.no_end_sites,
             rig,
@@ -234,6 +240,17 @@ fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
         Some((_, kind)) => Err(Error::Usage(format!("--arrays repeats {}; list each array once", kind.name()))),
         None => Ok(()),
     }
+}
+
+/// The names of `--morphs`; `None` without the option.
+fn morphs(args: &Args, kinds: &[ArrayKind]) -> Result<Option<Vec<String>>, Error> {
+    if args.morphs.is_empty() {
+        return Ok(None);
+    }
+    if !kinds.contains(&ArrayKind::Weights) {
+        return Err(Error::Usage("--morphs selects morph weights: add weights to --arrays".into()));
+    }
+    Ok(Some(args.morphs.clone()))
 }
 
 /// The value of `--joints`.

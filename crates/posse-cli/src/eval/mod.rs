@@ -46,6 +46,7 @@ reference:
   skin_K (T,N,joints,4,4)       with output `skin`, one array per skin K, joints in the order of the skin; the values that a
                                 shader reads from the --skin-format
   weights (T,N,W)               with output `weights`, node after node
+  weight_names (W)              with output `weights`, if the file names morph targets: NODE.NAME, or NODE.INDEX; texts
   properties (T,N,P)            with output `properties`, pointer after pointer; for a Cocos clip the unrounded numbers, target
                                 after target
   root_motion_translation (T,N,3), root_motion_rotation (T,N,4)

@@ -129,15 +129,10 @@ impl UsdaWriter<'_> {
         self.line(format_args!("        uniform token[] joints = {joints}\n    }}"))
     }
 
-    /// The names of the morph weights: the joint, and the index of the weight.
+    /// The names of the morph weights: the joint, and the name or the index of the morph target.
     fn weight_names(&self) -> Vec<String> {
-        let joints = self.head.library.skeleton(self.head.skeleton).joints();
         let mut names = UniqueNames::default();
-        let of_joint = |joint: &usize| {
-            let name = prim_name(joints[*joint].name.as_deref().unwrap_or("joint"));
-            (0..joints[*joint].weights.len()).map(move |index| format!("{name}_{index}")).collect::<Vec<_>>()
-        };
-        self.head.nodes.iter().flat_map(of_joint).map(|name| names.add(name)).collect()
+        self.head.layout.weight_names().iter().map(|name| names.add(prim_name(name))).collect()
     }
 
     /// Writes an array as an attribute, with the elements at these positions. If all frames are equal, it has a single
