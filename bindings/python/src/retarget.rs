@@ -1,8 +1,8 @@
 //! Retargeting of the clips of a collection onto the skeleton of another file.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use posse::glam::DVec3;
 use posse::{
     CarriedJoints, Clip, ClipId, Error, Facing, Ground, JointMap, Library, NamedReport, ReferencePose, RetargetOptions,
     SkeletonId,
@@ -150,29 +150,15 @@ impl Collection {
 impl Request {
     /// The choices without poses.
     fn options(&self) -> Result<RetargetOptions, Error> {
-        let axes = [
-            ("auto", None),
-            ("x", Some(DVec3::X)),
-            ("y", Some(DVec3::Y)),
-            ("z", Some(DVec3::Z)),
-            ("-x", Some(-DVec3::X)),
-            ("-y", Some(-DVec3::Y)),
-            ("-z", Some(-DVec3::Z)),
-        ];
-        let grounds = [("auto", Ground::Auto), ("zero", Ground::Zero), ("keep", Ground::Keep)];
-        let carried = [("all", CarriedJoints::All), ("root", CarriedJoints::Root)];
         Ok(RetargetOptions {
-            align: word("align", &self.align, &[("auto", true), ("off", false)])?,
+            align: value("align", &self.align, RetargetOptions::parse_align)?,
             facing: match &self.facing {
-                FacingChoice::Word(text) => {
-                    let hint = "or a number of degrees";
-                    choose("facing", text, &[("auto", Facing::Auto), ("keep", Facing::Keep)], hint)?
-                }
+                FacingChoice::Word(text) => value("facing", text, Facing::from_str)?,
                 FacingChoice::Degrees(degrees) => Facing::Degrees(*degrees),
             },
-            source_up: word("source_up", &self.source_up, &axes)?,
-            ground: word("ground", &self.ground, &grounds)?,
-            translations: word("translations", &self.translations, &carried)?,
+            source_up: value("source_up", &self.source_up, RetargetOptions::parse_source_up)?,
+            ground: value("ground", &self.ground, Ground::from_str)?,
+            translations: value("translations", &self.translations, CarriedJoints::from_str)?,
             rotation_bound: self.rotation_bound,
             translation_bound: self.translation_bound,
             ..RetargetOptions::default()
@@ -328,17 +314,7 @@ fn list_clips(library: &Library) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-/// The value of a word.
-fn word<T: Copy>(argument: &str, text: &str, values: &[(&str, T)]) -> Result<T, Error> {
-    choose(argument, text, values, "")
-}
-
-/// The value of a word. `hint` ends the error.
-fn choose<T: Copy>(argument: &str, text: &str, values: &[(&str, T)], hint: &str) -> Result<T, Error> {
-    let found = values.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let words: Vec<String> = values.iter().map(|(word, _)| format!("'{word}'")).collect();
-        let list = format!("{} {hint}", words.join(", "));
-        Error::Usage(format!("{argument}={text:?}; expected one of {}", list.trim_end()))
-    })
+/// The value of an argument.
+fn value<T>(argument: &str, text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, Error> {
+    parse(text).map_err(|reason| Error::Usage(format!("{argument}={text:?}: {reason}")))
 }
