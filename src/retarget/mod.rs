@@ -38,7 +38,7 @@ pub(crate) mod root;
 mod sides;
 mod warnings;
 
-pub use alignment::AlignedBone;
+pub use alignment::{AlignedBone, AlignmentReason};
 pub use joint_map::{JointMap, JointPair, MapRemark, MapSide, MatchedBy, RootTranslation};
 pub use mirror::{MirrorRemark, Mirroring, mirrored_name};
 pub use mirror_map::MirrorMap;
