@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::model::rotation::{angle, unit};
 use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation, Target, Timeline, Track, Transform};
 use crate::reference::sample;
+use crate::retarget::body::Figure;
 use crate::retarget::joint_map::JointPair;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::options::CarriedJoints;
@@ -20,6 +21,9 @@ use crate::retarget::root::{Root, StillRoot};
 
 /// The largest sine of the angle between axes of two skeletons that count as the same.
 const MAX_SLOPE: f64 = 1e-4;
+/// The smallest movement of a joint below the root that is missed, in lengths of a leg. Bones of captures become longer
+/// and shorter by less.
+const MIN_MISSED: f64 = 0.02;
 
 /// Makes a clip. Its id in the report is that of the original.
 pub(super) fn retarget(
@@ -74,6 +78,32 @@ pub(super) fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropRe
         None if part == TransformPart::Scale => DropReason::Scale,
         None => DropReason::Translation,
     }
+}
+
+/// The joints of the source below the root that have partners, and that clips move in their parents to no effect.
+pub(super) fn lost_translations<'a>(plan: &Plan, clips: impl Iterator<Item = &'a RetargetedClip>) -> Vec<usize> {
+    let leg = Figure::new(&plan.bodies[0], &plan.reference.matrices).leg();
+    let least = MIN_MISSED * leg.unwrap_or_else(|| crate::compress::rig_size(plan.source));
+    let mut is_lost = vec![false; plan.source.joints().len()];
+    for clip in clips {
+        for dropped in clip.dropped.iter().filter(|dropped| dropped.reason == DropReason::Translation) {
+            if let Some((joint, TransformPart::Translation)) = TransformPart::of(dropped.target) {
+                is_lost[joint] |= extent(&plan.library.clip(clip.source).tracks[dropped.track].curve) > least;
+            }
+        }
+    }
+    (0..is_lost.len()).filter(|&joint| is_lost[joint]).collect()
+}
+
+/// The size of the box around the values of a curve.
+fn extent(curve: &Curve) -> f64 {
+    let range = |number: usize| {
+        let values = (0..curve.timeline().len()).filter_map(|key| curve.value(key).get(number));
+        let [least, most] =
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], at| [least.min(*at), most.max(*at)]);
+        (most - least).max(0.0)
+    };
+    (0..curve.width()).map(|number| range(number).powi(2)).sum::<f64>().sqrt()
 }
 
 /// The root joint of a clip in the target, whose tracks are these, and what is lost of its root motion.

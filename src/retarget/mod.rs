@@ -208,7 +208,9 @@ fn add_clips(
     let roles = [(&plan.bodies[0], plan.source), (&plan.bodies[1], plan.target)].map(|(body, skeleton)| {
         (0..skeleton.joints().len()).map(|joint| body.role(joint).map(str::to_owned)).collect()
     });
-    let warnings = RetargetWarning::of(&plan, root.as_ref(), made.iter().map(|(_, made)| (made.source, made.ground)));
+    let lost = clip::lost_translations(&plan, made.iter().map(|(_, made)| made));
+    let grounds = made.iter().map(|(_, made)| (made.source, made.ground));
+    let warnings = RetargetWarning::of(&plan, root.as_ref(), grounds, lost);
     let bones = plan.alignment.bones;
     let moving = root.as_ref().and_then(Root::moving).map(|root| (root.source, root.scale, root.basis));
     let zero_scale = root.and_then(|Root { source, target, still, .. }| match still {

@@ -80,3 +80,22 @@ fn a_mirror_map_of_200_000_joints_with_two_names_takes_time_in_proportion() {
     // With the square of the joints, it takes minutes.
     assert!(time < Duration::from_secs(20), "{time:?}");
 }
+
+#[test]
+fn mirror_images_of_20_000_clips_of_one_name_take_time_in_proportion() {
+    const COUNT: usize = 20_000;
+    let mut library = Library::new();
+    let (skeleton, _) = chain(&mut library, 1, 1.0);
+    let clip = |name: &str| Clip::new(Some(name.into()), skeleton, Vec::new());
+    library.add_clip(clip("walk_mirror2")).unwrap();
+    let clips: Vec<_> = (0..COUNT).map(|_| library.add_clip(clip("walk")).unwrap()).collect();
+    let map = MirrorMap::new(&library, skeleton).unwrap();
+    let start = Instant::now();
+    let made = library.mirror(&clips, &map).unwrap().clips;
+    let time = start.elapsed();
+    let name = |index: usize| library.clip(made[index].clip).name.as_deref().unwrap();
+    assert_eq!([name(0), name(1), name(2)], ["walk_mirror", "walk_mirror3", "walk_mirror4"]);
+    assert_eq!(name(COUNT - 1), format!("walk_mirror{}", COUNT + 1));
+    // With the square of the clips, it takes minutes, and with their cube days.
+    assert!(time < Duration::from_secs(20), "{time:?}");
+}
