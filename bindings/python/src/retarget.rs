@@ -70,7 +70,9 @@ impl Collection {
             None => File::demo()?,
         };
         let name = request.rig.as_ref().map_or_else(|| "the built-in human".into(), |path| path.display().to_string());
-        let warnings = warnings.iter().map(|warning| format!("{name}: {warning}")).collect();
+        let of_rig = warnings.iter().map(|warning| format!("{name}: {warning}"));
+        let poses = [&reference, &target_pose].into_iter().flatten();
+        let warnings = of_rig.chain(poses.flat_map(PoseChoice::warnings)).collect();
         if let Some(choice) = &target_pose {
             options.target_pose = choice.of_target(&library, skeleton)?;
         }
@@ -182,6 +184,14 @@ impl<'a> PoseChoice<'a> {
         Ok(Some(Self { argument, text, file: PoseFile::read(argument, text)? }))
     }
 
+    /// The warnings about the file, each with its path.
+    fn warnings(&self) -> Vec<String> {
+        let of_file = |PoseFile { path, file, .. }: &PoseFile| -> Vec<String> {
+            file.warnings.iter().map(|warning| format!("{path}: {warning}")).collect()
+        };
+        self.file.as_ref().map(of_file).unwrap_or_default()
+    }
+
     /// The pose of a source, which has all clips of the library: of its clip of that name, else of the file, else of
     /// its clip of that index. Seconds follow after the last `@`.
     fn of_source(&self, library: &Library, source: SkeletonId) -> Result<ReferencePose, Error> {
@@ -224,6 +234,8 @@ impl<'a> PoseChoice<'a> {
 
 /// A file with a pose.
 struct PoseFile {
+    /// The path as it was given.
+    path: String,
     file: File,
     /// The pose of its skeleton.
     pose: ReferencePose,
@@ -268,7 +280,7 @@ impl PoseFile {
                 ReferencePose::Clip { clip, time }
             }
         };
-        Ok(Some(Self { file, pose }))
+        Ok(Some(Self { path: path.to_owned(), file, pose }))
     }
 
     /// The pose of another skeleton, whose joints have the same names.
