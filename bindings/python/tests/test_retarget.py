@@ -185,6 +185,16 @@ def test_the_file_of_a_pose_holds_for_all_files(human: Path, tmp_path: Path) -> 
         assert alone.sample(0, TIMES).quat.tobytes() == both.sample(index, TIMES).quat.tobytes()
 
 
+@pytest.mark.parametrize("argument", ["reference", "target_pose"])
+def test_faults_of_the_file_of_a_pose_are_warned_of(human: Path, tmp_path: Path, argument: str) -> None:
+    pose = rigs.human(tmp_path / "pose.bvh", frames=5)
+    row = pose.read_text().splitlines()[-1]
+    pose.write_text(pose.read_text().rstrip("\n") + f"\n{row}\n")
+    choice: dict[str, Any] = {argument: pose}
+    with pytest.warns(posse.FileWarning, match=r"pose\.bvh: .*Frames announces 5, but there are 6 rows"):
+        posse.Library(human).retarget(onto=human, **choice)
+
+
 def test_what_looks_wrong_is_a_warning(human: Path, tmp_path: Path) -> None:
     legs = Path(__file__).parent.parent / "examples/walk.bvh"
     library = posse.Library(legs)
