@@ -216,11 +216,7 @@ impl Library {
     }
 
     /// The names of the mirror images of clips, in their order.
-    fn mirrored_names<'a>(
-        &self,
-        map: &MirrorMap,
-        names: impl Iterator<Item = Option<&'a str>>,
-    ) -> Vec<Option<String>> {
+    fn mirrored_names<'a>(&self, map: &MirrorMap, names: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<String>> {
         let of_skeleton = self.clips().iter().filter(|clip| clip.skeleton == map.skeleton);
         let taken: HashSet<&str> = of_skeleton.filter_map(|clip| clip.name.as_deref()).collect();
         let mut added: HashSet<String> = HashSet::new();

@@ -185,6 +185,7 @@ def test_the_file_of_a_pose_holds_for_all_files(human: Path, tmp_path: Path) -> 
         assert alone.sample(0, TIMES).quat.tobytes() == both.sample(index, TIMES).quat.tobytes()
 
 
+@pytest.mark.filterwarnings("ignore::posse.RetargetWarning")
 @pytest.mark.parametrize("argument", ["reference", "target_pose"])
 def test_faults_of_the_file_of_a_pose_are_warned_of(human: Path, tmp_path: Path, argument: str) -> None:
     pose = rigs.human(tmp_path / "pose.bvh", frames=5)
