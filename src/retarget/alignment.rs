@@ -438,7 +438,8 @@ fn front(figure: &Figure, up: DVec3) -> Option<DVec3> {
 fn heading(from: DVec3, to: DVec3, up: DVec3) -> f64 {
     let degrees = heading_between(from, to, up).unwrap_or(0.0).to_degrees();
     let quarter = 90.0 * (degrees / 90.0).round();
-    if (degrees - quarter).abs() <= MAX_FROM_QUARTER { quarter } else { degrees }
+    // Not -0.
+    0.0 + if (degrees - quarter).abs() <= MAX_FROM_QUARTER { quarter } else { degrees }
 }
 
 /// The angle from one direction to another about an axis, in radians. `None` if one of them is nearly along the axis.
