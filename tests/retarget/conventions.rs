@@ -685,6 +685,29 @@ fn faults_are_warned_of() {
         matches!(found[..], [RetargetWarning::Ground { legs, is_taken: true, .. }] if (0.5..0.7).contains(&legs)),
         "{found:?}"
     );
+    // A zero pose that lies has no front.
+    let found = warnings(&|library, _, _, map, _| {
+        let lying = conventions().into_iter().find(|convention| convention.label == "bones along +X").unwrap();
+        *map = JointMap::by_names(library, written(library, &lying).0, map.target).unwrap();
+    });
+    assert_eq!(found, [RetargetWarning::UnknownFront]);
+    // The names of the arms are swapped, as by a mirrored export.
+    let found = warnings(&|library, source, _, map, _| {
+        let swap = |name: &str| match (name.contains("Arm") || name.contains("Hand"), name.strip_prefix("Left")) {
+            (false, _) => name.to_owned(),
+            (true, Some(rest)) => format!("Right{rest}"),
+            (true, None) => name.replace("Right", "Left"),
+        };
+        let joints = library.skeleton(source).joints().iter();
+        let swapped = |joint: &Joint| Joint { name: joint.name.as_deref().map(swap), ..joint.clone() };
+        let swapped = Skeleton::new(None, joints.map(swapped).collect(), Vec::new()).unwrap();
+        let swapped = library.add_skeleton(swapped);
+        let clip = library.clip_ids().filter(|&id| library.clip(id).skeleton == source).last().unwrap();
+        let clip = Clip { skeleton: swapped, ..library.clip(clip).clone() };
+        library.add_clip(clip).unwrap();
+        *map = JointMap::by_names(library, swapped, map.target).unwrap();
+    });
+    assert!(found.contains(&RetargetWarning::SwappedSides(MapSide::Source)), "{found:?}");
     // A root that moves in centimetres on a skeleton in metres.
     let found = warnings(&|library, source, clip, _, _| floating(91.0)(library, source, clip));
     assert!(matches!(found[..], [RetargetWarning::Ground { legs, is_taken: true, .. }] if legs > 100.0), "{found:?}");
