@@ -83,19 +83,20 @@ pub(super) fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropRe
     }
 }
 
-/// The joints of the source below the root that have partners, and that clips move in their parents to no effect.
-pub(super) fn lost_translations<'a>(plan: &Plan, clips: impl Iterator<Item = &'a RetargetedClip>) -> Vec<usize> {
+/// The joints of the source below the root that have partners, and that a clip moves in their parents to no effect.
+pub(super) fn lost_translations(plan: &Plan, clip: &RetargetedClip) -> Vec<usize> {
     let leg = Figure::new(&plan.bodies[0], &plan.reference.matrices).leg();
     let least = MIN_MISSED * leg.unwrap_or_else(|| crate::compress::rig_size(plan.source));
-    let mut is_lost = vec![false; plan.source.joints().len()];
-    for clip in clips {
-        for dropped in clip.dropped.iter().filter(|dropped| dropped.reason == DropReason::Translation) {
-            if let Some((joint, TransformPart::Translation)) = TransformPart::of(dropped.target) {
-                is_lost[joint] |= extent(&plan.library.clip(clip.source).tracks[dropped.track].curve) > least;
-            }
-        }
-    }
-    (0..is_lost.len()).filter(|&joint| is_lost[joint]).collect()
+    let tracks = &plan.library.clip(clip.source).tracks;
+    let is_lost = |dropped: &&DroppedTrack| {
+        let is_place = matches!(dropped.target, Target::Translation(_)) && dropped.reason == DropReason::Translation;
+        is_place && extent(&tracks[dropped.track].curve) > least
+    };
+    let lost = clip.dropped.iter().filter(is_lost).filter_map(|dropped| TransformPart::of(dropped.target));
+    let mut joints: Vec<usize> = lost.map(|(joint, _)| joint).collect();
+    joints.sort_unstable();
+    joints.dedup();
+    joints
 }
 
 /// The size of the box around the values of a curve.

@@ -208,7 +208,7 @@ fn add_clips(
     let roles = [(&plan.bodies[0], plan.source), (&plan.bodies[1], plan.target)].map(|(body, skeleton)| {
         (0..skeleton.joints().len()).map(|joint| body.role(joint).map(str::to_owned)).collect()
     });
-    let lost = clip::lost_translations(&plan, made.iter().map(|(_, made)| made));
+    let lost = made.iter().map(|(_, made)| (made.source, clip::lost_translations(&plan, made)));
     let grounds = made.iter().map(|(_, made)| (made.source, made.ground));
     let warnings = RetargetWarning::of(&plan, root.as_ref(), grounds, lost);
     let bones = plan.alignment.bones;

@@ -41,21 +41,23 @@ pub enum RetargetWarning {
         /// True if it was taken as the ground.
         is_taken: bool,
     },
-    /// Clips move joints below the root in their parents, by 2 % of a leg or more. These have partners, but under other
+    /// A clip moves joints below the root in their parents, by 2 % of a leg or more. These have partners, but under other
     /// names, so that the movements are left out.
     LostTranslations {
+        /// The clip of the source.
+        clip: ClipId,
         /// The joints of the source.
         joints: Vec<usize>,
     },
 }
 
 impl RetargetWarning {
-    /// What looks wrong about a plan, with the grounds of the clips, and the joints whose translations are left out.
+    /// What looks wrong about a plan, with the grounds of the clips, and the joints whose translations they lose.
     pub(super) fn of(
         plan: &Plan,
         root: Option<&Root>,
         grounds: impl Iterator<Item = (ClipId, Option<f64>)>,
-        lost: Vec<usize>,
+        lost: impl Iterator<Item = (ClipId, Vec<usize>)>,
     ) -> Vec<Self> {
         let [of_source, of_target] = &plan.bodies;
         let figures = [Figure::new(of_source, &plan.reference.matrices), Figure::new(of_target, &plan.rest.matrices)];
@@ -80,9 +82,8 @@ impl RetargetWarning {
                 warnings.push(Self::BackwardFeet(side));
             }
         }
-        if !lost.is_empty() {
-            warnings.push(Self::LostTranslations { joints: lost });
-        }
+        let lost = lost.filter(|(_, joints)| !joints.is_empty());
+        warnings.extend(lost.map(|(clip, joints)| Self::LostTranslations { clip, joints }));
         let Some(leg) = figures[0].leg().filter(|_| root.and_then(Root::moving).is_some_and(Root::stands)) else {
             return warnings;
         };
@@ -135,14 +136,15 @@ impl RetargetWarning {
                 let cause = if legs.abs() > 2.0 { "; the root may move in another unit than that of the skeleton" } else { "" };
                 format!("clip {clip}: the feet come down {legs:.2} legs from height 0; {effect}{cause}")
             }
-            Self::LostTranslations { joints } => {
+            Self::LostTranslations { clip, joints } => {
+                let clip = library.clip(*clip).label();
                 let names = joints.iter().take(MAX_NAMES).map(|&joint| library.skeleton(map.source).joint_name(joint));
                 let names = names.collect::<Vec<_>>().join(", ");
                 let more = joints.len().saturating_sub(MAX_NAMES);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 format!(
-                    "the clips also move joints below the root, whose translations are left out: {names}{more}; a map file that \
-                     names their pairs carries them over"
+                    "clip {clip}: joints below the root move in their parents, which is left out: {names}{more}; a map file that \
+                     names their pairs carries the movements over"
                 )
             }
         }

@@ -129,8 +129,8 @@ fn movements_below_the_root_that_are_left_out_are_warned_of() {
         (texts.collect::<Vec<_>>(), result.warnings)
     };
     let (texts, found) = warnings(MatchedBy::Role, 0.5, CarriedJoints::All);
-    assert_eq!(found, [RetargetWarning::LostTranslations { joints: vec![2] }]);
-    assert!(texts[0].contains("whose translations are left out: lip; a map file"), "{texts:?}");
+    assert!(matches!(&found[..], [RetargetWarning::LostTranslations { joints, .. }] if joints == &[2]), "{found:?}");
+    assert!(texts[0].contains("which is left out: lip; a map file"), "{texts:?}");
     // 2 % of the rig's size of 1.1 are no movement of a bone; nothing is lost if it is carried, or if nobody wants it.
     assert_eq!(warnings(MatchedBy::Role, 0.01, CarriedJoints::All).1, []);
     assert_eq!(warnings(MatchedBy::Caller, 0.5, CarriedJoints::All).1, []);

@@ -246,7 +246,7 @@ fn warnings_of(library: &Library, retargeting: &Retargeting) -> Vec<SourceWarnin
     let map = &retargeting.map;
     let made = |source: ClipId| retargeting.clips.iter().find(|made| made.source == source).map(|made| made.clip);
     let clip = |warning: &RetargetWarning| match warning {
-        RetargetWarning::Ground { clip, .. } => made(*clip),
+        RetargetWarning::Ground { clip, .. } | RetargetWarning::LostTranslations { clip, .. } => made(*clip),
         _ => None,
     };
     let remarks = map.remarks.iter().map(|remark| SourceWarning { clip: None, text: map.describe(library, remark) });
