@@ -627,22 +627,23 @@ impl<'a> Rotations<'a> {
 
     /// The knots of the curves of a joint of the target and of all above it.
     fn knots_of_chain(&mut self, joint: usize) -> Rc<MotionKnots> {
-        let (mut knots, mut curves) = (Rc::default(), Vec::new());
+        let (mut known, mut above) = (None, Vec::new());
         let mut next = Some(joint);
-        while let Some(above) = next {
-            if let Some(known) = self.chain_knots.get(&above) {
-                knots = known.clone();
-                break;
-            }
-            curves.extend(self.curve(above));
-            next = self.plan.target.joints()[above].parent;
+        while let (None, Some(joint)) = (&known, next) {
+            known = self.chain_knots.get(&joint).cloned();
+            above.push(joint);
+            next = self.plan.target.joints()[joint].parent;
         }
-        if !curves.is_empty() {
-            let mut all = (*knots).clone();
-            curves.into_iter().for_each(|curve| all.add(curve, self.clip.length));
-            all.sort();
-            knots = Rc::new(all);
+        if let (Some(known), [_]) = (&known, above.as_slice()) {
+            return known.clone();
         }
+        // The uppermost joint adds nothing if its knots are known.
+        let is_known = known.is_some();
+        let mut all = known.as_deref().cloned().unwrap_or_default();
+        let curves = above.iter().rev().skip(usize::from(is_known)).filter_map(|&joint| self.curve(joint));
+        curves.for_each(|curve| all.add(curve, self.clip.length));
+        all.sort();
+        let knots = Rc::new(all);
         self.chain_knots.insert(joint, knots.clone());
         knots
     }
