@@ -170,9 +170,12 @@ mod tests {
         for text in ["back", "", "nan", "inf", "1e999"] {
             assert_eq!(facing(text), Err("expected auto, keep or a number of degrees".into()), "{text}");
         }
-        assert_eq!(["auto", "zero", "keep"].map(str::parse), [Ok(Ground::Auto), Ok(Ground::Zero), Ok(Ground::Keep)]);
+        assert_eq!(
+            ["auto", "zero", "keep"].map(str::parse::<Ground>),
+            [Ok(Ground::Auto), Ok(Ground::Zero), Ok(Ground::Keep)]
+        );
         assert_eq!("floor".parse::<Ground>(), Err("expected auto, zero or keep".into()));
-        assert_eq!(["all", "root"].map(str::parse), [Ok(CarriedJoints::All), Ok(CarriedJoints::Root)]);
+        assert_eq!(["all", "root"].map(str::parse::<CarriedJoints>), [Ok(CarriedJoints::All), Ok(CarriedJoints::Root)]);
         assert_eq!("none".parse::<CarriedJoints>(), Err("expected all or root".into()));
     }
 }
