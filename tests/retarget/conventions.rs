@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use posse::{
-    AlignmentReason, Clip, ClipId, Curve, Interpolation, Joint, JointMap, JointPair, Library, MatchedBy,
+    AlignmentReason, Clip, ClipId, Curve, Interpolation, Joint, JointMap, JointPair, Library, MapSide, MatchedBy,
     RetargetOptions, RetargetWarning, Retargeting, RootScale, Skeleton, SkeletonId, Target, Timeline, Track, Transform,
     demo,
 };
