@@ -688,7 +688,8 @@ fn faults_are_warned_of() {
     // A zero pose that lies has no front.
     let found = warnings(&|library, _, _, map, _| {
         let lying = conventions().into_iter().find(|convention| convention.label == "bones along +X").unwrap();
-        *map = JointMap::by_names(library, written(library, &lying).0, map.target).unwrap();
+        let (source, _) = written(library, &lying);
+        *map = JointMap::by_names(library, source, map.target).unwrap();
     });
     assert_eq!(found, [RetargetWarning::UnknownFront]);
     // The names of the arms are swapped, as by a mirrored export.
