@@ -12,7 +12,6 @@ use crate::retarget::root::Root;
 /// The smallest difference of two fronts that is mentioned, in degrees.
 const MIN_FACING: f64 = 20.0;
 /// The most names in a sentence.
-const MAX_NAMES: usize = 8;
 
 /// Something that looks wrong about a retargeting.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,12 +164,11 @@ impl RetargetWarning {
             }
             Self::LostTranslations { clip, joints } => {
                 let clip = library.clip(*clip).label();
-                let names = joints.iter().take(MAX_NAMES).map(|&joint| library.skeleton(map.source).joint_name(joint));
-                let names = names.collect::<Vec<_>>().join(", ");
-                let more = joints.len().saturating_sub(MAX_NAMES);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let names: Vec<String> =
+                    joints.iter().map(|&joint| library.skeleton(map.source).joint_name(joint).to_string()).collect();
+                let names = list_names(&names);
                 format!(
-                    "clip {clip}: joints below the root move in their parents, which is left out: {names}{more}; a map file that \
+                    "clip {clip}: joints below the root move in their parents, which is left out: {names}; a map file that \
                      names their pairs carries the movements over"
                 )
             }
