@@ -11,7 +11,6 @@ use crate::retarget::root::Root;
 
 /// The smallest difference of two fronts that is mentioned, in degrees.
 const MIN_FACING: f64 = 20.0;
-/// The most names in a sentence.
 
 /// Something that looks wrong about a retargeting.
 #[derive(Debug, Clone, PartialEq)]
