@@ -3,6 +3,7 @@
 //! * [`gltf`]: `.glb` and `.gltf` files into skeletons, skins and clips.
 //! * [`bvh`]: `.bvh` files into skeletons and clips.
 //! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::UnboundClip)s.
+//! * [`smpl`]: motion of SMPL bodies in `.npz` files, as AMASS has it, into skeletons and clips.
 //! * [`crowd`]: crowd files, which name glTF files and describe instances with their layers.
 
 pub mod bvh;
@@ -12,6 +13,7 @@ pub(crate) mod fault;
 pub mod gltf;
 pub(crate) mod json;
 mod memory_budget;
+pub mod smpl;
 
 pub use fault::Warning;
 pub(crate) use fault::{Fault, list_names};

@@ -79,7 +79,7 @@ impl DrawnCrowd {
     }
 
     fn load_file(args: &DrawnCrowdArgs, file: &Path) -> Result<Self, Error> {
-        let source = Source::load(file, args.rig.as_deref())?;
+        let source = Source::load(file, args.rig.as_deref(), None)?;
         if !source.has_nodes() {
             let file = file.display();
             return Err(Error::Usage(format!(

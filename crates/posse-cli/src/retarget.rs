@@ -10,7 +10,7 @@ use posse::{ClipId, Error, NamedAlignment, NamedClipReport, NamedLoss, NamedPair
 use crate::output::{self, Output, check_folder, note};
 use crate::retarget_picture::PictureArgs;
 use crate::retargeting::{MapArgs, Retargeted};
-use crate::source::{Rig, Source, find_clip};
+use crate::source::{Rig, SkeletonArgs, Source, find_clip};
 
 /// The length of the sides of the triangles of the built-in figure, in metres.
 const BODY_SIDE: f64 = 0.025;
@@ -18,7 +18,7 @@ const BODY_SIDE: f64 = 0.025;
 /// The arguments of `posse retarget`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf, .vrm, .vrma or .bvh file with clips.
+    /// A .glb, .gltf, .vrm, .vrma or .bvh file with clips, or an .npz file of SMPL or AMASS.
     file: PathBuf,
     /// A .glb, .gltf, .vrm or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
     #[arg(long, value_name = "TARGET")]
@@ -28,6 +28,8 @@ pub struct Args {
     clip: Vec<String>,
     #[command(flatten)]
     map: MapArgs,
+    #[command(flatten)]
+    skeleton: SkeletonArgs,
     /// Keeps the animations of TARGET, before the new ones. By default, they are replaced.
     #[arg(long, requires = "output")]
     keep: bool,
@@ -51,7 +53,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
         check_folder(output)?;
     }
     args.picture.check()?;
-    let source = Source::load_nodes(&args.file)?;
+    let rest = args.skeleton.read()?;
+    let source = Source::load_nodes(&args.file, rest.as_ref().map(Rig::skeleton))?;
     let clips = selected_clips(&source, &args.clip)?;
     if clips.is_empty() {
         return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));

@@ -416,7 +416,7 @@ impl PoseFile {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
         let file = Path::new(path);
         let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
-        let source = Source::nodes_from_slice(file, &bytes, report)?;
+        let source = Source::nodes_from_slice(file, &bytes, None, report)?;
         let refusal = |reason: String| Error::Usage(format!("{option} {text}: {reason}"));
         let time = |text: &str| parse_seconds(text).map_err(|reason| refusal(format!("the time {text:?}: {reason}")));
         // The name of a clip may contain `@`.

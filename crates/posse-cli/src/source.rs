@@ -1,4 +1,4 @@
-//! The files that the commands read: glTF files, BVH files, Cocos clips and crowd files.
+//! The files that the commands read: glTF files, BVH files, npz files of SMPL, Cocos clips and crowd files.
 
 use std::collections::HashSet;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::crowd::{self, CrowdFile};
-use posse::import::{bvh, cocos, gltf};
+use posse::import::{bvh, cocos, gltf, smpl};
 use posse::{
     BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
     TargetPath, UnboundClip, Warning, demo,
@@ -31,13 +31,13 @@ pub struct Source {
     pub skeleton: SkeletonId,
     /// The clips, in the order of the file.
     pub clips: Vec<ClipId>,
-    /// Seconds from frame to frame, if the clips are those of a BVH file.
-    pub frame_time: Option<f64>,
+    /// The frame rate that a BVH file or a file of SMPL states.
+    pub own_fps: Option<f64>,
     /// The skins, in the order of the glTF file.
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
-    /// The named targets of a Cocos clip; `None` for a glTF or BVH file.
+    /// The named targets of a Cocos clip; `None` for other files.
     pub named: Option<NamedClip>,
     /// The name of the file of `--rig`, without its folder.
     pub rig: Option<String>,
@@ -45,8 +45,8 @@ pub struct Source {
     pub unbound_clips: Vec<ClipId>,
     /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
-    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of a BVH file,
-    /// or for a Cocos clip without `--rig`.
+    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of a BVH file or
+    /// of SMPL, or for a Cocos clip without `--rig`.
     pub asset: Option<gltf::Asset>,
 }
 
@@ -66,54 +66,65 @@ pub struct NamedClip {
 impl Source {
     /// The frame rate of a clip: that of its file or of its keys, otherwise 30 per second.
     pub fn fps(&self, clip: ClipId) -> f64 {
-        let of_file = self.frame_time.and_then(bvh_fps);
-        of_file.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
+        self.own_fps.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
     }
 
     /// Reads a file, and prints its warnings to stderr.
     ///
-    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF
-    /// or BVH file are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
-    pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
+    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of other
+    /// files are shared with the skeleton of the rig; without a rig, they animate their own skeleton. The joints of a
+    /// file of SMPL rest as those of `rest`.
+    pub fn load(file: &Path, rig: Option<&Path>, rest: Option<&Skeleton>) -> Result<Self, Error> {
         let bytes = read(file)?;
         let rig = rig.map(Rig::read).transpose()?;
-        Self::from_slice(file, &bytes, rig.as_ref(), &mut note)
+        Self::from_slice(file, &bytes, rig.as_ref(), rest, &mut note)
     }
 
     /// The same as [`load`](Self::load) for a file and a rig that have been read. Passes each warning to `report`.
-    pub fn from_slice(file: &Path, bytes: &[u8], rig: Option<&Rig>, report: &mut Report) -> Result<Self, Error> {
+    pub fn from_slice(
+        file: &Path,
+        bytes: &[u8],
+        rig: Option<&Rig>,
+        rest: Option<&Skeleton>,
+        report: &mut Report,
+    ) -> Result<Self, Error> {
         if is_cocos(file, bytes) {
             return Self::import_cocos(file, bytes, rig, report);
         }
-        let source = Self::import_nodes(file, bytes, report)?;
+        let source = Self::import_nodes(file, bytes, rest, report)?;
         match rig {
             None => Ok(source),
             Some(rig) => source.share_with_rig(file, rig, report),
         }
     }
 
-    /// Reads a glTF or BVH file, and prints its warnings to stderr. Fails for a Cocos clip.
-    pub fn load_nodes(file: &Path) -> Result<Self, Error> {
-        Self::import_nodes(file, &read_nodes(file)?, &mut note)
+    /// Reads a file with nodes, and prints its warnings to stderr. Fails for a Cocos clip.
+    pub fn load_nodes(file: &Path, rest: Option<&Skeleton>) -> Result<Self, Error> {
+        Self::import_nodes(file, &read_nodes(file)?, rest, &mut note)
     }
 
-    /// A glTF or BVH file in memory. Fails for a Cocos clip.
-    pub fn nodes_from_slice(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
+    /// A file with nodes in memory. Fails for a Cocos clip.
+    pub fn nodes_from_slice(
+        file: &Path,
+        bytes: &[u8],
+        rest: Option<&Skeleton>,
+        report: &mut Report,
+    ) -> Result<Self, Error> {
         check_nodes(file, bytes)?;
-        Self::import_nodes(file, bytes, report)
+        Self::import_nodes(file, bytes, rest, report)
     }
 
-    fn import_nodes(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
+    fn import_nodes(file: &Path, bytes: &[u8], rest: Option<&Skeleton>, report: &mut Report) -> Result<Self, Error> {
         let mut library = Library::new();
-        let nodes = Nodes::import(&mut library, file, bytes)?;
-        let Nodes { skeleton, skins, joints, clips, frame_time, asset, warnings } = nodes;
+        let nodes = Nodes::import(&mut library, file, bytes, rest)?;
+        let Nodes { skeleton, skins, joints, clips, own_fps, asset, warnings } = nodes;
         let source = Self::new(library, skeleton);
-        let mut source = Self { file: file_name(file), clips, frame_time, skins, joints, asset, ..source };
+        let mut source = Self { file: file_name(file), clips, own_fps, skins, joints, asset, ..source };
         source.warn(file, warnings, report);
         Ok(source)
     }
 
-    /// Shares the clips of a glTF or BVH file with the skeleton of another.
+    /// Shares the clips of a file with the skeleton of another.
     fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut Report) -> Result<Self, Error> {
         let nodes = rig.add_to(&mut self.library)?;
         self.warn(&rig.path, &rig.warnings, report);
@@ -155,7 +166,7 @@ impl Source {
             library,
             skeleton,
             clips: Vec::new(),
-            frame_time: None,
+            own_fps: None,
             skins: Vec::new(),
             joints: Vec::new(),
             named: None,
@@ -222,37 +233,43 @@ impl Source {
     }
 }
 
-/// The parts of a library that a glTF or BVH file becomes.
+/// The parts of a library that a file with nodes becomes: a glTF file, a BVH file or a file of SMPL.
 pub struct Nodes {
     pub skeleton: SkeletonId,
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
     clips: Vec<ClipId>,
-    /// Seconds from frame to frame of a BVH file; `None` for a glTF file.
-    frame_time: Option<f64>,
-    /// `None` for a BVH file.
+    /// The frame rate that the file states; `None` for a glTF file.
+    own_fps: Option<f64>,
+    /// `None` for files that are not glTF.
     pub asset: Option<gltf::Asset>,
     pub warnings: Vec<Warning>,
 }
 
 impl Nodes {
-    /// Imports a glTF or BVH file.
-    pub fn import(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
+    /// Imports a file. The joints of a file of SMPL rest as those of `rest`.
+    pub fn import(library: &mut Library, file: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Self, Error> {
+        let nodes = |library: &Library, skeleton, clips, own_fps, warnings| {
+            let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+            Self { skeleton, skins: Vec::new(), joints, clips, own_fps, asset: None, warnings }
+        };
+        if smpl::is_npz(bytes) {
+            let smpl::Asset { skeleton, clip, fps, warnings, .. } = smpl::from_slice(library, file, bytes, rest)?;
+            return Ok(nodes(library, skeleton, Vec::from_iter(clip), clip.map(|_| fps), warnings));
+        }
         if bvh::is_bvh(file, bytes) {
             let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = bvh::from_slice(library, file, bytes)?;
-            let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-            let (skins, clips, frame_time) = (Vec::new(), vec![clip], Some(frame_time));
-            return Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings });
+            return Ok(nodes(library, skeleton, vec![clip], bvh_fps(frame_time), warnings));
         }
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
-        Ok(Self { skeleton, skins, joints, clips, frame_time: None, asset: Some(asset), warnings })
+        Ok(Self { skeleton, skins, joints, clips, own_fps: None, asset: Some(asset), warnings })
     }
 }
 
-/// A rig: the skeleton and the skins of a glTF or BVH file, or of the built-in human. It is read once, and added to the
+/// A rig: the skeleton and the skins of a file with nodes, or of the built-in human. It is read once, and added to the
 /// library of each file whose clips it gets.
 pub struct Rig {
     /// The path as it was given; `demo` for the built-in human.
@@ -275,7 +292,7 @@ impl Rig {
         }
         let bytes = read_nodes(path)?;
         let mut library = Library::new();
-        let Nodes { skeleton, skins, joints, asset, warnings, .. } = Nodes::import(&mut library, path, &bytes)?;
+        let Nodes { skeleton, skins, joints, asset, warnings, .. } = Nodes::import(&mut library, path, &bytes, None)?;
         Ok(Self {
             path: path.to_path_buf(),
             bytes: Some(bytes),
@@ -333,7 +350,29 @@ impl Rig {
             ..asset.clone()
         });
         let joints = self.joints.clone();
-        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), frame_time: None, asset, warnings: Vec::new() })
+        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), own_fps: None, asset, warnings: Vec::new() })
+    }
+}
+
+/// The option `--skeleton`.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct SkeletonArgs {
+    /// Where the joints of an npz file of SMPL rest: a model file of SMPL (.npz with J, or with J_regressor and
+    /// v_template), or a .glb, .gltf or .bvh file with joints of these names that stand with the arms to the sides.
+    /// Default: the proportions of an adult, with a warning.
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
+}
+
+impl SkeletonArgs {
+    /// Reads the file.
+    pub fn read(&self) -> Result<Option<Rig>, Error> {
+        let Some(path) = &self.skeleton else { return Ok(None) };
+        let mut rig = Rig::read(path)?;
+        for warning in std::mem::take(&mut rig.warnings) {
+            note(&format!("warning: {}: {warning}", path.display()));
+        }
+        Ok(Some(rig))
     }
 }
 
@@ -394,7 +433,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })
 }
 
-/// Reads the bytes of a glTF or BVH file. Fails for a Cocos clip.
+/// Reads the bytes of a file with nodes. Fails for a Cocos clip.
 fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
     let bytes = read(file)?;
     check_nodes(file, &bytes)?;
@@ -405,14 +444,16 @@ fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
 fn check_nodes(file: &Path, bytes: &[u8]) -> Result<(), Error> {
     if is_cocos(file, bytes) {
         let file = file.display();
-        return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")));
+        return Err(Error::Usage(format!(
+            "{file} is a Cocos clip, which has no nodes; a glTF, BVH or npz file is needed"
+        )));
     }
     Ok(())
 }
 
-/// Returns true for a Cocos clip, false for a glTF or BVH file.
+/// Returns true for a Cocos clip, false for a file with nodes.
 fn is_cocos(file: &Path, bytes: &[u8]) -> bool {
-    !bvh::is_bvh(file, bytes) && cocos::is_clip(file, bytes)
+    !smpl::is_npz(bytes) && !bvh::is_bvh(file, bytes) && cocos::is_clip(file, bytes)
 }
 
 /// The path of the node of a target: `/` for the root.

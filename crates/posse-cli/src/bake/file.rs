@@ -17,7 +17,7 @@ use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::{Retargeted, SourceWarning};
-use crate::source::{Nodes, Source, bvh_fps};
+use crate::source::{self, Nodes, Source};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
@@ -130,7 +130,7 @@ struct Loaded {
     unbound: Vec<ClipId>,
     /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
     mirror_images: HashMap<usize, Result<MirrorImage, String>>,
-    /// The frame rate of a BVH file.
+    /// The frame rate that a BVH file or a file of SMPL states.
     fps: Option<f64>,
     /// The warnings about the retargeting.
     warnings: Vec<SourceWarning>,
@@ -146,22 +146,22 @@ struct MirrorImage {
 impl Loaded {
     /// Imports a file, and binds its clips to the rig if there is one.
     fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
+        let rest = job.options.skeleton.as_ref().map(source::Rig::skeleton);
         let (source, warnings) = match (&job.options.rig, &job.options.retarget) {
             (Some(rig), Some(retargeter)) => {
-                let source = Source::nodes_from_slice(&file.path, bytes, &mut |text| job.warn(text))?;
+                let source = Source::nodes_from_slice(&file.path, bytes, rest, &mut |text| job.warn(text))?;
                 // All clips of the file are looked at together, so that the output of one is the same with others.
                 let clips = source.clips.clone();
                 let Retargeted { source, warnings, .. } = retargeter.retarget(source, &file.path, rig, &clips)?;
                 (source, warnings)
             }
             (rig, _) => {
-                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), &mut |text| job.warn(text))?;
+                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), rest, &mut |text| job.warn(text))?;
                 (source, Vec::new())
             }
         };
         check_warnings(job, file, warnings.iter().filter(|warning| warning.clip.is_none()))?;
-        let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, frame_time, .. } = source;
-        let fps = frame_time.and_then(bvh_fps);
+        let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, own_fps: fps, .. } = source;
         Ok(Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps, warnings })
     }
 

@@ -60,7 +60,7 @@ Without --clip, the only clip of the file is evaluated; a file without clips giv
 /// Arguments of `posse eval`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf or .bvh file, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf or .bvh file, an .npz file of SMPL or AMASS, or a Cocos clip (.json, .anim).
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
@@ -69,7 +69,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "rig", "retarget", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock"]
+        conflicts_with_all = ["file", "rig", "retarget", "skeleton", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock"]
     )]
     crowd: Option<PathBuf>,
     /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos
@@ -83,6 +83,8 @@ pub struct Args {
     retarget: bool,
     #[command(flatten)]
     map: MapArgs,
+    #[command(flatten)]
+    skeleton: SkeletonArgs,
     /// Holds feet in contact with the ground where they are, by inverse kinematics of the legs, as `posse bake` does.
     #[arg(long)]
     foot_lock: bool,
@@ -221,8 +223,12 @@ impl Args {
         if self.map.is_given() && !self.retarget {
             return Err(Error::Usage(OPTIONS_WITHOUT_RETARGET.into()));
         }
-        let (Some(rig), true) = (&self.rig, self.retarget) else { return Source::load(file, self.rig.as_deref()) };
-        let source = Source::load_nodes(file)?;
+        let rest = self.skeleton.read()?;
+        let rest = rest.as_ref().map(Rig::skeleton);
+        let (Some(rig), true) = (&self.rig, self.retarget) else {
+            return Source::load(file, self.rig.as_deref(), rest);
+        };
+        let source = Source::load_nodes(file, rest)?;
         let clip = find_clip(&source, self.clip.as_deref())?;
         let clip = clip.ok_or_else(|| Error::Usage(format!("{} has no clips to retarget", file.display())))?;
         Ok(Retargeted::new(source, file, &Rig::read(rig)?, &[clip], &self.map)?.source)

@@ -104,7 +104,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 
 /// Compares an engine with the reference, over every clip of a file.
 fn verify_file(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Error> {
-    let Source { library: original, skeleton, clips, .. } = Source::load(file, None)?;
+    let Source { library: original, skeleton, clips, .. } = Source::load(file, None, None)?;
     let compressed = args.compress.compress(&original)?;
     let engine_library = EngineLibrary::new(&original, compressed.as_ref());
     let library = engine_library.library();
