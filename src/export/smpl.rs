@@ -84,6 +84,11 @@ impl SmplBody {
         self.model
     }
 
+    /// The joints of the skeleton that are joints of the body.
+    pub fn joints(&self) -> impl Iterator<Item = usize> {
+        self.joints.iter().filter_map(|(joint, _)| *joint)
+    }
+
     /// The joint of the skeleton that is the pelvis.
     pub fn pelvis(&self) -> usize {
         self.joints.first().and_then(|(joint, _)| *joint).unwrap_or(0)

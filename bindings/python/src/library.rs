@@ -39,11 +39,12 @@ pub struct Times<'py> {
 
 #[pymethods]
 impl Library {
-    /// Reads files on up to this many threads.
+    /// Reads files on up to this many threads. The joints of files of SMPL rest as those of the file `skeleton`.
     #[new]
-    fn new(py: Python<'_>, paths: Vec<PathBuf>, threads: usize) -> PyResult<Self> {
+    #[pyo3(signature = (paths, threads, skeleton=None))]
+    fn new(py: Python<'_>, paths: Vec<PathBuf>, threads: usize, skeleton: Option<PathBuf>) -> PyResult<Self> {
         py.detach(|| {
-            let collection = Collection::load(&paths, threads)?;
+            let collection = Collection::load(&paths, threads, skeleton.as_deref())?;
             Self::packed(collection, paths, threads)
         })
         .map_err(to_python)

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps};
-use posse::import::{bvh, cocos, crowd, gltf};
+use posse::import::{bvh, cocos, crowd, gltf, smpl};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
 /// The clips of all files in one library.
@@ -56,13 +56,16 @@ pub struct File {
 }
 
 impl Collection {
-    /// Reads files on up to this many threads. The result does not depend on the number.
+    /// Reads files on up to this many threads. The result does not depend on the number. The joints of files of SMPL rest
+    /// as those of the file `skeleton`.
     ///
     /// # Errors
-    /// The error of the first file that cannot be read or used, in the order of the paths.
-    pub fn load(paths: &[PathBuf], threads: usize) -> Result<Self, Error> {
+    /// The error of the skeleton, or of the first file that cannot be read or used, in the order of the paths.
+    pub fn load(paths: &[PathBuf], threads: usize, skeleton: Option<&Path>) -> Result<Self, Error> {
         let mut collection = Self::default();
-        for (index, file) in read_all(paths, threads).into_iter().enumerate() {
+        let rest = skeleton.map(|path| File::read(path, None)).transpose()?;
+        let rest = rest.as_ref().map(|file| file.library.skeleton(file.skeleton));
+        for (index, file) in read_all(paths, threads, rest).into_iter().enumerate() {
             collection.add(&paths[index], index, file?)?;
         }
         Ok(collection)
@@ -119,14 +122,14 @@ fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -
 }
 
 /// Reads all files, each on the next free thread.
-fn read_all(paths: &[PathBuf], threads: usize) -> Vec<Result<File, Error>> {
+fn read_all(paths: &[PathBuf], threads: usize, rest: Option<&Skeleton>) -> Vec<Result<File, Error>> {
     let next = AtomicUsize::new(0);
     let files = Mutex::new(Vec::with_capacity(paths.len()));
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = paths.get(index) else { return };
-            let file = File::read(path);
+            let file = File::read(path, rest);
             // A poisoned lock means that another thread has panicked, which the scope reports.
             if let Ok(mut files) = files.lock() {
                 files.push((index, file));
@@ -151,7 +154,7 @@ fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     if kind.is_file() || kind.is_dir() {
         return fs::read(path);
     }
-    Err(io::Error::other("it is not a regular file; give a glTF or BVH file"))
+    Err(io::Error::other("it is not a regular file; give a glTF, BVH or npz file"))
 }
 
 impl File {
@@ -165,10 +168,21 @@ impl File {
         Ok(Self { library, skeleton, nodes, fps: None, warnings: Vec::new() })
     }
 
-    /// Reads a glTF or BVH file.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    /// Reads a glTF file, a BVH file or a file of SMPL, whose joints rest as those of `rest`.
+    pub fn read(path: &Path, rest: Option<&Skeleton>) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         let mut library = Library::new();
+        if smpl::is_npz(&bytes) {
+            let asset = smpl::from_slice(&mut library, path, &bytes, rest)?;
+            let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
+            return Ok(Self {
+                library,
+                skeleton: asset.skeleton,
+                nodes,
+                fps: Some(asset.fps),
+                warnings: asset.warnings,
+            });
+        }
         if bvh::is_bvh(path, &bytes) {
             let asset = bvh::from_slice(&mut library, path, &bytes)?;
             let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
@@ -176,7 +190,8 @@ impl File {
             let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
             return Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings });
         }
-        let refused = |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF or BVH files", path.display())));
+        let refused =
+            |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, BVH or npz files", path.display())));
         if crowd::is_crowd(&bytes) {
             return refused("a crowd file, which has no clips of its own");
         }

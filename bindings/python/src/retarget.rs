@@ -66,7 +66,7 @@ impl Collection {
         let reference = PoseChoice::new("reference", &request.reference)?;
         let target_pose = PoseChoice::new("target_pose", &request.target_pose)?;
         let File { library, skeleton, nodes, warnings, .. } = match &request.rig {
-            Some(path) => File::read(path)?,
+            Some(path) => File::read(path, None)?,
             None => File::demo()?,
         };
         let name = request.rig.as_ref().map_or_else(|| "the built-in human".into(), |path| path.display().to_string());
@@ -252,7 +252,7 @@ impl PoseFile {
     /// for a time that is no finite number.
     fn read(argument: &str, text: &str) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
-        let file = File::read(Path::new(path))?;
+        let file = File::read(Path::new(path), None)?;
         // The name of a clip may contain `@`.
         let (name, time) = match rest.strip_prefix('#') {
             Some(name) if file.library.find_clip(name).is_some() => (Some(name), None),

@@ -7,8 +7,9 @@
 //! SMPL-X, and 22 a body without hands. Other arrays, such as markers or betas, are not read, whatever they hold.
 //!
 //! The joints have the names and the tree of the models. Their rest positions depend on a shape, which only a model file
-//! gives: it is read by [`from_slice`] as a skeleton without a clip, and passed as `rest` to the import of motions.
-//! Without one, the positions are those of an adult (`body`), with a warning; rotations are exact in any case.
+//! gives: it is read by [`from_slice`] as a skeleton without a clip, and passed as `rest` to the import of motions. A
+//! motion may have its rest positions, `J`, itself, as those that `posse bake` writes. Otherwise the positions are those
+//! of an adult (`body`), with a warning. Rotations are exact in any case.
 //!
 //! The world is that of the file. At rest, the bodies stand along +Y and look to +Z; the worlds of AMASS have +Z up, and
 //! the rotation of the pelvis stands the body up in them. The pelvis is at `trans` plus its rest position, which is not
@@ -135,6 +136,15 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], rest: Option<&Skeleton
             let remark = |message| Warning { path: "joints".into(), message };
             warnings.extend(rest.remarks.into_iter().map(remark));
             rest.positions
+        }
+        None if members.directory.has("J.npy") => {
+            let (model, positions) = model_file(&mut members)?;
+            if model != motion.model {
+                let (found, expected) = (model.joint_count(), motion.model.joint_count());
+                let reason = format!("it has {found} joints; expected {expected}, as many as the poses");
+                return Err(Fault::new("J.npy", reason));
+            }
+            positions
         }
         None => {
             let message =

@@ -34,7 +34,7 @@ class FileWarning(UserWarning):
 
 
 class Library:
-    """The clips of glTF and BVH files, ready to be sampled from any number of threads. It does not change.
+    """The clips of glTF and BVH files and of npz files of SMPL, ready to be sampled from any number of threads. It does not change.
 
     >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
 
@@ -42,13 +42,21 @@ class Library:
     `states`. A fault that could be repaired is a `FileWarning`.
 
     `paths` name the files. `threads` is the number of threads that read them; by default the cores that this process may use.
+    `skeleton` tells where the joints of npz files of SMPL and AMASS rest: a model file of SMPL, or a glTF or BVH file with joints
+    of these names; by default they are those of an adult, with a `FileWarning`.
 
     Raises `OSError` for a file that cannot be read or is not a regular file, and `Error` for one that cannot be used.
     """
 
-    def __init__(self, *paths: Union[str, bytes, os.PathLike[str], os.PathLike[bytes]], threads: Optional[int] = None) -> None:
+    def __init__(
+        self,
+        *paths: Union[str, bytes, os.PathLike[str], os.PathLike[bytes]],
+        threads: Optional[int] = None,
+        skeleton: Union[str, bytes, os.PathLike[str], os.PathLike[bytes], None] = None,
+    ) -> None:
         files = tuple(os.fsdecode(path) for path in paths)
-        self._set_up(_posse.Library(files, _threads(threads)), files)
+        rest = None if skeleton is None else os.fsdecode(skeleton)
+        self._set_up(_posse.Library(files, _threads(threads), rest), files)
         for message in self._native.warnings:
             warnings.warn(message, FileWarning, stacklevel=2)
 

@@ -539,6 +539,12 @@ impl Outline {
             Ok(Self { kind, names: vec![name], beside: Vec::new() })
         };
         if smpl::is_npz(&head) {
+            if !smpl::has_motion(path).map_err(Trouble::Read)? {
+                let path = path.display();
+                return Err(Trouble::Content(Error::Usage(format!(
+                    "{path} has no motion of SMPL: none of the arrays poses, root_orient and pose_body"
+                ))));
+            }
             return of_one_clip(Kind::Smpl);
         }
         if bvh::is_bvh(path, &head) {

@@ -111,6 +111,9 @@ impl Options {
         let skeleton = args.skeleton.skeleton.as_deref().map(|path| read_rig(path, &mut report)).transpose()?;
         let retarget = args.retarget.then(|| Retargeter::new(&args.map, &mut report)).transpose()?;
         let cuts = args.cuts.as_deref().map(CutList::read).transpose()?;
+        if format == Format::Npz(NpzLayout::Mjlab) {
+            warnings.push(NO_ROBOT.into());
+        }
         let mut read_files = Vec::new();
         read_files.extend(joints_file.map(|path| ReadFile { role: "the file of --joints", path }));
         read_files.extend(args.cuts.clone().map(|path| ReadFile { role: "the file of --cuts", path }));
@@ -192,7 +195,7 @@ impl Options {
             up: self.up.name(),
             scale: self.scale,
             quaternions: self.quaternions.name(),
-            format: self.format.extension(),
+            format: self.format.name(),
             layout: match self.format {
                 Format::Npz(NpzLayout::Plain) => Some("plain"),
                 Format::Npz(NpzLayout::Mjlab) => Some("mjlab"),
@@ -206,6 +209,11 @@ impl Options {
         }
     }
 }
+
+/// The warning that a layout for training lacks what is trained.
+const NO_ROBOT: &str = "warning: --layout mjlab: the clips have no joints of a robot, so that joint_pos and joint_vel are \
+                        empty: mjlab cannot train with these files. Retarget the motion to the robot first, for example with \
+                        GMR, which reads --format smpl";
 
 /// Fails if an array is listed twice.
 fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {

@@ -18,7 +18,7 @@ use crate::evaluation::{ClipEvaluation, ClipPlayback};
 use crate::output::{self, Output, note};
 use crate::quality::{NO_FEET, measured_fps};
 use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
-use crate::source::{Rig, Source, find_clip};
+use crate::source::{Rig, SkeletonArgs, Source, find_clip};
 use crate::threads::ThreadArgs;
 
 /// The end of `posse eval --help`: the output formats, and the format of crowd files.

@@ -4,6 +4,7 @@ mod glb;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod smpl;
 mod usda;
 
 pub use self::usda::{Character, write_crowd};
@@ -35,6 +36,8 @@ pub enum FormatName {
     Glb,
     /// A UsdSkel skeleton and animation per clip, as text.
     Usda,
+    /// Motion of a body of SMPL as AMASS has it, an npz file per clip: poses, trans, mocap_framerate.
+    Smpl,
 }
 
 /// The names and shapes of the arrays of an npz file.
@@ -53,6 +56,7 @@ pub enum Format {
     Parquet,
     Glb,
     Usda,
+    Smpl,
 }
 
 /// The facts about a clip that a writer needs before the first frame.
@@ -162,17 +166,24 @@ impl Format {
             )),
             FormatName::Glb => Ok(Self::Glb),
             FormatName::Usda => Ok(Self::Usda),
+            FormatName::Smpl => Ok(Self::Smpl),
         }
     }
 
-    /// The extension of the outputs.
-    pub fn extension(self) -> &'static str {
+    /// The name of the format.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Npz(_) => "npz",
             Self::Parquet => "parquet",
             Self::Glb => "glb",
             Self::Usda => "usda",
+            Self::Smpl => "smpl",
         }
+    }
+
+    /// The extension of the outputs.
+    pub fn extension(self) -> &'static str {
+        if self == Self::Smpl { "npz" } else { self.name() }
     }
 
     /// The output of a clip: its path below OUT.
@@ -196,6 +207,7 @@ impl Format {
                 return Ok(if wanted.is_empty() { default } else { wanted.to_vec() });
             }
             Self::Npz(NpzLayout::Mjlab) => &[ArrayKind::Pos, ArrayKind::Quat, ArrayKind::Linvel, ArrayKind::Angvel],
+            Self::Smpl => &[ArrayKind::Pos, ArrayKind::Quat],
             Self::Glb => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale],
             Self::Usda => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale, ArrayKind::Weights],
         };
@@ -218,6 +230,7 @@ impl Format {
             Self::Npz(NpzLayout::Mjlab) => (QuaternionOrder::Wxyz, "--layout mjlab"),
             Self::Glb => (QuaternionOrder::Xyzw, "--format glb"),
             Self::Usda => (QuaternionOrder::Wxyz, "--format usda"),
+            Self::Smpl => (QuaternionOrder::Xyzw, "--format smpl"),
         };
         match wanted {
             Some(order) if order != own => Err(Error::Usage(format!(
@@ -236,6 +249,7 @@ impl Format {
             Self::Parquet => Err(Error::Usage("Parquet has no file per clip".into())),
             Self::Glb => glb::begin(head, draft),
             Self::Usda => usda::begin(head, draft),
+            Self::Smpl => smpl::begin(head, draft),
         }
     }
 
