@@ -37,6 +37,28 @@ pub fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
     [&file[..], &directory, b"PK\x05\x06\0\0\0\0", &count, &count, places.as_flattened(), &[0; 2]].concat()
 }
 
+/// The same file with the checksums of its stored members in its directory, as far as it can be read.
+pub fn with_checksums(file: &[u8]) -> Vec<u8> {
+    let mut result = file.to_vec();
+    let number = |place: usize| -> Option<usize> {
+        Some(u32::from_le_bytes(file.get(place..)?.first_chunk().copied()?) as usize)
+    };
+    for place in 0..file.len().saturating_sub(46) {
+        if !file[place..].starts_with(b"PK\x01\x02") {
+            continue;
+        }
+        let member = || {
+            let (size, offset) = (number(place + 20)?, number(place + 42)?);
+            let names = number(offset + 26)?;
+            file.get(offset + 30 + (names & 0xFFFF) + (names >> 16)..)?.get(..size)
+        };
+        if let Some(member) = member() {
+            result[place + 16..place + 20].copy_from_slice(&checksum(member).to_le_bytes());
+        }
+    }
+    result
+}
+
 /// CRC-32 of the zip format.
 fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |sum: u32, byte| {
