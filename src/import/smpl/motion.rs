@@ -168,19 +168,19 @@ impl<'a> Motion<'a> {
 fn whole<'a>(members: &mut Members<'a>, poses: Array<'a>) -> Result<(BodyModel, Vec<Part<'a>>), Fault> {
     let [_, width] = poses.rows();
     let joints = width / 3;
-    if width % 3 == 0
+    if width.is_multiple_of(3)
         && let Some(model) = BodyModel::of_count(joints)
     {
         return Ok((model, vec![Part { array: poses, first: 0, count: joints }]));
     }
     let root = members.array(ROOT)?.filter(|root| root.rows()[1] == 3);
     match (root, BodyModel::of_count(joints + 1)) {
-        (Some(root), Some(model)) if width % 3 == 0 => {
+        (Some(root), Some(model)) if width.is_multiple_of(3) => {
             let root = Part { array: root, first: 0, count: 1 };
             Ok((model, vec![root, Part { array: poses, first: 1, count: joints }]))
         }
         _ => {
-            let is_matrices = width % 9 == 0 && BodyModel::of_count(width / 9).is_some();
+            let is_matrices = width.is_multiple_of(9) && BodyModel::of_count(width / 9).is_some();
             let rotations = if is_matrices { "; rotation matrices are not read, write rotation vectors" } else { "" };
             Err(Fault::new(
                 poses.name(),
