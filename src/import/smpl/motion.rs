@@ -27,7 +27,7 @@ const JAW: &[&str] = &["pose_jaw", "jaw_pose"];
 const EYES: &[&str] = &["pose_eye", "eye_pose"];
 const LEFT_EYE: &[&str] = &["leye_pose"];
 const RIGHT_EYE: &[&str] = &["reye_pose"];
-const TRANSLATION: &[&str] = &["trans", "transl", "smpl_trans"];
+const TRANSLATION: &[&str] = &["trans", "transl", "smpl_trans", "trans_orig"];
 const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_fps", "fps", "framerate", "frame_rate"];
 
 /// The rate of a motion that states none.
@@ -235,12 +235,12 @@ fn pieces<'a>(members: &mut Members<'a>, warnings: &mut Vec<Warning>) -> Result<
     let hands = [(HANDS, 0, 2 * HAND_JOINTS), (LEFT_HAND, 0, HAND_JOINTS), (RIGHT_HAND, HAND_JOINTS, HAND_JOINTS)];
     for (names, first, count) in hands {
         let Some(array) = members.array(names)? else { continue };
-        if array.rows()[1] < 3 * count {
-            // Coefficients of the principal components of hands, which only a model file can read.
+        let [_, width] = array.rows();
+        if width < 3 * count {
+            // Coefficients of principal components, which only a model file explains.
             let message = format!(
-                "its {} numbers per frame are not rotations of {count} joints, and are left out: the fingers keep their \
-                 rest pose",
-                array.rows()[1]
+                "its {width} numbers per frame are not rotations of {count} joints, and are left out: the fingers keep \
+                 their rest pose"
             );
             warnings.push(Warning { path: array.name().into(), message });
             continue;
