@@ -129,7 +129,7 @@ pub use self::{
         Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event, EventList, Extrapolation, Fade, FadeShape, FaultKind,
         Goal, GoalTarget, GoalWeight, HumanBone, Interpolation, Interpolator, InterpolatorId, Joint, Knots, KnotsId,
         Layer, LayerMode, LayerTime, Library, Mask, MaskId, Mixing, Motion, Occurrence, Outputs, Parameter,
-        ParameterValues, Playback, Pose, Poses, Property, PropertyTracks, RootMotion, RootRotation, Sharing,
+        ParameterValues, Playback, Pose, Poses, Property, PropertyTracks, RootMotion, RootRotation, Selector, Sharing,
         SharingFault, SharingFaultKind, Skeleton, SkeletonId, Skin, SkinFormat, SkinId, Step, Target, TargetPath,
         Ticks, Timeline, Track, Transform, Transition, TransitionKind, UnboundClip, UnboundCurves, UnboundTrack,
         ValueKind, WeightDriver, WrapMode, color_bytes,

@@ -5,6 +5,7 @@
 //! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::UnboundClip)s.
 //! * [`smpl`]: motion of SMPL bodies in `.npz` files, as AMASS has it, into skeletons and clips.
 //! * [`crowd`]: crowd files, which name glTF files and describe instances with their layers.
+//! * [`recognize`]: the format of a file, by its content and its name.
 
 pub mod bvh;
 pub mod cocos;
@@ -13,8 +14,10 @@ pub(crate) mod fault;
 pub mod gltf;
 pub(crate) mod json;
 mod memory_budget;
+mod recognize;
 pub mod smpl;
 
 pub use fault::Warning;
 pub(crate) use fault::{Fault, list_names};
 pub(crate) use json::{JsonPath, parse as parse_json, without_mark};
+pub use recognize::{FileFormat, recognize, recognize_head};

@@ -67,6 +67,8 @@ pub struct Skeleton {
     joints: Vec<Joint>,
     properties: Vec<Property>,
     human_bones: Vec<HumanBone>,
+    /// The joint of each node, in the order of the file; empty if the joints have that order.
+    file_order: Vec<usize>,
 }
 
 impl Skeleton {
@@ -96,7 +98,7 @@ impl Skeleton {
             }
         }
         properties.iter().try_for_each(Property::check)?;
-        Ok(Self { name, joints, properties, human_bones: Vec::new() })
+        Ok(Self { name, joints, properties, human_bones: Vec::new(), file_order: Vec::new() })
     }
 
     /// The same skeleton with roles of its joints in a human body. [`JointMap::by_names`](crate::JointMap::by_names)
@@ -112,6 +114,18 @@ impl Skeleton {
             }
             None => Ok(Self { human_bones, ..self }),
         }
+    }
+
+    /// The same skeleton with the joint of each node of its file, each joint once.
+    pub(crate) fn in_file_order(self, joints: Vec<usize>) -> Self {
+        let is_same = joints.iter().copied().eq(0..self.joints.len());
+        Self { file_order: if is_same { Vec::new() } else { joints }, ..self }
+    }
+
+    /// The joints in the order of their file, in which a [`Selector`](crate::Selector) counts them.
+    pub(crate) fn file_order(&self) -> impl Iterator<Item = usize> {
+        let rest = if self.file_order.is_empty() { 0..self.joints.len() } else { 0..0 };
+        self.file_order.iter().copied().chain(rest)
     }
 
     /// The same skeleton with a joint that is given by its rest transform in place of a matrix.
@@ -152,6 +166,7 @@ impl Skeleton {
     }
 
     /// The joint of this name with the least index. Of several on one branch, it is the joint nearest to the root.
+    /// [`select_joint`](Self::select_joint) is for names that a person writes.
     pub fn find_joint(&self, name: &str) -> Option<usize> {
         self.joints.iter().position(|joint| joint.name.as_deref() == Some(name))
     }

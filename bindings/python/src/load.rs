@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps};
-use posse::import::{bvh, cocos, crowd, gltf, smpl};
+use posse::import::bvh::LoadOptions;
+use posse::import::{FileFormat, bvh, gltf, recognize, smpl};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
 /// The clips of all files in one library.
@@ -22,6 +23,8 @@ pub struct Collection {
     pub clips: Vec<Entry>,
     /// The faults that were repaired or passed over, each with its file.
     pub warnings: Vec<String>,
+    /// The options with which BVH files are read.
+    pub options: LoadOptions,
 }
 
 /// A skeleton of the collection.
@@ -61,11 +64,16 @@ impl Collection {
     ///
     /// # Errors
     /// The error of the skeleton, or of the first file that cannot be read or used, in the order of the paths.
-    pub fn load(paths: &[PathBuf], threads: usize, skeleton: Option<&Path>) -> Result<Self, Error> {
-        let mut collection = Self::default();
-        let rest = skeleton.map(|path| File::read(path, None)).transpose()?;
+    pub fn load(
+        paths: &[PathBuf],
+        options: LoadOptions,
+        skeleton: Option<&Path>,
+        threads: usize,
+    ) -> Result<Self, Error> {
+        let mut collection = Self { options, ..Self::default() };
+        let rest = skeleton.map(|path| File::read(path, &options, None)).transpose()?;
         let rest = rest.as_ref().map(|file| file.library.skeleton(file.skeleton));
-        for (index, file) in read_all(paths, threads, rest).into_iter().enumerate() {
+        for (index, file) in read_all(paths, &options, rest, threads).into_iter().enumerate() {
             collection.add(&paths[index], index, file?)?;
         }
         Ok(collection)
@@ -122,14 +130,19 @@ fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -
 }
 
 /// Reads all files, each on the next free thread.
-fn read_all(paths: &[PathBuf], threads: usize, rest: Option<&Skeleton>) -> Vec<Result<File, Error>> {
+fn read_all(
+    paths: &[PathBuf],
+    options: &LoadOptions,
+    rest: Option<&Skeleton>,
+    threads: usize,
+) -> Vec<Result<File, Error>> {
     let next = AtomicUsize::new(0);
     let files = Mutex::new(Vec::with_capacity(paths.len()));
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = paths.get(index) else { return };
-            let file = File::read(path, rest);
+            let file = File::read(path, options, rest);
             // A poisoned lock means that another thread has panicked, which the scope reports.
             if let Ok(mut files) = files.lock() {
                 files.push((index, file));
@@ -169,37 +182,45 @@ impl File {
     }
 
     /// Reads a glTF file, a BVH file or a file of SMPL, whose joints rest as those of `rest`.
-    pub fn read(path: &Path, rest: Option<&Skeleton>) -> Result<Self, Error> {
+    pub fn read(path: &Path, options: &LoadOptions, rest: Option<&Skeleton>) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
-        let mut library = Library::new();
-        if smpl::is_npz(&bytes) {
-            let asset = smpl::from_slice(&mut library, path, &bytes, rest)?;
-            let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-            return Ok(Self {
-                library,
-                skeleton: asset.skeleton,
-                nodes,
-                fps: Some(asset.fps),
-                warnings: asset.warnings,
-            });
-        }
-        if bvh::is_bvh(path, &bytes) {
-            let asset = bvh::from_slice(&mut library, path, &bytes)?;
-            let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-            // The frame time of a single frame may be 0 or negative.
-            let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
-            return Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings });
-        }
         let refused =
             |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, BVH or npz files", path.display())));
-        if crowd::is_crowd(&bytes) {
-            return refused("a crowd file, which has no clips of its own");
+        match recognize(path, &bytes)? {
+            FileFormat::Gltf => Self::read_gltf(path, &bytes),
+            FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
+            FileFormat::Smpl => Self::read_smpl(path, &bytes, rest),
+            FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
+            FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
         }
-        if cocos::is_clip(path, &bytes) {
-            return refused("a Cocos clip, which has no nodes");
-        }
+    }
+
+    fn read_gltf(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let mut library = Library::new();
         let folder = path.parent().unwrap_or(Path::new(""));
-        let asset = gltf::from_slice(&mut library, path, &bytes, Some(folder))?;
+        let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
         Ok(Self { library, skeleton: asset.skeleton, nodes: asset.joints, fps: None, warnings: asset.warnings })
+    }
+
+    fn read_smpl(path: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, rest)?;
+        let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
+        Ok(Self { library, skeleton, nodes, fps: Some(fps), warnings })
+    }
+
+    fn read_bvh(path: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let asset = bvh::from_slice_with(&mut library, path, bytes, options).map_err(|error| match error {
+            Error::Import { file, path, reason } => {
+                let needed = LoadOptions::NEEDS_FPS;
+                Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (input_fps=F)")) }
+            }
+            other => other,
+        })?;
+        let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
+        // The frame time of a single frame may be 0 or negative.
+        let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
+        Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings })
     }
 }

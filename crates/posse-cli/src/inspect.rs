@@ -12,10 +12,10 @@ use posse::{
 };
 use serde::Serialize;
 
-use crate::arguments::CompressArgs;
+use crate::arguments::{BvhArgs, CompressArgs};
 use crate::output;
 use crate::quality::{QualityReport, measured_fps, parse_ground};
-use crate::source::{NamedClip, Rig, SkeletonArgs, Source, target_path, target_property};
+use crate::source::{NamedClip, ReadOptions, Rig, SkeletonArgs, Source, target_path, target_property};
 
 /// The largest level that indents a line further.
 const MAX_INDENT: usize = 32;
@@ -28,6 +28,8 @@ pub struct Args {
     /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
+    #[command(flatten)]
+    bvh: BvhArgs,
     #[command(flatten)]
     skeleton: SkeletonArgs,
     /// Prints the joints too, each below its parent, with its rest translation.
@@ -58,8 +60,9 @@ pub struct Args {
 
 /// Runs `posse inspect`.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let rest = args.skeleton.read()?;
-    let source = Source::load(&args.file, args.rig.as_deref(), rest.as_ref().map(Rig::skeleton))?;
+    let rest = args.skeleton.read(args.bvh)?;
+    let options = ReadOptions { bvh: args.bvh, rest: rest.as_ref().map(Rig::skeleton) };
+    let source = Source::load(&args.file, args.rig.as_deref(), options)?;
     let compressed = args.compress.compress(&source.library)?;
     let mut summary = Summary::new(&source, compressed.as_ref());
     if args.quality {

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use posse::export::gltf::Document;
 use posse::{ClipId, Error, NamedAlignment, NamedClipReport, NamedLoss, NamedPair, NamedReport, NamedResampling};
 
+use crate::arguments::BvhArgs;
 use crate::output::{self, Output, check_folder, note};
 use crate::retarget_picture::PictureArgs;
 use crate::retargeting::{MapArgs, Retargeted};
-use crate::source::{Rig, SkeletonArgs, Source, find_clip};
+use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
 
 /// The length of the sides of the triangles of the built-in figure, in metres.
 const BODY_SIDE: f64 = 0.025;
@@ -23,9 +24,11 @@ pub struct Args {
     /// A .glb, .gltf, .vrm or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
     #[arg(long, value_name = "TARGET")]
     onto: PathBuf,
-    /// A clip, by name or by index. Can be given several times. Default: all clips.
-    #[arg(long, value_name = "NAME|INDEX")]
+    /// A clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Can be given several times. Default: all clips.
+    #[arg(long, value_name = "NAME|#INDEX")]
     clip: Vec<String>,
+    #[command(flatten)]
+    bvh: BvhArgs,
     #[command(flatten)]
     map: MapArgs,
     #[command(flatten)]
@@ -53,15 +56,16 @@ pub fn run(args: &Args) -> Result<(), Error> {
         check_folder(output)?;
     }
     args.picture.check()?;
-    let rest = args.skeleton.read()?;
-    let source = Source::load_nodes(&args.file, rest.as_ref().map(Rig::skeleton))?;
+    let rest = args.skeleton.read(args.bvh)?;
+    let options = ReadOptions { bvh: args.bvh.of_source(), rest: rest.as_ref().map(Rig::skeleton) };
+    let source = Source::load_nodes(&args.file, options)?;
     let clips = selected_clips(&source, &args.clip)?;
     if clips.is_empty() {
         return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));
     }
     let picture = args.picture.open(clips.len())?;
-    let rig = Rig::read(&args.onto)?;
-    let mut retargeted = Retargeted::new(source, &args.file, &rig, &clips, &args.map)?;
+    let rig = Rig::read(&args.onto, args.bvh)?;
+    let mut retargeted = Retargeted::new(source, &args.file, &rig, &clips, &args.map, args.bvh)?;
     let drawn = picture.as_ref().map(|picture| picture.draw(&mut retargeted, &args.file, &rig)).transpose()?;
     if let Some(output) = &args.output {
         args.write(&retargeted, &rig, output)?;

@@ -5,14 +5,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{DEFAULT_FPS, native_fps};
+use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
-use posse::import::{bvh, cocos, gltf, smpl};
+use posse::import::{FileFormat, bvh, cocos, gltf, recognize, smpl};
 use posse::{
     BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
     TargetPath, UnboundClip, Warning, demo,
 };
 
-use crate::arguments::check_limit;
+use crate::arguments::{BvhArgs, check_limit};
 use crate::output::{file_name, note};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
@@ -55,6 +56,43 @@ pub fn bvh_fps(frame_time: f64) -> Option<f64> {
     Some(1.0 / frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())
 }
 
+/// How the files of a command are read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadOptions<'a> {
+    /// The options of BVH files.
+    pub bvh: BvhArgs,
+    /// The skeleton whose rest positions the joints of files of SMPL have; `None` for an adult.
+    pub rest: Option<&'a Skeleton>,
+}
+
+impl From<BvhArgs> for ReadOptions<'_> {
+    fn from(bvh: BvhArgs) -> Self {
+        Self { bvh, rest: None }
+    }
+}
+
+/// The option `--skeleton`.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct SkeletonArgs {
+    /// Where the joints of an npz file of SMPL rest: a model file of SMPL (.npz with J, or with J_regressor and
+    /// v_template), or a .glb, .gltf or .bvh file with joints of these names that stand with the arms to the sides.
+    /// Default: the proportions of an adult, with a warning.
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
+}
+
+impl SkeletonArgs {
+    /// Reads the file, and prints its warnings to stderr.
+    pub fn read(&self, bvh: BvhArgs) -> Result<Option<Rig>, Error> {
+        let Some(path) = &self.skeleton else { return Ok(None) };
+        let mut rig = Rig::read(path, bvh)?;
+        for warning in std::mem::take(&mut rig.warnings) {
+            note(&format!("warning: {}: {warning}", path.display()));
+        }
+        Ok(Some(rig))
+    }
+}
+
 /// A clip with named targets, and the binding of its tracks.
 pub struct NamedClip {
     /// The clip with the names of its targets.
@@ -72,12 +110,11 @@ impl Source {
     /// Reads a file, and prints its warnings to stderr.
     ///
     /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of other
-    /// files are shared with the skeleton of the rig; without a rig, they animate their own skeleton. The joints of a
-    /// file of SMPL rest as those of `rest`.
-    pub fn load(file: &Path, rig: Option<&Path>, rest: Option<&Skeleton>) -> Result<Self, Error> {
-        let bytes = read(file)?;
-        let rig = rig.map(Rig::read).transpose()?;
-        Self::from_slice(file, &bytes, rig.as_ref(), rest, &mut note)
+    /// files are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
+    pub fn load<'a>(file: &Path, rig: Option<&Path>, options: impl Into<ReadOptions<'a>>) -> Result<Self, Error> {
+        let (bytes, options) = (read(file)?, options.into());
+        let rig = rig.map(|rig| Rig::read(rig, options.bvh)).transpose()?;
+        Self::from_slice(file, &bytes, rig.as_ref(), options, &mut note)
     }
 
     /// The same as [`load`](Self::load) for a file and a rig that have been read. Passes each warning to `report`.
@@ -85,38 +122,44 @@ impl Source {
         file: &Path,
         bytes: &[u8],
         rig: Option<&Rig>,
-        rest: Option<&Skeleton>,
+        options: ReadOptions,
         report: &mut Report,
     ) -> Result<Self, Error> {
-        if is_cocos(file, bytes) {
+        let format = recognize(file, bytes)?;
+        if format == FileFormat::CocosClip {
             return Self::import_cocos(file, bytes, rig, report);
         }
-        let source = Self::import_nodes(file, bytes, rest, report)?;
+        let source = Self::import_nodes(format, file, bytes, options, report)?;
         match rig {
             None => Ok(source),
             Some(rig) => source.share_with_rig(file, rig, report),
         }
     }
 
-    /// Reads a file with nodes, and prints its warnings to stderr. Fails for a Cocos clip.
-    pub fn load_nodes(file: &Path, rest: Option<&Skeleton>) -> Result<Self, Error> {
-        Self::import_nodes(file, &read_nodes(file)?, rest, &mut note)
+    /// Reads a file with joints, and prints its warnings to stderr. Fails for a Cocos clip.
+    pub fn load_nodes<'a>(file: &Path, options: impl Into<ReadOptions<'a>>) -> Result<Self, Error> {
+        Self::nodes_from_slice(file, &read(file)?, options, &mut note)
     }
 
-    /// A file with nodes in memory. Fails for a Cocos clip.
-    pub fn nodes_from_slice(
+    /// A file with joints in memory. Fails for a Cocos clip.
+    pub fn nodes_from_slice<'a>(
         file: &Path,
         bytes: &[u8],
-        rest: Option<&Skeleton>,
+        options: impl Into<ReadOptions<'a>>,
         report: &mut Report,
     ) -> Result<Self, Error> {
-        check_nodes(file, bytes)?;
-        Self::import_nodes(file, bytes, rest, report)
+        Self::import_nodes(recognize(file, bytes)?, file, bytes, options.into(), report)
     }
 
-    fn import_nodes(file: &Path, bytes: &[u8], rest: Option<&Skeleton>, report: &mut Report) -> Result<Self, Error> {
+    fn import_nodes(
+        format: FileFormat,
+        file: &Path,
+        bytes: &[u8],
+        options: ReadOptions,
+        report: &mut Report,
+    ) -> Result<Self, Error> {
         let mut library = Library::new();
-        let nodes = Nodes::import(&mut library, file, bytes, rest)?;
+        let nodes = Nodes::import(format, &mut library, file, bytes, options)?;
         let Nodes { skeleton, skins, joints, clips, own_fps, asset, warnings } = nodes;
         let source = Self::new(library, skeleton);
         let mut source = Self { file: file_name(file), clips, own_fps, skins, joints, asset, ..source };
@@ -233,7 +276,7 @@ impl Source {
     }
 }
 
-/// The parts of a library that a file with nodes becomes: a glTF file, a BVH file or a file of SMPL.
+/// The parts of a library that a file with joints becomes: a glTF file, a BVH file or a file of SMPL.
 pub struct Nodes {
     pub skeleton: SkeletonId,
     pub skins: Vec<SkinId>,
@@ -248,20 +291,57 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Imports a file. The joints of a file of SMPL rest as those of `rest`.
-    pub fn import(library: &mut Library, file: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Self, Error> {
-        let nodes = |library: &Library, skeleton, clips, own_fps, warnings| {
-            let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-            Self { skeleton, skins: Vec::new(), joints, clips, own_fps, asset: None, warnings }
-        };
-        if smpl::is_npz(bytes) {
-            let smpl::Asset { skeleton, clip, fps, warnings, .. } = smpl::from_slice(library, file, bytes, rest)?;
-            return Ok(nodes(library, skeleton, Vec::from_iter(clip), clip.map(|_| fps), warnings));
+    /// Imports a file of a format. Fails for formats without joints.
+    fn import(
+        format: FileFormat,
+        library: &mut Library,
+        file: &Path,
+        bytes: &[u8],
+        options: ReadOptions,
+    ) -> Result<Self, Error> {
+        match format {
+            FileFormat::Gltf => Self::import_gltf(library, file, bytes),
+            FileFormat::Bvh => Self::import_bvh(library, file, bytes, &options.bvh.options()),
+            FileFormat::Smpl => {
+                let asset = smpl::from_slice(library, file, bytes, options.rest)?;
+                let smpl::Asset { skeleton, clip, fps, warnings, .. } = asset;
+                Ok(Self::of_joints(library, skeleton, Vec::from_iter(clip), clip.map(|_| fps), warnings))
+            }
+            FileFormat::CocosClip => {
+                let file = file.display();
+                Err(Error::Usage(format!(
+                    "{file} is a Cocos clip, which has no nodes; a glTF, BVH or npz file is needed"
+                )))
+            }
+            FileFormat::Crowd => {
+                let file = file.display();
+                Err(Error::Usage(format!(
+                    "{file} is a crowd file, which has no nodes of its own; give it to `posse bake`, or with --crowd to the \
+                     commands that have this option"
+                )))
+            }
         }
-        if bvh::is_bvh(file, bytes) {
-            let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = bvh::from_slice(library, file, bytes)?;
-            return Ok(nodes(library, skeleton, vec![clip], bvh_fps(frame_time), warnings));
-        }
+    }
+
+    fn import_bvh(library: &mut Library, file: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
+        let asset = bvh::from_slice_with(library, file, bytes, options).map_err(with_bvh_options)?;
+        let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = asset;
+        Ok(Self::of_joints(library, skeleton, vec![clip], bvh_fps(frame_time), warnings))
+    }
+
+    /// The parts of a file of joints without skins.
+    fn of_joints(
+        library: &Library,
+        skeleton: SkeletonId,
+        clips: Vec<ClipId>,
+        own_fps: Option<f64>,
+        warnings: Vec<Warning>,
+    ) -> Self {
+        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+        Self { skeleton, skins: Vec::new(), joints, clips, own_fps, asset: None, warnings }
+    }
+
+    fn import_gltf(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
@@ -269,7 +349,18 @@ impl Nodes {
     }
 }
 
-/// A rig: the skeleton and the skins of a file with nodes, or of the built-in human. It is read once, and added to the
+/// An error of a BVH file, with the option that avoids it.
+pub fn with_bvh_options(error: Error) -> Error {
+    match error {
+        Error::Import { file, path, reason } => {
+            let needed = LoadOptions::NEEDS_FPS;
+            Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (--input-fps F)")) }
+        }
+        other => other,
+    }
+}
+
+/// A rig: the skeleton and the skins of a file with joints, or of the built-in human. It is read once, and added to the
 /// library of each file whose clips it gets.
 pub struct Rig {
     /// The path as it was given; `demo` for the built-in human.
@@ -286,13 +377,15 @@ pub struct Rig {
 
 impl Rig {
     /// Reads a rig. The name `demo` is that of the built-in human; a file of this name can be given as `./demo`.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path, bvh: BvhArgs) -> Result<Self, Error> {
         if path.as_os_str() == "demo" {
             return Self::demo();
         }
-        let bytes = read_nodes(path)?;
+        let bytes = read(path)?;
         let mut library = Library::new();
-        let Nodes { skeleton, skins, joints, asset, warnings, .. } = Nodes::import(&mut library, path, &bytes, None)?;
+        let format = recognize(path, &bytes)?;
+        let Nodes { skeleton, skins, joints, asset, warnings, .. } =
+            Nodes::import(format, &mut library, path, &bytes, bvh.into())?;
         Ok(Self {
             path: path.to_path_buf(),
             bytes: Some(bytes),
@@ -354,57 +447,17 @@ impl Rig {
     }
 }
 
-/// The option `--skeleton`.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub struct SkeletonArgs {
-    /// Where the joints of an npz file of SMPL rest: a model file of SMPL (.npz with J, or with J_regressor and
-    /// v_template), or a .glb, .gltf or .bvh file with joints of these names that stand with the arms to the sides.
-    /// Default: the proportions of an adult, with a warning.
-    #[arg(long, value_name = "FILE")]
-    pub skeleton: Option<PathBuf>,
-}
-
-impl SkeletonArgs {
-    /// Reads the file.
-    pub fn read(&self) -> Result<Option<Rig>, Error> {
-        let Some(path) = &self.skeleton else { return Ok(None) };
-        let mut rig = Rig::read(path)?;
-        for warning in std::mem::take(&mut rig.warnings) {
-            note(&format!("warning: {}: {warning}", path.display()));
-        }
-        Ok(Some(rig))
-    }
-}
-
-/// Finds a clip by its name, otherwise by its index. Without a name, returns the only clip, or `None` if there are no
-/// clips.
+/// The clip that a text selects. Without a text, the only clip, or `None` if there are no clips.
 pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
     match (wanted, source.clips.as_slice()) {
-        (Some(wanted), clips) => {
-            let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index).copied());
-            let clip = find_named(source, wanted).or_else(by_index);
-            let missing = || format!("there is no clip {wanted:?}; there are: {}", list_clips(source));
-            clip.map(Some).ok_or_else(|| Error::Usage(missing()))
-        }
+        (Some(wanted), clips) => source.library.select_clip(clips, wanted).map(Some),
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(*only)),
-        (None, _) => {
-            Err(Error::Usage(format!("the file has several clips; select one with --clip: {}", list_clips(source))))
+        (None, clips) => {
+            let list = source.library.clip_selector(clips).list();
+            Err(Error::Usage(format!("the file has several clips; select one with --clip: {list}")))
         }
     }
-}
-
-/// Finds a clip by its name.
-pub fn find_named(source: &Source, wanted: &str) -> Option<ClipId> {
-    source.clips.iter().copied().find(|&clip| source.library.clip(clip).name.as_deref() == Some(wanted))
-}
-
-/// The indexes and names of all clips, for messages.
-pub fn list_clips(source: &Source) -> String {
-    let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref().unwrap_or("unnamed");
-    let clips = source.clips.iter().enumerate();
-    let names: Vec<_> = clips.map(|(index, clip)| format!("{index} {}", name(clip))).collect();
-    if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
 /// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
@@ -431,29 +484,6 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
         return Err(Error::Io { file: file.to_path_buf(), source });
     }
     std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })
-}
-
-/// Reads the bytes of a file with nodes. Fails for a Cocos clip.
-fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
-    let bytes = read(file)?;
-    check_nodes(file, &bytes)?;
-    Ok(bytes)
-}
-
-/// Fails for a Cocos clip.
-fn check_nodes(file: &Path, bytes: &[u8]) -> Result<(), Error> {
-    if is_cocos(file, bytes) {
-        let file = file.display();
-        return Err(Error::Usage(format!(
-            "{file} is a Cocos clip, which has no nodes; a glTF, BVH or npz file is needed"
-        )));
-    }
-    Ok(())
-}
-
-/// Returns true for a Cocos clip, false for a file with nodes.
-fn is_cocos(file: &Path, bytes: &[u8]) -> bool {
-    !smpl::is_npz(bytes) && !bvh::is_bvh(file, bytes) && cocos::is_clip(file, bytes)
 }
 
 /// The path of the node of a target: `/` for the root.

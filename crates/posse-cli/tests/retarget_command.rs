@@ -419,7 +419,7 @@ fn faults_are_refused_with_their_place() {
         "walk.bvh: no joint has a partner in box.glb; name pairs of joints in a file",
     );
     let walk = |rest: &[&str], saying: &str| retarget(&[&onto("walk.bvh", "hero.glb"), rest].concat(), saying);
-    walk(&["--map", "bad.json"], "bad.json: joints.Hips: the target has no joint \"tail\"");
+    walk(&["--map", "bad.json"], "bad.json: joints.Hips: in the target, no joint is named \"tail\"");
     walk(&["--map", "nowhere.json"], "nowhere.json");
     walk(&["--clip", "run"], "there is no clip \"run\"; there are: 0 walk");
     walk(&["--reference", "run"], "--reference: there is no clip \"run\"; there are: 0 walk");

@@ -220,18 +220,19 @@ fn check_leader(
     Err(Fault::new(path, reason))
 }
 
-/// The clip of a name or an index in an asset.
+/// The clip that a text or an index selects in an asset.
 pub(super) fn find_clip(library: &Library, path: &JsonPath, wanted: &ClipName, asset: &Asset) -> Result<ClipId, Fault> {
-    let name = |clip: &&ClipId| library.clip(**clip).name.as_deref();
     let found = match wanted {
-        ClipName::Index(index) => asset.clips.get(*index),
-        ClipName::Name(wanted) => asset.clips.iter().find(|clip| name(clip) == Some(wanted)),
+        ClipName::Index(index) => library.select_clip(&asset.clips, &format!("#{index}")),
+        ClipName::Name(wanted) => library.select_clip(&asset.clips, wanted),
     };
-    found.copied().ok_or_else(|| {
-        let names: Vec<_> = asset.clips.iter().map(|clip| name(&clip).unwrap_or("unnamed")).collect();
-        let reason = format!("{} has no clip {wanted}; it has: {}", asset.file.display(), list_names(&names));
-        Fault::new(path.field("clip"), reason)
-    })
+    found.map_err(|error| Fault::new(path.field("clip"), format!("{}: {error}", asset.file.display())))
+}
+
+/// The joint that a text selects in an asset.
+pub(super) fn find_joint(library: &Library, path: &JsonPath, wanted: &str, asset: &Asset) -> Result<usize, Fault> {
+    let found = library.skeleton(asset.skeleton).select_joint(wanted);
+    found.map_err(|error| Fault::new(path, format!("{}: {error}", asset.file.display())))
 }
 
 fn fade(path: &JsonPath, name: &str, entry: FadeEntry) -> Result<Fade, Fault> {

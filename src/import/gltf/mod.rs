@@ -277,7 +277,7 @@ fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<Str
     let mut library = Library::new();
     let bones = nodes::read_human_bones(&mut reader, &hierarchy.joints);
     let skeleton = Skeleton::new(skeleton_name, joints, animations.properties(json)).map_err(in_model)?;
-    let skeleton = skeleton.with_human_bones(bones).map_err(in_model)?;
+    let skeleton = skeleton.with_human_bones(bones).map_err(in_model)?.in_file_order(hierarchy.joints.clone());
     charge_clips(&mut reader, &skeleton).map_err(in_file)?;
     let skeleton = library.add_skeleton(skeleton);
     let mut skins = Vec::with_capacity(document.skins.len());

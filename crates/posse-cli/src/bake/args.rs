@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
 
+use crate::arguments::{BvhArgs, parse_positive};
 use crate::bake::format::{FormatName, NpzLayout};
 use crate::bake::frames::FrameRange;
 use crate::bake::share::{ShardChoice, Share};
@@ -76,9 +77,11 @@ pub struct Args {
     /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30.
     #[arg(long, value_name = "F", value_parser = parse_positive)]
     pub fps: Option<f64>,
-    /// Only these clips of each file, by name or by index.
-    #[arg(long, value_name = "NAME|INDEX")]
+    /// Only these clips of each file: all of a NAME, one of them as NAME#K counted from 0, or #INDEX.
+    #[arg(long, value_name = "NAME|#INDEX")]
     pub clip: Vec<String>,
+    #[command(flatten)]
+    pub bvh: BvhArgs,
     /// The frames from A to B, both included, counted from 0; A: and :B are open. Frames of a BVH file are its own,
     /// whatever --fps is; other clips are counted at the rate of the bake.
     #[arg(long, value_name = "A:B", conflicts_with = "cuts", value_parser = FrameRange::from_str)]
@@ -90,8 +93,9 @@ pub struct Args {
     /// The arrays. Default: pos,quat.
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_kind)]
     pub arrays: Vec<ArrayKind>,
-    /// The joints written, in this order: a file with a name per line, or names. A text without a comma that names a
-    /// file is this file, even if a joint has the same name. Default: all, in the order of the file.
+    /// The joints written, in this order: a file with a name per line, or names. Of several joints of a name, the end of
+    /// a path such as Armature/Hips or NAME#K selects one; #INDEX is the index of the node. A text without a comma that
+    /// names a file is this file, even if a joint has the same name. Default: all, in the order of the file.
     #[arg(long, value_name = "FILE|A,B")]
     pub joints: Option<String>,
     /// A .glb, .gltf or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by name.
@@ -215,13 +219,4 @@ impl From<OrderName> for QuaternionOrder {
 
 fn parse_kind(name: &str) -> Result<ArrayKind, String> {
     name.trim().parse().map_err(|error: posse::Error| error.to_string())
-}
-
-/// Parses a number above 0 in the range of an `f32`.
-fn parse_positive(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(number) if number > 0.0 && number <= f64::from(f32::MAX) => Ok(number),
-        Ok(_) => Err("expected a number above 0, in the range of a 32-bit float".into()),
-        Err(error) => Err(error.to_string()),
-    }
 }

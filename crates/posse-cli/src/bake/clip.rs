@@ -1,6 +1,6 @@
 //! One clip: its arrays, its writer and its facts.
 
-use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, find_joints};
+use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest};
 use posse::{ChainId, Error, Library, SkeletonId};
 
 use crate::bake::facts::{Facts, SourceFacts, VERSION};
@@ -37,7 +37,7 @@ impl<'a> Rig<'a> {
         options: &Options,
     ) -> Result<Self, Error> {
         let joints = match &options.joints {
-            Some(names) => find_joints(library.skeleton(skeleton), names)?,
+            Some(names) => library.skeleton(skeleton).select_joints(names)?,
             None => nodes.to_vec(),
         };
         let Options { up, scale, quaternions, .. } = *options;

@@ -1,5 +1,6 @@
 //! A crowd file: an output per instance, and for usda a file that refers to all of them.
 
+use posse::import::FileFormat;
 use posse::import::crowd::{self, CrowdFile};
 use posse::{Crowd, Error, Layer, LayerTime, Library};
 use std::collections::HashSet;
@@ -7,7 +8,7 @@ use std::collections::HashSet;
 use crate::bake::clip::{ClipBake, FramedMotion, Rig};
 use crate::bake::format::{Character, Format, write_crowd};
 use crate::bake::frames::{ClipFrames, ClipPart, OwnRate};
-use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
+use crate::bake::inputs::{ClipFile, Contents, ListedClip, stem};
 use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
@@ -16,7 +17,7 @@ use crate::bake::sampler::Motion;
 
 /// Bakes the instances of a crowd file.
 pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
-    let source = file.source(Kind::Crowd)?;
+    let source = file.source(FileFormat::Crowd)?;
     let reference = reference_output(job.options, file);
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
@@ -71,7 +72,7 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
 
 /// The output that refers to those of all instances; `None` if the format has none.
 pub fn reference_output(options: &Options, file: &ClipFile) -> Option<String> {
-    let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
+    let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
     (is_crowd && options.format == Format::Usda).then(|| options.format.output(stem(&file.below)))
 }
 

@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use posse::bake::native_fps;
-use posse::import::bvh;
+use posse::import::{FileFormat, bvh};
 use posse::quality::FootLock;
 use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
 
 use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND};
 use crate::bake::frames::{ClipFrames, OwnRate};
-use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
+use crate::bake::inputs::{ClipFile, Contents, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::options::Options;
 use crate::bake::part::{Part, Turn};
@@ -17,7 +17,7 @@ use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::{Retargeted, SourceWarning};
-use crate::source::{self, Nodes, Source};
+use crate::source::{self, Nodes, ReadOptions, Source, with_bvh_options};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
@@ -37,8 +37,8 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
         return;
     }
     let result = match contents.kind {
-        Kind::Bvh if file.size >= STREAM_FROM && !needs_whole(job.options) => stream::bake(job, file, turn),
-        Kind::Crowd => crowd::bake(job, file, contents, turn),
+        FileFormat::Bvh if file.size >= STREAM_FROM && !needs_whole(job.options) => stream::bake(job, file, turn),
+        FileFormat::Crowd => crowd::bake(job, file, contents, turn),
         _ => bake_whole(job, file, contents, turn),
     };
     if let Err(fault) = result {
@@ -61,8 +61,9 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault>
             let Nodes { skeleton, joints, .. } = rig.add_to(&mut library)?;
             Loaded::without_clips(library, skeleton, joints)
         }
-        (None, Kind::Bvh) => {
-            let reader = bvh::Reader::open(&file.path)?;
+        (None, FileFormat::Bvh) => {
+            let options = job.options.bvh.options();
+            let reader = bvh::Reader::open_with(&file.path, &options).map_err(with_bvh_options)?;
             let mut library = Library::new();
             let skeleton = library.add_skeleton(reader.skeleton().clone());
             let nodes = (0..reader.skeleton().joints().len()).collect();
@@ -146,17 +147,18 @@ struct MirrorImage {
 impl Loaded {
     /// Imports a file, and binds its clips to the rig if there is one.
     fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
-        let rest = job.options.skeleton.as_ref().map(source::Rig::skeleton);
+        let read = ReadOptions { bvh: job.options.bvh, rest: job.options.skeleton.as_ref().map(source::Rig::skeleton) };
         let (source, warnings) = match (&job.options.rig, &job.options.retarget) {
             (Some(rig), Some(retargeter)) => {
-                let source = Source::nodes_from_slice(&file.path, bytes, rest, &mut |text| job.warn(text))?;
+                let read = ReadOptions { bvh: read.bvh.of_source(), ..read };
+                let source = Source::nodes_from_slice(&file.path, bytes, read, &mut |text| job.warn(text))?;
                 // All clips of the file are looked at together, so that the output of one is the same with others.
                 let clips = source.clips.clone();
                 let Retargeted { source, warnings, .. } = retargeter.retarget(source, &file.path, rig, &clips)?;
                 (source, warnings)
             }
             (rig, _) => {
-                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), rest, &mut |text| job.warn(text))?;
+                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), read, &mut |text| job.warn(text))?;
                 (source, Vec::new())
             }
         };

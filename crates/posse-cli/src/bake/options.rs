@@ -8,6 +8,7 @@ use posse::{Error, import};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::arguments::BvhArgs;
 use crate::bake::args::Args;
 use crate::bake::cut_list::CutList;
 use crate::bake::facts;
@@ -23,6 +24,8 @@ pub struct Options {
     pub fps: Option<f64>,
     /// The clips of each file, by name or index; empty for all.
     pub clips: Vec<String>,
+    /// The options of reading BVH files.
+    pub bvh: BvhArgs,
     /// The arrays, in the order of [`ArrayKind::ALL`].
     pub kinds: Vec<ArrayKind>,
     /// The names of the joints; `None` for all.
@@ -77,6 +80,10 @@ struct Normalised<'a> {
     fps: Option<f64>,
     arrays: Vec<&'static str>,
     joints: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_fps: Option<f64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    no_end_sites: bool,
     rig: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     skeleton: Option<Value>,
@@ -107,9 +114,10 @@ impl Options {
         }
         let mut warnings = Vec::new();
         let mut report = |text: &str| warnings.push(text.to_owned());
-        let rig = args.rig.as_deref().map(|rig| read_rig(rig, &mut report)).transpose()?;
-        let skeleton = args.skeleton.skeleton.as_deref().map(|path| read_rig(path, &mut report)).transpose()?;
-        let retarget = args.retarget.then(|| Retargeter::new(&args.map, &mut report)).transpose()?;
+        let rig = args.rig.as_deref().map(|rig| read_rig(rig, args.bvh, &mut report)).transpose()?;
+        let skeleton = args.skeleton.skeleton.as_deref();
+        let skeleton = skeleton.map(|path| read_rig(path, args.bvh, &mut report)).transpose()?;
+        let retarget = args.retarget.then(|| Retargeter::new(&args.map, args.bvh, &mut report)).transpose()?;
         let cuts = args.cuts.as_deref().map(CutList::read).transpose()?;
         if format == Format::Npz(NpzLayout::Mjlab) {
             warnings.push(NO_ROBOT.into());
@@ -132,6 +140,7 @@ impl Options {
         let mut options = Self {
             fps: args.fps,
             clips: args.clip.clone(),
+            bvh: args.bvh,
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
             frames: args.frame_range.unwrap_or_default(),
@@ -187,6 +196,8 @@ impl Options {
             fps: self.fps,
             arrays: self.kinds.iter().map(|kind| kind.name()).collect(),
             joints: self.joints.as_deref(),
+            input_fps: self.bvh.input_fps,
+            no_end_sites: self.bvh.no_end_sites,
             rig,
             skeleton,
             retarget,
@@ -242,7 +253,7 @@ impl JointNames {
                 let names = lines.trim_start_matches('\u{feff}').lines().map(str::trim);
                 names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
             }
-            None if is_like_path(text) => {
+            None if is_like_file(text) => {
                 return Err(Error::Usage(format!(
                     "--joints {text}: there is no such file; give a file with a name per line, or names with commas between them"
                 )));
@@ -266,17 +277,17 @@ impl JointNames {
     }
 }
 
-/// Returns true for a text without commas that is rather a path than the name of a joint.
-fn is_like_path(text: &str) -> bool {
+/// Returns true for a text without commas that is rather the name of a file than the name or path of a joint.
+fn is_like_file(text: &str) -> bool {
     let extension = Path::new(text).extension().unwrap_or_default();
     let is_known = || ["txt", "json", "csv", "list", "lst"].iter().any(|known| extension.eq_ignore_ascii_case(known));
-    !text.contains(',') && (text.contains(std::path::is_separator) || is_known())
+    !text.contains(',') && is_known()
 }
 
 /// Reads a rig. Fails if it cannot be used, because then no clip can be baked. Its warnings are reported once, and not
 /// with each file that is baked.
-fn read_rig(path: &Path, report: &mut Report) -> Result<Rig, Error> {
-    let mut rig = Rig::read(path)?;
+fn read_rig(path: &Path, bvh: BvhArgs, report: &mut Report) -> Result<Rig, Error> {
+    let mut rig = Rig::read(path, bvh)?;
     if rig.skeleton().joints().is_empty() {
         let rig = path.display();
         return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));

@@ -11,14 +11,14 @@ use posse::bake::last_frame;
 use posse::quality::{FootLock, GroundLevel, MotionQuality, Stance};
 use posse::{ChainId, Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
 
-use crate::arguments::{CompressArgs, SkinFormatChoice, check_limit, parse_seconds};
+use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, check_limit, parse_seconds};
 use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
 use crate::output::{self, Output, note};
 use crate::quality::{NO_FEET, measured_fps};
 use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
-use crate::source::{Rig, SkeletonArgs, Source, find_clip};
+use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
 use crate::threads::ThreadArgs;
 
 /// The end of `posse eval --help`: the output formats, and the format of crowd files.
@@ -69,7 +69,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "rig", "retarget", "skeleton", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock"]
+        conflicts_with_all = ["file", "rig", "retarget", "skeleton", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock", "input_fps", "no_end_sites"]
     )]
     crowd: Option<PathBuf>,
     /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos
@@ -88,9 +88,11 @@ pub struct Args {
     /// Holds feet in contact with the ground where they are, by inverse kinematics of the legs, as `posse bake` does.
     #[arg(long)]
     foot_lock: bool,
-    /// The clip, by name or by index. Not needed if there is only one.
-    #[arg(long, value_name = "NAME|INDEX")]
+    /// The clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Not needed if there is only one.
+    #[arg(long, value_name = "NAME|#INDEX")]
     clip: Option<String>,
+    #[command(flatten)]
+    bvh: BvhArgs,
     #[command(flatten)]
     times: TimeArgs,
     #[command(flatten)]
@@ -223,15 +225,15 @@ impl Args {
         if self.map.is_given() && !self.retarget {
             return Err(Error::Usage(OPTIONS_WITHOUT_RETARGET.into()));
         }
-        let rest = self.skeleton.read()?;
-        let rest = rest.as_ref().map(Rig::skeleton);
+        let rest = self.skeleton.read(self.bvh)?;
+        let options = ReadOptions { bvh: self.bvh, rest: rest.as_ref().map(Rig::skeleton) };
         let (Some(rig), true) = (&self.rig, self.retarget) else {
-            return Source::load(file, self.rig.as_deref(), rest);
+            return Source::load(file, self.rig.as_deref(), options);
         };
-        let source = Source::load_nodes(file, rest)?;
+        let source = Source::load_nodes(file, ReadOptions { bvh: self.bvh.of_source(), ..options })?;
         let clip = find_clip(&source, self.clip.as_deref())?;
         let clip = clip.ok_or_else(|| Error::Usage(format!("{} has no clips to retarget", file.display())))?;
-        Ok(Retargeted::new(source, file, &Rig::read(rig)?, &[clip], &self.map)?.source)
+        Ok(Retargeted::new(source, file, &Rig::read(rig, self.bvh)?, &[clip], &self.map, self.bvh)?.source)
     }
 }
 
