@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_content_of_a_file_decides_its_format_before_its_name() {
-        use FileFormat::{Bvh, CocosClip, Crowd, Gltf};
+        use FileFormat::{Bvh, CocosClip, Crowd, Gltf, Smpl};
         for (name, text, expected) in [
             ("a.txt", "\u{feff}\r\n hierarchy\nROOT", Bvh),
             ("a.fbx", "HIERARCHY", Bvh),
