@@ -125,8 +125,9 @@ pub fn recognize_head(file: &Path, head: &[u8]) -> Result<Option<FileFormat>, Er
     match unread {
         Some(found) => Err(found.error(file)),
         None => {
-            let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), BVH (.bvh), motion of SMPL (.npz), clip of Cocos Creator (.anim, .json) or \
-                          crowd file (.json), by its content or its name; check the file, or convert it to glTF or BVH";
+            let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), BVH (.bvh), motion of SMPL (.npz), clip of Cocos Creator \
+                          (.anim, .json) or crowd file (.json), by its content or its name; check the file, or convert \
+                          it to glTF or BVH";
             Err(Fault::new("file", reason).in_file(file))
         }
     }
