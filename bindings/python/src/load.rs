@@ -59,8 +59,8 @@ pub struct File {
 }
 
 impl Collection {
-    /// Reads files on up to this many threads. The result does not depend on the number. The joints of files of SMPL rest
-    /// as those of the file `skeleton`.
+    /// Reads files on up to this many threads. The result does not depend on the number. The joints of files of SMPL
+    /// rest as those of the file `skeleton`.
     ///
     /// # Errors
     /// The error of the skeleton, or of the first file that cannot be read or used, in the order of the paths.
