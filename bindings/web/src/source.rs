@@ -59,7 +59,7 @@ impl Source {
             FileFormat::CocosClip => return Self::read_cocos(file, bytes),
             FileFormat::Smpl => {
                 return Err(JsError::new(&format!(
-                    "{name} is a file of SMPL, which is not read here; `posse bake --format glb` makes a glTF file of it"
+                    "{name} is a file of SMPL, which is not read here; `posse bake --format glb` makes it glTF"
                 )));
             }
             FileFormat::Crowd => {
