@@ -130,7 +130,7 @@ export interface RetargetReport {
     name: string | null;
     exact: string[];
     constant: string[];
-    /** `error` is in radians for a rotation, a share of the rig's size for a translation. */
+    /** `error` is in radians for a rotation, a share of the rig's size for a translation, a number for weights. */
     resampled: { track: string; keys: number; error: number }[];
     dropped: { track: string; reason: string }[];
     lost_root_motion: { joint: string; reason: string } | null;

@@ -17,7 +17,9 @@ mod memory_budget;
 mod recognize;
 pub mod smpl;
 
+pub(crate) use fault::Fault;
 pub use fault::Warning;
-pub(crate) use fault::{Fault, list_names};
+
+pub(crate) use crate::model::list_names;
 pub(crate) use json::{JsonPath, parse as parse_json, without_mark};
 pub use recognize::{FileFormat, recognize, recognize_head};

@@ -55,26 +55,32 @@ pub struct File {
     pub nodes: Vec<usize>,
     /// The frame rate that the file states, if it has one.
     fps: Option<f64>,
+    /// The clips of which no track can be read.
+    left_out: Vec<ClipId>,
     pub warnings: Vec<Warning>,
 }
 
 impl Collection {
     /// Reads files on up to this many threads. The result does not depend on the number. The joints of files of SMPL
-    /// rest as those of the file `skeleton`.
+    /// rest as those of `rest`.
     ///
     /// # Errors
-    /// The error of the skeleton, or of the first file that cannot be read or used, in the order of the paths.
+    /// The error of the first file that cannot be read or used, in the order of the paths. If `strict`, a file with a
+    /// warning cannot be used.
     pub fn load(
         paths: &[PathBuf],
         options: LoadOptions,
-        skeleton: Option<&Path>,
+        rest: Option<&Skeleton>,
         threads: usize,
+        strict: bool,
     ) -> Result<Self, Error> {
         let mut collection = Self { options, ..Self::default() };
-        let rest = skeleton.map(|path| File::read(path, &options, None)).transpose()?;
-        let rest = rest.as_ref().map(|file| file.library.skeleton(file.skeleton));
         for (index, file) in read_all(paths, &options, rest, threads).into_iter().enumerate() {
-            collection.add(&paths[index], index, file?)?;
+            let file = file?;
+            if strict {
+                Warning::refuse(&paths[index], &file.warnings)?;
+            }
+            collection.add(&paths[index], index, file)?;
         }
         Ok(collection)
     }
@@ -86,14 +92,15 @@ impl Collection {
             None => self.add_rig(&file)?,
         };
         let skeleton = self.rigs[rig].skeleton;
-        for clip in file.library.clips() {
+        for id in file.library.clip_ids().filter(|id| !file.left_out.contains(id)) {
+            let clip = file.library.clip(id);
             let fps = file.fps.or_else(|| native_fps(clip)).unwrap_or(DEFAULT_FPS);
             let clip = self.library.add_clip(Clip { skeleton, ..clip.clone() })?;
             self.clips.push(Entry { clip, file: index, fps });
         }
         let name = path.display();
         self.warnings.extend(file.warnings.iter().map(|warning| format!("{name}: {warning}")));
-        if file.library.clips().is_empty() {
+        if file.library.clips().len() == file.left_out.len() {
             self.warnings.push(format!("{name}: it has no clips"));
         }
         Ok(())
@@ -119,7 +126,10 @@ impl Collection {
 
 /// Compares all of two skeletons but their names, which are those of the files.
 fn is_same(one: &Skeleton, other: &Skeleton) -> bool {
-    one.joints() == other.joints() && one.properties() == other.properties() && one.human_bones() == other.human_bones()
+    one.joints() == other.joints()
+        && one.properties() == other.properties()
+        && one.human_bones() == other.human_bones()
+        && one.expressions() == other.expressions()
 }
 
 fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -> bool {
@@ -178,7 +188,12 @@ impl File {
             return Err(Error::Usage("the built-in human has no skeleton".into()));
         };
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { library, skeleton, nodes, fps: None, warnings: Vec::new() })
+        Ok(Self { library, skeleton, nodes, fps: None, left_out: Vec::new(), warnings: Vec::new() })
+    }
+
+    /// The skeleton.
+    pub fn skeleton(&self) -> &Skeleton {
+        self.library.skeleton(self.skeleton)
     }
 
     /// Reads a glTF file, a BVH file or a file of SMPL, whose joints rest as those of `rest`.
@@ -199,14 +214,15 @@ impl File {
         let mut library = Library::new();
         let folder = path.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
-        Ok(Self { library, skeleton: asset.skeleton, nodes: asset.joints, fps: None, warnings: asset.warnings })
+        let gltf::Asset { skeleton, joints: nodes, left_out_clips: left_out, warnings, .. } = asset;
+        Ok(Self { library, skeleton, nodes, fps: None, left_out, warnings })
     }
 
     fn read_smpl(path: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Self, Error> {
         let mut library = Library::new();
         let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, rest)?;
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { library, skeleton, nodes, fps: Some(fps), warnings })
+        Ok(Self { library, skeleton, nodes, fps: Some(fps), left_out: Vec::new(), warnings })
     }
 
     fn read_bvh(path: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
@@ -221,6 +237,7 @@ impl File {
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
         // The frame time of a single frame may be 0 or negative.
         let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
-        Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings })
+        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
+        Ok(Self { library, skeleton, nodes, fps, left_out, warnings })
     }
 }

@@ -11,7 +11,7 @@ use posse::{
 use posse_render::{Arrangement, Bounds, Figure, Placement, Stage, crowd_bounds, gltf, tint};
 
 use crate::arguments::BvhArgs;
-use crate::output::note;
+use crate::output::{note, warn_of_file};
 use crate::source::{Source, load_crowd_file};
 
 /// The file name that selects the built-in rig.
@@ -192,9 +192,7 @@ impl DrawnCrowd {
 /// Reads the figure of a glTF file, and prints its warnings to stderr.
 fn load_figure(asset: &posse::import::gltf::Asset) -> Result<Figure, Error> {
     let (figure, warnings) = gltf::load(asset)?;
-    for warning in warnings {
-        note(&format!("warning: {}: {warning}", asset.file.display()));
-    }
+    warn_of_file(&asset.file, &warnings, &mut note)?;
     Ok(figure)
 }
 

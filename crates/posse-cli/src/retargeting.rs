@@ -328,11 +328,11 @@ impl Retargeted {
     ) -> Result<Self, Error> {
         let retargeter = Retargeter::new(args, bvh, &mut note)?;
         let mut made = retargeter.retarget(source, file, rig, clips)?;
-        made.source.warn(&rig.path, &rig.warnings, &mut note);
+        made.source.warn(&rig.path, &rig.warnings, &mut note)?;
         if let Some(error) = made.warnings.first().and_then(|warning| retargeter.strict_error(file, &warning.text)) {
             return Err(error);
         }
-        made.source.warn(file, made.warnings.iter().map(|warning| &warning.text), &mut note);
+        made.source.warn(file, made.warnings.iter().map(|warning| &warning.text), &mut note)?;
         Ok(made)
     }
 }

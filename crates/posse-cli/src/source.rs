@@ -14,7 +14,7 @@ use posse::{
 };
 
 use crate::arguments::{BvhArgs, check_limit};
-use crate::output::{file_name, note};
+use crate::output::{file_name, note, warn_of_file};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
 pub const MAX_CLIP_JOINTS: u64 = 1 << 24;
@@ -42,7 +42,7 @@ pub struct Source {
     pub named: Option<NamedClip>,
     /// The name of the file of `--rig`, without its folder.
     pub rig: Option<String>,
-    /// The clips none of whose tracks finds a node in the rig.
+    /// The clips that cannot be used: none of their tracks can be read, or finds a node in the rig.
     pub unbound_clips: Vec<ClipId>,
     /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
@@ -86,9 +86,7 @@ impl SkeletonArgs {
     pub fn read(&self, bvh: BvhArgs) -> Result<Option<Rig>, Error> {
         let Some(path) = &self.skeleton else { return Ok(None) };
         let mut rig = Rig::read(path, bvh)?;
-        for warning in std::mem::take(&mut rig.warnings) {
-            note(&format!("warning: {}: {warning}", path.display()));
-        }
+        warn_of_file(path, std::mem::take(&mut rig.warnings), &mut note)?;
         Ok(Some(rig))
     }
 }
@@ -161,19 +159,21 @@ impl Source {
         let mut library = Library::new();
         let nodes = Nodes::import(format, &mut library, file, bytes, options)?;
         let Nodes { skeleton, skins, joints, clips, own_fps, asset, warnings } = nodes;
-        let source = Self::new(library, skeleton);
+        let unbound_clips = asset.as_ref().map_or_else(Vec::new, |asset| asset.left_out_clips.clone());
+        let source = Self { unbound_clips, ..Self::new(library, skeleton) };
         let mut source = Self { file: file_name(file), clips, own_fps, skins, joints, asset, ..source };
-        source.warn(file, warnings, report);
+        source.warn(file, warnings, report)?;
         Ok(source)
     }
 
     /// Shares the clips of a file with the skeleton of another.
     fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut Report) -> Result<Self, Error> {
         let nodes = rig.add_to(&mut self.library)?;
-        self.warn(&rig.path, &rig.warnings, report);
+        self.warn(&rig.path, &rig.warnings, report)?;
         let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
         check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
         let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
+        self.unbound_clips.clear();
         for clip in &self.clips {
             let sharing = self.library.share_clip(*clip, nodes.skeleton)?;
             if sharing.tracks.iter().all(Option::is_none) {
@@ -186,7 +186,7 @@ impl Source {
         }
         let mut listed = HashSet::new();
         faults.retain(|fault| listed.insert(fault.clone()));
-        self.warn(file, faults, report);
+        self.warn(file, faults, report)?;
         if clips.is_empty() {
             let (file, rig) = (file.display(), rig.path.display());
             return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
@@ -226,13 +226,13 @@ impl Source {
             None => Self::without_joints()?,
             Some(rig) => Self::of_rig(rig, report)?,
         };
-        source.warn(file, warnings, report);
+        source.warn(file, warnings, report)?;
         let in_file =
             |error: Error| Error::Import { file: file.to_path_buf(), path: "clip".into(), reason: error.to_string() };
         let binding = source.library.bind(source.skeleton, &clip, PropertyTracks::All).map_err(in_file)?;
         // Without a rig, no track finds a node.
         let is_expected = |kind: &FaultKind| rig.is_none() && matches!(kind, FaultKind::NoNode { .. });
-        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report);
+        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report)?;
         source.file = file_name(file);
         source.clips = vec![binding.clip];
         source.named = Some(NamedClip { clip, tracks: binding.tracks });
@@ -245,7 +245,7 @@ impl Source {
         let mut library = Library::new();
         let Nodes { skeleton, skins, joints, asset, .. } = rig.add_to(&mut library)?;
         let mut source = Self { skins, joints, asset, ..Self::new(library, skeleton) };
-        source.warn(&rig.path, &rig.warnings, report);
+        source.warn(&rig.path, &rig.warnings, report)?;
         Ok(source)
     }
 
@@ -256,18 +256,34 @@ impl Source {
         Ok(Self::new(library, skeleton))
     }
 
-    /// Stores warnings, and reports them.
-    pub fn warn(&mut self, file: &Path, warnings: impl IntoIterator<Item = impl ToString>, report: &mut Report) {
-        for warning in warnings {
-            let warning = warning.to_string();
-            report(&format!("warning: {}: {warning}", file.display()));
-            self.warnings.push(warning);
-        }
+    /// Stores warnings, and reports them. With `--strict`, fails for the first.
+    pub fn warn(
+        &mut self,
+        file: &Path,
+        warnings: impl IntoIterator<Item = impl ToString>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let first = self.warnings.len();
+        self.warnings.extend(warnings.into_iter().map(|warning| warning.to_string()));
+        warn_of_file(file, &self.warnings[first..], report)
     }
 
     /// Returns true if the skeleton has nodes: always, except for a Cocos clip without a rig.
     pub fn has_nodes(&self) -> bool {
         self.named.is_none() || self.rig.is_some()
+    }
+
+    /// The clips that can be used, in the order of the file.
+    pub fn usable_clips(&self) -> Vec<ClipId> {
+        self.clips.iter().copied().filter(|clip| !self.unbound_clips.contains(clip)).collect()
+    }
+
+    /// The reason that a clip cannot be used.
+    pub fn unusable(&self) -> String {
+        match &self.rig {
+            Some(rig) => format!("no track finds a node of its name in {rig}; give a rig with the same joint names"),
+            None => "none of its tracks can be read; a warning names the reason".into(),
+        }
     }
 
     /// Removes the outputs that the skeleton does not have.
@@ -420,6 +436,11 @@ impl Rig {
         self.bytes.is_none()
     }
 
+    /// Returns true for a glTF file.
+    pub fn is_gltf(&self) -> bool {
+        self.asset.is_some()
+    }
+
     /// The name without its folder.
     pub fn name(&self) -> String {
         file_name(&self.path)
@@ -447,10 +468,18 @@ impl Rig {
     }
 }
 
-/// The clip that a text selects. Without a text, the only clip, or `None` if there are no clips.
+/// The clip that a text selects. Without a text, the only clip that can be used, or `None` if there is none. Fails for a
+/// clip that cannot be used.
 pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
-    match (wanted, source.clips.as_slice()) {
-        (Some(wanted), clips) => source.library.select_clip(clips, wanted).map(Some),
+    let usable = source.usable_clips();
+    match (wanted, usable.as_slice()) {
+        (Some(wanted), _) => {
+            let clip = source.library.select_clip(&source.clips, wanted)?;
+            match usable.contains(&clip) {
+                true => Ok(Some(clip)),
+                false => Err(Error::Usage(format!("clip {wanted}: {}", source.unusable()))),
+            }
+        }
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(*only)),
         (None, clips) => {
@@ -463,15 +492,11 @@ pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>
 /// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
 pub fn load_crowd_file(library: &mut Library, path: &Path) -> Result<CrowdFile, Error> {
     let file = crowd::load(library, path)?;
-    for warning in &file.warnings {
-        note(&format!("warning: {}: {warning}", path.display()));
-    }
+    warn_of_file(path, &file.warnings, &mut note)?;
     for (index, named) in file.files.iter().enumerate() {
         // A glTF file that is named twice is read once.
         if file.files[..index].iter().all(|other| other.name != named.name) {
-            for warning in &named.asset.warnings {
-                note(&format!("warning: {}: {warning}", named.asset.file.display()));
-            }
+            warn_of_file(&named.asset.file, &named.asset.warnings, &mut note)?;
         }
     }
     Ok(file)

@@ -38,7 +38,8 @@ class Library:
     >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
 
     Files are told apart by content. Files with equal skeletons share one, and clips of all files can be mixed in one call of
-    `states`. A fault that could be repaired is a `FileWarning`.
+    `states`. A fault that could be repaired, and a track, clip or skin that is left out, is a `FileWarning`; with `strict`, an
+    `Error`.
 
     `paths` name the files. `threads` is the number of threads that read them; by default the cores that this process may use.
 
@@ -57,12 +58,13 @@ class Library:
         threads: Optional[int] = None,
         input_fps: Optional[float] = None,
         end_sites: bool = True,
+        strict: bool = False,
         skeleton: Union[str, bytes, os.PathLike[str], os.PathLike[bytes], None] = None,
     ) -> None:
         files = tuple(os.fsdecode(path) for path in paths)
         rate = None if input_fps is None else float(input_fps)
         rest = None if skeleton is None else os.fsdecode(skeleton)
-        self._set_up(_posse.Library(files, _threads(threads), rate, end_sites, rest), files)
+        self._set_up(_posse.Library(files, _threads(threads), rate, end_sites, strict, rest), files)
         for message in self._native.warnings:
             warnings.warn(message, FileWarning, stacklevel=2)
 
@@ -71,8 +73,8 @@ class Library:
         self._files = files
         self._reports = reports
         self._layouts: tuple[Request, dict[int, _posse.Layout]] = (Request(()), {})
-        rigs = [self._layout(skeleton, Request(())) for skeleton in range(self._native.skeletons)]
-        names = [(tuple(rig.joint_names), tuple(rig.parents)) for rig in rigs]
+        rigs = [self._layout(skeleton, Request(("weights",))) for skeleton in range(self._native.skeletons)]
+        names = [(tuple(rig.joint_names), tuple(rig.parents), tuple(rig.weight_names)) for rig in rigs]
         self._clips = tuple(
             Clip(index, name, files[file], duration, fps, skeleton, *names[skeleton], self._native)
             for index, (name, file, duration, fps, skeleton) in enumerate(self._native.clips)
@@ -379,8 +381,9 @@ class Library:
         given = out.arrays if isinstance(out, Poses) else out
         arrays = new_arrays(shapes) if given is None else reused_arrays(shapes, given)
         self._native.fill(layouts, rows, list(arrays.values()), _threads(threads))
-        names, parents = layouts[0].joint_names, layouts[0].parents
-        return Poses(arrays, rows["times"], fps, tuple(names), tuple(parents))
+        first = layouts[0]
+        names, parents, weights = tuple(first.joint_names), tuple(first.parents), tuple(first.weight_names)
+        return Poses(arrays, rows["times"], fps, names, parents, weights)
 
 
 def _threads(threads: Optional[int]) -> int:

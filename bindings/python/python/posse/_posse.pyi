@@ -28,6 +28,8 @@ class Layout:
     def joint_names(self) -> list[str]: ...
     @property
     def parents(self) -> list[int]: ...
+    @property
+    def weight_names(self) -> list[str]: ...
     def has_shapes_of(self, other: Layout) -> bool: ...
 
 @final
@@ -35,7 +37,13 @@ class Library:
     """The clips of files, ready to be sampled. It does not change."""
 
     def __new__(
-        cls, paths: Sequence[str], threads: int, input_fps: Optional[float], end_sites: bool, skeleton: Optional[str]
+        cls,
+        paths: Sequence[str],
+        threads: int,
+        input_fps: Optional[float],
+        end_sites: bool,
+        strict: bool,
+        skeleton: Optional[str],
     ) -> Library: ...
     @property
     def clips(self) -> list[tuple[Optional[str], int, float, float, int]]: ...

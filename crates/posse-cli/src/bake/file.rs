@@ -7,7 +7,7 @@ use posse::import::{FileFormat, bvh};
 use posse::quality::FootLock;
 use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
 
-use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND};
+use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, UNREADABLE};
 use crate::bake::frames::{ClipFrames, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, ListedClip};
 use crate::bake::job::{Fault, Job};
@@ -127,7 +127,7 @@ struct Loaded {
     /// The joint of each node, in the order of the file.
     nodes: Vec<usize>,
     clips: Vec<ClipId>,
-    /// The clips that bind to no joint of the rig.
+    /// The clips of which no track can be read, or that bind to no joint of the rig.
     unbound: Vec<ClipId>,
     /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
     mirror_images: HashMap<usize, Result<MirrorImage, String>>,
@@ -153,7 +153,7 @@ impl Loaded {
                 let read = ReadOptions { bvh: read.bvh.of_source(), ..read };
                 let source = Source::nodes_from_slice(&file.path, bytes, read, &mut |text| job.warn(text))?;
                 // All clips of the file are looked at together, so that the output of one is the same with others.
-                let clips = source.clips.clone();
+                let clips = source.usable_clips();
                 let Retargeted { source, warnings, .. } = retargeter.retarget(source, &file.path, rig, &clips)?;
                 (source, warnings)
             }
@@ -206,7 +206,8 @@ impl Loaded {
     fn motion(&self, job: &Job, file: &ClipFile, listed: &ListedClip) -> Result<FramedMotion<'static>, Error> {
         let id = self.clips[listed.index];
         if self.unbound.contains(&id) {
-            return Err(Error::Usage(UNBOUND.into()));
+            let reason = if job.options.rig.is_some() { UNBOUND } else { UNREADABLE };
+            return Err(Error::Usage(reason.into()));
         }
         let image = match self.mirror_images.get(&listed.index) {
             _ if !listed.part.mirrored => None,
@@ -217,12 +218,12 @@ impl Loaded {
         // The frames of a mirror image are those of the clip.
         let clip = self.library.clip(id);
         let own = OwnRate { keys: self.fps.or_else(|| native_fps(clip)), has_frames: self.fps.is_some() };
-        let frames = ClipFrames::new(listed.part.range, job.options.fps, own, clip.duration())?;
+        let frames = ClipFrames::new(listed.part.range, job.options.frame_options(), own, clip.duration())?;
         job.warn_of_frames(file, listed, &frames);
         check_warnings(job, file, self.warnings.iter().filter(|warning| warning.clip == Some(id)))?;
         let about = self.warnings.iter().filter(|warning| warning.clip.is_none_or(|clip| clip == id));
         let of_image = image.into_iter().flat_map(|image| &image.warnings);
-        let texts = about.map(|warning| &warning.text).chain(of_image).chain(&frames.warning);
+        let texts = about.map(|warning| &warning.text).chain(of_image).chain(frames.warnings());
         let warnings = texts.cloned().collect();
         let motion = Motion::Clip(image.map_or(id, |image| image.clip));
         Ok(FramedMotion { motion, frames, warnings })

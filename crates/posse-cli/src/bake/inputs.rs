@@ -152,6 +152,8 @@ fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
         ["--rig", "name the files of their instances"]
     } else if !options.frames.is_whole() {
         ["--frame-range", "have a clock and no frames"]
+    } else if options.seconds.is_some() {
+        ["--range", "have ranges of their own"]
     } else if options.mirror {
         ["--mirror", "may blend several clips"]
     } else if let Some(option) = options.measuring() {

@@ -13,8 +13,9 @@ use crate::bake::args::Args;
 use crate::bake::cut_list::CutList;
 use crate::bake::facts;
 use crate::bake::format::{Format, NpzLayout};
-use crate::bake::frames::FrameRange;
+use crate::bake::frames::{FrameOptions, FrameRange};
 use crate::engine::EngineChoice;
+use crate::output::warn_of_file;
 use crate::retargeting::{ChoiceFile, OPTIONS_WITHOUT_RETARGET, Retargeter};
 use crate::source::{Report, Rig};
 
@@ -30,8 +31,12 @@ pub struct Options {
     pub kinds: Vec<ArrayKind>,
     /// The names of the joints; `None` for all.
     pub joints: Option<Vec<String>>,
+    /// The names of the morph weights; `None` for all.
+    pub morphs: Option<Vec<String>>,
     /// The frames of each clip, unless there are cuts.
     pub frames: FrameRange,
+    /// The part of each clip in seconds; `None` for all of it.
+    pub seconds: Option<[f64; 2]>,
     /// The pieces of clips; `None` for the clips of all inputs.
     pub cuts: Option<CutList>,
     /// The rig whose nodes the clips animate.
@@ -78,8 +83,12 @@ pub struct ReadFile {
 #[derive(Serialize)]
 struct Normalised<'a> {
     fps: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[f64; 2]>,
     arrays: Vec<&'static str>,
     joints: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    morphs: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input_fps: Option<f64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -98,13 +107,15 @@ struct Normalised<'a> {
     quaternions: &'static str,
     format: &'static str,
     layout: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bvh_order: Option<String>,
     engine: &'static str,
 }
 
 impl Options {
     /// Checks the arguments. Reads the files that they name.
     pub fn new(args: &Args) -> Result<Self, Error> {
-        let format = Format::new(args.format, args.layout)?;
+        let format = Format::new(args.format, args.layout, args.bvh_order)?;
         let kinds = format.kinds(&args.arrays)?;
         check_repeats(&args.arrays)?;
         let joints = args.joints.as_deref().map(JointNames::read).transpose()?;
@@ -143,7 +154,9 @@ impl Options {
             bvh: args.bvh,
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
+            morphs: morphs(args, &kinds)?,
             frames: args.frame_range.unwrap_or_default(),
+            seconds: args.range,
             cuts,
             rig,
             skeleton,
@@ -184,6 +197,12 @@ impl Options {
         value
     }
 
+    /// The options for the frames of a clip.
+    pub fn frame_options(&self) -> FrameOptions {
+        let keeps_end = matches!(self.format, Format::Glb | Format::Usda);
+        FrameOptions { fps: self.fps, seconds: self.seconds, keeps_end }
+    }
+
     /// The option for which the frames of a clip are measured, so that the whole file is read. `None` without one.
     pub fn measuring(&self) -> Option<&'static str> {
         let contact = self.kinds.contains(&ArrayKind::Contact);
@@ -194,8 +213,10 @@ impl Options {
     fn normalised(&self, [rig, skeleton]: [Option<Value>; 2], retarget: Option<Value>) -> Normalised<'_> {
         Normalised {
             fps: self.fps,
+            range: self.seconds,
             arrays: self.kinds.iter().map(|kind| kind.name()).collect(),
             joints: self.joints.as_deref(),
+            morphs: self.morphs.as_deref(),
             input_fps: self.bvh.input_fps,
             no_end_sites: self.bvh.no_end_sites,
             rig,
@@ -210,6 +231,10 @@ impl Options {
             layout: match self.format {
                 Format::Npz(NpzLayout::Plain) => Some("plain"),
                 Format::Npz(NpzLayout::Mjlab) => Some("mjlab"),
+                _ => None,
+            },
+            bvh_order: match self.format {
+                Format::Bvh(order) => Some(order.to_string()),
                 _ => None,
             },
             engine: match self.engine {
@@ -232,6 +257,17 @@ fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
         Some((_, kind)) => Err(Error::Usage(format!("--arrays repeats {}; list each array once", kind.name()))),
         None => Ok(()),
     }
+}
+
+/// The names of `--morphs`; `None` without the option.
+fn morphs(args: &Args, kinds: &[ArrayKind]) -> Result<Option<Vec<String>>, Error> {
+    if args.morphs.is_empty() {
+        return Ok(None);
+    }
+    if !kinds.contains(&ArrayKind::Weights) {
+        return Err(Error::Usage("--morphs selects morph weights: add weights to --arrays".into()));
+    }
+    Ok(Some(args.morphs.clone()))
 }
 
 /// The value of `--joints`.
@@ -292,9 +328,7 @@ fn read_rig(path: &Path, bvh: BvhArgs, report: &mut Report) -> Result<Rig, Error
         let rig = path.display();
         return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));
     }
-    for warning in std::mem::take(&mut rig.warnings) {
-        report(&format!("warning: {}: {warning}", path.display()));
-    }
+    warn_of_file(path, std::mem::take(&mut rig.warnings), report)?;
     Ok(rig)
 }
 

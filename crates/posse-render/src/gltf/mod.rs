@@ -134,6 +134,9 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
         let mut mover = Mover::Joint;
         if let Some(skin) = node.skin.map(|skin| skin.value()) {
             match asset.skins.get(skin) {
+                Some(id) if asset.left_out_skins.contains(id) => {
+                    reader.warn(format!("nodes[{index}].skin"), "the skin is left out; the mesh moves with its node")
+                }
                 Some(_) => mover = Mover::Skin(skin),
                 None => reader.warn(
                     format!("nodes[{index}].skin"),
