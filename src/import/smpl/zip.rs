@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
 use crate::import::Fault;
-use crate::import::fault::{list_names, shorten};
+use crate::import::fault::shorten;
 use crate::import::memory_budget::MemoryBudget;
+use crate::model::list_names;
 
 /// The first bytes of a member, and of the last record of a file.
 const MEMBER: &[u8] = b"PK\x03\x04";
@@ -97,7 +98,7 @@ impl Directory {
     /// The names of all members, for messages.
     pub fn list(&self) -> String {
         let names: Vec<String> = self.members.keys().map(|name| shorten(name.trim_end_matches(".npy"))).collect();
-        list_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
+        list_names(&names)
     }
 
     /// The content of a member of the file with these bytes; `None` if there is no such member.
