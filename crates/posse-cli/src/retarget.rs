@@ -202,12 +202,12 @@ fn print(report: &NamedReport, out: &mut impl Write) -> io::Result<()> {
     }
     match report.facing {
         Some(degrees) => {
-            writeln!(out, "up in the source is {}; its front is turned by {degrees:.1} degrees", report.source_up)?
+            writeln!(out, "up in the source is {}; its front is rotated by {degrees:.1} degrees", report.source_up)?
         }
-        None => writeln!(out, "up in the source is {}; its front is not turned", report.source_up)?,
+        None => writeln!(out, "up in the source is {}; its front is not rotated", report.source_up)?,
     }
-    for NamedAlignment { source, target, degrees } in &report.aligned {
-        writeln!(out, "  {source} turned by {degrees:.1} degrees to point as {target}")?;
+    for NamedAlignment { source, target, degrees, reason } in &report.aligned {
+        writeln!(out, "  {source} rotated by {degrees:.1} degrees {}", reason.describe(target))?;
     }
     for (side, names) in [("source", &report.source_without_partner), ("target", &report.target_without_partner)] {
         if !names.is_empty() {

@@ -488,6 +488,33 @@ fn a_human_without_names_has_roles_by_structure() {
 }
 
 #[test]
+fn an_end_that_is_written_as_a_joint_is_no_head() {
+    let with_end = |name: &str, place: [f64; 3]| {
+        let mut joints = human(|_, place| place, |_| None).joints().to_vec();
+        for (parent, place, suffix) in [(13, [0.19, 0.0, 0.0], ""), (23, place, "_end")] {
+            let rest = Transform { translation: DVec3::from(place), ..Transform::default() };
+            joints.push(Joint {
+                name: Some(format!("{name}{suffix}")),
+                parent: Some(parent),
+                rest,
+                ..Joint::default()
+            });
+        }
+        roles(&Skeleton::new(None, joints, Vec::new()).unwrap()).of_joint
+    };
+    let role = |name: &str, place: [f64; 3]| {
+        let found = with_end(name, place);
+        let head = found.iter().position(|role| role.as_deref() == Some("head")).unwrap();
+        assert_eq!(found[12].as_deref(), Some("neck"));
+        head
+    };
+    assert_eq!(role("x_end_jnt", [0.0; 3]), 13);
+    // A joint that moves something, or that no name calls an end, is the last one of the neck.
+    assert_eq!(role("x_end_jnt", [0.0, 0.1, 0.0]), 23);
+    assert_eq!(role("x_jnt", [0.0; 3]), 23);
+}
+
+#[test]
 fn a_zero_pose_along_one_axis_has_roles_by_structure_with_words_for_the_sides() {
     // As in LAFAN1, all bones point along +X, and only the first offsets of limbs tell left from right.
     let along = |index: usize, place: DVec3| match index {

@@ -107,11 +107,12 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = job.engines.open(&loaded.library)?;
     let bake = ClipBake { chains: chains.as_deref(), job, file, turn, rig, source: &source };
+    let mut warned = HashSet::new();
     for clip in clips {
         if job.is_stopped() {
             return Ok(());
         }
-        let motion = loaded.motion(job, file, clip).map_err(Fault::from);
+        let motion = loaded.motion(job, file, clip, &mut warned).map_err(Fault::from);
         let baked = motion.and_then(|motion| bake.bake(clip, &motion, &mut sampler));
         if let Err(fault) = baked {
             job.fail(file, Some(&clip.name), fault);
@@ -162,7 +163,7 @@ impl Loaded {
                 (source, Vec::new())
             }
         };
-        check_warnings(job, file, warnings.iter().filter(|warning| warning.clip.is_none()))?;
+        check_warnings(job, file, warnings.iter().filter(|warning| warning.clip.is_none()), true)?;
         let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, own_fps: fps, .. } = source;
         Ok(Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps, warnings })
     }
@@ -189,8 +190,12 @@ impl Loaded {
                 let clip = made.clips.first().ok_or("it has no mirror image")?;
                 let remarks = made.remarks.iter().map(|remark| map.describe(&self.library, remark));
                 let dropped = clip.dropped.iter().map(|track| map.describe_dropped(&self.library, track));
-                let warnings = remarks.chain(dropped).map(|warning| format!("mirror image: {warning}")).collect();
-                Ok(MirrorImage { clip: clip.clip, warnings })
+                let warnings = remarks.chain(dropped).map(|warning| format!("mirror image: {warning}"));
+                let warnings: Vec<String> = warnings.collect();
+                match warnings.iter().find_map(|warning| strict_error(job, file, warning)) {
+                    Some(error) => Err(error.to_string()),
+                    None => Ok(MirrorImage { clip: clip.clip, warnings }),
+                }
             });
             for warning in image.iter().flat_map(|image| &image.warnings) {
                 if known.insert(warning.clone()) {
@@ -202,8 +207,15 @@ impl Loaded {
         Ok(())
     }
 
-    /// A clip or its mirror image, with what of it is baked. Prints the warnings that are about this clip alone.
-    fn motion(&self, job: &Job, file: &ClipFile, listed: &ListedClip) -> Result<FramedMotion<'static>, Error> {
+    /// A clip or its mirror image, with what of it is baked. Prints the warnings that are about this clip alone, unless
+    /// another piece of it came before.
+    fn motion(
+        &self,
+        job: &Job,
+        file: &ClipFile,
+        listed: &ListedClip,
+        warned: &mut HashSet<ClipId>,
+    ) -> Result<FramedMotion<'static>, Error> {
         let id = self.clips[listed.index];
         if self.unbound.contains(&id) {
             let reason = if job.options.rig.is_some() { UNBOUND } else { UNREADABLE };
@@ -220,7 +232,8 @@ impl Loaded {
         let own = OwnRate { keys: self.fps.or_else(|| native_fps(clip)), has_frames: self.fps.is_some() };
         let frames = ClipFrames::new(listed.part.range, job.options.frame_options(), own, clip.duration())?;
         job.warn_of_frames(file, listed, &frames);
-        check_warnings(job, file, self.warnings.iter().filter(|warning| warning.clip == Some(id)))?;
+        let of_clip = self.warnings.iter().filter(|warning| warning.clip == Some(id));
+        check_warnings(job, file, of_clip, warned.insert(id))?;
         let about = self.warnings.iter().filter(|warning| warning.clip.is_none_or(|clip| clip == id));
         let of_image = image.into_iter().flat_map(|image| &image.warnings);
         let texts = about.map(|warning| &warning.text).chain(of_image).chain(frames.warnings());
@@ -230,17 +243,25 @@ impl Loaded {
     }
 }
 
-/// Prints warnings about a retargeting, or fails for them with `--strict-retarget`.
+/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new.
 fn check_warnings<'a>(
     job: &Job,
     file: &ClipFile,
     warnings: impl Iterator<Item = &'a SourceWarning>,
+    are_new: bool,
 ) -> Result<(), Error> {
     for SourceWarning { text, .. } in warnings {
-        if let Some(error) = job.options.retarget.as_ref().and_then(|options| options.strict_error(&file.path, text)) {
+        if let Some(error) = strict_error(job, file, text) {
             return Err(error);
         }
-        job.warn(&format!("warning: {}: {text}", file.path.display()));
+        if are_new {
+            job.warn(&format!("warning: {}: {text}", file.path.display()));
+        }
     }
     Ok(())
+}
+
+/// The error that `--strict-retarget` makes of a warning.
+fn strict_error(job: &Job, file: &ClipFile, warning: &str) -> Option<Error> {
+    job.options.retarget.as_ref().and_then(|options| options.strict_error(&file.path, warning))
 }
