@@ -69,7 +69,7 @@ impl Collection {
         let reference = PoseChoice::new("reference", &request.reference, &of_poses)?;
         let target_pose = PoseChoice::new("target_pose", &request.target_pose, &of_poses)?;
         let File { library, skeleton, nodes, warnings, .. } = match &request.rig {
-            Some(path) => File::read(path, &self.options)?,
+            Some(path) => File::read(path, &self.options, None)?,
             None => File::demo()?,
         };
         let name = request.rig.as_ref().map_or_else(|| "the built-in human".into(), |path| path.display().to_string());
@@ -255,7 +255,7 @@ impl PoseFile {
     /// for a time that is no finite number.
     fn read(argument: &str, text: &str, options: &LoadOptions) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
-        let file = File::read(Path::new(path), options)?;
+        let file = File::read(Path::new(path), options, None)?;
         let clips: Vec<ClipId> = file.library.clip_ids().collect();
         let selector = file.library.clip_selector(&clips);
         // The name of a clip may contain `@`.

@@ -17,7 +17,7 @@ use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::{Retargeted, SourceWarning};
-use crate::source::{Nodes, Source, bvh_fps, with_bvh_options};
+use crate::source::{self, Nodes, ReadOptions, Source, with_bvh_options};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
@@ -132,7 +132,7 @@ struct Loaded {
     unbound: Vec<ClipId>,
     /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
     mirror_images: HashMap<usize, Result<MirrorImage, String>>,
-    /// The frame rate of a BVH file.
+    /// The frame rate that a BVH file or a file of SMPL states.
     fps: Option<f64>,
     /// The warnings about the retargeting.
     warnings: Vec<SourceWarning>,
@@ -148,24 +148,23 @@ struct MirrorImage {
 impl Loaded {
     /// Imports a file, and binds its clips to the rig if there is one.
     fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
+        let read = ReadOptions { bvh: job.options.bvh, rest: job.options.skeleton.as_ref().map(source::Rig::skeleton) };
         let (source, warnings) = match (&job.options.rig, &job.options.retarget) {
             (Some(rig), Some(retargeter)) => {
-                let bvh = job.options.bvh.of_source();
-                let source = Source::nodes_from_slice(&file.path, bytes, bvh, &mut |text| job.warn(text))?;
+                let read = ReadOptions { bvh: read.bvh.of_source(), ..read };
+                let source = Source::nodes_from_slice(&file.path, bytes, read, &mut |text| job.warn(text))?;
                 // All clips of the file are looked at together, so that the output of one is the same with others.
                 let clips = source.usable_clips();
                 let Retargeted { source, warnings, .. } = retargeter.retarget(source, &file.path, rig, &clips)?;
                 (source, warnings)
             }
             (rig, _) => {
-                let bvh = job.options.bvh;
-                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), bvh, &mut |text| job.warn(text))?;
+                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), read, &mut |text| job.warn(text))?;
                 (source, Vec::new())
             }
         };
         check_warnings(job, file, warnings.iter().filter(|warning| warning.clip.is_none()), true)?;
-        let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, frame_time, .. } = source;
-        let fps = frame_time.and_then(bvh_fps);
+        let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, own_fps: fps, .. } = source;
         Ok(Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps, warnings })
     }
 
