@@ -168,7 +168,10 @@ impl<'a> Selector<'a> {
                 (.., Some(file)) => format!("#{at} of {file}"),
                 _ => format!("#{at}"),
             };
-            format!("{text}#{number} ({place})")
+            // `NAME#K` may be the name of another one.
+            let of_name = format!("{text}#{number}");
+            let is_own = *self.positions(&of_name) == [at];
+            format!("{} ({place})", if is_own { of_name } else { format!("#{at}") })
         };
         let mut lines: Vec<String> = positions.iter().enumerate().take(MAX_LISTED_ITEMS).map(line).collect();
         if positions.len() > lines.len() {
@@ -462,6 +465,10 @@ mod tests {
         );
         assert_eq!(error("Hand#3"), "there is no joint \"Hand#3\"; those of the name \"Hand\" end at Hand#2");
         assert_eq!(error("#4"), "there is no joint \"#4\"; there are 4, numbered from #0");
+        // Each text selects what it stands for.
+        let clips = Selector::of_clips(["go", "go", "go#0"].map(Some));
+        let expected = "2 clips are named \"go\"; write which one: #0 (#0), go#1 (#1)";
+        assert_eq!(clips.one("go").unwrap_err().to_string(), expected);
         let clips = Selector::of_clips([Some("go"), None, Some("go")]).with_files(vec!["a.glb", "a.glb", "b.glb"]);
         assert_eq!(
             clips.one("go").unwrap_err().to_string(),
