@@ -142,7 +142,8 @@ impl Skeleton {
     ///
     /// # Errors
     /// [`Error::Skeleton`] if a parent does not come before its child, a number is not finite or beyond the range of an
-    /// `f32`, a rotation is zero, or there are names of morph targets, but not one per weight; [`Error::Usage`] if a property has no numbers, or is a rotation without 4 numbers.
+    /// `f32`, a rotation is zero, or there are names of morph targets, but not one per weight; [`Error::Usage`] if a
+    /// property has no numbers, or is a rotation without 4 numbers.
     pub fn new(name: Option<String>, joints: Vec<Joint>, properties: Vec<Property>) -> Result<Self, Error> {
         for (index, joint) in joints.iter().enumerate() {
             let fault = |reason: &str| Err(Error::Skeleton { joint: index, reason: reason.into() });

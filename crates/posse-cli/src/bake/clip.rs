@@ -136,8 +136,8 @@ impl<'a> Rig<'a> {
     }
 }
 
-/// The nodes of an output: those of the file, and for formats with nodes the joints, too, that are no nodes of the file,
-/// but carry the translations of some.
+/// The nodes of an output: those of the file; for formats with nodes, also the joints that are no nodes of the file, but
+/// carry translations of nodes.
 fn all_nodes<'a>(options: &Options, skeleton: &Skeleton, nodes: &'a [usize]) -> Cow<'a, [usize]> {
     let count = skeleton.joints().len();
     if nodes.len() == count || !options.format.has_nodes() {
