@@ -38,6 +38,8 @@ pub struct ArrayLayout {
     joints: Vec<usize>,
     parents: Vec<Option<usize>>,
     feet: Vec<Foot>,
+    /// The joint with the translation of each joint.
+    pub(super) translations: Vec<usize>,
     /// True for joints that are roots of the skeleton.
     pub(super) roots: Vec<bool>,
     pub(super) space: Space,
@@ -75,6 +77,7 @@ impl ArrayLayout {
         let model = model.ok_or_else(missing)?;
         check(model, nodes, request)?;
         let joints = request.joints.clone();
+        let translations = translations(model, &joints);
         let skins = consecutive_ranges(library.skins_of(skeleton).map(|(_, skin)| skin.joints.len()));
         let weight_ranges = model.weight_ranges();
         let weights: Vec<usize> = nodes.iter().flat_map(|&node| weight_ranges[node].clone()).collect();
@@ -100,7 +103,8 @@ impl ArrayLayout {
             arrays: arrays(&request.kinds, joints.len(), &skins, widths),
             feet,
             parents: parents(model, &joints),
-            roots: joints.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
+            roots: translations.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
+            translations,
             space: Space { up: request.up, scale: request.scale, order: request.quaternions },
             chain: RotationChain::new(model, rotated),
             numbers: OutputLayout::new(counts, outputs),
@@ -243,6 +247,17 @@ fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [u
         }
     }
     arrays
+}
+
+/// For each joint the joint with its translation: itself, or the joint above that carries it and is not among the joints.
+fn translations(skeleton: &Skeleton, joints: &[usize]) -> Vec<usize> {
+    let mut is_listed = vec![false; skeleton.joints().len()];
+    joints.iter().for_each(|&joint| is_listed[joint] = true);
+    let of_joint = |&joint: &usize| match skeleton.translation_joint(joint) {
+        carrier if is_listed[carrier] => joint,
+        carrier => carrier,
+    };
+    joints.iter().map(of_joint).collect()
 }
 
 /// For each joint its nearest ancestor among the joints.

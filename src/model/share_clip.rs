@@ -67,7 +67,7 @@ fn target_name(skeleton: &Skeleton, target: Target) -> Option<String> {
         | Target::Rotation(joint)
         | Target::Scale(joint)
         | Target::EulerAngles(joint)
-        | Target::Weights(joint) => skeleton.joints()[joint].name.clone(),
+        | Target::Weights(joint) => skeleton.joints()[skeleton.node_joint(joint)].name.clone(),
     }
 }
 
@@ -129,6 +129,17 @@ impl<'a> Matches<'a> {
         }
     }
 
+    /// The match of the translation of a joint, which another joint may carry, and a remark.
+    fn translation(&self, joint: usize) -> (Option<usize>, Option<SharingFaultKind>) {
+        let node = self.from.node_joint(joint);
+        match self.joints[node] {
+            (Some(found), kind) if self.to.translation_joint(found) != found => {
+                (Some(self.to.translation_joint(found)), kind)
+            }
+            _ => self.joint(node),
+        }
+    }
+
     /// The match of a track.
     fn track(&self, track: &Track) -> Result<Match, Error> {
         let of_target = |target: Option<Target>, kind| {
@@ -140,7 +151,10 @@ impl<'a> Matches<'a> {
             of_target(found.map(target), kind)
         };
         Ok(match track.target {
-            Target::Translation(index) => joint(index, Target::Translation),
+            Target::Translation(index) => {
+                let (found, kind) = self.translation(index);
+                of_target(found.map(Target::Translation), kind)
+            }
             Target::Rotation(index) => joint(index, Target::Rotation),
             Target::Scale(index) => joint(index, Target::Scale),
             Target::EulerAngles(index) => joint(index, Target::EulerAngles),
@@ -194,11 +208,11 @@ fn number_paths<'a>(
 ) -> Vec<usize> {
     let mut siblings: HashMap<(Option<usize>, Option<&str>), usize> = HashMap::new();
     let mut numbers: Vec<usize> = Vec::with_capacity(skeleton.joints().len());
-    for joint in skeleton.joints() {
-        let name = joint.name.as_deref();
-        let sibling = siblings.entry((joint.parent, name)).or_default();
+    for (index, joint) in skeleton.joints().iter().enumerate() {
+        let (name, parent) = (joint.name.as_deref(), skeleton.parent_node(index));
+        let sibling = siblings.entry((parent, name)).or_default();
         let next = paths.len();
-        numbers.push(*paths.entry((joint.parent.map(|parent| numbers[parent]), name, *sibling)).or_insert(next));
+        numbers.push(*paths.entry((parent.map(|parent| numbers[parent]), name, *sibling)).or_insert(next));
         *sibling += 1;
     }
     numbers

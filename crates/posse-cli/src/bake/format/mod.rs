@@ -218,6 +218,11 @@ impl Format {
         self == Self::Parquet
     }
 
+    /// True if outputs have the nodes of the skeleton, and not arrays alone.
+    pub fn has_nodes(self) -> bool {
+        matches!(self, Self::Glb | Self::Usda | Self::Bvh(_) | Self::Vrma)
+    }
+
     /// True if the writer needs the arrays of all joints, whichever are written: a joint that is left out moves the
     /// joints below it.
     pub fn needs_all_joints(self) -> bool {
