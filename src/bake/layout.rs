@@ -1,5 +1,6 @@
 //! The arrays of a skeleton: names, shapes, the numbers of a pose that each of them holds, and their space.
 
+use std::collections::HashMap;
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::Range;
 
@@ -132,16 +133,19 @@ impl ArrayLayout {
         for (range, joint) in joints {
             range.enumerate().for_each(|(index, weight)| morphs[weight] = joint.morph_name(index));
         }
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, (name, &weight)) in self.weight_names.iter().zip(&self.weights).enumerate() {
+            let name = name.as_str();
+            let morph = morphs[weight].filter(|morph| *morph != name);
+            std::iter::once(name).chain(morph).for_each(|name| places.entry(name).or_default().push(place));
+        }
         let mut selected = Vec::with_capacity(names.len());
         for name in names.iter().map(AsRef::as_ref) {
-            let before = selected.len();
-            let is_wanted =
-                |place: &usize| self.weight_names[*place] == name || morphs[self.weights[*place]] == Some(name);
-            selected.extend((0..self.weights.len()).filter(is_wanted));
-            if selected.len() == before {
+            let Some(found) = places.get(name) else {
                 let known = list_names(&self.weight_names);
                 return Err(Error::Usage(format!("there is no morph target {name:?}; there are: {known}")));
-            }
+            };
+            selected.extend_from_slice(found);
         }
         let mut is_selected = vec![false; self.weights.len()];
         if let Some(&place) = selected.iter().find(|&&place| std::mem::replace(&mut is_selected[place], true)) {

@@ -85,6 +85,8 @@ pub struct VrmAnimation<'a> {
     hips: usize,
     /// The first joint whose translation was left out.
     stretched: Option<usize>,
+    /// The first expression with a weight, which was left out.
+    expression: Option<&'a str>,
     before: Vec<DQuat>,
     placed: Vec<Placed>,
     local: Vec<Placed>,
@@ -135,7 +137,7 @@ impl<'a> VrmAnimation<'a> {
         let skeleton = skeleton.with_human_bones(bones.collect())?;
         let before = vec![DQuat::IDENTITY; zero.joints.len()];
         let (placed, local) = (Vec::new(), Vec::new());
-        Ok(Self { source, skeleton, zero, upright, hips, stretched: None, before, placed, local })
+        Ok(Self { source, skeleton, zero, upright, hips, stretched: None, expression: None, before, placed, local })
     }
 
     /// The skeleton of the file: the bones in T-pose, with their roles.
@@ -147,6 +149,12 @@ impl<'a> VrmAnimation<'a> {
     /// source, `pose` gets those of [`skeleton`](Self::skeleton). Rotations are in the hemisphere of those of the call
     /// before.
     pub fn pose(&mut self, local: &[Transform], pose: &mut Vec<Transform>) {
+        if self.expression.is_none() {
+            let weight = |driver: usize| local.get(driver).map_or(0.0, |driver| driver.translation.x);
+            let mut expressions = self.source.expressions().iter();
+            let found = expressions.find(|expression| expression.driver.is_some_and(|driver| weight(driver) > 0.0));
+            self.expression = found.map(|expression| expression.name.as_str());
+        }
         place(self.source, local, &mut self.placed);
         for placed in &mut self.placed {
             let Placed { place, rotation } = *placed;
@@ -175,6 +183,9 @@ impl<'a> VrmAnimation<'a> {
             notes.push(format!(
                 "VRM animations move the hips only; other bones that move, such as {name}, keep their place"
             ));
+        }
+        if let Some(name) = self.expression {
+            notes.push(format!("expressions, such as {name}, are left out: the file has bones alone"));
         }
         let height = self.zero.offsets[self.hips].y;
         if height > MAX_HIPS {
@@ -303,6 +314,7 @@ fn t_pose(source: &Skeleton, body: &Body, rest: &[Placed], upright: DQuat, stret
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Expression;
 
     /// A human that faces -X with +Z up, whose arms hang and whose legs are apart.
     fn human() -> (Library, SkeletonId) {
@@ -334,6 +346,26 @@ mod tests {
         let skeleton = Skeleton::new(None, joints.into_iter().map(joint).collect(), Vec::new()).unwrap();
         let id = library.add_skeleton(skeleton);
         (library, id)
+    }
+
+    #[test]
+    fn a_note_tells_of_expressions_that_are_left_out() {
+        let (library, id) = human();
+        let mut joints = library.skeleton(id).joints().to_vec();
+        joints.push(Joint::default());
+        let driver = joints.len() - 1;
+        let aa = Expression { name: "aa".into(), driver: Some(driver), ..Expression::default() };
+        let skeleton = Skeleton::new(None, joints, Vec::new()).unwrap().with_expressions(vec![aa]).unwrap();
+        let mut local: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+        let mut library = Library::new();
+        let id = library.add_skeleton(skeleton);
+        let mut animation = VrmAnimation::new(&library, id).unwrap();
+        let mut pose = Vec::new();
+        animation.pose(&local, &mut pose);
+        assert_eq!(animation.notes(), Vec::<String>::new());
+        local[driver].translation.x = 0.5;
+        animation.pose(&local, &mut pose);
+        assert_eq!(animation.notes(), ["expressions, such as aa, are left out: the file has bones alone"]);
     }
 
     fn offset(animation: &VrmAnimation, name: &str) -> DVec3 {

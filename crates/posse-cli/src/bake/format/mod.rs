@@ -368,8 +368,9 @@ fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Erro
     let joints = head.library.skeleton(head.skeleton).joints().iter().map(in_space).collect();
     let mut library = Library::new();
     let skeleton = Skeleton::new(Some(head.name.to_owned()), joints, Vec::new())?;
-    let roles = head.library.skeleton(head.skeleton).human_bones().to_vec();
-    let skeleton = library.add_skeleton(skeleton.with_human_bones(roles)?);
+    let source = head.library.skeleton(head.skeleton);
+    let skeleton = skeleton.with_human_bones(source.human_bones().to_vec())?;
+    let skeleton = library.add_skeleton(skeleton.with_expressions(source.expressions().to_vec())?);
     // The vertices are those of the file: the matrices scale them.
     let scale = DAffine3::from_scale(DVec3::splat(space.scale()));
     for (_, skin) in head.library.skins_of(head.skeleton) {
