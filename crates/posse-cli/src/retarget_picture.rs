@@ -530,13 +530,13 @@ fn body(retargeted: &Retargeted, rig: &Rig, target: &RigFile) -> Result<Figure, 
         // A BVH file has no meshes.
         (Some(_), None) => Figure::empty(rig.skeleton),
     };
-    let Figure { meshes, parts, materials, images, .. } = figure;
+    let Figure { meshes, parts, materials, images, copies, .. } = figure;
     let skins: Vec<&[usize]> = source.library.skins_of(rig.skeleton).map(|(_, skin)| skin.joints.as_slice()).collect();
-    let mut body = Figure { images, ..Figure::empty(rig.skeleton) };
+    let mut body = Figure { images, copies, ..Figure::empty(rig.skeleton) };
     for part in parts {
         let joints = match part.mover {
             Mover::Skin(skin) => skins.get(skin).copied().unwrap_or_default(),
-            Mover::Joint => std::slice::from_ref(&part.joint),
+            Mover::Joint | Mover::Copies(_) => std::slice::from_ref(&part.joint),
         };
         if !joints.iter().any(|&joint| rig.is_body[joint]) {
             continue;
@@ -545,7 +545,7 @@ fn body(retargeted: &Retargeted, rig: &Rig, target: &RigFile) -> Result<Figure, 
         let mut mesh = meshes[part.mesh].clone();
         for vertex in &mut mesh.vertices {
             let shares = match part.mover {
-                Mover::Joint => vec![(rig.sides[part.joint], 1.0)],
+                Mover::Joint | Mover::Copies(_) => vec![(rig.sides[part.joint], 1.0)],
                 Mover::Skin(_) => {
                     let influences = vertex.joints.as_flattened().iter().zip(vertex.weights.as_flattened());
                     let side =
