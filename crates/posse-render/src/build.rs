@@ -413,7 +413,7 @@ fn mirrors(transform: &Affine3A) -> bool {
 fn may_mirror(library: &Library, id: SkeletonId) -> bool {
     let mut joints = library.skeleton(id).joints().iter();
     let mut inverse_binds = library.skins_of(id).flat_map(|(_, skin)| &skin.inverse_bind);
-    let tracks = library.clips().iter().filter(|clip| clip.skeleton == id).flat_map(|clip| clip.tracks());
+    let tracks = library.clips().iter().filter(|clip| clip.skeleton == id).flat_map(|clip| &clip.tracks);
     let mut scales = tracks.filter(|track| matches!(track.target, Target::Scale(_)));
     joints.any(|joint| match &joint.matrix {
         Some(matrix) => matrix.matrix3.determinant() < 0.0,
