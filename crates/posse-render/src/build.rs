@@ -408,8 +408,8 @@ fn mirrors(transform: &Affine3A) -> bool {
     transform.matrix3.determinant() < 0.0
 }
 
-/// True if a joint or a skin of a skeleton can mirror, in its rest pose or in a clip. Layers that mix positive scales are
-/// taken to give positive scales.
+/// True if a joint or a skin of a skeleton can mirror, in its rest pose or in a clip. Layers that mix positive scales
+/// are taken to give positive scales.
 fn may_mirror(library: &Library, id: SkeletonId) -> bool {
     let mut joints = library.skeleton(id).joints().iter();
     let mut inverse_binds = library.skins_of(id).flat_map(|(_, skin)| &skin.inverse_bind);
