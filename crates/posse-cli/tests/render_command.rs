@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::cube::{animate_pointer, cube_primitive};
 use crate::support::gltf_builder::GltfBuilder;
 use crate::support::skip;
 
@@ -310,7 +311,7 @@ fn cases(folder: &TempDir, made: &GltfBuilder, case: &str) -> Vec<String> {
 /// A file with a mesh, a cube of these half sides with material 0.
 fn cube(half: f32) -> GltfBuilder {
     let mut file = GltfBuilder::new();
-    let mut primitive = file.cube(half);
+    let mut primitive = cube_primitive(&mut file, half);
     primitive["material"] = json!(0);
     file.json["materials"] = json!([{ "pbrMetallicRoughness": { "metallicFactor": 0 } }]);
     file.push("meshes", json!({ "primitives": [primitive] }));
@@ -356,7 +357,7 @@ fn a_material_has_the_colour_of_the_time_of_the_picture() {
     let folder = TempDir::new().unwrap();
     let mut file = cube(0.5);
     let pointer = "/materials/0/pbrMetallicRoughness/baseColorFactor";
-    file.animate_pointer(pointer, "VEC4", &[1.0, 0.0, 0.0, 1.0], &[0.0, 0.0, 1.0, 1.0]);
+    animate_pointer(&mut file, pointer, "VEC4", &[1.0, 0.0, 0.0, 1.0], &[0.0, 0.0, 1.0, 1.0]);
     file.set("/materials/0/pbrMetallicRoughness/baseColorFactor", json!([1, 0, 0, 1]));
     file.push("nodes", json!({ "mesh": 0 }));
     for name in cases(&folder, &file, "pointer-material/c.glb") {

@@ -8,6 +8,7 @@ use posse::{Crowd, Layer, LayerTime};
 use posse_render::{Camera, Figure, FigureProperty, MaterialField, Mover, Picture, PropertyRole};
 use serde_json::{Value, json};
 
+use super::cube::{animate_pointer, cube_primitive};
 use super::files::read;
 use super::likeness::fault;
 use super::positions::worst;
@@ -26,7 +27,7 @@ fn file_of(mut file: GltfBuilder, mut primitive: Value, material: Value, mut nod
 /// A cube with a white material.
 fn cube(double_sided: bool, node: Value) -> GltfBuilder {
     let mut file = GltfBuilder::new();
-    let primitive = file.cube(0.5);
+    let primitive = cube_primitive(&mut file, 0.5);
     file_of(file, primitive, json!({ "doubleSided": double_sided }), node)
 }
 
@@ -135,7 +136,7 @@ fn animated_visibility_hides_the_nodes_below_in_each_instance_by_itself() {
 #[test]
 fn an_animated_base_colour_is_that_of_the_time_of_each_instance() {
     let mut file = square(RED, json!({}));
-    file.animate_pointer("/materials/0/pbrMetallicRoughness/baseColorFactor", "VEC4", &RED, &BLUE);
+    animate_pointer(&mut file, "/materials/0/pbrMetallicRoughness/baseColorFactor", "VEC4", &RED, &BLUE);
     let whole = all_colours(&side_by_side(&file, &[0.0, 0.0, 0.0]).picture());
     let mixed = all_colours(&side_by_side(&file, &[0.0, 1.0, 0.5]).picture());
     // Each of the three colours has about a third of the pixels.
@@ -191,7 +192,7 @@ fn every_animated_field_of_a_material_is_shown() {
             let path = "pbrMetallicRoughness/baseColorTexture/extensions/KHR_texture_transform";
             pointer = format!("/materials/0/{path}/{field}");
         }
-        file.animate_pointer(&pointer, kind, from, to);
+        animate_pointer(&mut file, &pointer, kind, from, to);
         let full = all_colours(&side_by_side(&square(RED, json!({})), &[0.0]).picture())[0];
         for (time, shares) in [0.0, 1.0].into_iter().zip(expected) {
             let picture = side_by_side(&file, &[time]).picture();
@@ -217,9 +218,9 @@ fn every_animated_field_of_a_material_is_shown() {
 #[test]
 fn an_animation_that_pictures_do_not_show_is_a_warning() {
     let mut file = square(RED, json!({}));
-    file.animate_pointer("/materials/0/normalTexture/scale", "SCALAR", &[0.0], &[1.0]);
+    animate_pointer(&mut file, "/materials/0/normalTexture/scale", "SCALAR", &[0.0], &[1.0]);
     // No part has a second material.
-    file.animate_pointer("/materials/1/normalTexture/scale", "SCALAR", &[0.0], &[1.0]);
+    animate_pointer(&mut file, "/materials/1/normalTexture/scale", "SCALAR", &[0.0], &[1.0]);
     let (_, figure, warnings) = read(&file);
     assert_eq!(figure.properties, []);
     assert_eq!(warnings, ["animations[0].channels[0].target: pictures do not show /materials/0/normalTexture/scale"]);

@@ -11,6 +11,8 @@ mod support;
 mod appearance;
 /// The colours of joints, and of vertices that overlay their material.
 mod colours;
+/// Parts of glTF files for pictures.
+mod cube;
 /// glTF files of figures, and faults in them.
 mod files;
 /// The likeness of two pictures.
