@@ -1,5 +1,9 @@
 //! The glTF importer: every form that a file can have, repairs, and warnings.
 
+/// Files as people have them: what is repaired, and what is left out.
+mod as_found;
+/// Names of morph targets, and expressions.
+mod morphs;
 /// Animation pointers.
 mod pointers;
 
@@ -12,6 +16,7 @@ use posse::{Curve, Interpolation, Joint, Library, Target, Track};
 use serde_json::{Value, json};
 
 use crate::support::gltf_builder::{GltfBuilder, bytes, load, something_of_everything};
+use crate::support::skip::report_skipped;
 
 /// The tracks of the first clip.
 fn tracks(loaded: &(Library, Asset)) -> &[Track] {
@@ -401,4 +406,49 @@ fn a_file_without_content_is_an_empty_skeleton() {
     let (library, asset) = load(br#"{ "asset": { "version": "2.0" } }"#).unwrap();
     assert!(library.skeleton(asset.skeleton).joints().is_empty());
     assert!(asset.clips.is_empty() && asset.skins.is_empty() && asset.warnings.is_empty());
+}
+
+#[test]
+fn numbers_of_joints_follow_the_order_of_the_file() {
+    // Children before parents, so that the joints have another order.
+    let nodes = r#"[{ "name": "arm", "translation": [1, 0, 0] }, { "name": "arm", "translation": [2, 0, 0] },
+        { "name": "root", "children": [1, 0] }]"#;
+    let (library, asset) =
+        load(format!(r#"{{ "asset": {{ "version": "2.0" }}, "nodes": {nodes} }}"#).as_bytes()).unwrap();
+    let skeleton = library.skeleton(asset.skeleton);
+    assert_eq!(asset.joints, [2, 1, 0]);
+    for (text, x) in [("arm#0", 1.0), ("#0", 1.0), ("root/arm#1", 2.0), ("#1", 2.0), ("#2", 0.0)] {
+        let joint = skeleton.select_joint(text).unwrap();
+        assert_eq!(skeleton.joints()[joint].rest.translation.x, x, "{text}");
+    }
+}
+
+#[test]
+fn repeated_names_of_files_of_people_are_told_apart() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/gltf");
+    if !folder.is_dir() {
+        report_skipped("repeated names as people have them: ../shared/cases/gltf is missing");
+        return;
+    }
+    let load = |name: &str| {
+        let mut library = Library::new();
+        let asset = gltf::load(&mut library, folder.join(name)).unwrap();
+        (library, asset)
+    };
+    let (library, asset) = load("duplicate-clip-names/dup.gltf");
+    let clips = library.clip_selector(&asset.clips);
+    assert_eq!(clips.all("mixamo.com"), [0, 1, 2]);
+    assert_eq!(["mixamo.com#1", "1", "#1"].map(|text| clips.one(text).unwrap()), [1, 3, 1]);
+    let error = clips.one("mixamo.com").unwrap_err().to_string();
+    assert!(error.ends_with("mixamo.com#0 (#0), mixamo.com#1 (#1), mixamo.com#2 (#2)"), "{error}");
+    let (library, asset) = load("clip-named-by-number/n.gltf");
+    for (text, end) in [("1", [1.0, 0.0, 0.0]), ("#1", [2.0, 0.0, 0.0]), ("#0", [1.0, 0.0, 0.0])] {
+        let clip = library.select_clip(&asset.clips, text).unwrap();
+        assert_eq!(library.clip(clip).tracks[0].curve.value(1), end, "{text}");
+    }
+    let (library, asset) = load("duplicate-node-names/dup.gltf");
+    let skeleton = library.skeleton(asset.skeleton);
+    assert_eq!(skeleton.select_joints(&["Armature#1", "Armature/Armature", "/Armature"]).unwrap(), [1, 1, 0]);
+    let error = skeleton.select_joint("Armature").unwrap_err().to_string();
+    assert!(error.ends_with("Armature#0 (/Armature), Armature#1 (/Armature/Armature)"), "{error}");
 }

@@ -77,7 +77,7 @@ export class Library implements Freeable {
   /** What `retarget` did to make this library; `undefined` for one of a file. */
   readonly retargeting?: RetargetReport;
   joints(skeleton: number): JointInfo[];
-  /** The number of a joint by its name, or by `#INDEX` of its node. Throws with the nearest names. */
+  /** The number of a joint by its name, the end of its path (`Armature/Hips`), `NAME#K` for the K-th of that name from 0, or `#INDEX` of its node. Throws with the nearest names, or with the joints that the text selects if they are several. */
   joint(skeleton: number, name: string): number;
   free(): void;
   [Symbol.dispose](): void;
@@ -130,7 +130,7 @@ export interface RetargetReport {
     name: string | null;
     exact: string[];
     constant: string[];
-    /** `error` is in radians for a rotation, a share of the rig's size for a translation. */
+    /** `error` is in radians for a rotation, a share of the rig's size for a translation, a number for weights. */
     resampled: { track: string; keys: number; error: number }[];
     dropped: { track: string; reason: string }[];
     lost_root_motion: { joint: string; reason: string } | null;
@@ -150,7 +150,7 @@ export interface FadeOptions {
 
 /** A clip at work on an instance. */
 export interface LayerOptions {
-  /** The number or the name of the clip. */
+  /** The number or the name of the clip; of several of a name, `NAME#K` is the K-th, from 0. */
   clip: number | string;
   /** 0 or more. Default: 1. */
   weight?: number;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::bake::rotation::RotationChain;
 use crate::bake::{ArrayKind, ArrayRequest, QuaternionOrder, UpAxis};
 use crate::error::Error;
-use crate::model::{Library, Outputs, Skeleton, SkeletonId, consecutive_ranges, is_usable, no_such};
+use crate::model::{Library, Outputs, Skeleton, SkeletonId, consecutive_ranges, is_usable, list_names, no_such};
 use crate::pack::{NUMBERS, OutputCounts, OutputLayout};
 use crate::retarget::feet::Foot;
 
@@ -44,8 +44,10 @@ pub struct ArrayLayout {
     pub(super) chain: RotationChain,
     /// The matrices of each skin among those of all skins.
     pub(super) skins: Vec<Range<usize>>,
-    /// The weights of a pose in the order of the nodes.
+    /// The weights of a pose in the order of the nodes, or those that are selected.
     pub(super) weights: Vec<usize>,
+    /// Their names, if there is an array of them.
+    weight_names: Vec<String>,
     /// The outputs that an engine evaluates.
     pub(super) outputs: Outputs,
     pub(super) numbers: OutputLayout,
@@ -76,6 +78,11 @@ impl ArrayLayout {
         let skins = consecutive_ranges(library.skins_of(skeleton).map(|(_, skin)| skin.joints.len()));
         let weight_ranges = model.weight_ranges();
         let weights: Vec<usize> = nodes.iter().flat_map(|&node| weight_ranges[node].clone()).collect();
+        let has_weights = request.kinds.contains(&ArrayKind::Weights);
+        let named = nodes
+            .iter()
+            .filter(|_| has_weights)
+            .flat_map(|&node| (0..model.joints()[node].weights.len()).map(move |index| model.weight_name(node, index)));
         let has_rotations = |kind: &ArrayKind| matches!(kind, ArrayKind::Quat | ArrayKind::Angvel | ArrayKind::Root);
         let rotated = if request.kinds.iter().any(has_rotations) { joints.as_slice() } else { &[] };
         let outputs = outputs(&request.kinds);
@@ -100,8 +107,47 @@ impl ArrayLayout {
             joints,
             skins,
             weights,
+            weight_names: named.collect(),
             outputs,
         })
+    }
+
+    /// The same arrays with some of the morph weights alone, in this order. A weight is named by its morph target
+    /// (`smile`), which selects it on all joints that have it, or by joint and morph target (`Face.smile`).
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no array of morph weights, no weight has one of the names, or two names select the
+    /// same weight.
+    pub fn with_weights(mut self, library: &Library, names: &[impl AsRef<str>]) -> Result<Self, Error> {
+        let Some(array) = self.arrays.iter_mut().find(|array| array.kind == ArrayKind::Weights) else {
+            return Err(Error::Usage("morph weights are selected, but there is no array of them".into()));
+        };
+        let skeleton = library.skeleton(self.skeleton);
+        let joints = skeleton.weight_ranges().into_iter().zip(skeleton.joints());
+        let mut morphs = vec![None; skeleton.weight_count()];
+        for (range, joint) in joints {
+            range.enumerate().for_each(|(index, weight)| morphs[weight] = joint.morph_name(index));
+        }
+        let mut selected = Vec::with_capacity(names.len());
+        for name in names.iter().map(AsRef::as_ref) {
+            let before = selected.len();
+            let is_wanted =
+                |place: &usize| self.weight_names[*place] == name || morphs[self.weights[*place]] == Some(name);
+            selected.extend((0..self.weights.len()).filter(is_wanted));
+            if selected.len() == before {
+                let known = list_names(&self.weight_names);
+                return Err(Error::Usage(format!("there is no morph target {name:?}; there are: {known}")));
+            }
+        }
+        let mut is_selected = vec![false; self.weights.len()];
+        if let Some(&place) = selected.iter().find(|&&place| std::mem::replace(&mut is_selected[place], true)) {
+            let name = &self.weight_names[place];
+            return Err(Error::Usage(format!("two names select the morph weight {name}; name it once")));
+        }
+        array.shape = vec![selected.len()];
+        self.weights = selected.iter().map(|&place| self.weights[place]).collect();
+        self.weight_names = selected.iter().map(|&place| self.weight_names[place].clone()).collect();
+        Ok(self)
     }
 
     /// The arrays, in the order of the request.
@@ -117,6 +163,12 @@ impl ArrayLayout {
     /// For each of the [`joints`](Self::joints) its nearest ancestor among them, as an index into them.
     pub fn parents(&self) -> &[Option<usize>] {
         &self.parents
+    }
+
+    /// The names of the morph weights of an array of kind [`ArrayKind::Weights`], such as `Face.smile`, in its order.
+    /// Empty without such an array.
+    pub fn weight_names(&self) -> &[String] {
+        &self.weight_names
     }
 
     /// The feet of arrays of kind [`ArrayKind::Contact`], the left one first. Empty without such an array, and for

@@ -1,4 +1,4 @@
-//! What a caller wants: kinds of arrays, joints by name, the times of clips, and the space of the numbers.
+//! What a caller wants: kinds of arrays, the times of clips, and the space of the numbers.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::{Clip, ClipId, Skeleton};
+use crate::model::{Clip, ClipId};
 
 /// The axis that points up in results. The model's own axis is +Y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -255,7 +255,8 @@ const GAP_SHARE: f64 = 1e-3;
 /// The rounding of an `f32` between neighbouring key times, as a share of the time.
 const ROUNDING: f64 = 1.0 / 8_388_608.0;
 
-/// The times of a clip at a frame rate: `frame / fps`, from 0 to the duration.
+/// The times of a clip at a frame rate: `frame / fps`, from 0 to the duration, or from the start of a part of the clip to
+/// its end.
 ///
 /// The last frame may be a little later than the duration, because files store key times in `f32`; its time is then the
 /// duration. The tolerance is 1e-3 frames, and for more than 4,194 frames 2^-22 of their number.
@@ -275,7 +276,10 @@ const ROUNDING: f64 = 1.0 / 8_388_608.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrameGrid {
     fps: f64,
+    /// The duration of the clip.
     duration: f64,
+    /// Start and end of the part in seconds.
+    part: [f64; 2],
     len: u64,
 }
 
@@ -298,7 +302,37 @@ impl FrameGrid {
             let what = format!("frames of {duration} s at {fps} per second");
             return Err(Error::Limit { what, needed: len, allowed: MOST_FRAMES });
         }
-        Ok(Self { fps, duration, len })
+        Ok(Self { fps, duration, part: [0.0, duration], len })
+    }
+
+    /// The frames of a part of a clip with a duration in seconds: from the start of the part, each `1 / fps` after the
+    /// one before, to its end. Both are clamped to 0 and the duration.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), and [`Error::Usage`] if the part ends before it starts, or is not finite.
+    pub fn of_part(fps: f64, duration: f64, part: [f64; 2]) -> Result<Self, Error> {
+        let whole = Self::new(fps, duration)?;
+        let [start, end] = part;
+        if !(start <= end && start.is_finite() && end.is_finite()) {
+            let reason = format!("the part from {start} s to {end} s is not finite, or ends before it starts");
+            return Err(Error::Usage(reason));
+        }
+        let [start, end] = part.map(|time| time.clamp(0.0, duration));
+        let len = (last_frame(start, end, fps) as u64).saturating_add(1);
+        Ok(Self { part: [start, end], len, ..whole })
+    }
+
+    /// The frames with one more at the end of the clip or of the part, if the last frame is before it. It is less than
+    /// `1 / fps` after the frame before it.
+    pub fn with_end(self) -> Self {
+        Self { len: self.len + u64::from(self.rest() > 0.0), ..self }
+    }
+
+    /// The seconds from the last frame to the end of the clip or of the part; 0 within the tolerance.
+    pub fn rest(&self) -> f64 {
+        let ([start, end], last) = (self.part, (self.len - 1) as f64);
+        let tolerance = TOLERANCE.max(end * self.fps * TOLERANCE_SHARE);
+        if (end - start) * self.fps - last > tolerance { end - self.time(self.len - 1) } else { 0.0 }
     }
 
     /// The number of frames, at least 1.
@@ -317,23 +351,35 @@ impl FrameGrid {
         self.duration
     }
 
-    /// The time of a frame in seconds, at most the duration.
+    /// The start and the end of the part of the clip, in seconds: 0 and the duration for the whole clip.
+    pub fn part(&self) -> [f64; 2] {
+        self.part
+    }
+
+    /// The time of a frame in seconds, at most the duration, or the end of the part.
     pub fn time(&self, frame: u64) -> f64 {
-        (frame as f64 / self.fps).min(self.duration)
+        let [start, end] = self.part;
+        (start + frame as f64 / self.fps).min(end)
+    }
+
+    /// True for a frame that is earlier than its number says: at the end of the clip or of the part.
+    pub fn is_clamped(&self, frame: u64) -> bool {
+        let [start, end] = self.part;
+        start + frame as f64 / self.fps > end
     }
 
     /// The times between which the velocities of a frame are measured: `1 / fps` before and after its time, or the ends
     /// of the clip.
     pub fn span(&self, frame: u64) -> [f64; 2] {
-        // A time that is clamped to the duration is less than `1 / fps` after the frame before.
-        let is_clamped = frame as f64 / self.fps > self.duration;
-        let before = if is_clamped {
-            (self.duration - 1.0 / self.fps).max(0.0)
-        } else {
+        let [start, end] = self.part;
+        // A time that is clamped to the end is less than `1 / fps` after the frame before.
+        let before = match frame.checked_sub(1) {
+            _ if self.is_clamped(frame) => (end - 1.0 / self.fps).max(0.0),
             // Frames share the poses of their neighbours, so that the times must have the same bits.
-            self.time(frame.saturating_sub(1))
+            Some(before) => self.time(before),
+            None => (start - 1.0 / self.fps).max(0.0),
         };
-        [before, self.time(frame.saturating_add(1))]
+        [before, (start + frame.saturating_add(1) as f64 / self.fps).min(self.duration)]
     }
 
     /// A clip at a frame. Its velocities are measured over its [`span`](Self::span).
@@ -374,121 +420,27 @@ pub fn native_fps(clip: &Clip) -> Option<f64> {
     Some(if (fps - whole).abs() <= whole * TOLERANCE_SHARE { whole } else { fps })
 }
 
-/// The largest number of names that a message lists.
-const MOST_LISTED: usize = 5;
-
-/// The joints with these names, in this order. Of several joints with one name it is the first.
-///
-/// # Errors
-/// [`Error::Usage`] for names that no joint has, with the names nearest to the first of them.
-///
-/// # Examples
-/// ```
-/// use posse::{bake, demo};
-///
-/// # fn main() -> Result<(), posse::Error> {
-/// let library = demo::library()?;
-/// let skeleton = &library.skeletons()[0];
-/// assert_eq!(bake::find_joints(skeleton, &["head"])?, [skeleton.find_joint("head").expect("a head")]);
-/// let error = bake::find_joints(skeleton, &["Hand_L"]).expect_err("no such name").to_string();
-/// assert!(error.contains("hand.L"), "{error}");
-/// # Ok(())
-/// # }
-/// ```
-pub fn find_joints(skeleton: &Skeleton, names: &[impl AsRef<str>]) -> Result<Vec<usize>, Error> {
-    let found = names.iter().map(|name| skeleton.find_joint(name.as_ref()));
-    found.collect::<Option<Vec<usize>>>().ok_or_else(|| {
-        let names = names.iter().map(AsRef::as_ref);
-        let missing: Vec<&str> = names.filter(|name| skeleton.find_joint(name).is_none()).collect();
-        Error::Usage(missing_message(skeleton, &missing))
-    })
-}
-
-/// The message for names that no joint has.
-fn missing_message(skeleton: &Skeleton, missing: &[&str]) -> String {
-    let quote = |name: &&str| format!("{name:?}");
-    let listed = missing.iter().take(MOST_LISTED).map(quote).collect::<Vec<_>>().join(", nor ");
-    let more = match missing.len().saturating_sub(MOST_LISTED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let Some(first) = missing.first() else { return String::new() };
-    let near = nearest(skeleton, first);
-    let names = near.iter().map(quote).collect::<Vec<_>>().join(", ");
-    let nearest = match (near.len(), missing.len()) {
-        (0, _) => "the joints of this skeleton have no names".into(),
-        (1, 1) => format!("the nearest name is {names}"),
-        (_, 1) => format!("the nearest names are {names}"),
-        (1, _) => format!("the name nearest to {first:?} is {names}"),
-        _ => format!("the names nearest to {first:?} are {names}"),
-    };
-    format!("no joint is named {listed}{more}; {nearest}")
-}
-
-/// The names of joints nearest to a name, nearest first.
-fn nearest<'a>(skeleton: &'a Skeleton, name: &str) -> Vec<&'a str> {
-    let wanted = plain(name);
-    let names = skeleton.joints().iter().filter_map(|joint| joint.name.as_deref());
-    let mut near: Vec<(usize, &str)> = names.map(|name| (distance_of(&wanted, &plain(name)), name)).collect();
-    near.sort();
-    near.dedup();
-    // A name that differs in more than a third of its letters helps only if there is no better one.
-    let least = near.first().map_or(0, |(distance, _)| *distance);
-    let most = least.max(wanted.len() / 3);
-    near.into_iter().take_while(|(distance, _)| *distance <= most).take(MOST_LISTED).map(|(_, name)| name).collect()
-}
-
-/// The letters and digits of a name in lower case, at most 64.
-fn plain(name: &str) -> Vec<char> {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).take(64).collect()
-}
-
-/// The distance of two plain names: 1 if one ends with the other, as with a prefix such as `mixamorig:`, otherwise the
-/// number of letters to insert, remove or replace.
-fn distance_of(one: &[char], other: &[char]) -> usize {
-    let is_affix = !one.is_empty() && !other.is_empty() && (one.ends_with(other) || other.ends_with(one));
-    if is_affix && one != other { 1 } else { edits(one, other) }
-}
-
-/// The Levenshtein distance: the least number of letters to insert, remove or replace.
-fn edits(one: &[char], other: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, letter) in one.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
-        for (column, against) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != against);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Joint;
 
     #[test]
-    fn edits_are_counted() {
-        let count = |one: &str, other: &str| edits(&plain(one), &plain(other));
-        assert_eq!(
-            [count("kitten", "sitting"), count("", "abc"), count("flaw", "lawn"), count("same", "same")],
-            [3, 3, 2, 0]
-        );
-    }
-
-    #[test]
-    fn the_nearest_names_come_first() {
-        let names = ["mixamorig:Hips", "mixamorig:LeftHand", "mixamorig:LeftHandIndex1", "mixamorig:RightHand", "tail"];
-        let joint = |name: &&str| Joint { name: Some((*name).into()), ..Joint::default() };
-        let skeleton = Skeleton::new(None, names.iter().map(joint).collect(), Vec::new()).unwrap();
-        assert_eq!(nearest(&skeleton, "LeftHand")[0], "mixamorig:LeftHand");
-        assert_eq!(nearest(&skeleton, "mixamorig_righthand"), ["mixamorig:RightHand", "mixamorig:LeftHand"]);
-        assert_eq!(find_joints(&skeleton, &["tail", "mixamorig:Hips"]).unwrap(), [4, 0]);
-        let message = find_joints(&skeleton, &["Tail"]).unwrap_err().to_string();
-        assert_eq!(message, "no joint is named \"Tail\"; the nearest name is \"tail\"");
-        let nameless = Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap();
-        assert!(find_joints(&nameless, &["hip"]).unwrap_err().to_string().contains("have no names"));
+    fn frames_of_a_part_begin_at_its_start_and_may_keep_its_end() {
+        let times = |grid: FrameGrid| (0..grid.len()).map(|frame| grid.time(frame)).collect::<Vec<_>>();
+        let part = FrameGrid::of_part(4.0, 3.0, [0.6, 1.45]).unwrap();
+        assert_eq!(times(part), [0.6, 0.85, 1.1, 0.6 + 0.75]);
+        assert_eq!((part.part(), part.duration()), ([0.6, 1.45], 3.0));
+        assert!((part.rest() - 0.1).abs() < 1e-12);
+        assert_eq!(times(part.with_end()), [0.6, 0.85, 1.1, 0.6 + 0.75, 1.45]);
+        // Velocities look beyond the ends of the part, but not of the clip.
+        assert_eq!([part.span(0), part.span(3)], [[0.35, 0.85], [1.1, 0.6 + 1.0]]);
+        assert_eq!(part.with_end().span(4), [1.2, 0.6 + 1.25]);
+        assert_eq!(times(FrameGrid::of_part(1.0, 2.0, [-1.0, 9.0]).unwrap()), [0.0, 1.0, 2.0]);
+        assert!(FrameGrid::of_part(1.0, 2.0, [1.0, 0.5]).is_err());
+        // The rounding of an `f32` is no rest.
+        let rounded = FrameGrid::new(30.0, f64::from(3.000_000_2_f32)).unwrap();
+        assert_eq!((rounded.rest(), rounded.with_end()), (0.0, rounded));
+        let short = FrameGrid::new(15.0, 0.1).unwrap();
+        assert_eq!(times(short.with_end()), [0.0, 1.0 / 15.0, 0.1]);
     }
 }

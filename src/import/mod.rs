@@ -4,6 +4,7 @@
 //! * [`bvh`]: `.bvh` files into skeletons and clips.
 //! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::UnboundClip)s.
 //! * [`crowd`]: crowd files, which name glTF files and describe instances with their layers.
+//! * [`recognize`]: the format of a file, by its content and its name.
 
 pub mod bvh;
 pub mod cocos;
@@ -12,7 +13,11 @@ pub(crate) mod fault;
 pub mod gltf;
 pub(crate) mod json;
 mod memory_budget;
+mod recognize;
 
+pub(crate) use fault::Fault;
 pub use fault::Warning;
-pub(crate) use fault::{Fault, list_names};
+
+pub(crate) use crate::model::list_names;
 pub(crate) use json::{JsonPath, parse as parse_json, without_mark};
+pub use recognize::{FileFormat, recognize, recognize_head};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::model::{
     BlendSpace, BlendSpaceId, Chain, ChainId, Clip, ClipId, Event, Interpolator, InterpolatorId, Knots, KnotsId, Mask,
-    MaskId, RootMotion, Skeleton, SkeletonId, Skin, SkinId, Track, clip, is_weight, no_such,
+    MaskId, RootMotion, Selector, Skeleton, SkeletonId, Skin, SkinId, Track, clip, is_weight, no_such,
 };
 
 /// Skeletons, skins, clips, masks, chains, knots, blend spaces and interpolators: all data that does not change per
@@ -431,7 +431,7 @@ impl Library {
     }
 
     /// The first clip of this name, of any skeleton. If several skeletons have clips of one name, use
-    /// [`find_clip_of`](Self::find_clip_of).
+    /// [`find_clip_of`](Self::find_clip_of); for names that a person writes, use [`select_clip`](Self::select_clip).
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
         self.clips.iter().position(|clip| clip.name.as_deref() == Some(name)).map(ClipId)
     }
@@ -440,5 +440,24 @@ impl Library {
     pub fn find_clip_of(&self, skeleton: SkeletonId, name: &str) -> Option<ClipId> {
         let matches = |clip: &Clip| clip.skeleton == skeleton && clip.name.as_deref() == Some(name);
         self.clips.iter().position(matches).map(ClipId)
+    }
+
+    /// The clip that a text selects of these, which are all clips of a file in its order. [`Selector`] has the rule.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the text selects no clip, with the names that there are, or several, with a text for each.
+    ///
+    /// # Panics
+    /// If a clip belongs to another library and this one has no such clip.
+    pub fn select_clip(&self, clips: &[ClipId], text: &str) -> Result<ClipId, Error> {
+        Ok(clips[self.clip_selector(clips).one(text)?])
+    }
+
+    /// A selector of these clips.
+    ///
+    /// # Panics
+    /// If a clip belongs to another library and this one has no such clip.
+    pub fn clip_selector(&self, clips: &[ClipId]) -> Selector<'_> {
+        Selector::of_clips(clips.iter().map(|&clip| self.clip(clip).name.as_deref()))
     }
 }

@@ -1,9 +1,9 @@
 //! Weights per joint.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
 
 use crate::error::Error;
-use crate::model::{Skeleton, SkeletonId, no_such};
+use crate::model::{Selector, Skeleton, SkeletonId, no_such};
 
 /// A weight per joint of a skeleton. The weight of a [`Layer`](crate::Layer) with this mask is multiplied by it.
 ///
@@ -42,9 +42,9 @@ pub struct Mask {
 impl Mask {
     /// Makes a mask from joint names and weights. Also returns the names that no joint has.
     ///
-    /// A name selects all joints of that name. If a name is given twice, the last weight counts. With `descendants`, a
-    /// joint takes the weight of its nearest selected ancestor, if it is not selected itself. All other joints have
-    /// weight 0.
+    /// A name selects all joints of that name, and a path or `NAME#K` those that a [`Selector`] finds. Of several texts
+    /// that select a joint, the one that selects fewer joints counts, else the last. With `descendants`, a joint takes
+    /// the weight of its nearest selected ancestor, if it is not selected itself. All other joints have weight 0.
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such skeleton, or a weight is not a finite number of 0 or more.
@@ -65,15 +65,25 @@ impl Mask {
         if let Some((joint, weight)) = joints.iter().find(|(_, weight)| !is_weight(*weight)) {
             return fault(format!("the weight {weight} of joint {joint:?} is not a finite number of 0 or more"));
         }
-        let wanted: HashMap<&str, f64> = joints.iter().copied().collect();
-        let mut weights: Vec<f64> = Vec::with_capacity(skeleton.joints().len());
-        for joint in skeleton.joints() {
-            let own = joint.name.as_deref().and_then(|name| wanted.get(name).copied());
+        let selector = Selector::of_joints(skeleton);
+        let mut selected: Vec<(Vec<usize>, f64)> = Vec::new();
+        let mut unknown = Vec::new();
+        for (text, weight) in joints {
+            match selector.all(text) {
+                none if none.is_empty() => unknown.push(*text),
+                found => selected.push((found, *weight)),
+            }
+        }
+        selected.sort_by_key(|(found, _)| Reverse(found.len()));
+        let mut own = vec![None; skeleton.joints().len()];
+        for (found, weight) in selected {
+            found.into_iter().for_each(|joint| own[joint] = Some(weight));
+        }
+        let mut weights: Vec<f64> = Vec::with_capacity(own.len());
+        for (joint, own) in skeleton.joints().iter().zip(own) {
             let inherited = joint.parent.filter(|_| descendants).map(|parent| weights[parent]);
             weights.push(own.or(inherited).unwrap_or(0.0));
         }
-        let known: HashSet<&str> = skeleton.joints().iter().filter_map(|joint| joint.name.as_deref()).collect();
-        let unknown = joints.iter().map(|(name, _)| *name).filter(|name| !known.contains(name)).collect();
         Ok((Self { name, skeleton: id, weights }, unknown))
     }
 }
@@ -101,6 +111,9 @@ mod tests {
         assert_eq!(mask(&[("b", 0.5)], false).unwrap(), (vec![0.0, 0.5, 0.0, 0.5, 0.0], vec![]));
         assert_eq!(mask(&[("a", 2.0), ("c", 0.25)], true).unwrap(), (vec![2.0, 2.0, 0.25, 0.25, 0.0], vec![]));
         assert_eq!(mask(&[("z", 1.0)], true).unwrap(), (vec![0.0; 5], vec!["z"]));
+        // What selects one joint comes before what selects two.
+        assert_eq!(mask(&[("c/b", 1.0), ("b", 0.5)], false).unwrap(), (vec![0.0, 0.5, 0.0, 1.0, 0.0], vec![]));
+        assert_eq!(mask(&[("b#0", 2.0)], true).unwrap(), (vec![0.0, 2.0, 2.0, 2.0, 0.0], vec![]));
         assert!(mask(&[("a", -1.0)], true).is_err() && mask(&[("a", f64::NAN)], true).is_err());
         let refused = Mask::named(Some("arm".into()), &skeletons, SkeletonId(1), &[], false).unwrap_err();
         assert_eq!(refused.to_string(), "mask arm: there is no skeleton 1; the library has 1, numbered from 0");

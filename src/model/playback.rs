@@ -115,7 +115,7 @@ pub struct Playback {
     /// repeats has played for ever, so that a spread of starts is a spread of phases.
     pub start: Ticks,
     /// Seconds of the clip per second of the crowd clock, from -1e4 to 1e4. 1 is the authored speed; a negative rate
-    /// plays backwards.
+    /// plays backwards, and begins at the end of the played part.
     ///
     /// The played time is the rate times the time since the start. A rate of 0 therefore shows the beginning of the
     /// play. Another rate during a play makes it jump; [`with_rate_from`](Self::with_rate_from) avoids the jump.
@@ -124,7 +124,8 @@ pub struct Playback {
     pub wrap: WrapMode,
     /// Passes until it stops, 0 or more; fractions are allowed. `None` is the count of the mode: 1, or infinite.
     pub repeat_count: Option<f64>,
-    /// The played part of the clip: start and end in seconds, clamped to the duration. `None` is the whole clip.
+    /// The played part of the clip: start and end in seconds, clamped to the duration. The play begins at its start,
+    /// backwards at its end. `None` is the whole clip.
     pub range: Option<[f64; 2]>,
 }
 

@@ -390,7 +390,7 @@ fn front(figure: &Figure, up: DVec3) -> Option<DVec3> {
 }
 
 /// The rotation about the up axis, in degrees, that makes one front another one. Near a quarter rotation, it is that.
-fn heading(from: DVec3, to: DVec3, up: DVec3) -> f64 {
+pub(crate) fn heading(from: DVec3, to: DVec3, up: DVec3) -> f64 {
     let degrees = heading_between(from, to, up).unwrap_or(0.0).to_degrees();
     let quarter = 90.0 * (degrees / 90.0).round();
     if (degrees - quarter).abs() <= MAX_FROM_QUARTER { quarter } else { degrees }

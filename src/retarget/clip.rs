@@ -1,5 +1,6 @@
 //! The retargeting of one clip: its root joint, the translation track of the root, and the rotation tracks.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -9,6 +10,7 @@ use crate::model::rotation::{angle, unit};
 use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation, Target, Timeline, Track, Transform};
 use crate::reference::sample;
 use crate::retarget::joint_map::JointPair;
+use crate::retarget::morphs::{MorphPlan, expression_tracks};
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::options::CarriedJoints;
 use crate::retarget::plan::Plan;
@@ -25,6 +27,7 @@ const MAX_SLOPE: f64 = 1e-4;
 pub(super) fn retarget(
     plan: &Plan,
     root: Option<&Root>,
+    morphs: &MorphPlan,
     id: ClipId,
     budget: &mut KeyBudget,
 ) -> Result<(Clip, RetargetedClip), Error> {
@@ -40,11 +43,19 @@ pub(super) fn retarget(
     };
     let (made, mut used) = rotations.into_tracks();
     let carried = carried_tracks(plan, root, clip, &source, &mut used)?;
-    let made: Vec<_> = moved.into_iter().chain(made.into_iter().flatten()).chain(carried).collect();
+    let of_morphs = |error: Error| Error::Usage(format!("clip {}, morph weights: {error}", clip.label()));
+    let weights = morphs.weight_tracks(plan, clip, &mut used, budget).map_err(of_morphs)?;
+    let mut made: Vec<_> = moved.into_iter().chain(made.into_iter().flatten()).chain(carried).collect();
+    made.extend(weights.into_iter().map(|(track, method)| MadeTrack { track, method }));
+    let known: HashSet<Target> = made.iter().map(|made| made.track.target).collect();
+    let is_made = |target: Target| known.contains(&target);
+    let expressions = expression_tracks(plan, clip, &source, is_made, &mut used, budget).map_err(of_morphs)?;
+    made.extend(expressions.into_iter().map(|(track, method)| MadeTrack { track, method }));
     let report = made.iter().map(|made| RetargetedTrack { target: made.track.target, method: made.method }).collect();
     let dropped = (0..clip.tracks.len()).filter(|&track| !used[track]).map(|track| {
         let target = clip.tracks[track].target;
-        DroppedTrack { track, target, reason: reason(plan, root, target) }
+        let reason = if morphs.is_expression(target) { DropReason::Expression } else { reason(plan, root, target) };
+        DroppedTrack { track, target, reason }
     });
     let tracks: Vec<Track> = made.into_iter().map(|made| made.track).collect();
     let (root_motion, lost_root_motion) = root_motion(plan, clip, &tracks);

@@ -20,7 +20,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::error::Error;
 use crate::import::{Fault, JsonPath, parse_json, without_mark};
-use crate::model::{Library, Skeleton, SkeletonId, no_such};
+use crate::model::{Library, Selector, Skeleton, SkeletonId, no_such};
 use crate::retarget::conventions::{ESSENTIAL, HIPS, RoleGround, Roles, TRUNK, normalized, trunk_partners};
 
 /// The joints of two skeletons of a library that correspond to each other, and the movement of the root, for
@@ -529,13 +529,13 @@ impl JointMap {
     ///
     /// `joints` names the pairs; without it, they follow from names and roles as with [`by_names`](Self::by_names). The
     /// role in a human that one joint of a pair has is that of the other one, too. `root` is a joint of the source.
-    /// `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`. A
-    /// pair with a name that several joints have is left out, with a remark, and joints that a human needs and that have
-    /// no partner are listed in a [`MapRemark::Missing`].
+    /// `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`.
+    /// Joints are named as a [`Selector`] finds them; joints that a human needs and that have no partner are listed in a
+    /// [`MapRemark::Missing`].
     ///
     /// # Errors
-    /// [`Error::Import`] with a JSON path if the JSON cannot be read, a joint does not exist or has two partners, or
-    /// the root is not mapped; [`Error::Usage`] if there is no such skeleton.
+    /// [`Error::Import`] with a JSON path if the JSON cannot be read, a text selects no joint or several, a joint has
+    /// two partners, or the root is not mapped; [`Error::Usage`] if there is no such skeleton.
     pub fn from_json(
         library: &Library,
         source: SkeletonId,
@@ -560,9 +560,9 @@ fn read(map: &mut JointMap, [mut source, mut target]: [Side; 2], json: &[u8]) ->
     let names = [Names::new(&source), Names::new(&target)];
     (map.pairs, map.remarks) = match joints {
         Some(Pairs(pairs)) => {
-            let (pairs, mut remarks) = read_pairs(&names, &pairs)?;
+            let pairs = read_pairs(&names, &pairs)?;
             let [source, target] = shared_roles(&pairs, [source.roles, target.roles]);
-            remarks.extend(missing(&pairs, &source, &target));
+            let remarks = missing(&pairs, &source, &target);
             (pairs, remarks)
         }
         None => match_joints(&mut source, &mut target),
@@ -581,74 +581,57 @@ fn read(map: &mut JointMap, [mut source, mut target]: [Side; 2], json: &[u8]) ->
     let Some(root) = root else { return Ok(()) };
     let place = JsonPath::ROOT;
     let path = place.field("root");
-    let found = names[0].find(&root, "source", &path)?;
-    match found.as_slice() {
-        [joint] if map.target_of(*joint).is_some() => map.root = Some(*joint),
-        [_] => {
-            return Err(Fault::new(path, format!("joint {root:?} is not mapped; name a mapped joint of the source")));
-        }
-        several => {
-            let count = several.len();
-            return Err(Fault::new(path, format!("{count} joints of the source have the name {root:?}; rename one")));
-        }
+    let joint = names[0].find(&root, "source", &path)?;
+    if map.target_of(joint).is_none() {
+        return Err(Fault::new(path, format!("joint {root:?} is not mapped; name a mapped joint of the source")));
     }
+    map.root = Some(joint);
     Ok(())
 }
 
-fn read_pairs(
-    [source, target]: &[Names; 2],
-    pairs: &[(String, String)],
-) -> Result<(Vec<JointPair>, Vec<MapRemark>), Fault> {
-    let (mut found, mut remarks): (Vec<JointPair>, _) = (Vec::new(), Vec::new());
-    let (document, mut names) = (JsonPath::ROOT, HashMap::new());
+fn read_pairs([source, target]: &[Names; 2], pairs: &[(String, String)]) -> Result<Vec<JointPair>, Fault> {
+    let mut found: Vec<JointPair> = Vec::new();
+    let (document, mut partners) = (JsonPath::ROOT, [HashMap::new(), HashMap::new()]);
     for (from, to) in pairs {
         let joints = document.field("joints");
         let path = joints.field(from);
-        let (sources, targets) = (source.find(from, "source", &path)?, target.find(to, "target", &path)?);
-        if names.insert(["source", from], from).is_some() {
+        let (source, target) = (source.find(from, "source", &path)?, target.find(to, "target", &path)?);
+        if partners[0].insert(source, from).is_some() {
             return Err(Fault::new(path, "the joint has two partners; give it one"));
         }
-        if let Some(other) = names.insert(["target", to], from) {
+        if let Some(other) = partners[1].insert(target, from) {
             return Err(Fault::new(path, format!("joint {to:?} of the target is the partner of {other:?}, too")));
         }
-        match (sources.as_slice(), targets.as_slice()) {
-            (&[source], &[target]) => found.push(JointPair { source, target, by: MatchedBy::Caller }),
-            _ => remarks.push(MapRemark::Ambiguous { name: from.clone(), by: MatchedBy::Caller, sources, targets }),
-        }
+        found.push(JointPair { source, target, by: MatchedBy::Caller });
     }
     found.sort_by_key(|pair| pair.source);
-    Ok((found, remarks))
+    Ok(found)
 }
 
-/// The nodes of a skeleton by their names.
+/// The joints of a skeleton that a text can select.
 struct Names<'a> {
-    nodes: HashMap<&'a str, Vec<usize>>,
+    selector: Selector<'a>,
     is_joint: Vec<bool>,
 }
 
 impl<'a> Names<'a> {
     /// The names of joints of which none has a partner yet.
     fn new(side: &Side<'a>) -> Self {
-        let mut nodes: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (index, joint) in side.skeleton.joints().iter().enumerate() {
-            if let Some(name) = joint.name.as_deref() {
-                nodes.entry(name).or_default().push(index);
-            }
-        }
-        Self { nodes, is_joint: side.is_free.clone() }
+        Self { selector: Selector::of_joints(side.skeleton), is_joint: side.is_free.clone() }
     }
 
-    /// The joints of a name, at least one.
-    fn find(&self, name: &str, side: &str, path: &JsonPath) -> Result<Vec<usize>, Fault> {
-        let Some(nodes) = self.nodes.get(name) else {
-            return Err(Fault::new(path, format!("the {side} has no joint {name:?}; posse inspect lists them")));
-        };
+    /// The joint that a text selects. Nodes that are no joints are passed over.
+    fn find(&self, text: &str, side: &str, path: &JsonPath) -> Result<usize, Fault> {
+        let nodes = self.selector.all(text);
         let joints: Vec<usize> = nodes.iter().copied().filter(|&node| self.is_joint[node]).collect();
-        if joints.is_empty() {
-            let reason = "no skin names it, and it is not between joints of a skin";
-            return Err(Fault::new(path, format!("node {name:?} of the {side} is no joint: {reason}")));
+        match (joints.as_slice(), self.selector.one(text)) {
+            (&[joint], _) => Ok(joint),
+            (_, Err(error)) => Err(Fault::new(path, format!("in the {side}, {error}"))),
+            (_, Ok(_)) => {
+                let reason = "no skin names it, and it is not between joints of a skin";
+                Err(Fault::new(path, format!("node {text:?} of the {side} is no joint: {reason}")))
+            }
         }
-        Ok(joints)
     }
 }
 

@@ -30,6 +30,7 @@ use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::clip::{MadeTrack, Rotations, mapped_curve, reason, root_motion, rotated_curve};
 use crate::retarget::joint_map::{JointMap, JointPair, MatchedBy, are_joints};
 use crate::retarget::mirror_map::{MirrorMap, direction_to_left, extent, half_turn, middle};
+use crate::retarget::morphs::mirrored_weights;
 use crate::retarget::motion::Motion;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::options::RetargetOptions;
@@ -163,8 +164,9 @@ impl Library {
     ///   with the bounds of [`RetargetOptions`]; likewise joints between which one without a partner moves.
     /// * Scales go to the partner. They are dropped if they are not uniform and the axes of the two joints differ by
     ///   more than their order and signs.
-    /// * Morph weights go to the partner, in their order: the library has no names of morph targets. Properties, events
-    ///   and sync markers stay as they are, whatever sides their names tell.
+    /// * Morph weights go to the partner, with left and right exchanged in the names of morph targets
+    ///   ([`Joint::morph_names`](crate::Joint::morph_names)), else in their order. Properties, events and sync markers
+    ///   stay as they are, whatever sides their names tell.
     /// * A clip keeps its duration, speed and wrap mode, and has the root joint of the original or its partner. Its
     ///   name is that of the original with `_mirror` at its end, see [`mirrored_name`].
     ///
@@ -347,17 +349,17 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
         }
     }
     for (index, track) in clip.tracks.iter().enumerate() {
-        let target = match track.target {
+        let tracks = match track.target {
             Target::Weights(joint) => {
                 let count = |joint: usize| plan.target.joints()[joint].weights.len();
                 let partner = map.partners[joint].filter(|&partner| count(partner) == count(joint));
-                Target::Weights(partner.unwrap_or(joint))
+                mirrored_weights(plan.target.joints(), track, [joint, partner.unwrap_or(joint)])?
             }
-            Target::Property(_) => track.target,
+            Target::Property(_) => vec![track.clone()],
             _ => continue,
         };
         used[index] = true;
-        made.push(MadeTrack { track: Track { target, ..track.clone() }, method: TrackMethod::Exact });
+        made.extend(tracks.into_iter().map(|track| MadeTrack { track, method: TrackMethod::Exact }));
     }
     let report = made.iter().map(|made| RetargetedTrack { target: made.track.target, method: made.method }).collect();
     let dropped = (0..clip.tracks.len()).filter(|&track| !used[track]).map(|track| {

@@ -89,7 +89,8 @@ pub struct NamedResampling {
     pub track: String,
     /// The number of its keys.
     pub keys: usize,
-    /// The largest error: in radians for a rotation, as a share of the rig's size for a translation.
+    /// The largest error: in radians for a rotation, as a share of the rig's size for a translation, as a number for
+    /// morph weights.
     pub error: f64,
 }
 

@@ -1,8 +1,8 @@
 use std::io::BufReader;
 use std::path::Path;
 
-use posse::Library;
-use posse::import::bvh::{self, Asset, Keys, Reader, count_frames};
+use posse::import::bvh::{self, Asset, Keys, LoadOptions, Reader, count_frames};
+use posse::{Library, Target};
 
 use crate::support::bvh_leg::LEG;
 use crate::support::skip::report_skipped;
@@ -57,7 +57,7 @@ fn rows_beyond_the_announced_ones_are_read() {
         let path = folder.path().join("leg.bvh");
         std::fs::write(&path, &text).unwrap();
         let (mut reader, mut keys) = (Reader::open(&path).unwrap(), Keys::new());
-        reader.set_frames(count_frames(&path).unwrap()).unwrap();
+        reader.set_frames(count_frames(&path, &LoadOptions::default()).unwrap()).unwrap();
         assert_eq!((reader.read(5, &mut keys).unwrap(), reader.frames(), reader.warnings().len()), (2, 2, 1));
         assert!(keys.clip(asset.skeleton, Some("leg".into())).unwrap() == *library.clip(asset.clip));
         assert!(reader.set_frames(1).is_err());
@@ -114,6 +114,77 @@ fn printed_frame_times_are_rates() {
 }
 
 #[test]
+fn frames_per_second_stand_in_for_a_frame_time() {
+    let read = |text: &str, fps| {
+        let mut library = Library::new();
+        let options = LoadOptions { fps: Some(fps), ..LoadOptions::default() };
+        let read = bvh::from_slice_with(&mut library, Path::new("motion/leg.bvh"), text.as_bytes(), &options);
+        read.map(|asset| (library, asset)).map_err(|error| error.to_string())
+    };
+    let (quick, _) = import(LEG.replace("Frame Time: 0.5", "Frame Time: 0.25").as_bytes());
+    for head in ["", "Frame Time: 0.5\n", "Frame Time: 0\n", "Frame Time: -1 x\n", "Frame Time:\n", "\n \n"] {
+        let text = LEG.replace("Frame Time: 0.5\n", head);
+        let (library, asset) = read(&text, 4.0).unwrap();
+        assert!(library == quick && asset.warnings.is_empty(), "{head:?}");
+        assert_eq!((asset.frames, asset.frame_time), (2, 0.25), "{head:?}");
+        // In parts, of a file whose rows are counted first.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("leg.bvh");
+        std::fs::write(&path, text.replace("Frames: 2", "Frames: 1")).unwrap();
+        let options = LoadOptions { fps: Some(4.0), ..LoadOptions::default() };
+        let input = BufReader::with_capacity(9, std::fs::File::open(&path).unwrap());
+        let mut reader = Reader::with_options(&path, input, &options).unwrap();
+        reader.set_frames(count_frames(&path, &options).unwrap()).unwrap();
+        let mut keys = Keys::new();
+        while reader.read(1, &mut keys).unwrap() > 0 {}
+        assert!(keys.clip(asset.skeleton, Some("leg".into())).unwrap() == *library.clip(asset.clip), "{head:?}");
+    }
+    let without = LEG.replace("Frame Time: 0.5\n", "");
+    // The line of a row that cannot be read is the same.
+    let error = read(&without.replace("90 0 0 0", "90 0 x 0"), 4.0).unwrap_err();
+    assert!(error.starts_with("motion/leg.bvh: line 23: "), "{error}");
+    // A row on the line of Frames is no row.
+    let error = read(&without.replace("Frames: 2\n", "Frames: 2 "), 4.0).unwrap_err();
+    assert!(error.contains("expected `Frame Time:`"), "{error}");
+    for fps in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-40] {
+        let error = read(LEG, fps).unwrap_err();
+        assert!(error.contains("frames per second; expected a finite number above 0"), "{error}");
+    }
+    for text in [without, LEG.replace("0.5", "0")] {
+        let error = bvh::from_slice(&mut Library::new(), Path::new("a.bvh"), text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(LoadOptions::NEEDS_FPS), "{error}");
+    }
+}
+
+#[test]
+fn end_sites_are_left_out_on_demand() {
+    let text = LEG.replace("End Site", "End Site ToeTip");
+    let options = LoadOptions { end_sites: false, ..LoadOptions::default() };
+    let ((whole, of_whole), mut library) = (import(text.as_bytes()), Library::new());
+    let asset = bvh::from_slice_with(&mut library, Path::new("motion/leg.bvh"), text.as_bytes(), &options).unwrap();
+    assert_eq!(names(&whole, &of_whole), ["Hips", "Upper Leg", "Foot", "ToeTip"]);
+    assert_eq!(names(&library, &asset), ["Hips", "Upper Leg", "Foot"]);
+    assert!(library.clip(asset.clip) == whole.clip(of_whole.clip));
+    let all = whole.skeleton(of_whole.skeleton).joints();
+    assert_eq!(library.skeleton(asset.skeleton).joints(), &all[..3]);
+    // Joints after an End Site have the indices of the joints that stay. Repeated names of End Sites are no warning.
+    let text =
+        "HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 1 Xposition End Site { OFFSET 0 1 0 } End Site { OFFSET 0 2 0 }
+        JOINT b { OFFSET 0 0 1 CHANNELS 1 Zrotation End Site { OFFSET 0 3 0 } } }
+        ROOT c { OFFSET 0 0 0 CHANNELS 1 Yposition }
+        MOTION Frames: 1 Frame Time: 1
+        5 90 7";
+    let mut library = Library::new();
+    let asset = bvh::from_slice_with(&mut library, Path::new("a.bvh"), text.as_bytes(), &options).unwrap();
+    let joints = library.skeleton(asset.skeleton).joints();
+    let found: Vec<_> = joints.iter().map(|joint| (joint.name.as_deref().unwrap(), joint.parent)).collect();
+    assert_eq!(found, [("a", None), ("b", Some(0)), ("c", None)]);
+    let targets: Vec<Target> = library.clip(asset.clip).tracks.iter().map(|track| track.target).collect();
+    assert_eq!(targets, [Target::Translation(0), Target::Rotation(1), Target::Translation(2)]);
+    assert_eq!(asset.warnings, []);
+}
+
+#[test]
 fn files_of_people_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/bvh");
     if !folder.is_dir() {
@@ -139,4 +210,12 @@ fn files_of_people_are_read() {
     let without_time = std::fs::read(folder.join("frame_time_missing/in.bvh")).unwrap();
     let error = bvh::from_slice(&mut Library::new(), Path::new("in.bvh"), &without_time).unwrap_err().to_string();
     assert!(error.starts_with("in.bvh: line 18: found \"0.000000\"; expected `Frame Time:`. The file"), "{error}");
+    let (library, asset) = import(&std::fs::read(folder.join("same_names/in.bvh")).unwrap());
+    let skeleton = library.skeleton(asset.skeleton);
+    // The first hand is at +20, with two ends; the second at -20.
+    let hands = skeleton.select_joints(&["Hand#0", "Hips/Hand#1", "Hand_end#2"]).unwrap();
+    let x: Vec<f64> = hands.iter().map(|&hand| skeleton.joints()[hand].rest.translation.x).collect();
+    assert_eq!(x, [20.0, -20.0, -5.0]);
+    let error = skeleton.select_joint("Hand").unwrap_err().to_string();
+    assert!(error.contains("Hand#0 (/Hips/Hand), Hand#1 (/Hips/Hand)"), "{error}");
 }

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use posse::{
-    ClipId, JointMap, Library, RetargetOptions, Retargeting, RootScale, SkeletonId, Target, TrackMethod, demo, import,
+    ClipId, JointMap, Library, Reference, RetargetOptions, RetargetWarning, Retargeting, RootScale, SkeletonId, Target,
+    TrackMethod, demo, import,
 };
 
 use super::rigs::model_pose;
+use crate::support::build::pose_at;
 use crate::support::skip::report_skipped;
 
 /// A retargeted file.
@@ -174,4 +176,19 @@ fn a_file_on_its_own_skeleton_loses_nothing() {
     }
     assert!(case.result.clips[0].tracks.iter().all(|track| track.method == TrackMethod::Exact));
     assert!(of.tracks.iter().any(|track| matches!(track.target, Target::Scale(_))));
+}
+
+#[test]
+fn weights_of_expressions_become_morph_weights() {
+    let Some(case) = case("vrma-expressions/talk.vrma", "vrma-expressions/avatar.vrm") else { return };
+    for (time, right) in [(0.0, 0.0), (0.25, 0.25), (1.0, 1.0)] {
+        let pose = pose_at(&mut Reference::new(&case.library), &case.library, case.result.clips[0].clip, time);
+        assert!(matches!(pose.weights[..], [weight] if (weight - right).abs() < 1e-7), "{:?}", pose.weights);
+    }
+    // The gaze is dropped, because its node has no partner.
+    let of = &case.result.clips[0];
+    let dropped: Vec<String> = of.dropped.iter().map(|dropped| dropped.reason.to_string()).collect();
+    assert_eq!(dropped, ["the joint has no partner"]);
+    assert!(matches!(of.dropped[0].target, Target::Rotation(_)));
+    assert!(!case.result.warnings.iter().any(|warning| matches!(warning, RetargetWarning::Expressions { .. })));
 }

@@ -417,12 +417,17 @@ fn a_map_file_names_the_pairs_and_the_root() {
 }
 
 #[test]
-fn a_map_file_leaves_ambiguous_names_out() {
-    let (library, source, target) = chains(&["a", "b", "b"], &["x", "y"]);
-    let json = br#"{ "joints": { "a": "x", "b": "y" } }"#;
-    let map = JointMap::from_json(&library, source, target, Path::new("map.json"), json).unwrap();
-    assert_pairs(&library, &map, &[("a", "x", Caller)]);
-    assert!(matches!(&map.remarks[..], [MapRemark::Ambiguous { sources, .. }] if sources == &[1, 2]));
+fn a_map_file_tells_joints_of_one_name_apart() {
+    let (library, source, target) = chains(&["a", "b", "b"], &["x", "y", "y"]);
+    let read = |json: &str| JointMap::from_json(&library, source, target, Path::new("map.json"), json.as_bytes());
+    let map = read(r##"{ "joints": { "#0": "/x", "a/b": "y#1", "b#1": "x/y" }, "root": "b#0" }"##).unwrap();
+    let found: Vec<_> = map.pairs.iter().map(|pair| (pair.source, pair.target)).collect();
+    assert_eq!((found, map.root), (vec![(0, 0), (1, 2), (2, 1)], Some(1)));
+    let refused = read(r#"{ "joints": { "a": "x", "b": "y" } }"#).unwrap_err().to_string();
+    let expected = "joints.b: in the source, 2 joints are named \"b\"; write which one: b#0 (/a/b), b#1 (/a/b/b)";
+    assert!(refused.ends_with(expected), "{refused}");
+    let twice = read(r##"{ "joints": { "a": "x", "#0": "y#0" } }"##).unwrap_err().to_string();
+    assert!(twice.contains("the joint has two partners"), "{twice}");
 }
 
 #[test]
@@ -435,13 +440,16 @@ fn faults_of_map_files_are_refused_with_their_place() {
         (r#"{ "joints": { "a": "x" } } {}"#, "JSON: trailing characters"),
         (r#"{ "joints": ["a"] }"#, "joints: invalid type: sequence, expected an object that names a joint"),
         (r#"{ "joints": { "a": 5 } }"#, "joints.a: invalid type: integer"),
-        (r#"{ "joints": { "q": "x" } }"#, "joints.q: the source has no joint \"q\"; posse inspect lists them"),
-        (r#"{ "joints": { "mixamorig:Hips": "q" } }"#, "joints[\"mixamorig:Hips\"]: the target has no joint \"q\""),
+        (r#"{ "joints": { "q": "x" } }"#, "joints.q: in the source, no joint is named \"q\"; the nearest names are"),
+        (
+            r#"{ "joints": { "mixamorig:Hips": "q" } }"#,
+            "joints[\"mixamorig:Hips\"]: in the target, no joint is named \"q\"",
+        ),
         (r#"{ "joints": { "a": "x", "b": "x" } }"#, "joints.b: joint \"x\" of the target is the partner of \"a\", too"),
         (r#"{ "joints": { "a": "x", "a": "y" } }"#, "joints.a: the joint has two partners; give it one"),
         (r#"{ "joints": { "a": "x" }, "root": "b" }"#, "root: joint \"b\" is not mapped"),
-        (r#"{ "joints": { "a": "x" }, "root": "q" }"#, "root: the source has no joint \"q\""),
-        (r#"{ "joints": { "a": "x" }, "root": "c" }"#, "root: 2 joints of the source have the name \"c\""),
+        (r#"{ "joints": { "a": "x" }, "root": "q" }"#, "root: in the source, no joint is named \"q\""),
+        (r#"{ "joints": { "a": "x" }, "root": "c" }"#, "root: in the source, 2 joints are named \"c\""),
         (
             r#"{ "translation": "some" }"#,
             "translation: unknown variant `some`, expected one of `scaled`, `full`, `none`",

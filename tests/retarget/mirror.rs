@@ -601,3 +601,28 @@ fn the_mirror_image_of_the_mirror_image_of_a_file_is_the_file() {
     // The others are bad, have no clips, or have joints without partners.
     assert!(compared >= least, "only {compared} files were compared; expected {least} or more");
 }
+
+#[test]
+fn names_of_morph_targets_exchange_left_and_right() {
+    let face = |names: &[&str]| {
+        let morph_names = names.iter().map(|name| (*name).to_owned()).collect();
+        let face =
+            Joint { weights: vec![0.0; names.len()], morph_names, ..joint("face", Some(0), NONE, [0.0, 0.6, 0.0]) };
+        arms().into_iter().chain([face]).collect::<Vec<Joint>>()
+    };
+    let cases: [(&[&str], [f64; 3]); 4] = [
+        (&["eyeBlinkLeft", "jawOpen", "eyeBlinkRight"], [0.75, 0.5, 0.25]),
+        (&["blink_R", "blink_L", "jawOpen"], [0.5, 0.25, 0.75]),
+        // Without a counterpart, and without names, weights stay where they are.
+        (&["eyeBlinkLeft", "jawOpen", "browRight"], [0.25, 0.5, 0.75]),
+        (&["", "", ""], [0.25, 0.5, 0.75]),
+    ];
+    for (names, right) in cases {
+        let keys = curve(Interpolation::Step, 3, &[0.0], &[0.25, 0.5, 0.75]);
+        let mut case = Case::new(face(names), vec![(Target::Weights(5), keys)]);
+        let result = case.mirror();
+        let made = curve_of(&case.library, result.clips[0].clip, Target::Weights(5)).unwrap();
+        assert_eq!(made.value(0), right, "{names:?}");
+        assert!(result.clips[0].dropped.is_empty());
+    }
+}

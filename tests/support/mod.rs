@@ -2,6 +2,8 @@ pub mod assert_close;
 pub mod build;
 /// A BVH file of two frames.
 pub mod bvh_leg;
+/// A second reader of BVH files.
+pub mod bvh_reader;
 /// The number and the seed of random cases.
 pub mod cases;
 /// The errors of compressed libraries.

@@ -2,6 +2,8 @@
 
 /// Kinds of files that can be opened, the first before the last if several are there.
 const KINDS = [".glb", ".gltf", ".vrm", ".vrma", ".bvh", ".anim", ".json"];
+/// The largest size in bytes of a file of another kind.
+const MAX_UNKNOWN = 1 << 26;
 const kindOf = (file) => KINDS.findIndex((kind) => file.name.toLowerCase().endsWith(kind));
 const isClip = (file) => /\.(anim|json)$/i.test(file.name);
 const pathOf = (file) => file.path ?? file.name;
@@ -10,7 +12,8 @@ const pathOf = (file) => file.path ?? file.name;
 /// `others` by path, and the names of the files that are `left` out.
 export async function readFiles(files) {
   const known = files.filter((file) => kindOf(file) >= 0).sort((a, b) => kindOf(a) - kindOf(b));
-  const [main, ...rest] = known;
+  // The import knows a file of another kind by its content, or says what to do with it.
+  const [main = files.find(({ size }) => size <= MAX_UNKNOWN), ...rest] = known;
   if (!main) {
     const names = files.map(({ name }) => name).join(", ");
     throw new Error(`${names}: the page opens .glb, .gltf, .vrm, .vrma and .bvh files, and Cocos Creator clips (.json, .anim)`);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use posse::{Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks, WeightDriver};
+use posse::{ClipId, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks, WeightDriver};
 
 /// A clip at work on a character: as [`posse::Layer`], but with the names of the clip and the mask. Names stay valid
 /// when the file of the rig changes.
@@ -21,7 +21,7 @@ use posse::{Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, Ske
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClipLayer {
-    /// The name of the clip.
+    /// The name of the clip, or another text that selects it, see [`posse::Selector`].
     pub clip: Arc<str>,
     /// The time in the clip.
     pub time: LayerTime,
@@ -93,10 +93,8 @@ impl ClipLayer {
 
     /// The layer of the library with these names, or a message that lists the names that there are.
     pub(crate) fn resolve(&self, library: &Library, skeleton: SkeletonId) -> Result<Layer, String> {
-        let clip = library.find_clip_of(skeleton, &self.clip).ok_or_else(|| {
-            let names = library.clips().iter().filter(|clip| clip.skeleton == skeleton);
-            missing("clip", &self.clip, names.map(|clip| clip.name.as_deref()))
-        })?;
+        let clips: Vec<ClipId> = library.clip_ids().filter(|&clip| library.clip(clip).skeleton == skeleton).collect();
+        let clip = library.select_clip(&clips, &self.clip).map_err(|error| error.to_string())?;
         let mask = match &self.mask {
             None => None,
             Some(name) => {
@@ -136,7 +134,7 @@ mod tests {
         let library = posse::demo::library().unwrap();
         let skeleton = library.skeleton_ids().next().unwrap();
         let fault = ClipLayer::looping("wlak").resolve(&library, skeleton).unwrap_err();
-        assert_eq!(fault, "there is no clip `wlak`; expected one of: idle, walk, run, wave, jump");
+        assert_eq!(fault, "there is no clip \"wlak\"; there are: 0 idle, 1 walk, 2 run, 3 wave, 4 jump");
         let fault = ClipLayer::looping("walk").masked("arm").resolve(&library, skeleton).unwrap_err();
         assert_eq!(fault, "there is no mask `arm`; the rig has no named mask");
     }

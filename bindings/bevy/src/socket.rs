@@ -16,7 +16,7 @@ use crate::slots::Slot;
 pub struct JointSocket {
     /// The character.
     pub character: Entity,
-    /// The name of the joint.
+    /// The name of the joint, or another text that selects it, see [`posse::Selector`].
     pub joint: String,
 }
 
@@ -32,9 +32,12 @@ pub(crate) fn follow_joints(
         if !rigs.contains(slot.rig) {
             continue;
         }
-        let Some(joint) = slot.library.skeleton(slot.alone.skeleton(0)).find_joint(&socket.joint) else {
-            warn_once!("socket {entity}: the rig has no joint `{}`", socket.joint);
-            continue;
+        let joint = match slot.library.skeleton(slot.alone.skeleton(0)).select_joint(&socket.joint) {
+            Ok(joint) => joint,
+            Err(error) => {
+                warn_once!("socket {entity}: {error}");
+                continue;
+            }
         };
         let outputs = Outputs { model: true, ..Outputs::NONE };
         let poses = Reference::new(&slot.library).evaluate(&slot.alone.at(clock.now()), clock.now(), outputs);

@@ -1,6 +1,6 @@
 //! The class `_posse.Layout`: the arrays of a skeleton.
 
-use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, QuaternionOrder, UpAxis, find_joints};
+use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, QuaternionOrder, UpAxis};
 use pyo3::prelude::*;
 
 use crate::error::{Error, to_python};
@@ -29,7 +29,8 @@ pub struct Request {
 }
 
 impl Layout {
-    /// The arrays of a request. Joints are those of the names in their order; without names all nodes of the file.
+    /// The arrays of a request. Joints are those that the texts select, in their order; without texts all nodes of the
+    /// file.
     ///
     /// # Errors
     /// `posse.Error` for an unknown kind, joint, axis or order, and for what [`ArrayLayout::new`] refuses.
@@ -38,7 +39,7 @@ impl Layout {
         let rig = collection.rigs.get(skeleton).ok_or_else(|| Error::new_err(format!("no skeleton {skeleton}")))?;
         let found = collection.library.skeleton(rig.skeleton);
         let joints = match joints {
-            Some(names) => find_joints(found, &names).map_err(to_python)?,
+            Some(names) => found.select_joints(&names).map_err(to_python)?,
             None => rig.nodes.clone(),
         };
         let kinds = kinds.iter().map(|name| name.parse::<ArrayKind>());
@@ -66,6 +67,12 @@ impl Layout {
     #[getter]
     fn joint_names(&self) -> Vec<String> {
         self.names.clone()
+    }
+
+    /// The names of the morph weights of the array `weights`; empty without it.
+    #[getter]
+    fn weight_names(&self) -> Vec<String> {
+        self.arrays.weight_names().to_vec()
     }
 
     /// The nearest ancestor of each joint among the joints, -1 without one.

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadwriteArrayDyn};
 use posse::bake::Moment;
-use posse::{CpuEngine, PackedLibrary};
+use posse::import::bvh::LoadOptions;
+use posse::{CpuEngine, PackedLibrary, Selector};
 use pyo3::prelude::*;
 
 use crate::error::{Error, to_python};
@@ -39,11 +40,19 @@ pub struct Times<'py> {
 
 #[pymethods]
 impl Library {
-    /// Reads files on up to this many threads.
+    /// Reads files on up to this many threads. If `strict`, refuses a file with a warning.
     #[new]
-    fn new(py: Python<'_>, paths: Vec<PathBuf>, threads: usize) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        threads: usize,
+        input_fps: Option<f64>,
+        end_sites: bool,
+        strict: bool,
+    ) -> PyResult<Self> {
         py.detach(|| {
-            let collection = Collection::load(&paths, threads)?;
+            let options = LoadOptions { fps: input_fps, end_sites };
+            let collection = Collection::load(&paths, options, threads, strict)?;
             Self::packed(collection, paths, threads)
         })
         .map_err(to_python)
@@ -78,6 +87,15 @@ impl Library {
             (clip.name.clone(), entry.file, clip.duration(), entry.fps, clip.skeleton.index())
         });
         facts.collect()
+    }
+
+    /// The index of the clip that a text selects.
+    fn select(&self, text: &str) -> PyResult<usize> {
+        let Collection { library, clips, .. } = &self.collection;
+        let selector = Selector::of_clips(clips.iter().map(|entry| library.clip(entry.clip).name.as_deref()));
+        let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        let files = clips.iter().filter_map(|entry| paths.get(entry.file)).map(String::as_str);
+        selector.with_files(files.collect()).one(text).map_err(to_python)
     }
 
     /// The number of skeletons.

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps};
-use posse::import::{bvh, cocos, crowd, gltf};
+use posse::import::bvh::LoadOptions;
+use posse::import::{FileFormat, bvh, gltf, recognize};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
 /// The clips of all files in one library.
@@ -22,6 +23,8 @@ pub struct Collection {
     pub clips: Vec<Entry>,
     /// The faults that were repaired or passed over, each with its file.
     pub warnings: Vec<String>,
+    /// The options with which BVH files are read.
+    pub options: LoadOptions,
 }
 
 /// A skeleton of the collection.
@@ -52,6 +55,8 @@ pub struct File {
     pub nodes: Vec<usize>,
     /// The frame rate that the file states, if it has one.
     fps: Option<f64>,
+    /// The clips of which no track can be read.
+    left_out: Vec<ClipId>,
     pub warnings: Vec<Warning>,
 }
 
@@ -59,11 +64,16 @@ impl Collection {
     /// Reads files on up to this many threads. The result does not depend on the number.
     ///
     /// # Errors
-    /// The error of the first file that cannot be read or used, in the order of the paths.
-    pub fn load(paths: &[PathBuf], threads: usize) -> Result<Self, Error> {
-        let mut collection = Self::default();
-        for (index, file) in read_all(paths, threads).into_iter().enumerate() {
-            collection.add(&paths[index], index, file?)?;
+    /// The error of the first file that cannot be read or used, in the order of the paths. If `strict`, a file with a
+    /// warning cannot be used.
+    pub fn load(paths: &[PathBuf], options: LoadOptions, threads: usize, strict: bool) -> Result<Self, Error> {
+        let mut collection = Self { options, ..Self::default() };
+        for (index, file) in read_all(paths, &options, threads).into_iter().enumerate() {
+            let file = file?;
+            if strict {
+                Warning::refuse(&paths[index], &file.warnings)?;
+            }
+            collection.add(&paths[index], index, file)?;
         }
         Ok(collection)
     }
@@ -75,14 +85,15 @@ impl Collection {
             None => self.add_rig(&file)?,
         };
         let skeleton = self.rigs[rig].skeleton;
-        for clip in file.library.clips() {
+        for id in file.library.clip_ids().filter(|id| !file.left_out.contains(id)) {
+            let clip = file.library.clip(id);
             let fps = file.fps.or_else(|| native_fps(clip)).unwrap_or(DEFAULT_FPS);
             let clip = self.library.add_clip(Clip { skeleton, ..clip.clone() })?;
             self.clips.push(Entry { clip, file: index, fps });
         }
         let name = path.display();
         self.warnings.extend(file.warnings.iter().map(|warning| format!("{name}: {warning}")));
-        if file.library.clips().is_empty() {
+        if file.library.clips().len() == file.left_out.len() {
             self.warnings.push(format!("{name}: it has no clips"));
         }
         Ok(())
@@ -108,7 +119,10 @@ impl Collection {
 
 /// Compares all of two skeletons but their names, which are those of the files.
 fn is_same(one: &Skeleton, other: &Skeleton) -> bool {
-    one.joints() == other.joints() && one.properties() == other.properties() && one.human_bones() == other.human_bones()
+    one.joints() == other.joints()
+        && one.properties() == other.properties()
+        && one.human_bones() == other.human_bones()
+        && one.expressions() == other.expressions()
 }
 
 fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -> bool {
@@ -119,14 +133,14 @@ fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -
 }
 
 /// Reads all files, each on the next free thread.
-fn read_all(paths: &[PathBuf], threads: usize) -> Vec<Result<File, Error>> {
+fn read_all(paths: &[PathBuf], options: &LoadOptions, threads: usize) -> Vec<Result<File, Error>> {
     let next = AtomicUsize::new(0);
     let files = Mutex::new(Vec::with_capacity(paths.len()));
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = paths.get(index) else { return };
-            let file = File::read(path);
+            let file = File::read(path, options);
             // A poisoned lock means that another thread has panicked, which the scope reports.
             if let Ok(mut files) = files.lock() {
                 files.push((index, file));
@@ -162,29 +176,42 @@ impl File {
             return Err(Error::Usage("the built-in human has no skeleton".into()));
         };
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { library, skeleton, nodes, fps: None, warnings: Vec::new() })
+        Ok(Self { library, skeleton, nodes, fps: None, left_out: Vec::new(), warnings: Vec::new() })
     }
 
     /// Reads a glTF or BVH file.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path, options: &LoadOptions) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
-        let mut library = Library::new();
-        if bvh::is_bvh(path, &bytes) {
-            let asset = bvh::from_slice(&mut library, path, &bytes)?;
-            let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-            // The frame time of a single frame may be 0 or negative.
-            let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
-            return Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings });
-        }
         let refused = |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF or BVH files", path.display())));
-        if crowd::is_crowd(&bytes) {
-            return refused("a crowd file, which has no clips of its own");
+        match recognize(path, &bytes)? {
+            FileFormat::Gltf => Self::read_gltf(path, &bytes),
+            FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
+            FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
+            FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
         }
-        if cocos::is_clip(path, &bytes) {
-            return refused("a Cocos clip, which has no nodes");
-        }
+    }
+
+    fn read_gltf(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let mut library = Library::new();
         let folder = path.parent().unwrap_or(Path::new(""));
-        let asset = gltf::from_slice(&mut library, path, &bytes, Some(folder))?;
-        Ok(Self { library, skeleton: asset.skeleton, nodes: asset.joints, fps: None, warnings: asset.warnings })
+        let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
+        let gltf::Asset { skeleton, joints: nodes, left_out_clips: left_out, warnings, .. } = asset;
+        Ok(Self { library, skeleton, nodes, fps: None, left_out, warnings })
+    }
+
+    fn read_bvh(path: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let asset = bvh::from_slice_with(&mut library, path, bytes, options).map_err(|error| match error {
+            Error::Import { file, path, reason } => {
+                let needed = LoadOptions::NEEDS_FPS;
+                Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (input_fps=F)")) }
+            }
+            other => other,
+        })?;
+        let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
+        // The frame time of a single frame may be 0 or negative.
+        let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
+        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
+        Ok(Self { library, skeleton, nodes, fps, left_out, warnings })
     }
 }

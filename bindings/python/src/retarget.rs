@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use posse::glam::DVec3;
+use posse::import::FileFormat;
+use posse::import::bvh::LoadOptions;
 use posse::{
     CarriedJoints, Clip, ClipId, Error, Facing, Ground, JointMap, Library, NamedReport, ReferencePose, RetargetOptions,
     SkeletonId,
@@ -63,10 +65,11 @@ impl Collection {
     pub fn retarget(&self, request: &Request, paths: &[PathBuf]) -> Result<(Self, Vec<FileReport>), Error> {
         let mut options = request.options()?;
         // The files of poses are read once for all sources.
-        let reference = PoseChoice::new("reference", &request.reference)?;
-        let target_pose = PoseChoice::new("target_pose", &request.target_pose)?;
+        let of_poses = LoadOptions { end_sites: true, ..self.options };
+        let reference = PoseChoice::new("reference", &request.reference, &of_poses)?;
+        let target_pose = PoseChoice::new("target_pose", &request.target_pose, &of_poses)?;
         let File { library, skeleton, nodes, warnings, .. } = match &request.rig {
-            Some(path) => File::read(path)?,
+            Some(path) => File::read(path, &self.options)?,
             None => File::demo()?,
         };
         let name = request.rig.as_ref().map_or_else(|| "the built-in human".into(), |path| path.display().to_string());
@@ -90,7 +93,7 @@ impl Collection {
                 reports.push(FileReport { file, report });
             }
         }
-        let mut made = Self { warnings, ..Self::default() };
+        let mut made = Self { warnings, options: self.options, ..Self::default() };
         let skeleton = made.library.copy_skeleton(&target.library, target.skeleton)?;
         made.rigs.push(Rig { skeleton, nodes });
         for (clip, index) in clips {
@@ -189,25 +192,31 @@ struct PoseChoice<'a> {
 }
 
 impl<'a> PoseChoice<'a> {
-    fn new(argument: &'static str, text: &'a str) -> Result<Option<Self>, Error> {
+    fn new(argument: &'static str, text: &'a str, options: &LoadOptions) -> Result<Option<Self>, Error> {
         if text == "rest" {
             return Ok(None);
         }
-        Ok(Some(Self { argument, text, file: PoseFile::read(argument, text)? }))
+        Ok(Some(Self { argument, text, file: PoseFile::read(argument, text, options)? }))
     }
 
     /// The pose of a source, which has all clips of the library: of its clip of that name, else of the file, else of
-    /// its clip of that index. Seconds follow after the last `@`.
+    /// another clip that the text selects. Seconds follow after the last `@`.
     fn of_source(&self, library: &Library, source: SkeletonId) -> Result<ReferencePose, Error> {
         let &Self { argument, text, ref file } = self;
-        if let Some(clip) = library.find_clip(text) {
-            return Ok(ReferencePose::Clip { clip, time: 0.0 });
+        let all: Vec<ClipId> = library.clip_ids().collect();
+        let clips = library.clip_selector(&all);
+        let select = |name: &str, no_file: &str| {
+            let found = library.select_clip(&all, name);
+            found.map_err(|error| Error::Usage(format!("{argument}: {no_file}{error}")))
+        };
+        if clips.has_name(text) {
+            return Ok(ReferencePose::Clip { clip: select(text, "")?, time: 0.0 });
         }
         let timed = text.rsplit_once('@');
         if let Some((name, time)) = timed
-            && let Some(clip) = library.find_clip(name)
+            && clips.has_name(name)
         {
-            return Ok(ReferencePose::Clip { clip, time: parse_seconds(argument, text, time)? });
+            return Ok(ReferencePose::Clip { clip: select(name, "")?, time: parse_seconds(argument, text, time)? });
         }
         if let Some(file) = file {
             return file.on(library, source, argument, text);
@@ -216,12 +225,8 @@ impl<'a> PoseChoice<'a> {
             Some((name, time)) => (name, parse_seconds(argument, text, time)?),
             None => (text, 0.0),
         };
-        let Some(clip) = find_clip(library, name) else {
-            let no_file = if splits(text).next().is_some() { "there is no such file, and " } else { "" };
-            let clips = list_clips(library);
-            return Err(Error::Usage(format!("{argument}: {no_file}there is no clip {name:?}; there are: {clips}")));
-        };
-        Ok(ReferencePose::Clip { clip, time })
+        let no_file = if splits(text).next().is_some() { "there is no such file, and " } else { "" };
+        Ok(ReferencePose::Clip { clip: select(name, no_file)?, time })
     }
 
     /// The pose of the target.
@@ -250,12 +255,14 @@ impl PoseFile {
     /// # Errors
     /// Those of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without `#CLIP`, or
     /// for a time that is no finite number.
-    fn read(argument: &str, text: &str) -> Result<Option<Self>, Error> {
+    fn read(argument: &str, text: &str, options: &LoadOptions) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
-        let file = File::read(Path::new(path))?;
+        let file = File::read(Path::new(path), options)?;
+        let clips: Vec<ClipId> = file.library.clip_ids().collect();
+        let selector = file.library.clip_selector(&clips);
         // The name of a clip may contain `@`.
         let (name, time) = match rest.strip_prefix('#') {
-            Some(name) if file.library.find_clip(name).is_some() => (Some(name), None),
+            Some(name) if selector.has_name(name) => (Some(name), None),
             Some(name) => match name.rsplit_once('@') {
                 Some((name, time)) => (Some(name), Some(time)),
                 None => (Some(name), None),
@@ -263,8 +270,7 @@ impl PoseFile {
             None => (None, rest.strip_prefix('@')),
         };
         let time = time.map_or(Ok(0.0), |time| parse_seconds(argument, text, time))?;
-        let clips: Vec<ClipId> = file.library.clip_ids().collect();
-        let list = list_clips(&file.library);
+        let list = selector.list();
         let pose = match (name, clips.as_slice()) {
             (Some("rest"), _) | (None, []) => ReferencePose::Rest,
             (None, &[clip]) => ReferencePose::Clip { clip, time },
@@ -274,11 +280,8 @@ impl PoseFile {
                 )));
             }
             (Some(name), _) => {
-                let Some(clip) = find_clip(&file.library, name) else {
-                    return Err(Error::Usage(format!(
-                        "{argument} {text}: there is no clip {name:?}; there are: {list}"
-                    )));
-                };
+                let found = file.library.select_clip(&clips, name);
+                let clip = found.map_err(|error| Error::Usage(format!("{argument} {text}: {error}")))?;
                 ReferencePose::Clip { clip, time }
             }
         };
@@ -293,16 +296,11 @@ impl PoseFile {
     }
 }
 
-/// The extensions of files with joints.
-const EXTENSIONS: [&str; 5] = ["glb", "gltf", "vrm", "vrma", "bvh"];
-
 /// The ways to split a text into the path of a file with joints and the text that follows it: the longest path first.
 fn splits(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let ends = std::iter::once(text.len()).chain(text.rmatch_indices(['#', '@']).map(|(at, _)| at));
-    ends.map(|at| text.split_at(at)).filter(|(path, _)| {
-        let extension = Path::new(path).extension().unwrap_or_default();
-        EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
-    })
+    let has_joints = |path: &str| FileFormat::of_name(Path::new(path)).is_some_and(FileFormat::has_joints);
+    ends.map(|at| text.split_at(at)).filter(move |(path, _)| has_joints(path))
 }
 
 /// The seconds of a pose `text`.
@@ -313,19 +311,6 @@ fn parse_seconds(argument: &str, text: &str, seconds: &str) -> Result<f64, Error
         Err(error) => error.to_string(),
     };
     Err(Error::Usage(format!("{argument} {text}: the time {seconds:?}: {reason}")))
-}
-
-/// The clip of a name, else of an index.
-fn find_clip(library: &Library, wanted: &str) -> Option<ClipId> {
-    library.find_clip(wanted).or_else(|| library.clip_ids().nth(wanted.parse::<usize>().ok()?))
-}
-
-/// The indices and names of all clips, for messages.
-fn list_clips(library: &Library) -> String {
-    let clips = library.clips().iter().enumerate();
-    let label = |(index, clip): (usize, &Clip)| format!("{index} {}", clip.name.as_deref().unwrap_or("unnamed"));
-    let names: Vec<String> = clips.map(label).collect();
-    if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
 /// The value of a word.

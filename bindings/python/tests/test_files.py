@@ -66,7 +66,8 @@ def test_clips_are_found_by_name_and_index(slide: Path, worm: Path) -> None:
     library = posse.Library(slide, worm)
     assert library.clip("grow") is library.clips[2] is library.clip(2) is library.clip(np.uint8(2))
     assert library.clip(library.clips[2]) is library.clips[2]
-    with pytest.raises(posse.Error, match=r"no clip is named 'bent'; the nearest names are \['bend'"):
+    assert [library.clip(text).index for text in ("#2", "grow#0", "2")] == [2, 2, 2]
+    with pytest.raises(posse.Error, match=r'there is no clip "bent"; there are: 0 slide, 1 bend, 2 grow'):
         library.clip("bent")
     with pytest.raises(posse.Error, match="clip 3: the library has 3 clips"):
         library.clip(3)
@@ -75,8 +76,9 @@ def test_clips_are_found_by_name_and_index(slide: Path, worm: Path) -> None:
     with pytest.raises(TypeError, match="not float"):
         library.clip(1.0)  # type: ignore[arg-type]
     twice = posse.Library(worm, worm)
-    with pytest.raises(posse.Error, match=r"2 clips are named 'bend' \(0 of .*, 2 of .*\); give an index"):
+    with pytest.raises(posse.Error, match=r'2 clips are named "bend"; write which one: bend#0 \(#0 of .*\), bend#1 \(#2 of '):
         twice.clip("bend")
+    assert twice.clip("bend#1").index == 2
     with pytest.raises(posse.Error, match="belongs to another library"):
         library.clip(twice.clips[0])
 
@@ -111,6 +113,33 @@ def test_faults_of_files_have_a_place(tmp_path: Path) -> None:
         posse.Library(crowd)
 
 
+def test_bvh_files_are_read_with_options(tmp_path: Path) -> None:
+    path = tmp_path / "arm.bvh"
+    ends = ["End Site\n{\nOFFSET 0 1 0\n}\n", "End Site\n{\nOFFSET 1 0 0\n}\n"]
+    head = "HIERARCHY\nROOT arm\n{\nOFFSET 0 0 0\nCHANNELS 1 Zrotation\n"
+    path.write_text(head + "".join(ends) + "}\nMOTION\nFrames: 2\n0\n90\n")
+    with pytest.raises(posse.Error, match=r"arm.bvh: line 17: .* Time.*\(input_fps=F\)"):
+        posse.Library(path)
+    with pytest.raises(posse.Error, match="0 frames per second; expected a finite number above 0"):
+        posse.Library(path, input_fps=0)
+    with pytest.warns(posse.FileWarning, match="arm_end"):
+        library = posse.Library(path, input_fps=50)
+    assert (library.clips[0].duration, library.clips[0].fps) == (0.02, 50)
+    # The second end turns from +X to +Y.
+    pos = library.sample(0, [0.02], arrays=["pos"], joints=["arm_end#1"]).pos
+    np.testing.assert_allclose(pos, [[[0, 1, 0]]], atol=1e-6)
+    with pytest.raises(posse.Error, match=r'2 joints are named "arm_end"; write which one: arm_end#0 \(/arm/arm_end\)'):
+        library.sample(0, [0.0], joints=["arm_end"])
+    assert posse.Library(path, input_fps=50, end_sites=False).clips[0].joints == ("arm",)
+
+
+def test_formats_that_are_not_read_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "take.c3d"
+    path.write_bytes(b"\x02\x50")
+    with pytest.raises(posse.Error, match="take.c3d: file: it is C3D, which is not read; it has the positions of markers"):
+        posse.Library(path)
+
+
 def test_files_that_cannot_be_read_are_os_errors(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         posse.Library(tmp_path / "missing.bvh")
@@ -130,6 +159,22 @@ def test_paths_may_be_bytes(slide: Path) -> None:
     assert posse.Library(os.fsencode(slide)).clips[0].file == str(slide)
 
 
+def test_a_clip_that_cannot_be_read_is_left_out(worm: Path, tmp_path: Path) -> None:
+    document = json.loads(worm.read_text())
+    bad = json.loads(json.dumps(document["animations"][0]))
+    bad["name"] = "bad"
+    for sampler in bad["samplers"]:
+        sampler["output"] = 999
+    document["animations"].insert(0, bad)
+    path = tmp_path / "one.gltf"
+    path.write_text(json.dumps(document))
+    expected = posse.Library(worm)
+    with pytest.warns(posse.FileWarning, match='there is no accessors.999., .*clip "bad".* is left out'):
+        library = posse.Library(path)
+    assert [clip.name for clip in library.clips] == [clip.name for clip in expected.clips]
+    assert np.array_equal(library.sample("bend", [0.0, 0.1]).pos, expected.sample("bend", [0.0, 0.1]).pos)
+
+
 def test_warnings_are_python_warnings(worm: Path, tmp_path: Path) -> None:
     document = json.loads(worm.read_text())
     del document["asset"]["version"]
@@ -139,6 +184,9 @@ def test_warnings_are_python_warnings(worm: Path, tmp_path: Path) -> None:
         posse.Library(path)
     # The warning names the line of the caller.
     assert record[0].filename == __file__
+    with pytest.raises(posse.Error, match=r"old.gltf: asset.version: it is missing"):
+        posse.Library(path, strict=True)
+    posse.Library(worm, strict=True)
     still = tmp_path / "still.gltf"
     still.write_text('{"asset": {"version": "2.0"}, "nodes": [{"name": "a"}]}')
     with pytest.warns(posse.FileWarning, match="still.gltf: it has no clips"):

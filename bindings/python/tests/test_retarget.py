@@ -225,7 +225,7 @@ def test_what_cannot_be_done_is_an_error(human: Path, slide: Path, takes: list[P
         ({"translation_bound": float("nan")}, posse.Error, "an error bound of NaN"),
         ({"reference": "wave"}, posse.Error, """human.bvh: reference: there is no clip "wave"; there are: """),
         ({"target_pose": "wave"}, posse.Error, "target_pose wave: there is no such file; expected 'rest' or a .glb, .gltf"),
-        ({"map": {"joints": {"Nobody": "Hips"}}}, posse.Error, "map: joints.Nobody: the source has no joint"),
+        ({"map": {"joints": {"Nobody": "Hips"}}}, posse.Error, "map: joints.Nobody: in the source, no joint is named"),
         ({"map": {"Hips": "Hips"}}, posse.Error, "map: .*unknown field `Hips`"),
         ({"map": {"joints": {}}}, posse.Error, "no joint has a partner"),
         ({"map": 3}, TypeError, "int"),

@@ -1,4 +1,4 @@
-//! Joints: their list, the search by name, their poses, and the skeleton of a clip without a rig.
+//! Joints: their list, their poses, and the skeleton of a clip without a rig.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,6 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::js::Result;
-
-/// The most names that an error lists.
-const LISTED: usize = 5;
 
 /// A joint for JavaScript.
 #[derive(Serialize)]
@@ -33,47 +30,6 @@ pub fn list<'a>(skeleton: &'a Skeleton, nodes: &[usize]) -> Vec<JointInfo<'a>> {
     let info =
         |(joint, node): (&'a Joint, usize)| JointInfo { name: joint.name.as_deref(), parent: joint.parent, node };
     skeleton.joints().iter().zip(node_of).map(info).collect()
-}
-
-/// The joint of a name, or of the node `#INDEX`.
-pub fn find(skeleton: &Skeleton, nodes: &[usize], name: &str) -> Result<usize> {
-    if let Some(joint) = skeleton.find_joint(name) {
-        return Ok(joint);
-    }
-    if let Some(index) = name.strip_prefix('#').and_then(|index| index.parse::<usize>().ok()) {
-        let count = nodes.len();
-        let missing = || JsError::new(&format!("there is no node {index}: the file has {count}, from #0 on"));
-        return nodes.get(index).copied().ok_or_else(missing);
-    }
-    let mut near: Vec<(usize, &str)> = skeleton
-        .joints()
-        .iter()
-        .filter_map(|joint| Some((distance(name, joint.name.as_deref()?), joint.name.as_deref()?)))
-        .collect();
-    near.sort();
-    let near: Vec<String> = near.iter().take(LISTED).map(|(_, name)| format!("{name:?}")).collect();
-    let hint = if near.is_empty() {
-        "the joints have no names; give #INDEX of the node".to_owned()
-    } else {
-        format!("the nearest names are {}; #INDEX selects a node by its number", near.join(", "))
-    };
-    Err(JsError::new(&format!("there is no joint {name:?}: {hint}")))
-}
-
-/// The number of letters to insert, remove or replace between two names, without regard to case.
-fn distance(a: &str, b: &str) -> usize {
-    let [a, b]: [Vec<char>; 2] = [a, b].map(|text| text.to_lowercase().chars().collect());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// A skeleton of the nodes that a clip names, for a clip without a rig. All stand at the origin until the clip moves

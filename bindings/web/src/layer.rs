@@ -33,7 +33,7 @@ pub struct LayerOptions {
     fade_out: Option<FadeOptions>,
 }
 
-/// A clip by its number or its name.
+/// A clip by its number, or by a text that selects it.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected the number or the name of a clip")]
 pub enum ClipChoice {
@@ -82,10 +82,10 @@ impl ClipChoice {
                 check_index("clip", *index, count)?;
                 library.clip_ids().nth(*index).ok_or_else(|| JsError::new("there is no such clip"))
             }
-            Self::Name(name) => library.find_clip(name).ok_or_else(|| {
-                let names: Vec<&str> = library.clips().iter().filter_map(|clip| clip.name.as_deref()).collect();
-                JsError::new(&format!("there is no clip {name:?}; there are {count}: {}", names.join(", ")))
-            }),
+            Self::Name(text) => {
+                let clips: Vec<ClipId> = library.clip_ids().collect();
+                Ok(library.select_clip(&clips, text)?)
+            }
         }
     }
 }

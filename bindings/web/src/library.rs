@@ -100,11 +100,11 @@ impl Library {
         object(&joints::list(&source.library.skeletons()[skeleton], &source.nodes[skeleton]))
     }
 
-    /// A joint by its name, or by `#INDEX` of its node.
+    /// The joint that a text selects.
     pub fn joint(&self, skeleton: usize, name: &str) -> Result<usize> {
         let source = self.shared.source();
         check_index("skeleton", skeleton, source.library.skeletons().len())?;
-        joints::find(&source.library.skeletons()[skeleton], &source.nodes[skeleton], name)
+        Ok(source.library.skeletons()[skeleton].select_joint(name)?)
     }
 
     /// Adds a mask and returns its number.

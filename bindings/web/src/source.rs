@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use posse::import::{bvh, cocos, gltf};
+use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
 use posse::{Library, Mask, PropertyTracks, SkeletonId};
 use posse_render::Figure;
 use wasm_bindgen::prelude::*;
@@ -53,11 +53,15 @@ impl Source {
     /// Reads a file of any kind. A Cocos clip gets a skeleton of the nodes that it names.
     pub fn read(name: &str, bytes: &[u8], files: &Files) -> Result<Self> {
         let file = Path::new(name);
-        if bvh::is_bvh(file, bytes) {
-            return Self::read_bvh(file, bytes);
-        }
-        if cocos::is_clip(file, bytes) {
-            return Self::read_cocos(file, bytes);
+        match recognize(file, bytes)? {
+            FileFormat::Gltf => {}
+            FileFormat::Bvh => return Self::read_bvh(file, bytes),
+            FileFormat::CocosClip => return Self::read_cocos(file, bytes),
+            FileFormat::Crowd => {
+                return Err(JsError::new(&format!(
+                    "{name} is a crowd file, which is not read here; give the files it names"
+                )));
+            }
         }
         let find = |path: &str| find(files, path);
         let mut library = Library::new();
@@ -88,7 +92,7 @@ impl Source {
     /// Adds a Cocos clip that moves the nodes of the first skeleton. Returns the number of the clip.
     pub fn add_cocos_clip(&mut self, name: &str, bytes: &[u8]) -> Result<usize> {
         let file = Path::new(name);
-        if !cocos::is_clip(file, bytes) {
+        if recognize(file, bytes)? != FileFormat::CocosClip {
             return Err(JsError::new(&format!("{name}: it is not a clip of Cocos Creator; other files are loaded")));
         }
         let Some(skeleton) = self.library.skeleton_ids().next() else {
@@ -109,8 +113,8 @@ impl Source {
         let named: Vec<(&str, f64)> = weights.iter().map(|(name, weight)| (name.as_str(), *weight)).collect();
         let (mask, unknown) = Mask::named(None, self.library.skeletons(), id, &named, descendants)?;
         if let Some(name) = unknown.first() {
-            // A mask takes names alone; the search fails with the nearest ones.
-            joints::find(self.library.skeleton(id), &[], name)?;
+            // It fails with the nearest names.
+            self.library.skeleton(id).select_joint(name)?;
         }
         self.library.add_mask(mask)?;
         Ok(self.library.masks().len() - 1)

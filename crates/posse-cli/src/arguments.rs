@@ -1,5 +1,6 @@
 //! Arguments that several commands share, and the parsing of their values.
 
+use posse::import::bvh::LoadOptions;
 use posse::{CompressedLibrary, Error, ErrorBound, Length, Library, SkinFormat};
 use serde::Deserialize;
 
@@ -21,6 +22,30 @@ impl CompressArgs {
     pub fn compress(self, library: &Library) -> Result<Option<CompressedLibrary>, Error> {
         let bound = |error| ErrorBound { error, shell: self.shell };
         self.bound.map(|error| CompressedLibrary::new(library, bound(error))).transpose()
+    }
+}
+
+/// The options of reading BVH files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, clap::Args)]
+pub struct BvhArgs {
+    /// The frames per second with which BVH files are read, if their frame time is missing or wrong.
+    #[arg(long, value_name = "F", value_parser = parse_positive)]
+    pub input_fps: Option<f64>,
+    /// Leaves out the joints of End Sites of BVH files, usually NAME_end. A retargeting still aligns the last bones of
+    /// its source by them.
+    #[arg(long)]
+    pub no_end_sites: bool,
+}
+
+impl BvhArgs {
+    /// The options of the reader.
+    pub fn options(self) -> LoadOptions {
+        LoadOptions { fps: self.input_fps, end_sites: !self.no_end_sites }
+    }
+
+    /// The same arguments for the source of a retargeting, whose joints are not those of the results.
+    pub fn of_source(self) -> Self {
+        Self { no_end_sites: false, ..self }
     }
 }
 
@@ -54,6 +79,24 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
         Ok(number) if number.abs() <= f64::from(f32::MAX) => Ok(number),
         Ok(_) => Err("expected a finite number in the range of a 32-bit float".into()),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Parses a number above 0 in the range of an `f32`.
+pub fn parse_positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= f64::from(f32::MAX) => Ok(number),
+        Ok(_) => Err("expected a number above 0, in the range of a 32-bit float".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Parses two times in seconds, the earlier one first.
+pub fn parse_range(text: &str) -> Result<[f64; 2], String> {
+    let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
+    match [parse_seconds(start)?, parse_seconds(end)?] {
+        [start, end] if start <= end => Ok([start, end]),
+        [start, end] => Err(format!("the range ends at {end} s, before it starts at {start} s")),
     }
 }
 

@@ -10,7 +10,8 @@ use posse::{
 };
 use posse_render::{Arrangement, Bounds, Figure, Placement, Stage, crowd_bounds, gltf, tint};
 
-use crate::output::note;
+use crate::arguments::BvhArgs;
+use crate::output::{note, warn_of_file};
 use crate::source::{Source, load_crowd_file};
 
 /// The file name that selects the built-in rig.
@@ -30,14 +31,17 @@ pub struct DrawnCrowdArgs {
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
     /// `posse eval --help` has an example and all its fields.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "rig", "clip", "instances"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites"])]
     crowd: Option<PathBuf>,
     /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
-    /// The clip, by name or by index. Default: the first clip; for `demo`, each instance plays one of all clips.
-    #[arg(long, value_name = "NAME|INDEX")]
+    /// The clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Default: the first clip; for `demo`, each
+    /// instance plays one of all clips.
+    #[arg(long, value_name = "NAME|#INDEX")]
     clip: Option<String>,
+    #[command(flatten)]
+    bvh: BvhArgs,
     /// The number of instances. Each plays at another time of the clip.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     instances: u32,
@@ -79,7 +83,7 @@ impl DrawnCrowd {
     }
 
     fn load_file(args: &DrawnCrowdArgs, file: &Path) -> Result<Self, Error> {
-        let source = Source::load(file, args.rig.as_deref())?;
+        let source = Source::load(file, args.rig.as_deref(), args.bvh)?;
         if !source.has_nodes() {
             let file = file.display();
             return Err(Error::Usage(format!(
@@ -192,9 +196,7 @@ impl DrawnCrowd {
 /// Reads the figure of a glTF file, and prints its warnings to stderr.
 fn load_figure(asset: &posse::import::gltf::Asset) -> Result<Figure, Error> {
     let (figure, warnings) = gltf::load(asset)?;
-    for warning in warnings {
-        note(&format!("warning: {}: {warning}", asset.file.display()));
-    }
+    warn_of_file(&asset.file, &warnings, &mut note)?;
     Ok(figure)
 }
 
@@ -215,18 +217,13 @@ fn figure_bounds(library: &Library, figures: &[Figure], crowd: &Crowd, seconds: 
     crowd_bounds(library, figures, &measured, &times.collect::<Vec<_>>())
 }
 
-/// Finds a clip by its name, otherwise by its index, and returns its index. `wanted: None` selects the first clip.
-/// Returns `None` if there are no clips.
+/// The position of the clip that a text selects. `wanted: None` selects the first clip. Returns `None` if there are no
+/// clips.
 fn find_clip(library: &Library, clips: &[ClipId], wanted: Option<&str>) -> Result<Option<usize>, Error> {
-    let Some(wanted) = wanted else { return Ok((!clips.is_empty()).then_some(0)) };
-    let by_name = clips.iter().position(|&clip| library.clip(clip).name.as_deref() == Some(wanted));
-    let by_index = || wanted.parse().ok().filter(|&index: &usize| index < clips.len());
-    by_name.or_else(by_index).map(Some).ok_or_else(|| {
-        let list = clips.iter().enumerate().map(|(index, &clip)| format!("{index} {}", clip_name(library, clip)));
-        let list: Vec<_> = list.collect();
-        let list = if list.is_empty() { "none".into() } else { list.join(", ") };
-        Error::Usage(format!("there is no clip {wanted:?}; there are: {list}"))
-    })
+    match wanted {
+        Some(wanted) => library.clip_selector(clips).one(wanted).map(Some),
+        None => Ok((!clips.is_empty()).then_some(0)),
+    }
 }
 
 /// The duration in seconds of the loop that all clips of the built-in rig are fitted to.

@@ -25,7 +25,7 @@ use posse_render::{
 
 use crate::arguments::{check_limit, parse_size};
 use crate::engine::AdapterArgs;
-use crate::output::{Output, check_folder, file_name, note};
+use crate::output::{Output, check_folder, file_name, note, warn_of_file};
 use crate::retargeting::Retargeted;
 use crate::source::Rig as RigFile;
 
@@ -524,7 +524,7 @@ fn body(retargeted: &Retargeted, rig: &Rig, target: &RigFile) -> Result<Figure, 
         (None, _) => demo::figure(&source.library, rig.skeleton, BODY_SIDE)?,
         (Some(bytes), Some(asset)) => {
             let (figure, warnings) = gltf::from_slice(asset, bytes, file.parent())?;
-            warnings.iter().for_each(|warning| note(&format!("warning: {}: {warning}", file.display())));
+            warn_of_file(file, &warnings, &mut note)?;
             figure
         }
         // A BVH file has no meshes.

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
+use posse::import::FileFormat;
 use posse::{
     CarriedJoints, ClipId, Error, Facing, Ground, JointMap, Library, ReferencePose, RetargetOptions, RetargetWarning,
     Retargeting, SkeletonId,
 };
 use serde_json::{Value, json};
 
-use crate::arguments::{check_limit, parse_seconds};
+use crate::arguments::{BvhArgs, check_limit, parse_seconds};
 use crate::output::note;
-use crate::source::{MAX_CLIP_JOINTS, Nodes, Report, Rig, Source, find_clip, find_named, list_clips};
+use crate::source::{MAX_CLIP_JOINTS, Nodes, Report, Rig, Source, find_clip};
 
 /// The fault of options of a retargeting without `--retarget`.
 pub const OPTIONS_WITHOUT_RETARGET: &str =
@@ -174,14 +175,14 @@ pub struct Retargeter {
 
 impl Retargeter {
     /// Reads the files of the options. Passes their warnings to `report`.
-    pub fn new(args: &MapArgs, report: &mut Report) -> Result<Self, Error> {
+    pub fn new(args: &MapArgs, bvh: BvhArgs, report: &mut Report) -> Result<Self, Error> {
         let read = |file: &PathBuf| {
             let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
             Ok((file.clone(), bytes))
         };
         let map = args.map.as_ref().map(read).transpose()?;
-        let reference = PoseChoice::new("--reference", args.reference.as_deref(), report)?;
-        let target_pose = PoseChoice::new("--target-pose", args.target_pose.as_deref(), report)?;
+        let reference = PoseChoice::new("--reference", args.reference.as_deref(), bvh, report)?;
+        let target_pose = PoseChoice::new("--target-pose", args.target_pose.as_deref(), bvh, report)?;
         if let Some(PoseChoice { text, file: None, .. }) = &target_pose {
             return Err(Error::Usage(format!(
                 "--target-pose {text}: there is no such file; expected rest or a .glb, .gltf, .vrm, .vrma or .bvh file"
@@ -317,14 +318,21 @@ pub struct Retargeted {
 
 impl Retargeted {
     /// Retargets clips of a file to a rig, and prints warnings to stderr, or fails for them with `--strict-retarget`.
-    pub fn new(source: Source, file: &Path, rig: &Rig, clips: &[ClipId], args: &MapArgs) -> Result<Self, Error> {
-        let retargeter = Retargeter::new(args, &mut note)?;
+    pub fn new(
+        source: Source,
+        file: &Path,
+        rig: &Rig,
+        clips: &[ClipId],
+        args: &MapArgs,
+        bvh: BvhArgs,
+    ) -> Result<Self, Error> {
+        let retargeter = Retargeter::new(args, bvh, &mut note)?;
         let mut made = retargeter.retarget(source, file, rig, clips)?;
-        made.source.warn(&rig.path, &rig.warnings, &mut note);
+        made.source.warn(&rig.path, &rig.warnings, &mut note)?;
         if let Some(error) = made.warnings.first().and_then(|warning| retargeter.strict_error(file, &warning.text)) {
             return Err(error);
         }
-        made.source.warn(file, made.warnings.iter().map(|warning| &warning.text), &mut note);
+        made.source.warn(file, made.warnings.iter().map(|warning| &warning.text), &mut note)?;
         Ok(made)
     }
 }
@@ -338,18 +346,23 @@ struct PoseChoice {
 }
 
 impl PoseChoice {
-    fn new(option: &'static str, text: Option<&str>, report: &mut Report) -> Result<Option<Self>, Error> {
+    fn new(option: &'static str, text: Option<&str>, bvh: BvhArgs, report: &mut Report) -> Result<Option<Self>, Error> {
         let Some(text) = text.filter(|text| *text != "rest") else { return Ok(None) };
-        let file = PoseFile::read(option, text, report)?;
+        let file = PoseFile::read(option, text, bvh, report)?;
         Ok(Some(Self { option, text: text.to_owned(), file }))
     }
 
-    /// The pose of a source: of its clip of that name, else of the file, else of its clip of that index. Seconds follow
-    /// after the last `@`.
+    /// The pose of a source: of its clip of that name, else of the file, else of another clip that the text selects.
+    /// Seconds follow after the last `@`.
     fn of_source(&self, source: &Source) -> Result<ReferencePose, Error> {
         let Self { option, text, file } = self;
-        if let Some(clip) = find_named(source, text) {
-            return Ok(ReferencePose::Clip { clip, time: 0.0 });
+        let clips = source.library.clip_selector(&source.clips);
+        let select = |name: &str| {
+            let found = source.library.select_clip(&source.clips, name);
+            found.map_err(|error| Error::Usage(format!("{option}: {error}")))
+        };
+        if clips.has_name(text) {
+            return Ok(ReferencePose::Clip { clip: select(text)?, time: 0.0 });
         }
         let timed = text.rsplit_once('@');
         let seconds = |seconds: &str| {
@@ -357,9 +370,9 @@ impl PoseChoice {
                 .map_err(|reason| Error::Usage(format!("{option} {text}: the time {seconds:?}: {reason}")))
         };
         if let Some((name, time)) = timed
-            && let Some(clip) = find_named(source, name)
+            && clips.has_name(name)
         {
-            return Ok(ReferencePose::Clip { clip, time: seconds(time)? });
+            return Ok(ReferencePose::Clip { clip: select(name)?, time: seconds(time)? });
         }
         if let Some(file) = file {
             return file.on(&source.library, source.skeleton, option, text);
@@ -376,13 +389,9 @@ impl PoseChoice {
     }
 }
 
-/// The extensions of files with joints.
-const EXTENSIONS: [&str; 5] = ["glb", "gltf", "vrm", "vrma", "bvh"];
-
 /// Returns true for a path with the extension of a file with joints.
 fn has_joints(path: &str) -> bool {
-    let extension = Path::new(path).extension().unwrap_or_default();
-    EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+    FileFormat::of_name(Path::new(path)).is_some_and(FileFormat::has_joints)
 }
 
 /// The ways to split a text into the path of a file with joints and what follows: the longest path first.
@@ -412,16 +421,17 @@ impl PoseFile {
     /// # Errors
     /// Those of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without `#CLIP`, or
     /// for seconds of a rest pose.
-    fn read(option: &str, text: &str, report: &mut Report) -> Result<Option<Self>, Error> {
+    fn read(option: &str, text: &str, bvh: BvhArgs, report: &mut Report) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
         let file = Path::new(path);
         let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
-        let source = Source::nodes_from_slice(file, &bytes, report)?;
+        let source = Source::nodes_from_slice(file, &bytes, bvh.of_source(), report)?;
         let refusal = |reason: String| Error::Usage(format!("{option} {text}: {reason}"));
         let time = |text: &str| parse_seconds(text).map_err(|reason| refusal(format!("the time {text:?}: {reason}")));
+        let clips = source.library.clip_selector(&source.clips);
         // The name of a clip may contain `@`.
         let (name, time) = match rest.strip_prefix('#') {
-            Some(name) if find_named(&source, name).is_some() => (Some(name), None),
+            Some(name) if clips.has_name(name) => (Some(name), None),
             Some(name) => match name.rsplit_once('@') {
                 Some((name, seconds)) => (Some(name), Some(time(seconds)?)),
                 None => (Some(name), None),
@@ -433,7 +443,7 @@ impl PoseFile {
             (Some("rest"), _) | (None, []) => ReferencePose::Rest,
             (None, [clip]) => ReferencePose::Clip { clip: *clip, time },
             (None, _) => {
-                let clips = list_clips(&source);
+                let clips = clips.list();
                 return Err(refusal(format!(
                     "{path} has several clips; add #CLIP, or #rest for its rest pose: {clips}"
                 )));

@@ -5,15 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{DEFAULT_FPS, native_fps};
+use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
-use posse::import::{bvh, cocos, gltf};
+use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
 use posse::{
     BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
     TargetPath, UnboundClip, Warning, demo,
 };
 
-use crate::arguments::check_limit;
-use crate::output::{file_name, note};
+use crate::arguments::{BvhArgs, check_limit};
+use crate::output::{file_name, note, warn_of_file};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
 pub const MAX_CLIP_JOINTS: u64 = 1 << 24;
@@ -41,7 +42,7 @@ pub struct Source {
     pub named: Option<NamedClip>,
     /// The name of the file of `--rig`, without its folder.
     pub rig: Option<String>,
-    /// The clips none of whose tracks finds a node in the rig.
+    /// The clips that cannot be used: none of their tracks can be read, or finds a node in the rig.
     pub unbound_clips: Vec<ClipId>,
     /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
@@ -74,52 +75,66 @@ impl Source {
     ///
     /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF
     /// or BVH file are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
-    pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
+    pub fn load(file: &Path, rig: Option<&Path>, bvh: BvhArgs) -> Result<Self, Error> {
         let bytes = read(file)?;
-        let rig = rig.map(Rig::read).transpose()?;
-        Self::from_slice(file, &bytes, rig.as_ref(), &mut note)
+        let rig = rig.map(|rig| Rig::read(rig, bvh)).transpose()?;
+        Self::from_slice(file, &bytes, rig.as_ref(), bvh, &mut note)
     }
 
     /// The same as [`load`](Self::load) for a file and a rig that have been read. Passes each warning to `report`.
-    pub fn from_slice(file: &Path, bytes: &[u8], rig: Option<&Rig>, report: &mut Report) -> Result<Self, Error> {
-        if is_cocos(file, bytes) {
+    pub fn from_slice(
+        file: &Path,
+        bytes: &[u8],
+        rig: Option<&Rig>,
+        bvh: BvhArgs,
+        report: &mut Report,
+    ) -> Result<Self, Error> {
+        let format = recognize(file, bytes)?;
+        if format == FileFormat::CocosClip {
             return Self::import_cocos(file, bytes, rig, report);
         }
-        let source = Self::import_nodes(file, bytes, report)?;
+        let source = Self::import_nodes(format, file, bytes, bvh, report)?;
         match rig {
             None => Ok(source),
             Some(rig) => source.share_with_rig(file, rig, report),
         }
     }
 
-    /// Reads a glTF or BVH file, and prints its warnings to stderr. Fails for a Cocos clip.
-    pub fn load_nodes(file: &Path) -> Result<Self, Error> {
-        Self::import_nodes(file, &read_nodes(file)?, &mut note)
+    /// Reads a file with joints, and prints its warnings to stderr. Fails for a Cocos clip.
+    pub fn load_nodes(file: &Path, bvh: BvhArgs) -> Result<Self, Error> {
+        Self::nodes_from_slice(file, &read(file)?, bvh, &mut note)
     }
 
-    /// A glTF or BVH file in memory. Fails for a Cocos clip.
-    pub fn nodes_from_slice(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
-        check_nodes(file, bytes)?;
-        Self::import_nodes(file, bytes, report)
+    /// A file with joints in memory. Fails for a Cocos clip.
+    pub fn nodes_from_slice(file: &Path, bytes: &[u8], bvh: BvhArgs, report: &mut Report) -> Result<Self, Error> {
+        Self::import_nodes(recognize(file, bytes)?, file, bytes, bvh, report)
     }
 
-    fn import_nodes(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
+    fn import_nodes(
+        format: FileFormat,
+        file: &Path,
+        bytes: &[u8],
+        bvh: BvhArgs,
+        report: &mut Report,
+    ) -> Result<Self, Error> {
         let mut library = Library::new();
-        let nodes = Nodes::import(&mut library, file, bytes)?;
+        let nodes = Nodes::import(format, &mut library, file, bytes, &bvh.options())?;
         let Nodes { skeleton, skins, joints, clips, frame_time, asset, warnings } = nodes;
-        let source = Self::new(library, skeleton);
+        let unbound_clips = asset.as_ref().map_or_else(Vec::new, |asset| asset.left_out_clips.clone());
+        let source = Self { unbound_clips, ..Self::new(library, skeleton) };
         let mut source = Self { file: file_name(file), clips, frame_time, skins, joints, asset, ..source };
-        source.warn(file, warnings, report);
+        source.warn(file, warnings, report)?;
         Ok(source)
     }
 
     /// Shares the clips of a glTF or BVH file with the skeleton of another.
     fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut Report) -> Result<Self, Error> {
         let nodes = rig.add_to(&mut self.library)?;
-        self.warn(&rig.path, &rig.warnings, report);
+        self.warn(&rig.path, &rig.warnings, report)?;
         let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
         check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
         let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
+        self.unbound_clips.clear();
         for clip in &self.clips {
             let sharing = self.library.share_clip(*clip, nodes.skeleton)?;
             if sharing.tracks.iter().all(Option::is_none) {
@@ -132,7 +147,7 @@ impl Source {
         }
         let mut listed = HashSet::new();
         faults.retain(|fault| listed.insert(fault.clone()));
-        self.warn(file, faults, report);
+        self.warn(file, faults, report)?;
         if clips.is_empty() {
             let (file, rig) = (file.display(), rig.path.display());
             return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
@@ -172,13 +187,13 @@ impl Source {
             None => Self::without_joints()?,
             Some(rig) => Self::of_rig(rig, report)?,
         };
-        source.warn(file, warnings, report);
+        source.warn(file, warnings, report)?;
         let in_file =
             |error: Error| Error::Import { file: file.to_path_buf(), path: "clip".into(), reason: error.to_string() };
         let binding = source.library.bind(source.skeleton, &clip, PropertyTracks::All).map_err(in_file)?;
         // Without a rig, no track finds a node.
         let is_expected = |kind: &FaultKind| rig.is_none() && matches!(kind, FaultKind::NoNode { .. });
-        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report);
+        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report)?;
         source.file = file_name(file);
         source.clips = vec![binding.clip];
         source.named = Some(NamedClip { clip, tracks: binding.tracks });
@@ -191,7 +206,7 @@ impl Source {
         let mut library = Library::new();
         let Nodes { skeleton, skins, joints, asset, .. } = rig.add_to(&mut library)?;
         let mut source = Self { skins, joints, asset, ..Self::new(library, skeleton) };
-        source.warn(&rig.path, &rig.warnings, report);
+        source.warn(&rig.path, &rig.warnings, report)?;
         Ok(source)
     }
 
@@ -202,18 +217,34 @@ impl Source {
         Ok(Self::new(library, skeleton))
     }
 
-    /// Stores warnings, and reports them.
-    pub fn warn(&mut self, file: &Path, warnings: impl IntoIterator<Item = impl ToString>, report: &mut Report) {
-        for warning in warnings {
-            let warning = warning.to_string();
-            report(&format!("warning: {}: {warning}", file.display()));
-            self.warnings.push(warning);
-        }
+    /// Stores warnings, and reports them. With `--strict`, fails for the first.
+    pub fn warn(
+        &mut self,
+        file: &Path,
+        warnings: impl IntoIterator<Item = impl ToString>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let first = self.warnings.len();
+        self.warnings.extend(warnings.into_iter().map(|warning| warning.to_string()));
+        warn_of_file(file, &self.warnings[first..], report)
     }
 
     /// Returns true if the skeleton has nodes: always, except for a Cocos clip without a rig.
     pub fn has_nodes(&self) -> bool {
         self.named.is_none() || self.rig.is_some()
+    }
+
+    /// The clips that can be used, in the order of the file.
+    pub fn usable_clips(&self) -> Vec<ClipId> {
+        self.clips.iter().copied().filter(|clip| !self.unbound_clips.contains(clip)).collect()
+    }
+
+    /// The reason that a clip cannot be used.
+    pub fn unusable(&self) -> String {
+        match &self.rig {
+            Some(rig) => format!("no track finds a node of its name in {rig}; give a rig with the same joint names"),
+            None => "none of its tracks can be read; a warning names the reason".into(),
+        }
     }
 
     /// Removes the outputs that the skeleton does not have.
@@ -237,18 +268,55 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Imports a glTF or BVH file.
-    pub fn import(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        if bvh::is_bvh(file, bytes) {
-            let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = bvh::from_slice(library, file, bytes)?;
-            let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-            let (skins, clips, frame_time) = (Vec::new(), vec![clip], Some(frame_time));
-            return Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings });
+    /// Imports a file of a format. Fails for formats without joints.
+    fn import(
+        format: FileFormat,
+        library: &mut Library,
+        file: &Path,
+        bytes: &[u8],
+        options: &LoadOptions,
+    ) -> Result<Self, Error> {
+        match format {
+            FileFormat::Gltf => Self::import_gltf(library, file, bytes),
+            FileFormat::Bvh => Self::import_bvh(library, file, bytes, options),
+            FileFormat::CocosClip => {
+                let file = file.display();
+                Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")))
+            }
+            FileFormat::Crowd => {
+                let file = file.display();
+                Err(Error::Usage(format!(
+                    "{file} is a crowd file, which has no nodes of its own; give it to `posse bake`, or with --crowd to the \
+                     commands that have this option"
+                )))
+            }
         }
+    }
+
+    fn import_bvh(library: &mut Library, file: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
+        let asset = bvh::from_slice_with(library, file, bytes, options).map_err(with_bvh_options)?;
+        let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = asset;
+        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+        let (skins, clips, frame_time) = (Vec::new(), vec![clip], Some(frame_time));
+        Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings })
+    }
+
+    fn import_gltf(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
         Ok(Self { skeleton, skins, joints, clips, frame_time: None, asset: Some(asset), warnings })
+    }
+}
+
+/// An error of a BVH file, with the option that avoids it.
+pub fn with_bvh_options(error: Error) -> Error {
+    match error {
+        Error::Import { file, path, reason } => {
+            let needed = LoadOptions::NEEDS_FPS;
+            Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (--input-fps F)")) }
+        }
+        other => other,
     }
 }
 
@@ -269,13 +337,15 @@ pub struct Rig {
 
 impl Rig {
     /// Reads a rig. The name `demo` is that of the built-in human; a file of this name can be given as `./demo`.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path, bvh: BvhArgs) -> Result<Self, Error> {
         if path.as_os_str() == "demo" {
             return Self::demo();
         }
-        let bytes = read_nodes(path)?;
+        let bytes = read(path)?;
         let mut library = Library::new();
-        let Nodes { skeleton, skins, joints, asset, warnings, .. } = Nodes::import(&mut library, path, &bytes)?;
+        let format = recognize(path, &bytes)?;
+        let Nodes { skeleton, skins, joints, asset, warnings, .. } =
+            Nodes::import(format, &mut library, path, &bytes, &bvh.options())?;
         Ok(Self {
             path: path.to_path_buf(),
             bytes: Some(bytes),
@@ -310,6 +380,11 @@ impl Rig {
         self.bytes.is_none()
     }
 
+    /// Returns true for a glTF file.
+    pub fn is_gltf(&self) -> bool {
+        self.asset.is_some()
+    }
+
     /// The name without its folder.
     pub fn name(&self) -> String {
         file_name(&self.path)
@@ -337,49 +412,35 @@ impl Rig {
     }
 }
 
-/// Finds a clip by its name, otherwise by its index. Without a name, returns the only clip, or `None` if there are no
-/// clips.
+/// The clip that a text selects. Without a text, the only clip that can be used, or `None` if there is none. Fails for a
+/// clip that cannot be used.
 pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
-    match (wanted, source.clips.as_slice()) {
-        (Some(wanted), clips) => {
-            let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index).copied());
-            let clip = find_named(source, wanted).or_else(by_index);
-            let missing = || format!("there is no clip {wanted:?}; there are: {}", list_clips(source));
-            clip.map(Some).ok_or_else(|| Error::Usage(missing()))
+    let usable = source.usable_clips();
+    match (wanted, usable.as_slice()) {
+        (Some(wanted), _) => {
+            let clip = source.library.select_clip(&source.clips, wanted)?;
+            match usable.contains(&clip) {
+                true => Ok(Some(clip)),
+                false => Err(Error::Usage(format!("clip {wanted}: {}", source.unusable()))),
+            }
         }
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(*only)),
-        (None, _) => {
-            Err(Error::Usage(format!("the file has several clips; select one with --clip: {}", list_clips(source))))
+        (None, clips) => {
+            let list = source.library.clip_selector(clips).list();
+            Err(Error::Usage(format!("the file has several clips; select one with --clip: {list}")))
         }
     }
-}
-
-/// Finds a clip by its name.
-pub fn find_named(source: &Source, wanted: &str) -> Option<ClipId> {
-    source.clips.iter().copied().find(|&clip| source.library.clip(clip).name.as_deref() == Some(wanted))
-}
-
-/// The indexes and names of all clips, for messages.
-pub fn list_clips(source: &Source) -> String {
-    let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref().unwrap_or("unnamed");
-    let clips = source.clips.iter().enumerate();
-    let names: Vec<_> = clips.map(|(index, clip)| format!("{index} {}", name(clip))).collect();
-    if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
 /// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
 pub fn load_crowd_file(library: &mut Library, path: &Path) -> Result<CrowdFile, Error> {
     let file = crowd::load(library, path)?;
-    for warning in &file.warnings {
-        note(&format!("warning: {}: {warning}", path.display()));
-    }
+    warn_of_file(path, &file.warnings, &mut note)?;
     for (index, named) in file.files.iter().enumerate() {
         // A glTF file that is named twice is read once.
         if file.files[..index].iter().all(|other| other.name != named.name) {
-            for warning in &named.asset.warnings {
-                note(&format!("warning: {}: {warning}", named.asset.file.display()));
-            }
+            warn_of_file(&named.asset.file, &named.asset.warnings, &mut note)?;
         }
     }
     Ok(file)
@@ -392,27 +453,6 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
         return Err(Error::Io { file: file.to_path_buf(), source });
     }
     std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })
-}
-
-/// Reads the bytes of a glTF or BVH file. Fails for a Cocos clip.
-fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
-    let bytes = read(file)?;
-    check_nodes(file, &bytes)?;
-    Ok(bytes)
-}
-
-/// Fails for a Cocos clip.
-fn check_nodes(file: &Path, bytes: &[u8]) -> Result<(), Error> {
-    if is_cocos(file, bytes) {
-        let file = file.display();
-        return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")));
-    }
-    Ok(())
-}
-
-/// Returns true for a Cocos clip, false for a glTF or BVH file.
-fn is_cocos(file: &Path, bytes: &[u8]) -> bool {
-    !bvh::is_bvh(file, bytes) && cocos::is_clip(file, bytes)
 }
 
 /// The path of the node of a target: `/` for the root.

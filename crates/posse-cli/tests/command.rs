@@ -9,6 +9,8 @@ mod support;
 
 /// `posse adapters`, and the choice of an adapter by options and environment variables.
 mod adapters;
+/// glTF files as people have them: what is left out, `--strict`, ranges, and the ends of baked clips.
+mod as_found;
 /// `posse bake`, run as from a shell.
 mod bake_command;
 /// `posse bench --report`: the page has the JSON of the run, and requests no other file.
@@ -43,6 +45,8 @@ mod interrupted;
 mod likeness;
 /// `posse demo` and `posse bench`, on every engine.
 mod measuring;
+/// `posse merge`: clips of many files in one.
+mod merge_command;
 /// Contacts of feet, measures of clips and held feet.
 mod motion_quality;
 /// Outputs that cannot be written, odd names, several writers, and inputs that change while they are read.

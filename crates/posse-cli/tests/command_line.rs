@@ -190,6 +190,7 @@ fn outputs_that_are_not_requested_are_left_out() {
 fn a_clip_must_be_named_unless_it_is_the_only_one() {
     let scene = Scene::with_clips(2);
     assert_eq!(scene.json(&["--clip", "1", "--times", "0"])["animation"], 1);
+    assert_eq!(scene.json(&["--clip", "#1", "--times", "0"])["animation"], 1);
     assert_refused(&scene.eval(&["--times", "0"]), "0 unnamed, 1 unnamed");
     assert_refused(&scene.eval(&["--clip", "dance", "--times", "0"]), "no clip \"dance\"; there are: 0 unnamed");
     assert_refused(&scene.eval(&["--clip", "0"]), "--times");

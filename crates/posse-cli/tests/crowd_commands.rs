@@ -236,7 +236,7 @@ fn invalid_crowds_are_refused() {
         let output = folder.run(command, &unknown, &["--engine", "cpu"]);
         assert_refused(
             &output,
-            "crowd.json: instances[0].layers[0].clip: arm.glb has no clip \"swim\"; it has: wave, point",
+            "crowd.json: instances[0].layers[0].clip: arm.glb: there is no clip \"swim\"; there are: 0 wave, 1 point",
         );
         assert_refused(&folder.run(command, &absent, &["--engine", "cpu"]), "crowd.json: files[0]: leg.glb");
         assert_refused(&folder.posse(&[command, "--crowd", "nowhere.json"]), "nowhere.json");

@@ -26,8 +26,12 @@ pub(super) struct Hierarchy {
     pub warnings: Vec<Warning>,
 }
 
+/// The index of an End Site that is left out, which no joint has.
+const LEFT_OUT: usize = usize::MAX;
+
 /// A joint that has begun, and has not ended.
 struct Open {
+    /// The index of the joint, or [`LEFT_OUT`].
     joint: usize,
     /// The line of ROOT, JOINT or End Site.
     line: u64,
@@ -48,12 +52,14 @@ struct Builder {
     open: Vec<Open>,
     /// The line of the first joint of each name.
     names: HashMap<String, u64>,
+    /// True if End Sites become joints.
+    end_sites: bool,
 }
 
 impl Hierarchy {
-    /// Reads the words up to MOTION, with it.
-    pub fn read(words: &mut Words<impl BufRead>) -> Result<Self, Error> {
-        let mut builder = Builder::default();
+    /// Reads the words up to MOTION, with it. Without `end_sites`, End Sites become no joints.
+    pub fn read(words: &mut Words<impl BufRead>, end_sites: bool) -> Result<Self, Error> {
+        let mut builder = Builder { end_sites, ..Builder::default() };
         words.keyword("HIERARCHY", "HIERARCHY, the first word of a BVH file")?;
         while builder.read_part(words)? {}
         let mut hierarchy = builder.hierarchy;
@@ -101,7 +107,7 @@ impl Builder {
 
     fn begin(&mut self, words: &mut Words<impl BufRead>, name: String, is_end_site: bool) -> Result<(), Error> {
         let line = words.line();
-        let Self { hierarchy, open, names } = self;
+        let Self { hierarchy, open, names, end_sites } = self;
         if hierarchy.joints.len() == MOST_JOINTS {
             return Err(words.fault(format!("the hierarchy has more than {MOST_JOINTS} joints; split the file")));
         }
@@ -110,8 +116,9 @@ impl Builder {
             parent.has_children = true;
             parent.joint
         });
+        let is_left_out = is_end_site && !*end_sites;
         open.push(Open {
-            joint: hierarchy.joints.len(),
+            joint: if is_left_out { LEFT_OUT } else { hierarchy.joints.len() },
             line,
             is_end_site,
             has_offset: false,
@@ -119,12 +126,15 @@ impl Builder {
             channels: None,
             first_column: 0,
         });
+        if is_left_out {
+            return Ok(());
+        }
         if let Some(first) = names.get(&name) {
             // One warning suffices: a copied branch repeats each name.
             if hierarchy.warnings.is_empty() {
                 let message = format!(
-                    "the name {:?} is also that of the joint of line {first}; a search by name finds the first joint of the \
-                     file. Further repeated names are not listed",
+                    "the name {:?} is also that of the joint of line {first}; a path or NAME#K selects one of \
+                     them. Further repeated names are not listed",
                     shorten(&name)
                 );
                 hierarchy.warnings.push(Warning { path: format!("line {line}"), message });

@@ -84,6 +84,14 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
+    /// Takes back the last line that was read, without its end. It is the next line again.
+    fn give_back(&mut self, mut line: Vec<u8>) {
+        line.push(b'\n');
+        line.append(&mut self.joined);
+        self.joined = line;
+        self.consumed -= 1;
+    }
+
     /// Copies the next line, which the buffer of the input does not hold whole. Copies nothing at the end of the file.
     fn join(&mut self, longest: usize) -> Result<(), Error> {
         loop {
@@ -177,17 +185,36 @@ impl<R: BufRead> Words<R> {
 
     /// The next word, or `None` at the end of the file.
     pub fn next(&mut self) -> Result<Option<String>, Error> {
-        if !self.skip_space()? {
-            return Ok(None);
-        }
+        let word = self.peek()?;
+        self.at += self.word().len();
+        Ok(word)
+    }
+
+    /// The next word, which stays the next word, or `None` at the end of the file.
+    pub fn peek(&mut self) -> Result<Option<String>, Error> {
+        let is_there = self.skip_space()?;
+        Ok(is_there.then(|| String::from_utf8_lossy(self.word()).into_owned()))
+    }
+
+    /// The word at the present byte of the line.
+    fn word(&self) -> &[u8] {
         let rest = self.rest();
         let length = match rest.first() {
             Some(b'{' | b'}' | b':') => 1,
             _ => rest.iter().position(|&byte| is_end(byte)).unwrap_or(rest.len()),
         };
-        let word = String::from_utf8_lossy(rest.get(..length).unwrap_or_default()).into_owned();
-        self.at += length;
-        Ok(Some(word))
+        rest.get(..length).unwrap_or_default()
+    }
+
+    /// Passes over the rest of the present line.
+    pub fn skip_line(&mut self) {
+        self.at = self.line.len();
+    }
+
+    /// Makes the present line the next one again, for [`into_lines`](Self::into_lines).
+    pub fn give_back_line(&mut self) {
+        self.at = 0;
+        self.lines.give_back(std::mem::take(&mut self.line));
     }
 
     /// The next word. Fails at the end of the file; `expected` is the content that belongs there.

@@ -13,7 +13,8 @@
 //! exactly (`frame_rate`). Rows beyond the announced number of frames are read, with a warning, as are UTF-16 and names
 //! in Windows-1252 or Shift-JIS (`text`).
 //!
-//! [`load`] and [`from_slice`] read whole files, a [`Reader`] reads files of any length in parts.
+//! [`load`] and [`from_slice`] read whole files, a [`Reader`] reads files of any length in parts. [`LoadOptions`] give
+//! what a file lacks, and leave out what a caller has no use for.
 //!
 //! The stages, in order: `text` makes UTF-8 of other encodings. `lines` finds lines and their words. `hierarchy` reads
 //! the joints and their channels. `frame` reads the numbers of a block of frames. `half_angle` and `rotation` turn them
@@ -36,7 +37,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Fault, Warning};
 use crate::error::Error;
-use crate::model::{ClipId, Library, SkeletonId};
+use crate::model::{ClipId, Library, SkeletonId, is_usable};
 
 /// The result of reading a file: its parts of a library.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,36 @@ pub struct Asset {
     pub frame_time: f64,
     /// The faults that were passed over.
     pub warnings: Vec<Warning>,
+}
+
+/// What is read of a file, and what it does not say itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoadOptions {
+    /// Frames per second, for a file whose frame time is missing or wrong: above 0. By default those of the file.
+    pub fps: Option<f64>,
+    /// True if each End Site becomes a joint, false if End Sites are left out. True by default.
+    pub end_sites: bool,
+}
+
+impl LoadOptions {
+    /// A part of the reason of an [`Error::Import`] that [`fps`](Self::fps) avoids.
+    pub const NEEDS_FPS: &str = "or give the frames per second with which the file is read";
+
+    /// Fails for frames per second that are not finite or not above 0.
+    fn check(&self) -> Result<(), Error> {
+        match self.fps {
+            Some(fps) if !(fps > 0.0 && is_usable(fps) && is_usable(1.0 / fps)) => Err(Error::Usage(format!(
+                "the file is read at {fps} frames per second; expected a finite number above 0"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self { fps: None, end_sites: true }
+    }
 }
 
 /// Reads a `.bvh` file into a library.
@@ -83,15 +114,53 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Erro
     from_slice(library, file, &bytes)
 }
 
+/// Reads the bytes of a `.bvh` file into a library, with default options.
+///
+/// # Errors
+/// Those of [`from_slice_with`].
+pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, Error> {
+    from_slice_with(library, name, bytes, &LoadOptions::default())
+}
+
 /// Reads the bytes of a `.bvh` file into a library.
 ///
 /// `name` is the name of the file in results and errors; it is not opened. Its stem is the name of the clip and the
 /// skeleton.
 ///
 /// # Errors
-/// [`Error::Import`] with a line if the file cannot be used. The library is then unchanged.
-pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, Error> {
-    let mut reader = Reader::new(name, bytes)?;
+/// [`Error::Import`] with a line if the file cannot be used; [`Error::Usage`] if the frames per second are not above 0.
+/// The library is then unchanged.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use posse::Library;
+/// use posse::import::bvh::{self, LoadOptions};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// // The file does not say how long a frame lasts.
+/// let file = b"HIERARCHY ROOT hip
+/// { OFFSET 0 1 0 CHANNELS 1 Zrotation End Site { OFFSET 0 1 0 } }
+/// MOTION Frames: 2
+/// 0
+/// 90
+/// ";
+/// let options = LoadOptions { fps: Some(50.0), end_sites: false };
+/// let mut library = Library::new();
+/// let asset = bvh::from_slice_with(&mut library, Path::new("turn.bvh"), file, &options)?;
+/// assert_eq!(library.clip(asset.clip).duration(), 0.02);
+/// assert_eq!(library.skeleton(asset.skeleton).joints().len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+pub fn from_slice_with(
+    library: &mut Library,
+    name: &Path,
+    bytes: &[u8],
+    options: &LoadOptions,
+) -> Result<Asset, Error> {
+    let mut reader = Reader::with_options(name, bytes, options)?;
     let mut keys = Keys::new();
     reader.begin(&mut keys)?;
     // A frame takes at least a digit and a space per channel, whatever the file announces.
@@ -110,36 +179,4 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<As
     }
     let clip = clip.map_err(in_model)?;
     Ok(Asset { file: name.to_path_buf(), skeleton, clip, frames, frame_time, warnings })
-}
-
-/// Returns true for a BVH file. The content decides: its first word is HIERARCHY. If it begins like neither BVH nor
-/// glTF nor JSON, the extension of the name decides.
-pub fn is_bvh(file: &Path, bytes: &[u8]) -> bool {
-    const FIRST: &[u8] = b"HIERARCHY";
-    let text = lines::without_mark(bytes).trim_ascii_start();
-    if text.get(..FIRST.len()).is_some_and(|word| word.eq_ignore_ascii_case(FIRST)) {
-        return true;
-    }
-    let is_other = text.starts_with(b"glTF") || text.starts_with(b"{") || text.starts_with(b"[");
-    !is_other && file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bvh"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_content_of_a_file_decides_its_kind_before_its_name() {
-        for (name, text, is_bvh_file) in [
-            ("a.txt", "\u{feff}\r\n hierarchy\nROOT", true),
-            ("a.bvh", "HIERARCHY", true),
-            ("a.BVH", "", true),
-            ("a.bvh", "broken", true),
-            ("a.bvh", r#"{ "asset": {} }"#, false),
-            ("a.bvh", "glTF\u{2}", false),
-            ("a.glb", "HIER", false),
-        ] {
-            assert_eq!(is_bvh(Path::new(name), text.as_bytes()), is_bvh_file, "{name} {text:?}");
-        }
-    }
 }

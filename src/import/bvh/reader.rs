@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use super::LoadOptions;
 use super::frame::{is_blank, longest_line, read_decimal_commas, read_line};
 use super::frame_rate;
 use super::half_angle::{BLOCK, FrameColumn};
@@ -77,9 +78,17 @@ impl Reader<BufReader<File>> {
     /// # Errors
     /// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a line if it cannot be used.
     pub fn open(file: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with(file, &LoadOptions::default())
+    }
+
+    /// The same as [`open`](Self::open), with options.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), and [`Error::Usage`] if the frames per second are not above 0.
+    pub fn open_with(file: impl AsRef<Path>, options: &LoadOptions) -> Result<Self, Error> {
         let file = file.as_ref();
         let input = File::open(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
-        Self::new(file, BufReader::with_capacity(BUFFER, input))
+        Self::with_options(file, BufReader::with_capacity(BUFFER, input), options)
     }
 }
 
@@ -90,10 +99,19 @@ impl<R: BufRead> Reader<R> {
     /// # Errors
     /// [`Error::Io`] if the input cannot be read; [`Error::Import`] with a line if it cannot be used.
     pub fn new(name: &Path, input: R) -> Result<Self, Error> {
-        let mut words = Words::new(Lines::new(PathBuf::from(name), input));
-        let Hierarchy { joints, tracks, columns, mut warnings } = Hierarchy::read(&mut words)?;
+        Self::with_options(name, input, &LoadOptions::default())
+    }
 
-        let Head { mut frames, frame_time } = Head::read(&mut words)?;
+    /// The same as [`new`](Self::new), with options.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), and [`Error::Usage`] if the frames per second are not above 0.
+    pub fn with_options(name: &Path, input: R, options: &LoadOptions) -> Result<Self, Error> {
+        options.check()?;
+        let mut words = Words::new(Lines::new(PathBuf::from(name), input));
+        let Hierarchy { joints, tracks, columns, mut warnings } = Hierarchy::read(&mut words, options.end_sites)?;
+
+        let Head { mut frames, frame_time } = Head::read(&mut words, options.fps)?;
         warnings.extend(words.warnings());
         let lines = words.into_lines();
         if columns == 0 && frames > 0 {
@@ -344,9 +362,9 @@ impl<R: BufRead> Reader<R> {
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a line if HIERARCHY or the head of MOTION cannot be
-/// used, or a line is too long for a frame.
-pub fn count_frames(file: impl AsRef<Path>) -> Result<u64, Error> {
-    let mut reader = Reader::open(file)?;
+/// used, or a line is too long for a frame; [`Error::Usage`] if the frames per second are not above 0.
+pub fn count_frames(file: impl AsRef<Path>, options: &LoadOptions) -> Result<u64, Error> {
+    let mut reader = Reader::open_with(file, options)?;
     let mut frames = 0;
     if reader.columns.is_empty() {
         return Ok(frames);
@@ -382,44 +400,61 @@ struct Head {
 }
 
 impl Head {
-    /// Reads the words after MOTION, up to the end of the line of the frame time.
-    fn read(words: &mut Words<impl BufRead>) -> Result<Self, Error> {
+    /// Reads the words after MOTION, up to the end of the line of the frame time. With frames per second, the frame time
+    /// need not be there, and does not count.
+    fn read(words: &mut Words<impl BufRead>, fps: Option<f64>) -> Result<Self, Error> {
         words.keyword("FRAMES", "`Frames:`")?;
         words.skip_colon();
         let frames = words.count("the number of frames, a whole number of 0 or more")?;
         let line = words.line();
-        let expected = "`Frame Time:`";
-        let frame_time = match words.next()? {
-            None if frames == 0 => return Ok(Self { frames, frame_time: 0.0 }),
-            None => return Err(words.fault(format!("the file ends; expected {expected}. It may be truncated"))),
-            Some(word) if word.eq_ignore_ascii_case("FRAME") => {
-                words.keyword("TIME", expected)?;
-                words.skip_colon();
-                let (seconds, written) = words.written_number("the seconds per frame, a finite number")?;
-                frame_rate::exact_frame_time(seconds, &written)
+        let next = words.peek()?;
+        let is_there = next.as_ref().is_some_and(|word| word.eq_ignore_ascii_case("FRAME"));
+        let frame_time = match (next, fps) {
+            (None, _) if frames == 0 => return Ok(Self { frames, frame_time: 0.0 }),
+            (None, _) => return Err(words.fault("the file ends; expected `Frame Time:`. It may be truncated")),
+            (Some(_), fps) if is_there => read_frame_time(words, fps)?,
+            // The first frame begins on a line of its own.
+            (Some(_), Some(fps)) if words.line() > line => {
+                words.give_back_line();
+                1.0 / fps
             }
-            Some(word) => {
+            (Some(word), _) => {
                 let hint = match word.parse::<f64>() {
-                    Ok(_) => {
-                        ". The file does not say how long a frame lasts; write `Frame Time: 0.033333`, the \
-                              seconds per frame, on a line before the first frame"
-                    }
-                    Err(_) => "",
+                    Ok(_) => format!(
+                        ". The file does not say how long a frame lasts; write `Frame Time: 0.033333`, the seconds per \
+                         frame, on a line before the first frame, {}",
+                        LoadOptions::NEEDS_FPS
+                    ),
+                    Err(_) => String::new(),
                 };
                 let word = shorten(&word);
-                return Err(words.fault(format!("found {word:?}; expected {expected}{hint}")));
+                return Err(words.fault(format!("found {word:?}; expected `Frame Time:`{hint}")));
             }
         };
         check_duration(frames, frame_time)
             .map_err(|reason| words.fault(format!("{reason}; Frames stands in line {line}")))?;
-        match words.rest_of_line() {
-            rest if rest.is_empty() => Ok(Self { frames, frame_time }),
-            rest => {
-                let rest = shorten(&rest);
-                Err(words.fault(format!(
-                    "found {rest:?} after the frame time; expected the first frame on the next line, because a frame is one line"
-                )))
-            }
+        Ok(Self { frames, frame_time })
+    }
+}
+
+/// Reads the line of the frame time. With frames per second, the number on it does not count.
+fn read_frame_time(words: &mut Words<impl BufRead>, fps: Option<f64>) -> Result<f64, Error> {
+    let expected = "`Frame Time:`";
+    words.keyword("FRAME", expected)?;
+    words.keyword("TIME", expected)?;
+    words.skip_colon();
+    if let Some(fps) = fps {
+        words.skip_line();
+        return Ok(1.0 / fps);
+    }
+    let (seconds, written) = words.written_number("the seconds per frame, a finite number")?;
+    match words.rest_of_line() {
+        rest if rest.is_empty() => Ok(frame_rate::exact_frame_time(seconds, &written)),
+        rest => {
+            let rest = shorten(&rest);
+            Err(words.fault(format!(
+                "found {rest:?} after the frame time; expected the first frame on the next line, because a frame is one line"
+            )))
         }
     }
 }
@@ -428,7 +463,8 @@ impl Head {
 fn check_duration(frames: u64, frame_time: f64) -> Result<(), String> {
     if frames > 1 && frame_time <= 0.0 {
         return Err(format!(
-            "the frame time is {frame_time} s with {frames} frames; expected more than 0, for example 0.033333"
+            "the frame time is {frame_time} s with {frames} frames; expected more than 0, for example 0.033333; correct it, {}",
+            LoadOptions::NEEDS_FPS
         ));
     }
     if !is_usable(frame_seconds(frames.saturating_sub(1), frame_time)) {

@@ -31,10 +31,8 @@ pub use self::document::{
     CurveData, Document, EventData, Keys, NodeCurves, color, grey, quat, rect, size, spline, vec2, vec3, vec4,
 };
 
-use std::collections::HashMap;
 use std::path::Path;
 
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use self::node::Node;
@@ -104,46 +102,4 @@ fn read(library: &Library, file: &Value, bytes: usize) -> Result<ClipFile, Fault
     let mut reader = Reader::new(library, bytes);
     let clip = clip::read(&mut reader, &clip::find(&Node::root(file))?)?;
     Ok(ClipFile { clip, warnings: reader.warnings })
-}
-
-/// Returns `true` for a Cocos clip, `false` for a glTF file. The content decides. If it does not tell, for example
-/// because it is broken, the extension of the name decides.
-pub fn is_clip(file: &Path, bytes: &[u8]) -> bool {
-    const FIELDS: [&str; 5] = ["__type__", "curveDatas", "curveData", "_curves", "_tracks"];
-    if bytes.starts_with(b"glTF") || bytes.starts_with(b"CCON") {
-        return bytes.starts_with(b"CCON");
-    }
-    let json = json::without_mark(bytes);
-    let mut values = serde_json::Deserializer::from_slice(json).into_iter::<HashMap<String, IgnoredAny>>();
-    match values.next() {
-        Some(Ok(object)) if object.contains_key("asset") => return false,
-        Some(Ok(object)) if FIELDS.iter().any(|&field| object.contains_key(field)) => return true,
-        _ => {}
-    }
-    let extension = file.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    let list = json.trim_ascii_start().starts_with(b"[") && !json.trim_ascii().ends_with(b"[]");
-    list || matches!(extension.as_deref(), Some("json" | "anim"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_content_of_a_file_decides_its_kind_before_its_name() {
-        for (name, text, cocos) in [
-            ("a.json", r#"{ "asset": { "version": "2.0" }, "nodes": [] }"#, false),
-            ("a.anim", r#"{ "nodes": [], "asset": {} }"#, false),
-            ("a.gltf", r#"{ "curveDatas": {} }"#, true),
-            ("a", "\u{feff} [{ \"__type__\": \"cc.AnimationClip\" }]", true),
-            ("a.ANIM", "{}", true),
-            ("a.json", "{ broken", true),
-            ("a.gltf", "{ broken", false),
-            ("a", "[]", false),
-            ("a.json", "glTF", false),
-            ("a.bin", "CCON", true),
-        ] {
-            assert_eq!(is_clip(Path::new(name), text.as_bytes()), cocos, "{name}: {text}");
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use crate::import::crowd::document::{GoalEntry, GroupEntry, NumberOr, ParameterName, TargetEntry};
 use crate::import::crowd::layers;
 use crate::import::gltf::Asset;
-use crate::import::{Fault, JsonPath, list_names};
+use crate::import::{Fault, JsonPath};
 use crate::model::{Chain, ChainId, ChainKind, Crowd, Goal, GoalTarget, GoalWeight, Library, SkeletonId, is_usable};
 
 /// Chains that have been added to a library, by skeleton, joints and numbers. Equal chains are added once.
@@ -91,7 +91,7 @@ impl GoalScope<'_> {
                 let pole = entry.pole.map(|pole| usable(&path.field("pole"), pole)).transpose()?;
                 let mut joints = [0; 3];
                 for (index, (joint, name)) in joints.iter_mut().zip(names).enumerate() {
-                    *joint = self.joint(library, &path.element("chain", index), name)?;
+                    *joint = layers::find_joint(library, &path.element("chain", index), name, self.asset)?;
                 }
                 Ok(ChainKind::TwoBone { joints, pole, hold: entry.hold.unwrap_or(false) })
             }
@@ -110,24 +110,12 @@ impl GoalScope<'_> {
                     let reason = format!("the limit {limit} is not a finite number of radians of 0 or more");
                     return Err(Fault::new(path.field("limit"), reason));
                 }
-                let joint = self.joint(library, &path.field("aim"), name)?;
+                let joint = layers::find_joint(library, &path.field("aim"), name, self.asset)?;
                 Ok(ChainKind::Aim { joint, forward, limit })
             }
             (Some(_), Some(_)) => Err(Fault::new(path, "it has both `chain` and `aim`; give one of them")),
             (None, None) => Err(Fault::new(path, "it has neither `chain` nor `aim`; give one of them")),
         }
-    }
-
-    /// The first node of a name in the file.
-    fn joint(&self, library: &Library, path: &JsonPath, name: &str) -> Result<usize, Fault> {
-        let joints = library.skeleton(self.asset.skeleton).joints();
-        let name_of = |joint: usize| joints[joint].name.as_deref();
-        let found = self.asset.joints.iter().copied().find(|&joint| name_of(joint) == Some(name));
-        found.ok_or_else(|| {
-            let names: Vec<_> = self.asset.joints.iter().filter_map(|&joint| name_of(joint)).collect();
-            let reason = format!("{} has no node {name:?}; it has: {}", self.asset.file.display(), list_names(&names));
-            Fault::new(path, reason)
-        })
     }
 
     fn target(&self, path: &JsonPath, entry: &TargetEntry) -> Result<GoalTarget, Fault> {

@@ -112,6 +112,7 @@ impl LayerScope<'_> {
             ("start", entry.start.is_some()),
             ("rate", entry.rate.is_some()),
             ("time", entry.time.is_some()),
+            ("range", entry.range.is_some()),
             ("wrap", entry.wrap.is_some()),
         ];
         let refuse = |names: &[(&str, bool)], reason: &str| match names.iter().find(|(_, is_given)| *is_given) {
@@ -124,13 +125,17 @@ impl LayerScope<'_> {
         }
         let wrap = entry.wrap.unwrap_or_default();
         if let Some(time) = &entry.time {
-            refuse(&fields[..2], "the time of a layer with `time` follows from a parameter")?;
+            // A layer with `time` may have a wrap mode.
+            let [start, rate, _, range, _] = fields;
+            refuse(&[start, rate, range], "the time of a layer with `time` follows from a parameter")?;
             let place = path.field("time");
             let parameter = find_parameter(&self.entry.parameters, place.field("parameter"), &time.parameter, "")?;
             return Ok(LayerTime::Phase { parameter, wrap });
         }
         let rate = entry.rate.unwrap_or(1.0) * library.clip(clip).speed;
-        Ok(LayerTime::Playing(Playback::new(wrap, Ticks::default(), rate)))
+        let playback = Playback { range: entry.range, ..Playback::new(wrap, Ticks::default(), rate) };
+        let of_range = Playback { rate: 0.0, ..playback }.fault();
+        of_range.map_or(Ok(LayerTime::Playing(playback)), |reason| Err(Fault::new(path.field("range"), reason)))
     }
 
     /// The source of a weight that follows from parameters.
@@ -220,18 +225,19 @@ fn check_leader(
     Err(Fault::new(path, reason))
 }
 
-/// The clip of a name or an index in an asset.
+/// The clip that a text or an index selects in an asset.
 pub(super) fn find_clip(library: &Library, path: &JsonPath, wanted: &ClipName, asset: &Asset) -> Result<ClipId, Fault> {
-    let name = |clip: &&ClipId| library.clip(**clip).name.as_deref();
     let found = match wanted {
-        ClipName::Index(index) => asset.clips.get(*index),
-        ClipName::Name(wanted) => asset.clips.iter().find(|clip| name(clip) == Some(wanted)),
+        ClipName::Index(index) => library.select_clip(&asset.clips, &format!("#{index}")),
+        ClipName::Name(wanted) => library.select_clip(&asset.clips, wanted),
     };
-    found.copied().ok_or_else(|| {
-        let names: Vec<_> = asset.clips.iter().map(|clip| name(&clip).unwrap_or("unnamed")).collect();
-        let reason = format!("{} has no clip {wanted}; it has: {}", asset.file.display(), list_names(&names));
-        Fault::new(path.field("clip"), reason)
-    })
+    found.map_err(|error| Fault::new(path.field("clip"), format!("{}: {error}", asset.file.display())))
+}
+
+/// The joint that a text selects in an asset.
+pub(super) fn find_joint(library: &Library, path: &JsonPath, wanted: &str, asset: &Asset) -> Result<usize, Fault> {
+    let found = library.skeleton(asset.skeleton).select_joint(wanted);
+    found.map_err(|error| Fault::new(path, format!("{}: {error}", asset.file.display())))
 }
 
 fn fade(path: &JsonPath, name: &str, entry: FadeEntry) -> Result<Fade, Fault> {

@@ -30,16 +30,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::de::IgnoredAny;
-
 use crate::error::Error;
 use crate::import::crowd::document::CrowdDocument;
 use crate::import::crowd::groups::{Group, Groups};
-use crate::import::crowd::layers::find_clip;
+use crate::import::crowd::layers::{find_clip, find_joint};
 use crate::import::gltf::{self, Asset};
-use crate::import::json::without_mark;
-use crate::import::{Fault, JsonPath, Warning, cocos, list_names};
-use crate::model::{BlendSpaceId, Crowd, Library, RootMotion, Ticks, markers_fault};
+use crate::import::{Fault, FileFormat, JsonPath, Warning, recognize};
+use crate::model::{BlendSpaceId, Crowd, Library, RootMotion, Selector, Ticks, markers_fault};
 
 mod document;
 mod goals;
@@ -174,13 +171,6 @@ pub(crate) fn from_slice_with(
     read(library, file, bytes, open).inspect_err(|_| library.truncate(before))
 }
 
-/// Returns true for a crowd file: a JSON object with the fields `files` and `instances`, and without the field `asset`
-/// of glTF.
-pub fn is_crowd(bytes: &[u8]) -> bool {
-    let fields = serde_json::from_slice::<HashMap<String, IgnoredAny>>(without_mark(bytes)).unwrap_or_default();
-    ["files", "instances"].iter().all(|&field| fields.contains_key(field)) && !fields.contains_key("asset")
-}
-
 fn read(
     library: &mut Library,
     file: &Path,
@@ -227,19 +217,24 @@ fn read_asset(
     bytes: &[u8],
     fault: impl Fn(String) -> Error,
 ) -> Result<Asset, Error> {
-    if cocos::is_clip(file, bytes) {
-        return Err(fault(format!("{} is a Cocos clip, which has no nodes; name a glTF file", file.display())));
+    let kind = match recognize(file, bytes).map_err(|error| fault(error.to_string()))? {
+        FileFormat::Gltf => None,
+        FileFormat::CocosClip => Some("a Cocos clip, which has no nodes"),
+        FileFormat::Bvh => Some("a BVH file"),
+        FileFormat::Crowd => Some("a crowd file"),
+    };
+    if let Some(kind) = kind {
+        return Err(fault(format!("{} is {kind}; name a glTF file", file.display())));
     }
     gltf::from_slice(library, file, bytes, Some(file.parent().unwrap_or(Path::new(""))))
 }
 
 /// Warns of joint names in masks that no file has.
 fn unknown_joints(document: &CrowdDocument, library: &Library, files: &[PosedFile]) -> Vec<Warning> {
-    let skeletons = files.iter().map(|file| file.asset.skeleton).collect::<HashSet<_>>().into_iter();
-    let joints = skeletons.flat_map(|skeleton| library.skeleton(skeleton).joints());
-    let known: HashSet<&str> = joints.filter_map(|joint| joint.name.as_deref()).collect();
+    let skeletons: HashSet<_> = files.iter().map(|file| file.asset.skeleton).collect();
+    let selectors: Vec<_> = skeletons.into_iter().map(|id| Selector::of_joints(library.skeleton(id))).collect();
     let names = document.masks.iter().flat_map(|(mask, entry)| entry.joints.keys().map(move |joint| (mask, joint)));
-    let unknown = names.filter(|(_, joint)| !known.contains(joint.as_str()));
+    let unknown = names.filter(|(_, joint)| selectors.iter().all(|selector| selector.all(joint).is_empty()));
     let warning = |(mask, joint)| Warning {
         path: format!("masks.{mask}.joints.{joint}"),
         message: "no file has a joint of this name; the entry has no effect".into(),
@@ -260,15 +255,7 @@ fn set_roots(library: &mut Library, document: &CrowdDocument, files: &[PosedFile
             let reason = format!("clip {} has a root joint already; name each clip once", entry.clip);
             return Err(Fault::new(path.field("clip"), reason));
         }
-        let joints = library.skeleton(file.asset.skeleton).joints();
-        let name = |joint: usize| joints[joint].name.as_deref();
-        let found = file.asset.joints.iter().copied().find(|&joint| name(joint) == Some(&entry.joint));
-        let joint = found.ok_or_else(|| {
-            let names: Vec<_> = file.asset.joints.iter().filter_map(|&joint| name(joint)).collect();
-            let reason =
-                format!("{} has no node {:?}; it has: {}", file.asset.file.display(), entry.joint, list_names(&names));
-            Fault::new(path.field("joint"), reason)
-        })?;
+        let joint = find_joint(library, &path.field("joint"), &entry.joint, &file.asset)?;
         let root = RootMotion { joint, translation: entry.translation, rotation: entry.rotation.into() };
         let set = library.set_root_motion(clip, Some(root));
         set.map_err(|error| Fault::new(path.field("joint"), error.to_string()))?;

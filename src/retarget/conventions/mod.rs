@@ -26,7 +26,7 @@ use crate::model::{Joint, Skeleton};
 use human::{FINGERS, Limb, trunk_role};
 use tables::Convention;
 
-pub(crate) use human::{ESSENTIAL, HIPS, TRUNK, normalized};
+pub(crate) use human::{ESSENTIAL, HIPS, TRUNK, is_role, normalized};
 
 /// The roles of the joints of a skeleton.
 #[derive(Debug, Default)]

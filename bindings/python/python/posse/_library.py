@@ -8,7 +8,6 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Literal, Optional, SupportsIndex, Union, cast
 
 import numpy as np
@@ -23,7 +22,7 @@ from ._retarget import Retargeting, RetargetReport, RetargetWarning, degrees, jo
 from ._times import clip_ids, frame_times, seconds, wrapped
 
 ClipLike = Union[Clip, str, SupportsIndex]
-"""A clip, its name or its index."""
+"""A clip, its index, or a text that selects it: its name, "NAME#K" for the K-th of that name from 0, or "#INDEX"."""
 
 DEFAULT_ARRAYS = ("pos", "quat", "local_pos", "local_quat", "local_scale", "skin", "weights", "properties")
 """The arrays of `Library.sample`."""
@@ -39,16 +38,28 @@ class Library:
     >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
 
     Files are told apart by content. Files with equal skeletons share one, and clips of all files can be mixed in one call of
-    `states`. A fault that could be repaired is a `FileWarning`.
+    `states`. A fault that could be repaired, and a track, clip or skin that is left out, is a `FileWarning`; with `strict`, an
+    `Error`.
 
     `paths` name the files. `threads` is the number of threads that read them; by default the cores that this process may use.
+
+    `input_fps` is the number of frames per second of BVH files whose frame time is missing or wrong. `end_sites=False` leaves
+    out the joints of End Sites of BVH files, usually NAME_end; `retarget` aligns the last bones of its source by them.
 
     Raises `OSError` for a file that cannot be read or is not a regular file, and `Error` for one that cannot be used.
     """
 
-    def __init__(self, *paths: Union[str, bytes, os.PathLike[str], os.PathLike[bytes]], threads: Optional[int] = None) -> None:
+    def __init__(
+        self,
+        *paths: Union[str, bytes, os.PathLike[str], os.PathLike[bytes]],
+        threads: Optional[int] = None,
+        input_fps: Optional[float] = None,
+        end_sites: bool = True,
+        strict: bool = False,
+    ) -> None:
         files = tuple(os.fsdecode(path) for path in paths)
-        self._set_up(_posse.Library(files, _threads(threads)), files)
+        rate = None if input_fps is None else float(input_fps)
+        self._set_up(_posse.Library(files, _threads(threads), rate, end_sites, strict), files)
         for message in self._native.warnings:
             warnings.warn(message, FileWarning, stacklevel=2)
 
@@ -57,8 +68,8 @@ class Library:
         self._files = files
         self._reports = reports
         self._layouts: tuple[Request, dict[int, _posse.Layout]] = (Request(()), {})
-        rigs = [self._layout(skeleton, Request(())) for skeleton in range(self._native.skeletons)]
-        names = [(tuple(rig.joint_names), tuple(rig.parents)) for rig in rigs]
+        rigs = [self._layout(skeleton, Request(("weights",))) for skeleton in range(self._native.skeletons)]
+        names = [(tuple(rig.joint_names), tuple(rig.parents), tuple(rig.weight_names)) for rig in rigs]
         self._clips = tuple(
             Clip(index, name, files[file], duration, fps, skeleton, *names[skeleton], self._native)
             for index, (name, file, duration, fps, skeleton) in enumerate(self._native.clips)
@@ -66,9 +77,7 @@ class Library:
         self._durations = np.array([clip.duration for clip in self._clips], dtype=np.float64)
         self._rates = np.array([clip.fps for clip in self._clips], dtype=np.float64)
         self._skeletons = np.array([clip.skeleton for clip in self._clips], dtype=np.int64)
-        self._named: dict[str, list[int]] = {}
-        for clip in self._clips:
-            self._named.setdefault(clip.name or "", []).append(clip.index)
+        self._selected: dict[str, int] = {}
 
     @property
     def clips(self) -> tuple[Clip, ...]:
@@ -81,7 +90,7 @@ class Library:
         return self._reports
 
     def clip(self, clip: ClipLike) -> Clip:
-        """The clip of this name or index. Raises `Error` if there is none, or if several have the name."""
+        """The clip of this index, or that this text selects. Raises `Error` if there is none, or if several have the name."""
         return self._clips[self._index(clip)]
 
     def sample(
@@ -102,9 +111,10 @@ class Library:
         """The poses of a clip at T times in seconds.
 
         `arrays` are names of arrays of `Poses`; by default all but velocities and `root`. `joints` are names, by default all
-        joints, in the order of the file. Velocities are central differences of the clip over `1 / fps` to both sides, one-sided
-        at its ends; by default `fps` is that of the clip. Times outside of the clip are clamped to it (`wrap="clamp"`), or start
-        over (`wrap="loop"`).
+        joints, in the order of the file. Of several joints of a name, the end of a path such as "Armature/Hips" or "NAME#K",
+        counted from 0, selects one; "#INDEX" is the index of the node. Velocities are central differences of the clip over
+        `1 / fps` to both sides, one-sided at its ends; by default `fps` is that of the clip. Times outside of the clip are
+        clamped to it (`wrap="clamp"`), or start over (`wrap="loop"`).
 
         `up="z"` turns model space by +90 degrees about +X, and `scale` multiplies lengths. `quaternions` is "xyzw" or "wxyz".
         `threads` is by default the number of cores that this process may use; the numbers do not depend on it. `out`, arrays by
@@ -212,8 +222,8 @@ class Library:
         * `reference`: the pose of the source that looks like the pose of the target: "rest", "CLIP" or "CLIP@SECONDS" of
           the file, or "FILE", "FILE#CLIP" or "FILE#CLIP@SECONDS" of another file with joints of the same names, such as
           a T-pose. The name of a clip of the source comes first, whatever it looks like; then a .glb, .gltf, .vrm, .vrma
-          or .bvh file that is there; then the index of a clip. A file with several clips needs "#CLIP", or "#rest" for
-          its rest pose.
+          or .bvh file that is there; then what else selects a clip. A file with several clips needs "#CLIP", or "#rest"
+          for its rest pose.
         * `target_pose`: the pose of the target that looks like it: "rest", or a pose of another file as above.
         * `align`: "auto" turns bones of the reference pose that point elsewhere than those of the target's pose; with
           "off", the two poses count as alike.
@@ -290,26 +300,19 @@ class Library:
                 raise _posse.Error(f"{clip!r} belongs to another library; take a clip of this one")
             return clip.index
         if isinstance(clip, str):
-            return self._named_index(clip)
+            # Requests for training repeat their names.
+            found = self._selected.get(clip)
+            if found is None:
+                found = self._selected[clip] = self._native.select(clip)
+            return found
         try:
             index = operator.index(clip)
         except TypeError:
-            found = type(clip).__name__
-            raise TypeError(f"a clip is a Clip, a name or an index, not {found}") from None
+            kind = type(clip).__name__
+            raise TypeError(f"a clip is a Clip, a name or an index, not {kind}") from None
         if not 0 <= index < count:
             raise _posse.Error(f"clip {index}: the library has {count} clips")
         return index
-
-    def _named_index(self, name: str) -> int:
-        found = self._named.get(name, [])
-        if len(found) == 1:
-            return found[0]
-        if found:
-            files = ", ".join(f"{index} of {self._clips[index].file}" for index in found[:5])
-            raise _posse.Error(f"{len(found)} clips are named {name!r} ({files}); give an index")
-        near = get_close_matches(name, self._named, n=5, cutoff=0.3)
-        remedy = f"the nearest names are {near}" if near else "`clips` has the names"
-        raise _posse.Error(f"no clip is named {name!r}; {remedy}")
 
     def _layout(self, skeleton: int, wanted: Request) -> _posse.Layout:
         """The arrays of a skeleton. Those of the last request are kept: training asks for the same again and again."""
@@ -373,8 +376,9 @@ class Library:
         given = out.arrays if isinstance(out, Poses) else out
         arrays = new_arrays(shapes) if given is None else reused_arrays(shapes, given)
         self._native.fill(layouts, rows, list(arrays.values()), _threads(threads))
-        names, parents = layouts[0].joint_names, layouts[0].parents
-        return Poses(arrays, rows["times"], fps, tuple(names), tuple(parents))
+        first = layouts[0]
+        names, parents, weights = tuple(first.joint_names), tuple(first.parents), tuple(first.weight_names)
+        return Poses(arrays, rows["times"], fps, names, parents, weights)
 
 
 def _threads(threads: Optional[int]) -> int:

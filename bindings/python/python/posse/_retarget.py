@@ -39,7 +39,7 @@ class ResampledTrack(TypedDict):
     track: str
     keys: int
     error: float
-    """The largest error: in radians for a rotation, as a share of the rig's size for a translation."""
+    """The largest error: in radians for a rotation, as a share of the rig's size for a translation, as a number for weights."""
 
 
 class DroppedTrack(TypedDict):

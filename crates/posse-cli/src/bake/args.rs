@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
+use posse::export::bvh::RotationOrder;
 
+use crate::arguments::{BvhArgs, parse_positive, parse_range};
 use crate::bake::format::{FormatName, NpzLayout};
 use crate::bake::frames::FrameRange;
 use crate::bake::share::{ShardChoice, Share};
@@ -23,6 +25,7 @@ Examples:
   posse bake takes -o baked --rig demo --retarget             every clip on the built-in human
   posse bake takes -o baked --cuts cuts.csv                   a piece per row of takes/walk.bvh,10,70
   posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run array
+  posse bake clips -o baked --format bvh --bvh-order ZYX      a BVH file per clip
   posse bake clips -o baked --mirror                          each clip and its mirror image, CLIP_mirror
   posse bake --check baked clips                              lists the clips that are missing
 
@@ -45,7 +48,8 @@ Arrays (frames first, float32), of --arrays:
                            relative to the parent of the joint
   skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins. With --up z and --scale they
                            take the file's own vertices, unscaled and with y up, to the turned and scaled model space
-  weights, properties      morph weights and animated properties (count), in the order of `posse eval`
+  weights, properties      morph weights and animated properties (count), in the order of `posse eval`; weight_names has
+                           NODE.NAME of each weight, if the file names morph targets
   root                     position and rotation of the first joint written (7)
   contact                  booleans (feet), true for a foot of a human on the ground, the left one first; contact_feet
                            has the names. For npz and Parquet
@@ -68,18 +72,23 @@ pub struct Args {
     pub output: Option<PathBuf>,
     /// Lists the clips whose outputs are missing in OUT, or were made from another file, with other options or by
     /// another version of posse. Nothing is written.
-    #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume", "strict"])]
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume"])]
     pub check: Option<PathBuf>,
     /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30.
     #[arg(long, value_name = "F", value_parser = parse_positive)]
     pub fps: Option<f64>,
-    /// Only these clips of each file, by name or by index.
-    #[arg(long, value_name = "NAME|INDEX")]
+    /// Only these clips of each file: all of a NAME, one of them as NAME#K counted from 0, or #INDEX.
+    #[arg(long, value_name = "NAME|#INDEX")]
     pub clip: Vec<String>,
+    #[command(flatten)]
+    pub bvh: BvhArgs,
     /// The frames from A to B, both included, counted from 0; A: and :B are open. Frames of a BVH file are its own,
     /// whatever --fps is; other clips are counted at the rate of the bake.
     #[arg(long, value_name = "A:B", conflicts_with = "cuts", value_parser = FrameRange::from_str)]
     pub frame_range: Option<FrameRange>,
+    /// The part of each clip from A to B, in seconds. The first frame is at A.
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["cuts", "frame_range"], allow_hyphen_values = true, value_parser = parse_range)]
+    pub range: Option<[f64; 2]>,
     /// A CSV file of pieces: file,first,last, and a name if wanted. For each row, one piece is baked, of frames that are
     /// counted as for --frame-range. Clips without a row are left out.
     #[arg(long, value_name = "CUTS.csv")]
@@ -87,10 +96,15 @@ pub struct Args {
     /// The arrays. Default: pos,quat.
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_kind)]
     pub arrays: Vec<ArrayKind>,
-    /// The joints written, in this order: a file with a name per line, or names. A text without a comma that names a
-    /// file is this file, even if a joint has the same name. Default: all, in the order of the file.
+    /// The joints written, in this order: a file with a name per line, or names. Of several joints of a name, the end of
+    /// a path such as Armature/Hips or NAME#K selects one; #INDEX is the index of the node. A text without a comma that
+    /// names a file is this file, even if a joint has the same name. Default: all, in the order of the file.
     #[arg(long, value_name = "FILE|A,B")]
     pub joints: Option<String>,
+    /// The morph weights of the array weights, in this order: names of morph targets, or NODE.NAME. Default: all, node
+    /// after node.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub morphs: Vec<String>,
     /// A .glb, .gltf or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by name.
     /// Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]
@@ -128,6 +142,10 @@ pub struct Args {
     /// but not --up z.
     #[arg(long, value_enum)]
     pub layout: Option<NpzLayout>,
+    /// The order of the rotations of BVH files, the first one outermost: XYZ, XZY, YXZ, YZX, ZXY or ZYX. Default: ZXY,
+    /// that of Biovision's files.
+    #[arg(long, value_name = "ORDER")]
+    pub bvh_order: Option<RotationOrder>,
     /// Bakes share I of N, counted from 0. auto takes I from the task of the scheduler, and N from --shards.
     #[arg(long, value_name = "I/N|auto")]
     pub shard: Option<ShardChoice>,
@@ -145,9 +163,6 @@ pub struct Args {
     /// Keeps outputs that were made from the same file, with the same options, by the same version of posse.
     #[arg(long)]
     pub resume: bool,
-    /// Stops at the first bad input.
-    #[arg(long)]
-    pub strict: bool,
     /// Prints a line of JSON per clip.
     #[arg(long)]
     pub json: bool,
@@ -210,13 +225,4 @@ impl From<OrderName> for QuaternionOrder {
 
 fn parse_kind(name: &str) -> Result<ArrayKind, String> {
     name.trim().parse().map_err(|error: posse::Error| error.to_string())
-}
-
-/// Parses a number above 0 in the range of an `f32`.
-fn parse_positive(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(number) if number > 0.0 && number <= f64::from(f32::MAX) => Ok(number),
-        Ok(_) => Err("expected a number above 0, in the range of a 32-bit float".into()),
-        Err(error) => Err(error.to_string()),
-    }
 }

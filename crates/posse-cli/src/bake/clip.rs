@@ -1,6 +1,6 @@
 //! One clip: its arrays, its writer and its facts.
 
-use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, find_joints};
+use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest};
 use posse::{ChainId, Error, Library, SkeletonId};
 
 use crate::bake::facts::{Facts, SourceFacts, VERSION};
@@ -19,6 +19,9 @@ use crate::quality::NO_FEET;
 pub const UNBOUND: &str =
     "no track of the clip finds a node of its name in the rig; give a rig with the same joint names";
 
+/// The fault of a clip of which the file has no usable track.
+pub const UNREADABLE: &str = "none of its tracks can be read; a warning names the reason";
+
 /// A skeleton with the arrays that are wanted of it.
 pub struct Rig<'a> {
     pub library: &'a Library,
@@ -26,6 +29,8 @@ pub struct Rig<'a> {
     /// The joint of each node, in the order of the file.
     pub nodes: &'a [usize],
     pub layout: ArrayLayout,
+    /// The joints of `--joints`; `None` without it.
+    listed: Option<Vec<usize>>,
 }
 
 impl<'a> Rig<'a> {
@@ -36,20 +41,26 @@ impl<'a> Rig<'a> {
         nodes: &'a [usize],
         options: &Options,
     ) -> Result<Self, Error> {
-        let joints = match &options.joints {
-            Some(names) => find_joints(library.skeleton(skeleton), names)?,
-            None => nodes.to_vec(),
+        let listed =
+            options.joints.as_deref().map(|names| library.skeleton(skeleton).select_joints(names)).transpose()?;
+        let joints = match &listed {
+            Some(listed) if !options.format.needs_all_joints() => listed.clone(),
+            _ => nodes.to_vec(),
         };
         let Options { up, scale, quaternions, .. } = *options;
         let request = ArrayRequest { kinds: options.kinds.clone(), joints, up, scale, quaternions };
         let layout = ArrayLayout::new(library, skeleton, nodes, &request)?;
-        Ok(Self { library, skeleton, nodes, layout })
+        let layout = match &options.morphs {
+            Some(names) => layout.with_weights(library, names)?,
+            None => layout,
+        };
+        Ok(Self { library, skeleton, nodes, layout, listed })
     }
 
     /// The facts about a clip that its writer needs.
     pub fn head<'b>(&'b self, name: &'b str) -> ClipHead<'b> {
-        let Self { library, skeleton, nodes, ref layout } = *self;
-        ClipHead { library, skeleton, nodes, layout, name }
+        let Self { library, skeleton, nodes, ref layout, ref listed } = *self;
+        ClipHead { library, skeleton, nodes, layout, listed: listed.as_deref(), name }
     }
 
     /// Begins the output of a clip. With a turn, the clip goes to the files of the share.
@@ -87,7 +98,9 @@ impl<'a> Rig<'a> {
         source: SourceFacts,
         engine: String,
     ) -> Facts {
-        let joints = self.library.skeleton(self.skeleton).joints();
+        let skeleton = self.library.skeleton(self.skeleton);
+        let joints = skeleton.joints();
+        let has_names = skeleton.has_morph_names();
         let name_of = |&joint: &usize| joints[joint].name.clone().unwrap_or_default();
         let parent = |parent: &Option<usize>| parent.map_or(-1, |parent| i32::try_from(parent).unwrap_or(i32::MAX));
         Facts {
@@ -96,6 +109,7 @@ impl<'a> Rig<'a> {
             joint_names: self.layout.joints().iter().map(name_of).collect(),
             parents: self.layout.parents().iter().map(parent).collect(),
             quaternion_order: options.quaternions.name(),
+            weight_names: if has_names { self.layout.weight_names().to_vec() } else { Vec::new() },
             contact_feet: self.layout.feet().iter().map(|foot| foot.name.clone()).collect(),
             quality: None,
             up_axis: options.up.name(),

@@ -1,22 +1,24 @@
 //! A crowd file: an output per instance, and for usda a file that refers to all of them.
 
+use posse::import::FileFormat;
 use posse::import::crowd::{self, CrowdFile};
 use posse::{Crowd, Error, Layer, LayerTime, Library};
 use std::collections::HashSet;
 
 use crate::bake::clip::{ClipBake, FramedMotion, Rig};
 use crate::bake::format::{Character, Format, write_crowd};
-use crate::bake::frames::{ClipFrames, ClipPart, OwnRate};
-use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
+use crate::bake::frames::{ClipFrames, ClipPart, FrameOptions, OwnRate};
+use crate::bake::inputs::{ClipFile, Contents, ListedClip, stem};
 use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
 use crate::bake::part::Turn;
 use crate::bake::sampler::Motion;
+use crate::output::warn_of_file;
 
 /// Bakes the instances of a crowd file.
 pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
-    let source = file.source(Kind::Crowd)?;
+    let source = file.source(FileFormat::Crowd)?;
     let reference = reference_output(job.options, file);
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
@@ -27,8 +29,10 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     }
     let mut library = Library::new();
     let crowd = crowd::load(&mut library, &file.path)?;
-    crowd.warnings.iter().for_each(|warning| job.warn(&format!("warning: {}: {warning}", file.path.display())));
-    let frames = ClipFrames::new(whole.range, job.options.fps, OwnRate::default(), duration(&library, &crowd)?)?;
+    warn_of_file(&file.path, &crowd.warnings, &mut |text| job.warn(text))?;
+    // A crowd has a clock and no end.
+    let options = FrameOptions { fps: job.options.fps, ..FrameOptions::default() };
+    let frames = ClipFrames::new(whole.range, options, OwnRate::default(), duration(&library, &crowd)?)?;
     let mut sampler = job.engines.open(&library)?;
     let mut bake = |clip: &ListedClip| -> Result<(), Fault> {
         let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)
@@ -71,7 +75,7 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
 
 /// The output that refers to those of all instances; `None` if the format has none.
 pub fn reference_output(options: &Options, file: &ClipFile) -> Option<String> {
-    let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
+    let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
     (is_crowd && options.format == Format::Usda).then(|| options.format.output(stem(&file.below)))
 }
 

@@ -9,16 +9,20 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use posse::Error;
+use posse::import::FileFormat;
+use posse::{Error, Selector};
 
 use crate::bake::cut_list::{CutList, CutRow, Piece};
 use crate::bake::frames::ClipPart;
-use crate::bake::inputs::{ClipFile, Failure, Inputs, Kind, ListedClip, check_length, stem};
+use crate::bake::inputs::{ClipFile, Failure, Inputs, ListedClip, check_length, stem};
 use crate::bake::options::Options;
 use crate::bake::share::Share;
 
 /// The largest number of names that a message lists.
 const MAX_LISTED: usize = 5;
+
+/// The largest number of `#` in a row at which the name of a clip may begin.
+const MAX_HASHES: usize = 8;
 
 /// The extensions of files with motion or arrays, in data sets and among outputs. They are no part of the name of a
 /// piece, and a row may name a file with any of them. All others belong to the name.
@@ -221,7 +225,7 @@ impl<'a> Cutter<'a> {
         }
         let found = &self.files[file];
         let Ok(contents) = &found.contents else { return Ok((file, None)) };
-        if contents.kind == Kind::Crowd {
+        if contents.kind == FileFormat::Crowd {
             let reason = "it is a crowd file, which has a clock and no frames; bake it apart, without --cuts";
             return Err(Refusal::Row(reason.into()));
         }
@@ -235,12 +239,20 @@ impl<'a> Cutter<'a> {
                 Err(Refusal::Row(format!("the file has several clips; add #CLIP to its name: {}", listed(names))))
             }
             (Some(name), clips) => {
-                let wanted = clips.iter().find(|clip| own(clip) == Some(name));
-                let by_index = || clips.iter().find(|clip| name.parse() == Ok(clip.index));
-                let names = || listed(clips.iter().map(|clip| own(clip).unwrap_or("0")));
+                // The name of an output comes first.
+                if let Some(clip) = clips.iter().find(|clip| own(clip) == Some(name)) {
+                    return Ok((file, Some(clip)));
+                }
+                let names = Selector::of_clips(contents.names.iter().map(Option::as_deref));
+                let wanted = match names.all(name).as_slice() {
+                    [] => None,
+                    _ => Some(names.one(name).map_err(|error| Refusal::Row(error.to_string()))?),
+                };
+                let listed_names = || listed(clips.iter().map(|clip| own(clip).unwrap_or("0")));
                 let missing =
-                    || Refusal::Row(format!("the file has no clip {name:?} that is wanted, only {}", names()));
-                wanted.or_else(by_index).map(|clip| (file, Some(clip))).ok_or_else(missing)
+                    || Refusal::Row(format!("the file has no clip {name:?} that is wanted, only {}", listed_names()));
+                let clip = clips.iter().find(|clip| Some(clip.index) == wanted);
+                clip.map(|clip| (file, Some(clip))).ok_or_else(missing)
             }
         }
     }
@@ -250,9 +262,14 @@ impl<'a> Cutter<'a> {
         if let Some((file, fit)) = self.find_file(path)? {
             return Ok(Some(Located { file, path, clip: None, fit }));
         }
-        let Some((path, clip)) = path.rsplit_once('#') else { return Ok(None) };
-        let found = self.find_file(path)?;
-        Ok(found.map(|(file, fit)| Located { file, path, clip: Some(clip), fit }))
+        // The name of a clip may have `#` in it, as NAME#K has.
+        for (at, _) in path.rmatch_indices('#').take(MAX_HASHES) {
+            let (path, clip) = (&path[..at], &path[at + 1..]);
+            if let Some((file, fit)) = self.find_file(path)? {
+                return Ok(Some(Located { file, path, clip: Some(clip), fit }));
+            }
+        }
+        Ok(None)
     }
 
     /// The file that fits a path best; `None` if none fits.
@@ -380,11 +397,12 @@ mod tests {
     use super::*;
 
     fn file(path: &str, below: &str, clips: &[&str]) -> ClipFile {
+        let names = clips.iter().map(|clip| Some((*clip).to_owned())).collect();
         let name = |clip: &&str| if clip.is_empty() { stem(below).into() } else { format!("{}#{clip}", stem(below)) };
         let listed = |(index, name)| ListedClip { index, name, part: ClipPart::default() };
         let clips = clips.iter().map(name).enumerate().map(listed).collect::<Vec<_>>();
-        let (count, kind) = (clips.len(), Kind::Bvh);
-        let contents = Contents { kind, count, clips, beside: Vec::new(), selected: Vec::new(), names: Vec::new() };
+        let (count, kind) = (clips.len(), FileFormat::Bvh);
+        let contents = Contents { kind, count, clips, beside: Vec::new(), selected: Vec::new(), names };
         ClipFile { path: path.into(), below: below.into(), size: 1, contents: Ok(contents) }
     }
 
@@ -419,6 +437,8 @@ mod tests {
             ("lift.gltf#fall", "5 lift#fall"),
             ("lift#0", "5 lift#rise"),
             ("lift.npy#rise", "5 lift#rise"),
+            ("lift##1", "5 lift#fall"),
+            ("lift.gltf#fall#0", "5 lift#fall"),
             ("odd#1.bvh", "6 odd#1"),
             ("odd#1", "6 odd#1"),
         ] {

@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use posse::bake::native_fps;
-use posse::import::bvh;
+use posse::import::{FileFormat, bvh};
 use posse::quality::FootLock;
 use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
 
-use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND};
+use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, UNREADABLE};
 use crate::bake::frames::{ClipFrames, OwnRate};
-use crate::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
+use crate::bake::inputs::{ClipFile, Contents, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::options::Options;
 use crate::bake::part::{Part, Turn};
@@ -17,7 +17,7 @@ use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::{Retargeted, SourceWarning};
-use crate::source::{Nodes, Source, bvh_fps};
+use crate::source::{Nodes, Source, bvh_fps, with_bvh_options};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
@@ -37,8 +37,8 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
         return;
     }
     let result = match contents.kind {
-        Kind::Bvh if file.size >= STREAM_FROM && !needs_whole(job.options) => stream::bake(job, file, turn),
-        Kind::Crowd => crowd::bake(job, file, contents, turn),
+        FileFormat::Bvh if file.size >= STREAM_FROM && !needs_whole(job.options) => stream::bake(job, file, turn),
+        FileFormat::Crowd => crowd::bake(job, file, contents, turn),
         _ => bake_whole(job, file, contents, turn),
     };
     if let Err(fault) = result {
@@ -61,8 +61,9 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault>
             let Nodes { skeleton, joints, .. } = rig.add_to(&mut library)?;
             Loaded::without_clips(library, skeleton, joints)
         }
-        (None, Kind::Bvh) => {
-            let reader = bvh::Reader::open(&file.path)?;
+        (None, FileFormat::Bvh) => {
+            let options = job.options.bvh.options();
+            let reader = bvh::Reader::open_with(&file.path, &options).map_err(with_bvh_options)?;
             let mut library = Library::new();
             let skeleton = library.add_skeleton(reader.skeleton().clone());
             let nodes = (0..reader.skeleton().joints().len()).collect();
@@ -126,7 +127,7 @@ struct Loaded {
     /// The joint of each node, in the order of the file.
     nodes: Vec<usize>,
     clips: Vec<ClipId>,
-    /// The clips that bind to no joint of the rig.
+    /// The clips of which no track can be read, or that bind to no joint of the rig.
     unbound: Vec<ClipId>,
     /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
     mirror_images: HashMap<usize, Result<MirrorImage, String>>,
@@ -148,14 +149,16 @@ impl Loaded {
     fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
         let (source, warnings) = match (&job.options.rig, &job.options.retarget) {
             (Some(rig), Some(retargeter)) => {
-                let source = Source::nodes_from_slice(&file.path, bytes, &mut |text| job.warn(text))?;
+                let bvh = job.options.bvh.of_source();
+                let source = Source::nodes_from_slice(&file.path, bytes, bvh, &mut |text| job.warn(text))?;
                 // All clips of the file are looked at together, so that the output of one is the same with others.
-                let clips = source.clips.clone();
+                let clips = source.usable_clips();
                 let Retargeted { source, warnings, .. } = retargeter.retarget(source, &file.path, rig, &clips)?;
                 (source, warnings)
             }
             (rig, _) => {
-                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), &mut |text| job.warn(text))?;
+                let bvh = job.options.bvh;
+                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), bvh, &mut |text| job.warn(text))?;
                 (source, Vec::new())
             }
         };
@@ -204,7 +207,8 @@ impl Loaded {
     fn motion(&self, job: &Job, file: &ClipFile, listed: &ListedClip) -> Result<FramedMotion<'static>, Error> {
         let id = self.clips[listed.index];
         if self.unbound.contains(&id) {
-            return Err(Error::Usage(UNBOUND.into()));
+            let reason = if job.options.rig.is_some() { UNBOUND } else { UNREADABLE };
+            return Err(Error::Usage(reason.into()));
         }
         let image = match self.mirror_images.get(&listed.index) {
             _ if !listed.part.mirrored => None,
@@ -215,12 +219,12 @@ impl Loaded {
         // The frames of a mirror image are those of the clip.
         let clip = self.library.clip(id);
         let own = OwnRate { keys: self.fps.or_else(|| native_fps(clip)), has_frames: self.fps.is_some() };
-        let frames = ClipFrames::new(listed.part.range, job.options.fps, own, clip.duration())?;
+        let frames = ClipFrames::new(listed.part.range, job.options.frame_options(), own, clip.duration())?;
         job.warn_of_frames(file, listed, &frames);
         check_warnings(job, file, self.warnings.iter().filter(|warning| warning.clip == Some(id)))?;
         let about = self.warnings.iter().filter(|warning| warning.clip.is_none_or(|clip| clip == id));
         let of_image = image.into_iter().flat_map(|image| &image.warnings);
-        let texts = about.map(|warning| &warning.text).chain(of_image).chain(&frames.warning);
+        let texts = about.map(|warning| &warning.text).chain(of_image).chain(frames.warnings());
         let warnings = texts.cloned().collect();
         let motion = Motion::Clip(image.map_or(id, |image| image.clip));
         Ok(FramedMotion { motion, frames, warnings })

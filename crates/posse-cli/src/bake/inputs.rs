@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use posse::import::{bvh, cocos, crowd, gltf};
-use posse::{Error, Library, mirrored_name};
+use posse::import::{FileFormat, crowd, gltf, recognize, recognize_head};
+use posse::{Error, Library, Selector, mirrored_name};
 use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
 
@@ -100,11 +100,11 @@ impl ClipFile {
     }
 
     /// The facts of the file, whose bytes have been read.
-    pub fn source_of_bytes(&self, kind: Kind, bytes: &[u8]) -> Result<SourceFacts, Error> {
+    pub fn source_of_bytes(&self, kind: FileFormat, bytes: &[u8]) -> Result<SourceFacts, Error> {
         let buffers = match kind {
-            Kind::Gltf => gltf::Outline::from_slice(&self.path, bytes)?.buffers,
-            Kind::Crowd => facts::files_of_crowd(&self.path, bytes)?,
-            Kind::Bvh | Kind::Cocos => Vec::new(),
+            FileFormat::Gltf => gltf::Outline::from_slice(&self.path, bytes)?.buffers,
+            FileFormat::Crowd => facts::files_of_crowd(&self.path, bytes)?,
+            FileFormat::Bvh | FileFormat::CocosClip => Vec::new(),
         };
         let buffers = facts::facts_of_buffers(&self.path, &buffers)?;
         let (path, sha256) = (self.below.clone(), facts::sha256_of_bytes(bytes));
@@ -112,8 +112,8 @@ impl ClipFile {
     }
 
     /// The facts of the file, which is read. A BVH file is not read at once, because it may be long.
-    pub fn source(&self, kind: Kind) -> Result<SourceFacts, Error> {
-        if kind == Kind::Bvh {
+    pub fn source(&self, kind: FileFormat) -> Result<SourceFacts, Error> {
+        if kind == FileFormat::Bvh {
             let sha256 = facts::sha256_of_file(&self.path)?;
             return Ok(SourceFacts { path: self.below.clone(), sha256, ..SourceFacts::default() });
         }
@@ -144,12 +144,14 @@ fn remove_repeats(found: &mut Vec<Found>) {
 /// Fails if there is a rig, a range, `--mirror` or an option that measures clips beside a crowd file, whose instances
 /// have skeletons, times and layers of their own.
 fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
-    let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
+    let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
     let Some(file) = files.iter().find(is_crowd) else { return Ok(()) };
     let [option, reason] = if options.rig.is_some() {
         ["--rig", "name the files of their instances"]
     } else if !options.frames.is_whole() {
         ["--frame-range", "have a clock and no frames"]
+    } else if options.seconds.is_some() {
+        ["--range", "have ranges of their own"]
     } else if options.mirror {
         ["--mirror", "may blend several clips"]
     } else if let Some(option) = options.measuring() {
@@ -170,11 +172,11 @@ fn check_selection(files: &[ClipFile], options: &Options, warnings: &mut Vec<Str
     if listed.iter().all(|contents| contents.count == 0) {
         return Ok(());
     }
-    let is_unknown = |wanted: &usize| listed.iter().all(|contents| contents.selected[*wanted].is_none());
+    let is_unknown = |wanted: &usize| listed.iter().all(|contents| contents.selected[*wanted].is_empty());
     let unknown: Vec<&str> =
         (0..options.clips.len()).filter(is_unknown).map(|wanted| options.clips[wanted].as_str()).collect();
     let Some(first) = unknown.first() else { return Ok(()) };
-    let (names, clips) = (unknown.join(", "), listed.iter().flat_map(|contents| &contents.names));
+    let (names, clips) = (unknown.join(", "), listed.iter().flat_map(|contents| contents.names.iter().flatten()));
     let message = format!("no file has a clip {names}; {}", known_clips(first, clips));
     if listed.len() == files.len() || unknown.len() == options.clips.len() {
         return Err(Error::Usage(message));
@@ -210,7 +212,7 @@ fn check_names(files: &[ClipFile]) -> Result<(), Error> {
     let mut known: HashMap<&str, &Path> = HashMap::new();
     for file in files {
         // A crowd file may have an output of its own besides those of its instances.
-        let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
+        let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
         let own = is_crowd.then(|| stem(&file.below));
         for name in file.clips().iter().map(|clip| clip.name.as_str()).chain(own) {
             if let Some(other) = known.insert(name, &file.path) {
@@ -416,29 +418,20 @@ const MOST_NAME_BYTES: usize = 255;
 /// The largest number of instances of a crowd file.
 const MOST_INSTANCES: usize = 1 << 16;
 
-/// The kind of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Gltf,
-    Bvh,
-    Cocos,
-    Crowd,
-}
-
 /// The clips of a file.
 #[derive(Debug)]
 pub struct Contents {
-    pub kind: Kind,
+    pub kind: FileFormat,
     /// The number of all clips of the file; of a crowd file that of its instances.
     pub count: usize,
     /// The clips that are wanted.
     pub clips: Vec<ListedClip>,
     /// The files that it names: buffers, and the files of a crowd file with theirs.
     pub beside: Vec<PathBuf>,
-    /// The index of the clip that each `--clip` selects.
-    pub selected: Vec<Option<usize>>,
-    /// The names of all clips, for messages about `--clip`; empty without it.
-    pub names: Vec<String>,
+    /// The indices of the clips that each `--clip` selects.
+    pub selected: Vec<Vec<usize>>,
+    /// The names of all clips, for `--clip` and `--cuts`; empty without them.
+    pub names: Vec<Option<String>>,
 }
 
 /// A clip of a file, or a piece of it, or the mirror image of either.
@@ -474,12 +467,14 @@ fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Er
         Trouble::Read(source) => failed(source),
         Trouble::Content(error) => error,
     })?;
-    if kind == Kind::Cocos && options.rig.is_none() {
+    if kind == FileFormat::CocosClip && options.rig.is_none() {
         let path = path.display();
         return Err(Error::Usage(format!("{path} is a Cocos clip, which has no joints; name a glTF file with --rig")));
     }
-    let selected: Vec<Option<usize>> = options.clips.iter().map(|wanted| selection(wanted, &names)).collect();
-    let is_wanted = |index: usize| selected.is_empty() || selected.contains(&Some(index));
+    let selector = Selector::of_clips(names.iter().map(Option::as_deref));
+    let selected: Vec<Vec<usize>> = options.clips.iter().map(|wanted| selector.all(wanted)).collect();
+    let wanted: HashSet<usize> = selected.iter().flatten().copied().collect();
+    let is_wanted = |index: usize| selected.is_empty() || wanted.contains(&index);
     let output_names = output_names(stem(&found.below), kind, &names);
     let taken: HashSet<&str> = output_names.iter().map(String::as_str).collect();
     let mut clips = Vec::new();
@@ -498,7 +493,7 @@ fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Er
     let folder = path.parent().unwrap_or(Path::new(""));
     let beside = beside.iter().map(|below| folder.join(below)).collect();
     let count = names.len();
-    let names = if selected.is_empty() { Vec::new() } else { names.into_iter().flatten().collect() };
+    let names = if selected.is_empty() && options.cuts.is_none() { Vec::new() } else { names };
     Ok((size, Contents { kind, count, clips, beside, selected, names }))
 }
 
@@ -510,7 +505,7 @@ enum Trouble {
 
 /// The parts of a file that are known without its keys.
 struct Outline {
-    kind: Kind,
+    kind: FileFormat,
     /// The names of the clips.
     names: Vec<Option<String>>,
     /// The files that it names, relative to its folder.
@@ -520,23 +515,31 @@ struct Outline {
 impl Outline {
     /// Reads the outline of a file. `head` has been read from `file`.
     fn read(path: &Path, mut file: File, head: Vec<u8>) -> Result<Self, Trouble> {
-        let of_gltf = |outline: gltf::Outline| Self { kind: Kind::Gltf, names: outline.clips, beside: outline.buffers };
-        if bvh::is_bvh(path, &head) {
-            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            return Ok(Self { kind: Kind::Bvh, names: vec![name], beside: Vec::new() });
-        }
-        if head.starts_with(b"glTF") {
-            return gltf::Outline::read(path).map(of_gltf).map_err(Trouble::Content);
+        let found = recognize_head(path, &head).map_err(Trouble::Content)?;
+        if found == Some(FileFormat::Gltf) {
+            return gltf::Outline::read(path).map(Self::of_gltf).map_err(Trouble::Content);
         }
         let mut bytes = head;
-        file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
-        if crowd::is_crowd(&bytes) {
-            return Self::of_crowd(path, &bytes).map_err(Trouble::Content);
-        }
-        if cocos::is_clip(path, &bytes) {
-            return Ok(Self { kind: Kind::Cocos, names: vec![None], beside: Vec::new() });
-        }
-        gltf::Outline::from_slice(path, &bytes).map(of_gltf).map_err(Trouble::Content)
+        let kind = match found {
+            Some(kind) => kind,
+            None => {
+                file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
+                recognize(path, &bytes).map_err(Trouble::Content)?
+            }
+        };
+        let names = match kind {
+            FileFormat::Gltf => {
+                return gltf::Outline::from_slice(path, &bytes).map(Self::of_gltf).map_err(Trouble::Content);
+            }
+            FileFormat::Crowd => return Self::of_crowd(path, &bytes).map_err(Trouble::Content),
+            FileFormat::Bvh => vec![path.file_stem().map(|stem| stem.to_string_lossy().into_owned())],
+            FileFormat::CocosClip => vec![None],
+        };
+        Ok(Self { kind, names, beside: Vec::new() })
+    }
+
+    fn of_gltf(outline: gltf::Outline) -> Self {
+        Self { kind: FileFormat::Gltf, names: outline.clips, beside: outline.buffers }
     }
 
     /// The outline of a crowd file, which is loaded for the number of its instances.
@@ -547,19 +550,13 @@ impl Outline {
             let (needed, allowed) = (count as u64, MOST_INSTANCES as u64);
             return Err(Error::Limit { what, needed, allowed });
         }
-        Ok(Self { kind: Kind::Crowd, names: vec![None; count], beside: facts::files_of_crowd(path, bytes)? })
+        Ok(Self { kind: FileFormat::Crowd, names: vec![None; count], beside: facts::files_of_crowd(path, bytes)? })
     }
 }
 
-/// The index of the clip that a `--clip` selects, by name, otherwise by index.
-fn selection(wanted: &str, names: &[Option<String>]) -> Option<usize> {
-    let by_name = names.iter().position(|name| name.as_deref() == Some(wanted));
-    by_name.or_else(|| wanted.parse().ok().filter(|index| *index < names.len()))
-}
-
 /// The names of all clips of a file. `file` is the name of the file.
-fn output_names(file: &str, kind: Kind, names: &[Option<String>]) -> Vec<String> {
-    if names.len() == 1 && kind != Kind::Crowd {
+fn output_names(file: &str, kind: FileFormat, names: &[Option<String>]) -> Vec<String> {
+    if names.len() == 1 && kind != FileFormat::Crowd {
         return vec![file.to_owned()];
     }
     // A name becomes a part of a path.

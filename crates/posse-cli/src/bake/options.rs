@@ -8,12 +8,14 @@ use posse::{Error, import};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::arguments::BvhArgs;
 use crate::bake::args::Args;
 use crate::bake::cut_list::CutList;
 use crate::bake::facts;
 use crate::bake::format::{Format, NpzLayout};
-use crate::bake::frames::FrameRange;
+use crate::bake::frames::{FrameOptions, FrameRange};
 use crate::engine::EngineChoice;
+use crate::output::warn_of_file;
 use crate::retargeting::{ChoiceFile, OPTIONS_WITHOUT_RETARGET, Retargeter};
 use crate::source::{Report, Rig};
 
@@ -23,12 +25,18 @@ pub struct Options {
     pub fps: Option<f64>,
     /// The clips of each file, by name or index; empty for all.
     pub clips: Vec<String>,
+    /// The options of reading BVH files.
+    pub bvh: BvhArgs,
     /// The arrays, in the order of [`ArrayKind::ALL`].
     pub kinds: Vec<ArrayKind>,
     /// The names of the joints; `None` for all.
     pub joints: Option<Vec<String>>,
+    /// The names of the morph weights; `None` for all.
+    pub morphs: Option<Vec<String>>,
     /// The frames of each clip, unless there are cuts.
     pub frames: FrameRange,
+    /// The part of each clip in seconds; `None` for all of it.
+    pub seconds: Option<[f64; 2]>,
     /// The pieces of clips; `None` for the clips of all inputs.
     pub cuts: Option<CutList>,
     /// The rig whose nodes the clips animate.
@@ -73,8 +81,16 @@ pub struct ReadFile {
 #[derive(Serialize)]
 struct Normalised<'a> {
     fps: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[f64; 2]>,
     arrays: Vec<&'static str>,
     joints: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    morphs: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_fps: Option<f64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    no_end_sites: bool,
     rig: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retarget: Option<Value>,
@@ -87,13 +103,15 @@ struct Normalised<'a> {
     quaternions: &'static str,
     format: &'static str,
     layout: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bvh_order: Option<String>,
     engine: &'static str,
 }
 
 impl Options {
     /// Checks the arguments. Reads the files that they name.
     pub fn new(args: &Args) -> Result<Self, Error> {
-        let format = Format::new(args.format, args.layout)?;
+        let format = Format::new(args.format, args.layout, args.bvh_order)?;
         let kinds = format.kinds(&args.arrays)?;
         check_repeats(&args.arrays)?;
         let joints = args.joints.as_deref().map(JointNames::read).transpose()?;
@@ -103,8 +121,8 @@ impl Options {
         }
         let mut warnings = Vec::new();
         let mut report = |text: &str| warnings.push(text.to_owned());
-        let rig = args.rig.as_deref().map(|rig| read_rig(rig, &mut report)).transpose()?;
-        let retarget = args.retarget.then(|| Retargeter::new(&args.map, &mut report)).transpose()?;
+        let rig = args.rig.as_deref().map(|rig| read_rig(rig, args.bvh, &mut report)).transpose()?;
+        let retarget = args.retarget.then(|| Retargeter::new(&args.map, args.bvh, &mut report)).transpose()?;
         let cuts = args.cuts.as_deref().map(CutList::read).transpose()?;
         let mut read_files = Vec::new();
         read_files.extend(joints_file.map(|path| ReadFile { role: "the file of --joints", path }));
@@ -123,9 +141,12 @@ impl Options {
         let mut options = Self {
             fps: args.fps,
             clips: args.clip.clone(),
+            bvh: args.bvh,
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
+            morphs: morphs(args, &kinds)?,
             frames: args.frame_range.unwrap_or_default(),
+            seconds: args.range,
             cuts,
             rig,
             retarget,
@@ -165,6 +186,12 @@ impl Options {
         value
     }
 
+    /// The options for the frames of a clip.
+    pub fn frame_options(&self) -> FrameOptions {
+        let keeps_end = matches!(self.format, Format::Glb | Format::Usda);
+        FrameOptions { fps: self.fps, seconds: self.seconds, keeps_end }
+    }
+
     /// The option for which the frames of a clip are measured, so that the whole file is read. `None` without one.
     pub fn measuring(&self) -> Option<&'static str> {
         let contact = self.kinds.contains(&ArrayKind::Contact);
@@ -175,8 +202,12 @@ impl Options {
     fn normalised(&self, rig: Option<Value>, retarget: Option<Value>) -> Normalised<'_> {
         Normalised {
             fps: self.fps,
+            range: self.seconds,
             arrays: self.kinds.iter().map(|kind| kind.name()).collect(),
             joints: self.joints.as_deref(),
+            morphs: self.morphs.as_deref(),
+            input_fps: self.bvh.input_fps,
+            no_end_sites: self.bvh.no_end_sites,
             rig,
             retarget,
             quality: self.quality,
@@ -188,6 +219,10 @@ impl Options {
             layout: match self.format {
                 Format::Npz(NpzLayout::Plain) => Some("plain"),
                 Format::Npz(NpzLayout::Mjlab) => Some("mjlab"),
+                _ => None,
+            },
+            bvh_order: match self.format {
+                Format::Bvh(order) => Some(order.to_string()),
                 _ => None,
             },
             engine: match self.engine {
@@ -205,6 +240,17 @@ fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
         Some((_, kind)) => Err(Error::Usage(format!("--arrays repeats {}; list each array once", kind.name()))),
         None => Ok(()),
     }
+}
+
+/// The names of `--morphs`; `None` without the option.
+fn morphs(args: &Args, kinds: &[ArrayKind]) -> Result<Option<Vec<String>>, Error> {
+    if args.morphs.is_empty() {
+        return Ok(None);
+    }
+    if !kinds.contains(&ArrayKind::Weights) {
+        return Err(Error::Usage("--morphs selects morph weights: add weights to --arrays".into()));
+    }
+    Ok(Some(args.morphs.clone()))
 }
 
 /// The value of `--joints`.
@@ -226,7 +272,7 @@ impl JointNames {
                 let names = lines.trim_start_matches('\u{feff}').lines().map(str::trim);
                 names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
             }
-            None if is_like_path(text) => {
+            None if is_like_file(text) => {
                 return Err(Error::Usage(format!(
                     "--joints {text}: there is no such file; give a file with a name per line, or names with commas between them"
                 )));
@@ -250,24 +296,22 @@ impl JointNames {
     }
 }
 
-/// Returns true for a text without commas that is rather a path than the name of a joint.
-fn is_like_path(text: &str) -> bool {
+/// Returns true for a text without commas that is rather the name of a file than the name or path of a joint.
+fn is_like_file(text: &str) -> bool {
     let extension = Path::new(text).extension().unwrap_or_default();
     let is_known = || ["txt", "json", "csv", "list", "lst"].iter().any(|known| extension.eq_ignore_ascii_case(known));
-    !text.contains(',') && (text.contains(std::path::is_separator) || is_known())
+    !text.contains(',') && is_known()
 }
 
 /// Reads a rig. Fails if it cannot be used, because then no clip can be baked. Its warnings are reported once, and not
 /// with each file that is baked.
-fn read_rig(path: &Path, report: &mut Report) -> Result<Rig, Error> {
-    let mut rig = Rig::read(path)?;
+fn read_rig(path: &Path, bvh: BvhArgs, report: &mut Report) -> Result<Rig, Error> {
+    let mut rig = Rig::read(path, bvh)?;
     if rig.skeleton().joints().is_empty() {
         let rig = path.display();
         return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));
     }
-    for warning in std::mem::take(&mut rig.warnings) {
-        report(&format!("warning: {}: {warning}", path.display()));
-    }
+    warn_of_file(path, std::mem::take(&mut rig.warnings), report)?;
     Ok(rig)
 }
 

@@ -12,17 +12,19 @@ use std::io::BufReader;
 use std::ops::Range;
 
 use posse::bake::FrameGrid;
-use posse::import::bvh::{Keys, Reader, count_frames};
+use posse::import::FileFormat;
+use posse::import::bvh::{Keys, LoadOptions, Reader, count_frames};
 use posse::{ClipId, Error, Library, SkeletonId};
 
 use crate::bake::clip::{Rig, UNBOUND};
 use crate::bake::facts::{Facts, HashingReader, RunningHash, SourceFacts, open_regular};
 use crate::bake::frames::{ClipFrames, OwnRate};
-use crate::bake::inputs::{ClipFile, Kind, ListedClip};
+use crate::bake::inputs::{ClipFile, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::part::Turn;
 use crate::bake::sampler::{Block, Motion};
-use crate::source::{Nodes, bvh_fps};
+use crate::output::warn_of_file;
+use crate::source::{Nodes, bvh_fps, with_bvh_options};
 
 /// The bytes of the keys of a window.
 const WINDOW_BYTES: usize = 4 << 20;
@@ -44,7 +46,7 @@ const BUFFER: usize = 1 << 20;
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault> {
     let hashed = OnceCell::new();
     let source = || {
-        let hashed = hashed.get_or_init(|| file.source(Kind::Bvh).map_err(|error| error.to_string()));
+        let hashed = hashed.get_or_init(|| file.source(FileFormat::Bvh).map_err(|error| error.to_string()));
         hashed.clone().map_err(Error::Usage)
     };
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, source);
@@ -52,9 +54,9 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     if clips.is_empty() || job.is_stopped() {
         return Ok(());
     }
-    let mut window = Window::open(file, None)?;
+    let mut window = Window::open(file, &job.options.bvh.options(), None)?;
     let mut warned = 0;
-    window.warn(job, file, &mut warned);
+    window.warn(job, file, &mut warned)?;
     let mut library = Library::new();
     let own = library.add_skeleton(window.reader.skeleton().clone());
     let (skeleton, nodes) = match &job.options.rig {
@@ -68,7 +70,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     let rate = OwnRate { keys: bvh_fps(window.reader.frame_time()), has_frames: true };
     let mut pieces = Vec::new();
     for clip in clips {
-        match ClipFrames::new(clip.part.range, job.options.fps, rate, window.reader.duration()) {
+        match ClipFrames::new(clip.part.range, job.options.frame_options(), rate, window.reader.duration()) {
             Ok(frames) => {
                 job.warn_of_frames(file, clip, &frames);
                 pieces.push(StreamedPiece { clip, frames });
@@ -85,10 +87,10 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     let streamed = StreamedFile { job, file, turn, rig, skeletons: [own, skeleton] };
     while !pieces.is_empty() && !job.is_stopped() {
         let later = streamed.bake_in_order(pieces, &mut window, source.as_ref());
-        window.warn(job, file, &mut warned);
+        window.warn(job, file, &mut warned)?;
         pieces = later?;
         if !pieces.is_empty() {
-            window = Window::open(file, Some(window.reader.frames()))?;
+            window = Window::open(file, &job.options.bvh.options(), Some(window.reader.frames()))?;
         }
     }
     Ok(())
@@ -194,7 +196,7 @@ impl StreamedFile<'_, '_> {
             }
         };
         let facts = rig.facts(job.options, clip, frames, source, engine);
-        let facts = Facts { warnings: Vec::from_iter(frames.warning.clone()), ..facts };
+        let facts = Facts { warnings: frames.warnings().cloned().collect(), ..facts };
         rig.finish(job, writer, &facts)?;
         job.count_baked(file, &facts, frames.count());
         Ok(())
@@ -218,26 +220,26 @@ struct Window {
 
 impl Window {
     /// Opens a file before its first row. Without the number of its rows, they are counted.
-    fn open(file: &ClipFile, rows: Option<u64>) -> Result<Self, Error> {
+    fn open(file: &ClipFile, options: &LoadOptions, rows: Option<u64>) -> Result<Self, Error> {
         let input = HashingReader::new(open_regular(&file.path)?);
         let sha256 = input.hash();
-        let mut reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
+        let input = BufReader::with_capacity(BUFFER, input);
+        let mut reader = Reader::with_options(&file.path, input, options).map_err(with_bvh_options)?;
         let rows = match rows {
             Some(rows) => rows,
-            None => count_frames(&file.path)?.max(reader.frames()),
+            None => count_frames(&file.path, options)?.max(reader.frames()),
         };
-        reader.set_frames(rows)?;
+        reader.set_frames(rows).map_err(with_bvh_options)?;
         let joints = reader.skeleton().joints().len();
         let most = (WINDOW_BYTES / KEY_BYTES / joints.max(1)).clamp(64, 8192) as u64;
         Ok(Self { reader, sha256, keys: Keys::new(), most, is_broken: false })
     }
 
-    /// Prints the warnings of the file after those that have been printed.
-    fn warn(&self, job: &Job, file: &ClipFile, printed: &mut usize) {
-        for warning in self.reader.warnings().iter().skip(*printed) {
-            job.warn(&format!("warning: {}: {warning}", file.path.display()));
-        }
+    /// Prints the warnings of the file after those that have been printed. With `--strict`, fails for the first.
+    fn warn(&self, job: &Job, file: &ClipFile, printed: &mut usize) -> Result<(), Error> {
+        let new = self.reader.warnings().iter().skip(*printed);
         *printed = self.reader.warnings().len().max(*printed);
+        warn_of_file(&file.path, new, &mut |text| job.warn(text))
     }
 
     /// The number of frames at a rate that a window serves, at least 1.

@@ -8,7 +8,7 @@ use posse::{
 use super::args::Args;
 use super::case::{CrowdShape, MAX_JOINTS, PlannedCase, Size};
 use super::report::Report;
-use crate::arguments::check_limit;
+use crate::arguments::{BvhArgs, check_limit};
 use crate::output::file_name;
 use crate::source::Source;
 use crate::start_up::StartUp;
@@ -34,7 +34,7 @@ pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result
         skin_format: SkinFormat::Matrix,
     };
     if let Some(file) = &args.file {
-        let Source { library, skeleton, .. } = load.step("load", || Source::load_nodes(file))?;
+        let Source { library, skeleton, .. } = load.step("load", || Source::load_nodes(file, BvhArgs::default()))?;
         report.file = Some(file_name(file));
         let joints = library.skeleton(skeleton).joints().len();
         let cases: Vec<_> = cases_of_rig(args, Size { joints, ..size }).collect();

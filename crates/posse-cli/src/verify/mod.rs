@@ -14,7 +14,7 @@ use serde::Serialize;
 use self::crowd::CrowdCheck;
 use self::errors::{COMPRESSED, WorstError, clip_evaluation, worst_displacement};
 use crate::Outcome;
-use crate::arguments::{CompressArgs, SkinFormatChoice, parse_seconds};
+use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, parse_seconds};
 use crate::engine::{self, EngineArgs, EngineLibrary};
 use crate::evaluation::{ClipEvaluation, Evaluation};
 use crate::output::{self, note};
@@ -104,7 +104,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 
 /// Compares an engine with the reference, over every clip of a file.
 fn verify_file(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Error> {
-    let Source { library: original, skeleton, clips, .. } = Source::load(file, None)?;
+    let Source { library: original, skeleton, clips, .. } = Source::load(file, None, BvhArgs::default())?;
     let compressed = args.compress.compress(&original)?;
     let engine_library = EngineLibrary::new(&original, compressed.as_ref());
     let library = engine_library.library();

@@ -191,3 +191,46 @@ fn single_clips_are_selected_by_name_or_index() {
     assert_refused(&output, &["warning: no file has a clip dance", "clips/broken.gltf"]);
     assert_eq!(bench.names("rest"), ["a#walk.npz", "failed-00000.jsonl"]);
 }
+
+#[test]
+fn clips_of_one_name_are_all_baked_or_one_by_its_number() {
+    let bench = Bench::new();
+    let names = [Some("mixamo.com"), Some("mixamo.com"), Some("mixamo.com"), Some("1"), Some("a#0"), None];
+    bench.write("clips/dup.gltf", gltf(&names));
+    for (clip, expected) in [
+        ("mixamo.com", &["dup#0", "dup#1", "dup#2"][..]),
+        ("mixamo.com#2", &["dup#2"]),
+        ("#1", &["dup#1"]),
+        // The name comes before the index, which `#` always means.
+        ("1", &["dup#3"]),
+        ("a#0", &["dup#a#0"]),
+        ("5", &["dup#5"]),
+    ] {
+        let out = format!("out {clip}");
+        bench.baked(&["clips", "-o", &out, "--clip", clip]);
+        assert_eq!(bench.names(&out), expected.iter().map(|name| format!("{name}.npz")).collect::<Vec<_>>(), "{clip}");
+    }
+    let output = bench.bake(&["clips", "-o", "baked", "--clip", "mixamo.com#3"]);
+    assert_refused(&output, &["no file has a clip mixamo.com#3", "mixamo.com"]);
+    bench.write("cuts.csv", "dup.gltf#mixamo.com#1,0,1,cut\ndup.gltf#mixamo.com,0,1,other\n");
+    let output = bench.bake(&["clips", "-o", "cut", "--cuts", "cuts.csv"]);
+    assert_refused(
+        &output,
+        &["row 2 (dup.gltf#mixamo.com): 3 clips are named \"mixamo.com\"; write which one: mixamo.com#0"],
+    );
+    assert!(bench.path("cut/cut.npz").exists());
+}
+
+#[test]
+fn a_format_that_is_not_read_is_named() {
+    let bench = Bench::with_clips();
+    bench.write("walk.usda", "#usda 1.0\n");
+    bench.write("01_01.amc", "#!OML:ASF\n:FULLY-SPECIFIED\n:DEGREES\n1\n");
+    let output = bench.bake(&["walk.usda", "01_01.amc", "clips/0.bvh", "-o", "baked"]);
+    assert_refused(&output, &["walk.usda: file: it is USD, which is not read; convert it to glTF 2.0"]);
+    assert_refused(
+        &output,
+        &["01_01.amc: file: it is an Acclaim motion (AMC), which is not read; convert it with the"],
+    );
+    assert!(bench.path("baked/0.npz").exists());
+}

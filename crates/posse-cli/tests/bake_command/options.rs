@@ -76,6 +76,38 @@ fn joints_are_those_of_the_list_in_its_order() {
 }
 
 #[test]
+fn joints_of_one_name_are_told_apart_by_path_and_number() {
+    let bench = Bench::new();
+    let twice = gltf(&[None]).replace("\"ground\"", "\"Armature\"").replace("\"lift\"", "\"Armature\"");
+    bench.write("dup.gltf", twice);
+    let output = bench.bake(&["dup.gltf", "-o", "baked", "--joints", "Armature"]);
+    let each = "Armature#0 (/Armature), Armature#1 (/Armature/Armature)";
+    assert_refused(&output, &["2 joints are named \"Armature\"; write which one: ", each]);
+    for (joint, moves) in [("/Armature", false), ("Armature#0", false), ("#1", true), ("Armature/Armature", true)] {
+        bench.baked(&["dup.gltf", "-o", "baked", "--joints", joint, "--fps", "1"]);
+        let x = if moves { 10.0 } else { 0.0 };
+        assert_eq!(npz(&bench.path("baked/dup.npz"))["pos"].floats(), [0.0, 2.0, 0.0, x, 2.0, 0.0], "{joint}");
+    }
+}
+
+#[test]
+fn a_bvh_file_is_read_with_the_options() {
+    let bench = Bench::new();
+    bench.write("walk.bvh", bvh(3, 0.0).replace("Frame Time: 0.00833333\n", ""));
+    assert_refused(&bench.bake(&["walk.bvh", "-o", "baked"]), &["walk.bvh: line 18: ", "(--input-fps F)"]);
+    bench.baked(&["walk.bvh", "-o", "baked", "--input-fps", "50", "--no-end-sites"]);
+    let arrays = npz(&bench.path("baked/walk.npz"));
+    assert_eq!((arrays["fps"].doubles(), arrays["joint_names"].text()), (vec![50.0], "hipknee".into()));
+    assert_eq!(arrays["time"].doubles(), [0.0, 0.02, 0.04]);
+    let options = arrays["options"].text();
+    assert!(options.contains("\"input_fps\":50.0") && options.contains("\"no_end_sites\":true"), "{options}");
+    // Outputs with other options are made anew.
+    bench.baked(&["walk.bvh", "-o", "baked", "--input-fps", "25", "--resume"]);
+    let arrays = npz(&bench.path("baked/walk.npz"));
+    assert_eq!((arrays["fps"].doubles(), arrays["joint_names"].text()), (vec![25.0], "hipkneeknee_end".into()));
+}
+
+#[test]
 fn the_up_axis_the_unit_and_the_order_of_quaternions_are_those_of_the_options() {
     let arrays = lift(&["--up", "z", "--scale", "100", "--quaternions", "wxyz", "--fps", "1", "--joints", "lift"]);
     // (10, 2, 0) with y up is (10, 0, 2) with z up.
@@ -106,7 +138,7 @@ fn options_that_do_not_fit_are_refused() {
         (&["--rig", "missing.glb"], "missing.glb"),
         (&["--joints", ","], "name 1 is empty"),
         (&["--joints", "hip,,knee"], "name 2 is empty"),
-        (&["--joints", "missing/hip"], "--joints missing/hip: there is no such file"),
+        (&["--joints", "missing/hip.txt"], "--joints missing/hip.txt: there is no such file"),
         (&["--joints", "joints.TXT"], "--joints joints.TXT: there is no such file"),
         (&["--joints", "joints.json"], "--joints joints.json: there is no such file"),
         (&["--joints", "blank"], "--joints blank: the file has no names"),

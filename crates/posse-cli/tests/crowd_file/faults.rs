@@ -20,8 +20,8 @@ fn assert_refused(folder: &Folder, crowd: &Value, place: &str, saying: &str) {
 fn faults_of_a_layer_are_named_by_their_path() {
     let folder = Folder::new();
     let faults: Faults = &[
-        ("clip", json!("dance"), ".clip", "no clip \"dance\"; it has: walk, run"),
-        ("clip", json!(6), ".clip", "no clip 6"),
+        ("clip", json!("dance"), ".clip", "no clip \"dance\"; there are: 0 walk, 1 run"),
+        ("clip", json!(6), ".clip", "no clip \"#6\""),
         ("clip", json!(-1), ".clip", "name or index"),
         ("mask", json!("all"), ".mask", "no mask \"all\"; the file has: none"),
         ("wrap", json!("sideways"), ".wrap", "pingpongreverse"),
@@ -72,9 +72,9 @@ fn faults_of_a_root_are_named_by_their_path() {
     let with_roots = |roots: Value| json!({ "files": ["rig.glb"], "instances": [], "roots": roots });
     let faults: Faults = &[
         ("file", json!(1), ".file", "no files[1], the file has 1"),
-        ("clip", json!("dance"), ".clip", "no clip \"dance\"; it has: walk, run"),
+        ("clip", json!("dance"), ".clip", "no clip \"dance\"; there are: 0 walk, 1 run"),
         ("clip", json!(1), ".clip", "clip 1 has a root joint already"),
-        ("joint", json!("tail"), ".joint", "no node \"tail\"; it has: root, hip"),
+        ("joint", json!("tail"), ".joint", "no joint is named \"tail\""),
         ("joint", json!("box"), ".joint", "by a matrix"),
         ("translation", json!("xw"), ".translation", "letters xyz"),
         ("translation", json!(""), ".translation", "`none`"),

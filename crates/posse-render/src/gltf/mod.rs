@@ -146,9 +146,13 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
             continue;
         }
         let mut skin = node.skin.map(|skin| skin.value());
-        if skin.is_some_and(|skin| skin >= asset.skins.len()) {
-            reader
-                .warn(format!("nodes[{index}].skin"), "there is no skin with this index; the mesh moves with its node");
+        let missing = match skin.map(|skin| asset.skins.get(skin)) {
+            Some(Some(id)) if asset.left_out_skins.contains(id) => Some("the skin is left out"),
+            Some(None) => Some("there is no skin with this index"),
+            Some(Some(_)) | None => None,
+        };
+        if let Some(reason) = missing {
+            reader.warn(format!("nodes[{index}].skin"), format!("{reason}; the mesh moves with its node"));
             skin = None;
         }
         let mut by_joint = Mover::Joint;

@@ -107,6 +107,10 @@ fn write_facts<W: Write + Seek>(file: &mut NpzFile<W>, facts: &Facts) -> Result<
         let feet: Vec<&str> = facts.contact_feet.iter().map(String::as_str).collect();
         file.texts("contact_feet", &[feet.len()], &feet)?;
     }
+    if !facts.weight_names.is_empty() {
+        let names: Vec<&str> = facts.weight_names.iter().map(String::as_str).collect();
+        file.texts("weight_names", &[names.len()], &names)?;
+    }
     file.text("quaternion_order", facts.quaternion_order)?;
     file.text("up_axis", facts.up_axis)?;
     file.array("unit_scale", Kind::Double, &[], &mut facts.unit_scale.to_le_bytes().as_slice())?;

@@ -1,0 +1,506 @@
+//! Selection of clips and joints by the text that a person writes: a name, a path, a number.
+//!
+//! All commands, files and bindings select by one rule. A text means the first of these that there is:
+//!
+//! 1. `#I`: the clip or joint with the index I, counted from 0 in the order of the file. It reaches each one, whatever
+//!    the names are.
+//! 2. A name: all that have it, whatever its letters are.
+//! 3. Of joints, a path: all whose path ends so. The path of a joint has the names from its root to itself, with `/`
+//!    between them. A text that begins with `/` is a whole path.
+//! 4. `NAME#K`: of all that the name or path selects, the one with the number K, counted from 0 in the order of the
+//!    file.
+//! 5. Of clips, a number alone: the index.
+
+use std::collections::HashMap;
+
+use crate::error::Error;
+use crate::model::Skeleton;
+
+/// The largest number of names that a message lists, if it cannot list all.
+const MAX_LISTED: usize = 5;
+
+/// The largest number of clips or candidates of which a message lists all.
+const MAX_LISTED_ITEMS: usize = 20;
+
+/// The largest number of `/` of a text at which the last name of a path may begin.
+const MAX_SLASHES: usize = 64;
+
+/// The largest length of a path in a message, in bytes without the last name.
+const MAX_PATH: usize = 200;
+
+/// Clips or joints, of which a text selects one or several: `NAME`, `NAME#K` for number K of that name, `#I` for the
+/// index I, and of joints the end of a path such as `Armature/Hips`. K and I count from 0 in the order of the file.
+///
+/// `#I` is always the index; otherwise a name that is equal to the whole text comes first. A number alone is the index
+/// of a clip, if no clip has this name.
+///
+/// # Examples
+/// ```
+/// use posse::Selector;
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let clips = Selector::of_clips([Some("take"), Some("take"), Some("run"), None]);
+/// assert_eq!(clips.one("run")?, 2);
+/// assert_eq!([clips.one("take#1")?, clips.one("#3")?], [1, 3]);
+/// assert_eq!(clips.all("take"), [0, 1]);
+/// let error = clips.one("take").expect_err("two clips").to_string();
+/// assert_eq!(error, "2 clips are named \"take\"; write which one: take#0 (#0), take#1 (#1)");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Selector<'a> {
+    /// `clip` or `joint`.
+    noun: &'static str,
+    /// The name and the result of each item, in the order of the file.
+    items: Vec<(Option<&'a str>, usize)>,
+    /// The positions of the items of each name.
+    by_name: HashMap<&'a str, Vec<usize>>,
+    /// The file of each clip, if there are several files.
+    files: Vec<&'a str>,
+    /// The skeleton of joints.
+    skeleton: Option<&'a Skeleton>,
+}
+
+impl<'a> Selector<'a> {
+    /// Clips with these names. The results are their positions in the list.
+    pub fn of_clips(names: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        Self::new("clip", names.into_iter().zip(0..).collect(), None)
+    }
+
+    /// The joints of a skeleton. The results are their indices in it; those of texts follow the order of the file.
+    pub fn of_joints(skeleton: &'a Skeleton) -> Self {
+        let joints = skeleton.joints();
+        let items = skeleton.file_order().map(|joint| (joints.get(joint).and_then(|it| it.name.as_deref()), joint));
+        Self::new("joint", items.collect(), Some(skeleton))
+    }
+
+    fn new(noun: &'static str, items: Vec<(Option<&'a str>, usize)>, skeleton: Option<&'a Skeleton>) -> Self {
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, (name, _)) in items.iter().enumerate() {
+            if let Some(name) = *name {
+                by_name.entry(name).or_default().push(at);
+            }
+        }
+        Self { noun, items, by_name, files: Vec::new(), skeleton }
+    }
+
+    /// The same clips with the file of each, which errors name.
+    pub fn with_files(self, files: Vec<&'a str>) -> Self {
+        Self { files, ..self }
+    }
+
+    /// All that a text selects, in the order of the file; nothing if there is none.
+    pub fn all(&self, text: &str) -> Vec<usize> {
+        self.positions(text).into_iter().filter_map(|at| Some(self.items.get(at)?.1)).collect()
+    }
+
+    /// The only one that a text selects.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the text selects nothing, with the names that there are, or the nearest ones; or if it
+    /// selects several, with a text for each of them.
+    pub fn one(&self, text: &str) -> Result<usize, Error> {
+        match self.all(text).as_slice() {
+            [only] => Ok(*only),
+            [] => Err(Error::Usage(self.missing(&[text]))),
+            _ => Err(Error::Usage(self.ambiguous(text))),
+        }
+    }
+
+    /// True if an item has exactly this name.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// The index and the name of each item, for messages: `0 walk, 1 unnamed`. The list ends after 20.
+    pub fn list(&self) -> String {
+        let line = |(index, item): (usize, &(Option<&str>, usize))| format!("{index} {}", item.0.unwrap_or("unnamed"));
+        let mut lines: Vec<String> = self.items.iter().enumerate().take(MAX_LISTED_ITEMS).map(line).collect();
+        if self.items.len() > lines.len() {
+            lines.push(format!("and {} more", self.items.len() - lines.len()));
+        }
+        if lines.is_empty() { "none".into() } else { lines.join(", ") }
+    }
+
+    /// The positions of all that a text selects.
+    fn positions(&self, text: &str) -> Vec<usize> {
+        let index = |digits: &str| whole_number(digits).filter(|&index| index < self.items.len());
+        if let Some(index) = text.strip_prefix('#').and_then(index) {
+            return vec![index];
+        }
+        let found = self.of_name(text);
+        if !found.is_empty() {
+            return found;
+        }
+        match numbered(text) {
+            Some((name, number)) => self.of_name(name).get(number).copied().into_iter().collect(),
+            None if self.skeleton.is_none() => index(text).into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// The positions of the items with a name, else of the joints with a path that ends so.
+    fn of_name(&self, text: &str) -> Vec<usize> {
+        if let Some(found) = self.by_name.get(text) {
+            return found.clone();
+        }
+        let Some(skeleton) = self.skeleton else { return Vec::new() };
+        let mut found = Vec::new();
+        // The last name may have `/` in it, too.
+        for (slash, _) in text.rmatch_indices('/').take(MAX_SLASHES) {
+            let named = text.get(slash + 1..).and_then(|last| self.by_name.get(last));
+            let ends_so =
+                |at: &&usize| self.items.get(**at).is_some_and(|&(_, joint)| path_ends_with(skeleton, joint, text));
+            found.extend(named.into_iter().flatten().filter(ends_so).copied());
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// The message for a text that selects several items.
+    fn ambiguous(&self, text: &str) -> String {
+        let positions = self.positions(text);
+        let line = |(number, &at): (usize, &usize)| {
+            let place = match (self.skeleton, self.items.get(at), self.files.get(at)) {
+                (Some(skeleton), Some((_, joint)), _) => path_of(skeleton, *joint),
+                (.., Some(file)) => format!("#{at} of {file}"),
+                _ => format!("#{at}"),
+            };
+            format!("{text}#{number} ({place})")
+        };
+        let mut lines: Vec<String> = positions.iter().enumerate().take(MAX_LISTED_ITEMS).map(line).collect();
+        if positions.len() > lines.len() {
+            lines.push(format!("and {} more", positions.len() - lines.len()));
+        }
+        let what = if self.has_name(text) { "are named" } else { "have paths that end with" };
+        format!("{} {}s {what} {text:?}; write which one: {}", positions.len(), self.noun, lines.join(", "))
+    }
+
+    /// The message for texts that select nothing.
+    fn missing(&self, texts: &[&str]) -> String {
+        let (noun, count) = (self.noun, self.items.len());
+        if let [text] = texts {
+            if text.strip_prefix('#').and_then(whole_number).is_some() {
+                return format!("there is no {noun} {text:?}; there are {count}, numbered from #0");
+            }
+            let of_name = numbered(text).map(|(name, _)| (name, self.of_name(name).len()));
+            if let Some((name, several @ 1..)) = of_name {
+                return format!(
+                    "there is no {noun} {text:?}; those of the name {name:?} end at {name}#{}",
+                    several - 1
+                );
+            }
+            if self.skeleton.is_none() && count <= MAX_LISTED_ITEMS {
+                return format!("there is no {noun} {text:?}; there are: {}", self.list());
+            }
+        }
+        let quote = |name: &&str| format!("{name:?}");
+        let listed = texts.iter().take(MAX_LISTED).map(quote).collect::<Vec<_>>().join(", nor ");
+        let more = match texts.len().saturating_sub(MAX_LISTED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let Some(first) = texts.first() else { return String::new() };
+        let near = self.nearest(first);
+        let names = near.iter().map(quote).collect::<Vec<_>>().join(", ");
+        let nearest = match (near.len(), texts.len()) {
+            (0, _) => format!("the {noun}s have no names, only numbers from #0"),
+            (1, 1) => format!("the nearest name is {names}"),
+            (_, 1) => format!("the nearest names are {names}"),
+            (1, _) => format!("the name nearest to {first:?} is {names}"),
+            _ => format!("the names nearest to {first:?} are {names}"),
+        };
+        format!("no {noun} is named {listed}{more}; {nearest}")
+    }
+
+    /// The names nearest to a text, nearest first. Of a path, the last name counts.
+    fn nearest(&self, text: &str) -> Vec<&'a str> {
+        let last = if self.skeleton.is_some() { text.rsplit('/').next().unwrap_or(text) } else { text };
+        let wanted = plain(last);
+        let names = self.items.iter().filter_map(|(name, _)| *name);
+        let mut near: Vec<(usize, &str)> = names.map(|name| (distance_of(&wanted, &plain(name)), name)).collect();
+        near.sort();
+        near.dedup();
+        // A name that differs in more than a third of its letters helps only if there is no better one.
+        let least = near.first().map_or(0, |(distance, _)| *distance);
+        let most = least.max(wanted.len() / 3);
+        near.into_iter().take_while(|(distance, _)| *distance <= most).take(MAX_LISTED).map(|(_, name)| name).collect()
+    }
+}
+
+impl Skeleton {
+    /// The joints that these texts select, one each, in this order. [`Selector`] has the rule.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for texts that select no joint, with the names nearest to the first of them; or for the first
+    /// text that selects several, with their paths.
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::demo;
+    ///
+    /// # fn main() -> Result<(), posse::Error> {
+    /// let library = demo::library()?;
+    /// let skeleton = &library.skeletons()[0];
+    /// let head = skeleton.find_joint("head").expect("a head");
+    /// assert_eq!(skeleton.select_joints(&["head", "neck/head"])?, [head, head]);
+    /// let error = skeleton.select_joints(&["Hand_L"]).expect_err("no such name").to_string();
+    /// assert!(error.contains("hand.L"), "{error}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn select_joints(&self, texts: &[impl AsRef<str>]) -> Result<Vec<usize>, Error> {
+        let selector = Selector::of_joints(self);
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let missing: Vec<&str> = texts.iter().copied().filter(|text| selector.positions(text).is_empty()).collect();
+        if !missing.is_empty() {
+            return Err(Error::Usage(selector.missing(&missing)));
+        }
+        texts.iter().map(|text| selector.one(text)).collect()
+    }
+
+    /// The joint that a text selects. [`Selector`] has the rule.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the text selects no joint, with the nearest names, or several, with their paths.
+    pub fn select_joint(&self, text: &str) -> Result<usize, Error> {
+        Selector::of_joints(self).one(text)
+    }
+}
+
+/// The name and the number of `NAME#K`.
+fn numbered(text: &str) -> Option<(&str, usize)> {
+    let (name, number) = text.rsplit_once('#').filter(|(name, _)| !name.is_empty())?;
+    Some((name, whole_number(number)?))
+}
+
+/// A number of digits alone.
+fn whole_number(digits: &str) -> Option<usize> {
+    digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// True if the path of a joint ends with a text, between two names or before `/`. A joint without a name counts as one
+/// with an empty name, but is selected by no path.
+fn path_ends_with(skeleton: &Skeleton, joint: usize, text: &str) -> bool {
+    let name_of = |joint: usize| skeleton.joints().get(joint).and_then(|joint| joint.name.as_deref());
+    if name_of(joint).is_none_or(str::is_empty) {
+        return false;
+    }
+    let (mut at, mut rest) = (joint, text);
+    loop {
+        // Names may have `/` in them, so that the text is not split there.
+        let Some(before) = rest.strip_suffix(name_of(at).unwrap_or_default()) else { return false };
+        if before.is_empty() {
+            return true;
+        }
+        let Some(before) = before.strip_suffix('/') else { return false };
+        match skeleton.joints().get(at).and_then(|joint| joint.parent) {
+            // A text that begins with `/` begins at a root.
+            None => return before.is_empty(),
+            Some(_) if before.is_empty() => return false,
+            Some(parent) => (at, rest) = (parent, before),
+        }
+    }
+}
+
+/// The path of a joint, for messages. Of a very long one, the end.
+fn path_of(skeleton: &Skeleton, joint: usize) -> String {
+    let name_of = |joint: usize| skeleton.joints().get(joint).and_then(|joint| joint.name.as_deref());
+    let mut names = vec![name_of(joint).unwrap_or_default()];
+    let mut length = 0;
+    for above in skeleton.ancestors(joint) {
+        let name = name_of(above).unwrap_or_default();
+        length += name.len() + 1;
+        if length > MAX_PATH {
+            names.push("...");
+            names.reverse();
+            return names.join("/");
+        }
+        names.push(name);
+    }
+    names.push("");
+    names.reverse();
+    names.join("/")
+}
+
+/// The letters and digits of a name in lower case, at most 64.
+fn plain(name: &str) -> Vec<char> {
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).take(64).collect()
+}
+
+/// The distance of two plain names: 1 if one ends with the other, as with a prefix such as `mixamorig:`, otherwise the
+/// number of letters to insert, remove or replace.
+fn distance_of(one: &[char], other: &[char]) -> usize {
+    let is_affix = !one.is_empty() && !other.is_empty() && (one.ends_with(other) || other.ends_with(one));
+    if is_affix && one != other { 1 } else { edits(one, other) }
+}
+
+/// The Levenshtein distance: the least number of letters to insert, remove or replace.
+fn edits(one: &[char], other: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (column, against) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != against);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Joint;
+
+    /// Joints with these names and parents.
+    fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
+        let joint = |&(name, parent): &(&str, Option<usize>)| Joint {
+            name: Some(name).filter(|name| !name.is_empty()).map(str::to_owned),
+            parent,
+            ..Joint::default()
+        };
+        Skeleton::new(None, joints.iter().map(joint).collect(), Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn clips_are_selected_by_name_number_and_index() {
+        let names = ["take", "take", "1", "#0", "a/b", "take#9"].map(Some);
+        let clips = Selector::of_clips(names.into_iter().chain([Some(""), None]));
+        for (text, expected) in [
+            ("take", &[0, 1][..]),
+            ("take#0", &[0]),
+            ("take#1", &[1]),
+            ("take#2", &[]),
+            // A name that is equal to the whole text comes first, except before the index.
+            ("take#9", &[5]),
+            ("1", &[2]),
+            ("#1", &[1]),
+            ("#0", &[0]),
+            ("#0#0", &[3]),
+            ("#7", &[7]),
+            ("#8", &[]),
+            ("7", &[7]),
+            ("+7", &[]),
+            ("#+7", &[]),
+            ("", &[6]),
+            ("a/b", &[4]),
+            // Clips have no paths.
+            ("b", &[]),
+            ("Take", &[]),
+        ] {
+            assert_eq!(clips.all(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn joints_are_selected_by_name_path_number_and_index() {
+        let joints = [
+            ("Armature", None),
+            ("Armature", Some(0)),
+            ("Hips", Some(1)),
+            ("Hand", Some(2)),
+            ("Hand", Some(2)),
+            ("tip", Some(3)),
+            ("tip", Some(4)),
+            ("a/b", Some(2)),
+            ("c#1", Some(7)),
+            ("", Some(7)),
+            ("nail", Some(9)),
+        ];
+        let skeleton = skeleton(&joints);
+        let selector = Selector::of_joints(&skeleton);
+        for (text, expected) in [
+            ("Armature", &[0, 1][..]),
+            ("Armature#1", &[1]),
+            ("/Armature", &[0]),
+            ("Armature/Armature", &[1]),
+            ("/Armature/Armature", &[1]),
+            ("Armature/Hips", &[2]),
+            ("/Armature/Hips", &[]),
+            ("/Armature/Armature/Hips", &[2]),
+            ("mature/Hips", &[]),
+            ("Hips/Hand", &[3, 4]),
+            ("Hips/Hand#1", &[4]),
+            ("Hand/tip", &[5, 6]),
+            ("tip#1", &[6]),
+            ("a/b", &[7]),
+            ("Hips/a/b", &[7]),
+            ("a/b/c#1", &[8]),
+            ("c#1", &[8]),
+            ("c", &[]),
+            ("a/b//nail", &[10]),
+            ("a/b/", &[]),
+            ("/", &[]),
+            ("", &[]),
+            ("#9", &[9]),
+            // A number alone is no index.
+            ("3", &[]),
+        ] {
+            assert_eq!(selector.all(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_ambiguous_text_is_answered_with_a_text_for_each() {
+        let hands = [("Hips", None), ("Hand", Some(0)), ("Hand", Some(0)), ("Hand", Some(2))];
+        let skeleton = skeleton(&hands);
+        let selector = Selector::of_joints(&skeleton);
+        let error = |text: &str| selector.one(text).unwrap_err().to_string();
+        assert_eq!(
+            error("Hand"),
+            "3 joints are named \"Hand\"; write which one: Hand#0 (/Hips/Hand), Hand#1 (/Hips/Hand), Hand#2 \
+             (/Hips/Hand/Hand)"
+        );
+        assert_eq!(
+            error("Hips/Hand"),
+            "2 joints have paths that end with \"Hips/Hand\"; write which one: Hips/Hand#0 (/Hips/Hand), Hips/Hand#1 \
+             (/Hips/Hand)"
+        );
+        assert_eq!(error("Hand#3"), "there is no joint \"Hand#3\"; those of the name \"Hand\" end at Hand#2");
+        assert_eq!(error("#4"), "there is no joint \"#4\"; there are 4, numbered from #0");
+        let clips = Selector::of_clips([Some("go"), None, Some("go")]).with_files(vec!["a.glb", "a.glb", "b.glb"]);
+        assert_eq!(
+            clips.one("go").unwrap_err().to_string(),
+            "2 clips are named \"go\"; write which one: go#0 (#0 of a.glb), go#1 (#2 of b.glb)"
+        );
+        assert_eq!(
+            clips.one("run").unwrap_err().to_string(),
+            "there is no clip \"run\"; there are: 0 go, 1 unnamed, 2 go"
+        );
+    }
+
+    #[test]
+    fn numbers_count_in_the_order_of_the_file() {
+        // The file has the root last.
+        let joints = [("root", None), ("arm", Some(0)), ("arm", Some(1))];
+        let skeleton = skeleton(&joints).in_file_order(vec![2, 1, 0]);
+        let selector = Selector::of_joints(&skeleton);
+        assert_eq!(["arm#0", "arm#1", "#0", "#2"].map(|text| selector.one(text).unwrap()), [2, 1, 2, 0]);
+    }
+
+    #[test]
+    fn edits_are_counted() {
+        let count = |one: &str, other: &str| edits(&plain(one), &plain(other));
+        assert_eq!(
+            [count("kitten", "sitting"), count("", "abc"), count("flaw", "lawn"), count("same", "same")],
+            [3, 3, 2, 0]
+        );
+    }
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        let names = ["mixamorig:Hips", "mixamorig:LeftHand", "mixamorig:LeftHandIndex1", "mixamorig:RightHand", "tail"];
+        let skeleton = skeleton(&names.map(|name| (name, None)));
+        let selector = Selector::of_joints(&skeleton);
+        assert_eq!(selector.nearest("LeftHand")[0], "mixamorig:LeftHand");
+        assert_eq!(selector.nearest("mixamorig_righthand"), ["mixamorig:RightHand", "mixamorig:LeftHand"]);
+        assert_eq!(skeleton.select_joints(&["tail", "mixamorig:Hips"]).unwrap(), [4, 0]);
+        let message = skeleton.select_joints(&["Tail"]).unwrap_err().to_string();
+        assert_eq!(message, "no joint is named \"Tail\"; the nearest name is \"tail\"");
+        let nameless = Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap();
+        assert!(nameless.select_joints(&["hip"]).unwrap_err().to_string().contains("have no names"));
+    }
+}
