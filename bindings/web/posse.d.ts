@@ -184,6 +184,7 @@ export interface OutputOptions {
   local?: boolean;
   /** Morph weights. */
   weights?: boolean;
+  /** Properties of clips. A view needs them for files whose materials or visibility are animated. */
   properties?: boolean;
 }
 

@@ -179,12 +179,16 @@ impl DrawnCrowd {
     pub fn warn_if_empty(&self) {
         let is_visible = |figure: &Figure| {
             let joints = self.library.skeleton(figure.skeleton).joints();
-            !figure.parts.is_empty() || joints.iter().any(|joint| joint.parent.is_some())
+            let has_bones = || joints.iter().any(|joint| joint.parent.is_some());
+            !figure.parts.is_empty() || (figure.meshes.is_empty() && has_bones())
         };
         if self.crowd.is_empty() {
             note("warning: there is nothing to draw but the ground: the crowd has no instance");
         } else if !self.figures.iter().any(is_visible) {
-            note("warning: there is nothing to draw but the ground: the file has neither a mesh nor a bone");
+            note(match self.figures.iter().any(|figure| !figure.meshes.is_empty()) {
+                true => "warning: there is nothing to draw but the ground: all meshes are hidden",
+                false => "warning: there is nothing to draw but the ground: the file has neither a mesh nor a bone",
+            });
         }
     }
 }

@@ -93,23 +93,23 @@ enum Tint {
 /// The parts of a figure that its body moves, in the colours of the sides. Parts that show a mesh in the same colours
 /// share it: a mesh can be large, and the number of parts, too.
 fn coloured(figure: Figure, skins: &[&[usize]], sides: &[BodySide], is_body: &[bool]) -> Figure {
-    let Figure { skeleton, mut meshes, mut parts, materials, images, .. } = figure;
+    let Figure { skeleton, mut meshes, mut parts, materials, images, copies, .. } = figure;
     let joints_of_skin = |skin: usize| skins.get(skin).copied().unwrap_or_default();
     parts.retain(|part| match part.mover {
         Mover::Skin(skin) => joints_of_skin(skin).iter().any(|&joint| is_body[joint]),
-        Mover::Joint => is_body[part.joint],
+        Mover::Joint | Mover::Copies(_) => is_body[part.joint],
     });
     let look = |part: &Part| {
         let tint = match part.mover {
             Mover::Skin(skin) => Tint::Skin(skin),
-            Mover::Joint => Tint::Side(sides[part.joint]),
+            Mover::Joint | Mover::Copies(_) => Tint::Side(sides[part.joint]),
         };
         (part.mesh, part.material, tint)
     };
     // The number of looks of each mesh that are still to be made: the last one takes it.
     let mut left = vec![0_usize; meshes.len()];
     parts.iter().map(look).collect::<HashSet<_>>().into_iter().for_each(|(mesh, ..)| left[mesh] += 1);
-    let mut body = Figure { images, ..Figure::empty(skeleton) };
+    let mut body = Figure { images, copies, ..Figure::empty(skeleton) };
     let (mut known, mut known_materials) = (HashMap::new(), HashMap::new());
     for part in parts {
         let material = &materials[part.material];

@@ -27,6 +27,9 @@ mod compress_command_line;
 mod crowd_commands;
 /// Crowd files through the `posse` command: hand-worked cases, and faults with their paths.
 mod crowd_file;
+/// Parts of glTF files for pictures.
+#[path = "../../posse-render/tests/cube.rs"]
+mod cube;
 /// `posse eval --fps`: the frames of a clip.
 mod eval_frames;
 /// `posse eval --format npz`: the bits of the arrays, and the option `--threads`.
