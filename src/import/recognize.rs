@@ -19,7 +19,7 @@ pub enum FileFormat {
     Gltf,
     /// BVH: `.bvh`, for [`bvh`](super::bvh).
     Bvh,
-    /// Arrays of NumPy: `.npz`, for [`smpl`](super::smpl).
+    /// Arrays of NumPy: `.npz`, for [`super::smpl`].
     Smpl,
     /// An animation clip of Cocos Creator: `.anim` and `.json`, for [`cocos`](super::cocos).
     CocosClip,
