@@ -73,14 +73,22 @@ pub(crate) fn no_such(item: &str, index: usize, owner: &str, count: usize) -> St
     format!("there is no {item} {index}; the {owner} has {count}, numbered from 0")
 }
 
-/// The first 20 names, for messages.
-pub(crate) fn list_names(names: &[impl AsRef<str>]) -> String {
-    const MOST: usize = 20;
-    let shown: Vec<&str> = names.iter().take(MOST).map(AsRef::as_ref).collect();
-    match names.len().saturating_sub(MOST) {
+/// The largest number of names that a message lists.
+pub(crate) const MAX_NAMES: usize = 20;
+
+/// The first [`MAX_NAMES`] names, for messages. Only those are made.
+pub(crate) fn list_names<N>(names: N) -> String
+where
+    N: IntoIterator<Item: AsRef<str>, IntoIter: ExactSizeIterator>,
+{
+    let names = names.into_iter();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let shown: Vec<N::Item> = names.take(MAX_NAMES).collect();
+    let list = shown.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(", ");
+    match more {
         0 if shown.is_empty() => "none".into(),
-        0 => shown.join(", "),
-        more => format!("{}, and {more} more", shown.join(", ")),
+        0 => list,
+        more => format!("{list}, and {more} more"),
     }
 }
 

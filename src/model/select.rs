@@ -15,13 +15,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::error::Error;
-use crate::model::Skeleton;
+use crate::model::{MAX_NAMES, Skeleton, list_names};
 
 /// The largest number of names that a message lists, if it cannot list all.
 const MAX_LISTED: usize = 5;
-
-/// The largest number of clips or candidates of which a message lists all.
-const MAX_LISTED_ITEMS: usize = 20;
 
 /// The largest number of `/` of a text at which the last name of a path may begin.
 const MAX_SLASHES: usize = 64;
@@ -117,11 +114,7 @@ impl<'a> Selector<'a> {
     /// The index and the name of each item, for messages: `0 walk, 1 unnamed`. The list ends after 20.
     pub fn list(&self) -> String {
         let line = |(index, item): (usize, &(Option<&str>, usize))| format!("{index} {}", item.0.unwrap_or("unnamed"));
-        let mut lines: Vec<String> = self.items.iter().enumerate().take(MAX_LISTED_ITEMS).map(line).collect();
-        if self.items.len() > lines.len() {
-            lines.push(format!("and {} more", self.items.len() - lines.len()));
-        }
-        if lines.is_empty() { "none".into() } else { lines.join(", ") }
+        list_names(self.items.iter().enumerate().map(line))
     }
 
     /// The positions of all that a text selects.
@@ -173,12 +166,9 @@ impl<'a> Selector<'a> {
             let is_own = *self.positions(&of_name) == [at];
             format!("{} ({place})", if is_own { of_name } else { format!("#{at}") })
         };
-        let mut lines: Vec<String> = positions.iter().enumerate().take(MAX_LISTED_ITEMS).map(line).collect();
-        if positions.len() > lines.len() {
-            lines.push(format!("and {} more", positions.len() - lines.len()));
-        }
+        let lines = list_names(positions.iter().enumerate().map(line));
         let what = if self.has_name(text) { "are named" } else { "have paths that end with" };
-        format!("{} {}s {what} {text:?}; write which one: {}", positions.len(), self.noun, lines.join(", "))
+        format!("{} {}s {what} {text:?}; write which one: {lines}", positions.len(), self.noun)
     }
 
     /// The message for texts that select nothing.
@@ -195,7 +185,7 @@ impl<'a> Selector<'a> {
                     several - 1
                 );
             }
-            if self.skeleton.is_none() && count <= MAX_LISTED_ITEMS {
+            if self.skeleton.is_none() && count <= MAX_NAMES {
                 return format!("there is no {noun} {text:?}; there are: {}", self.list());
             }
         }

@@ -163,9 +163,7 @@ impl RetargetWarning {
             }
             Self::LostTranslations { clip, joints } => {
                 let clip = library.clip(*clip).label();
-                let names: Vec<String> =
-                    joints.iter().map(|&joint| library.skeleton(map.source).joint_name(joint).to_string()).collect();
-                let names = list_names(&names);
+                let names = list_names(joints.iter().map(|&joint| library.skeleton(map.source).joint_name(joint)));
                 format!(
                     "clip {clip}: joints below the root move in their parents, which is left out: {names}; a map file that \
                      names their pairs carries the movements over"

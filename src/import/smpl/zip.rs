@@ -50,9 +50,8 @@ struct Member {
 
 /// The name of the first member of a zip file, by its first bytes; `None` for other bytes.
 pub(super) fn first_name(bytes: &[u8]) -> Option<&[u8]> {
-    bytes.strip_prefix(MEMBER)?;
-    let length = usize::from(u16::from_le_bytes([*bytes.get(26)?, *bytes.get(27)?]));
-    bytes.get(30..30 + length)
+    let length = Record(bytes).checked(MEMBER, MEMBER_SIZE)?.u16(26);
+    bytes.get(MEMBER_SIZE..MEMBER_SIZE + usize::from(length))
 }
 
 /// The bytes at the end of a file within which its directory lies, unless there are thousands of members.
@@ -99,8 +98,7 @@ impl Directory {
 
     /// The names of all members, for messages.
     pub fn list(&self) -> String {
-        let names: Vec<String> = self.members.keys().map(|name| shorten(name.trim_end_matches(".npy"))).collect();
-        list_names(&names)
+        list_names(self.members.keys().map(|name| shorten(name.trim_end_matches(".npy"))))
     }
 
     /// The content of a member of the file with these bytes; `None` if there is no such member.
