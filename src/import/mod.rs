@@ -2,6 +2,7 @@
 //!
 //! * [`gltf`]: `.glb` and `.gltf` files into skeletons, skins and clips.
 //! * [`bvh`]: `.bvh` files into skeletons and clips.
+//! * [`fbx`]: `.fbx` files into skeletons, skins and clips, with the feature `fbx`.
 //! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::UnboundClip)s.
 //! * [`crowd`]: crowd files, which name glTF files and describe instances with their layers.
 //! * [`recognize`]: the format of a file, by its content and its name.
@@ -10,6 +11,7 @@ pub mod bvh;
 pub mod cocos;
 pub mod crowd;
 pub(crate) mod fault;
+pub mod fbx;
 pub mod gltf;
 pub(crate) mod json;
 mod memory_budget;

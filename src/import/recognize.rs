@@ -19,6 +19,8 @@ pub enum FileFormat {
     Gltf,
     /// BVH: `.bvh`, for [`bvh`](super::bvh).
     Bvh,
+    /// FBX, binary or ASCII: `.fbx`, for [`fbx`](super::fbx), which a build without the feature `fbx` does not read.
+    Fbx,
     /// An animation clip of Cocos Creator: `.anim` and `.json`, for [`cocos`](super::cocos).
     CocosClip,
     /// A crowd file: `.json`, for [`crowd`](super::crowd).
@@ -32,6 +34,7 @@ impl FileFormat {
         match extension_of(file).as_str() {
             "glb" | "gltf" | "vrm" | "vrma" => Some(Self::Gltf),
             "bvh" => Some(Self::Bvh),
+            "fbx" => Some(Self::Fbx),
             "anim" | "json" => Some(Self::CocosClip),
             _ => None,
         }
@@ -39,7 +42,7 @@ impl FileFormat {
 
     /// True for a format of files with joints, and false for clips and crowds, which need the joints of another file.
     pub fn has_joints(self) -> bool {
-        matches!(self, Self::Gltf | Self::Bvh)
+        matches!(self, Self::Gltf | Self::Bvh | Self::Fbx)
     }
 }
 
@@ -47,7 +50,7 @@ impl FileFormat {
 /// for example because it is broken, the extension does.
 ///
 /// # Errors
-/// [`Error::Import`] for a file that is none of the formats. For a format that is known but not read, such as `.fbx`,
+/// [`Error::Import`] for a file that is none of the formats. For a format that is known but not read, such as `.c3d`,
 /// it names the format and what to do.
 ///
 /// # Examples
@@ -98,6 +101,9 @@ pub fn recognize_head(file: &Path, head: &[u8]) -> Result<Option<FileFormat>, Er
     if head.starts_with(b"glTF") {
         return Ok(Some(FileFormat::Gltf));
     }
+    if head.starts_with(b"Kaydara FBX Binary") || text.starts_with(b"; FBX ") {
+        return Ok(Some(FileFormat::Fbx));
+    }
     if head.starts_with(b"CCON") {
         return Ok(Some(FileFormat::CocosClip));
     }
@@ -117,7 +123,7 @@ pub fn recognize_head(file: &Path, head: &[u8]) -> Result<Option<FileFormat>, Er
     match UNREAD.iter().find(|format| format.extensions.contains(&extension.as_str())) {
         Some(found) => Err(found.error(file)),
         None => {
-            let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), BVH (.bvh), clip of Cocos Creator (.anim, .json) or \
+            let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), BVH (.bvh), FBX (.fbx), clip of Cocos Creator (.anim, .json) or \
                           crowd file (.json), by its content or its name; check the file, or convert it to glTF or BVH";
             Err(Fault::new("file", reason).in_file(file))
         }
@@ -174,8 +180,7 @@ const SOLVE: &str = "it has the positions of markers but no joints: solve a skel
                      export BVH, or glTF";
 
 /// The formats that are known, but not read.
-const UNREAD: [UnreadFormat; 13] = [
-    UnreadFormat { name: "FBX", extensions: &["fbx"], begins: &[b"Kaydara FBX Binary", b"; FBX "], hint: CONVERT },
+const UNREAD: [UnreadFormat; 12] = [
     UnreadFormat {
         name: "an Acclaim skeleton (ASF)",
         extensions: &["asf"],
@@ -243,10 +248,13 @@ mod tests {
 
     #[test]
     fn the_content_of_a_file_decides_its_format_before_its_name() {
-        use FileFormat::{Bvh, CocosClip, Crowd, Gltf};
+        use FileFormat::{Bvh, CocosClip, Crowd, Fbx, Gltf};
         for (name, text, expected) in [
             ("a.txt", "\u{feff}\r\n hierarchy\nROOT", Bvh),
             ("a.fbx", "HIERARCHY", Bvh),
+            ("a.fbx", "", Fbx),
+            ("a.glb", "Kaydara FBX Binary  \0\u{1a}\0", Fbx),
+            ("a.txt", "; FBX 7.4.0 project file", Fbx),
             ("a.BVH", "", Bvh),
             ("a.bvh", "broken", Bvh),
             ("a.bvh", r#"{ "asset": {} }"#, Gltf),
@@ -280,12 +288,9 @@ mod tests {
     #[test]
     fn formats_that_are_not_read_are_named_with_what_to_do() {
         for (name, bytes, saying) in [
-            ("a.fbx", &b""[..], "it is FBX, which is not read; convert it to glTF 2.0"),
-            ("a.glb", b"Kaydara FBX Binary  \0\x1a\0", "it is FBX"),
-            ("a.txt", b"; FBX 7.4.0 project file", "it is FBX"),
             (
                 "01.asf",
-                b"# AST/ASF file\n:version 1.10",
+                &b"# AST/ASF file\n:version 1.10"[..],
                 "(ASF), which is not read; convert it with the motion in its .amc",
             ),
             (

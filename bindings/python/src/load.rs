@@ -9,7 +9,7 @@ use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::bvh::LoadOptions;
-use posse::import::{FileFormat, bvh, gltf, recognize};
+use posse::import::{FileFormat, bvh, fbx, gltf, recognize};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
 /// The clips of all files in one library.
@@ -154,7 +154,7 @@ fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     if kind.is_file() || kind.is_dir() {
         return fs::read(path);
     }
-    Err(io::Error::other("it is not a regular file; give a glTF or BVH file"))
+    Err(io::Error::other("it is not a regular file; give a glTF, BVH or FBX file"))
 }
 
 impl File {
@@ -168,13 +168,15 @@ impl File {
         Ok(Self { library, skeleton, nodes, fps: None, warnings: Vec::new() })
     }
 
-    /// Reads a glTF or BVH file.
+    /// Reads a glTF, BVH or FBX file.
     pub fn read(path: &Path, options: &LoadOptions) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
-        let refused = |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF or BVH files", path.display())));
+        let refused =
+            |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, BVH or FBX files", path.display())));
         match recognize(path, &bytes)? {
             FileFormat::Gltf => Self::read_gltf(path, &bytes),
             FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
+            FileFormat::Fbx => Self::read_fbx(path, &bytes),
             FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
             FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
         }
@@ -185,6 +187,16 @@ impl File {
         let folder = path.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
         Ok(Self { library, skeleton: asset.skeleton, nodes: asset.joints, fps: None, warnings: asset.warnings })
+    }
+
+    fn read_fbx(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let asset = fbx::from_slice(&mut library, path, bytes)?;
+        let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
+        // The rate of keys counts before that of the file, which need not be set.
+        let are_even = library.clips().iter().any(|clip| native_fps(clip).is_some());
+        let fps = asset.frame_rate.filter(|_| !are_even);
+        Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings })
     }
 
     fn read_bvh(path: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {

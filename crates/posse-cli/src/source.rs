@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
-use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
+use posse::import::{FileFormat, bvh, cocos, fbx, gltf, recognize};
 use posse::{
     BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
     TargetPath, UnboundClip, Warning, demo,
@@ -32,7 +32,7 @@ pub struct Source {
     pub skeleton: SkeletonId,
     /// The clips, in the order of the file.
     pub clips: Vec<ClipId>,
-    /// Seconds from frame to frame, if the clips are those of a BVH file.
+    /// Seconds from frame to frame, if the clips are those of a BVH file, or of an FBX file without even keys.
     pub frame_time: Option<f64>,
     /// The skins, in the order of the glTF file.
     pub skins: Vec<SkinId>,
@@ -235,16 +235,16 @@ impl Source {
     }
 }
 
-/// The parts of a library that a glTF or BVH file becomes.
+/// The parts of a library that a glTF, BVH or FBX file becomes.
 pub struct Nodes {
     pub skeleton: SkeletonId,
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
     clips: Vec<ClipId>,
-    /// Seconds from frame to frame of a BVH file; `None` for a glTF file.
+    /// Seconds from frame to frame of a BVH file, and of an FBX file without even keys.
     frame_time: Option<f64>,
-    /// `None` for a BVH file.
+    /// `None` for a BVH or FBX file.
     pub asset: Option<gltf::Asset>,
     pub warnings: Vec<Warning>,
 }
@@ -261,6 +261,7 @@ impl Nodes {
         match format {
             FileFormat::Gltf => Self::import_gltf(library, file, bytes),
             FileFormat::Bvh => Self::import_bvh(library, file, bytes, options),
+            FileFormat::Fbx => Self::import_fbx(library, file, bytes),
             FileFormat::CocosClip => {
                 let file = file.display();
                 Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")))
@@ -280,6 +281,16 @@ impl Nodes {
         let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = asset;
         let joints = (0..library.skeleton(skeleton).joints().len()).collect();
         let (skins, clips, frame_time) = (Vec::new(), vec![clip], Some(frame_time));
+        Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings })
+    }
+
+    fn import_fbx(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let asset = fbx::from_slice(library, file, bytes)?;
+        let fbx::Asset { skeleton, skins, clips, frame_rate, warnings, .. } = asset;
+        // The rate of keys counts before that of the file, which need not be set.
+        let are_even = clips.iter().any(|&clip| native_fps(library.clip(clip)).is_some());
+        let frame_time = frame_rate.filter(|_| !are_even).map(|rate| 1.0 / rate);
+        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
         Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings })
     }
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use posse::import::{FileFormat, crowd, gltf, recognize, recognize_head};
+use posse::import::{FileFormat, crowd, fbx, gltf, recognize, recognize_head};
 use posse::{Error, Library, Selector, mirrored_name};
 use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
@@ -77,7 +77,7 @@ impl Inputs {
         remove_repeats(&mut found);
         if found.is_empty() && failures.is_empty() {
             let names = inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
-            return Err(Error::Usage(format!("there is no .glb, .gltf or .bvh file in {names}, outside of OUT")));
+            return Err(Error::Usage(format!("there is no .glb, .gltf, .bvh or .fbx file in {names}, outside of OUT")));
         }
         let files = map(threads, &found, |found| {
             let (size, contents) = match read_contents(found, options) {
@@ -104,7 +104,7 @@ impl ClipFile {
         let buffers = match kind {
             FileFormat::Gltf => gltf::Outline::from_slice(&self.path, bytes)?.buffers,
             FileFormat::Crowd => facts::files_of_crowd(&self.path, bytes)?,
-            FileFormat::Bvh | FileFormat::CocosClip => Vec::new(),
+            FileFormat::Bvh | FileFormat::Fbx | FileFormat::CocosClip => Vec::new(),
         };
         let buffers = facts::facts_of_buffers(&self.path, &buffers)?;
         let (path, sha256) = (self.below.clone(), facts::sha256_of_bytes(bytes));
@@ -229,7 +229,7 @@ fn check_names(files: &[ClipFile]) -> Result<(), Error> {
 }
 
 /// The extensions of the files that a folder is searched for.
-const EXTENSIONS: [&str; 3] = ["glb", "gltf", "bvh"];
+const EXTENSIONS: [&str; 4] = ["glb", "gltf", "bvh", "fbx"];
 
 /// A file that was found.
 #[derive(Debug, PartialEq, Eq)]
@@ -531,6 +531,10 @@ impl Outline {
             }
             FileFormat::Crowd => return Self::of_crowd(path, &bytes).map_err(Trouble::Content),
             FileFormat::Bvh => vec![path.file_stem().map(|stem| stem.to_string_lossy().into_owned())],
+            FileFormat::Fbx => {
+                file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
+                fbx::clip_names(path, &bytes).map_err(Trouble::Content)?
+            }
             FileFormat::CocosClip => vec![None],
         };
         Ok(Self { kind, names, beside: Vec::new() })
