@@ -87,7 +87,7 @@ impl DrawnCrowd {
         if !source.has_nodes() {
             let file = file.display();
             return Err(Error::Usage(format!(
-                "{file} is a Cocos clip, which has no nodes; give a glTF or BVH file with --rig"
+                "{file} is a Cocos clip, which has no nodes; give a glTF, FBX or BVH file with --rig"
             )));
         }
         let Source { library, skeleton, clips, asset, .. } = source;

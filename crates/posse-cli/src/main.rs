@@ -64,18 +64,18 @@ enum Command {
     /// Lists the contents of a glTF file, a BVH file or a Cocos clip: joints, skins, clips, tracks, timelines and
     /// repairs.
     Inspect(inspect::Args),
-    /// Evaluates a clip of a glTF or BVH file, a Cocos clip, or a crowd file at given times, as JSON or NumPy arrays.
+    /// Evaluates a clip of a glTF, FBX or BVH file, a Cocos clip, or a crowd file at given times, as JSON or NumPy arrays.
     #[command(after_long_help = eval::help())]
     Eval(eval::Args),
     /// Bakes the clips of many files at a frame rate, as NumPy arrays, Parquet, glTF or USD, on one machine or many.
     #[command(after_long_help = bake::EXAMPLES)]
     Bake(bake::Args),
-    /// Retargets clips of a glTF or BVH file to the skeleton of another one, and writes it with them as a .glb file.
+    /// Retargets clips of a glTF, FBX or BVH file to the skeleton of another one, and writes it with them as a .glb file.
     Retarget(retarget::Args),
     /// Compares an engine with the f64 reference, over every clip of glTF and BVH files, over Cocos clips, or over a
     /// crowd file.
     Verify(verify::Args),
-    /// Draws a crowd of a glTF or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a
+    /// Draws a crowd of a glTF, FBX or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a
     /// contact sheet.
     #[command(after_long_help = render::FILES)]
     Render(render::Args),

@@ -38,7 +38,7 @@ pub struct Source {
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
-    /// The named targets of a Cocos clip; `None` for a glTF or BVH file.
+    /// The named targets of a Cocos clip; `None` for a file with joints.
     pub named: Option<NamedClip>,
     /// The name of the file of `--rig`, without its folder.
     pub rig: Option<String>,
@@ -126,7 +126,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Shares the clips of a glTF or BVH file with the skeleton of another.
+    /// Shares the clips of a glTF, BVH or FBX file with the skeleton of another.
     fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut Report) -> Result<Self, Error> {
         let nodes = rig.add_to(&mut self.library)?;
         self.warn(&rig.path, &rig.warnings, report);
@@ -264,7 +264,9 @@ impl Nodes {
             FileFormat::Fbx => Self::import_fbx(library, file, bytes),
             FileFormat::CocosClip => {
                 let file = file.display();
-                Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")))
+                Err(Error::Usage(format!(
+                    "{file} is a Cocos clip, which has no nodes; a glTF, FBX or BVH file is needed"
+                )))
             }
             FileFormat::Crowd => {
                 let file = file.display();
@@ -313,7 +315,7 @@ pub fn with_bvh_options(error: Error) -> Error {
     }
 }
 
-/// A rig: the skeleton and the skins of a glTF or BVH file, or of the built-in human. It is read once, and added to the
+/// A rig: the skeleton and the skins of a glTF, BVH or FBX file, or of the built-in human. It is read once, and added to the
 /// library of each file whose clips it gets.
 pub struct Rig {
     /// The path as it was given; `demo` for the built-in human.

@@ -33,7 +33,7 @@ class FileWarning(UserWarning):
 
 
 class Library:
-    """The clips of glTF and BVH files, ready to be sampled from any number of threads. It does not change.
+    """The clips of glTF, FBX and BVH files, ready to be sampled from any number of threads. It does not change.
 
     >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
 
@@ -208,7 +208,7 @@ class Library:
         >>> hero.reports[0]["facing"], hero.reports[0]["units"]             # doctest: +SKIP
         (180.0, 'centimetres to metres')
 
-        `onto` is a .glb, .gltf, .vrm or .bvh file, whose clips do not matter, or "demo" for the built-in human. `clips`
+        `onto` is a .glb, .gltf, .vrm, .fbx or .bvh file, whose clips do not matter, or "demo" for the built-in human. `clips`
         are clips, names or indices; by default all. Each file of the library is retargeted as if it were alone. Lengths
         of the result are in the unit of `onto`. Clips keep their names, durations and `fps`, and the order of this
         library.
