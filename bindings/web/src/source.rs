@@ -59,7 +59,7 @@ impl Source {
             FileFormat::CocosClip => return Self::read_cocos(file, bytes),
             FileFormat::Fbx => {
                 return Err(JsError::new(&format!(
-                    "{name} is FBX, which is not read here; convert it to glTF 2.0, for example with `posse retarget` or Blender"
+                    "{name} is FBX, which is not read here; convert it to glTF 2.0, for example with `posse bake --format glb` or Blender"
                 )));
             }
             FileFormat::Crowd => {

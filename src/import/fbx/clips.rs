@@ -265,7 +265,7 @@ impl Stacks<'_> {
         if !self.is_continued || before + after == 0.0 {
             return Ok(points);
         }
-        if !(before.max(after) <= MAX_CONTINUED) {
+        if before.max(after) > MAX_CONTINUED {
             let message =
                 "it is set to play too long for curves that go on without keys; they hold their values".into();
             self.warnings.push(Warning { path: path.into(), message });

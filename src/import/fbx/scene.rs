@@ -40,7 +40,7 @@ pub fn parse(bytes: &[u8], keys: bool) -> Result<SceneRoot, Fault> {
         ignore_animation: !keys,
         skip_skin_vertices: true,
         skip_mesh_parts: true,
-        // A table of the crate for other formats would read an .obj file.
+        // Otherwise an .obj file would be read, too.
         file_format: FileFormat::Fbx,
         space_conversion: SpaceConversion::ModifyGeometry,
         inherit_mode_handling: InheritModeHandling::Compensate,
@@ -52,7 +52,7 @@ pub fn parse(bytes: &[u8], keys: bool) -> Result<SceneRoot, Fault> {
     ufbx::load_memory(bytes, options).map_err(|error| fault("file", &error))
 }
 
-/// The fault of an error of the parser. Its text is of a table, not of the file.
+/// The fault of an error of the parser, whose descriptions are fixed texts.
 pub fn fault(path: &str, error: &ufbx::Error) -> Fault {
     let what: &str = &error.description;
     let reason = match error.type_ {
