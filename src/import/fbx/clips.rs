@@ -15,14 +15,24 @@ use crate::model::{Clip, Curve, Library, Skeleton, SkeletonId, Target, Timeline,
 
 /// The bytes of a key in the model, and while it is made.
 const KEY_BYTES: u64 = 160;
+/// The number of keys that may be added between those of the file and of its frames: one per four bytes of the file,
+/// and 2^17.
+const BYTES_PER_ADDED: usize = 4;
+const MIN_ADDED: usize = 1 << 17;
 /// The largest number of frames that a curve is continued by, before its first key or after its last.
 const MAX_CONTINUED: f64 = 1e5;
 /// The rate of resampled curves where the file is set to none of the usual ones, in frames per second.
 const DEFAULT_RATE: f64 = 30.0;
 
+// Numbers of `ufbx::TransformFlags`, which hides them.
+const EXPLICIT_INCLUDES: u32 = 0x4;
+const INCLUDE_TRANSLATION: u32 = 0x10;
+const INCLUDE_ROTATION: u32 = 0x20;
+const INCLUDE_SCALE: u32 = 0x40;
+
 /// Reads a file into a library, which keeps what was added before a fault.
 pub fn read(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, Fault> {
-    let parsed = scene::parse(bytes, true)?;
+    let parsed = scene::parse(bytes)?;
     let mut warnings = scene::warnings(&parsed);
     let mut budget = scene::budget(bytes.len());
     let nodes = Nodes::read(&parsed, &mut budget, &mut warnings)?;
@@ -43,6 +53,7 @@ pub fn read(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, F
         is_continued: is_continued(&parsed),
         timelines: HashMap::new(),
         budget,
+        left: MIN_ADDED + bytes.len() / BYTES_PER_ADDED,
         warnings,
     };
     let mut clips = Vec::new();
@@ -78,6 +89,8 @@ struct Stacks<'a> {
     /// The timelines by the bits of their times. Curves with the same times share one.
     timelines: HashMap<Vec<u64>, Arc<Timeline>>,
     budget: MemoryBudget,
+    /// The keys that may still be added between those of the file and of its frames.
+    left: usize,
     warnings: Vec<Warning>,
 }
 
@@ -141,10 +154,13 @@ impl Stacks<'_> {
         let index = baked.typed_id as usize;
         let Some(node) = self.scene.nodes.get(index) else { return Ok(()) };
         let Some(joint) = self.nodes.joint_of.get(index).copied().flatten() else { return Ok(()) };
-        let at = |time| nodes::transform(&ufbx::evaluate_transform(&stack.anim, node, time));
-        let translation = |time| with_zero(at(time).translation.to_array());
-        let rotation = |time| at(time).rotation.to_array();
-        let scale = |time| with_zero(at(time).scale.to_array());
+        let at = |time, part: u32| {
+            let transform = ufbx::evaluate_transform_flags(&stack.anim, node, time, EXPLICIT_INCLUDES | part);
+            nodes::transform(&transform)
+        };
+        let translation = |time| with_zero(at(time, INCLUDE_TRANSLATION).translation.to_array());
+        let rotation = |time| at(time, INCLUDE_ROTATION).rotation.to_array();
+        let scale = |time| with_zero(at(time, INCLUDE_SCALE).scale.to_array());
         let rest = nodes::transform(&node.local_transform);
         let of_vector = |keys: &[ufbx::BakedVec3]| {
             points(keys.iter().map(|key| (key.time, [key.value.x, key.value.y, key.value.z, 0.0], key.flags)))
@@ -230,8 +246,15 @@ impl Stacks<'_> {
             points.into_iter().take(1).collect()
         } else {
             let points = self.continued(path, curve, points, span)?;
-            let budget = &mut self.budget;
-            curve.refine(&points, || budget.charge(path, KEY_BYTES))?
+            let had_left = self.left > 0;
+            let refined = curve.refine(&points, &mut self.left);
+            if had_left && self.left == 0 {
+                let message = "the curves of the file need too many further keys; from here on they may differ by more than the \
+                               bounds between the frames";
+                self.warnings.push(Warning { path: path.into(), message: message.into() });
+            }
+            self.budget.charge(path, KEY_BYTES * (refined.len() - points.len()) as u64)?;
+            refined
         };
         let fault = |error| Fault::new(path, keys::reason(error));
         let keys::ModelKeys { mut times, values, interpolation, easing } = curve.keys(&points);

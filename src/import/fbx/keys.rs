@@ -20,8 +20,8 @@ const SAMPLE_GAP: f64 = 1.0 / 19.5;
 const STEP: f64 = 1e-3;
 /// The smallest time between two keys, in seconds. Of closer ones, the last one counts.
 const MIN_GAP: f64 = 1e-5;
-/// How often an interval is halved: 1/30 s becomes 0.13 ms.
-const MAX_DEPTH: u32 = 8;
+/// How often an interval is halved: 1/30 s becomes 1 ms.
+const MAX_DEPTH: u32 = 5;
 
 /// A curve of a file.
 pub struct FileCurve<'a> {
@@ -60,8 +60,8 @@ pub struct ModelKeys {
 }
 
 impl FileCurve<'_> {
-    /// The points with further points between them. `charge` is called for each of those.
-    pub fn refine<E>(&self, points: &[Point], mut charge: impl FnMut() -> Result<(), E>) -> Result<Vec<Point>, E> {
+    /// The points with further points between them, as many as are `left`.
+    pub fn refine(&self, points: &[Point], left: &mut usize) -> Vec<Point> {
         let mut refined = Vec::with_capacity(points.len());
         refined.extend(points.first());
         for pair in points.windows(2) {
@@ -70,18 +70,19 @@ impl FileCurve<'_> {
             let mut intervals = vec![(from.time, from.after, to.time, to.before, MAX_DEPTH)];
             while let Some((start, first, end, last, depth)) = intervals.pop() {
                 let half = start + 0.5 * (end - start);
-                if !are_samples && depth > 0 && end - start > 2.0 * MIN_GAP && !self.is_line(start, first, end, last) {
+                let may_halve = !are_samples && depth > 0 && *left > 0 && end - start > 2.0 * MIN_GAP;
+                if may_halve && !self.is_line(start, first, end, last) {
+                    *left -= 1;
                     let middle = (self.evaluate)(half);
                     intervals.push((half, middle, end, last, depth - 1));
                     intervals.push((start, first, half, middle, depth - 1));
                 } else if end < to.time {
-                    charge()?;
                     refined.push(Point::new(end, last, false));
                 }
             }
             refined.push(to);
         }
-        Ok(refined)
+        refined
     }
 
     /// True if the curve follows a line.
@@ -204,7 +205,7 @@ mod tests {
     }
 
     fn refine(curve: &FileCurve, points: &[Point]) -> Vec<Point> {
-        curve.refine(points, || Ok::<(), ()>(())).unwrap()
+        curve.refine(points, &mut 1000)
     }
 
     #[test]
@@ -220,6 +221,10 @@ mod tests {
         let found: Vec<_> = refined.iter().map(|point| (point.time, point.after[0])).collect();
         assert_eq!(found, [(0.0, 0.0), (0.25, 0.0625), (0.5, 0.25), (0.75, 0.5625), (1.0, 1.0)]);
         assert_eq!(refined.iter().map(|point| point.is_key).collect::<Vec<_>>(), [true, false, false, false, true]);
+        // With two points left, the first half gets both.
+        let (curve, mut left) = (curve(1, 0.02, &parabola), 2);
+        let times: Vec<_> = curve.refine(&points, &mut left).iter().map(|point| point.time).collect();
+        assert_eq!((times, left), (vec![0.0, 0.25, 0.5, 1.0], 0));
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<As
     asset.map_err(|fault| fault.in_file(name))
 }
 
-/// The names of the clips of an `.fbx` file, in the order of [`Asset::clips`]. Keys are not read.
+/// The names of the clips of an `.fbx` file, in the order of [`Asset::clips`].
 ///
 /// # Errors
 /// Those of [`from_slice`] for a file that cannot be parsed.

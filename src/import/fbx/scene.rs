@@ -25,8 +25,8 @@ pub fn budget(file_bytes: usize) -> MemoryBudget {
     MemoryBudget::new(file_bytes / PARTS, PART_ALLOWANCE as u64)
 }
 
-/// Parses a file. Without `keys`, the keys of curves are left out.
-pub fn parse(bytes: &[u8], keys: bool) -> Result<SceneRoot, Fault> {
+/// Parses a file.
+pub fn parse(bytes: &[u8]) -> Result<SceneRoot, Fault> {
     let axes = CoordinateAxes {
         right: CoordinateAxis::PositiveX,
         up: CoordinateAxis::PositiveY,
@@ -37,7 +37,6 @@ pub fn parse(bytes: &[u8], keys: bool) -> Result<SceneRoot, Fault> {
         result_allocator: limited(bytes.len()),
         ignore_geometry: true,
         ignore_embedded: true,
-        ignore_animation: !keys,
         skip_skin_vertices: true,
         skip_mesh_parts: true,
         // Otherwise an .obj file would be read, too.
@@ -86,7 +85,7 @@ pub fn name(name: &ufbx::String) -> Option<String> {
 
 /// The names of the stacks that become clips.
 pub fn clip_names(bytes: &[u8]) -> Result<Vec<Option<String>>, Fault> {
-    let scene = parse(bytes, false)?;
+    let scene = parse(bytes)?;
     Ok(scene.anim_stacks.into_iter().filter(|stack| has_curves(stack)).map(|stack| name(&stack.element.name)).collect())
 }
 
