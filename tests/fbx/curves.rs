@@ -9,6 +9,9 @@ use crate::support::assert_close::assert_close;
 use crate::support::build::{degrees, pose_at};
 use crate::support::fbx_text::{FbxText, Key, Y_UP, vector};
 
+/// A curve that keeps a node 1 m up.
+const HEIGHT: (&str, &[(f64, f64)]) = ("d|Y", &[(0.0, 100.0)]);
+
 /// A file of a node `a`, 1 m up, with curves of a property over two seconds.
 fn moving(property: &str, key: Key, channels: &[(&str, &[(f64, f64)])]) -> FbxText {
     let mut file = FbxText::new();
@@ -48,9 +51,9 @@ fn poses(file: &FbxText) -> Vec<(f64, DVec3, DQuat)> {
 #[test]
 fn linear_translations_keep_their_keys() {
     let keys: [(f64, f64); 3] = [(0.0, 0.0), (0.5, 10.0), (2.0, -10.0)];
-    let curve = only_curve(&moving("Lcl Translation", Key::Linear, &[("d|X", &keys)]), Target::Translation(0));
+    let curve = only_curve(&moving("Lcl Translation", Key::Linear, &[("d|X", &keys), HEIGHT]), Target::Translation(0));
     assert_eq!((curve.timeline().times(), curve.interpolation()), (&[0.0, 0.5, 2.0][..], Interpolation::Linear));
-    // An axis without a curve keeps its value, in metres.
+    // In metres.
     assert_close(curve.values(), &[0.0, 1.0, 0.0, 0.1, 1.0, 0.0, -0.1, 1.0, 0.0], "values");
 }
 
@@ -99,7 +102,7 @@ fn a_step_beside_a_line_takes_no_longer_than_a_millisecond() {
 #[test]
 fn cubic_curves_are_followed_within_the_bound() {
     let keys: [(f64, f64); 2] = [(0.0, 0.0), (2.0, 400.0)];
-    let file = moving("Lcl Translation", Key::Cubic, &[("d|X", &keys)]);
+    let file = moving("Lcl Translation", Key::Cubic, &[("d|X", &keys), HEIGHT]);
     let curve = only_curve(&file, Target::Translation(0));
     assert!((50..400).contains(&curve.timeline().len()), "{} keys", curve.timeline().len());
     for (time, place, _) in poses(&file) {
@@ -168,7 +171,7 @@ fn a_curve_that_repeats_goes_on_to_the_end_of_its_stack() {
     let curve = file.id();
     let content = "KeyVer: 4008\nKeyTime: *2 {\na: 0,46186158000\n}\nKeyValueFloat: *2 {\na: 0,100\n}\nKeyAttrFlags: *1 {\na: \
                    4\n}\nKeyAttrDataFloat: *4 {\na: 0,0,0,0\n}\nKeyAttrRefCount: *1 {\na: 2\n}\nPost-Extrapolation:  {\nType: \
-                   \"K\"\nRepetition: -1\n}";
+                   K\nRepetition: -1\n}";
     file.object(&format!("AnimationCurve: {curve}, \"AnimCurve::\", \"\""), content);
     file.connect_property(curve, node, "d|X");
     let (library, asset) = import(&file, Y_UP);
