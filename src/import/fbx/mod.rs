@@ -18,7 +18,7 @@
 //! the curves of the file within [`MAX_OFFSET`], [`MAX_ANGLE`] and [`MAX_CHANGE`]. Keys that stand closer than
 //! 1/19.5 s are samples of a motion: they are kept as they are, without keys between them, since Euler angles of
 //! samples often jump by whole turns. A step beside other curves, in one rotation or vector, takes the last millisecond
-//! before its key.
+//! before its key; a step right after a key comes at the key.
 //!
 //! The stages, in order: `scene` parses the file. `nodes` makes joints, skins and morph weights. `clips` bakes the
 //! animation stacks, and `keys` adds keys and makes curves.
@@ -40,7 +40,8 @@ use super::Warning;
 use crate::error::Error;
 use crate::model::{ClipId, Library, SkeletonId, SkinId};
 
-/// The largest distance of a joint from the place that the curves of its file give it, in metres: 0.5 mm.
+/// The largest distance of the translation of a joint from that of the curves of its file, in metres of the rest pose:
+/// 0.5 mm.
 pub const MAX_OFFSET: f64 = 5e-4;
 /// The largest angle between the rotation of a joint and that of the curves of its file, in radians: 0.05 degrees.
 pub const MAX_ANGLE: f64 = 0.05 * std::f64::consts::PI / 180.0;
