@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use posse::{
     Clip, CpuEngine, Crowd, Curve, Error, Interpolation, Joint, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Playback, Skeleton, Target, Ticks, Timeline, Track, Transform,
+    Playback, Skeleton, Target, Ticks, Timeline, Track,
 };
 
 const ROUNDS: usize = 9;
@@ -105,13 +105,7 @@ fn median(times: &[f64]) -> f64 {
 
 /// A library of clips that move every joint in translation and rotation, with `f32` values as in a file.
 fn library(clips: usize, joints: usize, keys: usize) -> Result<Library, Error> {
-    let joint = |joint: usize| Joint {
-        name: None,
-        parent: joint.checked_sub(1),
-        rest: Transform::IDENTITY,
-        matrix: None,
-        weights: Vec::new(),
-    };
+    let joint = |joint: usize| Joint { parent: joint.checked_sub(1), ..Joint::default() };
     let mut library = Library::new();
     let skeleton = library.add_skeleton(Skeleton::new(None, (0..joints).map(joint).collect(), Vec::new())?);
     for clip in 0..clips {

@@ -129,7 +129,7 @@ fn drive_number(bits: u32) -> f32 {
 /// The mark of a layer whose parameter counts cycles.
 fn drive_phase(drive: DriveRecord, bits: u32) -> Mark {
     var size = bits & 0x7fffffffu;
-    var backwards = size != bits;
+    var backwards = size != bits && size != 0u;
     if backwards && (drive.clock & CLOCK_WAITS) != 0u {
         size = 0u;
         backwards = false;

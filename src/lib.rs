@@ -126,13 +126,13 @@ pub use self::{
     import::Warning,
     model::{
         AdditiveReference, Binding, BindingFault, BlendSpace, BlendSpaceId, BoundTrack, Chain, ChainId, ChainKind,
-        Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event, EventList, Extrapolation, Fade, FadeShape, FaultKind,
-        Goal, GoalTarget, GoalWeight, HumanBone, Interpolation, Interpolator, InterpolatorId, Joint, Knots, KnotsId,
-        Layer, LayerMode, LayerTime, Library, Mask, MaskId, Mixing, Motion, Occurrence, Outputs, Parameter,
-        ParameterValues, Playback, Pose, Poses, Property, PropertyTracks, RootMotion, RootRotation, Selector, Sharing,
-        SharingFault, SharingFaultKind, Skeleton, SkeletonId, Skin, SkinFormat, SkinId, Step, Target, TargetPath,
-        Ticks, Timeline, Track, Transform, Transition, TransitionKind, UnboundClip, UnboundCurves, UnboundTrack,
-        ValueKind, WeightDriver, WrapMode, color_bytes,
+        Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event, EventList, Expression, ExpressionOverride,
+        Extrapolation, Fade, FadeShape, FaultKind, Goal, GoalTarget, GoalWeight, HumanBone, Interpolation,
+        Interpolator, InterpolatorId, Joint, Knots, KnotsId, Layer, LayerMode, LayerTime, Library, Mask, MaskId,
+        Mixing, MorphBind, Motion, Occurrence, Outputs, Parameter, ParameterValues, Playback, Pose, Poses, Property,
+        PropertyTracks, RootMotion, RootRotation, Selector, Sharing, SharingFault, SharingFaultKind, Skeleton,
+        SkeletonId, Skin, SkinFormat, SkinId, Step, Target, TargetPath, Ticks, Timeline, Track, Transform, Transition,
+        TransitionKind, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, WeightDriver, WrapMode, color_bytes,
     },
     pack::record::VisibleInstance,
     pack::{Aligned, OutputLayout, OutputNumbers, PackedLibrary},
@@ -140,8 +140,8 @@ pub use self::{
     reference::Reference,
     reference::phase::{Phase, clip_time},
     retarget::{
-        AlignedBone, CarriedJoints, DropReason, DroppedTrack, Facing, Ground, JointMap, JointPair, LossReason,
-        LostRootMotion, MapRemark, MapSide, MatchedBy, MirrorMap, MirrorRemark, Mirroring, NamedAlignment,
+        AlignedBone, AlignmentReason, CarriedJoints, DropReason, DroppedTrack, Facing, Ground, JointMap, JointPair,
+        LossReason, LostRootMotion, MapRemark, MapSide, MatchedBy, MirrorMap, MirrorRemark, Mirroring, NamedAlignment,
         NamedClipReport, NamedDrop, NamedLoss, NamedPair, NamedReport, NamedResampling, ReferencePose, RetargetOptions,
         RetargetWarning, RetargetedClip, RetargetedTrack, Retargeting, RootScale, RootTranslation, TrackMethod,
         mirrored_name,
@@ -158,6 +158,7 @@ pub mod low_level {
     pub use crate::contract::checks::check_times;
     // `posse bake`, which writes GLB files frame by frame.
     pub use crate::export::gltf::animation::FrameAnimation;
+    pub use crate::export::unique_names::UniqueNames;
     // Measurements by the command, the page and benches; the list of `posse adapters`; the kernels of `benches/isa`.
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, KernelText, Stopwatch, kernel_limits};

@@ -7,8 +7,8 @@ mod retarget;
 
 use std::path::Path;
 
-use posse::import::gltf;
-use posse::{Error, Library};
+use posse::import::gltf::{self, Asset};
+use posse::{Error, Library, Warning};
 use serde_json::{Value, json};
 
 use crate::support::gltf_builder::{GltfBuilder, load, something_of_everything};
@@ -32,6 +32,40 @@ fn assert_refused(pointer: &str, value: Value, path: &str) {
     assert_eq!(fault_path(&file.glb()), path, "with {value} at {pointer}");
 }
 
+/// The place of the fault of a file, for which it is refused, or a part of it is left out.
+fn fault_place(file: &[u8]) -> String {
+    match load(file) {
+        Ok((_, asset)) => left_out(&asset).first().unwrap().path.clone(),
+        Err(_) => fault_path(file),
+    }
+}
+
+/// The warnings of an asset about parts that are left out.
+fn left_out(asset: &Asset) -> Vec<&Warning> {
+    asset.warnings.iter().filter(|warning| warning.message.ends_with(" is left out")).collect()
+}
+
+/// Changes one value, and asserts that tracks or a skin are left out, the first with this path, and nothing else.
+#[track_caller]
+fn assert_left_out(pointer: &str, value: Value, path: &str) {
+    let mut file = something_of_everything();
+    file.set(pointer, value.clone());
+    let (library, asset) = file.load().unwrap();
+    let found = left_out(&asset);
+    assert_eq!(found.first().map(|warning| warning.path.as_str()), Some(path), "with {value} at {pointer}");
+    let (clip, skin) = (library.clip(asset.clips[0]), library.skin(asset.skins[0]));
+    assert_eq!((clip.name.as_deref(), library.skeletons()[0].joints().len()), (Some("all"), 3));
+    let is_skin = path.starts_with("skins") || path.starts_with("accessors[4]");
+    assert_eq!(asset.left_out_skins.len() == 1, is_skin, "{path}");
+    assert_eq!(skin.joints.is_empty(), is_skin, "{path}");
+    assert_eq!(asset.left_out_clips.len() == 1, clip.tracks.is_empty(), "{path}");
+    let tracks = if is_skin { 5 } else { 4 };
+    assert!(clip.tracks.len() == tracks || clip.tracks.is_empty(), "{path}: {} tracks", clip.tracks.len());
+    let says = if is_skin { "skin 0" } else { "clip \"all\"" };
+    assert!(found[0].message.contains(says), "{}", found[0]);
+    assert!(Warning::refuse(&asset.file, &asset.warnings).unwrap_err().to_string().contains("made.glb: "));
+}
+
 #[test]
 fn the_unchanged_file_is_read() {
     let (_, asset) = something_of_everything().load().unwrap();
@@ -39,64 +73,64 @@ fn the_unchanged_file_is_read() {
 }
 
 #[test]
-fn indices_beyond_their_array_are_refused_with_their_path() {
-    assert_refused("/animations/0/channels/2/sampler", json!(5), "animations[0].channels[2].sampler");
-    assert_refused("/animations/0/channels/4/sampler", json!(5), "animations[0].channels[4].sampler");
-    assert_refused("/animations/0/channels/0/target/node", json!(3), "animations[0].channels[0].target.node");
-    assert_refused("/animations/0/samplers/1/input", json!(7), "animations[0].samplers[1].input");
-    assert_refused("/animations/0/samplers/1/output", json!(7), "animations[0].samplers[1].output");
-    assert_refused("/animations/0/samplers/4/output", json!(7), "animations[0].samplers[4].output");
-    assert_refused("/accessors/0/bufferView", json!(8), "accessors[0].bufferView");
-    assert_refused("/accessors/5/sparse/indices/bufferView", json!(8), "accessors[5].sparse.indices.bufferView");
-    assert_refused("/accessors/5/sparse/values/bufferView", json!(8), "accessors[5].sparse.values.bufferView");
-    assert_refused("/bufferViews/1/buffer", json!(1), "bufferViews[1].buffer");
-    assert_refused("/skins/0/joints/1", json!(3), "skins[0].joints[1]");
-    assert_refused("/skins/0/inverseBindMatrices", json!(7), "skins[0].inverseBindMatrices");
+fn parts_with_indices_beyond_their_array_are_left_out_with_their_path() {
+    assert_left_out("/animations/0/channels/2/sampler", json!(5), "animations[0].channels[2].sampler");
+    assert_left_out("/animations/0/channels/4/sampler", json!(5), "animations[0].channels[4].sampler");
+    assert_left_out("/animations/0/channels/0/target/node", json!(3), "animations[0].channels[0].target.node");
+    assert_left_out("/animations/0/samplers/1/input", json!(7), "animations[0].samplers[1].input");
+    assert_left_out("/animations/0/samplers/1/output", json!(7), "animations[0].samplers[1].output");
+    assert_left_out("/animations/0/samplers/4/output", json!(7), "animations[0].samplers[4].output");
+    assert_left_out("/accessors/0/bufferView", json!(8), "accessors[0].bufferView");
+    assert_left_out("/accessors/5/sparse/indices/bufferView", json!(8), "accessors[5].sparse.indices.bufferView");
+    assert_left_out("/accessors/5/sparse/values/bufferView", json!(8), "accessors[5].sparse.values.bufferView");
+    assert_left_out("/bufferViews/1/buffer", json!(1), "bufferViews[1].buffer");
+    assert_left_out("/skins/0/joints/1", json!(3), "skins[0].joints[1]");
+    assert_left_out("/skins/0/inverseBindMatrices", json!(7), "skins[0].inverseBindMatrices");
     assert_refused("/nodes/0/children/1", json!(3), "nodes[0].children[1]");
     assert_refused("/nodes/2/mesh", json!(1), "nodes[2].mesh");
     let pointer = "/animations/0/channels/4/target/extensions/KHR_animation_pointer/pointer";
     let path = "animations[0].channels[4].target.extensions.KHR_animation_pointer.pointer";
     for broken in ["/nodes/3/scale", "/nodes/-1/scale", "/nodes/99999999999999999999/scale", "/meshes/1/weights", "x"] {
-        assert_refused(pointer, json!(broken), path);
+        assert_left_out(pointer, json!(broken), path);
     }
-    assert_refused(pointer, json!("/meshes/0/weights/2"), "animations[0].channels[4].target");
+    assert_left_out(pointer, json!("/meshes/0/weights/2"), "animations[0].channels[4].target");
 }
 
 #[test]
-fn types_and_counts_that_do_not_fit_are_refused() {
-    assert_refused("/accessors/0/componentType", json!(5123), "animations[0].samplers[0].input");
-    assert_refused("/accessors/0/componentType", json!(5124), "accessors[0].componentType");
-    assert_refused("/accessors/0/type", json!("VEC3"), "animations[0].samplers[0].input");
-    assert_refused("/accessors/0/type", json!("VEC5"), "accessors[0].type");
-    assert_refused("/accessors/0/count", json!(0), "animations[0].samplers[0].input");
+fn parts_whose_types_and_counts_do_not_fit_are_left_out() {
+    assert_left_out("/accessors/0/componentType", json!(5123), "animations[0].samplers[0].input");
+    assert_left_out("/accessors/0/componentType", json!(5124), "accessors[0].componentType");
+    assert_left_out("/accessors/0/type", json!("VEC3"), "animations[0].samplers[0].input");
+    assert_left_out("/accessors/0/type", json!("VEC5"), "accessors[0].type");
+    assert_left_out("/accessors/0/count", json!(0), "animations[0].samplers[0].input");
     assert_refused("/accessors/0/count", json!(-1), "accessors[0].count");
-    assert_refused("/accessors/0/count", json!(4), "accessors[0].bufferView");
-    assert_refused("/accessors/0/byteOffset", json!(u64::MAX), "accessors[0].bufferView");
-    assert_refused("/accessors/1/type", json!("VEC4"), "animations[0].samplers[0].output");
-    assert_refused("/accessors/1/count", json!(2), "animations[0].samplers[0].output");
-    assert_refused("/accessors/1/count", json!(0), "animations[0].samplers[0].output");
-    assert_refused("/accessors/3/count", json!(5), "animations[0].samplers[2].output");
-    assert_refused("/accessors/3/type", json!("VEC2"), "animations[0].samplers[2].output");
-    assert_refused("/accessors/4/count", json!(1), "skins[0].inverseBindMatrices");
-    assert_refused("/accessors/4/type", json!("VEC4"), "skins[0].inverseBindMatrices");
-    assert_refused("/accessors/4/componentType", json!(5122), "skins[0].inverseBindMatrices");
-    assert_refused("/accessors/5/sparse/count", json!(4), "accessors[5].sparse.count");
-    assert_refused("/accessors/5/sparse/count", json!(2), "accessors[5].sparse.indices.bufferView");
-    assert_refused(
+    assert_left_out("/accessors/0/count", json!(4), "accessors[0].bufferView");
+    assert_left_out("/accessors/0/byteOffset", json!(u64::MAX), "accessors[0].bufferView");
+    assert_left_out("/accessors/1/type", json!("VEC4"), "animations[0].samplers[0].output");
+    assert_left_out("/accessors/1/count", json!(2), "animations[0].samplers[0].output");
+    assert_left_out("/accessors/1/count", json!(0), "animations[0].samplers[0].output");
+    assert_left_out("/accessors/3/count", json!(5), "animations[0].samplers[2].output");
+    assert_left_out("/accessors/3/type", json!("VEC2"), "animations[0].samplers[2].output");
+    assert_left_out("/accessors/4/count", json!(1), "skins[0].inverseBindMatrices");
+    assert_left_out("/accessors/4/type", json!("VEC4"), "skins[0].inverseBindMatrices");
+    assert_left_out("/accessors/4/componentType", json!(5122), "skins[0].inverseBindMatrices");
+    assert_left_out("/accessors/5/sparse/count", json!(4), "accessors[5].sparse.count");
+    assert_left_out("/accessors/5/sparse/count", json!(2), "accessors[5].sparse.indices.bufferView");
+    assert_left_out(
         "/accessors/5/sparse/indices/componentType",
         json!(5126),
         "accessors[5].sparse.indices.componentType",
     );
-    assert_refused("/animations/0/samplers/0/interpolation", json!("CUBICSPLINE"), "animations[0].samplers[0].output");
-    assert_refused(
+    assert_left_out("/animations/0/samplers/0/interpolation", json!("CUBICSPLINE"), "animations[0].samplers[0].output");
+    assert_left_out(
         "/animations/0/samplers/0/interpolation",
         json!("BEZIER"),
         "animations[0].samplers[0].interpolation",
     );
-    assert_refused("/bufferViews/1/byteStride", json!(8), "accessors[1].bufferView");
-    assert_refused("/bufferViews/1/byteLength", json!(35), "accessors[1].bufferView");
-    assert_refused("/bufferViews/1/byteLength", json!(4_000_000_000u64), "bufferViews[1]");
-    assert_refused("/bufferViews/1/byteOffset", json!(u64::MAX), "bufferViews[1]");
+    assert_left_out("/bufferViews/1/byteStride", json!(8), "accessors[1].bufferView");
+    assert_left_out("/bufferViews/1/byteLength", json!(35), "accessors[1].bufferView");
+    assert_left_out("/bufferViews/1/byteLength", json!(4_000_000_000u64), "bufferViews[1]");
+    assert_left_out("/bufferViews/1/byteOffset", json!(u64::MAX), "bufferViews[1]");
     assert_refused("/nodes/1/translation", json!([1, 2]), "nodes[1].translation");
     assert_refused("/nodes/1/translation/1", json!(1e300), "nodes[1].translation");
 }
@@ -105,7 +139,7 @@ fn types_and_counts_that_do_not_fit_are_refused() {
 fn absurd_counts_cost_no_memory() {
     for count in [4_000_000_000, u64::MAX / 16, u64::MAX] {
         assert_refused("/accessors/0/count", json!(count), "accessors[0].count");
-        assert_refused("/accessors/5/sparse/count", json!(count), "accessors[5].sparse.count");
+        assert_left_out("/accessors/5/sparse/count", json!(count), "accessors[5].sparse.count");
         assert_refused("/buffers", json!([{ "byteLength": count }]), "buffers[0].byteLength");
         let mut file = something_of_everything();
         file.remove("/accessors/0/bufferView");
@@ -137,7 +171,7 @@ fn a_small_file_that_expands_to_too_many_keys_is_refused() {
 }
 
 #[test]
-fn numbers_that_are_not_finite_are_refused_with_their_element() {
+fn parts_with_numbers_that_are_not_finite_are_left_out_with_their_element() {
     for (accessor, place) in [(0, 1), (1, 4), (4, 17), (6, 5)] {
         for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let mut file = something_of_everything();
@@ -145,33 +179,33 @@ fn numbers_that_are_not_finite_are_refused_with_their_element() {
                 &file.json["bufferViews"][file.json["accessors"][accessor]["bufferView"].as_u64().unwrap() as usize];
             let offset = view["byteOffset"].as_u64().unwrap() as usize + place * 4;
             file.bin[offset..offset + 4].copy_from_slice(&number.to_le_bytes());
-            match file.load() {
-                Err(Error::Import { path, reason, .. }) => {
-                    assert_eq!(path, format!("accessors[{accessor}]"));
-                    assert!(reason.contains("element 1 "), "{reason}");
-                }
-                other => panic!("{other:?}"),
-            }
+            let (_, asset) = file.load().unwrap();
+            let warning = left_out(&asset)[0];
+            assert_eq!(warning.path, format!("accessors[{accessor}]"));
+            assert!(warning.message.starts_with("element 1 has "), "{warning}");
         }
     }
 }
 
 #[test]
-fn key_times_that_do_not_increase_are_refused() {
-    for times in [[0.0, 1.0, 1.0], [0.0, 2.0, 1.0], [0.0, -0.0, 1.0]] {
+fn a_track_whose_key_times_decrease_is_left_out() {
+    for times in [[0.0, 2.0, 1.0], [1.0, 0.0, 2.0], [0.0, f32::NAN, 1.0]] {
         let mut file = something_of_everything();
         let input = file.floats("SCALAR", &times);
         file.set("/animations/0/samplers/1/input", json!(input));
-        assert_eq!(fault_path(&file.glb()), "animations[0].samplers[1].input");
+        let (library, asset) = file.load().unwrap();
+        assert_eq!((library.clip(asset.clips[0]).tracks.len(), asset.left_out_clips.len()), (4, 0));
+        let warning = left_out(&asset)[0];
+        assert!(warning.message.ends_with("the track of channel 1 of clip \"all\" is left out"), "{warning}");
     }
 }
 
 #[test]
-fn sparse_indices_beyond_the_elements_are_refused() {
+fn a_track_with_sparse_indices_beyond_the_elements_is_left_out() {
     let mut file = something_of_everything();
     let offset = file.json["bufferViews"][5]["byteOffset"].as_u64().unwrap() as usize;
     file.bin[offset] = 3;
-    assert_eq!(fault_path(&file.glb()), "accessors[5].sparse.indices");
+    assert_eq!(fault_place(&file.glb()), "accessors[5].sparse.indices");
 }
 
 #[test]
@@ -320,14 +354,14 @@ fn broken_containers_are_refused() {
 }
 
 #[test]
-fn broken_compression_is_refused() {
+fn broken_compression_is_found() {
     let extension = "bufferViews[0].extensions.EXT_meshopt_compression";
     let compression = json!({ "buffer": 0, "byteLength": 12, "byteStride": 4, "count": 3, "mode": "ATTRIBUTES" });
     let with = |key: &str, value: Value| {
         let mut file = something_of_everything();
         file.json["bufferViews"][0]["extensions"] = json!({ "EXT_meshopt_compression": compression });
         file.json["bufferViews"][0]["extensions"]["EXT_meshopt_compression"][key] = value;
-        fault_path(&file.glb())
+        fault_place(&file.glb())
     };
     assert_eq!(with("buffer", json!(0)), extension);
     assert_eq!(with("buffer", json!(1)), format!("{extension}.buffer"));
@@ -344,7 +378,7 @@ fn a_refused_gltf_file_leaves_the_library_unchanged() {
     let mut library = something_of_everything().load().unwrap().0;
     let before = library.clone();
     let mut file = something_of_everything();
-    file.set("/animations/0/samplers/4/output", json!(7));
+    file.set("/nodes/2/mesh", json!(7));
     gltf::from_slice(&mut library, Path::new("broken.glb"), &file.glb(), None).unwrap_err();
     assert_eq!(library, before);
 }

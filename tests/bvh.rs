@@ -6,6 +6,8 @@ mod broken;
 mod parts;
 /// Files as people have them, which are read with a warning.
 mod repaired;
+/// Files that are written, read back by two readers.
+mod written;
 
 use std::fmt::Write;
 use std::path::Path;

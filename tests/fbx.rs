@@ -174,7 +174,9 @@ fn channels_of_blend_shapes_become_morph_weights_of_the_mesh() {
     let layer = file.stack("talk", [0.0, 1.0]);
     file.curves(layer, 7, "DeformPercent", Key::Linear, &[("d|DeformPercent", &[(0.0, 0.0), (1.0, 80.0)])]);
     let (library, asset) = import(&file, Y_UP);
-    assert_close(&library.skeleton(asset.skeleton).joints()[0].weights, &[0.25, 0.0], "rest");
+    let joint = &library.skeleton(asset.skeleton).joints()[0];
+    assert_close(&joint.weights, &[0.25, 0.0], "rest");
+    assert_eq!(*joint.morph_names, ["smile", "blink"]);
     let [track] = library.clip(asset.clips[0]).tracks.as_slice() else { panic!("one track") };
     assert_eq!((track.target, track.component), (posse::Target::Weights(0), Some(1)));
     assert_eq!(track.curve.timeline().times(), [0.0, 1.0]);

@@ -1,5 +1,9 @@
 //! The glTF importer: every form that a file can have, repairs, and warnings.
 
+/// Files as people have them: what is repaired, and what is left out.
+mod as_found;
+/// Names of morph targets, and expressions.
+mod morphs;
 /// Animation pointers.
 mod pointers;
 

@@ -18,7 +18,8 @@ const REST: LayerMode = LayerMode::Additive(AdditiveReference::Rest);
 /// Two joints at (1, 2, 3), the second with a morph weight of 0.5, and two properties: a number and a rotation.
 fn rig() -> (Library, SkeletonId) {
     let rest = Transform { translation: DVec3::new(1.0, 2.0, 3.0), ..Transform::IDENTITY };
-    let joint = |name: &str, parent, weights| Joint { name: Some(name.into()), parent, rest, weights, matrix: None };
+    let joint =
+        |name: &str, parent, weights| Joint { name: Some(name.into()), parent, rest, weights, ..Joint::default() };
     let joints = vec![joint("hip", None, vec![]), joint("knee", Some(0), vec![0.5])];
     let property = |name: &str, rest: &[f64], rotation| Property { name: name.into(), rest: rest.to_vec(), rotation };
     let properties = vec![property("/light", &[4.0], false), property("/turn", &[0.0, 0.0, 0.0, 1.0], true)];

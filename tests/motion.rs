@@ -53,7 +53,7 @@ fn rig() -> (Library, SkeletonId) {
             parent,
             rest,
             weights: vec![0.25; usize::from(parent == Some(0))],
-            matrix: None,
+            ..Joint::default()
         }
     };
     let joints = vec![

@@ -103,6 +103,7 @@ fn a_figure_that_stands_has_no_faults() {
     assert_near(quality.jitter, 0.0, "jitter");
     let seam = quality.seam.expect("more than one frame");
     assert_near(seam.distance + seam.velocity, 0.0, "seam");
+    assert!(contacts.is_loop());
     // The place of the toes.
     assert!(contacts.of_foot(0)[0].place.distance(DVec3::new(0.1, 0.0, 0.15)) < 1e-9);
 }
@@ -157,6 +158,15 @@ fn spikes_and_ends_jump() {
         assert_eq!((quality.jumps.count, jump.joint, jump.frame), (count, HEAD, at), "frame {frame}");
         assert_near(jump.size, 0.2 / LEG, "size of the spike");
     }
+}
+
+/// A foot that is 100 m away in one frame jumps there and back, and does not skate.
+#[test]
+fn a_foot_far_away_jumps_and_does_not_skate() {
+    let spike = |time: f64| DVec3::new(0.0, 0.0, if (time * FPS).round() as u32 == 30 { 100.0 } else { 0.0 });
+    let (quality, feet, _) = measure(&figure(61, &[(LEFT_FOOT, &spike)]));
+    assert_eq!(quality.jumps.count, 2);
+    assert_near(feet.skate, 0.0, "skate");
 }
 
 /// A step that is no longer than its neighbours allow is fast movement, and no jump.
@@ -260,5 +270,12 @@ fn short_clips_and_other_rigs_have_measures() {
     let (quality, contacts) = MotionQuality::of_clip(&library, clip, FPS, GroundLevel::Auto).unwrap();
     assert_eq!((quality.feet, contacts.feet()), (None, 0));
     assert_near(quality.unit, 1.0, "size of the rig");
+    // Where the rig stands does not change its size.
+    let far = vec![build::joint(None, [740.0, 0.0, 0.0]), build::joint(Some(0), [0.0, 1.0, 0.0])];
+    let (mut far, skeleton) = build::library(far);
+    let curve = build::curve(Interpolation::Linear, 3, &[0.0, 1.0], &[0.0, 1.0, 0.0, 0.5, 1.0, 0.0]);
+    let moves = build::clip(&mut far, skeleton, vec![(Target::Translation(1), curve)]);
+    let (quality, _) = MotionQuality::of_clip(&far, moves, FPS, GroundLevel::Auto).unwrap();
+    assert_near(quality.unit, 1.0, "size of a rig far away");
     assert!(MotionQuality::of_clip(&library, clip, 0.0, GroundLevel::Auto).is_err());
 }

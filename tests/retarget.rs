@@ -18,6 +18,8 @@ mod losses;
 mod maps;
 /// Mirror images of clips.
 mod mirror;
+/// Morph weights, by the names of morph targets and by expressions.
+mod morphs;
 /// Pairs of rigs, and poses of theirs in model space.
 mod rigs;
 /// glTF files with other animations: what they hold, and that all else stays.

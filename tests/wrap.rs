@@ -96,6 +96,41 @@ fn each_mode_is_as_worked_by_hand() {
 }
 
 #[test]
+fn a_play_begins_at_the_start_of_its_range_and_backwards_at_the_end() {
+    let seconds = Ticks::from_seconds;
+    // A clip of 10 s, of which the play shows the part from 1 s to 3 s, or all.
+    let play = |wrap, rate, range, start: f64| Playback { range, ..Playback::new(wrap, seconds(start), rate) };
+    let part = Some([1.0, 3.0]);
+    for (wrap, rate, range, expected) in [
+        // At 0 s, 0.5 s, 1 s, 1.5 s and 2.5 s.
+        (WrapMode::Normal, 1.0, part, [1.0, 1.5, 2.0, 2.5, 3.0]),
+        (WrapMode::Loop, 1.0, part, [1.0, 1.5, 2.0, 2.5, 1.5]),
+        (WrapMode::PingPong, 1.0, part, [1.0, 1.5, 2.0, 2.5, 2.5]),
+        (WrapMode::Reverse, 1.0, part, [3.0, 2.5, 2.0, 1.5, 1.0]),
+        (WrapMode::Normal, -1.0, part, [3.0, 2.5, 2.0, 1.5, 1.0]),
+        (WrapMode::Loop, -1.0, part, [3.0, 2.5, 2.0, 1.5, 2.5]),
+        (WrapMode::Reverse, -1.0, part, [1.0, 1.5, 2.0, 2.5, 3.0]),
+        (WrapMode::LoopReverse, -1.0, part, [1.0, 1.5, 2.0, 2.5, 1.5]),
+        (WrapMode::PingPong, -1.0, part, [3.0, 2.5, 2.0, 1.5, 1.5]),
+        (WrapMode::Normal, -1.0, None, [10.0, 9.5, 9.0, 8.5, 7.5]),
+        (WrapMode::Loop, 0.0, part, [1.0; 5]),
+        (WrapMode::Normal, 1.0, Some([9.0, 99.0]), [9.0, 9.5, 10.0, 10.0, 10.0]),
+    ] {
+        let cases: Vec<_> = [0.0, 0.5, 1.0, 1.5, 2.5].map(|at| play(wrap, rate, range, 20.0 - at)).into();
+        let cases: Vec<_> = cases.into_iter().zip(expected).collect();
+        check(10.0, seconds(20.0), &cases, 2e-5);
+    }
+    // Before the start, a play that does not repeat waits at its first frame, and one at rest shows its first frame.
+    let waiting = [
+        (play(WrapMode::Normal, 1.0, part, 21.0), 1.0),
+        (play(WrapMode::Normal, -1.0, part, 21.0), 3.0),
+        (play(WrapMode::Loop, 0.0, part, 21.0), 1.0),
+        (play(WrapMode::Loop, -1.0, part, 20.5), 1.5),
+    ];
+    check(10.0, seconds(20.0), &waiting, 2e-5);
+}
+
+#[test]
 fn repeats_ranges_and_rates_are_as_worked_by_hand() {
     let play =
         |wrap, rate, repeat_count, range| Playback { repeat_count, range, ..Playback::new(wrap, Ticks(0), rate) };
@@ -281,9 +316,11 @@ fn every_engine_has_the_values_of_the_collected_figures() {
     let mut by_duration: BTreeMap<u64, Vec<(Playback, f64)>> = BTreeMap::new();
     let (mut compared, mut left_out) = (0, 0);
     for Figure { mut playback, played, duration, phase } in mapping(&collection) {
-        if !playback.wrap.repeats() && played * playback.rate < 0.0 {
-            // It would wait for its start. The sign of the rate changes only the direction, which a pose does not
-            // contain.
+        // The sign of the rate changes only the direction, which a pose does not contain, if it is not the sign of the
+        // played seconds: then the play would wait for its start. A play of 0 s at a negative rate would be at its end.
+        if played == 0.0 {
+            playback.rate = playback.rate.abs();
+        } else if !playback.wrap.repeats() && played * playback.rate < 0.0 {
             playback.rate = -playback.rate;
         }
         let ticks = played / playback.rate * Ticks::PER_SECOND as f64;

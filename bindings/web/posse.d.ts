@@ -117,8 +117,8 @@ export interface RetargetReport {
   source_up: string;
   /** The rotation about the up axis in degrees. `null` if it is not known which way the target faces. */
   facing: number | null;
-  /** The bones that were turned in the rest pose. */
-  aligned: { source: string; target: string; degrees: number }[];
+  /** The bones that were rotated in the rest pose: with the joint above, to stand or to point as their partners, to bend to the same side, or for the axes that they have in the clips. */
+  aligned: { source: string; target: string; degrees: number; reason: "parent" | "trunk" | "direction" | "bend" | "clips" }[];
   /** What was left out, then what looks wrong. */
   warnings: string[];
   /** Joints that are missing, ambiguous or cannot be animated: the first of the warnings. */
@@ -130,7 +130,7 @@ export interface RetargetReport {
     name: string | null;
     exact: string[];
     constant: string[];
-    /** `error` is in radians for a rotation, a share of the rig's size for a translation. */
+    /** `error` is in radians for a rotation, a share of the rig's size for a translation, a number for weights. */
     resampled: { track: string; keys: number; error: number }[];
     dropped: { track: string; reason: string }[];
     lost_root_motion: { joint: string; reason: string } | null;
@@ -184,6 +184,7 @@ export interface OutputOptions {
   local?: boolean;
   /** Morph weights. */
   weights?: boolean;
+  /** Properties of clips. A view needs them for files whose materials or visibility are animated. */
   properties?: boolean;
 }
 

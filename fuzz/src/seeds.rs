@@ -6,6 +6,7 @@ use crate::cocos_examples;
 use crate::fbx_text::{FbxText, Key, Y_UP, Z_UP, array, int, vector};
 use crate::figure;
 use crate::gltf_builder::{GltfBuilder, bytes, something_of_everything};
+use crate::npz::{doubles, npy, npz};
 
 /// The seeds of a target by its name.
 pub fn of_target(target: &str) -> Vec<Vec<u8>> {
@@ -15,6 +16,7 @@ pub fn of_target(target: &str) -> Vec<Vec<u8>> {
         "meshopt" => (0..24).map(|seed| noise(seed, 40 + 20 * seed as usize)).collect(),
         "bvh" => BVH.iter().map(|text| text.as_bytes().to_vec()).collect(),
         "fbx" => fbx_files(),
+        "smpl" => smpl(),
         "cocos" => cocos_examples::all().iter().map(json_bytes).collect(),
         "crowd" => crowds().iter().map(json_bytes).collect(),
         "document" | "compress" | "retarget" => (0..24).map(|seed| noise(seed, 32 << (seed % 5))).collect(),
@@ -115,6 +117,29 @@ fn fbx_files() -> Vec<Vec<u8>> {
     let layer = shaped.stack("talk", [0.5, 1.0]);
     shaped.curves(layer, 6, "DeformPercent", Key::Cubic, &[("d|DeformPercent", &[(0.0, 0.0), (1.0, 80.0)])]);
     vec![moving.text(Y_UP).into_bytes(), shaped.text(Z_UP).into_bytes()]
+}
+
+/// Motions of SMPL, SMPL-H and SMPL-X in both forms, and a model file.
+fn smpl() -> Vec<Vec<u8>> {
+    let poses = |width: usize| -> Vec<f64> { (0..2 * width).map(|index| (index as f64 * 0.7).sin()).collect() };
+    let array = |width: usize| doubles(&[2, width], &poses(width));
+    let singles: Vec<u8> = poses(72).iter().flat_map(|&number| (number as f32).to_be_bytes()).collect();
+    let rate = || doubles(&[], &[120.0]);
+    vec![
+        npz(&[("poses", array(156)), ("trans", array(3)), ("mocap_framerate", rate())]),
+        npz(&[("poses", npy(">f4", true, &[2, 24, 3], &singles)), ("transl", array(3)), ("fps", rate())]),
+        npz(&[
+            ("root_orient", array(3)),
+            ("pose_body", array(63)),
+            ("pose_hand", array(90)),
+            ("pose_jaw", array(3)),
+            ("pose_eye", array(6)),
+            ("trans", array(3)),
+            ("mocap_frame_rate", rate()),
+            ("markers", npy("|O", false, &[], b"\x80\x04N.")),
+        ]),
+        npz(&[("J", doubles(&[24, 3], &poses(36)))]),
+    ]
 }
 
 fn crowds() -> [Value; 3] {

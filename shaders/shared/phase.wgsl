@@ -105,7 +105,8 @@ fn phase_product(layer: LayerRecord, ticks: vec2<u32>) -> array<u32, 6> {
 }
 
 /// The position after a number of passes, by Cocos Creator's mapping of accumulated time. A whole number of passes is
-/// the end of the last pass, not the start of the next; backwards, it is the start.
+/// the end of the last pass, not the start of the next; backwards, it is the start. No pass is the start; backwards, it
+/// is the end.
 fn phase_position(layer: LayerRecord, played: Passes, played_backwards: bool) -> Mark {
     var passes = played;
     var backwards = played_backwards;
@@ -131,7 +132,7 @@ fn phase_position(layer: LayerRecord, played: Passes, played_backwards: bool) ->
     let ping_pong = (layer.clock & CLOCK_PING_PONG) != 0u;
     let stuck = whole && passes.count == 0u && !passes.many;
     var laps = select(pass_index, select(0, -1, stuck), ping_pong);
-    if backwards && any(position != vec2(0u)) {
+    if backwards {
         position = phase_subtract(length, position);
         laps = -1 - laps;
     }

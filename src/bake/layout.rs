@@ -1,12 +1,13 @@
 //! The arrays of a skeleton: names, shapes, the numbers of a pose that each of them holds, and their space.
 
+use std::collections::HashMap;
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::Range;
 
 use crate::bake::rotation::RotationChain;
 use crate::bake::{ArrayKind, ArrayRequest, QuaternionOrder, UpAxis};
 use crate::error::Error;
-use crate::model::{Library, Outputs, Skeleton, SkeletonId, consecutive_ranges, is_usable, no_such};
+use crate::model::{Library, Outputs, Skeleton, SkeletonId, consecutive_ranges, is_usable, list_names, no_such};
 use crate::pack::{NUMBERS, OutputCounts, OutputLayout};
 use crate::retarget::feet::Foot;
 
@@ -38,14 +39,18 @@ pub struct ArrayLayout {
     joints: Vec<usize>,
     parents: Vec<Option<usize>>,
     feet: Vec<Foot>,
+    /// The joint with the translation of each joint.
+    pub(super) translations: Vec<usize>,
     /// True for joints that are roots of the skeleton.
     pub(super) roots: Vec<bool>,
     pub(super) space: Space,
     pub(super) chain: RotationChain,
     /// The matrices of each skin among those of all skins.
     pub(super) skins: Vec<Range<usize>>,
-    /// The weights of a pose in the order of the nodes.
+    /// The weights of a pose in the order of the nodes, or those that are selected.
     pub(super) weights: Vec<usize>,
+    /// Their names, if there is an array of them.
+    weight_names: Vec<String>,
     /// The outputs that an engine evaluates.
     pub(super) outputs: Outputs,
     pub(super) numbers: OutputLayout,
@@ -73,9 +78,15 @@ impl ArrayLayout {
         let model = model.ok_or_else(missing)?;
         check(model, nodes, request)?;
         let joints = request.joints.clone();
+        let translations = translations(model, &joints);
         let skins = consecutive_ranges(library.skins_of(skeleton).map(|(_, skin)| skin.joints.len()));
         let weight_ranges = model.weight_ranges();
         let weights: Vec<usize> = nodes.iter().flat_map(|&node| weight_ranges[node].clone()).collect();
+        let has_weights = request.kinds.contains(&ArrayKind::Weights);
+        let named = nodes
+            .iter()
+            .filter(|_| has_weights)
+            .flat_map(|&node| (0..model.joints()[node].weights.len()).map(move |index| model.weight_name(node, index)));
         let has_rotations = |kind: &ArrayKind| matches!(kind, ArrayKind::Quat | ArrayKind::Angvel | ArrayKind::Root);
         let rotated = if request.kinds.iter().any(has_rotations) { joints.as_slice() } else { &[] };
         let outputs = outputs(&request.kinds);
@@ -93,15 +104,58 @@ impl ArrayLayout {
             arrays: arrays(&request.kinds, joints.len(), &skins, widths),
             feet,
             parents: parents(model, &joints),
-            roots: joints.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
+            roots: translations.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
+            translations,
             space: Space { up: request.up, scale: request.scale, order: request.quaternions },
             chain: RotationChain::new(model, rotated),
             numbers: OutputLayout::new(counts, outputs),
             joints,
             skins,
             weights,
+            weight_names: named.collect(),
             outputs,
         })
+    }
+
+    /// The same arrays with some of the morph weights alone, in this order. A weight is named by its morph target
+    /// (`smile`), which selects it on all joints that have it, or by joint and morph target (`Face.smile`).
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no array of morph weights, no weight has one of the names, or two names select the
+    /// same weight.
+    pub fn with_weights(mut self, library: &Library, names: &[impl AsRef<str>]) -> Result<Self, Error> {
+        let Some(array) = self.arrays.iter_mut().find(|array| array.kind == ArrayKind::Weights) else {
+            return Err(Error::Usage("morph weights are selected, but there is no array of them".into()));
+        };
+        let skeleton = library.skeleton(self.skeleton);
+        let joints = skeleton.weight_ranges().into_iter().zip(skeleton.joints());
+        let mut morphs = vec![None; skeleton.weight_count()];
+        for (range, joint) in joints {
+            range.enumerate().for_each(|(index, weight)| morphs[weight] = joint.morph_name(index));
+        }
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, (name, &weight)) in self.weight_names.iter().zip(&self.weights).enumerate() {
+            let name = name.as_str();
+            let morph = morphs[weight].filter(|morph| *morph != name);
+            std::iter::once(name).chain(morph).for_each(|name| places.entry(name).or_default().push(place));
+        }
+        let mut selected = Vec::with_capacity(names.len());
+        for name in names.iter().map(AsRef::as_ref) {
+            let Some(found) = places.get(name) else {
+                let known = list_names(&self.weight_names);
+                return Err(Error::Usage(format!("there is no morph target {name:?}; there are: {known}")));
+            };
+            selected.extend_from_slice(found);
+        }
+        let mut is_selected = vec![false; self.weights.len()];
+        if let Some(&place) = selected.iter().find(|&&place| std::mem::replace(&mut is_selected[place], true)) {
+            let name = &self.weight_names[place];
+            return Err(Error::Usage(format!("two names select the morph weight {name}; name it once")));
+        }
+        array.shape = vec![selected.len()];
+        self.weights = selected.iter().map(|&place| self.weights[place]).collect();
+        self.weight_names = selected.iter().map(|&place| self.weight_names[place].clone()).collect();
+        Ok(self)
     }
 
     /// The arrays, in the order of the request.
@@ -117,6 +171,12 @@ impl ArrayLayout {
     /// For each of the [`joints`](Self::joints) its nearest ancestor among them, as an index into them.
     pub fn parents(&self) -> &[Option<usize>] {
         &self.parents
+    }
+
+    /// The names of the morph weights of an array of kind [`ArrayKind::Weights`], such as `Face.smile`, in its order.
+    /// Empty without such an array.
+    pub fn weight_names(&self) -> &[String] {
+        &self.weight_names
     }
 
     /// The feet of arrays of kind [`ArrayKind::Contact`], the left one first. Empty without such an array, and for
@@ -191,6 +251,17 @@ fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [u
         }
     }
     arrays
+}
+
+/// For each joint the joint with its translation: itself, or the joint above that carries it and is not among the joints.
+fn translations(skeleton: &Skeleton, joints: &[usize]) -> Vec<usize> {
+    let mut is_listed = vec![false; skeleton.joints().len()];
+    joints.iter().for_each(|&joint| is_listed[joint] = true);
+    let of_joint = |&joint: &usize| match skeleton.translation_joint(joint) {
+        carrier if is_listed[carrier] => joint,
+        carrier => carrier,
+    };
+    joints.iter().map(of_joint).collect()
 }
 
 /// For each joint its nearest ancestor among the joints.

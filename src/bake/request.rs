@@ -255,7 +255,8 @@ const GAP_SHARE: f64 = 1e-3;
 /// The rounding of an `f32` between neighbouring key times, as a share of the time.
 const ROUNDING: f64 = 1.0 / 8_388_608.0;
 
-/// The times of a clip at a frame rate: `frame / fps`, from 0 to the duration.
+/// The times of a clip at a frame rate: `frame / fps`, from 0 to the duration, or from the start of a part of the clip to
+/// its end.
 ///
 /// The last frame may be a little later than the duration, because files store key times in `f32`; its time is then the
 /// duration. The tolerance is 1e-3 frames, and for more than 4,194 frames 2^-22 of their number.
@@ -275,7 +276,10 @@ const ROUNDING: f64 = 1.0 / 8_388_608.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrameGrid {
     fps: f64,
+    /// The duration of the clip.
     duration: f64,
+    /// Start and end of the part in seconds.
+    part: [f64; 2],
     len: u64,
 }
 
@@ -298,7 +302,37 @@ impl FrameGrid {
             let what = format!("frames of {duration} s at {fps} per second");
             return Err(Error::Limit { what, needed: len, allowed: MOST_FRAMES });
         }
-        Ok(Self { fps, duration, len })
+        Ok(Self { fps, duration, part: [0.0, duration], len })
+    }
+
+    /// The frames of a part of a clip with a duration in seconds: from the start of the part, each `1 / fps` after the
+    /// one before, to its end. Both are clamped to 0 and the duration.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), and [`Error::Usage`] if the part ends before it starts, or is not finite.
+    pub fn of_part(fps: f64, duration: f64, part: [f64; 2]) -> Result<Self, Error> {
+        let whole = Self::new(fps, duration)?;
+        let [start, end] = part;
+        if !(start <= end && start.is_finite() && end.is_finite()) {
+            let reason = format!("the part from {start} s to {end} s is not finite, or ends before it starts");
+            return Err(Error::Usage(reason));
+        }
+        let [start, end] = part.map(|time| time.clamp(0.0, duration));
+        let len = (last_frame(start, end, fps) as u64).saturating_add(1);
+        Ok(Self { part: [start, end], len, ..whole })
+    }
+
+    /// The frames with one more at the end of the clip or of the part, if the last frame is before it. It is less than
+    /// `1 / fps` after the frame before it.
+    pub fn with_end(self) -> Self {
+        Self { len: self.len + u64::from(self.rest() > 0.0), ..self }
+    }
+
+    /// The seconds from the last frame to the end of the clip or of the part; 0 within the tolerance.
+    pub fn rest(&self) -> f64 {
+        let ([start, end], last) = (self.part, (self.len - 1) as f64);
+        let tolerance = TOLERANCE.max(end * self.fps * TOLERANCE_SHARE);
+        if (end - start) * self.fps - last > tolerance { end - self.time(self.len - 1) } else { 0.0 }
     }
 
     /// The number of frames, at least 1.
@@ -317,23 +351,35 @@ impl FrameGrid {
         self.duration
     }
 
-    /// The time of a frame in seconds, at most the duration.
+    /// The start and the end of the part of the clip, in seconds: 0 and the duration for the whole clip.
+    pub fn part(&self) -> [f64; 2] {
+        self.part
+    }
+
+    /// The time of a frame in seconds, at most the duration, or the end of the part.
     pub fn time(&self, frame: u64) -> f64 {
-        (frame as f64 / self.fps).min(self.duration)
+        let [start, end] = self.part;
+        (start + frame as f64 / self.fps).min(end)
+    }
+
+    /// True for a frame that is earlier than its number says: at the end of the clip or of the part.
+    pub fn is_clamped(&self, frame: u64) -> bool {
+        let [start, end] = self.part;
+        start + frame as f64 / self.fps > end
     }
 
     /// The times between which the velocities of a frame are measured: `1 / fps` before and after its time, or the ends
     /// of the clip.
     pub fn span(&self, frame: u64) -> [f64; 2] {
-        // A time that is clamped to the duration is less than `1 / fps` after the frame before.
-        let is_clamped = frame as f64 / self.fps > self.duration;
-        let before = if is_clamped {
-            (self.duration - 1.0 / self.fps).max(0.0)
-        } else {
+        let [start, end] = self.part;
+        // A time that is clamped to the end is less than `1 / fps` after the frame before.
+        let before = match frame.checked_sub(1) {
+            _ if self.is_clamped(frame) => (end - 1.0 / self.fps).max(0.0),
             // Frames share the poses of their neighbours, so that the times must have the same bits.
-            self.time(frame.saturating_sub(1))
+            Some(before) => self.time(before),
+            None => (start - 1.0 / self.fps).max(0.0),
         };
-        [before, self.time(frame.saturating_add(1))]
+        [before, (start + frame.saturating_add(1) as f64 / self.fps).min(self.duration)]
     }
 
     /// A clip at a frame. Its velocities are measured over its [`span`](Self::span).
@@ -372,4 +418,29 @@ pub fn native_fps(clip: &Clip) -> Option<f64> {
     }
     let (fps, whole) = (1.0 / mean, (1.0 / mean).round());
     Some(if (fps - whole).abs() <= whole * TOLERANCE_SHARE { whole } else { fps })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_a_part_begin_at_its_start_and_may_keep_its_end() {
+        let times = |grid: FrameGrid| (0..grid.len()).map(|frame| grid.time(frame)).collect::<Vec<_>>();
+        let part = FrameGrid::of_part(4.0, 3.0, [0.6, 1.45]).unwrap();
+        assert_eq!(times(part), [0.6, 0.85, 1.1, 0.6 + 0.75]);
+        assert_eq!((part.part(), part.duration()), ([0.6, 1.45], 3.0));
+        assert!((part.rest() - 0.1).abs() < 1e-12);
+        assert_eq!(times(part.with_end()), [0.6, 0.85, 1.1, 0.6 + 0.75, 1.45]);
+        // Velocities look beyond the ends of the part, but not of the clip.
+        assert_eq!([part.span(0), part.span(3)], [[0.35, 0.85], [1.1, 0.6 + 1.0]]);
+        assert_eq!(part.with_end().span(4), [1.2, 0.6 + 1.25]);
+        assert_eq!(times(FrameGrid::of_part(1.0, 2.0, [-1.0, 9.0]).unwrap()), [0.0, 1.0, 2.0]);
+        assert!(FrameGrid::of_part(1.0, 2.0, [1.0, 0.5]).is_err());
+        // The rounding of an `f32` is no rest.
+        let rounded = FrameGrid::new(30.0, f64::from(3.000_000_2_f32)).unwrap();
+        assert_eq!((rounded.rest(), rounded.with_end()), (0.0, rounded));
+        let short = FrameGrid::new(15.0, 0.1).unwrap();
+        assert_eq!(times(short.with_end()), [0.0, 1.0 / 15.0, 0.1]);
+    }
 }

@@ -77,7 +77,7 @@ fn add(joints: &mut Vec<Joint>, name: String, parent: Option<String>, offset: [f
     let rest = Transform { translation: DVec3::from(offset), ..Transform::IDENTITY };
     // The weights of smile and blink.
     let weights = if name == "head" { vec![0.0, 0.0] } else { Vec::new() };
-    joints.push(Joint { name: Some(name), parent, rest, matrix: None, weights });
+    joints.push(Joint { name: Some(name), parent, rest, weights, ..Joint::default() });
 }
 
 /// The property of the human: the colour of a light that it wears.

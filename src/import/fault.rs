@@ -12,12 +12,20 @@ pub struct Fault {
     pub path: String,
     /// The value that was found, the value that was expected, and the remedy if there is one.
     pub reason: String,
+    /// True if the file cannot be used without the part: a missing buffer, too much memory. Without others, such as a
+    /// track, the file may be used.
+    pub stops_file: bool,
 }
 
 impl Fault {
     /// Makes a fault at a path.
     pub fn new(path: impl fmt::Display, reason: impl Into<String>) -> Self {
-        Self { path: path.to_string(), reason: reason.into() }
+        Self { path: path.to_string(), reason: reason.into(), stops_file: false }
+    }
+
+    /// The fault as one that stops the whole file.
+    pub fn stopping_file(self) -> Self {
+        Self { stops_file: true, ..self }
     }
 
     /// The fault of an index beyond the end of an array of the document.
@@ -40,6 +48,32 @@ pub struct Warning {
     pub message: String,
 }
 
+impl Warning {
+    /// Refuses a file that has warnings: for callers who want files without faults alone.
+    ///
+    /// # Errors
+    /// [`Error::Import`] with the path and the message of the first warning, if there is one.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use posse::{Library, Warning, import};
+    ///
+    /// # fn main() -> Result<(), posse::Error> {
+    /// let (file, text) = (Path::new("old.gltf"), br#"{ "asset": {} }"#);
+    /// let asset = import::gltf::from_slice(&mut Library::new(), file, text, None)?;
+    /// let error = Warning::refuse(file, &asset.warnings).unwrap_err();
+    /// assert_eq!(error.to_string(), "old.gltf: asset.version: it is missing; the file is read as glTF 2.0");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn refuse(file: &Path, warnings: &[Self]) -> Result<(), Error> {
+        let Some(Self { path, message }) = warnings.first() else { return Ok(()) };
+        Err(Fault::new(path, message).in_file(file))
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}", self.path, self.message)
@@ -52,16 +86,6 @@ pub(crate) fn shorten(text: &str) -> String {
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
-    }
-}
-
-/// The first 20 names, for messages.
-pub(crate) fn list_names(names: &[&str]) -> String {
-    const MOST: usize = 20;
-    match names {
-        [] => "none".into(),
-        names if names.len() > MOST => format!("{}, and {} more", names[..MOST].join(", "), names.len() - MOST),
-        names => names.join(", "),
     }
 }
 

@@ -39,7 +39,7 @@ impl MemoryBudget {
                 "it outgrows the memory budget of the file: {bytes} bytes are needed, {left} are left. The budget is {GROWTH} \
                  bytes per byte of the file and {allowance} bytes. The file may refer to the same data too often, or be damaged"
             );
-            return Err(Fault::new(path, reason));
+            return Err(Fault::new(path, reason).stopping_file());
         };
         self.left = left;
         Ok(())

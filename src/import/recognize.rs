@@ -8,8 +8,8 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
-use super::Fault;
 use super::json::without_mark;
+use super::{Fault, smpl};
 use crate::error::Error;
 
 /// A format of files that is read.
@@ -21,6 +21,8 @@ pub enum FileFormat {
     Bvh,
     /// FBX, binary or ASCII: `.fbx`, for [`fbx`](super::fbx), which a build without the feature `fbx` does not read.
     Fbx,
+    /// Arrays of NumPy: `.npz`, for [`smpl`](super::smpl).
+    Smpl,
     /// An animation clip of Cocos Creator: `.anim` and `.json`, for [`cocos`](super::cocos).
     CocosClip,
     /// A crowd file: `.json`, for [`crowd`](super::crowd).
@@ -35,6 +37,7 @@ impl FileFormat {
             "glb" | "gltf" | "vrm" | "vrma" => Some(Self::Gltf),
             "bvh" => Some(Self::Bvh),
             "fbx" => Some(Self::Fbx),
+            "npz" => Some(Self::Smpl),
             "anim" | "json" => Some(Self::CocosClip),
             _ => None,
         }
@@ -42,7 +45,7 @@ impl FileFormat {
 
     /// True for a format of files with joints, and false for clips and crowds, which need the joints of another file.
     pub fn has_joints(self) -> bool {
-        matches!(self, Self::Gltf | Self::Bvh | Self::Fbx)
+        matches!(self, Self::Gltf | Self::Bvh | Self::Fbx | Self::Smpl)
     }
 }
 
@@ -87,8 +90,8 @@ pub fn recognize(file: &Path, bytes: &[u8]) -> Result<FileFormat, Error> {
     }
     // Clips of Cocos Creator can be lists.
     let is_list = json.trim_ascii_start().starts_with(b"[") && !json.trim_ascii().ends_with(b"[]");
-    let of_name = FileFormat::of_name(file).filter(|format| *format != FileFormat::Bvh);
-    Ok(if is_list { FileFormat::CocosClip } else { of_name.unwrap_or(FileFormat::Gltf) })
+    let is_clip = is_list || FileFormat::of_name(file) == Some(FileFormat::CocosClip);
+    Ok(if is_clip { FileFormat::CocosClip } else { FileFormat::Gltf })
 }
 
 /// The format of a file, by its first bytes, some hundred or more, and its name; `None` for JSON, of which all of it
@@ -116,15 +119,21 @@ pub fn recognize_head(file: &Path, head: &[u8]) -> Result<Option<FileFormat>, Er
     if let Some(found) = UNREAD.iter().find(|format| format.has_begin(head, text)) {
         return Err(found.error(file));
     }
+    let extension = extension_of(file);
+    let unread = UNREAD.iter().find(|format| format.extensions.contains(&extension.as_str()));
+    // Some files that are not read are zip files, too.
+    if smpl::is_npz(head) && unread.is_none() {
+        return Ok(Some(FileFormat::Smpl));
+    }
     if let Some(format) = FileFormat::of_name(file) {
         return Ok(Some(format));
     }
-    let extension = extension_of(file);
-    match UNREAD.iter().find(|format| format.extensions.contains(&extension.as_str())) {
+    match unread {
         Some(found) => Err(found.error(file)),
         None => {
-            let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), BVH (.bvh), FBX (.fbx), clip of Cocos Creator (.anim, .json) or \
-                          crowd file (.json), by its content or its name; check the file, or convert it to glTF or BVH";
+            let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), FBX (.fbx), BVH (.bvh), motion of SMPL (.npz), clip of Cocos \
+                          Creator (.anim, .json) or crowd file (.json), by its content or its name; check the file, or \
+                          convert it to glTF or BVH";
             Err(Fault::new("file", reason).in_file(file))
         }
     }
@@ -248,11 +257,12 @@ mod tests {
 
     #[test]
     fn the_content_of_a_file_decides_its_format_before_its_name() {
-        use FileFormat::{Bvh, CocosClip, Crowd, Fbx, Gltf};
+        use FileFormat::{Bvh, CocosClip, Crowd, Fbx, Gltf, Smpl};
         for (name, text, expected) in [
             ("a.txt", "\u{feff}\r\n hierarchy\nROOT", Bvh),
             ("a.fbx", "HIERARCHY", Bvh),
             ("a.fbx", "", Fbx),
+            ("a.fbx", r#"{ "x": {} }"#, Gltf),
             ("a.glb", "Kaydara FBX Binary  \0\u{1a}\0", Fbx),
             ("a.txt", "; FBX 7.4.0 project file", Fbx),
             ("a.BVH", "", Bvh),
@@ -272,6 +282,9 @@ mod tests {
             ("a", "[]", Gltf),
             ("a.json", "glTF", Gltf),
             ("a.bin", "CCON", CocosClip),
+            ("a.bin", "PK\x03\x04", Smpl),
+            ("a.bvh", "PK\x03\x04", Smpl),
+            ("a.NPZ", "", Smpl),
             ("a.gltf", r#"{ "files": [], "instances": [] }"#, Crowd),
             ("a.json", r#"{ "files": [], "instances": [], "asset": {} }"#, Gltf),
         ] {
@@ -309,7 +322,7 @@ mod tests {
             ("a.dae", b"<?xml version=\"1.0\"?>", "it is COLLADA"),
             ("a.obj", b"v 0 0 0", "it is Wavefront OBJ"),
             ("a.blend", b"BLENDER-v300", "it is a scene of Blender"),
-            ("notes.txt", b"hello", "it is no glTF (.glb, .gltf, .vrm, .vrma), BVH (.bvh)"),
+            ("notes.txt", b"hello", "it is no glTF (.glb, .gltf, .vrm, .vrma), FBX (.fbx), BVH (.bvh)"),
             ("none", b"", "it is no glTF"),
         ] {
             let error = recognize(Path::new(name), bytes).unwrap_err().to_string();

@@ -15,6 +15,7 @@ mod id;
 mod layer;
 mod library;
 mod mask;
+mod morph_map;
 mod numbers;
 mod outputs;
 mod parameter;
@@ -52,6 +53,7 @@ pub use layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime,
 pub use library::Library;
 pub use mask::Mask;
 pub(crate) use mask::is_weight;
+pub(crate) use morph_map::{MorphMap, list_morphs};
 pub use outputs::{Outputs, Pose, Poses};
 pub use parameter::{Knots, Parameter, ParameterValues, WeightDriver};
 pub use playback::{Playback, Step, Ticks, WrapMode};
@@ -60,7 +62,7 @@ pub use rotation::Transform;
 pub use select::Selector;
 pub use share_clip::{Sharing, SharingFault, SharingFaultKind};
 pub(crate) use skeleton::consecutive_ranges;
-pub use skeleton::{HumanBone, Joint, Property, Skeleton, Skin, SkinFormat};
+pub use skeleton::{Expression, ExpressionOverride, HumanBone, Joint, MorphBind, Property, Skeleton, Skin, SkinFormat};
 pub(crate) use sync_map::SyncMap;
 pub use timeline::Timeline;
 pub(crate) use transition::{RunningTransition, StartPoses};
@@ -69,6 +71,17 @@ pub use transition::{Transition, TransitionKind};
 /// The message for an index beyond the end of a list: `there is no joint 7; the skeleton has 3, numbered from 0`.
 pub(crate) fn no_such(item: &str, index: usize, owner: &str, count: usize) -> String {
     format!("there is no {item} {index}; the {owner} has {count}, numbered from 0")
+}
+
+/// The first 20 names, for messages.
+pub(crate) fn list_names(names: &[impl AsRef<str>]) -> String {
+    const MOST: usize = 20;
+    let shown: Vec<&str> = names.iter().take(MOST).map(AsRef::as_ref).collect();
+    match names.len().saturating_sub(MOST) {
+        0 if shown.is_empty() => "none".into(),
+        0 => shown.join(", "),
+        more => format!("{}, and {more} more", shown.join(", ")),
+    }
 }
 
 /// True if a number is finite and within the range of an `f32`.

@@ -115,7 +115,7 @@ pub struct Playback {
     /// repeats has played for ever, so that a spread of starts is a spread of phases.
     pub start: Ticks,
     /// Seconds of the clip per second of the crowd clock, from -1e4 to 1e4. 1 is the authored speed; a negative rate
-    /// plays backwards.
+    /// plays backwards, and begins at the end of the played part.
     ///
     /// The played time is the rate times the time since the start. A rate of 0 therefore shows the beginning of the
     /// play. Another rate during a play makes it jump; [`with_rate_from`](Self::with_rate_from) avoids the jump.
@@ -124,7 +124,8 @@ pub struct Playback {
     pub wrap: WrapMode,
     /// Passes until it stops, 0 or more; fractions are allowed. `None` is the count of the mode: 1, or infinite.
     pub repeat_count: Option<f64>,
-    /// The played part of the clip: start and end in seconds, clamped to the duration. `None` is the whole clip.
+    /// The played part of the clip: start and end in seconds, clamped to the duration. The play begins at its start,
+    /// backwards at its end. `None` is the whole clip.
     pub range: Option<[f64; 2]>,
 }
 
@@ -148,8 +149,9 @@ impl Playback {
     ///
     /// The start moves to the tick from which the new rate has played as much at `now`, to within half a tick. The
     /// shown time is off by at most half a microsecond times the rate. Passes that were played remain played, and a
-    /// play that waits for its start continues to wait. With frames that are steps from one tick to another, pass the
-    /// `from` of the next step as `now`, so that its motion and events use the new rate.
+    /// play that waits for its start continues to wait: with a negative rate, at the end of its part. With frames that
+    /// are steps from one tick to another, pass the `from` of the next step as `now`, so that its motion and events use
+    /// the new rate.
     ///
     /// `None` if no start does this:
     /// * At a rate of 0, or at a rate so slow that the start would be 140,000 years away. To pause, use

@@ -1,10 +1,12 @@
-//! Sharing of clips between skeletons, by the names of joints and properties.
+//! Sharing of clips between skeletons, by the names of joints, morph targets and properties.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use crate::error::Error;
-use crate::model::{Clip, ClipId, Library, Property, RootMotion, Skeleton, SkeletonId, Target, Track, no_such};
+use crate::model::{
+    Clip, ClipId, Library, MorphMap, Property, RootMotion, Skeleton, SkeletonId, Target, Track, list_morphs, no_such,
+};
 
 impl Library {
     /// Shares a clip with another skeleton, by the names of joints and properties, and adds the new clip. The two clips
@@ -13,6 +15,9 @@ impl Library {
     /// * A track of a joint drives the joint of the same name, at any place in the hierarchy. If several joints of
     ///   either skeleton have the name, it drives the joint that is reached by the same names from the root. Among
     ///   siblings of one name, the first matches the first, and so on.
+    /// * A track of morph weights drives those of the same names, where both joints name their morph targets
+    ///   ([`Joint::morph_names`](crate::Joint::morph_names)). Else it drives all in their order, if the joints have the
+    ///   same number of them. Weights without a partner stay at rest.
     /// * A track of a property drives the property of the same name, width and kind.
     /// * Tracks without a match are left out and reported. The skeleton does not change.
     /// * Values are not adapted. A joint that the clip translates takes the translation of the clip. A joint that the
@@ -30,16 +35,16 @@ impl Library {
             return Err(Error::Usage(no_such("skeleton", skeleton.index(), "library", self.skeletons().len())));
         };
         let from = self.skeleton(found.skeleton);
-        let matches = Matches::new(from, to);
+        let mut matches = Matches::new(from, to);
         let (mut targets, mut tracks, mut faults) = (Vec::with_capacity(found.tracks.len()), Vec::new(), Vec::new());
         for (index, track) in found.tracks.iter().enumerate() {
-            let (target, kind) = matches.target(track);
+            let Match { tracks: made, kind, morphs } = matches.track(track)?;
             if let Some(kind) = kind {
                 let name = target_name(from, track.target);
-                faults.push(SharingFault { track: index, target: track.target, name, kind });
+                faults.push(SharingFault { track: index, target: track.target, name, kind, morphs });
             }
-            tracks.extend(target.map(|target| Track { target, ..track.clone() }));
-            targets.push(target);
+            targets.push(made.first().map(|made| made.target));
+            tracks.extend(made);
         }
         let root = found.root_motion.map(|root| (root, matches.joint(root.joint)));
         let root_motion = root.and_then(|(root, (joint, _))| joint.map(|joint| RootMotion { joint, ..root }));
@@ -62,8 +67,17 @@ fn target_name(skeleton: &Skeleton, target: Target) -> Option<String> {
         | Target::Rotation(joint)
         | Target::Scale(joint)
         | Target::EulerAngles(joint)
-        | Target::Weights(joint) => skeleton.joints()[joint].name.clone(),
+        | Target::Weights(joint) => skeleton.joints()[skeleton.node_joint(joint)].name.clone(),
     }
+}
+
+/// The tracks that a track becomes, with a remark.
+#[derive(Default)]
+struct Match {
+    tracks: Vec<Track>,
+    kind: Option<SharingFaultKind>,
+    /// The names of the morph targets without a partner: of the original skeleton, of the other one.
+    morphs: [Vec<String>; 2],
 }
 
 /// The matches of the joints and properties of one skeleton in another.
@@ -74,6 +88,9 @@ struct Matches<'a> {
     joints: Vec<(Option<usize>, Option<SharingFaultKind>)>,
     /// Per property of `from`: its match in `to`.
     properties: Vec<Option<usize>>,
+    /// The partners of the morph targets of joints of `from`, as far as tracks asked for them: a clip may have a track
+    /// per weight.
+    morphs: HashMap<usize, Option<MorphMap>>,
 }
 
 impl<'a> Matches<'a> {
@@ -104,7 +121,7 @@ impl<'a> Matches<'a> {
             }
         };
         let joints = from_paths.iter().enumerate().map(joint).collect();
-        Self { from, to, joints, properties: match_properties(from, to) }
+        Self { from, to, joints, properties: match_properties(from, to), morphs: HashMap::new() }
     }
 
     /// The match of a joint, if the match can be animated, and a remark.
@@ -115,33 +132,75 @@ impl<'a> Matches<'a> {
         }
     }
 
-    /// The target of a track on the other skeleton, and a remark.
-    fn target(&self, track: &Track) -> (Option<Target>, Option<SharingFaultKind>) {
+    /// The match of the translation of a joint, which another joint may carry, and a remark.
+    fn translation(&self, joint: usize) -> (Option<usize>, Option<SharingFaultKind>) {
+        let node = self.from.node_joint(joint);
+        match self.joints[node] {
+            (Some(found), kind) if self.to.translation_joint(found) != found => {
+                (Some(self.to.translation_joint(found)), kind)
+            }
+            _ => self.joint(node),
+        }
+    }
+
+    /// The match of a track.
+    fn track(&mut self, track: &Track) -> Result<Match, Error> {
+        let of_target = |target: Option<Target>, kind| {
+            let track = target.map(|target| Track { target, ..track.clone() });
+            Match { tracks: track.into_iter().collect(), kind, ..Match::default() }
+        };
         let joint = |joint: usize, target: fn(usize) -> Target| {
             let (found, kind) = self.joint(joint);
-            (found.map(target), kind)
+            of_target(found.map(target), kind)
         };
-        match track.target {
-            Target::Translation(index) => joint(index, Target::Translation),
+        Ok(match track.target {
+            Target::Translation(index) => {
+                let (found, kind) = self.translation(index);
+                of_target(found.map(Target::Translation), kind)
+            }
             Target::Rotation(index) => joint(index, Target::Rotation),
             Target::Scale(index) => joint(index, Target::Scale),
             Target::EulerAngles(index) => joint(index, Target::EulerAngles),
             Target::Weights(index) => match self.joints[index] {
-                (None, kind) => (None, kind),
-                (Some(found), kind) => {
-                    let [from, to] = [(self.from, index), (self.to, found)]
-                        .map(|(skeleton, joint)| skeleton.joints()[joint].weights.len());
-                    match from == to {
-                        true => (Some(Target::Weights(found)), kind),
-                        false => (None, Some(SharingFaultKind::Weights { from, to })),
-                    }
-                }
+                (None, kind) => of_target(None, kind),
+                (Some(found), kind) => self.weights(track, index, found, kind)?,
             },
             Target::Property(index) => match self.properties[index] {
-                None => (None, Some(SharingFaultKind::NoProperty)),
-                Some(found) => (Some(Target::Property(found)), None),
+                None => of_target(None, Some(SharingFaultKind::NoProperty)),
+                Some(found) => of_target(Some(Target::Property(found)), None),
             },
+        })
+    }
+
+    /// The match of a track of morph weights of a joint, and a remark on its match in the other skeleton, if there is
+    /// one.
+    fn weights(
+        &mut self,
+        track: &Track,
+        joint: usize,
+        found: usize,
+        kind: Option<SharingFaultKind>,
+    ) -> Result<Match, Error> {
+        let [from, to] = [(self.from, joint), (self.to, found)].map(|(skeleton, joint)| &skeleton.joints()[joint]);
+        let Some(map) = self.morphs.entry(joint).or_insert_with(|| MorphMap::new(from, to)) else {
+            let kind = SharingFaultKind::Weights { from: from.weights.len(), to: to.weights.len() };
+            return Ok(Match { kind: Some(kind), ..Match::default() });
+        };
+        let tracks = map.tracks(track, found, &to.weights)?;
+        // A track of a single weight says nothing about the others. Those of the rig alone are no loss, but may tell of
+        // another spelling.
+        let (left_out, at_rest) = match track.component {
+            Some(component) => (vec![component], Vec::new()),
+            None => (map.left_out(), map.at_rest()),
+        };
+        let left_out = left_out.into_iter().filter(|&index| map.target(index).is_none());
+        let left_out: Vec<String> = left_out.map(|index| from.morph_label(index)).collect();
+        if left_out.is_empty() {
+            return Ok(Match { tracks, kind, ..Match::default() });
         }
+        let at_rest = at_rest.into_iter().map(|index| to.morph_label(index)).collect();
+        let kind = Some(SharingFaultKind::MorphNames { is_driven: !tracks.is_empty() });
+        Ok(Match { tracks, kind, morphs: [left_out, at_rest] })
     }
 }
 
@@ -154,11 +213,11 @@ fn number_paths<'a>(
 ) -> Vec<usize> {
     let mut siblings: HashMap<(Option<usize>, Option<&str>), usize> = HashMap::new();
     let mut numbers: Vec<usize> = Vec::with_capacity(skeleton.joints().len());
-    for joint in skeleton.joints() {
-        let name = joint.name.as_deref();
-        let sibling = siblings.entry((joint.parent, name)).or_default();
+    for (index, joint) in skeleton.joints().iter().enumerate() {
+        let (name, parent) = (joint.name.as_deref(), skeleton.parent_node(index));
+        let sibling = siblings.entry((parent, name)).or_default();
         let next = paths.len();
-        numbers.push(*paths.entry((joint.parent.map(|parent| numbers[parent]), name, *sibling)).or_insert(next));
+        numbers.push(*paths.entry((parent.map(|parent| numbers[parent]), name, *sibling)).or_insert(next));
         *sibling += 1;
     }
     numbers
@@ -209,10 +268,13 @@ pub struct SharingFault {
     pub name: Option<String>,
     /// The kind of the remark.
     pub kind: SharingFaultKind,
+    /// The morph targets of a remark [`MorphNames`](SharingFaultKind::MorphNames): those of the original skeleton that
+    /// drive nothing, and those of the other one that stay at rest. One without a name has its index.
+    pub morphs: [Vec<String>; 2],
 }
 
-/// The kinds of remarks on the sharing of a track. In all cases but [`SeveralJoints`](Self::SeveralJoints), the track
-/// is left out.
+/// The kinds of remarks on the sharing of a track. The track is left out, except by
+/// [`SeveralJoints`](Self::SeveralJoints), and by [`MorphNames`](Self::MorphNames) if it drives weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharingFaultKind {
     /// The joint has no name, so that no other joint can match it.
@@ -226,7 +288,13 @@ pub enum SharingFaultKind {
     NoPath,
     /// The joint of the other skeleton is given by a matrix, which cannot be animated.
     Matrix,
-    /// The joint of the other skeleton has another number of morph weights.
+    /// Morph targets have no partner of their name. The others are driven.
+    MorphNames {
+        /// True if the track drives any.
+        is_driven: bool,
+    },
+    /// The joint of the other skeleton has another number of morph weights, and one of the two joints does not name its
+    /// morph targets.
     Weights {
         /// Number of weights of the joint of the original skeleton.
         from: usize,
@@ -261,6 +329,11 @@ impl fmt::Display for SharingFault {
             ),
             SharingFaultKind::Matrix => {
                 out.write_str("it is given by a matrix, which cannot be animated; nothing is driven")
+            }
+            SharingFaultKind::MorphNames { is_driven } => {
+                let morphs = list_morphs(&self.morphs, ["clip", "rig"]);
+                let effect = if is_driven { "the others are driven" } else { "nothing is driven" };
+                write!(out, "morph targets without a partner of the same name: {morphs}; {effect}")
             }
             SharingFaultKind::Weights { from, to } => {
                 write!(out, "it has {to} morph weights, not {from}; nothing is driven")

@@ -1,11 +1,15 @@
 //! Skeletons: joints, their hierarchy and rest pose, and properties; and skins, the joints that deform a mesh.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use glam::DAffine3;
 
 use crate::error::Error;
 use crate::model::{SkeletonId, Transform};
+
+/// The letters of a joint's name in the name of a morph weight: each weight repeats them.
+const MAX_LETTERS: usize = 64;
 
 /// A joint: a node of a hierarchy. It need not belong to a skin.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,6 +26,22 @@ pub struct Joint {
     pub matrix: Option<DAffine3>,
     /// Rest values of the morph weights, one per morph target; empty for a joint without morph targets.
     pub weights: Vec<f64>,
+    /// The names of the morph targets, one per weight, with an empty text for one without a name; empty if the file
+    /// names none. [`Library::share_clip`](crate::Library::share_clip) and
+    /// [`Library::retarget`](crate::Library::retarget) match weights by them.
+    pub morph_names: Arc<[String]>,
+}
+
+impl Joint {
+    /// The name of a morph target; `None` for one without a name, or if there is no such morph target.
+    pub fn morph_name(&self, index: usize) -> Option<&str> {
+        self.morph_names.get(index).map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// The name of a morph target for messages: its index for one without a name.
+    pub(crate) fn morph_label(&self, index: usize) -> String {
+        self.morph_name(index).map_or_else(|| index.to_string(), str::to_owned)
+    }
 }
 
 /// An animated value that belongs to no joint, such as the colour of a material.
@@ -60,6 +80,48 @@ pub struct HumanBone {
     pub joint: usize,
 }
 
+/// An expression of a face, as a VRM file declares it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Expression {
+    /// The name in VRM 1.0, such as `aa` or `happy`, or that of an expression of the file's own.
+    pub name: String,
+    /// True if the expression is on above a weight of 0.5, and else off.
+    pub is_binary: bool,
+    /// The effect on the expressions of lip sync: `aa`, `ih`, `ou`, `ee` and `oh`.
+    pub override_mouth: ExpressionOverride,
+    /// The effect on `blink`, `blinkLeft` and `blinkRight`.
+    pub override_blink: ExpressionOverride,
+    /// The effect on `lookUp`, `lookDown`, `lookLeft` and `lookRight`.
+    pub override_look_at: ExpressionOverride,
+    /// The joint whose local translation along x is the weight of the expression, from 0 to 1, in a VRM animation.
+    pub driver: Option<usize>,
+    /// The morph weights that the expression moves, in a VRM model.
+    pub binds: Vec<MorphBind>,
+}
+
+/// The effect of an expression on those that it would break: lip sync, blinking and gaze.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ExpressionOverride {
+    /// No effect.
+    #[default]
+    None,
+    /// They are off while the weight of this expression is above 0.
+    Block,
+    /// Their weights are multiplied by 1 less the weight of this expression.
+    Blend,
+}
+
+/// A morph weight that an expression moves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MorphBind {
+    /// The joint with the weights.
+    pub joint: usize,
+    /// The index of the weight.
+    pub index: usize,
+    /// The morph weight at a weight of 1 of the expression.
+    pub weight: f64,
+}
+
 /// Joints, parents before children, and the properties of the clips that animate them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skeleton {
@@ -67,8 +129,12 @@ pub struct Skeleton {
     joints: Vec<Joint>,
     properties: Vec<Property>,
     human_bones: Vec<HumanBone>,
+    expressions: Vec<Expression>,
     /// The joint of each node, in the order of the file; empty if the joints have that order.
     file_order: Vec<usize>,
+    /// The joints that are no nodes of the file, in order. Each carries the translation of the next joint, its only
+    /// child.
+    carriers: Vec<usize>,
 }
 
 impl Skeleton {
@@ -76,7 +142,8 @@ impl Skeleton {
     ///
     /// # Errors
     /// [`Error::Skeleton`] if a parent does not come before its child, a number is not finite or beyond the range of an
-    /// `f32`, or a rotation is zero; [`Error::Usage`] if a property has no numbers, or is a rotation without 4 numbers.
+    /// `f32`, a rotation is zero, or there are names of morph targets, but not one per weight; [`Error::Usage`] if a
+    /// property has no numbers, or is a rotation without 4 numbers.
     pub fn new(name: Option<String>, joints: Vec<Joint>, properties: Vec<Property>) -> Result<Self, Error> {
         for (index, joint) in joints.iter().enumerate() {
             let fault = |reason: &str| Err(Error::Skeleton { joint: index, reason: reason.into() });
@@ -96,9 +163,16 @@ impl Skeleton {
             if !joint.weights.iter().all(|&weight| super::is_usable(weight)) {
                 return fault("a morph weight is not a finite number in the range of an f32");
             }
+            let (names, weights) = (joint.morph_names.len(), joint.weights.len());
+            if names != 0 && names != weights {
+                return fault(&format!(
+                    "it has {names} names of morph targets for {weights} morph weights; give one name per weight, or none"
+                ));
+            }
         }
         properties.iter().try_for_each(Property::check)?;
-        Ok(Self { name, joints, properties, human_bones: Vec::new(), file_order: Vec::new() })
+        let (human_bones, expressions, file_order, carriers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { name, joints, properties, human_bones, expressions, file_order, carriers })
     }
 
     /// The same skeleton with roles of its joints in a human body. [`JointMap::by_names`](crate::JointMap::by_names)
@@ -116,10 +190,56 @@ impl Skeleton {
         }
     }
 
-    /// The same skeleton with the joint of each node of its file, each joint once.
+    /// The same skeleton with expressions of its face. [`Library::retarget`](crate::Library::retarget) carries the
+    /// weights of expressions over to those of the same name.
+    ///
+    /// # Errors
+    /// [`Error::Skeleton`] if there is no such joint or no such morph weight, or a weight is not finite in the range of
+    /// an `f32`.
+    pub fn with_expressions(self, expressions: Vec<Expression>) -> Result<Self, Error> {
+        for Expression { name, driver, binds, .. } in &expressions {
+            let joints = driver.iter().copied().chain(binds.iter().map(|bind| bind.joint));
+            if let Some(joint) = joints.into_iter().find(|&joint| joint >= self.joints.len()) {
+                let reason = super::no_such("joint", joint, "skeleton", self.joints.len());
+                return Err(Error::Skeleton { joint, reason: format!("{reason}; expression {name} names it") });
+            }
+            for &MorphBind { joint, index, weight } in binds {
+                let count = self.joints[joint].weights.len();
+                if index >= count || !super::is_usable(weight) {
+                    let reason = format!(
+                        "expression {name} moves its morph weight {index} by {weight}; it has {count}, which take finite numbers"
+                    );
+                    return Err(Error::Skeleton { joint, reason });
+                }
+            }
+        }
+        Ok(Self { expressions, ..self })
+    }
+
+    /// The same skeleton with the joint of each node of its file, each joint at most once. A joint without a node carries
+    /// the translation of the next joint, its only child.
     pub(crate) fn in_file_order(self, joints: Vec<usize>) -> Self {
         let is_same = joints.iter().copied().eq(0..self.joints.len());
-        Self { file_order: if is_same { Vec::new() } else { joints }, ..self }
+        let mut has_node = vec![false; self.joints.len()];
+        joints.iter().for_each(|&joint| has_node[joint] = true);
+        let carriers = (0..has_node.len()).filter(|&joint| !has_node[joint]).collect();
+        Self { file_order: if is_same { Vec::new() } else { joints }, carriers, ..self }
+    }
+
+    /// The joint of the node that a joint belongs to: itself, or the next one if it carries the translation of that.
+    pub(crate) fn node_joint(&self, joint: usize) -> usize {
+        joint + usize::from(self.carriers.binary_search(&joint).is_ok())
+    }
+
+    /// The joint with the translation of the node of a joint: itself, or its parent if that carries the translation.
+    pub(crate) fn translation_joint(&self, joint: usize) -> usize {
+        let parent = self.joints[joint].parent;
+        parent.filter(|parent| self.carriers.binary_search(parent).is_ok()).unwrap_or(joint)
+    }
+
+    /// The joint of the node above that of a joint; `None` at a root of the file.
+    pub(crate) fn parent_node(&self, joint: usize) -> Option<usize> {
+        self.joints[self.translation_joint(joint)].parent
     }
 
     /// The joints in the order of their file, in which a [`Selector`](crate::Selector) counts them.
@@ -163,6 +283,12 @@ impl Skeleton {
     /// extensions `VRMC_vrm`, `VRMC_vrm_animation` and, of VRM 0.x, `VRM` do.
     pub fn human_bones(&self) -> &[HumanBone] {
         &self.human_bones
+    }
+
+    /// The expressions of the face, if the file of the skeleton declares them: the glTF extensions `VRMC_vrm`,
+    /// `VRMC_vrm_animation` and, of VRM 0.x, `VRM` do.
+    pub fn expressions(&self) -> &[Expression] {
+        &self.expressions
     }
 
     /// The joint of this name with the least index. Of several on one branch, it is the joint nearest to the root.
@@ -211,6 +337,22 @@ impl Skeleton {
     /// [`Pose::weights`](crate::Pose::weights).
     pub fn weight_ranges(&self) -> Vec<Range<usize>> {
         consecutive_ranges(self.joints.iter().map(|joint| joint.weights.len()))
+    }
+
+    /// The name of a morph weight: those of its joint and its morph target, such as `Face.smile`. A morph target without
+    /// a name has its index. Of the name of the joint, it has 64 letters at most.
+    pub fn weight_name(&self, joint: usize, index: usize) -> String {
+        let mut name: String = self.joint_name(joint).chars().take(MAX_LETTERS).collect();
+        name.push('.');
+        match self.joints.get(joint).and_then(|joint| joint.morph_name(index)) {
+            Some(morph) => name + morph,
+            None => format!("{name}{index}"),
+        }
+    }
+
+    /// True if a joint has names of morph targets.
+    pub fn has_morph_names(&self) -> bool {
+        self.joints.iter().any(|joint| !joint.morph_names.is_empty())
     }
 
     /// The number of numbers of all properties together.

@@ -32,6 +32,20 @@ impl Timeline {
         Ok(Self { times, step, window: 0.0, hits: None })
     }
 
+    /// A timeline whose keys may share a time, at which the values jump, as in three.js: before the time the first of the
+    /// keys counts, from the time on the last. Times are in seconds; negative times are allowed.
+    ///
+    /// # Errors
+    /// [`Error::Timeline`] if there is no key, a time is not finite, or a time is less than the time before.
+    pub fn jumping(times: Vec<f64>) -> Result<Self, Error> {
+        check_sorted(&times)?;
+        let step = even_step(&times);
+        let is_shared = times.windows(2).any(|pair| pair[0] == pair[1]);
+        let last_hit = |&time: &f64| times.partition_point(|&other| other <= time) - 1;
+        let hits = is_shared.then(|| times.iter().map(last_hit).collect());
+        Ok(Self { times, step, window: 0.0, hits })
+    }
+
     /// A timeline whose keys are hit from `window` seconds before to `window` seconds after their times, as in Cocos
     /// Creator.
     ///
@@ -42,12 +56,7 @@ impl Timeline {
     /// [`Error::Timeline`] if there is no key, a time is not finite, or a time is less than the time before;
     /// [`Error::Usage`] if the window is not a finite number of 0 or more.
     pub fn snapping(times: Vec<f64>, window: f64) -> Result<Self, Error> {
-        check(&times)?;
-        if let Some(key) = (1..times.len()).find(|&key| times[key] < times[key - 1]) {
-            let [before, time] = [times[key - 1], times[key]];
-            let reason = format!("its time {time} s is less than {before} s, the time before; sort the keys");
-            return Err(Error::Timeline { key, reason });
-        }
+        check_sorted(&times)?;
         if !super::is_usable(window) || window < 0.0 {
             let reason =
                 format!("the window of a snapping timeline is {window} s; expected a finite number of 0 or more");
@@ -126,6 +135,15 @@ fn check(times: &[f64]) -> Result<(), Error> {
     }
 }
 
+/// Checks times that may be equal.
+fn check_sorted(times: &[f64]) -> Result<(), Error> {
+    check(times)?;
+    let Some(key) = (1..times.len()).find(|&key| times[key] < times[key - 1]) else { return Ok(()) };
+    let [before, time] = [times[key - 1], times[key]];
+    let reason = format!("its time {time} s is less than {before} s, the time before; sort the keys");
+    Err(Error::Timeline { key, reason })
+}
+
 /// Per key, the first key that a bisection for its time meets.
 fn hits(times: &[f64]) -> Vec<usize> {
     let mut hits: Vec<usize> = Vec::with_capacity(times.len());
@@ -184,6 +202,15 @@ mod tests {
                 other => panic!("{times:?} gave {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn the_last_of_the_keys_that_share_a_time_is_hit_after_a_jump() {
+        let jumping = Timeline::jumping(vec![0.0, 1.0, 1.0, 2.0, 2.0]).unwrap();
+        assert_eq!([0, 1, 2, 3, 4].map(|key| jumping.hit(key)), [0, 2, 2, 4, 4]);
+        assert!(jumping.has_shared_times() && jumping.step().is_none());
+        assert_eq!(Timeline::jumping(vec![0.0, 1.0]).unwrap(), Timeline::new(vec![0.0, 1.0]).unwrap());
+        assert!(matches!(Timeline::jumping(vec![0.0, 2.0, 1.0]), Err(Error::Timeline { key: 2, .. })));
     }
 
     #[test]

@@ -238,7 +238,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::VALUES_PER_THREAD;
-    use crate::model::{Clip, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track, Transform};
+    use crate::model::{Clip, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track};
     use crate::pack::PackedLibrary;
 
     /// The rotations of several clips leave the hemisphere of the previous key. Together they occupy more than two
@@ -246,9 +246,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_does_not_change_the_result() {
         let (joints, keys) = (20, 4000);
-        let joint =
-            |_| Joint { name: None, parent: None, rest: Transform::IDENTITY, matrix: None, weights: Vec::new() };
-        let skeleton = Skeleton::new(None, (0..joints).map(joint).collect(), Vec::new()).unwrap();
+        let skeleton = Skeleton::new(None, vec![Joint::default(); joints], Vec::new()).unwrap();
         let mut library = Library::new();
         let skeleton = library.add_skeleton(skeleton);
         for clip in 0..5 {

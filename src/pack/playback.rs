@@ -27,7 +27,8 @@ pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> LayerReco
     let bit = |set: bool, bit: u32| if set { bit } else { 0 };
     let passes = playback.passes();
     let clock = CLOCK_PLAYS
-        | bit(!playback.wrap.repeats(), CLOCK_WAITS)
+        // At a rate of 0 there is nothing before the start, either.
+        | bit(!playback.wrap.repeats() || playback.rate == 0.0, CLOCK_WAITS)
         | bit(passes >= f64::from(u32::MAX), CLOCK_ENDLESS)
         | bit(playback.rate < 0.0, CLOCK_BACKWARDS)
         | bit(playback.wrap.is_ping_pong(), CLOCK_PING_PONG)

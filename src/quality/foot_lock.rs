@@ -3,29 +3,33 @@
 //! After Kovar, Schreiner and Gleicher, Footskate cleanup for motion capture editing (SCA 2002), with the two-bone
 //! goals of crowds in place of their own solver. In a contact, the pivot of a foot (its toe) is moved sideways onto the
 //! mean of its places, and the ankle with it: the foot keeps its rotation and its height, so that it still rolls. The
-//! mean is the place that asks for the least changes. Before and after a contact, the offset of its first or last frame
-//! is blended in and out, in half of the gap to the neighbouring contact at most: in the middle of a gap, a foot is
-//! free.
+//! mean is the place that asks for the least changes.
 //!
-//! A clip is no circle here: a contact that lasts across the seam of a loop is one contact at the end of the clip and
-//! another at its beginning, each held at its own mean. The held foot can jump there by the distance between both.
+//! As there, changes are blended into the frames before and after a contact, so that a foot in the air takes them up
+//! and gives them back: the offset of the last frame of a contact fades out while that of the first frame of the next
+//! one fades in, both over [`BLEND`] or the gap between the contacts, whichever is shorter. In a loop, the gap and the
+//! contact across the seam are like any other, so that the offsets at both ends of the clip are the same.
 //!
-//! A leg is never stretched: an offset that would take the ankle farther from the hip than 0.995 of the leg is cut
-//! there, so that knees do not snap straight. What is cut still slides.
+//! A leg is never stretched, as it may be in the paper. Where the hip is too far away for the ankle to reach its place
+//! with 0.995 of the leg, at which knees do not snap straight, the foot is raised towards the hip, by 0.02 of a leg at
+//! most: a foot that floats by a centimetre is less visible than one that slides. What is out of reach even then is
+//! cut, and still slides.
 
 use glam::{DAffine3, DVec3};
 
 use crate::error::Error;
 use crate::model::{Chain, ChainId, ChainKind, ClipId, Goal, GoalTarget, GoalWeight, Library, SkeletonId};
-use crate::quality::contacts::FootContacts;
+use crate::quality::contacts::{Contact, FootContacts};
 use crate::quality::stance::Stance;
 use crate::reference::values::{Values, model_matrices};
 use crate::retarget::feet::Foot;
 
-/// The most seconds of blending before and after a contact.
-const BLEND: f64 = 0.1;
+/// The most seconds over which an offset is blended.
+const BLEND: f64 = 0.2;
 /// The largest distance of an ankle from its hip, as a share of the lengths of both bones.
 const MAX_REACH: f64 = 0.995;
+/// The largest height by which a foot is raised, in leg lengths.
+const MAX_RAISE: f64 = 0.02;
 
 /// Holds the feet of a clip in contact where they are.
 ///
@@ -59,14 +63,6 @@ pub struct FootLock {
     contacts: FootContacts,
     /// The time of the clip in the first frame of the contacts.
     start: f64,
-}
-
-/// The hold of a foot at a time.
-struct Hold {
-    /// The sideways offset of the ankle.
-    offset: DVec3,
-    /// From 0 to 1.
-    weight: f64,
 }
 
 impl FootLock {
@@ -108,82 +104,77 @@ impl FootLock {
     /// If the clip is not in the library.
     pub fn goals(&self, library: &Library, time: f64) -> Vec<Goal> {
         let clip = library.clip(self.clip);
-        // The pose stays as it is outside of the clip, and so does the ground.
-        let time = time.max(0.0).min(clip.duration());
-        let since = time - self.start;
-        let is_near = |foot: usize| self.nearest(foot, since).is_some();
-        if clip.root_motion.is_some() || !(0..self.chains.len()).any(is_near) {
+        let has_contacts = (0..self.chains.len()).any(|foot| !self.contacts.of_foot(foot).is_empty());
+        if clip.root_motion.is_some() || !has_contacts {
             return Vec::new();
         }
+        // The pose stays as it is outside of the clip, and so does the ground.
+        let time = time.max(0.0).min(clip.duration());
         let matrices = model_matrices(library.skeleton(clip.skeleton), &Values::sampled(library, clip, time).local);
         let feet = self.stance.feet.iter().zip(&self.chains).enumerate();
         let goals = feet.filter_map(|(index, (foot, &chain))| {
-            let Hold { offset, weight } = self.hold(index, foot, &matrices, since)?;
+            let offset = self.offset(index, foot, &matrices, time - self.start)?;
             let target = matrices[foot.leg[2]].translation + offset;
-            let weight = GoalWeight::Fixed(weight);
-            Some(Goal { chain, target: GoalTarget::Point(target.to_array()), weight })
+            Some(Goal { chain, target: GoalTarget::Point(target.to_array()), weight: GoalWeight::Fixed(1.0) })
         });
         goals.collect()
     }
 
-    /// A time since the first frame of the contacts, from 0 to that of the last frame.
-    fn clamped(&self, since: f64) -> f64 {
-        since.min(self.contacts.frames().saturating_sub(1) as f64 / self.contacts.fps()).max(0.0)
-    }
-
-    /// The contact of a foot at a time since the first frame or nearest to it, with its weight: 1 in the contact, less
-    /// before and after it, and 0 in the middle between two contacts.
-    fn nearest(&self, foot: usize, since: f64) -> Option<(usize, f64)> {
-        let contacts = self.contacts.of_foot(foot);
-        let (fps, time) = (self.contacts.fps(), self.clamped(since));
-        let ends = |index: usize| {
-            let frames = &contacts[index].frames;
-            [frames.start as f64 / fps, frames.end.saturating_sub(1) as f64 / fps]
-        };
-        let distance = |index: usize| {
-            let [from, to] = ends(index);
-            (from - time).max(time - to).max(0.0)
-        };
-        let next = contacts.partition_point(|contact| (contact.frames.end as f64) <= time * fps);
-        let candidates = [next.checked_sub(1), Some(next).filter(|next| *next < contacts.len())].into_iter().flatten();
-        let nearest = candidates.min_by(|one, other| distance(*one).total_cmp(&distance(*other)))?;
-        let [from, to] = ends(nearest);
-        let gap = if time < from {
-            nearest.checked_sub(1).map(|before| from - ends(before)[1])
-        } else {
-            Some(nearest + 1).filter(|after| *after < contacts.len()).map(|after| ends(after)[0] - to)
-        };
-        let blend = gap.map_or(BLEND, |gap| BLEND.min(0.5 * gap));
-        let left = 1.0 - distance(nearest) / blend;
-        (left > 0.0).then_some((nearest, left * left * (3.0 - 2.0 * left)))
-    }
-
-    /// The hold of a foot in a pose, at a time since the first frame of the contacts.
-    fn hold(&self, index: usize, foot: &Foot, matrices: &[DAffine3], since: f64) -> Option<Hold> {
-        let (contact, weight) = self.nearest(index, since)?;
-        let contact = &self.contacts.of_foot(index)[contact];
-        let moved = self.stance.ground_velocity * since;
-        let (fps, time) = (self.contacts.fps(), self.clamped(since));
-        let pivot = if time * fps < contact.frames.start as f64 {
-            contact.ends[0]
-        } else if time * fps > contact.frames.end.saturating_sub(1) as f64 {
-            contact.ends[1]
-        } else {
-            matrices[foot.pivot()].translation - moved
-        };
-        let offset = self.stance.horizontal(contact.place - pivot);
+    /// The offset of an ankle in a pose, at a time since the first frame of the contacts. `None` if there is none.
+    fn offset(&self, index: usize, foot: &Foot, matrices: &[DAffine3], since: f64) -> Option<DVec3> {
+        let pivot = matrices[foot.pivot()].translation - self.stance.ground_velocity * since;
+        let wanted = self.wanted(index, pivot, since);
         let [hip, knee, ankle] = foot.leg.map(|joint| matrices[joint].translation);
-        let leg = hip.distance(knee) + knee.distance(ankle);
-        Some(Hold { offset: within_reach(ankle - hip, offset, MAX_REACH * leg), weight })
+        let reach = MAX_REACH * (hip.distance(knee) + knee.distance(ankle));
+        let most = MAX_RAISE * self.stance.unit;
+        (wanted != DVec3::ZERO).then(|| reachable(ankle - hip, wanted, reach, self.stance.up, most))
+    }
+
+    /// The horizontal offset that a foot should have, with its pivot at a place on the ground: that which holds it in a
+    /// contact, else the sum of those of the contacts before and after.
+    fn wanted(&self, index: usize, pivot: DVec3, since: f64) -> DVec3 {
+        let (contacts, fps) = (self.contacts.of_foot(index), self.contacts.fps());
+        let duration = self.contacts.frames().saturating_sub(1) as f64 / fps;
+        let time = since.min(duration).max(0.0);
+        let start = |contact: &Contact| contact.frames.start as f64 / fps;
+        let end = |contact: &Contact| contact.frames.end.saturating_sub(1) as f64 / fps;
+        let next = contacts.partition_point(|contact| end(contact) < time);
+        let (before, after) = contacts.split_at(next);
+        if let Some(contact) = after.first().filter(|contact| start(contact) <= time) {
+            return self.stance.horizontal(contact.place - pivot);
+        }
+        // In a loop, the last contact is also before the first one.
+        let around = if self.contacts.is_loop() { contacts } else { &[] };
+        let before = before.last().map(|contact| (contact, time - end(contact)));
+        let before = before.or_else(|| around.last().map(|contact| (contact, time + duration - end(contact))));
+        let after = after.first().map(|contact| (contact, start(contact) - time));
+        let after = after.or_else(|| around.first().map(|contact| (contact, start(contact) + duration - time)));
+        let gap = before.zip(after).map_or(BLEND, |((_, since), (_, until))| since + until);
+        let blended = |contact: &Contact, end: usize, distance: f64| {
+            let left = (1.0 - distance / BLEND.min(gap)).max(0.0);
+            left * left * (3.0 - 2.0 * left) * self.stance.horizontal(contact.place - contact.ends[end])
+        };
+        before.map_or(DVec3::ZERO, |(contact, since)| blended(contact, 1, since))
+            + after.map_or(DVec3::ZERO, |(contact, until)| blended(contact, 0, until))
     }
 }
 
-/// The longest part of an offset that keeps a place within a distance of the origin, or as far as it already is.
-fn within_reach(place: DVec3, offset: DVec3, reach: f64) -> DVec3 {
+/// An offset that keeps a place within a distance of the origin, or as far as it already is: the wanted horizontal one,
+/// and as much upward as it needs, at most a height. If that is not enough, the longest part of the wanted one.
+fn reachable(place: DVec3, wanted: DVec3, reach: f64, up: DVec3, most: f64) -> DVec3 {
     let reach = reach.max(place.length());
-    if (place + offset).length() <= reach {
-        return offset;
+    if (place + wanted).length() <= reach {
+        return wanted;
     }
+    // Below the origin, places come nearer to it as they rise, to the height of the origin at most.
+    let below = -place.dot(up);
+    let aside = (place + wanted).length_squared() - below * below;
+    let raise = (below - (reach * reach - aside).max(0.0).sqrt()).min(most).min(below).max(0.0);
+    raise * up + within_reach(place + raise * up, wanted, reach)
+}
+
+/// The longest part of an offset that keeps a place within a distance of the origin.
+fn within_reach(place: DVec3, offset: DVec3, reach: f64) -> DVec3 {
     // The positive root s of |place + s offset|^2 = reach^2.
     let (square, along) = (offset.length_squared(), place.dot(offset));
     let inside = (reach * reach - place.length_squared()).max(0.0);
@@ -207,26 +198,20 @@ mod tests {
         joints.map(|place| DAffine3::from_translation(place + SLIDE * time * DVec3::X))
     }
 
-    /// A foot slides for 1 s, is lifted for 0.1 s, and slides again. The offsets of both contacts have opposite signs.
-    #[test]
-    fn a_foot_does_not_jump_between_contacts() {
-        let is_lifted = |time: f64| time > 1.0 - 1e-9 && time < 1.1 - 1e-9;
+    /// A lock of a foot that slides, and is lifted at some times. Neither the library nor its clip is looked at.
+    fn lock(frames: u32, is_loop: bool, is_lifted: impl Fn(f64) -> bool) -> FootLock {
         let mut finder = ContactFinder::new(0.0);
-        for frame in 0..126_u32 {
+        for frame in 0..frames {
             let time = f64::from(frame) / FPS;
             let height = if is_lifted(time) { 0.5 } else { 0.0 };
-            finder.add(&[FootPoint { place: sliding(time, 0.0)[2].translation, height, speed: SLIDE }]);
+            let place = sliding(time, 0.0)[2].translation;
+            finder.add(&[FootPoint { place, height, speed: SLIDE, step: SLIDE / FPS }]);
         }
-        let contacts = contacts::finish(vec![finder], FPS, 126);
-        let frames: Vec<_> = contacts.of_foot(0).iter().map(|contact| contact.frames.clone()).collect();
-        assert_eq!(frames, [0..60, 66..126]);
-
-        // Neither the library nor its clip is looked at.
+        let contacts = contacts::finish(vec![finder], FPS, u64::from(frames), is_loop);
         let library = crate::demo::library().unwrap();
         let clip = library.find_clip("idle").unwrap();
-        let foot = Foot { name: String::new(), side: "left", leg: [0, 1, 2], toe: None };
         let stance = Stance {
-            feet: vec![foot.clone()],
+            feet: vec![Foot { name: String::new(), side: "left", leg: [0, 1, 2], toe: None }],
             body: vec![true; 3],
             unit: 1.0,
             up: DVec3::Y,
@@ -234,19 +219,30 @@ mod tests {
             ground_velocity: DVec3::ZERO,
             standing: vec![vec![0.0]],
         };
-        let lock = FootLock::new(clip, Vec::new(), stance, contacts);
-        let ankle = |time: f64| {
-            let matrices = sliding(time, if is_lifted(time) { 0.05 } else { 0.0 });
-            let held = lock.hold(0, &foot, &matrices, time);
-            let offset = held.map_or(DVec3::ZERO, |hold| hold.weight * hold.offset);
-            matrices[2].translation.x + offset.x
-        };
+        FootLock::new(clip, Vec::new(), stance, contacts)
+    }
+
+    fn offset(lock: &FootLock, time: f64) -> f64 {
+        let offset = lock.offset(0, &lock.stance.feet[0], &sliding(time, 0.0), time);
+        offset.map_or(0.0, |offset| offset.x)
+    }
+
+    /// A foot slides for 1 s, is lifted for 0.1 s, and slides again. The offsets of both contacts have opposite signs.
+    #[test]
+    fn a_foot_does_not_jump_between_contacts() {
+        let lock = lock(126, false, |time| time > 1.0 - 1e-9 && time < 1.1 - 1e-9);
+        let frames: Vec<_> = lock.contacts.of_foot(0).iter().map(|contact| contact.frames.clone()).collect();
+        assert_eq!(frames, [0..60, 66..126]);
+        let ankle = |time: f64| SLIDE * time + offset(&lock, time);
         // In a contact, the foot is held at its mean place.
         assert!((ankle(0.25) - ankle(0.75)).abs() < 1e-9);
-        // An offset of at most 0.06 m is blended out within half of the gap of 7 frames. The steepest slope of the
-        // weight is 1.5.
-        let (step, half_gap) = (0.1 / FPS, 3.5 / FPS);
-        let largest = (SLIDE + 1.5 * 0.06 / half_gap) * step;
+        assert!((ankle(0.25) - 0.5 * SLIDE * 59.0 / FPS).abs() < 1e-9);
+        // In the middle of the gap, both offsets of 59 / 2 frames cancel each other out.
+        assert!(offset(&lock, 62.5 / FPS).abs() < 1e-9);
+        // From 59 / 2 frames of slide to the other side, within the gap of 7 frames. The steepest slope of a blend is
+        // 1.5.
+        let step = 0.1 / FPS;
+        let largest = (SLIDE + 1.5 * SLIDE * 59.0 / 7.0) * step;
         for count in 0..1250_u32 {
             let time = f64::from(count) * step;
             let length = (ankle(time + step) - ankle(time)).abs();
@@ -254,15 +250,51 @@ mod tests {
         }
     }
 
-    /// On a circle of 5 around the origin, (0, 3) can go 4 to the side.
+    /// A foot is on the ground in the first 30 and in the last 60 of 121 frames of a loop: one contact of 90 frames.
+    /// Its slides begin with the end of the loop at -60 frames, and end 29 frames after the beginning.
     #[test]
-    fn an_offset_ends_at_the_reach() {
-        let (place, side) = (DVec3::new(0.0, -3.0, 0.0), DVec3::X);
-        assert_eq!(within_reach(place, 2.0 * side, 5.0), 2.0 * side);
-        assert!(within_reach(place, 8.0 * side, 5.0).distance(4.0 * side) < 1e-12);
+    fn a_contact_lasts_across_the_seam_of_a_loop() {
+        let is_lifted = |time: f64| time > 30.0 / FPS - 1e-9 && time < 61.0 / FPS - 1e-9;
+        let lock = lock(121, true, is_lifted);
+        let ends = [0.0, 120.0 / FPS].map(|time| offset(&lock, time));
+        assert!((ends[0] - ends[1]).abs() < 1e-9, "{ends:?}");
+        // The mean of 30 frames from 0 to 29, and of 60 frames from -59 to 0.
+        let mean = (30.0 * 14.5 - 60.0 * 29.5) / 90.0 * SLIDE / FPS;
+        assert!((ends[0] - mean).abs() < 1e-9, "{ends:?}, expected {mean}");
+        // Played once, both contacts have their own means.
+        let once = self::lock(121, false, is_lifted);
+        assert!((offset(&once, 0.0) - 14.5 * SLIDE / FPS).abs() < 1e-9);
+    }
+
+    /// A loop whose only contact ends 4 frames before the seam: its offset still fades out after the seam.
+    #[test]
+    fn an_offset_is_blended_across_the_seam_of_a_loop() {
+        let lock = lock(121, true, |time| time < 60.0 / FPS - 1e-9 || time > 117.0 / FPS - 1e-9);
+        let ends = [0.0, 120.0 / FPS].map(|time| offset(&lock, time));
+        assert!(ends[0] != 0.0 && (ends[0] - ends[1]).abs() < 1e-9, "{ends:?}");
+        // 4 of 12 frames after the contact, whose last offset is that of 56 / 2 frames.
+        let left: f64 = 1.0 - 4.0 / 12.0;
+        let expected = -28.0 * SLIDE / FPS * left * left * (3.0 - 2.0 * left);
+        assert!((ends[1] - expected).abs() < 1e-9, "{ends:?}, expected {expected}");
+    }
+
+    /// On a circle of 5 around the origin, (3, -4) is reached from (0, -4.1) by a raise of 0.1. With one of 0.05 at
+    /// most, x^2 is 25 - 4.05^2.
+    #[test]
+    fn a_foot_out_of_reach_is_raised_and_then_cut() {
+        let (place, side) = (DVec3::new(0.0, -4.1, 0.0), 3.0 * DVec3::X);
+        let raised = |most: f64| reachable(place, side, 5.0, DVec3::Y, most);
+        assert!(raised(0.2).distance(DVec3::new(3.0, 0.1, 0.0)) < 1e-12);
+        let x = (25.0_f64 - 4.05 * 4.05).sqrt();
+        assert!(raised(0.05).distance(DVec3::new(x, 0.05, 0.0)) < 1e-12);
+        // What is within reach is not raised.
+        assert_eq!(reachable(place, DVec3::X, 5.0, DVec3::Y, 0.2), DVec3::X);
+        // A foot above the hip is not lowered.
+        let kick = reachable(DVec3::new(0.0, 4.1, 0.0), side, 5.0, DVec3::Y, 0.2);
+        assert!(kick.y == 0.0 && (kick.x - (25.0_f64 - 4.1 * 4.1).sqrt()).abs() < 1e-12, "{kick}");
         // A leg that is longer than its reach comes no farther, but may come back.
         let far = DVec3::new(6.0, 0.0, 0.0);
-        assert_eq!(within_reach(far, side, 5.0), DVec3::ZERO);
-        assert_eq!(within_reach(far, -side, 5.0), -side);
+        assert_eq!(reachable(far, DVec3::X, 5.0, DVec3::Y, 0.2), DVec3::ZERO);
+        assert_eq!(reachable(far, -DVec3::X, 5.0, DVec3::Y, 0.2), -DVec3::X);
     }
 }

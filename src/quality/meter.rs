@@ -11,14 +11,23 @@ use crate::quality::stance::Stance;
 
 /// The height above the standing height from which a foot does not skate, in leg lengths: 2.5 cm for a leg of 0.83 m.
 const SKATE_HEIGHT: f64 = 0.03;
+/// The largest speed of a foot that skates, in leg lengths per second. Faster ones jump.
+const MAX_SKATE: f64 = 20.0;
+/// The time over which the velocity of a foot is measured, in seconds before and after a frame, at least a frame. At
+/// higher rates, the noise of a capture would be faster than the limits of contacts.
+const VELOCITY_STEP: f64 = 1.0 / 60.0;
+/// The most frames of it.
+const MAX_VELOCITY_FRAMES: f64 = 16.0;
+/// The largest distance of a joint at the seam of a loop, in leg lengths, and the largest rotation in radians.
+const MAX_LOOP_SEAM: [f64; 2] = [0.1, 0.05];
 /// The least size of a jump, in leg lengths and in radians.
 const MIN_JUMPS: [f64; 2] = [0.05, 0.5];
 /// The least length of a jump, as a multiple of the steps around it.
 const JUMP_RATIO: f64 = 3.0;
 /// The steps that are compared: one with the four nearest to it, mostly two before and two after.
 const STEPS: usize = 5;
-/// The frames that are kept: a third difference needs four.
-const KEPT: usize = 4;
+/// The fewest frames that are kept: a third difference needs four.
+const MIN_KEPT: usize = 4;
 /// The factor by which the size of a jump must exceed the largest one so far: below a joint that jumps, all others do.
 const LARGER: f64 = 1.0 + 1e-6;
 
@@ -114,6 +123,8 @@ pub struct QualityMeter<'a> {
     stance: &'a Stance,
     fps: f64,
     frames: u64,
+    /// The frames to each side of one over which the velocities of its feet are measured.
+    to_side: u64,
     /// The last frames, the latest one last.
     kept: VecDeque<Frame>,
     /// The first two frames.
@@ -144,7 +155,8 @@ impl<'a> QualityMeter<'a> {
             stance,
             fps,
             frames: 0,
-            kept: VecDeque::with_capacity(KEPT),
+            to_side: (VELOCITY_STEP * fps).round().clamp(1.0, MAX_VELOCITY_FRAMES) as u64,
+            kept: VecDeque::new(),
             first: Vec::new(),
             finders: vec![ContactFinder::new(stance.ground_velocity.length() / stance.unit); stance.feet.len()],
             skate: 0.0,
@@ -170,7 +182,8 @@ impl<'a> QualityMeter<'a> {
             )));
         }
         // The oldest frame gives its memory to the newest.
-        let oldest = if self.kept.len() < KEPT { None } else { self.kept.pop_front() };
+        let is_full = self.kept.len() >= MIN_KEPT.max(2 * self.to_side as usize + 1);
+        let oldest = if is_full { self.kept.pop_front() } else { None };
         let mut frame = oldest.unwrap_or_default();
         frame.places.clear();
         frame.places.extend_from_slice(places);
@@ -184,18 +197,9 @@ impl<'a> QualityMeter<'a> {
         self.add_depth(places);
         self.add_jerk();
         self.add_steps();
-        // The velocity of a frame needs the one after it.
-        if let [.., before, at, after] = self.kept.make_contiguous() {
-            let velocity = |joint: usize| 0.5 * self.fps * (after.places[joint] - before.places[joint]);
-            let at = &at.places;
-            look_at_feet(self.stance, self.fps, self.frames - 2, &mut self.finders, &mut self.skate, |joint| {
-                (at[joint], velocity(joint))
-            });
-        } else if let [at, after] = self.kept.make_contiguous() {
-            let at = &at.places;
-            look_at_feet(self.stance, self.fps, 0, &mut self.finders, &mut self.skate, |joint| {
-                (at[joint], self.fps * (after.places[joint] - at[joint]))
-            });
+        // The velocity of a frame needs those after it.
+        if self.frames > self.to_side {
+            self.look_at_feet(self.frames - 1 - self.to_side);
         }
         Ok(())
     }
@@ -203,16 +207,13 @@ impl<'a> QualityMeter<'a> {
     /// The measures and the contacts of the frames that were added.
     pub fn finish(mut self) -> (MotionQuality, FootContacts) {
         let (stance, fps, frames) = (self.stance, self.fps, self.frames);
-        let kept = std::mem::take(&mut self.kept);
-        if let Some(at) = kept.back() {
-            let before = kept.len().checked_sub(2).map_or(at, |before| &kept[before]);
-            look_at_feet(stance, fps, frames - 1, &mut self.finders, &mut self.skate, |joint| {
-                (at.places[joint], fps * (at.places[joint] - before.places[joint]))
-            });
-        }
+        (frames.saturating_sub(self.to_side)..frames).for_each(|frame| self.look_at_feet(frame));
         self.finish_steps();
-        let seam = self.seam(&kept);
-        let contacts = contacts::finish(std::mem::take(&mut self.finders), fps, frames);
+        let (seam, is_loop) = self.seam().map_or((None, false), |(seam, turn)| {
+            let is_loop = seam.largest <= MAX_LOOP_SEAM[0] && turn.abs() <= MAX_LOOP_SEAM[1];
+            (Some(seam), is_loop)
+        });
+        let contacts = contacts::finish(std::mem::take(&mut self.finders), fps, frames, is_loop);
         let feet = (!stance.feet.is_empty() && frames > 0).then(|| self.feet(&contacts));
         let joints = stance.body.iter().filter(|is_joint| **is_joint).count();
         let jerks = frames.saturating_sub(3) as f64 * joints as f64;
@@ -255,7 +256,7 @@ impl<'a> QualityMeter<'a> {
     }
 
     fn add_jerk(&mut self) {
-        let [first, second, third, fourth] = self.kept.make_contiguous() else { return };
+        let [.., first, second, third, fourth] = self.kept.make_contiguous() else { return };
         let rate = self.fps * self.fps * self.fps / self.stance.unit;
         let body = &self.stance.body;
         let jerk = |joint: usize| {
@@ -329,9 +330,9 @@ impl<'a> QualityMeter<'a> {
     }
 
     /// The seam from the last frame to the first one, after the best turn about the up axis and the best horizontal
-    /// shift: section 3.1 of Kovar et al. 2002.
-    fn seam(&self, kept: &VecDeque<Frame>) -> Option<LoopSeam> {
-        let stance = self.stance;
+    /// shift: section 3.1 of Kovar et al. 2002. With it, the angle of the turn.
+    fn seam(&self) -> Option<(LoopSeam, f64)> {
+        let (stance, kept) = (self.stance, &self.kept);
         let [first, second] = self.first.as_slice() else { return None };
         let last = &kept.back()?.places;
         let before = &kept.get(kept.len().checked_sub(2)?)?.places;
@@ -347,7 +348,8 @@ impl<'a> QualityMeter<'a> {
             sine += stance.up.dot(from.cross(to));
             cosine += from.dot(to);
         }
-        let turn = DQuat::from_axis_angle(stance.up, sine.atan2(cosine));
+        let angle = sine.atan2(cosine);
+        let turn = DQuat::from_axis_angle(stance.up, angle);
         let mut seam = LoopSeam { distance: 0.0, largest: 0.0, joint: 0, velocity: 0.0 };
         let ground = stance.ground_velocity;
         for &joint in &joints {
@@ -362,33 +364,42 @@ impl<'a> QualityMeter<'a> {
         }
         seam.distance = seam.distance.sqrt();
         seam.velocity = seam.velocity.sqrt() / stance.unit;
-        Some(seam)
+        Some((seam, angle))
     }
-}
 
-/// Adds a frame to the contacts and to the skate. `at` gives the place and the velocity of a joint.
-fn look_at_feet(
-    stance: &Stance,
-    fps: f64,
-    frame: u64,
-    finders: &mut [ContactFinder],
-    skate: &mut f64,
-    at: impl Fn(usize) -> (DVec3, DVec3),
-) {
-    let moved = stance.ground_velocity * (frame as f64 / fps);
-    for ((foot, finder), standing) in stance.feet.iter().zip(finders).zip(&stance.standing) {
-        let point = |(joint, standing): (usize, &f64)| {
-            let (place, velocity) = at(joint);
-            FootPoint {
-                place: place - moved,
-                height: (stance.height(place) - standing) / stance.unit,
-                speed: stance.horizontal(velocity - stance.ground_velocity).length() / stance.unit,
-            }
+    /// Adds the feet of a frame to the contacts and to the skate. Its velocity is that between the frames to both sides
+    /// of it, as far as there are some.
+    fn look_at_feet(&mut self, frame: u64) {
+        let (stance, fps) = (self.stance, self.fps);
+        let first = self.frames - self.kept.len() as u64;
+        let [from, to] = [frame.saturating_sub(self.to_side), (frame + self.to_side).min(self.frames - 1)];
+        let [before, last, at, after] =
+            [from, frame.saturating_sub(1), frame, to].map(|frame| frame.saturating_sub(first));
+        let places = |index: u64| self.kept.get(index as usize).map(|frame| &frame.places);
+        let (Some(before), Some(last), Some(at), Some(after)) =
+            (places(before), places(last), places(at), places(after))
+        else {
+            return;
         };
-        let points: Vec<FootPoint> = foot.points().zip(standing).map(point).collect();
-        finder.add(&points);
-        if let Some(lowest) = points.iter().min_by(|one, other| one.height.total_cmp(&other.height)) {
-            *skate += lowest.speed * (2.0 - (lowest.height.max(0.0) / SKATE_HEIGHT).exp2()).clamp(0.0, 1.0);
+        let rate = fps / (to - from).max(1) as f64;
+        let moved = stance.ground_velocity * (frame as f64 / fps);
+        for ((foot, finder), standing) in stance.feet.iter().zip(&mut self.finders).zip(&stance.standing) {
+            let point = |(joint, standing): (usize, &f64)| {
+                let velocity = rate * (after[joint] - before[joint]);
+                let step = at[joint] - last[joint] - stance.ground_velocity / fps;
+                FootPoint {
+                    place: at[joint] - moved,
+                    height: (stance.height(at[joint]) - standing) / stance.unit,
+                    speed: stance.horizontal(velocity - stance.ground_velocity).length() / stance.unit,
+                    step: stance.horizontal(step).length() / stance.unit,
+                }
+            };
+            let points: Vec<FootPoint> = foot.points().zip(standing).map(point).collect();
+            finder.add(&points);
+            let lowest = points.iter().min_by(|one, other| one.height.total_cmp(&other.height));
+            if let Some(lowest) = lowest.filter(|lowest| lowest.speed <= MAX_SKATE) {
+                self.skate += lowest.speed * (2.0 - (lowest.height.max(0.0) / SKATE_HEIGHT).exp2()).clamp(0.0, 1.0);
+            }
         }
     }
 }

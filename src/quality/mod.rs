@@ -2,17 +2,18 @@
 //!
 //! Lengths are in **leg lengths** (upper and lower leg of the rest pose), so that numbers of a child, a giant and a
 //! file in centimetres can be compared; a human leg has about 0.8 to 0.9 m. Where legs are not known, they are in sizes
-//! of the rig. All measures are taken from evenly spaced frames, from the places of joints in model space, not of a
-//! mesh.
+//! of the rig: the largest distance of a joint from the first one at rest. All measures are taken from evenly spaced
+//! frames, from the places of joints in model space, not of a mesh. Speeds of feet are those between the frames a
+//! sixtieth of a second before and after.
 //!
 //! | measure | definition | source |
 //! |---|---|---|
-//! | contact | a point of a foot (ankle, toe) is low and slow, with hysteresis: see `contacts` | Rempe et al., HuMoR, ICCV 2021; Ikemoto et al., Knowing when to put your foot down, I3D 2006 |
-//! | skate | mean over frames and feet of `v clamp(2 - 2^(h / H), 0, 1)`, with the horizontal speed `v` and the height `h` of the lower point of a foot, and `H` of 0.03 legs. It needs no contacts, so that feet that slide fast count, too | Zhang et al., Mode-adaptive neural networks, SIGGRAPH 2018 (`H` is 2.5 cm there) |
-//! | slide | way over the ground of the slowest point of a foot in contact: the mean speed, and the longest way in a contact | Kovar et al., Footskate cleanup, SCA 2002 (what a cleanup removes) |
-//! | jump | a step of a joint from frame to frame that is three times as long as the median of the two steps before and the two after; its size is the difference. At least 0.05 legs, or 0.5 radians of a local rotation | a median filter: Tukey, Exploratory data analysis, 1977 |
-//! | jitter | mean over frames and joints of the jerk `abs(p(i) - 3 p(i-1) + 3 p(i-2) - p(i-3)) fps^3` | Flash and Hogan 1985; Yi et al., TransPose, SIGGRAPH 2021 |
-//! | seam | distance of the last frame from the first one after the best turn about the up axis and horizontal shift; and that of the velocities. The last frame is before the end of a clip whose duration is no multiple of `1 / fps` | Kovar et al., Motion graphs, SIGGRAPH 2002, section 3.1 |
+//! | contact | a point of a foot (ankle, toe) is low and slow, with hysteresis: see `contacts` | Rempe et al., HuMoR, ICCV 2021; on the spot Zeni et al., Gait & Posture 2008 |
+//! | skate | mean over frames and feet of `v clamp(2 - 2^(h / H), 0, 1)`, with the horizontal speed `v` and the height `h` of the lower point of a foot, and `H` of 0.03 legs. It needs no contacts, so that feet that slide fast count, too, and so do low feet that land and take off. Above 20 legs/s, a foot jumps | Zhang et al., Mode-adaptive neural networks, SIGGRAPH 2018 (`H` is 2.5 cm there) |
+//! | slide | path length over the ground of the slowest point of a foot from frame to frame of a contact: the mean speed, and the longest path in a contact | what Kovar et al. remove, Footskate cleanup, SCA 2002 |
+//! | jump | a step of a joint from frame to frame that is three times as long as the median of the two steps before and the two after; its size is the difference. At least 0.05 legs, or 0.5 radians of a local rotation | a running median: Tukey, Exploratory data analysis, 1977 |
+//! | jitter | mean over frames and joints of the jerk `abs(p(i) - 3 p(i-1) + 3 p(i-2) - p(i-3)) fps^3` | Yi et al., TransPose, SIGGRAPH 2021, `articulate/evaluator.py` |
+//! | seam | distance of the last frame from the first one after the best turn about the up axis and horizontal shift; and that of the velocities. The last frame is before the end of a clip whose duration is no multiple of `1 / fps` | Kovar et al., Motion graphs, SIGGRAPH 2002, section 3.1 (windows of several frames there) |
 //! | penetration | depth of the lowest joint below the ground: the mean over all frames, and the largest | Yuan et al., PhysDiff, ICCV 2023 (the lowest vertex of a mesh there) |
 //!
 //! 1. [`Stance::of_clip`] looks at some poses: which way is up, where the ground is, if the clip walks on the spot.

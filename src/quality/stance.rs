@@ -7,12 +7,13 @@
 //!   height of such a joint is the height above the ground that it falls below in a tenth of the poses, from 0 to a
 //!   fifth of a leg. Heights of feet are measured from there.
 //! * **The velocity of the ground.** Clips of games often walk on the spot: the hips stay, and the feet on the ground
-//!   move back evenly. If the hips do not travel and more than half of the velocities of low feet agree, the ground
-//!   moves with their median, as that of a treadmill does. Speeds of feet are relative to it.
+//!   move back evenly. If the hips do not travel, a foot is low in a fifth of the poses or more, and more than half of
+//!   the velocities of low feet agree, the ground moves with their median, as that of a treadmill does. Speeds of feet
+//!   are relative to it. Feet that move unevenly on the spot have a ground that rests, and hardly any contacts.
 
 use std::ops::Range;
 
-use glam::DVec3;
+use glam::{DAffine3, DVec3};
 
 use crate::compress::rig_size;
 use crate::error::Error;
@@ -40,6 +41,8 @@ const LOW: f64 = 0.05;
 const MAX_TRAVEL: f64 = 0.2;
 /// The least speed of a ground that moves, in leg lengths per second.
 const MIN_GROUND_SPEED: f64 = 0.5;
+/// The smallest share of poses with a low foot that tell of a ground that moves.
+const MIN_LOW: f64 = 0.2;
 /// The largest distance of a velocity that agrees with that of the ground, as a share of its speed.
 const AGREEMENT: f64 = 0.5;
 
@@ -61,8 +64,8 @@ pub struct Stance {
     pub feet: Vec<Foot>,
     /// The joints of the body: those that skins name and those between them, or all without skins.
     pub body: Vec<bool>,
-    /// The unit of lengths of the measures: the length of a leg, or the size of the rig where legs are not known. More
-    /// than 0.
+    /// The unit of lengths of the measures: the length of a leg, or the size of the rig where legs are not known: the
+    /// largest distance of a joint from the first one at rest. More than 0.
     pub unit: f64,
     /// The direction that is up, of length 1: +Y, unless the poses of the clip tell another axis.
     pub up: DVec3,
@@ -72,6 +75,14 @@ pub struct Stance {
     pub ground_velocity: DVec3,
     /// The standing heights of the [`points`](Foot::points) of each foot above the ground.
     pub(crate) standing: Vec<Vec<f64>>,
+}
+
+/// The largest distance of a place from the first one. Unlike the size of a rig, it does not depend on where a file
+/// begins. `None` unless it is more than 0.
+fn reach(places: &[DAffine3]) -> Option<f64> {
+    let first = places.first()?.translation;
+    let distances = places.iter().map(|place| place.translation.distance(first));
+    Some(distances.fold(0.0, f64::max)).filter(|reach| *reach > 0.0)
 }
 
 /// What is looked at in a pose.
@@ -127,7 +138,7 @@ impl Stance {
         let mut stance = Self {
             feet,
             body: are_joints,
-            unit: leg.unwrap_or_else(|| rig_size(skeleton)),
+            unit: leg.unwrap_or_else(|| reach(&rest).unwrap_or_else(|| rig_size(skeleton))),
             up: DVec3::Y,
             ground: fixed.unwrap_or(0.0),
             ground_velocity: DVec3::ZERO,
@@ -207,11 +218,18 @@ impl Stance {
             return None;
         }
         let standing: Vec<f64> = self.standing.iter().flatten().copied().collect();
-        let low = looks.iter().flat_map(|look| look.points.iter().zip(&standing)).filter(|([place, _], standing)| {
-            let height = self.height(*place);
-            height - **standing <= LOW * self.unit
-        });
-        let velocities: Vec<DVec3> = low.map(|([_, velocity], _)| self.horizontal(*velocity)).collect();
+        let is_low = |place: DVec3, standing: f64| self.height(place) - standing <= LOW * self.unit;
+        let (mut velocities, mut poses): (Vec<DVec3>, usize) = (Vec::new(), 0);
+        for look in looks {
+            let before = velocities.len();
+            let points = look.points.iter().zip(&standing);
+            let low = points.filter(|([place, _], standing)| is_low(*place, **standing));
+            velocities.extend(low.map(|([_, velocity], _)| self.horizontal(*velocity)));
+            poses += usize::from(velocities.len() > before);
+        }
+        if (poses as f64) < MIN_LOW * looks.len() as f64 {
+            return None;
+        }
         let median = DVec3::from_array(std::array::from_fn(|axis| {
             let mut numbers: Vec<f64> = velocities.iter().map(|velocity| velocity[axis]).collect();
             numbers.sort_by(f64::total_cmp);

@@ -14,7 +14,8 @@ pub struct Passes {
     /// Seconds of the clip that the present pass has taken: from 0, only at the start of the play, to the length of a
     /// pass. A pass that is over is the present one until the next has begun.
     pub seconds: f64,
-    /// True if they are counted down from the start of the play: before its start, or at a negative rate, but not both.
+    /// True if they are counted down from the start of the play: before its start, or at a negative rate, but not both,
+    /// and never at a rate of 0.
     pub backwards: bool,
 }
 
@@ -24,7 +25,7 @@ impl Passes {
     /// Rate and length are exact numbers, a mantissa times a power of two, so that no product or quotient is rounded.
     pub fn new(playback: &Playback, length: f64, now: Ticks) -> Self {
         let ticks = ticks_since_start(playback, now);
-        let backwards = (ticks < 0) != (playback.rate < 0.0);
+        let backwards = playback.rate != 0.0 && (ticks < 0) != (playback.rate < 0.0);
         let (rate, rate_unit) = mantissa(playback.rate.abs());
         let (length_units, length_unit) = mantissa(length);
         let tick_unit = rate_unit - Ticks::PER_SECOND.trailing_zeros() as i32;

@@ -35,7 +35,7 @@ pub fn played(playback: &Playback, now: Ticks) -> f64 {
 /// The phase of a clip of a duration in seconds, at a tick of the crowd clock.
 ///
 /// It is exact: the passes are counted by [`Passes`]. A whole number of passes is the end of the last of them, not the
-/// start of the next; backwards, the start.
+/// start of the next; backwards, the start. A play with a negative rate begins at the end.
 pub fn phase_at(playback: &Playback, now: Ticks, duration: f64) -> Phase {
     let [start, end] = playback.part(duration);
     let length = end - start;
@@ -53,13 +53,15 @@ pub fn phase_of_passes(playback: &Playback, duration: f64, passes: Passes) -> Ph
     let progress = Progress {
         iterations: before as f64 + seconds / length,
         is_odd: before % 2 == 1,
+        // -0 at the start of a play that goes backwards.
         seconds: if backwards { -seconds } else { seconds },
     };
     progress.phase(playback, duration)
 }
 
 /// The phase of a clip after some seconds of play, by Cocos Creator's mapping of accumulated time. A frame loop rounds
-/// these seconds at each frame, and they count as they are.
+/// these seconds at each frame, and they count as they are. Accumulated seconds of 0 are the start of the part, those
+/// of -0 the beginning of a play backwards: its end.
 pub fn phase(playback: &Playback, played: f64, duration: f64) -> Phase {
     let [start, end] = playback.part(duration);
     let length = end - start;
@@ -96,7 +98,7 @@ struct Progress {
     iterations: f64,
     /// True if the present pass, numbered from 0, is an odd one.
     is_odd: bool,
-    /// Seconds of the present pass, up to the length of the part; negative if they are counted backwards.
+    /// Seconds of the present pass, up to the length of the part; negative, or -0, if they are counted backwards.
     seconds: f64,
 }
 
@@ -107,7 +109,7 @@ impl Progress {
         let passes = playback.passes();
         let stopped = self.iterations >= passes;
         let Self { iterations, is_odd, seconds } = if stopped { self.stop(passes, length) } else { self };
-        let mut time = if seconds < 0.0 { length + seconds } else { seconds };
+        let mut time = if seconds.is_sign_negative() { length + seconds } else { seconds };
         let reverse = (playback.wrap.is_ping_pong() && is_odd) != playback.wrap.is_reverse();
         if reverse {
             time = length - time;
@@ -148,6 +150,14 @@ mod tests {
         assert_eq!(playing(2.0, -1.0, 2.0), 0.0, "backwards, the start");
         assert_eq!(playing(-0.5, 2.0, 2.0), 1.0);
         assert_eq!(playing(7.0, 1.0, 0.0), 0.0);
+    }
+
+    #[test]
+    fn a_play_backwards_begins_at_its_end() {
+        assert_eq!([0.0, 0.5].map(|seconds| playing(seconds, -1.0, 2.0)), [2.0, 1.5]);
+        let phase_of = |played: f64, wrap: WrapMode| phase(&Playback::new(wrap, Ticks(0), -1.0), played, 2.0).time;
+        assert_eq!([0.0, -0.0, -0.5].map(|played| phase_of(played, WrapMode::Normal)), [0.0, 2.0, 1.5]);
+        assert_eq!([0.0, -0.0, -0.5].map(|played| phase_of(played, WrapMode::Reverse)), [2.0, 0.0, 0.5]);
     }
 
     #[test]

@@ -176,7 +176,9 @@ impl Moment {
         let Passes { before, seconds, backwards } = passes;
         let is_start = before == 0 && seconds == 0.0;
         if is_start {
-            return Self::START;
+            // A play backwards begins at the end of its part, before which the clip has jumped there.
+            let at_end = backwards && playback.passes() > 0.0;
+            return if at_end { Self { pass: -1.0, along: 1.0 } } else { Self::START };
         }
         if playback.passes() == 0.0 {
             // It jumps to the end of its only pass as soon as it moves.

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-use crate::model::Skeleton;
-use crate::retarget::conventions::{HIPS, Roles};
+use crate::model::{HumanBone, Skeleton};
+use crate::retarget::conventions::{HIPS, Roles, is_role};
 
 /// The least length whose quotient with another one is used, as a share of the larger one.
 const MIN_LENGTH: f64 = 1e-6;
@@ -84,6 +84,14 @@ impl Body {
     /// The joint of a role of a side.
     pub fn on_side(&self, side: &str, role: &str) -> Option<usize> {
         self.joint(&format!("{side}{role}"))
+    }
+
+    /// The joints with roles of VRM 1.0, each role once, in the order of the joints.
+    pub fn human_bones(&self) -> Vec<HumanBone> {
+        let bones = self.joints.iter().filter(|(role, _)| is_role(role));
+        let mut bones: Vec<HumanBone> = bones.map(|(role, &joint)| HumanBone { role: role.clone(), joint }).collect();
+        bones.sort_by_key(|bone| bone.joint);
+        bones
     }
 
     /// The only child of a joint, if it has no role, such as the end of a bone.

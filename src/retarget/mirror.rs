@@ -19,6 +19,8 @@
 //! is reflected, relative to its rest pose. One above joints with partners stays at rest, so that these get where their
 //! partners were.
 
+use std::collections::{HashMap, HashSet};
+
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::error::Error;
@@ -30,6 +32,7 @@ use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::clip::{MadeTrack, Rotations, mapped_curve, reason, root_motion, rotated_curve};
 use crate::retarget::joint_map::{JointMap, JointPair, MatchedBy, are_joints};
 use crate::retarget::mirror_map::{MirrorMap, direction_to_left, extent, half_turn, middle};
+use crate::retarget::morphs::{mirrored_drivers, mirrored_morphs};
 use crate::retarget::motion::Motion;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::options::RetargetOptions;
@@ -148,9 +151,17 @@ impl MirrorMap {
 /// The name of the mirror image of a clip: the name with `_mirror` at its end, and the first number from 2 on with
 /// which no other clip has it.
 pub fn mirrored_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let first = format!("{name}{SUFFIX}");
-    let others = (2_u64..).map(|number| format!("{name}{SUFFIX}{number}"));
-    std::iter::once(first).chain(others).find(|name| !is_taken(name)).unwrap_or_default()
+    numbered_name(name, 1, is_taken).1
+}
+
+/// The same, with a number not below the given one, and that number. 1 is not written.
+fn numbered_name(name: &str, least: u64, is_taken: impl Fn(&str) -> bool) -> (u64, String) {
+    let numbered = |number: u64| match number {
+        1 => format!("{name}{SUFFIX}"),
+        _ => format!("{name}{SUFFIX}{number}"),
+    };
+    let mut names = (least..).map(|number| (number, numbered(number)));
+    names.find(|(_, name)| !is_taken(name)).unwrap_or_default()
 }
 
 impl Library {
@@ -163,8 +174,10 @@ impl Library {
     ///   with the bounds of [`RetargetOptions`]; likewise joints between which one without a partner moves.
     /// * Scales go to the partner. They are dropped if they are not uniform and the axes of the two joints differ by
     ///   more than their order and signs.
-    /// * Morph weights go to the partner, in their order: the library has no names of morph targets. Properties, events
-    ///   and sync markers stay as they are, whatever sides their names tell.
+    /// * Morph weights go to the partner, with left and right exchanged in the names of morph targets
+    ///   ([`Joint::morph_names`](crate::Joint::morph_names)), else in their order. The weights of expressions of a VRM
+    ///   animation go to the expression of the other side. Properties, events and sync markers stay as they are,
+    ///   whatever sides their names tell.
     /// * A clip keeps its duration, speed and wrap mode, and has the root joint of the original or its partner. Its
     ///   name is that of the original with `_mirror` at its end, see [`mirrored_name`].
     ///
@@ -191,9 +204,9 @@ impl Library {
         }
         let (mut made, remarks) = made_clips(self, clips, map)?;
         let sizes = self.sizes();
-        for (clip, report) in &mut made {
-            let is_taken = |name: &str| self.find_clip_of(map.skeleton, name).is_some();
-            clip.name = clip.name.take().map(|name| mirrored_name(&name, is_taken));
+        let names = self.mirrored_names(map, made.iter().map(|(clip, _)| clip.name.as_deref()));
+        for ((clip, report), name) in made.iter_mut().zip(names) {
+            clip.name = name;
             match self.add_clip(clip.clone()) {
                 Ok(id) => report.clip = id,
                 Err(error) => {
@@ -203,6 +216,25 @@ impl Library {
             }
         }
         Ok(Mirroring { clips: made.into_iter().map(|(_, report)| report).collect(), remarks })
+    }
+
+    /// The names of the mirror images of clips, in their order.
+    fn mirrored_names<'a>(&self, map: &MirrorMap, names: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<String>> {
+        let of_skeleton = self.clips().iter().filter(|clip| clip.skeleton == map.skeleton);
+        let taken: HashSet<&str> = of_skeleton.filter_map(|clip| clip.name.as_deref()).collect();
+        let mut added: HashSet<String> = HashSet::new();
+        // The last number of each name: all below are taken, however many clips have the name.
+        let mut numbers: HashMap<&str, u64> = HashMap::new();
+        let mirrored = names.map(|name| {
+            let name = name?;
+            let least = numbers.get(name).map_or(1, |last| last + 1);
+            let is_taken = |name: &str| taken.contains(name) || added.contains(name);
+            let (number, mirrored) = numbered_name(name, least, is_taken);
+            numbers.insert(name, number);
+            added.insert(mirrored.clone());
+            Some(mirrored)
+        });
+        mirrored.collect()
     }
 }
 
@@ -244,7 +276,9 @@ fn made_clips(
     moved.for_each(|(joint, _)| is_named[joint] = true);
     let has_mapped_below = has_mapped_below(&plan);
     let is_still = |joint: &usize| has_mapped_below[*joint] || skeleton.joints()[*joint].matrix.is_some();
-    let unpaired = (0..is_named.len()).filter(|&joint| is_named[joint] && map.partners[joint].is_none());
+    let drivers = mirrored_drivers(skeleton);
+    let is_unpaired = |joint: &usize| map.partners[*joint].is_none() && !drivers.contains_key(joint);
+    let unpaired = (0..is_named.len()).filter(|joint| is_named[*joint] && is_unpaired(joint));
     let (still, alone): (Vec<usize>, Vec<usize>) = unpaired.partition(is_still);
     if !alone.is_empty() {
         remarks.push(MirrorRemark::Alone { joints: alone });
@@ -336,8 +370,10 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
     let has_mapped_below = has_mapped_below(plan);
     let carried = has_mapped_below.iter().enumerate();
     let carried: Vec<Carried> = carried.filter_map(|(joint, &is_above)| Carried::new(plan, joint, is_above)).collect();
+    let drivers = mirrored_drivers(plan.target);
     for carried in &carried {
-        for part in TransformPart::ALL {
+        let is_driver = [carried.source, carried.target].iter().any(|joint| drivers.contains_key(joint));
+        for part in TransformPart::ALL.into_iter().filter(|&part| part != TransformPart::Translation || !is_driver) {
             let tracks = carried.tracks(plan, clip, &source, part, budget);
             let tracks = tracks.map_err(|error| part.fault(clip, plan.target, carried.target, error))?;
             if !tracks.is_empty() {
@@ -346,18 +382,26 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
             made.extend(tracks);
         }
     }
+    // A clip may have a track per weight.
+    let mut morphs = HashMap::new();
     for (index, track) in clip.tracks.iter().enumerate() {
-        let target = match track.target {
+        let tracks = match track.target {
             Target::Weights(joint) => {
-                let count = |joint: usize| plan.target.joints()[joint].weights.len();
-                let partner = map.partners[joint].filter(|&partner| count(partner) == count(joint));
-                Target::Weights(partner.unwrap_or(joint))
+                let joints = plan.target.joints();
+                let count = |joint: usize| joints[joint].weights.len();
+                let partner = map.partners[joint].filter(|&partner| count(partner) == count(joint)).unwrap_or(joint);
+                let morphs = morphs.entry(joint).or_insert_with(|| mirrored_morphs(&joints[joint], &joints[partner]));
+                morphs.tracks(track, partner, &joints[partner].weights)?
             }
-            Target::Property(_) => track.target,
+            Target::Translation(joint) => match drivers.get(&joint) {
+                Some(&driver) => vec![Track { target: Target::Translation(driver), ..track.clone() }],
+                None => continue,
+            },
+            Target::Property(_) => vec![track.clone()],
             _ => continue,
         };
         used[index] = true;
-        made.push(MadeTrack { track: Track { target, ..track.clone() }, method: TrackMethod::Exact });
+        made.extend(tracks.into_iter().map(|track| MadeTrack { track, method: TrackMethod::Exact }));
     }
     let report = made.iter().map(|made| RetargetedTrack { target: made.track.target, method: made.method }).collect();
     let dropped = (0..clip.tracks.len()).filter(|&track| !used[track]).map(|track| {

@@ -12,13 +12,14 @@
 //! 3. `plan` has what follows from them for all clips, and `root` the factor and the ground. `clip` makes the tracks of
 //!    a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
 //!    Otherwise `resample` makes keys, as many as its budget allows.
-//! 4. `report` lists what was done, and `warnings` what looks wrong. `named_report` has both in names and sentences.
-//! 5. `feet` has the legs of a body and the points by which its feet touch the ground, for `quality`.
+//! 4. `morphs` makes the tracks of morph weights, from those of the source or from the expressions of a VRM animation.
+//! 5. `report` lists what was done, and `warnings` what looks wrong. `named_report` has both in names and sentences.
+//! 6. `feet` has the legs of a body and the points by which its feet touch the ground, for `quality`.
 //!
 //! `mirror` is a retargeting of a rig onto itself with left and right exchanged, by the pairs of `mirror_map`.
 //! `sides` has the words for left and right in names, for `mirror_map` and `conventions`.
 
-mod alignment;
+pub(crate) mod alignment;
 pub(crate) mod body;
 pub(crate) mod clip;
 mod conventions;
@@ -26,6 +27,7 @@ pub(crate) mod feet;
 pub(crate) mod joint_map;
 mod mirror;
 mod mirror_map;
+mod morphs;
 pub(crate) mod motion;
 pub(crate) mod moving_joints;
 mod named_report;
@@ -38,7 +40,7 @@ pub(crate) mod root;
 mod sides;
 mod warnings;
 
-pub use alignment::AlignedBone;
+pub use alignment::{AlignedBone, AlignmentReason};
 pub use joint_map::{JointMap, JointPair, MapRemark, MapSide, MatchedBy, RootTranslation};
 pub use mirror::{MirrorRemark, Mirroring, mirrored_name};
 pub use mirror_map::MirrorMap;
@@ -55,6 +57,7 @@ pub use warnings::RetargetWarning;
 
 use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, no_such};
+use crate::retarget::morphs::MorphPlan;
 use crate::retarget::plan::Plan;
 use crate::retarget::resample::KeyBudget;
 use crate::retarget::root::{Root, StillRoot};
@@ -79,9 +82,15 @@ impl Library {
     ///   step of an `f32` apart. Lines that an extrapolation draws beyond the keys are sampled to the ends of the clip.
     /// * A spline of rotations may have a key of zeros, which has no direction and counts as the identity. Such a track
     ///   is sampled unless its keys need no change, because zeros that are transformed would be the identity again.
+    /// * Morph weights go to the partner of their joint, by the names of morph targets
+    ///   ([`Joint::morph_names`](crate::Joint::morph_names)) where both joints have them, else in their order if the
+    ///   numbers are equal. A joint without such a partner takes those of the joint with the most names in common.
+    /// * The weights of the expressions of a VRM animation become morph weights of a VRM model
+    ///   ([`Skeleton::expressions`]), by the rules of VRM 1.0: within 1e-4 of a weight where they do not follow key by
+    ///   key from one expression.
     /// * A clip keeps its name, duration, speed, wrap mode, events and markers, and its root joint if that is mapped
     ///   and its axes are axes of the target, too. A root joint moves the instance only if it is the root of the map;
-    ///   the report tells of clips whose root motion is lost. Morph weights and properties are dropped.
+    ///   the report tells of clips whose root motion is lost. Properties are dropped.
     /// * If a track that is dropped was the longest, the new clip keeps its duration as a
     ///   [length](crate::Clip::length). Its time is then clamped to 0 and the length, so that no time reaches keys
     ///   before 0.
@@ -201,14 +210,18 @@ fn add_clips(
 ) -> Result<Retargeting, Error> {
     let plan = Plan::new(library, clips, &map, options)?;
     let root = Root::of(&plan);
-    let made = clips.iter().map(|&clip| clip::retarget(&plan, root.as_ref(), clip, &mut budget));
+    let morphs = MorphPlan::new(&plan, clips);
+    let made = clips.iter().map(|&clip| clip::retarget(&plan, root.as_ref(), &morphs, clip, &mut budget));
     let made: Vec<_> = made.collect::<Result<_, _>>()?;
     let (facing, source_up) = (plan.alignment.facing, plan.alignment.up[0]);
     let ([_, target_up], space) = (plan.alignment.up, plan.alignment.space);
     let roles = [(&plan.bodies[0], plan.source), (&plan.bodies[1], plan.target)].map(|(body, skeleton)| {
         (0..skeleton.joints().len()).map(|joint| body.role(joint).map(str::to_owned)).collect()
     });
-    let warnings = RetargetWarning::of(&plan, root.as_ref(), made.iter().map(|(_, made)| (made.source, made.ground)));
+    let lost = made.iter().map(|(_, made)| (made.source, clip::lost_translations(&plan, made)));
+    let grounds = made.iter().map(|(_, made)| (made.source, made.ground));
+    let mut warnings = RetargetWarning::of(&plan, root.as_ref(), grounds, lost);
+    warnings.extend(morphs.warnings);
     let bones = plan.alignment.bones;
     let moving = root.as_ref().and_then(Root::moving).map(|root| (root.source, root.scale, root.basis));
     let zero_scale = root.and_then(|Root { source, target, still, .. }| match still {

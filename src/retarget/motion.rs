@@ -228,7 +228,7 @@ impl Motion {
 
 /// The axis along which a figure stands, with its sign, from the direction of length 1 in which it does. `None` if it
 /// is far from all.
-pub(super) fn upright_axis(standing: DVec3) -> Option<DVec3> {
+pub(crate) fn upright_axis(standing: DVec3) -> Option<DVec3> {
     let axes = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]);
     let nearest = axes.max_by(|one, other| one.dot(standing).total_cmp(&other.dot(standing)));
     nearest.filter(|axis| axis.dot(standing) >= MIN_UPRIGHT)

@@ -99,7 +99,8 @@ pub enum TrackMethod {
         /// The number of keys.
         keys: usize,
         /// The largest error that was measured, at 15 times between each two keys unless they are neighbouring `f32`,
-        /// as beside a jump: in radians for a rotation, as a share of the rig's size for a translation.
+        /// as beside a jump: in radians for a rotation, as a share of the rig's size for a translation, as a number
+        /// for morph weights.
         error: f64,
     },
 }
@@ -131,7 +132,10 @@ pub enum DropReason {
     RootAlone,
     /// Only joints that are paired by name and have the same axes take over their scale.
     Scale,
-    /// Morph weights have no counterpart in the target.
+    /// The translation is the weight of an expression of a VRM animation, and the target has no expression of this name
+    /// that moves morph weights.
+    Expression,
+    /// No joint of the target has such morph targets.
     Weights,
     /// Properties have no counterpart in the target.
     Property,
@@ -178,7 +182,8 @@ impl fmt::Display for DropReason {
             Self::ZeroScale => "a joint above the partner of the root has a scale of 0",
             Self::RootAlone => "the options carry over the translation of the root alone",
             Self::Scale => "only joints that are paired by name and have the same axes are scaled",
-            Self::Weights => "morph weights are not retargeted",
+            Self::Expression => "the target has no expression of this name that moves morph weights",
+            Self::Weights => "no joint of the target has such morph targets",
             Self::Property => "properties are not retargeted",
         })
     }

@@ -14,11 +14,13 @@ use crate::reference::sample::slerp;
 
 /// The places between two keys at which the error is measured, in parts of the interval.
 const PLACES: usize = 16;
+/// The number of halvings that find the time at which a condition changes.
+const HALVINGS: usize = 40;
 /// The most keys of a curve. Beyond, intervals are not divided.
 const MAX_KEYS: usize = 1 << 20;
 
 /// The times at which a motion may have a kink or a jump.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct MotionKnots {
     /// Times in seconds, each with true if values may jump there.
     times: Vec<(f64, bool)>,
@@ -61,6 +63,30 @@ impl MotionKnots {
         clamp(&mut self.times[known..], 0.0, length);
     }
 
+    /// Adds a jump wherever a condition changes between the times that were added.
+    pub fn add_changes(&mut self, is_met: &dyn Fn(f64) -> bool) {
+        self.sort();
+        let mut changes = Vec::new();
+        for pair in self.times.windows(2) {
+            let (first, last) = (pair[0].0, pair[1].0);
+            let mut start = first;
+            for place in 1..=PLACES {
+                let end = first + (last - first) * (place as f64 / PLACES as f64);
+                if is_met(start) != is_met(end) {
+                    changes.push((change(is_met, start, end), true));
+                }
+                start = end;
+            }
+        }
+        self.times.extend(changes);
+    }
+
+    /// Adds other times.
+    pub fn append(&mut self, other: Self) {
+        self.times.extend(other.times);
+        self.is_smooth |= other.is_smooth;
+    }
+
     /// Replaces the times beyond a range by its ends.
     pub fn clamp(&mut self, start: f64, end: f64) {
         clamp(&mut self.times, start, end);
@@ -70,16 +96,38 @@ impl MotionKnots {
         self.times.is_empty()
     }
 
-    /// The times in order, each once.
-    fn sorted(mut self) -> Vec<(f64, bool)> {
+    /// Adds the times of another motion.
+    pub fn extend(&mut self, other: &Self) {
+        self.times.extend(&other.times);
+        self.is_smooth |= other.is_smooth;
+    }
+
+    /// The number of different times.
+    pub fn count(&mut self) -> usize {
+        self.sort();
+        self.times.len()
+    }
+
+    /// Sorts the times, and leaves each once.
+    pub fn sort(&mut self) {
         self.times.sort_by(|one, other| one.0.total_cmp(&other.0));
         self.times.dedup_by(|next, kept| {
             let is_same = next.0 as f32 == kept.0 as f32;
             kept.1 |= is_same && next.1;
             is_same
         });
-        self.times
     }
+}
+
+/// The first `f32` from which a condition is as at the end of an interval, at whose start it is not.
+fn change(is_met: &dyn Fn(f64) -> bool, mut start: f64, mut end: f64) -> f64 {
+    let is_met_after = is_met(end);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (start + end);
+        *(if is_met(middle) == is_met_after { &mut end } else { &mut start }) = middle;
+    }
+    let rounded = end as f32;
+    f64::from(if f64::from(rounded) < end { rounded.next_up() } else { rounded })
 }
 
 fn clamp(times: &mut [(f64, bool)], start: f64, end: f64) {
@@ -113,46 +161,63 @@ fn passes(curve: &Curve, length: Option<f64>) -> std::ops::RangeInclusive<i64> {
 }
 
 /// A value of a motion.
-pub(crate) trait MotionValue: Copy {
+pub(crate) trait MotionValue: Clone {
     /// Numbers per key.
-    const WIDTH: usize;
+    fn width(&self) -> usize;
     /// The value between two keys.
-    fn mix(self, other: Self, fraction: f64) -> Self;
+    fn mix(&self, other: &Self, fraction: f64) -> Self;
     /// The numbers of a key.
-    fn numbers(self) -> Vec<f64>;
+    fn numbers(&self) -> Vec<f64>;
     /// The same value with the numbers that are nearer to those of the key before.
-    fn near(self, before: Self) -> Self;
+    fn near(self, _before: &Self) -> Self {
+        self
+    }
 }
 
 impl MotionValue for DQuat {
-    const WIDTH: usize = 4;
-
-    fn mix(self, other: Self, fraction: f64) -> Self {
-        slerp(self, other, fraction)
+    fn width(&self) -> usize {
+        4
     }
 
-    fn numbers(self) -> Vec<f64> {
+    fn mix(&self, other: &Self, fraction: f64) -> Self {
+        slerp(*self, *other, fraction)
+    }
+
+    fn numbers(&self) -> Vec<f64> {
         self.to_array().to_vec()
     }
 
-    fn near(self, before: Self) -> Self {
-        if self.dot(before) < 0.0 { -self } else { self }
+    fn near(self, before: &Self) -> Self {
+        if self.dot(*before) < 0.0 { -self } else { self }
     }
 }
 
 impl MotionValue for DVec3 {
-    const WIDTH: usize = 3;
-
-    fn mix(self, other: Self, fraction: f64) -> Self {
-        (1.0 - fraction) * self + fraction * other
+    fn width(&self) -> usize {
+        3
     }
 
-    fn numbers(self) -> Vec<f64> {
+    fn mix(&self, other: &Self, fraction: f64) -> Self {
+        (1.0 - fraction) * *self + fraction * *other
+    }
+
+    fn numbers(&self) -> Vec<f64> {
         self.to_array().to_vec()
     }
+}
 
-    fn near(self, _before: Self) -> Self {
-        self
+/// The morph weights of a joint.
+impl MotionValue for Vec<f64> {
+    fn width(&self) -> usize {
+        self.len()
+    }
+
+    fn mix(&self, other: &Self, fraction: f64) -> Self {
+        self.iter().zip(other).map(|(from, to)| (1.0 - fraction) * from + fraction * to).collect()
+    }
+
+    fn numbers(&self) -> Vec<f64> {
+        self.clone()
     }
 }
 
@@ -177,24 +242,26 @@ pub(crate) struct SampledMotion<'a, V> {
 /// A motion whose tracks are all held from key to key becomes such a curve, which is exact. All others become lines or
 /// arcs; a jump becomes two keys, a step of an `f32` apart. Fails if the budget has too few keys.
 pub(crate) fn resample<V: MotionValue>(
-    knots: MotionKnots,
+    mut knots: MotionKnots,
     motion: &SampledMotion<V>,
     budget: &mut KeyBudget,
 ) -> Result<Resampled, Error> {
-    let is_step = !knots.is_smooth;
-    let knots = knots.sorted();
+    knots.sort();
+    let (is_step, knots) = (!knots.is_smooth, knots.times);
+    // A key of many numbers counts as several.
+    let cost = knots.first().map_or(1, |&(time, _)| (motion.value)(time).width().div_ceil(NUMBERS_PER_KEY));
     if is_step {
-        budget.charge(knots.len())?;
+        budget.charge(knots.len().saturating_mul(cost))?;
         let keys = knots.iter().map(|&(time, _)| (time, (motion.value)(time))).collect();
         return curve(keys, Interpolation::Step, 0.0);
     }
-    let count = knots.iter().map(|&(_, jumps)| 1 + usize::from(jumps)).sum();
-    budget.charge(count)?;
+    let count: usize = knots.iter().map(|&(_, jumps)| 1 + usize::from(jumps)).sum();
+    budget.charge(count.saturating_mul(cost))?;
     let mut keys: Vec<(f64, V)> = Vec::with_capacity(count);
     let mut worst: f64 = 0.0;
-    let mut left = Left { keys: MAX_KEYS.saturating_sub(count), budget };
+    let mut left = Left { keys: MAX_KEYS.saturating_sub(count), cost, budget };
     for &(time, jumps) in &knots {
-        let Some(&first) = keys.last() else {
+        let Some(first) = keys.last().cloned() else {
             keys.push((time, (motion.value)(time)));
             continue;
         };
@@ -217,17 +284,20 @@ fn curve<V: MotionValue>(
     error: f64,
 ) -> Result<Resampled, Error> {
     for index in 1..keys.len() {
-        keys[index].1 = keys[index].1.near(keys[index - 1].1);
+        keys[index].1 = keys[index].1.clone().near(&keys[index - 1].1);
     }
+    let width = keys.first().map_or(0, |(_, value)| value.width());
     let timeline = Timeline::new(keys.iter().map(|&(time, _)| time).collect())?;
-    let numbers = keys.iter().flat_map(|&(_, value)| value.numbers()).collect();
-    Ok(Resampled { curve: Curve::new(Arc::new(timeline), interpolation, V::WIDTH, numbers)?, error })
+    let numbers = keys.iter().flat_map(|(_, value)| value.numbers()).collect();
+    Ok(Resampled { curve: Curve::new(Arc::new(timeline), interpolation, width, numbers)?, error })
 }
 
 /// The keys that intervals may still be divided by.
 struct Left<'a> {
     /// Those of the curve. Without any, intervals stay as they are.
     keys: usize,
+    /// The keys of the budget that one of them takes.
+    cost: usize,
     /// Those of all curves. Without any, the sampling fails.
     budget: &'a mut KeyBudget,
 }
@@ -245,7 +315,7 @@ fn divide<V: MotionValue>(
     let mut start = first;
     // The ends of the intervals that are still to be compared, the nearest last.
     let mut ends = vec![(end, (motion.value)(end))];
-    while let Some(&(end, value)) = ends.last() {
+    while let Some((end, value)) = ends.last().cloned() {
         let middle = 0.5 * (start.0 + end);
         let is_divisible = left.keys > 0 && (start.0 as f32) < (middle as f32) && (middle as f32) < (end as f32);
         // Within a jump, between two neighbouring `f32`, there are no times that an engine asks for.
@@ -255,19 +325,19 @@ fn divide<V: MotionValue>(
         for place in (0..places).map(|step| 1 + (step + PLACES / 2 - 1) % (PLACES - 1)) {
             let fraction = place as f64 / PLACES as f64;
             let time = start.0 + fraction * (end - start.0);
-            most = most.max((motion.error)(time, start.1.mix(value, fraction), (motion.value)(time)));
+            most = most.max((motion.error)(time, start.1.mix(&value, fraction), (motion.value)(time)));
             if is_divisible && most > motion.bound {
                 break;
             }
         }
         if is_divisible && most > motion.bound {
             left.keys -= 1;
-            left.budget.charge(1)?;
+            left.budget.charge(left.cost)?;
             ends.push((middle, (motion.value)(middle)));
             continue;
         }
         worst = worst.max(most);
-        keys.push((end, value));
+        keys.push((end, value.clone()));
         start = (end, value);
         ends.pop();
     }
@@ -278,12 +348,15 @@ fn divide<V: MotionValue>(
 ///
 /// Few keys can become many: below a joint that rotates far and has no partner, each interval becomes hundreds of keys
 /// in each track. The limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the input.
+/// A key of many numbers counts as several.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyBudget {
     left: usize,
     allowed: usize,
 }
 
+/// The numbers of a key that counts once; a rotation has as many.
+const NUMBERS_PER_KEY: usize = 4;
 /// Keys of sampled tracks per key of the clips.
 const GROWTH: usize = 8;
 /// The keys that sampled tracks may have in any case.
@@ -302,10 +375,19 @@ impl KeyBudget {
 
     /// Raises the limit by a clip that is sampled.
     pub fn add_clip(&mut self, clip: &Clip) {
-        let keys: usize = clip.tracks.iter().map(|track| track.curve.timeline().len()).sum();
+        let cost = |curve: &Curve| curve.timeline().len().saturating_mul(curve.width().div_ceil(NUMBERS_PER_KEY));
+        let keys = clip.tracks.iter().fold(0_usize, |keys, track| keys.saturating_add(cost(&track.curve)));
         let more = keys.saturating_mul(GROWTH);
         self.left = self.left.saturating_add(more);
         self.allowed = self.allowed.saturating_add(more);
+    }
+
+    /// Takes the keys of a curve of this width, which are transformed, from the budget. To be called before they are made.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if too few are left.
+    pub fn charge_curve(&mut self, keys: usize, width: usize) -> Result<(), Error> {
+        self.charge(keys.saturating_mul(width.div_ceil(NUMBERS_PER_KEY)))
     }
 
     /// Takes keys from the budget. To be called before they are made.

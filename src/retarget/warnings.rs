@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::model::{ClipId, Library};
+use crate::model::{ClipId, Library, list_morphs, list_names};
 use crate::retarget::body::{Body, Figure, MAX_BEND, SIDES};
 use crate::retarget::joint_map::{JointMap, MapSide};
 use crate::retarget::options::Facing;
@@ -39,14 +39,50 @@ pub enum RetargetWarning {
         /// True if it was taken as the ground.
         is_taken: bool,
     },
+    /// Clips move the morph weights of a joint, and no joint of the target has such morph targets.
+    Morphs {
+        /// The joint of the source.
+        joint: usize,
+    },
+    /// Clips move the morph weights of a joint whose partner has another number of them, and not both name them.
+    MorphCounts {
+        /// The joint of the source.
+        joint: usize,
+        /// Its partner.
+        partner: usize,
+        /// The numbers of morph weights: of the source, of the target.
+        counts: [usize; 2],
+    },
+    /// Clips move the morph weights of a joint, of which some have no partner of the same name.
+    MorphNames {
+        /// The joint of the source.
+        joint: usize,
+        /// The morph targets without a partner: of the source, which are left out, and of the target, which keep their
+        /// rest weights. One without a name has its index.
+        morphs: [Vec<String>; 2],
+    },
+    /// Clips drive expressions that the target does not have, or that move no morph weights there.
+    Expressions {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// A clip moves joints below the root in their parents, by 2 % of a leg or more. These have partners, but under other
+    /// names, so that the movements are left out.
+    LostTranslations {
+        /// The clip of the source.
+        clip: ClipId,
+        /// The joints of the source.
+        joints: Vec<usize>,
+    },
 }
 
 impl RetargetWarning {
-    /// What looks wrong about a plan, with the grounds of the clips.
+    /// What looks wrong about a plan, with the grounds of the clips, and the joints whose translations they lose.
     pub(super) fn of(
         plan: &Plan,
         root: Option<&Root>,
         grounds: impl Iterator<Item = (ClipId, Option<f64>)>,
+        lost: impl Iterator<Item = (ClipId, Vec<usize>)>,
     ) -> Vec<Self> {
         let [of_source, of_target] = &plan.bodies;
         let figures = [Figure::new(of_source, &plan.reference.matrices), Figure::new(of_target, &plan.rest.matrices)];
@@ -71,6 +107,8 @@ impl RetargetWarning {
                 warnings.push(Self::BackwardFeet(side));
             }
         }
+        let lost = lost.filter(|(_, joints)| !joints.is_empty());
+        warnings.extend(lost.map(|(clip, joints)| Self::LostTranslations { clip, joints }));
         let Some(leg) = figures[0].leg().filter(|_| root.and_then(Root::moving).is_some_and(Root::stands)) else {
             return warnings;
         };
@@ -123,6 +161,44 @@ impl RetargetWarning {
                 let cause = if legs.abs() > 2.0 { "; the root may move in another unit than that of the skeleton" } else { "" };
                 format!("clip {clip}: the feet come down {legs:.2} legs from height 0; {effect}{cause}")
             }
+            Self::LostTranslations { clip, joints } => {
+                let clip = library.clip(*clip).label();
+                let names: Vec<String> =
+                    joints.iter().map(|&joint| library.skeleton(map.source).joint_name(joint).to_string()).collect();
+                let names = list_names(&names);
+                format!(
+                    "clip {clip}: joints below the root move in their parents, which is left out: {names}; a map file that \
+                     names their pairs carries the movements over"
+                )
+            }
+            Self::Morphs { .. } | Self::MorphCounts { .. } | Self::MorphNames { .. } | Self::Expressions { .. } => {
+                self.describe_morphs(library, map)
+            }
+        }
+    }
+
+    /// The sentence of a warning about morph targets or expressions; empty for others.
+    fn describe_morphs(&self, library: &Library, map: &JointMap) -> String {
+        let [source, target] = [map.source, map.target].map(|id| library.skeleton(id));
+        match self {
+            Self::Morphs { joint } => format!(
+                "the morph weights of {} are left out: no joint of the target has such morph targets",
+                source.joint_name(*joint)
+            ),
+            Self::MorphCounts { joint, partner, counts: [from, to] } => format!(
+                "the morph weights of {} are left out: it has {from}, its partner {} has {to}, and not both name them",
+                source.joint_name(*joint),
+                target.joint_name(*partner)
+            ),
+            Self::MorphNames { joint, morphs } => format!(
+                "morph targets of {} without a partner of the same name: {}",
+                source.joint_name(*joint),
+                list_morphs(morphs, ["source", "target"])
+            ),
+            Self::Expressions { names } => {
+                format!("expressions that move no morph weights of the target are left out: {}", list_names(names))
+            }
+            _ => String::new(),
         }
     }
 }

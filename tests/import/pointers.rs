@@ -60,7 +60,7 @@ fn pointers_to_other_objects_are_properties() {
     assert_eq!(floats("/extras/nowhere", "MAT2", 8), (vec![0.0; 4], vec![1.0; 8]));
     let text = "/materials/0/doubleSided";
     let whole = property(text, pointer(text, |file| file.accessor("SCALAR", 5121, false, 2, &[0, 7])));
-    assert_eq!(whole, (vec![1.0], vec![0.0, 7.0]));
+    assert_eq!(whole, (vec![1.0], vec![0.0, 1.0]));
     let parts = property(text, pointer(text, |file| file.accessor("SCALAR", 5121, true, 2, &[0, 255])));
     assert_eq!(parts, (vec![1.0], vec![0.0, 1.0]));
 }
@@ -78,6 +78,22 @@ fn a_property_that_the_file_leaves_out_rests_at_its_default() {
         ("/materials/1/normalTexture/extensions/KHR_texture_transform/offset", "VEC2", vec![0.0; 2]),
         ("/materials/1/extensions/KHR_materials_ior/ior", "SCALAR", vec![1.5]),
         ("/extensions/KHR_lights_punctual/lights/0/spot/outerConeAngle", "SCALAR", vec![std::f64::consts::FRAC_PI_4]),
+        ("/extensions/EXT_lights_image_based/lights/0/rotation", "VEC4", vec![0.0, 0.0, 0.0, 1.0]),
+        ("/extensions/EXT_lights_image_based/lights/0/intensity", "SCALAR", vec![1.0]),
+        ("/nodes/0/extensions/EXT_lights_ies/multiplier", "SCALAR", vec![1.0]),
+        ("/nodes/0/extensions/EXT_lights_ies/color", "VEC3", vec![1.0; 3]),
+        ("/materials/1/extensions/ADOBE_materials_clearcoat_specular/clearcoatIor", "SCALAR", vec![1.5]),
+        ("/materials/1/extensions/ADOBE_materials_clearcoat_specular/clearcoatSpecularFactor", "SCALAR", vec![1.0]),
+        ("/materials/1/extensions/ADOBE_materials_clearcoat_tint/clearcoatTintFactor", "VEC3", vec![1.0; 3]),
+        (
+            "/materials/1/extensions/KHR_materials_diffuse_transmission/diffuseTransmissionColorFactor",
+            "VEC3",
+            vec![1.0; 3],
+        ),
+        ("/materials/1/extensions/KHR_materials_diffuse_transmission/diffuseTransmissionFactor", "SCALAR", vec![0.0]),
+        ("/materials/1/extensions/KHR_materials_pbrSpecularGlossiness/glossinessFactor", "SCALAR", vec![1.0]),
+        ("/nodes/0/extensions/KHR_node_visibility/visible", "SCALAR", vec![1.0]),
+        ("/materials/1/doubleSided", "SCALAR", vec![0.0]),
     ] {
         let (library, asset) = pointer(text, |file| file.floats(kind, &vec![0.25; 2 * default.len()]));
         assert_eq!(library.skeleton(asset.skeleton).properties()[0].rest, default, "{text}");

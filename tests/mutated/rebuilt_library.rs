@@ -81,7 +81,7 @@ fn rebuilt_joint(joint: &Joint, mutation: &mut Mutation) -> Joint {
     let matrix = joint.matrix.map(|matrix| rebuilt_matrix("matrix", &matrix, mutation));
     let mut weights = joint.weights.iter().map(|&weight| mutation.real("rest weight", weight)).collect();
     mutation.length("rest weights", &mut weights);
-    Joint { name: joint.name.clone(), parent, rest, matrix, weights }
+    Joint { name: joint.name.clone(), parent, rest, matrix, weights, ..Joint::default() }
 }
 
 fn rebuilt_matrix(name: &'static str, matrix: &DAffine3, mutation: &mut Mutation) -> DAffine3 {

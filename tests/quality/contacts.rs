@@ -1,10 +1,10 @@
 //! Contacts: limits, hysteresis, shortest lengths, and clips that walk.
 
-use glam::DVec3;
-use posse::quality::{Foot, GroundLevel, MotionQuality};
+use glam::{DQuat, DVec3};
+use posse::quality::{Foot, GroundLevel, MotionQuality, QualityMeter, Stance};
 use posse::{Library, demo};
 
-use super::{FPS, LEFT_FOOT, LEG, RIGHT_FOOT, figure, measure, still};
+use super::{FPS, JOINTS, LEFT_FOOT, LEG, RIGHT_FOOT, figure, measure, still};
 
 /// The frames of the contacts of the left foot, whose height above standing is given for each second, in legs.
 fn contacts_at(heights: &[f64]) -> Vec<std::ops::Range<u64>> {
@@ -59,6 +59,61 @@ fn short_gaps_and_contacts_are_dropped() {
     assert_eq!(frames(&lifted(&[30..40, 43..50])), [0..30, 40..43, 50..90]);
     // The clip cuts a contact at its end.
     assert_eq!(frames(&lifted(&[30..89])), [0..30, 89..90]);
+}
+
+/// On the spot, a foot moves back with the ground at 1 m/s from frame 0 to 18 of 30, in the last 4 of them 0.1 legs
+/// above its standing height, as a foot that rolls over its tip. Then it swings forward. At the corners, the velocity
+/// is the mean of both sides, too far from that of the ground.
+#[test]
+fn a_foot_that_moves_with_the_ground_stays_in_contact() {
+    let way = |shift: u32| {
+        move |time: f64| {
+            let phase = ((time * FPS).round() as u32 + shift) % 30;
+            let height = match phase {
+                0..14 => 0.0,
+                14..=18 => 0.1 * LEG,
+                _ => 0.3 * LEG,
+            };
+            let stance = 0.3 - f64::from(phase) / FPS;
+            let swing = 0.05 * (f64::from(phase) - 24.0);
+            DVec3::new(0.0, height, if phase <= 18 { stance } else { swing })
+        }
+    };
+    let (_, feet, contacts) = measure(&figure(121, &[(LEFT_FOOT, &way(0)), (RIGHT_FOOT, &way(15))]));
+    super::assert_near(feet.ground_speed, 1.0 / LEG, "speed of the ground");
+    let frames = |foot: usize| contacts.of_foot(foot).iter().map(|contact| contact.frames.clone()).collect::<Vec<_>>();
+    assert_eq!(frames(0), [0..18, 31..48, 61..78, 91..108]);
+    assert_eq!(frames(1), [16..33, 46..63, 76..93, 106..121]);
+    super::assert_near(feet.longest_slide, 0.0, "slide on the ground");
+}
+
+/// Feet that are low for two frames, and fast, do not tell of a ground that moves.
+#[test]
+fn a_moment_tells_of_no_moving_ground() {
+    let way = |time: f64| DVec3::new(0.0, if time < 0.05 { 0.0 } else { 0.5 }, 10.0 * time.min(0.05));
+    let (_, feet, _) = measure(&figure(61, &[(LEFT_FOOT, &way), (RIGHT_FOOT, &way)]));
+    super::assert_near(feet.ground_speed, 0.0, "speed of the ground");
+}
+
+/// Feet that shake by 5 mm at 30 Hz are faster than the limits from frame to frame of 120 per second, but not over a
+/// thirtieth of a second.
+#[test]
+#[allow(clippy::single_range_in_vec_init, reason = "a list of one contact")]
+fn noise_of_a_fast_capture_breaks_no_contact() {
+    let (library, clip) = figure(61, &[(LEFT_FOOT, &still)]);
+    let stance = Stance::of_clip(&library, clip, GroundLevel::Auto).unwrap();
+    let mut rest: Vec<DVec3> = Vec::new();
+    for (_, parent, offset) in JOINTS {
+        rest.push(parent.map_or(DVec3::ZERO, |parent: usize| rest[parent]) + DVec3::from(offset));
+    }
+    let mut meter = QualityMeter::new(&stance, 120.0).unwrap();
+    for frame in 0..121 {
+        let shake = [0.0, 0.005, 0.0, -0.005][frame % 4];
+        let places: Vec<DVec3> = rest.iter().map(|place| *place + shake * DVec3::Z).collect();
+        meter.add(&places, &[DQuat::IDENTITY; JOINTS.len()]).unwrap();
+    }
+    let (_, contacts) = meter.finish();
+    assert_eq!(contacts.of_foot(0).iter().map(|contact| contact.frames.clone()).collect::<Vec<_>>(), [0..121]);
 }
 
 /// In contact, the feet of the walk and the run of the demo stay with the ground that moves under them.

@@ -93,10 +93,10 @@ fn the_walk_has_no_skate() {
     assert_eq!((contacts.of_foot(0).len(), contacts.of_foot(1).len()), (3, 4), "{contacts:?}");
 }
 
-/// Thighs that are shorter and calves that are longer make planted feet slide. Held feet slide less than half as much.
-/// The skate also has the speed of low feet that take off and land: that of the walk without a fault is left out.
+/// Thighs that are shorter and calves that are longer make planted feet slide. Held feet slide less than a tenth as
+/// far. The skate also has the speed of low feet that take off and land: that of the walk without a fault is left out.
 #[test]
-fn held_feet_slide_less_than_half_as_much() {
+fn held_feet_hardly_slide() {
     let mut library = Library::new();
     let (_, walk) = import(&mut library, THIGH_AND_CALF, FRAMES);
     let (quality, _) = MotionQuality::of_clip(&library, walk, FPS, GroundLevel::Auto).unwrap();
@@ -107,8 +107,8 @@ fn held_feet_slide_less_than_half_as_much() {
         let after = locked.measure(&poses);
         let (before, feet) = (&locked.before, after.feet.clone().unwrap());
         assert!(before.slide_speed > 0.03, "{legs:?} do not slide: {before:?}");
-        assert!(feet.slide_speed < 0.5 * before.slide_speed, "{legs:?}: {before:?}, then {feet:?}");
-        assert!(feet.longest_slide < 0.5 * before.longest_slide, "{legs:?}: {before:?}, then {feet:?}");
+        assert!(feet.slide_speed < 0.1 * before.slide_speed, "{legs:?}: {before:?}, then {feet:?}");
+        assert!(feet.longest_slide < 0.1 * before.longest_slide, "{legs:?}: {before:?}, then {feet:?}");
         assert!(feet.skate - steps < 0.5 * (before.skate - steps), "{legs:?}: {before:?}, then {feet:?}");
         assert_eq!(after.jumps.count, 0, "{legs:?}: {:?}", after.jumps);
     }
@@ -156,8 +156,24 @@ fn every_engine_holds_feet() {
     each_engine(&locked.library, |engine| {
         let poses = locked.poses(engine, FRAMES);
         let feet = locked.measure(&poses).feet.unwrap();
-        assert!(feet.slide_speed < 0.5 * locked.before.slide_speed, "{}: {feet:?}", engine.engine());
+        assert!(feet.slide_speed < 0.1 * locked.before.slide_speed, "{}: {feet:?}", engine.engine());
     });
+}
+
+/// The walk ends in the pose with which it begins, in the middle of a contact of the right foot. Both ends of the walk
+/// with held feet have one pose, too.
+#[test]
+fn held_feet_have_no_seam_in_a_loop() {
+    let locked = Locked::new(retargeted([0.36, 0.50]));
+    assert!(locked.contacts.is_loop());
+    let poses = locked.poses(&mut Reference::new(&locked.library), FRAMES);
+    let [first, last] = [&poses[0], &poses[FRAMES - 1]];
+    for joint in 0..first.model.len() {
+        let [from, to] = [first, last].map(|pose| pose.model[joint].translation - pose.model[0].translation);
+        assert!(from.distance(to) < 1e-6, "joint {joint}: {from} and {to}");
+    }
+    let goals = locked.lock.goals(&locked.library, 0.0);
+    assert!(!goals.is_empty());
 }
 
 /// Beyond the ends of a clip, its pose stays, and the ground under it, too.
@@ -175,8 +191,8 @@ fn feet_stay_beyond_the_ends_of_a_clip() {
     }
 }
 
-/// A walk on the spot has feet that move with the ground: they are held on it. Where its knees are straight, the reach
-/// of a leg leaves a part.
+/// A walk on the spot has feet that move with the ground: they are held on it. Where its knees are straight, they are
+/// raised.
 #[test]
 fn the_walk_of_the_demo_is_held_on_its_ground() {
     let library = posse::demo::library().unwrap();
@@ -198,5 +214,5 @@ fn the_walk_of_the_demo_is_held_on_its_ground() {
             after += away(held);
         }
     }
-    assert!(before > 0.0 && after < 0.5 * before, "{before}, then {after}");
+    assert!(before > 0.0 && after < 0.05 * before, "{before}, then {after}");
 }

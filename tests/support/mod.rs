@@ -2,6 +2,8 @@ pub mod assert_close;
 pub mod build;
 /// A BVH file of two frames.
 pub mod bvh_leg;
+/// A second reader of BVH files.
+pub mod bvh_reader;
 /// The number and the seed of random cases.
 pub mod cases;
 /// The errors of compressed libraries.
@@ -13,6 +15,8 @@ pub mod fbx_text;
 /// glTF files built in code.
 pub mod gltf_builder;
 pub mod gpu_library;
+/// npz files.
+pub mod npz;
 pub mod scenes;
 pub mod skip;
 /// A BVH file of a walk.

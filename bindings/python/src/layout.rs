@@ -69,6 +69,12 @@ impl Layout {
         self.names.clone()
     }
 
+    /// The names of the morph weights of the array `weights`; empty without it.
+    #[getter]
+    fn weight_names(&self) -> Vec<String> {
+        self.arrays.weight_names().to_vec()
+    }
+
     /// The nearest ancestor of each joint among the joints, -1 without one.
     #[getter]
     fn parents(&self) -> Vec<i32> {

@@ -9,7 +9,7 @@ use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::bvh::LoadOptions;
-use posse::import::{FileFormat, bvh, fbx, gltf, recognize};
+use posse::import::{FileFormat, bvh, fbx, gltf, recognize, smpl};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
 /// The clips of all files in one library.
@@ -55,18 +55,32 @@ pub struct File {
     pub nodes: Vec<usize>,
     /// The frame rate that the file states, if it has one.
     fps: Option<f64>,
+    /// The clips of which no track can be read.
+    left_out: Vec<ClipId>,
     pub warnings: Vec<Warning>,
 }
 
 impl Collection {
-    /// Reads files on up to this many threads. The result does not depend on the number.
+    /// Reads files on up to this many threads. The result does not depend on the number. The joints of files of SMPL
+    /// rest as those of `rest`.
     ///
     /// # Errors
-    /// The error of the first file that cannot be read or used, in the order of the paths.
-    pub fn load(paths: &[PathBuf], options: LoadOptions, threads: usize) -> Result<Self, Error> {
+    /// The error of the first file that cannot be read or used, in the order of the paths. If `strict`, a file with a
+    /// warning cannot be used.
+    pub fn load(
+        paths: &[PathBuf],
+        options: LoadOptions,
+        rest: Option<&Skeleton>,
+        threads: usize,
+        strict: bool,
+    ) -> Result<Self, Error> {
         let mut collection = Self { options, ..Self::default() };
-        for (index, file) in read_all(paths, &options, threads).into_iter().enumerate() {
-            collection.add(&paths[index], index, file?)?;
+        for (index, file) in read_all(paths, &options, rest, threads).into_iter().enumerate() {
+            let file = file?;
+            if strict {
+                Warning::refuse(&paths[index], &file.warnings)?;
+            }
+            collection.add(&paths[index], index, file)?;
         }
         Ok(collection)
     }
@@ -78,14 +92,15 @@ impl Collection {
             None => self.add_rig(&file)?,
         };
         let skeleton = self.rigs[rig].skeleton;
-        for clip in file.library.clips() {
+        for id in file.library.clip_ids().filter(|id| !file.left_out.contains(id)) {
+            let clip = file.library.clip(id);
             let fps = file.fps.or_else(|| native_fps(clip)).unwrap_or(DEFAULT_FPS);
             let clip = self.library.add_clip(Clip { skeleton, ..clip.clone() })?;
             self.clips.push(Entry { clip, file: index, fps });
         }
         let name = path.display();
         self.warnings.extend(file.warnings.iter().map(|warning| format!("{name}: {warning}")));
-        if file.library.clips().is_empty() {
+        if file.library.clips().len() == file.left_out.len() {
             self.warnings.push(format!("{name}: it has no clips"));
         }
         Ok(())
@@ -111,7 +126,10 @@ impl Collection {
 
 /// Compares all of two skeletons but their names, which are those of the files.
 fn is_same(one: &Skeleton, other: &Skeleton) -> bool {
-    one.joints() == other.joints() && one.properties() == other.properties() && one.human_bones() == other.human_bones()
+    one.joints() == other.joints()
+        && one.properties() == other.properties()
+        && one.human_bones() == other.human_bones()
+        && one.expressions() == other.expressions()
 }
 
 fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -> bool {
@@ -122,14 +140,19 @@ fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -
 }
 
 /// Reads all files, each on the next free thread.
-fn read_all(paths: &[PathBuf], options: &LoadOptions, threads: usize) -> Vec<Result<File, Error>> {
+fn read_all(
+    paths: &[PathBuf],
+    options: &LoadOptions,
+    rest: Option<&Skeleton>,
+    threads: usize,
+) -> Vec<Result<File, Error>> {
     let next = AtomicUsize::new(0);
     let files = Mutex::new(Vec::with_capacity(paths.len()));
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = paths.get(index) else { return };
-            let file = File::read(path, options);
+            let file = File::read(path, options, rest);
             // A poisoned lock means that another thread has panicked, which the scope reports.
             if let Ok(mut files) = files.lock() {
                 files.push((index, file));
@@ -154,7 +177,7 @@ fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     if kind.is_file() || kind.is_dir() {
         return fs::read(path);
     }
-    Err(io::Error::other("it is not a regular file; give a glTF, BVH or FBX file"))
+    Err(io::Error::other("it is not a regular file; give a glTF, FBX, BVH or npz file"))
 }
 
 impl File {
@@ -165,18 +188,24 @@ impl File {
             return Err(Error::Usage("the built-in human has no skeleton".into()));
         };
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { library, skeleton, nodes, fps: None, warnings: Vec::new() })
+        Ok(Self { library, skeleton, nodes, fps: None, left_out: Vec::new(), warnings: Vec::new() })
     }
 
-    /// Reads a glTF, BVH or FBX file.
-    pub fn read(path: &Path, options: &LoadOptions) -> Result<Self, Error> {
+    /// The skeleton.
+    pub fn skeleton(&self) -> &Skeleton {
+        self.library.skeleton(self.skeleton)
+    }
+
+    /// Reads a glTF, FBX or BVH file, or a file of SMPL, whose joints rest as those of `rest`.
+    pub fn read(path: &Path, options: &LoadOptions, rest: Option<&Skeleton>) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         let refused =
-            |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, BVH or FBX files", path.display())));
+            |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, FBX, BVH or npz files", path.display())));
         match recognize(path, &bytes)? {
             FileFormat::Gltf => Self::read_gltf(path, &bytes),
             FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
             FileFormat::Fbx => Self::read_fbx(path, &bytes),
+            FileFormat::Smpl => Self::read_smpl(path, &bytes, rest),
             FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
             FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
         }
@@ -186,7 +215,15 @@ impl File {
         let mut library = Library::new();
         let folder = path.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
-        Ok(Self { library, skeleton: asset.skeleton, nodes: asset.joints, fps: None, warnings: asset.warnings })
+        let gltf::Asset { skeleton, joints: nodes, left_out_clips: left_out, warnings, .. } = asset;
+        Ok(Self { library, skeleton, nodes, fps: None, left_out, warnings })
+    }
+
+    fn read_smpl(path: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, rest)?;
+        let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
+        Ok(Self { library, skeleton, nodes, fps: Some(fps), left_out: Vec::new(), warnings })
     }
 
     fn read_fbx(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
@@ -196,7 +233,8 @@ impl File {
         // The rate of keys counts before that of the file, which need not be set.
         let are_even = library.clips().iter().any(|clip| native_fps(clip).is_some());
         let fps = asset.frame_rate.filter(|_| !are_even);
-        Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings })
+        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
+        Ok(Self { library, skeleton, nodes, fps, left_out, warnings })
     }
 
     fn read_bvh(path: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
@@ -211,6 +249,7 @@ impl File {
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
         // The frame time of a single frame may be 0 or negative.
         let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
-        Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings })
+        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
+        Ok(Self { library, skeleton, nodes, fps, left_out, warnings })
     }
 }

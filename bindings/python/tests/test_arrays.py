@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -192,3 +193,18 @@ def test_the_last_velocity_spans_a_whole_frame() -> None:
     assert before[-1] == pytest.approx(0.8999, abs=1e-12)
     assert (before[0], before[-2]) == (0.0, 0.8)
     assert frame_times(10.0, 1.0)[0][-1] == 0.9
+
+
+def test_morph_weights_have_names(tmp_path: Path) -> None:
+    path = rigs.worm(tmp_path / "worm.gltf")
+    unnamed = posse.Library(path)
+    file = json.loads(path.read_text())
+    file["meshes"][0]["extras"] = {"targetNames": ["thin", "thick"]}
+    path.write_text(json.dumps(file))
+    library = posse.Library(path)
+    node = next(name for name, node in zip(library.clips[0].joints, file["nodes"]) if "mesh" in node)
+    assert library.clips[0].weight_names == (f"{node}.thin", f"{node}.thick")
+    assert unnamed.clips[0].weight_names == (f"{node}.0", f"{node}.1")
+    poses = library.sample("bend", [0.0])
+    assert poses.weight_names == library.clips[0].weight_names and poses.weights.shape == (1, 2)
+    assert library.sample("bend", [0.0], arrays=["pos"]).weight_names == ()

@@ -105,7 +105,7 @@ def test_faults_of_files_have_a_place(tmp_path: Path) -> None:
         posse.Library(path)
     clip = tmp_path / "clip.anim"
     clip.write_text('[{"__type__": "cc.AnimationClip", "_name": "a"}]')
-    with pytest.raises(posse.Error, match="clip.anim is a Cocos clip, which has no nodes; give glTF, BVH or FBX files"):
+    with pytest.raises(posse.Error, match="clip.anim is a Cocos clip, which has no nodes; give glTF, FBX, BVH or npz files"):
         posse.Library(clip)
     crowd = tmp_path / "crowd.json"
     crowd.write_text('{"files": ["hero.glb"], "instances": []}')
@@ -130,7 +130,7 @@ def test_bvh_files_are_read_with_options(tmp_path: Path) -> None:
     np.testing.assert_allclose(pos, [[[0, 1, 0]]], atol=1e-6)
     with pytest.raises(posse.Error, match=r'2 joints are named "arm_end"; write which one: arm_end#0 \(/arm/arm_end\)'):
         library.sample(0, [0.0], joints=["arm_end"])
-    assert posse.Library(path, input_fps=50, end_sites=False).clips[0].joint_names == ("arm",)
+    assert posse.Library(path, input_fps=50, end_sites=False).clips[0].joints == ("arm",)
 
 
 def test_formats_that_are_not_read_are_named(tmp_path: Path) -> None:
@@ -159,6 +159,22 @@ def test_paths_may_be_bytes(slide: Path) -> None:
     assert posse.Library(os.fsencode(slide)).clips[0].file == str(slide)
 
 
+def test_a_clip_that_cannot_be_read_is_left_out(worm: Path, tmp_path: Path) -> None:
+    document = json.loads(worm.read_text())
+    bad = json.loads(json.dumps(document["animations"][0]))
+    bad["name"] = "bad"
+    for sampler in bad["samplers"]:
+        sampler["output"] = 999
+    document["animations"].insert(0, bad)
+    path = tmp_path / "one.gltf"
+    path.write_text(json.dumps(document))
+    expected = posse.Library(worm)
+    with pytest.warns(posse.FileWarning, match='there is no accessors.999., .*clip "bad".* is left out'):
+        library = posse.Library(path)
+    assert [clip.name for clip in library.clips] == [clip.name for clip in expected.clips]
+    assert np.array_equal(library.sample("bend", [0.0, 0.1]).pos, expected.sample("bend", [0.0, 0.1]).pos)
+
+
 def test_warnings_are_python_warnings(worm: Path, tmp_path: Path) -> None:
     document = json.loads(worm.read_text())
     del document["asset"]["version"]
@@ -168,6 +184,9 @@ def test_warnings_are_python_warnings(worm: Path, tmp_path: Path) -> None:
         posse.Library(path)
     # The warning names the line of the caller.
     assert record[0].filename == __file__
+    with pytest.raises(posse.Error, match=r"old.gltf: asset.version: it is missing"):
+        posse.Library(path, strict=True)
+    posse.Library(worm, strict=True)
     still = tmp_path / "still.gltf"
     still.write_text('{"asset": {"version": "2.0"}, "nodes": [{"name": "a"}]}')
     with pytest.warns(posse.FileWarning, match="still.gltf: it has no clips"):

@@ -159,7 +159,7 @@ impl Crowd {
         let spread: SpreadOptions = options("spread", &spread)?;
         let (crowd, outputs) = {
             let source = library.shared.source();
-            let has_meshes = source.figures.iter().any(|figure| !figure.parts.is_empty());
+            let has_meshes = source.figures.iter().any(|figure| !figure.meshes.is_empty());
             let outputs = match library.shared.is_demo {
                 true => Outputs::SKIN,
                 false => needed_outputs(&source.figures, !has_meshes),

@@ -52,7 +52,7 @@ impl Drawn {
 
     /// True if any figure has meshes.
     pub fn has_meshes(&self) -> bool {
-        self.figures.iter().any(|figure| !figure.parts.is_empty())
+        self.figures.iter().any(|figure| !figure.meshes.is_empty())
     }
 }
 

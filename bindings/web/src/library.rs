@@ -84,7 +84,7 @@ impl Library {
     /// True if the library has meshes to draw.
     #[wasm_bindgen(getter, js_name = hasMeshes)]
     pub fn has_meshes(&self) -> bool {
-        self.shared.is_demo || self.shared.source().figures.iter().any(|figure| !figure.parts.is_empty())
+        self.shared.is_demo || self.shared.source().figures.iter().any(|figure| !figure.meshes.is_empty())
     }
 
     /// The faults of the file that were repaired or passed over.

@@ -62,6 +62,11 @@ impl Source {
                     "{name} is FBX, which is not read here; convert it to glTF 2.0, for example with `posse bake --format glb` or Blender"
                 )));
             }
+            FileFormat::Smpl => {
+                return Err(JsError::new(&format!(
+                    "{name} is a file of SMPL, which is not read here; `posse bake --format glb` makes it glTF"
+                )));
+            }
             FileFormat::Crowd => {
                 return Err(JsError::new(&format!(
                     "{name} is a crowd file, which is not read here; give the files it names"

@@ -119,6 +119,7 @@ impl View {
             ("skin", needed.skin, has.skin),
             ("model", needed.model, has.model),
             ("weights", needed.weights, has.weights),
+            ("properties", needed.properties, has.properties),
         ] {
             if needed && !has {
                 return Err(JsError::new(&format!(

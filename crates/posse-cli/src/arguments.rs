@@ -91,6 +91,15 @@ pub fn parse_positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses two times in seconds, the earlier one first.
+pub fn parse_range(text: &str) -> Result<[f64; 2], String> {
+    let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
+    match [parse_seconds(start)?, parse_seconds(end)?] {
+        [start, end] if start <= end => Ok([start, end]),
+        [start, end] => Err(format!("the range ends at {end} s, before it starts at {start} s")),
+    }
+}
+
 /// Parses a width and a height, as in `1280x720`. Neither may be 0.
 pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
     let (width, height) = text.split_once(['x', 'X']).ok_or("not two numbers, as in 1280x720")?;

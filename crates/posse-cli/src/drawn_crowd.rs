@@ -11,7 +11,7 @@ use posse::{
 use posse_render::{Arrangement, Bounds, Figure, Placement, Stage, crowd_bounds, gltf, tint};
 
 use crate::arguments::BvhArgs;
-use crate::output::note;
+use crate::output::{note, warn_of_file};
 use crate::source::{Source, load_crowd_file};
 
 /// The file name that selects the built-in rig.
@@ -26,14 +26,14 @@ const MEASURED_POSES: usize = 80;
 /// The arguments that select a drawn crowd.
 #[derive(Debug, clap::Args)]
 pub struct DrawnCrowdArgs {
-    /// A .glb, .gltf or .bvh file, a Cocos clip (with --rig), or `demo` for the built-in rig.
+    /// A .glb, .gltf, .fbx or .bvh file, a Cocos clip (with --rig), or `demo` for the built-in rig.
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
     /// `posse eval --help` has an example and all its fields.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites"])]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
+    /// A .glb, .gltf, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// The clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Default: the first clip; for `demo`, each
@@ -179,12 +179,16 @@ impl DrawnCrowd {
     pub fn warn_if_empty(&self) {
         let is_visible = |figure: &Figure| {
             let joints = self.library.skeleton(figure.skeleton).joints();
-            !figure.parts.is_empty() || joints.iter().any(|joint| joint.parent.is_some())
+            let has_bones = || joints.iter().any(|joint| joint.parent.is_some());
+            !figure.parts.is_empty() || (figure.meshes.is_empty() && has_bones())
         };
         if self.crowd.is_empty() {
             note("warning: there is nothing to draw but the ground: the crowd has no instance");
         } else if !self.figures.iter().any(is_visible) {
-            note("warning: there is nothing to draw but the ground: the file has neither a mesh nor a bone");
+            note(match self.figures.iter().any(|figure| !figure.meshes.is_empty()) {
+                true => "warning: there is nothing to draw but the ground: all meshes are hidden",
+                false => "warning: there is nothing to draw but the ground: the file has neither a mesh nor a bone",
+            });
         }
     }
 }
@@ -192,9 +196,7 @@ impl DrawnCrowd {
 /// Reads the figure of a glTF file, and prints its warnings to stderr.
 fn load_figure(asset: &posse::import::gltf::Asset) -> Result<Figure, Error> {
     let (figure, warnings) = gltf::load(asset)?;
-    for warning in warnings {
-        note(&format!("warning: {}: {warning}", asset.file.display()));
-    }
+    warn_of_file(&asset.file, &warnings, &mut note)?;
     Ok(figure)
 }
 

@@ -56,13 +56,13 @@ impl ClipPlayback {
     /// Returns true if the number of passes up to a time before or after the start is finite.
     fn has_finite_passes(&self, seconds: f64) -> bool {
         let [start, end] = self.playback.part(self.duration);
-        end <= start || ((self.playback.rate.abs() * seconds + start) / (end - start)).is_finite()
+        end <= start || (self.playback.rate.abs() * seconds / (end - start)).is_finite()
     }
 
-    /// The phase of the clip at a time in seconds since the start.
+    /// The phase of the clip at a time in seconds since the start of its range, or backwards since the end.
     fn phase_at(&self, seconds: f64) -> Phase {
-        let [start, _] = self.playback.part(self.duration);
-        phase(&self.playback, self.playback.rate * seconds - start, self.duration)
+        // -0 s counts as 0 s: played seconds of -0 are the beginning of a play backwards.
+        phase(&self.playback, (self.playback.rate + 0.0) * (seconds + 0.0), self.duration)
     }
 }
 

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::arguments::{BvhArgs, CompressArgs};
 use crate::output;
 use crate::quality::{QualityReport, measured_fps, parse_ground};
-use crate::source::{NamedClip, Source, target_path, target_property};
+use crate::source::{NamedClip, ReadOptions, Rig, SkeletonArgs, Source, target_path, target_property};
 
 /// The largest level that indents a line further.
 const MAX_INDENT: usize = 32;
@@ -23,13 +23,15 @@ const MAX_INDENT: usize = 32;
 /// Arguments of `posse inspect`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf or .bvh file, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf, .fbx or .bvh file, an .npz file of SMPL or AMASS, or a Cocos clip (.json, .anim).
     file: PathBuf,
-    /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name.
+    /// A .glb, .gltf, .fbx or .bvh file. The clips animate its nodes, matched by name.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     #[command(flatten)]
     bvh: BvhArgs,
+    #[command(flatten)]
+    skeleton: SkeletonArgs,
     /// Prints the joints too, each below its parent, with its rest translation.
     #[arg(long)]
     joints: bool,
@@ -58,7 +60,9 @@ pub struct Args {
 
 /// Runs `posse inspect`.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let source = Source::load(&args.file, args.rig.as_deref(), args.bvh)?;
+    let rest = args.skeleton.read(args.bvh)?;
+    let options = ReadOptions { bvh: args.bvh, rest: rest.as_ref().map(Rig::skeleton) };
+    let source = Source::load(&args.file, args.rig.as_deref(), options)?;
     let compressed = args.compress.compress(&source.library)?;
     let mut summary = Summary::new(&source, compressed.as_ref());
     if args.quality {
@@ -106,6 +110,9 @@ struct SkeletonSummary<'a> {
     weights: usize,
     /// The names of the properties, without those of the tracks of a Cocos clip.
     properties: Vec<&'a str>,
+    /// The names of the expressions of a VRM model or animation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    expressions: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -127,7 +134,8 @@ impl<'a> Summary<'a> {
         let clip = |&id: &ClipId| {
             let compressed =
                 compressed.map(|compressed| CompressedSummary::new(&compressed.reports()[id.index()], skeleton));
-            ClipSummary::new(library.clip(id), skeleton, named.as_ref(), compressed)
+            let left_out = source.unbound_clips.contains(&id);
+            ClipSummary { left_out, ..ClipSummary::new(library.clip(id), skeleton, named.as_ref(), compressed) }
         };
         let packed = PackedLibrary::new(library).ok();
         let compressed_packed = compressed.and_then(|compressed| compressed.pack().ok());
@@ -176,12 +184,20 @@ impl<'a> Summary<'a> {
             if with_joints {
                 print_joints(&skeleton.hierarchy, out)?;
             }
+            for joint in skeleton.hierarchy.iter().filter(|joint| joint.morph_targets.iter().any(Option::is_some)) {
+                let names: Vec<&str> = joint.morph_targets.iter().map(|name| name.unwrap_or("unnamed")).collect();
+                writeln!(out, "  morph targets of {}: {}", joint.name.unwrap_or("unnamed"), names.join(", "))?;
+            }
+            if !skeleton.expressions.is_empty() {
+                writeln!(out, "  expressions: {}", skeleton.expressions.join(", "))?;
+            }
             for property in &skeleton.properties {
                 writeln!(out, "  property {property}")?;
             }
         }
         for (index, skin) in self.skins.iter().enumerate() {
-            writeln!(out, "skin {index}{}: {}", quoted_name(skin.name), plural(skin.joints, "joint"))?;
+            let joints = if skin.joints == 0 { "left out".into() } else { plural(skin.joints, "joint") };
+            writeln!(out, "skin {index}{}: {joints}", quoted_name(skin.name))?;
         }
         for (index, clip) in self.clips.iter().enumerate() {
             clip.print(index, out)?;
@@ -221,6 +237,7 @@ impl<'a> SkeletonSummary<'a> {
             matrices: count(|joint| joint.matrix.is_some()),
             weights: skeleton.weight_count(),
             properties: properties.map(|(_, property)| property.name.as_str()).collect(),
+            expressions: skeleton.expressions().iter().map(|expression| expression.name.as_str()).collect(),
         }
     }
 }
@@ -235,6 +252,9 @@ struct JointSummary<'a> {
     node: Option<usize>,
     /// The rest translation relative to the parent; null for a joint with a matrix.
     translation: Option<[f64; 3]>,
+    /// The names of the morph targets, in the order of the weights; null for one without a name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    morph_targets: Vec<Option<&'a str>>,
     /// The number of ancestors.
     #[serde(skip)]
     level: usize,
@@ -252,6 +272,7 @@ fn joint_summaries<'a>(skeleton: &'a Skeleton, nodes: &[usize]) -> Vec<JointSumm
         parent: joint.parent,
         node,
         translation: joint.matrix.is_none().then(|| joint.rest.translation.to_array()),
+        morph_targets: (0..joint.weights.len()).map(|index| joint.morph_name(index)).collect(),
         level,
     };
     joints.map(summary).collect()
@@ -259,7 +280,7 @@ fn joint_summaries<'a>(skeleton: &'a Skeleton, nodes: &[usize]) -> Vec<JointSumm
 
 /// Prints a line per joint, with its index, and the index of its node if they differ.
 fn print_joints(joints: &[JointSummary], out: &mut impl Write) -> io::Result<()> {
-    for (index, JointSummary { name, parent, node, translation, level }) in joints.iter().enumerate() {
+    for (index, JointSummary { name, parent, node, translation, level, .. }) in joints.iter().enumerate() {
         let (indent, name) = (2 * (*level).min(MAX_INDENT), name.unwrap_or("unnamed"));
         write!(out, "  joint {index}: {:indent$}{name}", "")?;
         if let Some(parent) = parent {
@@ -280,6 +301,9 @@ fn print_joints(joints: &[JointSummary], out: &mut impl Write) -> io::Result<()>
 #[derive(Serialize)]
 struct ClipSummary<'a> {
     name: Option<&'a str>,
+    /// True if no track of it can be read, or finds a node of the rig.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    left_out: bool,
     /// Seconds.
     duration: f64,
     /// Seconds of the clip per second of play.
@@ -345,6 +369,7 @@ impl<'a> ClipSummary<'a> {
         };
         Self {
             name: clip.name.as_deref(),
+            left_out: false,
             duration: clip.duration(),
             speed: clip.speed,
             wrap: clip.wrap.name(),
@@ -367,6 +392,9 @@ impl<'a> ClipSummary<'a> {
 
     /// Prints the summary of the clip with this index.
     fn print(&self, index: usize, out: &mut impl Write) -> io::Result<()> {
+        if self.left_out {
+            return writeln!(out, "clip {index}{}: left out", quoted_name(self.name));
+        }
         let count = match &self.tracks {
             Tracks::Joints(tracks) => tracks.len(),
             Tracks::Names(tracks) => tracks.len(),

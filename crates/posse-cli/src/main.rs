@@ -17,12 +17,14 @@ mod engine;
 mod eval;
 mod evaluation;
 mod inspect;
+mod merge;
 mod npz;
 mod output;
 mod progress;
 mod quality;
 mod render;
 mod retarget;
+mod retarget_colours;
 mod retarget_picture;
 mod retargeting;
 mod signals;
@@ -55,25 +57,35 @@ use crate::write_error::with_options;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Fails, with exit code 2, for the first warning about a file, such as a track that is left out. `posse bake` stops
+    /// at the first bad input.
+    #[arg(long, global = true)]
+    strict: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Poses a crowd of a built-in rig, measures it and checks it. Needs no file.
     Demo(demo::Args),
-    /// Lists the contents of a glTF file, a BVH file or a Cocos clip: joints, skins, clips, tracks, timelines and
+    /// Lists the contents of a glTF, FBX or BVH file or a Cocos clip: joints, skins, clips, tracks, timelines and
     /// repairs.
     Inspect(inspect::Args),
-    /// Evaluates a clip of a glTF, FBX or BVH file, a Cocos clip, or a crowd file at given times, as JSON or NumPy arrays.
+    /// Evaluates a clip of a glTF, FBX or BVH file, a Cocos clip, or a crowd file at given times, as JSON or NumPy
+    /// arrays.
     #[command(after_long_help = eval::help())]
     Eval(eval::Args),
-    /// Bakes the clips of many files at a frame rate, as NumPy arrays, Parquet, glTF or USD, on one machine or many.
+    /// Bakes the clips of many files at a frame rate, as NumPy arrays, Parquet, glTF, USD, BVH or VRM animations, on
+    /// one machine or many.
     #[command(after_long_help = bake::EXAMPLES)]
     Bake(bake::Args),
-    /// Retargets clips of a glTF, FBX or BVH file to the skeleton of another one, and writes it with them as a .glb file.
+    /// Retargets clips of a glTF, FBX or BVH file to the skeleton of another one, and writes it with them as a .glb
+    /// file, or a clip as a .bvh file or a VRM animation.
     Retarget(retarget::Args),
-    /// Compares an engine with the f64 reference, over every clip of glTF and BVH files, over Cocos clips, or over a
-    /// crowd file.
+    /// Puts the clips of many files with one skeleton into the glTF file of a character, as a .glb file.
+    #[command(after_long_help = merge::HELP)]
+    Merge(merge::Args),
+    /// Compares an engine with the f64 reference, over every clip of glTF, FBX and BVH files, over Cocos clips, or over
+    /// a crowd file.
     Verify(verify::Args),
     /// Draws a crowd of a glTF, FBX or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a
     /// contact sheet.
@@ -146,12 +158,14 @@ fn definition() -> clap::Command {
 /// Runs a command.
 fn run(cli: Cli) -> Result<Outcome, Error> {
     signals::install();
+    output::set_strict(cli.strict);
     match cli.command {
         Command::Demo(args) => demo::run(&args),
         Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),
         Command::Eval(args) => eval::run(&args).map(|()| Outcome::Passed),
         Command::Bake(args) => bake::run(&args),
         Command::Retarget(args) => retarget::run(&args).map(|()| Outcome::Passed),
+        Command::Merge(args) => merge::run(&args).map(|()| Outcome::Passed),
         Command::Verify(args) => verify::run(&args),
         Command::Render(args) => render::run(&args).map(|()| Outcome::Passed),
         #[cfg(feature = "view")]

@@ -1,14 +1,44 @@
 //! Output: results to files or stdout, notes to stderr.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use posse::Error;
 
 use crate::draft::Draft;
 use crate::write_error::with_remedy;
+
+/// True with `--strict`, which is an option of all commands.
+static STRICT: AtomicBool = AtomicBool::new(false);
+
+/// Sets whether warnings about files are errors.
+pub fn set_strict(strict: bool) {
+    STRICT.store(strict, Ordering::Relaxed);
+}
+
+/// Returns true if warnings about files are errors: with `--strict`.
+pub fn is_strict() -> bool {
+    STRICT.load(Ordering::Relaxed)
+}
+
+/// Passes the lines of warnings about a file to a function. With `--strict`, fails for the first of them.
+pub fn warn_of_file(
+    file: &Path,
+    warnings: impl IntoIterator<Item = impl Display>,
+    report: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
+    for warning in warnings {
+        if is_strict() {
+            return Err(Error::Usage(format!("{}: {warning} (--strict)", file.display())));
+        }
+        report(&format!("warning: {}: {warning}", file.display()));
+    }
+    Ok(())
+}
 
 /// Prints a line to stderr.
 pub fn note(text: &str) {

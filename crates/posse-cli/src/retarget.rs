@@ -1,27 +1,36 @@
-//! `posse retarget`: clips of a file on the skeleton of another one, as a glTF file.
+//! `posse retarget`: clips of a file on the skeleton of another one, as a glTF file, a BVH file or a VRM animation.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use posse::export::gltf::Document;
+use posse::export::bvh::{ClipFile, Options, RotationOrder};
+use posse::export::gltf::{Document, VrmAnimation};
 use posse::{ClipId, Error, NamedAlignment, NamedClipReport, NamedLoss, NamedPair, NamedReport, NamedResampling};
 
-use crate::arguments::BvhArgs;
-use crate::output::{self, Output, check_folder, note};
+use crate::arguments::{BvhArgs, parse_positive};
+use crate::output::{self, Output, check_folder, note, warn_of_file};
 use crate::retarget_picture::PictureArgs;
 use crate::retargeting::{MapArgs, Retargeted};
-use crate::source::{Rig, Source, find_clip};
+use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
 
 /// The length of the sides of the triangles of the built-in figure, in metres.
 const BODY_SIDE: f64 = 0.025;
 
+/// The kind of an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutputKind {
+    Glb,
+    Bvh,
+    Vrma,
+}
+
 /// The arguments of `posse retarget`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf, .vrm, .vrma or .bvh file with clips.
+    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file with clips, or an .npz file of SMPL or AMASS.
     file: PathBuf,
-    /// A .glb, .gltf, .vrm or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
     #[arg(long, value_name = "TARGET")]
     onto: PathBuf,
     /// A clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Can be given several times. Default: all clips.
@@ -31,40 +40,58 @@ pub struct Args {
     bvh: BvhArgs,
     #[command(flatten)]
     map: MapArgs,
-    /// Keeps the animations of TARGET, before the new ones. By default, they are replaced.
+    #[command(flatten)]
+    skeleton: SkeletonArgs,
+    /// Keeps the animations of TARGET, before the new ones. By default, they are replaced. For .glb files.
     #[arg(long, requires = "output")]
     keep: bool,
+    /// Frames per second of a .bvh or .vrma file. Default: the rate of the file or of the keys of the clip, otherwise
+    /// 30.
+    #[arg(long, value_name = "F", requires = "output", value_parser = parse_positive)]
+    fps: Option<f64>,
+    /// The order of the rotations of a .bvh file, the first one outermost: XYZ, XZY, YXZ, YZX, ZXY or ZYX. Default:
+    /// ZXY, that of Biovision's files.
+    #[arg(long, value_name = "ORDER", requires = "output")]
+    bvh_order: Option<RotationOrder>,
     #[command(flatten)]
     picture: PictureArgs,
     /// Prints the report as JSON.
     #[arg(long)]
     json: bool,
-    /// The output file, .glb: the nodes, skins, meshes and materials of TARGET with the new clips.
-    #[arg(short, long, value_name = "OUT.glb", required_unless_present = "picture")]
+    /// The output file. A .glb has the nodes, skins, meshes and materials of TARGET with the new clips. A .bvh and a
+    /// .vrma, a VRM animation, have one clip on the skeleton of TARGET.
+    #[arg(short, long, value_name = "OUT", required_unless_present = "picture")]
     output: Option<PathBuf>,
 }
 
 /// Runs `posse retarget`.
 pub fn run(args: &Args) -> Result<(), Error> {
-    if let Some(output) = &args.output {
-        if !output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("glb")) {
-            let file = output.display();
-            return Err(Error::Usage(format!("{file}: the name of the output must end with .glb")));
-        }
-        check_folder(output)?;
-    }
+    let kind = args.output.as_deref().map(|output| args.kind(output)).transpose()?;
     args.picture.check()?;
-    let source = Source::load_nodes(&args.file, args.bvh.of_source())?;
+    let rest = args.skeleton.read(args.bvh)?;
+    let options = ReadOptions { bvh: args.bvh.of_source(), rest: rest.as_ref().map(Rig::skeleton) };
+    let source = Source::load_nodes(&args.file, options)?;
     let clips = selected_clips(&source, &args.clip)?;
     if clips.is_empty() {
         return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));
+    }
+    if matches!(kind, Some(OutputKind::Bvh | OutputKind::Vrma)) && clips.len() > 1 {
+        return Err(Error::Usage(format!(
+            "{} has {} clips, and a .bvh or .vrma file holds one; select it with --clip, or write a file per clip with posse \
+             bake --rig --retarget --format bvh: {}",
+            args.file.display(),
+            clips.len(),
+            source.library.clip_selector(&clips).list()
+        )));
     }
     let picture = args.picture.open(clips.len())?;
     let rig = Rig::read(&args.onto, args.bvh)?;
     let mut retargeted = Retargeted::new(source, &args.file, &rig, &clips, &args.map, args.bvh)?;
     let drawn = picture.as_ref().map(|picture| picture.draw(&mut retargeted, &args.file, &rig)).transpose()?;
-    if let Some(output) = &args.output {
-        args.write(&retargeted, &rig, output)?;
+    if let (Some(output), Some(kind)) = (&args.output, kind) {
+        let mut file = Output::create(Some(output))?;
+        args.write(&retargeted, &rig, kind, &mut file)?;
+        file.finish()?;
     }
     if let (Some(picture), Some(drawn)) = (&picture, &drawn) {
         picture.write(drawn)?;
@@ -80,8 +107,55 @@ pub fn run(args: &Args) -> Result<(), Error> {
 }
 
 impl Args {
-    /// Writes the file of the target with the clips.
-    fn write(&self, retargeted: &Retargeted, rig: &Rig, output: &Path) -> Result<(), Error> {
+    /// The kind of the output, by its name.
+    fn kind(&self, output: &Path) -> Result<OutputKind, Error> {
+        let extension = output.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let refusal = |reason: &str| Err(Error::Usage(format!("{}: {reason}", output.display())));
+        let kind = match extension.as_str() {
+            "glb" => OutputKind::Glb,
+            "bvh" => OutputKind::Bvh,
+            "vrma" => OutputKind::Vrma,
+            _ => return refusal("the name of the output must end with .glb, .bvh or .vrma"),
+        };
+        if self.keep && kind != OutputKind::Glb {
+            return refusal("--keep is for .glb files; this one holds one clip");
+        }
+        if self.fps.is_some() && kind == OutputKind::Glb {
+            return refusal("--fps is for .bvh and .vrma files; a .glb file has the keys of the clips");
+        }
+        if self.bvh_order.is_some() && kind != OutputKind::Bvh {
+            return refusal("--bvh-order is for .bvh files");
+        }
+        check_folder(output)?;
+        Ok(kind)
+    }
+
+    /// Writes the file of the clips.
+    fn write(&self, retargeted: &Retargeted, rig: &Rig, kind: OutputKind, file: &mut Output) -> Result<(), Error> {
+        let Retargeted { source, retargeting, .. } = retargeted;
+        let library = &source.library;
+        let print = |notes: Vec<String>| notes.iter().for_each(|text| note(&format!("note: {text}")));
+        let glb = match (kind, retargeting.clips.first()) {
+            (OutputKind::Bvh, Some(clip)) => {
+                let fps = self.fps.unwrap_or_else(|| source.fps(clip.clip));
+                let options = Options { order: self.bvh_order.unwrap_or_default(), joints: None };
+                let mut bvh = ClipFile::new(library, clip.clip, fps, &options)?;
+                print(bvh.notes());
+                return file.write(|out| bvh.write(out));
+            }
+            (OutputKind::Vrma, Some(clip)) => {
+                let fps = self.fps.unwrap_or_else(|| source.fps(clip.clip));
+                let (document, notes) = VrmAnimation::document(library, clip.clip, fps)?;
+                print(notes);
+                document.to_glb()?
+            }
+            _ => self.document(retargeted, rig)?.to_glb()?,
+        };
+        file.write(|out| out.write_all(&glb))
+    }
+
+    /// The file of the target with the clips.
+    fn document(&self, retargeted: &Retargeted, rig: &Rig) -> Result<Document, Error> {
         let Retargeted { source, retargeting, .. } = retargeted;
         let library = &source.library;
         let mut document = match &rig.bytes {
@@ -92,29 +166,24 @@ impl Args {
         if rig.is_demo() {
             document.add_body(&posse_render::demo::body(library.skeleton(source.skeleton), BODY_SIDE)?);
         }
-        for warning in document.warnings() {
-            note(&format!("warning: {}: {warning}", self.onto.display()));
-        }
+        warn_of_file(&self.onto, document.warnings(), &mut note)?;
         if !self.keep {
             document.remove_animations();
         }
         for clip in &retargeting.clips {
             document.add_clip(library, clip.clip)?.iter().for_each(|text| note(&format!("note: {text}")));
         }
-        let glb = document.to_glb()?;
-        let mut file = Output::create(Some(output))?;
-        file.write(|out| out.write_all(&glb))?;
-        file.finish()
+        Ok(document)
     }
 }
 
-/// The clips that the options name, each once; all clips without options.
+/// The clips that the options name, each once; all clips that can be used without options.
 fn selected_clips(source: &Source, names: &[String]) -> Result<Vec<ClipId>, Error> {
     let mut clips = Vec::new();
     for name in names {
         clips.extend(find_clip(source, Some(name))?.filter(|clip| !clips.contains(clip)));
     }
-    Ok(if names.is_empty() { source.clips.clone() } else { clips })
+    Ok(if names.is_empty() { source.usable_clips() } else { clips })
 }
 
 /// Prints a report as text.
@@ -133,12 +202,12 @@ fn print(report: &NamedReport, out: &mut impl Write) -> io::Result<()> {
     }
     match report.facing {
         Some(degrees) => {
-            writeln!(out, "up in the source is {}; its front is turned by {degrees:.1} degrees", report.source_up)?
+            writeln!(out, "up in the source is {}; its front is rotated by {degrees:.1} degrees", report.source_up)?
         }
-        None => writeln!(out, "up in the source is {}; its front is not turned", report.source_up)?,
+        None => writeln!(out, "up in the source is {}; its front is not rotated", report.source_up)?,
     }
-    for NamedAlignment { source, target, degrees } in &report.aligned {
-        writeln!(out, "  {source} turned by {degrees:.1} degrees to point as {target}")?;
+    for NamedAlignment { source, target, degrees, reason } in &report.aligned {
+        writeln!(out, "  {source} rotated by {degrees:.1} degrees {}", reason.describe(target))?;
     }
     for (side, names) in [("source", &report.source_without_partner), ("target", &report.target_without_partner)] {
         if !names.is_empty() {
@@ -167,7 +236,11 @@ fn print_clip(clip: &NamedClipReport, out: &mut impl Write) -> io::Result<()> {
         ground.map(|ground| format!("; ground at {ground:.4} of the source")).unwrap_or_default()
     )?;
     for NamedResampling { track, keys, error } in resampled {
-        let unit = if track.starts_with("rotation") { "rad" } else { "of the rig's size" };
+        let unit = match track.split(' ').next() {
+            Some("rotation") => "rad",
+            Some("weights") => "of a weight",
+            _ => "of the rig's size",
+        };
         writeln!(out, "  {track}: resampled at {keys} keys, off by up to {error:.2e} {unit}")?;
     }
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

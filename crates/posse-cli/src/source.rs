@@ -1,4 +1,4 @@
-//! The files that the commands read: glTF files, BVH files, Cocos clips and crowd files.
+//! The files that the commands read: glTF, FBX and BVH files, npz files of SMPL, Cocos clips and crowd files.
 
 use std::collections::HashSet;
 use std::io;
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
-use posse::import::{FileFormat, bvh, cocos, fbx, gltf, recognize};
+use posse::import::{FileFormat, bvh, cocos, fbx, gltf, recognize, smpl};
 use posse::{
     BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
     TargetPath, UnboundClip, Warning, demo,
 };
 
 use crate::arguments::{BvhArgs, check_limit};
-use crate::output::{file_name, note};
+use crate::output::{file_name, note, warn_of_file};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
 pub const MAX_CLIP_JOINTS: u64 = 1 << 24;
@@ -32,8 +32,8 @@ pub struct Source {
     pub skeleton: SkeletonId,
     /// The clips, in the order of the file.
     pub clips: Vec<ClipId>,
-    /// Seconds from frame to frame, if the clips are those of a BVH file, or of an FBX file without even keys.
-    pub frame_time: Option<f64>,
+    /// The frame rate that a BVH file or a file of SMPL states, or an FBX file without even keys.
+    pub own_fps: Option<f64>,
     /// The skins, in the order of the glTF file.
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
@@ -42,11 +42,11 @@ pub struct Source {
     pub named: Option<NamedClip>,
     /// The name of the file of `--rig`, without its folder.
     pub rig: Option<String>,
-    /// The clips none of whose tracks finds a node in the rig.
+    /// The clips that cannot be used: none of their tracks can be read, or finds a node in the rig.
     pub unbound_clips: Vec<ClipId>,
     /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
-    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of a BVH file,
+    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of another file,
     /// or for a Cocos clip without `--rig`.
     pub asset: Option<gltf::Asset>,
 }
@@ -54,6 +54,41 @@ pub struct Source {
 /// The frame rate of a BVH file; `None` without a usable frame time.
 pub fn bvh_fps(frame_time: f64) -> Option<f64> {
     Some(1.0 / frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())
+}
+
+/// How the files of a command are read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadOptions<'a> {
+    /// The options of BVH files.
+    pub bvh: BvhArgs,
+    /// The skeleton whose rest positions the joints of files of SMPL have; `None` for an adult.
+    pub rest: Option<&'a Skeleton>,
+}
+
+impl From<BvhArgs> for ReadOptions<'_> {
+    fn from(bvh: BvhArgs) -> Self {
+        Self { bvh, rest: None }
+    }
+}
+
+/// The option `--skeleton`.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct SkeletonArgs {
+    /// Where the joints of an npz file of SMPL rest: a model file of SMPL (.npz with J, or with J_regressor and
+    /// v_template), or a .glb, .gltf, .fbx or .bvh file with joints of these names that stand with the arms to the
+    /// sides. Default: the proportions of an adult, with a warning.
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
+}
+
+impl SkeletonArgs {
+    /// Reads the file, and prints its warnings to stderr.
+    pub fn read(&self, bvh: BvhArgs) -> Result<Option<Rig>, Error> {
+        let Some(path) = &self.skeleton else { return Ok(None) };
+        let mut rig = Rig::read(path, bvh)?;
+        warn_of_file(path, std::mem::take(&mut rig.warnings), &mut note)?;
+        Ok(Some(rig))
+    }
 }
 
 /// A clip with named targets, and the binding of its tracks.
@@ -67,18 +102,17 @@ pub struct NamedClip {
 impl Source {
     /// The frame rate of a clip: that of its file or of its keys, otherwise 30 per second.
     pub fn fps(&self, clip: ClipId) -> f64 {
-        let of_file = self.frame_time.and_then(bvh_fps);
-        of_file.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
+        self.own_fps.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
     }
 
     /// Reads a file, and prints its warnings to stderr.
     ///
-    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF
-    /// or BVH file are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
-    pub fn load(file: &Path, rig: Option<&Path>, bvh: BvhArgs) -> Result<Self, Error> {
-        let bytes = read(file)?;
-        let rig = rig.map(|rig| Rig::read(rig, bvh)).transpose()?;
-        Self::from_slice(file, &bytes, rig.as_ref(), bvh, &mut note)
+    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of other
+    /// files are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
+    pub fn load<'a>(file: &Path, rig: Option<&Path>, options: impl Into<ReadOptions<'a>>) -> Result<Self, Error> {
+        let (bytes, options) = (read(file)?, options.into());
+        let rig = rig.map(|rig| Rig::read(rig, options.bvh)).transpose()?;
+        Self::from_slice(file, &bytes, rig.as_ref(), options, &mut note)
     }
 
     /// The same as [`load`](Self::load) for a file and a rig that have been read. Passes each warning to `report`.
@@ -86,14 +120,14 @@ impl Source {
         file: &Path,
         bytes: &[u8],
         rig: Option<&Rig>,
-        bvh: BvhArgs,
+        options: ReadOptions,
         report: &mut Report,
     ) -> Result<Self, Error> {
         let format = recognize(file, bytes)?;
         if format == FileFormat::CocosClip {
             return Self::import_cocos(file, bytes, rig, report);
         }
-        let source = Self::import_nodes(format, file, bytes, bvh, report)?;
+        let source = Self::import_nodes(format, file, bytes, options, report)?;
         match rig {
             None => Ok(source),
             Some(rig) => source.share_with_rig(file, rig, report),
@@ -101,38 +135,45 @@ impl Source {
     }
 
     /// Reads a file with joints, and prints its warnings to stderr. Fails for a Cocos clip.
-    pub fn load_nodes(file: &Path, bvh: BvhArgs) -> Result<Self, Error> {
-        Self::nodes_from_slice(file, &read(file)?, bvh, &mut note)
+    pub fn load_nodes<'a>(file: &Path, options: impl Into<ReadOptions<'a>>) -> Result<Self, Error> {
+        Self::nodes_from_slice(file, &read(file)?, options, &mut note)
     }
 
     /// A file with joints in memory. Fails for a Cocos clip.
-    pub fn nodes_from_slice(file: &Path, bytes: &[u8], bvh: BvhArgs, report: &mut Report) -> Result<Self, Error> {
-        Self::import_nodes(recognize(file, bytes)?, file, bytes, bvh, report)
+    pub fn nodes_from_slice<'a>(
+        file: &Path,
+        bytes: &[u8],
+        options: impl Into<ReadOptions<'a>>,
+        report: &mut Report,
+    ) -> Result<Self, Error> {
+        Self::import_nodes(recognize(file, bytes)?, file, bytes, options.into(), report)
     }
 
     fn import_nodes(
         format: FileFormat,
         file: &Path,
         bytes: &[u8],
-        bvh: BvhArgs,
+        options: ReadOptions,
         report: &mut Report,
     ) -> Result<Self, Error> {
         let mut library = Library::new();
-        let nodes = Nodes::import(format, &mut library, file, bytes, &bvh.options())?;
-        let Nodes { skeleton, skins, joints, clips, frame_time, asset, warnings } = nodes;
-        let source = Self::new(library, skeleton);
-        let mut source = Self { file: file_name(file), clips, frame_time, skins, joints, asset, ..source };
-        source.warn(file, warnings, report);
+        let nodes = Nodes::import(format, &mut library, file, bytes, options)?;
+        let Nodes { skeleton, skins, joints, clips, own_fps, asset, warnings } = nodes;
+        let unbound_clips = asset.as_ref().map_or_else(Vec::new, |asset| asset.left_out_clips.clone());
+        let source = Self { unbound_clips, ..Self::new(library, skeleton) };
+        let mut source = Self { file: file_name(file), clips, own_fps, skins, joints, asset, ..source };
+        source.warn(file, warnings, report)?;
         Ok(source)
     }
 
-    /// Shares the clips of a glTF, BVH or FBX file with the skeleton of another.
+    /// Shares the clips of a file with the skeleton of another.
     fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut Report) -> Result<Self, Error> {
         let nodes = rig.add_to(&mut self.library)?;
-        self.warn(&rig.path, &rig.warnings, report);
+        self.warn(&rig.path, &rig.warnings, report)?;
         let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
         check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
         let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
+        self.unbound_clips.clear();
         for clip in &self.clips {
             let sharing = self.library.share_clip(*clip, nodes.skeleton)?;
             if sharing.tracks.iter().all(Option::is_none) {
@@ -145,7 +186,7 @@ impl Source {
         }
         let mut listed = HashSet::new();
         faults.retain(|fault| listed.insert(fault.clone()));
-        self.warn(file, faults, report);
+        self.warn(file, faults, report)?;
         if clips.is_empty() {
             let (file, rig) = (file.display(), rig.path.display());
             return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
@@ -168,7 +209,7 @@ impl Source {
             library,
             skeleton,
             clips: Vec::new(),
-            frame_time: None,
+            own_fps: None,
             skins: Vec::new(),
             joints: Vec::new(),
             named: None,
@@ -185,13 +226,13 @@ impl Source {
             None => Self::without_joints()?,
             Some(rig) => Self::of_rig(rig, report)?,
         };
-        source.warn(file, warnings, report);
+        source.warn(file, warnings, report)?;
         let in_file =
             |error: Error| Error::Import { file: file.to_path_buf(), path: "clip".into(), reason: error.to_string() };
         let binding = source.library.bind(source.skeleton, &clip, PropertyTracks::All).map_err(in_file)?;
         // Without a rig, no track finds a node.
         let is_expected = |kind: &FaultKind| rig.is_none() && matches!(kind, FaultKind::NoNode { .. });
-        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report);
+        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report)?;
         source.file = file_name(file);
         source.clips = vec![binding.clip];
         source.named = Some(NamedClip { clip, tracks: binding.tracks });
@@ -204,7 +245,7 @@ impl Source {
         let mut library = Library::new();
         let Nodes { skeleton, skins, joints, asset, .. } = rig.add_to(&mut library)?;
         let mut source = Self { skins, joints, asset, ..Self::new(library, skeleton) };
-        source.warn(&rig.path, &rig.warnings, report);
+        source.warn(&rig.path, &rig.warnings, report)?;
         Ok(source)
     }
 
@@ -215,18 +256,34 @@ impl Source {
         Ok(Self::new(library, skeleton))
     }
 
-    /// Stores warnings, and reports them.
-    pub fn warn(&mut self, file: &Path, warnings: impl IntoIterator<Item = impl ToString>, report: &mut Report) {
-        for warning in warnings {
-            let warning = warning.to_string();
-            report(&format!("warning: {}: {warning}", file.display()));
-            self.warnings.push(warning);
-        }
+    /// Stores warnings, and reports them. With `--strict`, fails for the first.
+    pub fn warn(
+        &mut self,
+        file: &Path,
+        warnings: impl IntoIterator<Item = impl ToString>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let first = self.warnings.len();
+        self.warnings.extend(warnings.into_iter().map(|warning| warning.to_string()));
+        warn_of_file(file, &self.warnings[first..], report)
     }
 
     /// Returns true if the skeleton has nodes: always, except for a Cocos clip without a rig.
     pub fn has_nodes(&self) -> bool {
         self.named.is_none() || self.rig.is_some()
+    }
+
+    /// The clips that can be used, in the order of the file.
+    pub fn usable_clips(&self) -> Vec<ClipId> {
+        self.clips.iter().copied().filter(|clip| !self.unbound_clips.contains(clip)).collect()
+    }
+
+    /// The reason that a clip cannot be used.
+    pub fn unusable(&self) -> String {
+        match &self.rig {
+            Some(rig) => format!("no track finds a node of its name in {rig}; give a rig with the same joint names"),
+            None => "none of its tracks can be read; a warning names the reason".into(),
+        }
     }
 
     /// Removes the outputs that the skeleton does not have.
@@ -235,16 +292,16 @@ impl Source {
     }
 }
 
-/// The parts of a library that a glTF, BVH or FBX file becomes.
+/// The parts of a library that a file with joints becomes.
 pub struct Nodes {
     pub skeleton: SkeletonId,
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
     clips: Vec<ClipId>,
-    /// Seconds from frame to frame of a BVH file, and of an FBX file without even keys.
-    frame_time: Option<f64>,
-    /// `None` for a BVH or FBX file.
+    /// The frame rate that the file states; `None` for a glTF file, and for an FBX file with even keys.
+    own_fps: Option<f64>,
+    /// `None` for files that are not glTF.
     pub asset: Option<gltf::Asset>,
     pub warnings: Vec<Warning>,
 }
@@ -256,16 +313,21 @@ impl Nodes {
         library: &mut Library,
         file: &Path,
         bytes: &[u8],
-        options: &LoadOptions,
+        options: ReadOptions,
     ) -> Result<Self, Error> {
         match format {
             FileFormat::Gltf => Self::import_gltf(library, file, bytes),
-            FileFormat::Bvh => Self::import_bvh(library, file, bytes, options),
+            FileFormat::Bvh => Self::import_bvh(library, file, bytes, &options.bvh.options()),
             FileFormat::Fbx => Self::import_fbx(library, file, bytes),
+            FileFormat::Smpl => {
+                let asset = smpl::from_slice(library, file, bytes, options.rest)?;
+                let smpl::Asset { skeleton, clip, fps, warnings, .. } = asset;
+                Ok(Self::of_joints(library, skeleton, Vec::from_iter(clip), clip.map(|_| fps), warnings))
+            }
             FileFormat::CocosClip => {
                 let file = file.display();
                 Err(Error::Usage(format!(
-                    "{file} is a Cocos clip, which has no nodes; a glTF, FBX or BVH file is needed"
+                    "{file} is a Cocos clip, which has no nodes; a glTF, FBX, BVH or npz file is needed"
                 )))
             }
             FileFormat::Crowd => {
@@ -281,9 +343,19 @@ impl Nodes {
     fn import_bvh(library: &mut Library, file: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
         let asset = bvh::from_slice_with(library, file, bytes, options).map_err(with_bvh_options)?;
         let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = asset;
+        Ok(Self::of_joints(library, skeleton, vec![clip], bvh_fps(frame_time), warnings))
+    }
+
+    /// The parts of a file of joints without skins.
+    fn of_joints(
+        library: &Library,
+        skeleton: SkeletonId,
+        clips: Vec<ClipId>,
+        own_fps: Option<f64>,
+        warnings: Vec<Warning>,
+    ) -> Self {
         let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-        let (skins, clips, frame_time) = (Vec::new(), vec![clip], Some(frame_time));
-        Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings })
+        Self { skeleton, skins: Vec::new(), joints, clips, own_fps, asset: None, warnings }
     }
 
     fn import_fbx(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
@@ -291,16 +363,15 @@ impl Nodes {
         let fbx::Asset { skeleton, skins, clips, frame_rate, warnings, .. } = asset;
         // The rate of keys counts before that of the file, which need not be set.
         let are_even = clips.iter().any(|&clip| native_fps(library.clip(clip)).is_some());
-        let frame_time = frame_rate.filter(|_| !are_even).map(|rate| 1.0 / rate);
-        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings })
+        let own_fps = frame_rate.filter(|_| !are_even);
+        Ok(Self { skins, ..Self::of_joints(library, skeleton, clips, own_fps, warnings) })
     }
 
     fn import_gltf(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
-        Ok(Self { skeleton, skins, joints, clips, frame_time: None, asset: Some(asset), warnings })
+        Ok(Self { skeleton, skins, joints, clips, own_fps: None, asset: Some(asset), warnings })
     }
 }
 
@@ -315,7 +386,7 @@ pub fn with_bvh_options(error: Error) -> Error {
     }
 }
 
-/// A rig: the skeleton and the skins of a glTF, BVH or FBX file, or of the built-in human. It is read once, and added to the
+/// A rig: the skeleton and the skins of a file with joints, or of the built-in human. It is read once, and added to the
 /// library of each file whose clips it gets.
 pub struct Rig {
     /// The path as it was given; `demo` for the built-in human.
@@ -340,7 +411,7 @@ impl Rig {
         let mut library = Library::new();
         let format = recognize(path, &bytes)?;
         let Nodes { skeleton, skins, joints, asset, warnings, .. } =
-            Nodes::import(format, &mut library, path, &bytes, &bvh.options())?;
+            Nodes::import(format, &mut library, path, &bytes, bvh.into())?;
         Ok(Self {
             path: path.to_path_buf(),
             bytes: Some(bytes),
@@ -375,6 +446,11 @@ impl Rig {
         self.bytes.is_none()
     }
 
+    /// Returns true for a glTF file.
+    pub fn is_gltf(&self) -> bool {
+        self.asset.is_some()
+    }
+
     /// The name without its folder.
     pub fn name(&self) -> String {
         file_name(&self.path)
@@ -398,14 +474,22 @@ impl Rig {
             ..asset.clone()
         });
         let joints = self.joints.clone();
-        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), frame_time: None, asset, warnings: Vec::new() })
+        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), own_fps: None, asset, warnings: Vec::new() })
     }
 }
 
-/// The clip that a text selects. Without a text, the only clip, or `None` if there are no clips.
+/// The clip that a text selects. Without a text, the only clip that can be used, or `None` if there is none. Fails for a
+/// clip that cannot be used.
 pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
-    match (wanted, source.clips.as_slice()) {
-        (Some(wanted), clips) => source.library.select_clip(clips, wanted).map(Some),
+    let usable = source.usable_clips();
+    match (wanted, usable.as_slice()) {
+        (Some(wanted), _) => {
+            let clip = source.library.select_clip(&source.clips, wanted)?;
+            match usable.contains(&clip) {
+                true => Ok(Some(clip)),
+                false => Err(Error::Usage(format!("clip {wanted}: {}", source.unusable()))),
+            }
+        }
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(*only)),
         (None, clips) => {
@@ -418,15 +502,11 @@ pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>
 /// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
 pub fn load_crowd_file(library: &mut Library, path: &Path) -> Result<CrowdFile, Error> {
     let file = crowd::load(library, path)?;
-    for warning in &file.warnings {
-        note(&format!("warning: {}: {warning}", path.display()));
-    }
+    warn_of_file(path, &file.warnings, &mut note)?;
     for (index, named) in file.files.iter().enumerate() {
         // A glTF file that is named twice is read once.
         if file.files[..index].iter().all(|other| other.name != named.name) {
-            for warning in &named.asset.warnings {
-                note(&format!("warning: {}: {warning}", named.asset.file.display()));
-            }
+            warn_of_file(&named.asset.file, &named.asset.warnings, &mut note)?;
         }
     }
     Ok(file)

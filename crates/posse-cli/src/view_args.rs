@@ -64,7 +64,7 @@ impl ViewArgs {
     /// The drawing of bones: hidden if there are meshes, over the meshes with `--skeleton`, solid if there are no
     /// meshes.
     pub fn bones(&self, drawn: &DrawnCrowd) -> Bones {
-        let meshes = drawn.figures.iter().any(|figure| !figure.parts.is_empty());
+        let meshes = drawn.figures.iter().any(|figure| !figure.meshes.is_empty());
         match (meshes, self.skeleton) {
             (false, _) => Bones::Solid,
             (true, true) => Bones::Over,

@@ -226,7 +226,8 @@ fn a_played_clip_reports_its_phase() {
     );
     assert_eq!(
         play(&["--wrap", "normal", "--speed", "-1", "--times", "0,0.25,1,2"]),
-        [(0.0, -1, 0.0, false), (0.75, -1, 0.25, false), (0.0, -1, 1.0, true), (0.0, -1, 1.0, true)]
+        [(1.0, -1, 0.0, false), (0.75, -1, 0.25, false), (0.0, -1, 1.0, true), (0.0, -1, 1.0, true)],
+        "a play backwards begins at the end"
     );
     assert_eq!(
         play(&["--wrap=reverse", "--speed=0.5", "--times=0,1,9"])[..2],
@@ -242,9 +243,9 @@ fn a_range_plays_alone_and_keeps_clip_time() {
     let folder = Folder::new();
     folder.write("long.json", &json!({ "duration": 3, "wrapMode": 2, "curveDatas": {} }));
     let play = |arguments: &[&str]| folder.play("long.json", &[arguments, &["--range", "1,2.5"]].concat());
-    // Figures of Cocos Creator, from which the modes come.
+    // Figures of Cocos Creator, from which the modes come. Its time begins at the start of the range, 1 s.
     assert_eq!(
-        play(&["--wrap", "normal", "--repeat-count", "2.5", "--times", "0.25,1,2.125,2.5,3.25,4.75"]),
+        play(&["--wrap", "normal", "--repeat-count", "2.5", "--times", "-0.75,0,1.125,1.5,2.25,3.75"]),
         [
             (1.75, 1, 0.5, false),
             (1.0, 1, 0.0, false),
@@ -254,7 +255,9 @@ fn a_range_plays_alone_and_keeps_clip_time() {
             (1.75, 1, 2.5, true)
         ]
     );
-    assert!(!play(&["--wrap", "default", "--times", "4.75"])[0].3, "the mode of the clip is a loop");
+    assert!(!play(&["--wrap", "default", "--times", "3.75"])[0].3, "the mode of the clip is a loop");
+    let backwards = play(&["--wrap", "normal", "--speed", "-1", "--times", "0,0.5,9"]);
+    assert_eq!(backwards, [(2.5, -1, 0.0, false), (2.0, -1, 1.0 / 3.0, false), (1.0, -1, 1.0, true)]);
     assert_eq!(folder.play("long.json", &["--wrap", "loop", "--range", "-1,9", "--times", "4"])[0].0, 1.0);
 }
 

@@ -9,6 +9,8 @@ mod support;
 
 /// `posse adapters`, and the choice of an adapter by options and environment variables.
 mod adapters;
+/// glTF files as people have them: what is left out, `--strict`, ranges, and the ends of baked clips.
+mod as_found;
 /// `posse bake`, run as from a shell.
 mod bake_command;
 /// `posse bench --report`: the page has the JSON of the run, and requests no other file.
@@ -25,6 +27,9 @@ mod compress_command_line;
 mod crowd_commands;
 /// Crowd files through the `posse` command: hand-worked cases, and faults with their paths.
 mod crowd_file;
+/// Parts of glTF files for pictures.
+#[path = "../../posse-render/tests/cube.rs"]
+mod cube;
 /// `posse eval --fps`: the frames of a clip.
 mod eval_frames;
 /// `posse eval --format npz`: the bits of the arrays, and the option `--threads`.
@@ -43,6 +48,8 @@ mod interrupted;
 mod likeness;
 /// `posse demo` and `posse bench`, on every engine.
 mod measuring;
+/// `posse merge`: clips of many files in one.
+mod merge_command;
 /// Contacts of feet, measures of clips and held feet.
 mod motion_quality;
 /// Outputs that cannot be written, odd names, several writers, and inputs that change while they are read.
@@ -66,6 +73,8 @@ mod sharing_command_line;
 /// Commands on a machine whose stacks are small.
 #[cfg(target_os = "linux")]
 mod small_stack;
+/// The commands with files of SMPL.
+mod smpl_command_line;
 /// `posse view` on a virtual display: pictures, keys, and errors.
 #[cfg(all(feature = "view", target_os = "linux"))]
 mod view;

@@ -1,6 +1,6 @@
 //! The files of `posse bake`, format by format: their contents for other readers. Here are the tests of all formats.
 
-/// glTF and USD files: scenes that other readers animate.
+/// glTF, USD and BVH files: what other readers animate.
 mod animation;
 /// npz files: arrays that NumPy reads.
 mod npz;
@@ -25,6 +25,7 @@ const FORMATS: &[&str] = &[
     "npz --layout mjlab",
     "glb",
     "usda",
+    "bvh --bvh-order XYZ",
     #[cfg(feature = "parquet")]
     "parquet",
 ];

@@ -190,14 +190,14 @@ fn measures_do_not_change_arrays() {
     }
 }
 
-/// On legs of other proportions, planted feet slide; held ones slide less than half as much.
+/// On legs of other proportions, planted feet slide; held ones slide less than a tenth as far.
 #[test]
-fn foot_lock_halves_the_slide() {
+fn foot_lock_removes_the_slide() {
     let folder = Folder::new();
     folder.passed("bake walk.bvh -o locked --rig rig.bvh --retarget --foot-lock --arrays pos,contact");
     let quality = &manifest(&folder.path("locked"))[0]["clips"][0]["quality"];
     // The skate also has low feet that take off and land, which slide in the walk without a fault, too.
-    for (measure, most) in [("skate", 0.9), ("slide_speed", 0.5), ("longest_slide", 0.5)] {
+    for (measure, most) in [("skate", 0.7), ("slide_speed", 0.1), ("longest_slide", 0.1)] {
         let of = |feet: &Value| feet[measure].as_f64().unwrap();
         let (before, after) = (of(&quality["before_foot_lock"]), of(&quality["feet"]));
         assert!(before > 0.01 && after < most * before, "{measure}: {before}, then {after}");

@@ -8,6 +8,8 @@ use std::process::{Command, Output};
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::cube::{animate_pointer, cube_primitive};
+use crate::support::gltf_builder::GltfBuilder;
 use crate::support::skip;
 
 fn posse(folder: &TempDir, arguments: &[&str]) -> Output {
@@ -255,5 +257,182 @@ fn a_file_without_meshes_and_bones_is_drawn_with_a_warning() {
         let message = message_of(file);
         let warning = "warning: there is nothing to draw but the ground: the file has neither a mesh nor a bone";
         assert_eq!(message.contains(warning), warned, "{file}: {message}");
+    }
+}
+
+/// The width and the pixels of a picture, with an alpha of 255 if it has none.
+fn pixels(file: &Path) -> (usize, Vec<[u8; 4]>) {
+    let mut reader = decoder(file);
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut bytes).unwrap();
+    bytes.truncate(frame.buffer_size());
+    let pixels = match frame.color_type {
+        png::ColorType::Rgba => bytes.as_chunks::<4>().0.to_vec(),
+        _ => bytes.as_chunks::<3>().0.iter().map(|&[red, green, blue]| [red, green, blue, 255]).collect(),
+    };
+    (frame.width as usize, pixels)
+}
+
+/// Draws a file of 240 x 180 pixels at a time, and returns its width and its pixels.
+fn drawn(folder: &TempDir, file: &str, time: &str, options: &[&str]) -> (usize, Vec<[u8; 4]>) {
+    let arguments = [&[file, "--time", time, "--size", "240x180", "-o", "drawn.png"], options].concat();
+    let output = posse(folder, &arguments);
+    assert_eq!(output.status.code(), Some(0), "{file}: {}", text(&output));
+    pixels(&folder.path().join("drawn.png"))
+}
+
+/// The columns with opaque pixels, as the first and last of each group of neighbours, in a picture without a
+/// background.
+fn opaque_columns(folder: &TempDir, file: &str, time: &str) -> Vec<[usize; 2]> {
+    let (width, pixels) = drawn(folder, file, time, &["--camera", "0,0,6,0,0,0", "--background", "none"]);
+    let is_opaque = |&column: &usize| pixels.chunks(width).any(|row| row[column][3] == 255);
+    let mut groups: Vec<[usize; 2]> = Vec::new();
+    for column in (0..width).filter(is_opaque) {
+        match groups.last_mut() {
+            Some([_, last]) if *last + 1 == column => *last = column,
+            _ => groups.push([column, column]),
+        }
+    }
+    groups
+}
+
+/// Writes a file, and copies the file of the same kind that people sent, if it is there. Returns their names.
+fn cases(folder: &TempDir, made: &GltfBuilder, case: &str) -> Vec<String> {
+    fs::write(folder.path().join("made.glb"), made.glb()).unwrap();
+    let sent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/gltf").join(case);
+    if !sent.exists() {
+        skip::report_skipped(&format!("a picture of a collected file: ../shared/cases/gltf/{case} is missing"));
+        return vec!["made.glb".into()];
+    }
+    fs::write(folder.path().join("sent.glb"), fs::read(sent).unwrap()).unwrap();
+    vec!["made.glb".into(), "sent.glb".into()]
+}
+
+/// A file with a mesh, a cube of these half sides with material 0.
+fn cube(half: f32) -> GltfBuilder {
+    let mut file = GltfBuilder::new();
+    let mut primitive = cube_primitive(&mut file, half);
+    primitive["material"] = json!(0);
+    file.json["materials"] = json!([{ "pbrMetallicRoughness": { "metallicFactor": 0 } }]);
+    file.push("meshes", json!({ "primitives": [primitive] }));
+    file
+}
+
+#[test]
+fn hidden_nodes_are_not_drawn_and_nodes_that_a_clip_shows_are() {
+    let folder = TempDir::new().unwrap();
+    let mut file = cube(0.5);
+    file.push("nodes", json!({ "mesh": 0, "translation": [-1, 0, 0] }));
+    let hidden = json!({ "KHR_node_visibility": { "visible": false } });
+    file.push("nodes", json!({ "mesh": 0, "translation": [1, 0, 0], "extensions": hidden }));
+    let (times, values) = (file.floats("SCALAR", &[0.0, 1.0]), file.accessor("SCALAR", 5121, false, 2, &[0, 1]));
+    let pointer = json!({ "pointer": "/nodes/0/extensions/KHR_node_visibility/visible" });
+    let target = json!({ "path": "pointer", "extensions": { "KHR_animation_pointer": pointer } });
+    file.animate(target, times, values, "STEP");
+    for name in cases(&folder, &file, "visibility/render.glb") {
+        assert_eq!(opaque_columns(&folder, &name, "0"), Vec::<[usize; 2]>::new(), "{name}");
+        assert_eq!(opaque_columns(&folder, &name, "0.9"), Vec::<[usize; 2]>::new(), "{name}");
+        // The camera looks along -Z from 6 m. The front of the cube, from -1.5 to -0.5, is at a distance of 5.5 m; the
+        // middle of the picture is at x = 0, and half of its width (120 pixels) is 4/3 tan(0.3) of the distance.
+        let column = |x: f64, distance: f64| 120.0 + 120.0 * x / (distance * 4.0 / 3.0 * 0.3_f64.tan());
+        let [[first, last]] = opaque_columns(&folder, &name, "1")[..] else { panic!("{name}: not one cube") };
+        let expected = [column(-1.5, 5.5), column(-0.5, 6.5)];
+        assert!((first as f64 - expected[0]).abs() < 2.0 && (last as f64 - expected[1]).abs() < 2.0, "{first} {last}");
+    }
+}
+
+#[test]
+fn a_file_whose_meshes_are_all_hidden_is_an_empty_picture_with_a_warning() {
+    let folder = TempDir::new().unwrap();
+    let mut file = cube(0.5);
+    file.push("nodes", json!({ "mesh": 0, "extensions": { "KHR_node_visibility": { "visible": false } } }));
+    fs::write(folder.path().join("hidden.glb"), file.glb()).unwrap();
+    assert_eq!(opaque_columns(&folder, "hidden.glb", "0"), Vec::<[usize; 2]>::new());
+    let message = text(&posse(&folder, &["hidden.glb", "--size", "64x48", "-o", "a.png"]));
+    assert!(message.contains("warning: there is nothing to draw but the ground: all meshes are hidden"), "{message}");
+}
+
+#[test]
+fn a_material_has_the_colour_of_the_time_of_the_picture() {
+    let folder = TempDir::new().unwrap();
+    let mut file = cube(0.5);
+    let pointer = "/materials/0/pbrMetallicRoughness/baseColorFactor";
+    animate_pointer(&mut file, pointer, "VEC4", &[1.0, 0.0, 0.0, 1.0], &[0.0, 0.0, 1.0, 1.0]);
+    file.set("/materials/0/pbrMetallicRoughness/baseColorFactor", json!([1, 0, 0, 1]));
+    file.push("nodes", json!({ "mesh": 0 }));
+    for name in cases(&folder, &file, "pointer-material/c.glb") {
+        let count = |time: &str| {
+            let (_, pixels) = drawn(&folder, &name, time, &["--camera", "30,25,4,0,0,0", "--background", "#808080"]);
+            let is = |one: usize, other: usize| {
+                let strong = |pixel: &&[u8; 4]| u32::from(pixel[one]) > 60 + 2 * u32::from(pixel[other]);
+                pixels.iter().filter(strong).count()
+            };
+            [is(0, 2), is(2, 0)]
+        };
+        let ([red, blue], [later_red, later_blue]) = (count("0"), count("1"));
+        assert!(
+            red > 4000 && blue == 0 && later_red == 0 && later_blue > 4000,
+            "{red} {blue} {later_red} {later_blue}"
+        );
+    }
+}
+
+#[test]
+fn copies_of_a_mesh_are_drawn_side_by_side() {
+    let folder = TempDir::new().unwrap();
+    let mut file = cube(0.2);
+    let translations = file.floats("VEC3", &[-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    let attributes = json!({ "attributes": { "TRANSLATION": translations } });
+    file.push("nodes", json!({ "mesh": 0, "extensions": { "EXT_mesh_gpu_instancing": attributes } }));
+    file.json["extensionsRequired"] = json!(["EXT_mesh_gpu_instancing"]);
+    for name in cases(&folder, &file, "gpu-instancing/i.glb") {
+        let columns = opaque_columns(&folder, &name, "0");
+        let middles: Vec<f64> = columns.iter().map(|[first, last]| (first + last) as f64 / 2.0).collect();
+        // At the distance of their middles, 1 m is 120 / (6 x 4/3 tan(0.3)) = 48.5 pixels.
+        let expected = [71.0, 119.5, 168.0];
+        assert_eq!(middles.len(), 3, "{name}: {columns:?}");
+        assert!(middles.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 4.0), "{middles:?}");
+    }
+}
+
+#[test]
+fn a_mirrored_cube_is_drawn_like_the_plain_one() {
+    const CAMERA: &[&str] = &["--camera", "30,25,4,0,0,0"];
+    let folder = TempDir::new().unwrap();
+    // The mean grey of rows 60 to 120 and columns 80 to 160.
+    let grey = |(width, pixels): &(usize, Vec<[u8; 4]>)| {
+        let rows = pixels.chunks(*width).skip(60).take(60).flat_map(|row| &row[80..160]);
+        let sum: f64 = rows.map(|[red, green, blue, _]| f64::from(*red) + f64::from(*green) + f64::from(*blue)).sum();
+        sum / (3.0 * 60.0 * 80.0)
+    };
+    let file = |double_sided: bool, scale: [f32; 3], flips: bool| {
+        let mut file = cube(0.5);
+        file.set("/materials/0/doubleSided", json!(double_sided));
+        file.push("nodes", json!({ "mesh": 0, "scale": scale }));
+        let (times, to) = (file.floats("SCALAR", &[0.0, 1.0]), if flips { [-1.0, 1.0, 1.0] } else { scale });
+        let values = file.floats("VEC3", &[scale, to].concat());
+        file.animate(json!({ "node": 0, "path": "scale" }), times, values, "LINEAR");
+        file
+    };
+    let (plain, mirrored) = ([1.0; 3], [-1.0, 1.0, 1.0]);
+    let expected = {
+        fs::write(folder.path().join("plain.glb"), file(false, plain, false).glb()).unwrap();
+        drawn(&folder, "plain.glb", "0", CAMERA)
+    };
+    for (made, case, time) in [
+        (file(true, plain, false), "negative-scale/plain.glb", "0"),
+        (file(true, mirrored, false), "negative-scale/mirror-ds.glb", "0"),
+        (file(false, plain, true), "negative-scale/flip.glb", "1"),
+        (file(false, plain, true), "negative-scale/flip.glb", "0"),
+    ] {
+        for name in cases(&folder, &made, case) {
+            let found = drawn(&folder, &name, time, CAMERA);
+            // The figure that the row of the case has for the plain cube.
+            assert!((grey(&found) - 216.5).abs() < 1.0, "{name} of {case} at {time} s: {}", grey(&found));
+            let differing = found.1.iter().zip(&expected.1);
+            let differing =
+                differing.filter(|(one, other)| one.iter().zip(*other).any(|(one, other)| one.abs_diff(*other) > 8));
+            assert!(differing.count() < 40, "{name} of {case} at {time} s");
+        }
     }
 }

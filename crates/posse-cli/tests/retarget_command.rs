@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::rigs::{angle, model_pose};
+use crate::support::bvh_reader::read_bvh;
 use crate::support::gltf_builder::GltfBuilder;
 
 /// A figure of 95 cm that walks a metre, raises its left arm and turns its head.
@@ -175,6 +176,75 @@ fn the_file_that_is_written_plays_the_clip() {
 }
 
 #[test]
+fn a_bvh_file_has_the_places_of_the_glb_file() {
+    let folder = Folder::new();
+    folder.text(&["retarget", "walk.bvh", "--onto", "hero.glb", "-o", "out.glb"]);
+    folder.text(&["retarget", "walk.bvh", "--onto", "hero.glb", "-o", "out.bvh", "--bvh-order", "yxz"]);
+    let text = fs::read_to_string(folder.0.path().join("out.bvh")).unwrap();
+    let motion = read_bvh(&text);
+    // The frames are those of the source. The hat is not in the skin.
+    assert_eq!((motion.frame_time, motion.frames.len()), (0.5, 3));
+    assert!(text.contains("CHANNELS 3 Yrotation Xrotation Zrotation") && !text.contains("hat"), "{text}");
+    let (library, skeleton, clips) = folder.load("out.glb");
+    let (again, bvh, made) = folder.load("out.bvh");
+    let rest = model_pose(&library, skeleton, None);
+    for frame in 0..3 {
+        let pose = model_pose(&library, skeleton, Some((clips[0], 0.5 * frame as f64)));
+        let own = model_pose(&again, bvh, Some((made[0], 0.5 * frame as f64)));
+        for name in ["pelvis", "spine_01", "upperarm_l", "head", "foot_l"] {
+            let joint = library.skeleton(skeleton).find_joint(name).unwrap();
+            let (rotation, place) = pose[joint];
+            let found = motion.matrix(name, frame).unwrap();
+            assert!(found.w_axis.truncate().distance(place) < 1e-5, "{name} in frame {frame}: {found} and {place}");
+            // Rotations are relative to the rest pose: the arm hangs there by a rotation.
+            let relative = rotation * rest[joint].0.conjugate();
+            let joint = again.skeleton(bvh).find_joint(name).unwrap();
+            assert!(angle(own[joint].0, relative) < 3e-6, "{name} in frame {frame}");
+        }
+    }
+    let text = folder.text(&["retarget", "walk.bvh", "--onto", "hero.glb", "-o", "fast.bvh", "--fps", "10"]);
+    assert!(text.contains("clip walk"), "{text}");
+    assert_eq!(read_bvh(&fs::read_to_string(folder.0.path().join("fast.bvh")).unwrap()).frames.len(), 11);
+    // The hero lacks forearms and more.
+    for (options, saying) in [
+        (&["-o", "out.vrma"][..], "a VRM animation needs the bones of a human"),
+        (&["-o", "a.glb", "--fps", "10"], "--fps is for .bvh and .vrma files"),
+        (&["-o", "a.glb", "--bvh-order", "XYZ"], "--bvh-order is for .bvh files"),
+        (&["-o", "a.bvh", "--keep"], "--keep is for .glb files"),
+        (&["-o", "a.fbx"], "must end with .glb, .bvh or .vrma"),
+    ] {
+        folder.assert_refused(&[&["retarget", "walk.bvh", "--onto", "hero.glb"], options].concat(), saying);
+    }
+    fs::write(folder.0.path().join("two.glb"), poses(&[("one", 0.0), ("two", 1.0)])).unwrap();
+    let refused = ["retarget", "two.glb", "--onto", "hero.glb", "-o", "a.bvh"];
+    folder.assert_refused(&refused, "two.glb has 2 clips, and a .bvh or .vrma file holds one");
+}
+
+#[test]
+fn a_vrma_file_moves_the_figure_as_its_source() {
+    let folder = Folder::new();
+    let arguments = ["retarget", "walk.bvh", "--onto", "demo"];
+    for output in ["direct.glb", "walk.vrma"] {
+        folder.text(&[&arguments[..], &["-o", output]].concat());
+    }
+    let (library, skeleton, clips) = folder.load("walk.vrma");
+    assert_eq!(library.clip(clips[0]).name.as_deref(), Some("walk"));
+    folder.text(&["retarget", "walk.vrma", "--onto", "demo", "-o", "again.glb"]);
+    let (one, of_one, direct) = folder.load("direct.glb");
+    let (two, of_two, again) = folder.load("again.glb");
+    for frame in 0..3 {
+        let at = 0.5 * f64::from(frame);
+        let expected = model_pose(&one, of_one, Some((direct[0], at)));
+        let found = model_pose(&two, of_two, Some((again[0], at)));
+        for bone in library.skeleton(skeleton).human_bones() {
+            let name = library.skeleton(skeleton).joint_name(bone.joint);
+            let joint = one.skeleton(of_one).find_joint(&name).unwrap();
+            assert!(angle(found[joint].0, expected[joint].0) < 1e-4, "{name} in frame {frame}");
+        }
+    }
+}
+
+#[test]
 fn eval_answers_as_the_file_that_is_written() {
     let folder = Folder::new();
     for options in
@@ -304,7 +374,8 @@ fn a_vrm_animation_moves_a_figure_by_its_roles() {
     assert_eq!(report["joints"][1], json!({ "source": "x2", "target": "head", "by": "role" }));
     let clip = &report["clips"][0];
     assert_eq!(clip["exact"], json!(["translation of pelvis", "rotation of head"]));
-    assert_eq!(clip["dropped"], json!([{ "track": "translation of happy", "reason": "the joint has no partner" }]));
+    let reason = "the target has no expression of this name that moves morph weights";
+    assert_eq!(clip["dropped"], json!([{ "track": "translation of happy", "reason": reason }]));
 }
 
 /// A file with the node `pelvis`, which turns to another angle about z in each clip.

@@ -307,14 +307,14 @@ fn pictures_that_cannot_be_drawn_are_refused_before_anything_is_written() {
         let message = folder.refused(folder.command(&[&["source.bvh", "--onto", "target.bvh"], rest].concat()));
         assert!(message.contains(saying), "{rest:?}: {message}");
     };
-    refused(&[], "--output <OUT.glb>");
+    refused(&[], "--output <OUT>");
     refused(&["--picture", "a.jpg"], "a.jpg: the name of the picture must end with .png");
     refused(&["--picture", "a", "-o", "a.glb"], "a: the name of the picture must end with .png");
     refused(&["--picture", "no/a.png"], "no/a.png: there is no folder no");
     refused(&["--picture", "a.png", "--size", "47x600"], "6 x 2 figures do not fit 47 x 600 pixels");
     refused(&["--picture", "a.png", "--size", "600x15", "-o", "a.glb"], "6 x 2 figures do not fit 600 x 15 pixels");
     refused(&["--picture", "a.png", "--size", "9000x9000"], "pixels of a picture: 81000000 needed");
-    refused(&["--picture", "a.png", "--keep"], "--output <OUT.glb>");
+    refused(&["--picture", "a.png", "--keep"], "--output <OUT>");
     refused(&["-o", "a.glb", "--size", "600x400"], "--picture <OUT.png>");
     refused(&["-o", "a.glb", "--adapter", "0"], "--adapter is for the adapter that draws; add --picture");
     refused(&["--picture", "a.png", "--adapter", "no such adapter"], "--adapter: ");

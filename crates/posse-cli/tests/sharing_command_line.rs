@@ -140,7 +140,8 @@ fn clips_without_a_common_node_are_refused() {
         folder.assert_refused(&arguments, saying);
     };
     eval(&["rig.glb", "--clip", "blink"], "clip blink: no track finds a node of its name in rig.glb");
-    eval(&["rig.glb"], "select one with --clip");
+    // One of the two clips moves a node of the rig, and needs no --clip.
+    assert!(folder.run(&["eval", "dancer.glb", "--times", "0", "--rig", "rig.glb"]).status.success());
     eval(&["box.glb"], "dancer.glb: no track of any clip finds a node of its name in box.glb");
     eval(&["nowhere.glb"], "nowhere.glb");
     eval(&["clip.json"], "clip.json is a Cocos clip, which has no nodes");
@@ -164,4 +165,68 @@ fn small_files_that_expand_together_are_refused() {
     }
     folder
         .assert_refused(&["inspect", "dances.glb", "--rig", "crew.glb"], "clips x joints of the rig: 16810000 needed");
+}
+
+/// A face with these morph targets, and a clip `talk` that opens the jaw by 0.8 and smiles by 0.25 if it has both.
+fn face(names: &[&str]) -> GltfBuilder {
+    let mut face = GltfBuilder::new();
+    let targets = vec![json!({}); names.len()];
+    face.push("meshes", json!({ "primitives": [{ "targets": targets }], "extras": { "targetNames": names } }));
+    face.push("nodes", json!({ "name": "Face", "mesh": 0 }));
+    if names == ["jawOpen", "smile"] {
+        let input = face.floats("SCALAR", &[0.0, 1.0]);
+        let output = face.floats("SCALAR", &[0.0, 0.0, 0.75, 0.25]);
+        face.animate(json!({ "node": 0, "path": "weights" }), input, output, "LINEAR");
+    }
+    face
+}
+
+#[test]
+fn morph_weights_are_matched_listed_and_selected_by_name() {
+    let folder = Folder::new();
+    let files = [
+        ("src.glb", &["jawOpen", "smile"][..]),
+        ("swapped.glb", &["smile", "jawOpen"]),
+        ("more.glb", &["smile", "brow"]),
+    ];
+    for (name, names) in files {
+        fs::write(folder.0.path().join(name), face(names).glb()).unwrap();
+    }
+    for retarget in [&[][..], &["--retarget"]] {
+        let eval = |rig| [&["eval", "src.glb", "--rig", rig, "--times", "1", "--engine", "cpu"][..], retarget].concat();
+        let answer = folder.json(&eval("swapped.glb"));
+        let node = &answer["samples"][0]["nodes"][0];
+        assert_eq!(
+            (numbers(&node["weights"]), &node["weight_names"]),
+            (vec![0.25, 0.75], &json!(["smile", "jawOpen"]))
+        );
+        let more = folder.run(&eval("more.glb"));
+        let said = stderr(&more);
+        assert!(
+            said.contains("morph targets") && said.contains("jawOpen of the") && said.contains("brow of the"),
+            "{said}"
+        );
+        let answer: Value = serde_json::from_slice(&more.stdout).unwrap();
+        assert_eq!(numbers(&answer["samples"][0]["nodes"][0]["weights"]), [0.25, 0.0]);
+    }
+    let text = String::from_utf8(folder.run(&["inspect", "src.glb"]).stdout).unwrap();
+    assert!(text.contains("\n  morph targets of Face: jawOpen, smile\n"), "{text}");
+    let summary = folder.json(&["inspect", "src.glb", "--json"]);
+    assert_eq!(summary["skeletons"][0]["hierarchy"][0]["morph_targets"], json!(["jawOpen", "smile"]));
+    // One weight alone, with its name.
+    let bake = ["bake", "src.glb", "-o", "out", "--arrays", "weights", "--fps", "1", "--morphs"];
+    assert!(folder.run(&[&bake[..], &["smile"]].concat()).status.success());
+    let bytes = fs::read(folder.0.path().join("out/src.npz")).unwrap();
+    let holds = |wanted: &[u8]| bytes.windows(wanted.len()).any(|part| part == wanted);
+    let name: Vec<u8> = "Face.smile".chars().flat_map(|letter| u32::from(letter).to_le_bytes()).collect();
+    assert!(holds(&name) && holds(b"'shape': (2, 1)") && holds(&[0.0_f32, 0.25].map(f32::to_le_bytes).concat()));
+    let output = folder.run(&[&bake[..], &["frown"]].concat());
+    let said = stderr(&output);
+    assert!(
+        output.status.code() == Some(2)
+            && said.contains("no morph target \"frown\"; there are: Face.jawOpen, Face.smile"),
+        "{said}"
+    );
+    let none = ["bake", "src.glb", "-o", "out", "--morphs", "smile"];
+    folder.assert_refused(&none, "--morphs selects morph weights: add weights to --arrays");
 }

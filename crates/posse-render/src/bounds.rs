@@ -2,7 +2,7 @@
 
 use glam::{DAffine3, DVec3, Vec3};
 
-use crate::{Figure, Mover, Part, Vertex};
+use crate::{Figure, Mover, Part};
 use posse::Error;
 use posse::Evaluator;
 use posse::Reference;
@@ -73,7 +73,8 @@ impl Bounds {
 
 impl Figure {
     /// The positions of the vertices of a part in the space of the instance: morphed, then moved by the skin or by the
-    /// joint, as glTF 2.0 defines. Only every `step`th vertex is returned; a `step` of 0 counts as 1.
+    /// joint, as glTF 2.0 defines; copy after copy of the mesh. Hidden parts have positions, too. Only every `step`th
+    /// vertex is returned; a `step` of 0 counts as 1.
     ///
     /// # Panics
     /// If the part does not belong to the figure, or the figure to the skeleton; see [`Figure::check`].
@@ -91,13 +92,19 @@ impl Figure {
         let matrix = pose.model.get(part.joint).copied().unwrap_or(DAffine3::IDENTITY);
         let skin = match part.mover {
             Mover::Skin(skin) => pose.skins.get(skin).map(Vec::as_slice),
-            Mover::Joint => None,
+            Mover::Joint | Mover::Copies(_) => None,
         };
-        let moved = move |(index, vertex): (usize, &Vertex)| {
+        let copies = self.copies_of(part);
+        let moved = move |number: usize| {
+            let index = number % mesh.vertices.len();
+            let vertex = &mesh.vertices[index];
             let mut position = Vec3::from(vertex.position).as_dvec3();
             for (target, weight) in mesh.targets.iter().zip(weights) {
                 let delta = target.positions.get(index).copied().unwrap_or_default();
                 position += *weight * Vec3::from(delta).as_dvec3();
+            }
+            if let Some(copies) = copies {
+                position = copies[number / mesh.vertices.len()].transform_point3(position.as_vec3()).as_dvec3();
             }
             let Some(skin) = skin else { return matrix.transform_point3(position) };
             let influences = vertex.joints.as_flattened().iter().zip(vertex.weights.as_flattened());
@@ -107,7 +114,12 @@ impl Figure {
             };
             influences.map(share).sum()
         };
-        mesh.vertices.iter().enumerate().step_by(step.max(1)).map(moved)
+        (0..self.vertex_count(part)).step_by(step.max(1)).map(moved)
+    }
+
+    /// The number of vertices of a part, all copies together.
+    fn vertex_count(&self, part: &Part) -> usize {
+        self.meshes[part.mesh].vertices.len() * self.copies_of(part).map_or(1, <[_]>::len)
     }
 
     /// The bounding box of the figure over poses of its skeleton, in the space of an instance. A figure without parts
@@ -116,7 +128,7 @@ impl Figure {
         let mut bounds = Bounds::EMPTY;
         for pose in poses {
             for part in &self.parts {
-                let step = self.meshes[part.mesh].vertices.len().div_ceil(MOST_VERTICES);
+                let step = self.vertex_count(part).div_ceil(MOST_VERTICES);
                 self.positions(part, skeleton, pose, step).for_each(|position| bounds.add(position.as_vec3()));
             }
             if self.parts.is_empty() {

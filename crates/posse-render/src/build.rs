@@ -1,17 +1,27 @@
 //! Builds scenes: uploads figures, each mesh once, and lists the draws for the instances of each batch.
+//!
+//! Joints, copies and placements that mirror exchange the front and the back of a mesh, for each instance by itself and
+//! at any time of a clip. The fragment shader therefore decides which triangles are seen from outside. Figures of which
+//! no instance can ever be mirrored leave that to the device, which then rasterizes half of their triangles only.
 
-use glam::DAffine3;
+use std::collections::HashMap;
+
+use glam::Affine3A;
 use wgpu::BufferUsages as Usages;
 
 use crate::draw::group;
-use crate::pipelines::Sides;
 use crate::placement::pack_colour;
-use crate::record::{InstanceRecord, MaterialRecord, PartRecord, morph_deltas};
+use crate::record::{InstanceRecord, MaterialRecord, PartRecord, morph_deltas, rows};
 use crate::scene::{BonesDraw, Draw};
-use crate::{Figure, Material, Mesh, Mover, Part, Placement, PoseBuffers, Renderer, Scene, textures};
-use posse::Error;
+use crate::{
+    Alpha, Figure, Material, MaterialField, Mesh, Mover, Part, Placement, PoseBuffers, PropertyRole, Renderer, Scene,
+    textures,
+};
 use posse::low_level::device::{Scopes, check_device, filled_buffer, largest_binding};
-use posse::{Library, Skeleton, SkeletonId, SkinFormat};
+use posse::{
+    Curve, CurveEasing, Error, Extrapolation, Interpolation, Library, OutputLayout, Skeleton, SkeletonId, SkinFormat,
+    Target,
+};
 
 impl Scene {
     /// Uploads figures and prepares to draw instances. `placements` has one entry per instance of the crowd, in its
@@ -67,6 +77,10 @@ struct Builder<'a> {
 struct Uploaded {
     meshes: Vec<MeshBuffers>,
     materials: Vec<UploadedMaterial>,
+    /// The matrices of each list of copies.
+    copies: Vec<wgpu::Buffer>,
+    /// True if a joint or a skin of the skeleton can mirror.
+    may_mirror: bool,
 }
 
 struct MeshBuffers {
@@ -97,6 +111,7 @@ impl Builder<'_> {
                 )));
             }
             let mut records = Vec::with_capacity(poses.instances.len());
+            let mut is_mirrored = false;
             for &instance in poses.instances {
                 let placement = placements.get(instance).ok_or_else(|| {
                     Error::Usage(format!(
@@ -105,12 +120,15 @@ impl Builder<'_> {
                     ))
                 })?;
                 records.push(InstanceRecord::new(placement));
+                is_mirrored |= mirrors(&placement.transform);
             }
             let instances = self.storage_buffer("instances of a scene, in bytes", bytemuck::cast_slice(&records))?;
             let figure = figures.iter().zip(&uploaded).filter(|(figure, _)| figure.skeleton == poses.skeleton);
             for (figure, uploaded) in figure {
+                let sources = Sources::new(figure, self.library.skeleton(figure.skeleton), poses.layout);
+                let placed = Placed { instances: &instances, may_mirror: is_mirrored || uploaded.may_mirror };
                 for part in &figure.parts {
-                    self.add_draw(figure, uploaded, part, &poses, &instances)?;
+                    self.add_draw(figure, uploaded, part, &poses, &sources, placed)?;
                 }
             }
             if let Some(model) = poses.model {
@@ -144,9 +162,15 @@ impl Builder<'_> {
             let sampler = textures::sampler(&self.renderer.device, texture);
             UploadedMaterial { record, texture: view.clone(), sampler }
         };
+        let copies = |list: &Vec<Affine3A>| {
+            let matrices: Vec<[[f32; 4]; 3]> = list.iter().map(rows).collect();
+            self.storage_buffer("copies of a mesh, in bytes", bytemuck::cast_slice(&matrices))
+        };
         Ok(Uploaded {
             meshes: figure.meshes.iter().map(mesh).collect::<Result<_, Error>>()?,
             materials: figure.materials.iter().map(material).collect(),
+            copies: figure.copies.iter().map(copies).collect::<Result<_, Error>>()?,
+            may_mirror: may_mirror(self.library, figure.skeleton),
         })
     }
 
@@ -156,7 +180,8 @@ impl Builder<'_> {
         uploaded: &Uploaded,
         part: &Part,
         poses: &PoseBuffers,
-        instances: &wgpu::Buffer,
+        sources: &Sources,
+        placed: Placed,
     ) -> Result<(), Error> {
         let mesh = &figure.meshes[part.mesh];
         let skeleton = self.library.skeleton(poses.skeleton);
@@ -166,43 +191,53 @@ impl Builder<'_> {
                 let first = skin.map_or(0, |(id, _)| poses.layout.skin_start(self.library, id));
                 (poses.skin, poses.layout.skin, first / 4, mesh.influences())
             }
-            Mover::Joint => (poses.model, poses.layout.model, 3 * part.joint, 0),
+            Mover::Joint | Mover::Copies(_) => (poses.model, poses.layout.model, 3 * part.joint, 0),
         };
         let Some(matrices) = matrices else { return Ok(()) };
-        if mesh.indices.is_empty() {
+        let copies = figure.copies_of(part);
+        if mesh.indices.is_empty() || copies.is_some_and(<[_]>::is_empty) {
             return Ok(());
         }
         let before = &skeleton.joints()[..part.joint];
         let first_value: usize = before.iter().map(|joint| joint.weights.len()).sum();
         let weights = skeleton.joints()[part.joint].weights.len().min(mesh.targets.len());
+        let material = &figure.materials[part.material];
+        let of_material = sources.materials.get(&part.material).copied().unwrap_or_default();
+        let visibility = sources.visibility_of(skeleton, part.joint);
         let record = PartRecord {
             row_count: (numbers / 4) as u32,
             first_row: first_row as u32,
             influences,
             value_count: poses.layout.values as u32,
             first_value: first_value as u32,
-            target_count: if poses.layout.values == 0 { 0 } else { weights as u32 },
+            target_count: if written_weights(skeleton, poses.layout) == 0 { 0 } else { weights as u32 },
             vertex_count: mesh.vertices.len() as u32,
-            padding: 0,
+            copy_count: copies.map_or(0, <[_]>::len) as u32,
+            visibility_count: visibility.len() as u32,
+            cutoff: if matches!(material.alpha, Alpha::Mask(_)) { of_material.cutoff } else { 0 },
+            ..of_material
         };
         let values = poses.values.unwrap_or(&self.renderer.nothing);
+        let visibility = match visibility.as_slice() {
+            [] => self.renderer.nothing.clone(),
+            indices => self.storage_buffer("visibility of a part, in bytes", bytemuck::cast_slice(indices))?,
+        };
+        let copy_matrices = match part.mover {
+            Mover::Copies(list) => &uploaded.copies[list],
+            Mover::Joint | Mover::Skin(_) => &self.renderer.nothing,
+        };
         let MeshBuffers { vertices, indices, deltas } = &uploaded.meshes[part.mesh];
-        let material = &figure.materials[part.material];
-        let uploaded_material = &uploaded.materials[part.material];
-        let mirrored = part.mover == Mover::Joint && rest_matrices(skeleton)[part.joint].matrix3.determinant() < 0.0;
+        let may_mirror = placed.may_mirror || copies.is_some_and(|copies| copies.iter().any(mirrors));
+        let needed = poses.instances.len() as u64 * copies.map_or(1, <[_]>::len) as u64;
         let draw = Draw {
-            poses: self.renderer.poses_group([matrices, values, instances]),
-            part: self.part_group(record, deltas, uploaded_material),
+            poses: self.renderer.poses_group([matrices, values, placed.instances]),
+            part: self.part_group(record, [deltas, copy_matrices, &visibility], &uploaded.materials[part.material]),
             vertices: vertices.clone(),
             indices: indices.clone(),
             vertex_count: mesh.vertices.len() as u32,
             index_count: mesh.indices.len() as u32,
-            instance_count: poses.instances.len() as u32,
-            sides: match (material.double_sided, mirrored) {
-                (true, _) => Sides::Both,
-                (false, true) => Sides::Mirrored,
-                (false, false) => Sides::Front,
-            },
+            instance_count: count("copies of a mesh in a scene", needed)?,
+            culled: !material.double_sided && !may_mirror,
             alpha: material.alpha,
         };
         self.scene.draws.push(draw);
@@ -228,26 +263,31 @@ impl Builder<'_> {
         let plain = filled_buffer(self.renderer.gpu(), "material", &plain, Usages::UNIFORM);
         let sampler = textures::sampler(&self.renderer.device, None);
         let material = UploadedMaterial { record: plain, texture: self.renderer.white.clone(), sampler };
-        let part = self.part_group(record, &bones, &material);
-        let poses_group = self.renderer.poses_group([model, &self.renderer.nothing, instances]);
-        let needed = u64::from(per_instance) * poses.instances.len() as u64;
-        let count = u32::try_from(needed).map_err(|_| Error::Limit {
-            what: "bones of a scene".into(),
-            needed,
-            allowed: u32::MAX.into(),
-        })?;
+        let nothing = &self.renderer.nothing;
+        let part = self.part_group(record, [&bones, nothing, nothing], &material);
+        let poses_group = self.renderer.poses_group([model, nothing, instances]);
+        let count = count("bones of a scene", u64::from(per_instance) * poses.instances.len() as u64)?;
         self.scene.bones.push(BonesDraw { poses: poses_group, part, count });
         Ok(())
     }
 
-    fn part_group(&self, record: PartRecord, deltas: &wgpu::Buffer, material: &UploadedMaterial) -> wgpu::BindGroup {
+    /// The bind group of a part. `buffers` are those of its morph targets, copies and visibility.
+    fn part_group(
+        &self,
+        record: PartRecord,
+        buffers: [&wgpu::Buffer; 3],
+        material: &UploadedMaterial,
+    ) -> wgpu::BindGroup {
+        let [deltas, copies, visibility] = buffers.map(wgpu::Buffer::as_entire_binding);
         let record = filled_buffer(self.renderer.gpu(), "part", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let resources = [
             record.as_entire_binding(),
-            deltas.as_entire_binding(),
+            deltas,
             material.record.as_entire_binding(),
             wgpu::BindingResource::TextureView(&material.texture),
             wgpu::BindingResource::Sampler(&material.sampler),
+            copies,
+            visibility,
         ];
         group(&self.renderer.device, &self.renderer.layouts.part, &resources)
     }
@@ -290,12 +330,103 @@ fn bones(library: &Library, id: SkeletonId, colours: &[Option<[f32; 3]>]) -> Vec
     bones
 }
 
-/// The model matrices of the rest pose.
-fn rest_matrices(skeleton: &Skeleton) -> Vec<DAffine3> {
-    let mut rest: Vec<DAffine3> = Vec::with_capacity(skeleton.joints().len());
-    for joint in skeleton.joints() {
-        let local = joint.matrix.unwrap_or_else(|| joint.rest.to_affine());
-        rest.push(joint.parent.map_or(local, |parent| rest[parent] * local));
+/// The placed instances of a batch.
+#[derive(Clone, Copy)]
+struct Placed<'a> {
+    instances: &'a wgpu::Buffer,
+    /// True if a placement mirrors, or if a joint or a skin can.
+    may_mirror: bool,
+}
+
+/// The places of the numbers of the properties of a figure among the values of an instance.
+#[derive(Default)]
+struct Sources {
+    /// The index of the visibility of each joint that has one.
+    visibility: HashMap<usize, u32>,
+    /// The sources of each material that has some; the other fields are 0.
+    materials: HashMap<usize, PartRecord>,
+}
+
+impl Sources {
+    /// The sources of a figure. There are none if the properties are not written.
+    fn new(figure: &Figure, skeleton: &Skeleton, layout: &OutputLayout) -> Self {
+        let mut sources = Self::default();
+        let weights = written_weights(skeleton, layout);
+        if layout.values == weights {
+            return sources;
+        }
+        let names = skeleton.properties().iter().map(|property| property.name.as_str());
+        let ranges: HashMap<&str, _> = names.zip(skeleton.property_ranges()).collect();
+        for property in &figure.properties {
+            let Some(range) = ranges.get(property.name.as_str()) else { continue };
+            let source =
+                |number: usize| if number < range.len() { (1 + weights + range.start + number) as u32 } else { 0 };
+            let (material, field) = match property.role {
+                PropertyRole::Visible(joint) => {
+                    sources.visibility.insert(joint, (weights + range.start) as u32);
+                    continue;
+                }
+                PropertyRole::Material(material, field) => (material, field),
+            };
+            let record = sources.materials.entry(material).or_default();
+            record.has_sources = 1;
+            match field {
+                MaterialField::BaseColour => record.base_colour = [0, 1, 2, 3].map(source),
+                MaterialField::Emissive => record.emissive = [0, 1, 2].map(source),
+                MaterialField::EmissiveStrength => record.emissive_strength = source(0),
+                MaterialField::AlphaCutoff => record.cutoff = source(0),
+                MaterialField::TextureOffset => record.texture_offset = [0, 1].map(source),
+                MaterialField::TextureRotation => record.texture_rotation = source(0),
+                MaterialField::TextureScale => record.texture_scale = [0, 1].map(source),
+            }
+        }
+        sources
     }
-    rest
+
+    /// The indices of the numbers that show the parts of a joint: those of the joint and of the joints above it.
+    fn visibility_of(&self, skeleton: &Skeleton, joint: usize) -> Vec<u32> {
+        if self.visibility.is_empty() {
+            return Vec::new();
+        }
+        let joints = std::iter::once(joint).chain(skeleton.ancestors(joint));
+        joints.filter_map(|joint| self.visibility.get(&joint).copied()).collect()
+    }
+}
+
+/// The morph weights that are written per instance: all of a skeleton, or none.
+fn written_weights(skeleton: &Skeleton, layout: &OutputLayout) -> usize {
+    skeleton.weight_count().saturating_sub(layout.first_value)
+}
+
+/// A number of instances that a draw can have.
+fn count(what: &str, needed: u64) -> Result<u32, Error> {
+    u32::try_from(needed).map_err(|_| Error::Limit { what: what.into(), needed, allowed: u32::MAX.into() })
+}
+
+/// True if a transform mirrors.
+fn mirrors(transform: &Affine3A) -> bool {
+    transform.matrix3.determinant() < 0.0
+}
+
+/// True if a joint or a skin of a skeleton can mirror, in its rest pose or in a clip. Layers that mix positive scales
+/// are taken to give positive scales.
+fn may_mirror(library: &Library, id: SkeletonId) -> bool {
+    let mut joints = library.skeleton(id).joints().iter();
+    let mut inverse_binds = library.skins_of(id).flat_map(|(_, skin)| &skin.inverse_bind);
+    let tracks = library.clips().iter().filter(|clip| clip.skeleton == id).flat_map(|clip| &clip.tracks);
+    let mut scales = tracks.filter(|track| matches!(track.target, Target::Scale(_)));
+    joints.any(|joint| match &joint.matrix {
+        Some(matrix) => matrix.matrix3.determinant() < 0.0,
+        None => joint.rest.scale.min_element() < 0.0,
+    }) || inverse_binds.any(|matrix| matrix.matrix3.determinant() < 0.0)
+        || scales.any(|track| may_be_negative(&track.curve))
+}
+
+/// True if a curve can have a negative number: at a key, or beyond its keys by a spline, an easing or an extrapolation.
+fn may_be_negative(curve: &Curve) -> bool {
+    let stays_between_keys = matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear)
+        && *curve.easing() == CurveEasing::None
+        && !curve.extrapolation().contains(&Extrapolation::Linear);
+    let is_bounded = stays_between_keys || curve.is_constant();
+    !is_bounded || curve.values().iter().any(|&number| number < 0.0)
 }

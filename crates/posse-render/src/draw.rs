@@ -202,7 +202,7 @@ impl Renderer {
     /// Records the draws whose material blends, or those whose material does not.
     fn draw_figures(&self, pass: &mut wgpu::RenderPass, scene: &Scene, blend: bool) {
         for draw in scene.draws.iter().filter(|draw| (draw.alpha == Alpha::Blend) == blend) {
-            pass.set_pipeline(&self.pipelines.figures[usize::from(blend)][draw.sides as usize]);
+            pass.set_pipeline(&self.pipelines.figures[usize::from(blend)][usize::from(draw.culled)]);
             draw.record(pass);
         }
     }

@@ -1,7 +1,7 @@
 //! Figures: the meshes and materials of the instances of a skeleton.
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Affine2, Vec3};
+use glam::{Affine2, Affine3A, Mat2, Vec2, Vec3};
 use posse::{Error, Library, SkeletonId};
 
 use crate::Image;
@@ -42,6 +42,11 @@ pub struct Figure {
     pub materials: Vec<Material>,
     /// The images of textures.
     pub images: Vec<Image>,
+    /// Lists of copies of meshes, which [`Mover::Copies`] names: transforms from the space of the mesh to that of the
+    /// joint of the part.
+    pub copies: Vec<Vec<Affine3A>>,
+    /// The properties of the skeleton that change the look of the figure, each instance by its own numbers.
+    pub properties: Vec<FigureProperty>,
     /// Linear colours of the joints of the skeleton: each is that of a joint and of the bones that lead from it to its
     /// children. With `None`, neither the joint nor a bone that begins or ends at it is drawn. Joints beyond the end of
     /// the list have the usual colours of joints and bones.
@@ -51,14 +56,23 @@ pub struct Figure {
 impl Figure {
     /// A figure without parts; only its joints can be drawn.
     pub fn empty(skeleton: SkeletonId) -> Self {
-        let (meshes, parts, materials, images) = Default::default();
-        Self { skeleton, meshes, parts, materials, images, joint_colours: Vec::new() }
+        Self {
+            skeleton,
+            meshes: Vec::new(),
+            parts: Vec::new(),
+            materials: Vec::new(),
+            images: Vec::new(),
+            copies: Vec::new(),
+            properties: Vec::new(),
+            joint_colours: Vec::new(),
+        }
     }
 
-    /// Checks that every index in the parts names something that exists in the figure or in the library.
+    /// Checks that every index in the parts and in the properties names something that exists in the figure or in the
+    /// library.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the first part that has a wrong index.
+    /// [`Error::Usage`] with the first part or property that has a wrong index.
     pub fn check(&self, library: &Library) -> Result<(), Error> {
         let Some(skeleton) = library.skeletons().get(self.skeleton.index()) else {
             return Err(Error::Usage(format!("figure: the library has no skeleton {}", self.skeleton.index())));
@@ -80,16 +94,79 @@ impl Figure {
             if let Some(index) = mesh.indices.iter().find(|&&index| index as usize >= mesh.vertices.len()) {
                 return missing(format!("vertex {index}"));
             }
-            if let Mover::Skin(skin) = part.mover {
-                let Some(&joints) = skins.get(skin) else { return missing(format!("skin {skin}")) };
-                let mut named = mesh.vertices.iter().flat_map(|vertex| vertex.joints.as_flattened());
-                if let Some(joint) = named.find(|&&joint| usize::from(joint) >= joints.max(1)) {
-                    return missing(format!("joint {joint} of skin {skin}"));
+            match part.mover {
+                Mover::Skin(skin) => {
+                    let Some(&joints) = skins.get(skin) else { return missing(format!("skin {skin}")) };
+                    let mut named = mesh.vertices.iter().flat_map(|vertex| vertex.joints.as_flattened());
+                    if let Some(joint) = named.find(|&&joint| usize::from(joint) >= joints.max(1)) {
+                        return missing(format!("joint {joint} of skin {skin}"));
+                    }
                 }
+                Mover::Copies(list) if list >= self.copies.len() => return missing(format!("list of copies {list}")),
+                Mover::Copies(_) | Mover::Joint => {}
+            }
+        }
+        for FigureProperty { name, role } in &self.properties {
+            let (kind, index, count) = match *role {
+                PropertyRole::Visible(joint) => ("joint", joint, skeleton.joints().len()),
+                PropertyRole::Material(material, _) => ("material", material, self.materials.len()),
+            };
+            if index >= count {
+                return Err(Error::Usage(format!("figure, property {name}: there is no {kind} {index}")));
             }
         }
         Ok(())
     }
+
+    /// The copies of a part in the space of its joint; `None` if the part is the mesh itself.
+    ///
+    /// # Panics
+    /// If the part does not belong to the figure.
+    pub(super) fn copies_of(&self, part: &Part) -> Option<&[Affine3A]> {
+        match part.mover {
+            Mover::Copies(list) => Some(&self.copies[list]),
+            Mover::Skin(_) | Mover::Joint => None,
+        }
+    }
+}
+
+/// A property of a skeleton that changes the look of a figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FigureProperty {
+    /// The name of the property. If the skeleton has no property of this name, nothing changes.
+    pub name: String,
+    /// The use of its numbers. Numbers beyond those that the use needs are ignored; if there are fewer, the material
+    /// keeps its own numbers for the missing ones.
+    pub role: PropertyRole,
+}
+
+/// The use of a property. Of several properties with the same use, the last one counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PropertyRole {
+    /// The visibility of a joint: below 0.5, the parts of the joint and of all joints below it are hidden
+    /// (`KHR_node_visibility`).
+    Visible(usize),
+    /// The field of a material, by the index of the material in [`Figure::materials`].
+    Material(usize, MaterialField),
+}
+
+/// A field of a material that a property can replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaterialField {
+    /// [`Material::base_colour`]: four numbers.
+    BaseColour,
+    /// [`Material::emissive`]: three numbers.
+    Emissive,
+    /// [`Material::emissive_strength`]: one number.
+    EmissiveStrength,
+    /// The number of [`Alpha::Mask`]. It changes nothing with another use of alpha.
+    AlphaCutoff,
+    /// [`TextureTransform::offset`]: two numbers.
+    TextureOffset,
+    /// [`TextureTransform::rotation`]: one number.
+    TextureRotation,
+    /// [`TextureTransform::scale`]: two numbers.
+    TextureScale,
 }
 
 /// A mesh in a figure, with its material and its mover.
@@ -101,7 +178,8 @@ pub struct Part {
     pub material: usize,
     /// The skin or joint that moves the mesh.
     pub mover: Mover,
-    /// The joint that has the morph weights of the mesh. With [`Mover::Joint`], it also moves the mesh.
+    /// The joint that has the morph weights of the mesh, and whose visibility is that of the part. Without a skin, it
+    /// also moves the mesh.
     pub joint: usize,
 }
 
@@ -112,6 +190,9 @@ pub enum Mover {
     Skin(usize),
     /// The joint of the part, which moves all vertices.
     Joint,
+    /// The joint of the part, which moves several copies of the mesh: a list of [`Figure::copies`], by its index
+    /// (`EXT_mesh_gpu_instancing`).
+    Copies(usize),
 }
 
 /// A vertex, with the layout of the vertex buffer. Default: all zero, and [`WHITE`](Self::WHITE).
@@ -211,9 +292,12 @@ pub struct Material {
     pub texture: Option<Texture>,
     /// Emitted light: red, green and blue, linear.
     pub emissive: [f32; 3],
+    /// The factor of the emitted light (`KHR_materials_emissive_strength`).
+    pub emissive_strength: f32,
     /// The use of alpha.
     pub alpha: Alpha,
-    /// True if the back of the surface is drawn too.
+    /// True if the back of the surface is drawn too. Its normals are reversed. A joint that mirrors the mesh does not
+    /// exchange front and back.
     pub double_sided: bool,
     /// True if light does not change the colour (`KHR_materials_unlit`).
     pub unlit: bool,
@@ -227,6 +311,7 @@ impl Default for Material {
             base_colour: [1.0; 4],
             texture: None,
             emissive: [0.0; 3],
+            emissive_strength: 1.0,
             alpha: Alpha::Opaque,
             double_sided: false,
             unlit: false,
@@ -267,8 +352,36 @@ pub struct Texture {
     pub wrap: [Wrap; 2],
     /// True if magnified texels are shown as squares, without interpolation.
     pub nearest: bool,
-    /// The transform from the texture coordinates of vertices to those of the texture (`KHR_texture_transform`).
-    pub transform: Affine2,
+    /// The transform from the texture coordinates of vertices to those of the texture.
+    pub transform: TextureTransform,
+}
+
+/// A transform of texture coordinates: offset x rotation x scale, as `KHR_texture_transform` defines. Default: the
+/// identity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TextureTransform {
+    /// The offset, which comes last.
+    pub offset: Vec2,
+    /// The rotation in radians. It is counterclockwise in a picture of the texture coordinates, whose second axis leads
+    /// down.
+    pub rotation: f32,
+    /// The scale, which comes first.
+    pub scale: Vec2,
+}
+
+impl TextureTransform {
+    /// The transform as a matrix.
+    pub fn to_affine(self) -> Affine2 {
+        let (sin, cos) = self.rotation.sin_cos();
+        let rotation = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
+        Affine2 { matrix2: rotation * Mat2::from_diagonal(self.scale), translation: self.offset }
+    }
+}
+
+impl Default for TextureTransform {
+    fn default() -> Self {
+        Self { offset: Vec2::ZERO, rotation: 0.0, scale: Vec2::ONE }
+    }
 }
 
 /// The wrap mode of an axis of a texture: the texels outside coordinates 0 to 1.

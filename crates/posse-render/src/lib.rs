@@ -37,7 +37,10 @@ pub use self::{
     camera::Camera,
     canvas::{Canvas, Target},
     draw::Renderer,
-    figure::{Alpha, Figure, Material, Mesh, MorphTarget, Mover, Part, Texture, Vertex, VertexColours, Wrap},
+    figure::{
+        Alpha, Figure, FigureProperty, Material, MaterialField, Mesh, MorphTarget, Mover, Part, PropertyRole, Texture,
+        TextureTransform, Vertex, VertexColours, Wrap,
+    },
     image::Image,
     picture::Picture,
     placement::{Placement, sunflower, tint},

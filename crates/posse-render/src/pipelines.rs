@@ -34,17 +34,6 @@ fn sources() -> [(&'static str, String); 4] {
     ]
 }
 
-/// The sides of triangles that are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sides {
-    /// Counterclockwise sides.
-    Front,
-    /// Clockwise sides, for a mesh that its joint mirrors.
-    Mirrored,
-    /// Both sides.
-    Both,
-}
-
 /// The bind group layouts, in the order of the groups.
 #[derive(Debug)]
 pub(super) struct Layouts {
@@ -52,15 +41,16 @@ pub(super) struct Layouts {
     pub view: wgpu::BindGroupLayout,
     /// Group 1: matrices, values and instances.
     pub poses: wgpu::BindGroupLayout,
-    /// Group 2: a part, its morph targets, its material, texture and sampler.
+    /// Group 2: a part, its morph targets, its material, texture and sampler, its copies and its visibility.
     pub part: wgpu::BindGroupLayout,
 }
 
 /// The pipelines for a target.
 #[derive(Debug)]
 pub(super) struct Pipelines {
-    /// Without blending, then with blending; each by [`Sides`].
-    pub figures: [[wgpu::RenderPipeline; 3]; 2],
+    /// Without blending, then with blending. Of each, one that draws all triangles, so that the fragment shader decides
+    /// on their sides, then one that leaves out clockwise triangles, which costs less.
+    pub figures: [[wgpu::RenderPipeline; 2]; 2],
     /// Figures in the shadow map: opaque ones, then ones with transparent pixels.
     pub shadows: [wgpu::RenderPipeline; 2],
     pub bones: wgpu::RenderPipeline,
@@ -109,6 +99,8 @@ impl Layouts {
                 (Stages::VERTEX_FRAGMENT, uniform),
                 (Stages::FRAGMENT, texture(colours)),
                 (Stages::FRAGMENT, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
+                (Stages::VERTEX, storage),
+                (Stages::VERTEX, storage),
             ]),
         }
     }
@@ -138,22 +130,21 @@ impl Pipelines {
         let figure = module("figure", figure_source(""));
         let (bones, stage) = (module("bones", source(&[BONES])), module("stage", source(&[STAGE])));
         let (whole, view_only) = (layout(3), layout(1));
-        let picture = Pass { target: Some(target), blend: false };
-        let shadow = Pass { target: None, blend: false };
+        let picture = Pass { target: Some(target), blend: false, culled: false };
+        let shadow = Pass { target: None, ..picture };
         let figures = Stages { device, layout: &whole, module: &figure, vertex: "figure_vertex", meshes: true };
         let bones = Stages { device, layout: &whole, module: &bones, vertex: "bone_vertex", meshes: false };
         let ground = Stages { device, layout: &view_only, module: &stage, vertex: "ground_vertex", meshes: false };
         let sky = Stages { vertex: "sky_vertex", ..ground };
-        let sides = [Sides::Front, Sides::Mirrored, Sides::Both];
         let pipelines = Self {
             figures: [false, true].map(|blend| {
-                sides.map(|sides| figures.pipeline(Some("figure_fragment"), Pass { blend, ..picture }, sides))
+                [false, true].map(|culled| figures.pipeline(Some("figure_fragment"), Pass { blend, culled, ..picture }))
             }),
-            shadows: [None, Some("shadow_fragment")].map(|fragment| figures.pipeline(fragment, shadow, Sides::Both)),
-            bones: bones.pipeline(Some("bone_fragment"), picture, Sides::Both),
-            bone_shadows: bones.pipeline(None, shadow, Sides::Both),
-            ground: ground.pipeline(Some("ground_fragment"), Pass { blend: true, ..picture }, Sides::Both),
-            sky: sky.pipeline(Some("sky_fragment"), picture, Sides::Both),
+            shadows: [None, Some("shadow_fragment")].map(|fragment| figures.pipeline(fragment, shadow)),
+            bones: bones.pipeline(Some("bone_fragment"), picture),
+            bone_shadows: bones.pipeline(None, shadow),
+            ground: ground.pipeline(Some("ground_fragment"), Pass { blend: true, ..picture }),
+            sky: sky.pipeline(Some("sky_fragment"), picture),
         };
         scopes.pop().await?;
         Ok(pipelines)
@@ -165,6 +156,8 @@ impl Pipelines {
 struct Pass {
     target: Option<Target>,
     blend: bool,
+    /// True if clockwise triangles are left out.
+    culled: bool,
 }
 
 /// A shader module, its vertex stage, and its layout.
@@ -179,7 +172,7 @@ struct Stages<'a> {
 }
 
 impl Stages<'_> {
-    fn pipeline(&self, fragment: Option<&str>, pass: Pass, sides: Sides) -> wgpu::RenderPipeline {
+    fn pipeline(&self, fragment: Option<&str>, pass: Pass) -> wgpu::RenderPipeline {
         let blend = pass.blend.then_some(wgpu::BlendState::ALPHA_BLENDING);
         let write_mask = wgpu::ColorWrites::ALL;
         let colours: Vec<_> = pass
@@ -206,8 +199,8 @@ impl Stages<'_> {
                     buffers: if self.meshes { buffers } else { &[] },
                 },
                 primitive: wgpu::PrimitiveState {
-                    front_face: if sides == Sides::Mirrored { wgpu::FrontFace::Cw } else { wgpu::FrontFace::Ccw },
-                    cull_mode: (sides != Sides::Both).then_some(wgpu::Face::Back),
+                    front_face: wgpu::FrontFace::Ccw,
+                    cull_mode: pass.culled.then_some(wgpu::Face::Back),
                     ..Default::default()
                 },
                 depth_stencil: Some(wgpu::DepthStencilState {

@@ -1,9 +1,9 @@
 //! Records and constants that Rust shares with the shaders of this crate.
 
-use glam::{Mat4, Vec3};
+use glam::{Affine3A, Mat4, Vec3};
 
 use crate::placement::pack_colour;
-use crate::{Alpha, Material, Mesh, Placement, VertexColours};
+use crate::{Alpha, Material, Mesh, Placement, TextureTransform, VertexColours};
 use posse::low_level::record::{Shared, constants, record};
 
 /// The records and constants of this file, for WGSL.
@@ -102,17 +102,22 @@ record! {
 
 impl InstanceRecord {
     pub fn new(placement: &Placement) -> Self {
-        let matrix = placement.transform.matrix3;
-        let row = |axis: usize| {
-            [matrix.x_axis[axis], matrix.y_axis[axis], matrix.z_axis[axis], placement.transform.translation[axis]]
-        };
         let [a, b, c, d, e] = placement.dyes.map(pack_colour);
-        Self { world: [row(0), row(1), row(2)], dyes: [a, b, c, d, e, 0, 0, 0] }
+        Self { world: rows(&placement.transform), dyes: [a, b, c, d, e, 0, 0, 0] }
     }
+}
+
+/// The three rows of a matrix. The last number of each row is the translation.
+pub fn rows(transform: &Affine3A) -> [[f32; 4]; 3] {
+    let Affine3A { matrix3, translation } = transform;
+    [0, 1, 2].map(|axis| [matrix3.x_axis[axis], matrix3.y_axis[axis], matrix3.z_axis[axis], translation[axis]])
 }
 
 record! {
     /// A part of a figure. For the bones of a skeleton, only `row_count` and `vertex_count` are set. A uniform.
+    ///
+    /// A source is 1 plus the index of the number among the values of an instance that replaces a number of the
+    /// material; 0: the number of the material counts.
     PartRecord {
         /// Rows per instance in the matrices.
         row_count: u32,
@@ -128,8 +133,26 @@ record! {
         target_count: u32,
         /// Vertices of the mesh, or bones of the skeleton.
         vertex_count: u32,
-        /// Fills the record to a multiple of 16 bytes, which a uniform needs.
-        padding: u32,
+        /// Copies of the mesh per instance. 0: the mesh itself.
+        copy_count: u32,
+        /// The sources of the base colour.
+        base_colour: [u32; 4],
+        /// The sources of the emitted light.
+        emissive: [u32; 3],
+        /// The source of the factor of the emitted light.
+        emissive_strength: u32,
+        /// The sources of the scale of texture coordinates.
+        texture_scale: [u32; 2],
+        /// The sources of their offset.
+        texture_offset: [u32; 2],
+        /// The source of their rotation, an angle in radians.
+        texture_rotation: u32,
+        /// The source of the alpha below which pixels are discarded.
+        cutoff: u32,
+        /// 1 if there is a source, else 0.
+        has_sources: u32,
+        /// Numbers that show or hide the part.
+        visibility_count: u32,
     }
 }
 
@@ -140,40 +163,52 @@ record! {
         base_colour: [f32; 4],
         /// The emitted light.
         emissive: [f32; 3],
+        /// The factor of the emitted light.
+        emissive_strength: f32,
+        /// The scale of texture coordinates, which comes first.
+        texture_scale: [f32; 2],
+        /// The offset of texture coordinates, which comes last.
+        texture_offset: [f32; 2],
+        /// The cosine and the sine of the rotation of texture coordinates.
+        texture_direction: [f32; 2],
         /// Pixels with a smaller alpha are discarded.
         cutoff: f32,
-        /// The two columns of the matrix from the texture coordinates of vertices to those of the texture.
-        texture_matrix: [f32; 4],
-        /// The offset that is added after the matrix.
-        texture_offset: [f32; 2],
         /// 1 if light does not change the colour, else 0.
         unlit: u32,
+        /// 1 if the back of the surface is drawn too, else 0.
+        double_sided: u32,
         /// The use of the colours of vertices: `COLOURS_FACTORS`, `COLOURS_DYES` or `COLOURS_OVERLAY`.
         colours: u32,
+        /// Fills the record to a multiple of 16 bytes, which a uniform needs.
+        padding: [u32; 2],
     }
 }
 
 impl MaterialRecord {
     pub fn new(material: &Material) -> Self {
-        let transform = material.texture.map_or(glam::Affine2::IDENTITY, |texture| texture.transform);
-        let [a, b, c, d, x, y] = transform.to_cols_array();
+        let TextureTransform { offset, rotation, scale } =
+            material.texture.map_or_else(TextureTransform::default, |texture| texture.transform);
         Self {
             base_colour: material.base_colour,
             emissive: material.emissive,
+            emissive_strength: material.emissive_strength,
+            texture_scale: scale.to_array(),
+            texture_offset: offset.to_array(),
+            texture_direction: [rotation.cos(), rotation.sin()],
             // No alpha is below 0, so that opaque pixels stay. Blended pixels that are almost invisible are discarded.
             cutoff: match material.alpha {
                 Alpha::Opaque => -1.0,
                 Alpha::Mask(cutoff) => cutoff,
                 Alpha::Blend => 1.0 / 255.0,
             },
-            texture_matrix: [a, b, c, d],
-            texture_offset: [x, y],
             unlit: material.unlit.into(),
+            double_sided: material.double_sided.into(),
             colours: match material.vertex_colours {
                 VertexColours::Factors => COLOURS_FACTORS,
                 VertexColours::Dyes => COLOURS_DYES,
                 VertexColours::Overlay => COLOURS_OVERLAY,
             },
+            padding: [0; 2],
         }
     }
 }

@@ -5,7 +5,6 @@ use posse::low_level::device::{Scopes, check_device, filled_buffer};
 use posse::{DeviceAndQueue, Error, GpuBatch, OutputLayout, Outputs, Pose, Poses, SkeletonId};
 use wgpu::BufferUsages as Usages;
 
-use crate::pipelines::Sides;
 use crate::{Alpha, Figure, Mover};
 
 /// Poses of instances of one skeleton, in buffers that the vertex shader reads without a copy.
@@ -21,7 +20,8 @@ pub struct PoseBuffers<'a> {
     pub skin: Option<&'a wgpu::Buffer>,
     /// Model matrices, 48 bytes per joint.
     pub model: Option<&'a wgpu::Buffer>,
-    /// Morph weights. Properties may follow the weights of an instance.
+    /// Morph weights, then properties. Without properties, each instance has the visibility and the materials of its
+    /// figure.
     pub values: Option<&'a wgpu::Buffer>,
 }
 
@@ -43,9 +43,10 @@ pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
     let mut outputs = Outputs { model: bones, ..Outputs::NONE };
     for (figure, part) in figures.iter().flat_map(|figure| figure.parts.iter().map(move |part| (figure, part))) {
         outputs.skin |= matches!(part.mover, Mover::Skin(_));
-        outputs.model |= part.mover == Mover::Joint;
+        outputs.model |= !matches!(part.mover, Mover::Skin(_));
         outputs.weights |= !figure.meshes[part.mesh].targets.is_empty();
     }
+    outputs.properties = figures.iter().any(|figure| !figure.properties.is_empty());
     outputs
 }
 
@@ -97,7 +98,9 @@ pub(super) struct Draw {
     pub vertex_count: u32,
     pub index_count: u32,
     pub instance_count: u32,
-    pub sides: Sides,
+    /// True if the device may leave out clockwise triangles: the fragment shader has no back or mirrored triangle to
+    /// decide on.
+    pub culled: bool,
     pub alpha: Alpha,
 }
 

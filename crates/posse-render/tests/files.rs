@@ -19,7 +19,8 @@ fn bytes(file: &GltfBuilder) -> Vec<u8> {
     serde_json::to_vec(&document).unwrap()
 }
 
-fn read(file: &GltfBuilder) -> (Library, Figure, Vec<String>) {
+/// The library, the figure and the warnings of a file.
+pub fn read(file: &GltfBuilder) -> (Library, Figure, Vec<String>) {
     let bytes = bytes(file);
     let mut library = Library::new();
     let asset = gltf::from_slice(&mut library, Path::new("scene.gltf"), &bytes, None).unwrap();
@@ -48,7 +49,7 @@ pub fn two_skins() -> (Library, Figure) {
     // In the order of the skins, then parts that move with a node.
     figure.parts.sort_by_key(|part| match part.mover {
         Mover::Skin(skin) => skin,
-        Mover::Joint => usize::MAX,
+        Mover::Joint | Mover::Copies(_) => usize::MAX,
     });
     (library, figure)
 }
@@ -154,7 +155,7 @@ fn materials_match_the_file() {
     assert!(material.double_sided && material.unlit);
     let texture = material.texture.unwrap();
     assert_eq!((texture.wrap, texture.nearest), ([Wrap::Clamp, Wrap::Mirror], true));
-    assert_eq!(texture.transform.transform_point2(glam::Vec2::ONE), glam::Vec2::new(2.5, 4.25));
+    assert_eq!(texture.transform.to_affine().transform_point2(glam::Vec2::ONE), glam::Vec2::new(2.5, 4.25));
     assert_eq!(figure.images[texture.image].pixels, [255, 0, 0, 255, 0, 0, 255, 128]);
     // The mean of both pixels in linear light, weighted by alpha: two thirds red and one third blue. Alpha is the plain
     // mean.

@@ -13,7 +13,7 @@ use crate::support::skip;
 
 /// The largest distance between vertices of the shader and of the reference, as a fraction of the size of the figure;
 /// and the number of vertices.
-fn worst(shot: &Shot, reference: &Shot) -> (f64, usize) {
+pub fn worst(shot: &Shot, reference: &Shot) -> (f64, usize) {
     let outputs = Outputs { model: true, skin: true, weights: true, ..Outputs::NONE };
     let poses = Reference::new(&reference.library).evaluate(&reference.crowd, Ticks(0), outputs).unwrap().instances;
     let figure = &reference.figures[0];

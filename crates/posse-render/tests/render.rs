@@ -7,8 +7,12 @@
 #[allow(dead_code, reason = "each test binary needs a part of it")]
 mod support;
 
+/// What properties, copies and mirrored nodes of glTF files change in a picture.
+mod appearance;
 /// The colours of joints, and of vertices that overlay their material.
 mod colours;
+/// Parts of glTF files for pictures.
+mod cube;
 /// glTF files of figures, and faults in them.
 mod files;
 /// The likeness of two pictures.

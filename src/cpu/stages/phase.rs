@@ -125,7 +125,7 @@ fn settle(layer: &LayerRecord, passes: Passes) -> Passes {
 /// The position after a number of passes: the mapping of accumulated time in Cocos Creator.
 ///
 /// After a whole number of passes, the layer is at the end of the last pass, not at the start of the next one.
-/// Backwards, it is at the start.
+/// Backwards, it is at the start. Before any pass, it is at the start, and backwards at the end.
 fn mark_after(layer: &LayerRecord, mut passes: Passes, mut backwards: bool) -> Mark {
     let repeats = Passes { whole: u128::from(layer.repeat_count), fraction: join(layer.repeat_low, layer.repeat_high) };
     let mut at_end = passes.fraction == 0 && passes.whole > 0;
@@ -141,7 +141,7 @@ fn mark_after(layer: &LayerRecord, mut passes: Passes, mut backwards: bool) -> M
     let pass_index = passes.whole as i128 - i128::from(at_end);
     // Ping-pong has no jump except the one at the start. A count of 0 jumps to the end as soon as the layer moves.
     let mut laps = if layer.clock & CLOCK_PING_PONG != 0 { pass_index.min(0) } else { pass_index };
-    if backwards && position != 0 {
+    if backwards {
         position = length - position;
         laps = -1 - laps;
     }

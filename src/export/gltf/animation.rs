@@ -13,6 +13,11 @@ use crate::model::{ClipId, Library, SkeletonId, Target, no_such};
 use crate::retarget::moving_joints::TransformPart;
 
 impl Document {
+    /// The names of the animations, in their order; `None` for one without a name.
+    pub fn animation_names(&self) -> impl Iterator<Item = Option<&str>> {
+        items(&self.json, "animations").iter().map(|animation| animation.get("name").and_then(Value::as_str))
+    }
+
     /// Removes all animations, and their data where nothing else refers to them.
     pub fn remove_animations(&mut self) {
         let candidates = of_animations(&self.json);
@@ -207,6 +212,8 @@ pub struct FrameAnimation<'a> {
     pub frames: u64,
     /// The time of the last frame. That of the first is 0.
     pub last_time: f32,
+    /// True for a VRM animation: the skeleton is that of a [`VrmAnimation`](super::VrmAnimation).
+    pub is_vrm: bool,
 }
 
 impl FrameAnimation<'_> {
@@ -226,6 +233,9 @@ impl FrameAnimation<'_> {
     ) -> Result<Vec<u8>, Error> {
         let mut document = Document::of_nodes(library, skeleton, order);
         document.json["asset"]["extras"] = extras;
+        if self.is_vrm {
+            document.declare_human_bones(library.skeleton(skeleton).human_bones());
+        }
         let mut list = SamplerList::default();
         let mut offset = 0;
         let mut keys = |kind, width: u64| {

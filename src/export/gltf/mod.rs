@@ -3,11 +3,13 @@
 //! A [`Document`] is an existing file, or the nodes and skins of a skeleton. Clips are added to it. Everything else stays as it is, with
 //! its index: nodes, skins, meshes, materials, extensions, unknown keys. `animation` makes animations and finds the bytes that nothing
 //! needs any more; `sampler` makes their keys, also where glTF cannot hold a track, and tells what it cannot hold at all.
+//! `vrma` makes a VRM animation of a clip of a human.
 //!
 //! The document is JSON with a single buffer. Items that only the removed animations used leave places that new items
 //! take. All other items keep their indices, because unknown extensions may hold them.
 
 pub use self::body::{Body, BodyVertex};
+pub use self::vrma::VrmAnimation;
 
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,7 @@ use crate::retarget::resample::KeyBudget;
 pub(crate) mod animation;
 mod body;
 mod sampler;
+mod vrma;
 
 /// A glTF document with its data, to which clips are added.
 ///

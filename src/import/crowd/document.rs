@@ -117,6 +117,8 @@ pub(super) struct LayerEntry {
     pub sync: Option<usize>,
     #[serde(default, deserialize_with = "wrap_mode")]
     pub wrap: Option<WrapMode>,
+    #[serde(default, deserialize_with = "some")]
+    pub range: Option<[f64; 2]>,
     #[serde(default)]
     pub weight: NumberOr<DriverEntry>,
     #[serde(default)]

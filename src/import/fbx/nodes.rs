@@ -1,9 +1,10 @@
 //! Nodes become joints, with morph weights and skins.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use ufbx::{Matrix, Node, Scene, SkinDeformer};
+use ufbx::{BlendChannel, Matrix, Mesh, Node, Scene, SkinDeformer};
 
 use super::scene;
 use crate::import::memory_budget::MemoryBudget;
@@ -21,14 +22,16 @@ pub struct Nodes {
     /// The morph weights of each channel of blend shapes, by its element: joints and indices. Instances of a mesh share
     /// its channels.
     pub weights_of: HashMap<u32, Vec<(usize, usize)>>,
+    /// The names of the channels of each mesh, by its element.
+    morph_names_of: HashMap<u32, Arc<[String]>>,
 }
 
 impl Nodes {
     /// Orders the nodes depth first.
     pub fn read(scene: &Scene, budget: &mut MemoryBudget, warnings: &mut Vec<Warning>) -> Result<Self, Fault> {
         let count = scene.nodes.len();
-        let (joints, weights_of) = (Vec::with_capacity(count), HashMap::new());
-        let mut nodes = Self { joints, joint_of: vec![None; count], weights_of };
+        let (joints, joint_of) = (Vec::with_capacity(count), vec![None; count]);
+        let mut nodes = Self { joints, joint_of, weights_of: HashMap::new(), morph_names_of: HashMap::new() };
         let mut stack: Vec<(&Node, Option<usize>)> = Vec::new();
         stack.extend(scene.root_node.children.into_iter().map(|child| (child, None)));
         stack.reverse();
@@ -59,7 +62,7 @@ impl Nodes {
             *entry = Some(joint);
         }
         let mut weights = Vec::new();
-        for channel in node.mesh.iter().flat_map(|mesh| &mesh.blend_deformers).flat_map(|blend| &blend.channels) {
+        for channel in node.mesh.iter().flat_map(|mesh| channels(mesh)) {
             budget.charge(scene::label("blend shape", &channel.element.name), WEIGHT_BYTES)?;
             self.weights_of.entry(channel.element.element_id).or_default().push((joint, weights.len()));
             if channel.keyframes.len() > 1 {
@@ -69,13 +72,37 @@ impl Nodes {
             }
             weights.push(if is_usable(channel.weight) { channel.weight } else { 0.0 });
         }
+        let morph_names = match &node.mesh {
+            Some(mesh) => self.morph_names(mesh, budget)?,
+            None => Arc::default(),
+        };
         // A scale helper has the name of all of them.
         let name = match &node.parent {
             Some(above) if node.is_scale_helper => Some(format!("{}_scale", &*above.element.name)),
             _ => scene::name(&node.element.name),
         };
-        self.joints.push(Joint { name, parent, rest, weights, ..Joint::default() });
+        self.joints.push(Joint { name, parent, rest, weights, morph_names, ..Joint::default() });
         Ok(())
+    }
+
+    /// The names of the channels of a mesh; none if all of them are empty. The nodes that show a mesh share them.
+    fn morph_names(&mut self, mesh: &Mesh, budget: &mut MemoryBudget) -> Result<Arc<[String]>, Fault> {
+        let id = mesh.element.element_id;
+        if let Some(names) = self.morph_names_of.get(&id) {
+            return Ok(names.clone());
+        }
+        let mut names = Vec::new();
+        for channel in channels(mesh) {
+            let name = &channel.element.name;
+            budget.charge(scene::label("blend shape", name), name.len() as u64)?;
+            names.push(name.to_string());
+        }
+        if names.iter().all(String::is_empty) {
+            names.clear();
+        }
+        let names: Arc<[String]> = names.into();
+        self.morph_names_of.insert(id, names.clone());
+        Ok(names)
     }
 
     /// The skins of all meshes.
@@ -98,6 +125,11 @@ impl Nodes {
             Some((self.joint_of.get(bone).copied().flatten()?, affine(&cluster.geometry_to_bone)))
         })
     }
+}
+
+/// The channels of the blend shapes of a mesh.
+fn channels(mesh: &Mesh) -> impl Iterator<Item = &BlendChannel> {
+    mesh.blend_deformers.into_iter().flat_map(|blend| &blend.channels)
 }
 
 /// A local transform of the scene.

@@ -8,14 +8,21 @@ use serde_json::Value;
 use super::channels::{self, FileTarget, Morphs, UsedChannel};
 use super::curves::{Timelines, Values};
 use super::document::Sampler;
+use super::nodes::{Moved, ZERO_ROTATION};
 use super::reader::Reader;
+use crate::error::Error;
+use crate::import::fault::shorten;
 use crate::import::{Fault, JsonPath};
-use crate::model::{Property, Target, Track, is_usable};
+use crate::model::{Curve, Interpolation, Property, Target, Track, is_usable};
 
 /// The animations of a file.
 pub(super) struct Animations {
     /// The tracks of each animation.
     pub tracks: Vec<Vec<Track>>,
+    /// The animations of which no track can be read, by index. They have no tracks.
+    pub left_out: Vec<usize>,
+    /// The movement of each node.
+    pub moved: Vec<Moved>,
     properties: Vec<PointedProperty>,
 }
 
@@ -27,55 +34,116 @@ struct PointedProperty {
 }
 
 impl Animations {
-    /// Reads the used channels of all animations. `joints` holds the joint of each node.
+    /// Reads the used channels of all animations. `joints` holds the joint of each node. Tracks that cannot be read are
+    /// left out, with a warning.
     pub fn read(reader: &mut Reader, joints: &[usize]) -> Result<Self, Fault> {
         let morphs = Morphs::new(reader.document);
         let mut tracks = Tracks {
             joints,
             morphs: &morphs,
             timelines: Timelines::default(),
+            moved: vec![Moved::default(); joints.len()],
             properties: Vec::new(),
             by_pointer: HashMap::new(),
         };
-        let mut animations = Vec::with_capacity(reader.document.animations.len());
+        let (mut animations, mut left_out) = (Vec::with_capacity(reader.document.animations.len()), Vec::new());
         for animation in 0..reader.document.animations.len() {
-            let mut animation_tracks = Vec::new();
-            for channel in channels::read(animation, reader, &morphs)? {
-                tracks.read(animation, &channel, reader, &mut animation_tracks)?;
+            let (mut animation_tracks, mut faults) = (Vec::new(), Vec::new());
+            for (index, channel) in channels::read(animation, reader, &morphs) {
+                let read = channel.and_then(|channel| tracks.read(animation, &channel, reader, &mut animation_tracks));
+                match read {
+                    Err(fault) if fault.stops_file => return Err(fault),
+                    Err(fault) => faults.push((index, fault)),
+                    Ok(()) => {}
+                }
+            }
+            if leave_out(animation, faults, animation_tracks.is_empty(), reader)? {
+                left_out.push(animation);
             }
             animations.push(animation_tracks);
         }
-        Ok(Self { tracks: animations, properties: tracks.properties })
+        let Tracks { moved, properties, .. } = tracks;
+        Ok(Self { tracks: animations, left_out, moved, properties })
     }
 
-    /// For each joint, `true` if an animation drives its translation, rotation or scale.
-    pub fn moved_joints(&self, count: usize) -> Vec<bool> {
-        let mut moved = vec![false; count];
-        for track in self.tracks.iter().flatten() {
-            if let Target::Translation(joint) | Target::Rotation(joint) | Target::Scale(joint) = track.target
-                && let Some(moved) = moved.get_mut(joint)
-            {
-                *moved = true;
+    /// Moves the tracks of joints to other joints. `joint` has the new joint of a joint, and that of its translation.
+    pub fn move_tracks(&mut self, joint: impl Fn(usize) -> [usize; 2]) {
+        for track in self.tracks.iter_mut().flatten() {
+            match &mut track.target {
+                Target::Translation(index) => *index = joint(*index)[1],
+                Target::Rotation(index)
+                | Target::Scale(index)
+                | Target::EulerAngles(index)
+                | Target::Weights(index) => {
+                    *index = joint(*index)[0];
+                }
+                Target::Property(_) => {}
             }
         }
-        moved
     }
 
-    /// The properties of all animations, with their values in the document or their defaults.
-    pub fn properties(&self, json: &[u8]) -> Vec<Property> {
+    /// The properties of all animations, with their values in the document or their defaults. The tracks of truth values
+    /// become steps of 0 and 1.
+    pub fn properties(&mut self, json: &[u8], reader: &mut Reader) -> Result<Vec<Property>, Fault> {
         if self.properties.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         // The whole document is parsed once more, since a pointer may lead anywhere.
         let document = serde_json::from_slice(json).unwrap_or(Value::Null);
+        let is_truth = |property: &PointedProperty| is_truth(&property.pointer, document.pointer(&property.pointer));
+        let truths: Vec<bool> = self.properties.iter().map(is_truth).collect();
+        for (animation, tracks) in self.tracks.iter_mut().enumerate() {
+            for track in tracks {
+                let Target::Property(index) = track.target else { continue };
+                if truths.get(index) != Some(&true) {
+                    continue;
+                }
+                let path = JsonPath::top("animations", animation);
+                if track.curve.interpolation() != Interpolation::Step {
+                    let pointer = self.properties.get(index).map_or("", |property| property.pointer.as_str());
+                    reader.warn(&path, format!("{pointer} is true or false; its keys are steps, not interpolated"));
+                }
+                track.curve = truth_curve(&track.curve).map_err(|error| Fault::new(path, error.to_string()))?;
+            }
+        }
         let property = |property: &PointedProperty| {
             let PointedProperty { pointer, width } = property;
+            let rotation = is_rotation(pointer, *width);
             let given = document.pointer(pointer).and_then(numbers).filter(|rest| rest.len() == *width);
-            let rest = given.unwrap_or_else(|| vec![default_value(pointer); *width]);
-            Property { name: pointer.clone(), rest, rotation: false }
+            let given = given.filter(|rest| !rotation || rest.iter().any(|number| number.abs() >= ZERO_ROTATION));
+            let rest = given.unwrap_or_else(|| match rotation {
+                true => vec![0.0, 0.0, 0.0, 1.0],
+                false => vec![default_value(pointer); *width],
+            });
+            Property { name: pointer.clone(), rest, rotation }
         };
-        self.properties.iter().map(property).collect()
+        Ok(self.properties.iter().map(property).collect())
     }
+}
+
+/// Warns of the tracks of an animation that cannot be read, by their channels. Returns true if the animation has no
+/// others, and is left out.
+fn leave_out(
+    animation: usize,
+    faults: Vec<(usize, Fault)>,
+    has_no_others: bool,
+    reader: &mut Reader,
+) -> Result<bool, Fault> {
+    let name = reader.document.animations.get(animation).and_then(|animation| animation.name.as_deref());
+    let clip = name.map_or_else(|| format!("clip {animation}"), |name| format!("clip {:?}", shorten(name)));
+    let count = faults.len();
+    for (channel, fault) in faults {
+        match (has_no_others, count) {
+            (true, 1) => reader.leave_out(&clip, fault)?,
+            // The first fault stands for the others.
+            (true, _) => reader.leave_out(format_args!("{clip}, as none of its {count} tracks can be read,"), fault)?,
+            (false, _) => reader.leave_out(format_args!("the track of channel {channel} of {clip}"), fault)?,
+        }
+        if has_no_others {
+            break;
+        }
+    }
+    Ok(has_no_others && count > 0)
 }
 
 /// The state of making tracks from channels.
@@ -84,6 +152,8 @@ struct Tracks<'a> {
     joints: &'a [usize],
     morphs: &'a Morphs,
     timelines: Timelines,
+    /// The movement of each node.
+    moved: Vec<Moved>,
     properties: Vec<PointedProperty>,
     /// The index of the property of each pointer.
     by_pointer: HashMap<String, usize>,
@@ -104,10 +174,11 @@ impl Tracks<'_> {
             Fault::index(path.field("sampler"), channel.sampler, "samplers", samplers.len())
         })?;
         let path = animation_path.element("samplers", channel.sampler);
-        let joint = |node: usize| self.joints.get(node).copied().unwrap_or(node);
-        for target in &channel.targets {
+        let joints = self.joints;
+        let joint = |node: usize| joints.get(node).copied().unwrap_or(node);
+        for file_target in &channel.targets {
             let mut component = None;
-            let (target, values) = match *target {
+            let (target, values) = match *file_target {
                 FileTarget::Translation(node) => (Target::Translation(joint(node)), Values::Vectors),
                 FileTarget::Rotation(node) => (Target::Rotation(joint(node)), Values::Rotations),
                 FileTarget::Scale(node) => (Target::Scale(joint(node)), Values::Vectors),
@@ -118,16 +189,30 @@ impl Tracks<'_> {
                 }
                 FileTarget::Pointer(ref pointer) => {
                     let (index, width) = self.property(pointer, sampler, reader, &path)?;
-                    (Target::Property(index), Values::Property(width))
+                    let is_rotation = is_rotation(pointer, width);
+                    let values = if is_rotation { Values::RotationProperty } else { Values::Property(width) };
+                    (Target::Property(index), values)
                 }
             };
-            tracks.push(Track {
-                target,
-                component,
-                curve: self.timelines.curve(sampler, values, channel.by_pointer, reader, &path)?,
-            });
+            let curve = self.timelines.curve(sampler, values, channel.by_pointer, reader, &path)?;
+            tracks.push(Track { target, component, curve });
+            self.mark_moved(file_target, channel.by_pointer);
         }
         Ok(())
+    }
+
+    /// Notes that a track moves a node.
+    fn mark_moved(&mut self, target: &FileTarget, by_pointer: bool) {
+        let (node, is_translation) = match *target {
+            FileTarget::Translation(node) => (node, true),
+            FileTarget::Rotation(node) | FileTarget::Scale(node) => (node, false),
+            FileTarget::Weights(_) | FileTarget::Weight(..) | FileTarget::Pointer(_) => return,
+        };
+        if let Some(moved) = self.moved.get_mut(node) {
+            moved.translation |= is_translation;
+            moved.others |= !is_translation;
+            moved.by_path |= !by_pointer;
+        }
     }
 
     /// The index and the width of the property of a pointer. The first sampler that drives it decides the width.
@@ -163,16 +248,50 @@ fn numbers(value: &Value) -> Option<Vec<f64>> {
     }
 }
 
+/// The last name of a pointer, without the index of a number after it.
+fn property_name(pointer: &str) -> &str {
+    let mut names = pointer.rsplit('/').skip_while(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+    names.next().unwrap_or_default()
+}
+
+/// Returns true for a property that is true or false: by its value in the document, or by its name in glTF 2.0 or one of
+/// its extensions for the visibility, selection and hovering of nodes.
+fn is_truth(pointer: &str, given: Option<&Value>) -> bool {
+    given.is_some_and(Value::is_boolean)
+        || matches!(property_name(pointer), "visible" | "selectable" | "hoverable" | "doubleSided")
+}
+
+/// Returns true for a property that is a quaternion, as the rotation of a light of `EXT_lights_image_based`. That of a
+/// texture transform is an angle.
+fn is_rotation(pointer: &str, width: usize) -> bool {
+    width == 4 && pointer.ends_with("/rotation")
+}
+
+/// A curve of truth values (`KHR_animation_pointer`): 0 for 0 and 1 for all else, held from key to key.
+fn truth_curve(curve: &Curve) -> Result<Curve, Error> {
+    let keys = 0..curve.timeline().len();
+    let truth = |number: &f64| f64::from(u8::from(*number != 0.0));
+    let values = keys.flat_map(|key| curve.value(key).iter().map(truth)).collect();
+    curve.with_values(Interpolation::Step, curve.width(), values)
+}
+
 /// The default value of each number of a property, by the last name of its pointer. 0 for unknown properties and
 /// infinite defaults. Source: the property tables of glTF 2.0 and of its extensions for materials, textures, lights and
-/// nodes.
+/// nodes, in <https://github.com/KhronosGroup/glTF/tree/main/extensions/2.0>.
 fn default_value(pointer: &str) -> f64 {
-    match pointer.rsplit('/').next().unwrap_or_default() {
+    match property_name(pointer) {
         "baseColorFactor" | "metallicFactor" | "roughnessFactor" => 1.0,
         // The scale of a texture transform or a normal texture; the strength of an occlusion texture.
         "scale" | "strength" => 1.0,
         "emissiveStrength" | "specularFactor" | "specularColorFactor" | "attenuationColor" => 1.0,
-        "color" | "intensity" => 1.0,
+        "diffuseTransmissionColorFactor" => 1.0,
+        // KHR_materials_pbrSpecularGlossiness.
+        "diffuseFactor" | "glossinessFactor" => 1.0,
+        // ADOBE_materials_clearcoat_specular and ADOBE_materials_clearcoat_tint.
+        "clearcoatSpecularFactor" | "clearcoatTintFactor" => 1.0,
+        "clearcoatIor" => 1.5,
+        // Lights of KHR_lights_punctual, EXT_lights_image_based and EXT_lights_ies; sources of KHR_audio_emitter.
+        "color" | "intensity" | "multiplier" | "gain" => 1.0,
         "visible" | "selectable" | "hoverable" => 1.0,
         "alphaCutoff" => 0.5,
         "ior" => 1.5,

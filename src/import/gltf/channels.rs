@@ -61,8 +61,9 @@ impl Morphs {
     }
 }
 
-/// The channels of an animation that drive something. A target is driven by its first channel only.
-pub(super) fn read(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<UsedChannel>, Fault> {
+/// The channels of an animation that drive something, or the faults of their targets, each with its index. A target is
+/// driven by its first channel only.
+pub(super) fn read(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Vec<(usize, Result<UsedChannel, Fault>)> {
     let document = reader.document;
     let channels = document.animations.get(animation).map_or(&[][..], |animation| &animation.channels);
     let mut driven = DrivenTargets { targets: HashSet::with_capacity(channels.len()), ..DrivenTargets::default() };
@@ -71,9 +72,12 @@ pub(super) fn read(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Re
         let animation_path = JsonPath::top("animations", animation);
         let path = animation_path.element("channels", index);
         let target_path = path.field("target");
-        let mut kept = Vec::new();
-        let mut ignored = None;
-        for target in targets(channel, &path, reader, morphs)? {
+        let (mut kept, mut ignored, mut fault) = (Vec::new(), None, None);
+        let targets = targets(channel, &path, reader, morphs).unwrap_or_else(|found| {
+            fault = Some(found);
+            Vec::new()
+        });
+        for target in targets {
             match target {
                 FileTarget::Weights(node) if morphs.count(node) == 0 => {
                     ignored = Some(format!("node {node} has no morph targets; the channel is ignored"));
@@ -81,7 +85,7 @@ pub(super) fn read(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Re
                 FileTarget::Weight(node, weight) if weight >= morphs.count(node) => {
                     let count = morphs.count(node);
                     let reason = format!("there is no morph target {weight}, node {node} has {count}");
-                    return Err(Fault::new(target_path, reason));
+                    fault.get_or_insert(Fault::new(&target_path, reason));
                 }
                 target if driven.insert(&target) => kept.push(target),
                 _ => ignored = Some("an earlier channel drives the same target; this channel is ignored for it".into()),
@@ -91,12 +95,14 @@ pub(super) fn read(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Re
         if let Some(message) = ignored {
             reader.warn(target_path, message);
         }
-        if !kept.is_empty() {
+        if let Some(fault) = fault {
+            used.push((index, Err(fault)));
+        } else if !kept.is_empty() {
             let by_pointer = pointer(channel).is_some();
-            used.push(UsedChannel { channel: index, sampler: channel.sampler, by_pointer, targets: kept });
+            used.push((index, Ok(UsedChannel { channel: index, sampler: channel.sampler, by_pointer, targets: kept })));
         }
     }
-    Ok(used)
+    used
 }
 
 /// The targets of earlier channels. All weights of a node and a single weight of this node exclude each other.

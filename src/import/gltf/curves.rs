@@ -22,13 +22,15 @@ pub(super) enum Values {
     Weights(usize),
     /// A property: its numbers per key.
     Property(usize),
+    /// A property that is a rotation.
+    RotationProperty,
 }
 
 impl Values {
     fn width(self) -> usize {
         match self {
             Self::Vectors => 3,
-            Self::Rotations => 4,
+            Self::Rotations | Self::RotationProperty => 4,
             Self::Weights(width) | Self::Property(width) => width,
         }
     }
@@ -58,7 +60,12 @@ impl Timelines {
             Some(timeline) => timeline.clone(),
             None => {
                 let seconds = times.iter().copied().map(f64::from).collect();
-                let timeline = Arc::new(Timeline::new(seconds).map_err(|error| to_fault(error, path))?);
+                let timeline = Arc::new(Timeline::jumping(seconds).map_err(|error| to_fault(error, path))?);
+                let mut pairs = timeline.times().windows(2).enumerate();
+                if let Some((key, pair)) = pairs.find(|(_, pair)| pair[0] == pair[1]) {
+                    let (time, next) = (pair[0], key + 1);
+                    reader.warn(path, format!("keys {key} and {next} are both at {time} s; values jump there"));
+                }
                 if timeline.first() < 0.0 {
                     reader.warn(
                         path,
@@ -90,7 +97,7 @@ impl Timelines {
         let fits = match values {
             Values::Vectors | Values::Rotations => layout.width == width,
             Values::Weights(_) => layout.width == 1,
-            Values::Property(_) => layout.width == width || layout.width == 1,
+            Values::Property(_) | Values::RotationProperty => layout.width == width || layout.width == 1,
         };
         if !fits {
             let (accessor, found) = (sampler.output, layout.width);
@@ -99,24 +106,18 @@ impl Timelines {
         }
         // For a target of a pointer, integers keep their values, unless the accessor is normalized.
         let integers = if by_pointer { Integers::AsDeclared } else { integers(values, &layout, reader, &path) };
-        let per_key = (interpolation.elements_per_key() as u64).saturating_mul((width / layout.width) as u64);
-        let wanted = (timeline.len() as u64).saturating_mul(per_key);
-        if layout.count < wanted {
-            let reason = format!("there are {} elements, but {} keys need {wanted}", layout.count, timeline.len());
-            return Err(Fault::new(path, reason));
-        }
-        if layout.count > wanted {
-            let surplus = layout.count - wanted;
-            reader.warn(&path, format!("{} keys need {wanted} elements; {surplus} more are ignored", timeline.len()));
-        }
+        let stride = stride(&layout, &timeline, interpolation, values, reader, &path)?;
+        let wanted = (timeline.len() * interpolation.elements_per_key()) as u64 * stride as u64;
         let fault = |error| to_fault(error, &path);
         // Floats are stored as they are. Normalized integers need `f64`.
         if layout.is_float() {
             let mut numbers: Vec<f32> = reader.read(sampler.output, wanted, integers, &path)?;
+            keep_first(&mut numbers, layout.width * stride, width);
             replace_zero_rotations(&mut numbers, values, interpolation, reader, &path);
             Curve::from_f32(timeline, interpolation, width, numbers).map_err(fault)
         } else {
             let mut numbers: Vec<f64> = reader.read(sampler.output, wanted, integers, &path)?;
+            keep_first(&mut numbers, layout.width * stride, width);
             replace_zero_rotations(&mut numbers, values, interpolation, reader, &path);
             Curve::new(timeline, interpolation, width, numbers).map_err(fault)
         }
@@ -149,10 +150,48 @@ fn interpolation(sampler: &Sampler, path: &JsonPath) -> Result<Interpolation, Fa
     }
 }
 
+/// The elements of an output from a value, or a tangent, to the next. It is the number that a value needs, or for
+/// scalars the number of elements per key if that is larger: exporters write weights that their meshes do not have. In
+/// all other cases, elements after those of the last key are ignored. Both are warnings.
+fn stride(
+    layout: &Layout,
+    timeline: &Timeline,
+    interpolation: Interpolation,
+    values: Values,
+    reader: &mut Reader,
+    path: &JsonPath,
+) -> Result<usize, Fault> {
+    let (keys, needed) = (timeline.len(), values.width() / layout.width);
+    let parts = (keys as u64).saturating_mul(interpolation.elements_per_key() as u64);
+    let wanted = parts.saturating_mul(needed as u64);
+    if layout.count < wanted {
+        let reason = format!("there are {} elements, but {keys} keys need {wanted}", layout.count);
+        return Err(Fault::new(path, reason));
+    }
+    if layout.count == wanted {
+        return Ok(needed);
+    }
+    if layout.width == 1 && layout.count.is_multiple_of(parts) {
+        let found = usize::try_from(layout.count / parts).unwrap_or(usize::MAX);
+        let numbers = if needed == 1 { "number".into() } else { format!("{needed} numbers") };
+        reader.warn(path, format!("each key has {found} numbers, but the target takes the first {numbers} of them"));
+        return Ok(found);
+    }
+    reader.warn(path, format!("{keys} keys need {wanted} elements; {} more are ignored", layout.count - wanted));
+    Ok(needed)
+}
+
+/// Keeps the first `width` of each `stride` numbers.
+fn keep_first<T: Copy>(numbers: &mut Vec<T>, stride: usize, width: usize) {
+    if stride > width {
+        *numbers = numbers.chunks_exact(stride).flat_map(|chunk| chunk.iter().take(width)).copied().collect();
+    }
+}
+
 fn integers(values: Values, layout: &Layout, reader: &mut Reader, path: &JsonPath) -> Integers {
     match values {
         _ if layout.is_float() => Integers::AsDeclared,
-        Values::Property(_) => Integers::AsDeclared,
+        Values::Property(_) | Values::RotationProperty => Integers::AsDeclared,
         Values::Vectors => {
             reader.warn(path, "translations and scales should be floats; the integers are used");
             Integers::AsDeclared
@@ -174,7 +213,7 @@ fn replace_zero_rotations<T: Float>(
     reader: &mut Reader,
     path: &JsonPath,
 ) {
-    if values != Values::Rotations {
+    if !matches!(values, Values::Rotations | Values::RotationProperty) {
         return;
     }
     let per_key = interpolation.elements_per_key();

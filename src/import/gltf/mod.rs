@@ -1,18 +1,21 @@
 //! glTF 2.0: `.glb` and `.gltf` files into a [`Library`].
 //!
 //! All nodes of a file, whether or not a scene shows them, become the joints of one skeleton. Its skins and animations
-//! become skins and clips. Of meshes, only the morph weights are read. `render::gltf` reads meshes, materials and
-//! textures.
+//! become skins and clips. Of meshes, only the morph weights and the names of morph targets (`extras.targetNames`) are
+//! read. `render::gltf` reads meshes, materials and textures.
 //!
 //! Supported besides the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
-//! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones of `VRMC_vrm`, `VRMC_vrm_animation`
-//! and, in VRM 0.x, `VRM`. An unknown extension does not stop a file, even if the file requires it: a [`Warning`] names
-//! it.
+//! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones and expressions of `VRMC_vrm`,
+//! `VRMC_vrm_animation` and, in VRM 0.x, `VRM`. An unknown extension does not stop a file, even if the file requires it: a
+//! [`Warning`] names it.
+//!
+//! A track, a clip or a skin that cannot be read is left out, with a [`Warning`] that names it; all else of the file
+//! works. Faults of the hierarchy, missing buffers and a claim to too much memory stop the file.
 //!
 //! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds
 //! bytes, `files` those beside the document and in its URIs; `meshopt` decompresses them. `accessor` and `component`
-//! turn bytes into numbers. `nodes`, with skins and humanoid bones, `channels`, `curves` and `animations` make the
-//! model. `loaded` replaces the first two stages for documents that the `gltf` crate has parsed.
+//! turn bytes into numbers. `nodes`, with skins and humanoid bones, `morphs`, with expressions, `channels`, `curves` and
+//! `animations` make the model. `loaded` replaces the first two stages for documents that the `gltf` crate has parsed.
 
 pub(crate) mod accessor;
 mod animations;
@@ -25,6 +28,7 @@ pub(crate) mod files;
 #[cfg(feature = "gltf")]
 mod loaded;
 pub(crate) mod meshopt;
+mod morphs;
 mod nodes;
 mod outline;
 pub(crate) mod parse;
@@ -41,9 +45,10 @@ pub(crate) use self::reader::Reader;
 use std::path::{Path, PathBuf};
 
 use self::animations::Animations;
+use super::fault::shorten;
 use super::{Fault, JsonPath, Warning};
 use crate::error::Error;
-use crate::model::{Clip, ClipId, Library, Skeleton, SkeletonId, SkinId};
+use crate::model::{Clip, ClipId, Library, Skeleton, SkeletonId, Skin, SkinId};
 
 /// The result of reading a file: its parts of a library.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +61,12 @@ pub struct Asset {
     pub skins: Vec<SkinId>,
     /// The clips, by glTF animation index.
     pub clips: Vec<ClipId>,
-    /// The joint of each node, by glTF node index. Joints differ from nodes if the file has children before parents.
+    /// The clips of which no track can be read. They have no tracks, and keep the index of the others.
+    pub left_out_clips: Vec<ClipId>,
+    /// The skins that cannot be read. They have no joints, and keep the index of the others.
+    pub left_out_skins: Vec<SkinId>,
+    /// The joint of each node, by glTF node index. Joints differ from nodes if the file has children before parents, or
+    /// animates the translation of a node whose matrix has shear: it has a joint of its own.
     pub joints: Vec<usize>,
     /// The joints of the nodes that have a matrix in the file, in order of nodes, animated nodes included.
     pub matrices: Vec<usize>,
@@ -179,6 +189,7 @@ pub fn from_slice_with<'b>(
 ///
 /// * Rest transforms, matrices and weights of nodes and meshes are rounded to `f32`.
 /// * The skeleton has no name, since a document has no file name. [`Asset::file`] and errors say `gltf::Document`.
+/// * Morph targets have no names.
 /// * `KHR_animation_pointer` is dropped. The crate refuses channels that name a property by a pointer alone; to animate
 ///   those, [`load`] the file itself.
 ///
@@ -229,10 +240,14 @@ fn append(library: &mut Library, loaded: Loaded) -> Asset {
     let (skeletons, skins, clips) = (library.skeletons().len(), library.skins().len(), library.clips().len());
     library.append(loaded.library);
     let asset = loaded.asset;
+    let shifted_skins = |ids: Vec<SkinId>| ids.into_iter().map(|skin| SkinId(skins + skin.0)).collect();
+    let shifted_clips = |ids: Vec<ClipId>| ids.into_iter().map(|clip| ClipId(clips + clip.0)).collect();
     Asset {
         skeleton: SkeletonId(skeletons + asset.skeleton.0),
-        skins: asset.skins.into_iter().map(|skin| SkinId(skins + skin.0)).collect(),
-        clips: asset.clips.into_iter().map(|clip| ClipId(clips + clip.0)).collect(),
+        skins: shifted_skins(asset.skins),
+        clips: shifted_clips(asset.clips),
+        left_out_clips: shifted_clips(asset.left_out_clips),
+        left_out_skins: shifted_skins(asset.left_out_skins),
         ..asset
     }
 }
@@ -258,7 +273,8 @@ fn read(name: &Path, bytes: &[u8], files: Files) -> Result<Loaded, Error> {
     build(reader, json, name, skeleton_name)
 }
 
-/// Makes a library of the document of a reader. `json` is the text of the document, from which properties are read.
+/// Makes a library of the document of a reader. `json` is the text of the document, from which properties and the names
+/// of morph targets are read.
 fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<String>) -> Result<Loaded, Error> {
     let document = reader.document;
     let in_file = |fault: Fault| fault.in_file(name);
@@ -269,30 +285,50 @@ fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<Str
         reader.warn("asset.version", "it is missing; the file is read as glTF 2.0");
     }
 
-    let hierarchy = Hierarchy::new(document).map_err(in_file)?;
-    let animations = Animations::read(&mut reader, &hierarchy.joints).map_err(in_file)?;
-    let moved = animations.moved_joints(document.nodes.len());
-    let joints = hierarchy.joints(&mut reader, &moved).map_err(in_file)?;
+    let mut hierarchy = Hierarchy::new(document).map_err(in_file)?;
+    let mut animations = Animations::read(&mut reader, &hierarchy.joints).map_err(in_file)?;
+    let places = hierarchy.split(document, &animations.moved);
+    animations.move_tracks(|joint| places.get(joint).copied().unwrap_or([joint; 2]));
+    let mut joints = hierarchy.joints(&mut reader, &animations.moved).map_err(in_file)?;
+    morphs::add_names(&mut reader, json, &hierarchy.joints, &mut joints);
+    let properties = animations.properties(json, &mut reader).map_err(in_file)?;
 
     let mut library = Library::new();
     let bones = nodes::read_human_bones(&mut reader, &hierarchy.joints);
-    let skeleton = Skeleton::new(skeleton_name, joints, animations.properties(json)).map_err(in_model)?;
-    let skeleton = skeleton.with_human_bones(bones).map_err(in_model)?.in_file_order(hierarchy.joints.clone());
+    let expressions = morphs::read_expressions(&mut reader, &hierarchy.joints, &joints).map_err(in_file)?;
+    let skeleton = Skeleton::new(skeleton_name, joints, properties).map_err(in_model)?;
+    let skeleton = skeleton.with_human_bones(bones).map_err(in_model)?;
+    let skeleton = skeleton.with_expressions(expressions).map_err(in_model)?;
+    let skeleton = skeleton.in_file_order(hierarchy.joints.clone());
     charge_clips(&mut reader, &skeleton).map_err(in_file)?;
     let skeleton = library.add_skeleton(skeleton);
-    let mut skins = Vec::with_capacity(document.skins.len());
-    for index in 0..document.skins.len() {
-        let skin = nodes::read_skin(index, &mut reader, &hierarchy.joints, skeleton).map_err(in_file)?;
-        skins.push(library.add_skin(skin).map_err(in_model)?);
+    let (mut skins, mut left_out_skins) = (Vec::with_capacity(document.skins.len()), Vec::new());
+    for (index, skin) in document.skins.iter().enumerate() {
+        let name = skin.name.as_deref().map(str::to_owned);
+        let read = nodes::read_skin(index, &mut reader, &hierarchy.joints, skeleton);
+        let is_read = read.is_ok();
+        let skin = read.or_else(|fault| {
+            let part =
+                name.as_ref().map_or_else(|| format!("skin {index}"), |name| format!("skin {:?}", shorten(name)));
+            reader.leave_out(part, fault)?;
+            Ok(Skin { name, skeleton, joints: Vec::new(), inverse_bind: Vec::new() })
+        });
+        let id = library.add_skin(skin.map_err(in_file)?).map_err(in_model)?;
+        skins.push(id);
+        if !is_read {
+            left_out_skins.push(id);
+        }
     }
     let mut clips = Vec::with_capacity(document.animations.len());
     for (animation, tracks) in document.animations.iter().zip(animations.tracks) {
         let name = animation.name.as_deref().map(str::to_owned);
         clips.push(library.add_clip(Clip::new(name, skeleton, tracks)).map_err(in_model)?);
     }
+    let left_out_clips = animations.left_out.iter().filter_map(|&animation| clips.get(animation).copied()).collect();
     let (joints, warnings) = (hierarchy.joints, reader.warnings);
     let by_matrix = joints.iter().zip(&document.nodes).filter(|(_, node)| node.matrix.is_some());
     let matrices = by_matrix.map(|(&joint, _)| joint).collect();
-    let asset = Asset { file: name.to_path_buf(), skeleton, skins, clips, joints, matrices, warnings };
+    let file = name.to_path_buf();
+    let asset = Asset { file, skeleton, skins, clips, left_out_clips, left_out_skins, joints, matrices, warnings };
     Ok(Loaded { library, asset })
 }

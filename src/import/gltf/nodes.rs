@@ -13,6 +13,17 @@ use crate::import::gltf::reader::Reader;
 use crate::import::{Fault, JsonPath};
 use crate::model::{HumanBone, Joint, SkeletonId, Skin, Transform, is_usable};
 
+/// The parts of the transform of a node that animations drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Moved {
+    pub translation: bool,
+    /// The rotation or the scale.
+    pub others: bool,
+    /// True if a channel drives a part by its path, which is not for nodes with a matrix. A pointer may drive the
+    /// translation.
+    pub by_path: bool,
+}
+
 /// The nodes of a document in the order of joints: parents before children, otherwise the order of the file.
 #[derive(Debug)]
 pub(crate) struct Hierarchy {
@@ -20,6 +31,8 @@ pub(crate) struct Hierarchy {
     nodes: Vec<usize>,
     /// The joint of each node.
     pub joints: Vec<usize>,
+    /// The joints that have only the translation of their node, whose own joint follows.
+    carriers: HashSet<usize>,
     /// The parent node of each node.
     parents: Vec<Option<usize>>,
 }
@@ -55,11 +68,43 @@ impl Hierarchy {
             }
         }
         let parents = parents.into_iter().map(|parent| parent.map(|(parent, _)| parent)).collect();
-        Ok(Self { nodes, joints, parents })
+        Ok(Self { nodes, joints, parents, carriers: HashSet::new() })
     }
 
-    /// The joints, in order. `moved` is true for each joint that a channel moves.
-    pub fn joints(&self, reader: &mut Reader, moved: &[bool]) -> Result<Vec<Joint>, Fault> {
+    /// Gives another joint, above its own, to each node of which animations drive the translation alone and whose matrix
+    /// has shear, which no rotation and scale can stand for: the translation is that of the new joint, the rest of the
+    /// matrix stays that of its own. In the object model of glTF, a pointer to the translation of a node with a matrix
+    /// is one to the last column.
+    ///
+    /// Returns the new index of each joint, and that of its translation; nothing if no node gets a joint.
+    pub(super) fn split(&mut self, document: &Document, moved: &[Moved]) -> Vec<[usize; 2]> {
+        let is_split = |&node: &usize| {
+            let moved = moved.get(node).copied().unwrap_or_default();
+            let matrix = document.nodes.get(node).and_then(|node| node.matrix.as_ref());
+            moved.translation && !moved.others && matrix.is_some_and(|matrix| !is_rigid_or_scaled(&linear(matrix)))
+        };
+        if !self.nodes.iter().any(is_split) {
+            return Vec::new();
+        }
+        let (mut nodes, mut places) = (Vec::with_capacity(self.nodes.len()), Vec::with_capacity(self.nodes.len()));
+        for node in std::mem::take(&mut self.nodes) {
+            let translation = nodes.len();
+            if is_split(&node) {
+                self.carriers.insert(translation);
+                nodes.push(node);
+            }
+            if let Some(joint) = self.joints.get_mut(node) {
+                *joint = nodes.len();
+            }
+            places.push([nodes.len(), translation]);
+            nodes.push(node);
+        }
+        self.nodes = nodes;
+        places
+    }
+
+    /// The joints, in order. `moved` has the movement of each node.
+    pub(super) fn joints(&self, reader: &mut Reader, moved: &[Moved]) -> Result<Vec<Joint>, Fault> {
         let document = reader.document;
         let target_counts: Vec<usize> = document.meshes.iter().map(Mesh::target_count).collect();
         for (index, (mesh, &count)) in document.meshes.iter().zip(&target_counts).enumerate() {
@@ -71,15 +116,31 @@ impl Hierarchy {
         let mut joints = Vec::with_capacity(self.nodes.len());
         for (joint, &index) in self.nodes.iter().enumerate() {
             let Some(node) = document.nodes.get(index) else { continue };
-            let moved = moved.get(joint).copied().unwrap_or(false);
-            let (rest, matrix) = transform(index, node, moved, reader)?;
             let parent = self.parents.get(index).copied().flatten();
+            let parent = parent.and_then(|parent| self.joints.get(parent).copied());
+            let above = joint.checked_sub(1).filter(|above| self.carriers.contains(above));
+            let moved = match above {
+                Some(_) => Moved::default(),
+                None => moved.get(index).copied().unwrap_or_default(),
+            };
+            if self.carriers.contains(&joint) {
+                let Some([.., x, y, z, _]) = node.matrix else { continue };
+                let rest = Transform { translation: DVec3::new(x, y, z), ..Transform::IDENTITY };
+                joints.push(Joint { parent, rest, ..Joint::default() });
+                continue;
+            }
+            let (mut rest, mut matrix) = transform(index, node, moved, reader)?;
+            if above.is_some() {
+                rest.translation = DVec3::ZERO;
+                matrix = matrix.map(|matrix| DAffine3 { translation: DVec3::ZERO, ..matrix });
+            }
             joints.push(Joint {
                 name: node.name.as_deref().map(str::to_owned),
-                parent: parent.and_then(|parent| self.joints.get(parent).copied()),
+                parent: above.or(parent),
                 rest,
                 matrix,
                 weights: weights(index, node, &target_counts, reader)?,
+                ..Joint::default()
             });
         }
         Ok(joints)
@@ -115,7 +176,7 @@ fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<V
 fn transform(
     index: usize,
     node: &Node,
-    moved: bool,
+    moved: Moved,
     reader: &mut Reader,
 ) -> Result<(Transform, Option<DAffine3>), Fault> {
     let fault = |field: &str| {
@@ -143,8 +204,10 @@ fn transform(
         if !rest.is_usable() {
             return Err(fault("matrix"));
         }
-        if moved {
+        if moved.others || moved.by_path {
             reader.warn(path, "the node is animated; the matrix is decomposed into translation, rotation and scale");
+        }
+        if moved != Moved::default() {
             return Ok((rest, None));
         }
         return Ok((rest, Some(matrix)));
@@ -157,6 +220,19 @@ fn transform(
     let translation = node.translation.map_or(DVec3::ZERO, DVec3::from);
     let scale = node.scale.map_or(DVec3::ONE, DVec3::from);
     Ok((Transform { translation, rotation, scale }, None))
+}
+
+/// The columns of the linear part of a column-major matrix.
+fn linear(matrix: &[f64; 16]) -> DMat3 {
+    let [a, b, c, _, d, e, f, _, g, h, i, ..] = *matrix;
+    DMat3::from_cols_array(&[a, b, c, d, e, f, g, h, i])
+}
+
+/// Returns true if a rotation and a scale stand for a linear map, but for the rounding of `f32`: it has no shear.
+fn is_rigid_or_scaled(linear: &DMat3) -> bool {
+    let decomposed = Transform::from_affine(DAffine3::from_mat3(*linear)).to_affine().matrix3;
+    let size = linear.to_cols_array().iter().fold(0.0_f64, |size, number| size.max(number.abs()));
+    decomposed.abs_diff_eq(*linear, 1e-5 * size)
 }
 
 /// The length below which the direction of a quaternion is not reliable.

@@ -79,6 +79,15 @@ impl<'a> Reader<'a> {
         self.warnings.push(Warning { path: path.to_string(), message: message.into() });
     }
 
+    /// Warns of a part of the file that is left out for a fault. Fails if the fault stops the whole file.
+    pub fn leave_out(&mut self, part: impl fmt::Display, fault: Fault) -> Result<(), Fault> {
+        if fault.stops_file {
+            return Err(fault);
+        }
+        self.warn(fault.path, format!("{}; {part} is left out", fault.reason));
+        Ok(())
+    }
+
     /// Charges the memory of `items` items. To be called before each allocation of a size that the file claims.
     pub fn charge(&mut self, path: &JsonPath, items: u64, bytes_each: u64) -> Result<(), Fault> {
         self.budget.charge(path, items.saturating_mul(bytes_each))
@@ -155,7 +164,7 @@ impl<'a> Reader<'a> {
         if let Some(Some(bytes)) = self.buffers.get(index) {
             return Ok(bytes.clone());
         }
-        let bytes = self.load(index, buffer)?;
+        let bytes = self.load(index, buffer).map_err(Fault::stopping_file)?;
         if let Some(entry) = self.buffers.get_mut(index) {
             *entry = Some(bytes.clone());
         }

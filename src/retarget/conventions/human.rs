@@ -108,6 +108,11 @@ impl Limb {
     }
 }
 
+/// True for the name of a role in VRM 1.0.
+pub(crate) fn is_role(name: &str) -> bool {
+    Limb::of(name).is_some()
+}
+
 /// A name without everything up to its last `:`, without `_`, `-`, `.` and spaces, in lower case.
 pub(crate) fn normalized(name: &str) -> String {
     let name = name.rsplit_once(':').map_or(name, |(_, name)| name);

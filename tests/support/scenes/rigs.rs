@@ -31,7 +31,7 @@ pub(super) fn skeleton(numbers: &mut Numbers, joints: usize, shape: Shape) -> Sk
             1 => Some("joint 0".into()),
             _ => Some(format!("joint {}", (index + turn) % joints)),
         };
-        Joint { name, parent, rest, matrix, weights }
+        Joint { name, parent, rest, matrix, weights, ..Joint::default() }
     };
     let joints = (0..joints).map(joint).collect();
     let property = |name: &str, width: usize, rotation: bool| Property {

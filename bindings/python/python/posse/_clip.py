@@ -38,6 +38,8 @@ class Clip:
 
     parents: tuple[int, ...]
     """The index of the parent of each joint, -1 for a root."""
+    weight_names: tuple[str, ...]
+    """The names of the morph weights, node after node: `NODE.NAME`, or `NODE.INDEX` for a morph target without a name."""
 
     _library: _posse.Library = field(repr=False)
 

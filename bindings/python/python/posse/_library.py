@@ -33,17 +33,22 @@ class FileWarning(UserWarning):
 
 
 class Library:
-    """The clips of glTF, FBX and BVH files, ready to be sampled from any number of threads. It does not change.
+    """The clips of glTF, FBX and BVH files and of npz files of SMPL, ready to be sampled from any number of threads. It does
+    not change.
 
     >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
 
     Files are told apart by content. Files with equal skeletons share one, and clips of all files can be mixed in one call of
-    `states`. A fault that could be repaired is a `FileWarning`.
+    `states`. A fault that could be repaired, and a track, clip or skin that is left out, is a `FileWarning`; with `strict`, an
+    `Error`.
 
     `paths` name the files. `threads` is the number of threads that read them; by default the cores that this process may use.
 
     `input_fps` is the number of frames per second of BVH files whose frame time is missing or wrong. `end_sites=False` leaves
     out the joints of End Sites of BVH files, usually NAME_end; `retarget` aligns the last bones of its source by them.
+
+    `skeleton` tells where the joints of npz files of SMPL and AMASS rest: a model file of SMPL, or a glTF, FBX or BVH file
+    with joints of these names; by default they are those of an adult, with a `FileWarning`.
 
     Raises `OSError` for a file that cannot be read or is not a regular file, and `Error` for one that cannot be used.
     """
@@ -54,10 +59,13 @@ class Library:
         threads: Optional[int] = None,
         input_fps: Optional[float] = None,
         end_sites: bool = True,
+        strict: bool = False,
+        skeleton: Union[str, bytes, os.PathLike[str], os.PathLike[bytes], None] = None,
     ) -> None:
         files = tuple(os.fsdecode(path) for path in paths)
         rate = None if input_fps is None else float(input_fps)
-        self._set_up(_posse.Library(files, _threads(threads), rate, end_sites), files)
+        rest = None if skeleton is None else os.fsdecode(skeleton)
+        self._set_up(_posse.Library(files, _threads(threads), rate, end_sites, strict, rest), files)
         for message in self._native.warnings:
             warnings.warn(message, FileWarning, stacklevel=2)
 
@@ -66,8 +74,8 @@ class Library:
         self._files = files
         self._reports = reports
         self._layouts: tuple[Request, dict[int, _posse.Layout]] = (Request(()), {})
-        rigs = [self._layout(skeleton, Request(())) for skeleton in range(self._native.skeletons)]
-        names = [(tuple(rig.joint_names), tuple(rig.parents)) for rig in rigs]
+        rigs = [self._layout(skeleton, Request(("weights",))) for skeleton in range(self._native.skeletons)]
+        names = [(tuple(rig.joint_names), tuple(rig.parents), tuple(rig.weight_names)) for rig in rigs]
         self._clips = tuple(
             Clip(index, name, files[file], duration, fps, skeleton, *names[skeleton], self._native)
             for index, (name, file, duration, fps, skeleton) in enumerate(self._native.clips)
@@ -208,10 +216,10 @@ class Library:
         >>> hero.reports[0]["facing"], hero.reports[0]["units"]             # doctest: +SKIP
         (180.0, 'centimetres to metres')
 
-        `onto` is a .glb, .gltf, .vrm, .fbx or .bvh file, whose clips do not matter, or "demo" for the built-in human. `clips`
-        are clips, names or indices; by default all. Each file of the library is retargeted as if it were alone. Lengths
-        of the result are in the unit of `onto`. Clips keep their names, durations and `fps`, and the order of this
-        library.
+        `onto` is a .glb, .gltf, .vrm, .fbx or .bvh file, whose clips do not matter, or "demo" for the built-in human.
+        `clips` are clips, names or indices; by default all. Each file of the library is retargeted as if it were alone.
+        Lengths of the result are in the unit of `onto`. Clips keep their names, durations and `fps`, and the order of
+        this library.
 
         * `map`: pairs of joints, as a dictionary or the path of a JSON file: `{"joints": {"SOURCE": "TARGET"}, "root":
           "SOURCE", "translation": "scaled", "scale": 1.0}`, each member optional. By default the pairs follow from names
@@ -219,8 +227,8 @@ class Library:
           "none".
         * `reference`: the pose of the source that looks like the pose of the target: "rest", "CLIP" or "CLIP@SECONDS" of
           the file, or "FILE", "FILE#CLIP" or "FILE#CLIP@SECONDS" of another file with joints of the same names, such as
-          a T-pose. The name of a clip of the source comes first, whatever it looks like; then a .glb, .gltf, .vrm, .vrma
-          or .bvh file that is there; then what else selects a clip. A file with several clips needs "#CLIP", or "#rest"
+          a T-pose. The name of a clip of the source comes first, whatever it looks like; then a .glb, .gltf, .vrm,
+          .vrma, .fbx or .bvh file that is there; then what else selects a clip. A file with several clips needs "#CLIP", or "#rest"
           for its rest pose.
         * `target_pose`: the pose of the target that looks like it: "rest", or a pose of another file as above.
         * `align`: "auto" turns bones of the reference pose that point elsewhere than those of the target's pose; with
@@ -374,8 +382,9 @@ class Library:
         given = out.arrays if isinstance(out, Poses) else out
         arrays = new_arrays(shapes) if given is None else reused_arrays(shapes, given)
         self._native.fill(layouts, rows, list(arrays.values()), _threads(threads))
-        names, parents = layouts[0].joint_names, layouts[0].parents
-        return Poses(arrays, rows["times"], fps, tuple(names), tuple(parents))
+        first = layouts[0]
+        names, parents, weights = tuple(first.joint_names), tuple(first.parents), tuple(first.weight_names)
+        return Poses(arrays, rows["times"], fps, names, parents, weights)
 
 
 def _threads(threads: Optional[int]) -> int:

@@ -19,7 +19,7 @@ class Poses:
     skeleton is placed in it by its root. An array that the call did not ask for raises AttributeError.
     """
 
-    __slots__ = ("_arrays", "_fps", "_joint_names", "_parents", "_time")
+    __slots__ = ("_arrays", "_fps", "_joint_names", "_parents", "_time", "_weight_names")
 
     def __init__(
         self,
@@ -28,12 +28,14 @@ class Poses:
         fps: Optional[float],
         joint_names: tuple[str, ...],
         parents: tuple[int, ...],
+        weight_names: tuple[str, ...],
     ) -> None:
         self._arrays = arrays
         self._time = time
         self._fps = fps
         self._joint_names = joint_names
         self._parents = parents
+        self._weight_names = weight_names
 
     @property
     def arrays(self) -> Mapping[str, Floats]:
@@ -116,6 +118,11 @@ class Poses:
     def weights(self) -> Floats:
         """(T, W) Morph weights, node after node in the order of the file."""
         return self._array("weights")
+
+    @property
+    def weight_names(self) -> tuple[str, ...]:
+        """W names of morph weights: `NODE.NAME`, or `NODE.INDEX` for a morph target without a name. Empty without `weights`."""
+        return self._weight_names
 
     @property
     def properties(self) -> Floats:

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
+use posse::export::bvh::RotationOrder;
 
-use crate::arguments::{BvhArgs, parse_positive};
+use crate::arguments::{BvhArgs, parse_positive, parse_range};
 use crate::bake::format::{FormatName, NpzLayout};
 use crate::bake::frames::FrameRange;
 use crate::bake::share::{ShardChoice, Share};
 use crate::engine::{AdapterArgs, EngineChoice};
 use crate::retargeting::MapArgs;
+use crate::source::SkeletonArgs;
 use crate::threads::ThreadArgs;
 
 /// The end of `posse bake --help`.
@@ -24,13 +26,17 @@ Examples:
   posse bake takes -o baked --rig demo --retarget             every clip on the built-in human
   posse bake takes -o baked --cuts cuts.csv                   a piece per row of takes/walk.bvh,10,70
   posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run array
+  posse bake AMASS/CMU -o baked --skeleton SMPLH_MALE.npz     every motion of SMPL, with the joints of a model file
+  posse bake clips -o baked --format bvh --bvh-order ZYX      a BVH file per clip
   posse bake clips -o baked --mirror                          each clip and its mirror image, CLIP_mirror
   posse bake --check baked clips                              lists the clips that are missing
 
-INPUT is a file (.glb, .gltf, .bvh, a Cocos Creator clip with --rig, a crowd file), a folder, a glob in quotes, or @LIST, a file with
-the path of a file per line, relative to the working folder. A folder is searched for .glb, .gltf and .bvh files; OUT is left out. A clip is named by its path below the folder,
-without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or #INDEX if the name is missing or
-repeated. Two clips of one name are refused, and so are outputs that would replace an input.
+INPUT is a file (.glb, .gltf, .fbx, .bvh, an .npz of SMPL, a Cocos Creator clip with --rig, a crowd file), a folder, a
+glob in quotes, or @LIST, a file with the path of a file per line, relative to the working folder. A folder is searched for
+.glb, .gltf, .fbx and .bvh files, and for .npz files with a motion of SMPL; OUT is left out. A clip is named by its path
+below the folder, without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or
+#INDEX if the name is missing or repeated. Two clips of one name are refused, and so are outputs that would replace an
+input.
 
 --cuts has a row per piece: a file as it is named below its INPUT, with or without folders and extension (of several clips,
 FILE#CLIP), its first and last frame, and a name for the output if wanted. Without a name, it is CLIP@FIRST-LAST. An empty first
@@ -46,7 +52,8 @@ Arrays (frames first, float32), of --arrays:
                            relative to the parent of the joint
   skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins. With --up z and --scale they
                            take the file's own vertices, unscaled and with y up, to the turned and scaled model space
-  weights, properties      morph weights and animated properties (count), in the order of `posse eval`
+  weights, properties      morph weights and animated properties (count), in the order of `posse eval`; weight_names has
+                           NODE.NAME of each weight, if the file names morph targets
   root                     position and rotation of the first joint written (7)
   contact                  booleans (feet), true for a foot of a human on the ground, the left one first; contact_feet
                            has the names. For npz and Parquet
@@ -69,7 +76,7 @@ pub struct Args {
     pub output: Option<PathBuf>,
     /// Lists the clips whose outputs are missing in OUT, or were made from another file, with other options or by
     /// another version of posse. Nothing is written.
-    #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume", "strict"])]
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume"])]
     pub check: Option<PathBuf>,
     /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30.
     #[arg(long, value_name = "F", value_parser = parse_positive)]
@@ -83,6 +90,9 @@ pub struct Args {
     /// whatever --fps is; other clips are counted at the rate of the bake.
     #[arg(long, value_name = "A:B", conflicts_with = "cuts", value_parser = FrameRange::from_str)]
     pub frame_range: Option<FrameRange>,
+    /// The part of each clip from A to B, in seconds. The first frame is at A.
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["cuts", "frame_range"], allow_hyphen_values = true, value_parser = parse_range)]
+    pub range: Option<[f64; 2]>,
     /// A CSV file of pieces: file,first,last, and a name if wanted. For each row, one piece is baked, of frames that are
     /// counted as for --frame-range. Clips without a row are left out.
     #[arg(long, value_name = "CUTS.csv")]
@@ -95,7 +105,11 @@ pub struct Args {
     /// names a file is this file, even if a joint has the same name. Default: all, in the order of the file.
     #[arg(long, value_name = "FILE|A,B")]
     pub joints: Option<String>,
-    /// A .glb, .gltf or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by name.
+    /// The morph weights of the array weights, in this order: names of morph targets, or NODE.NAME. Default: all, node
+    /// after node.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub morphs: Vec<String>,
+    /// A .glb, .gltf, .fbx or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by name.
     /// Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]
     pub rig: Option<PathBuf>,
@@ -104,6 +118,8 @@ pub struct Args {
     pub retarget: bool,
     #[command(flatten)]
     pub map: MapArgs,
+    #[command(flatten)]
+    pub skeleton: SkeletonArgs,
     /// Writes the mirror image of each clip, too: CLIP_mirror beside CLIP, with left and right exchanged. With
     /// --retarget, it is that of the retargeted clip.
     #[arg(long)]
@@ -129,9 +145,13 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "npz")]
     pub format: FormatName,
     /// The layout of npz files. Default: plain. mjlab implies --arrays pos,quat,linvel,angvel and --quaternions wxyz,
-    /// but not --up z.
+    /// but not --up z. Its joint_pos and joint_vel are empty: mjlab cannot train with them.
     #[arg(long, value_enum)]
     pub layout: Option<NpzLayout>,
+    /// The order of the rotations of BVH files, the first one outermost: XYZ, XZY, YXZ, YZX, ZXY or ZYX. Default: ZXY,
+    /// that of Biovision's files.
+    #[arg(long, value_name = "ORDER")]
+    pub bvh_order: Option<RotationOrder>,
     /// Bakes share I of N, counted from 0. auto takes I from the task of the scheduler, and N from --shards.
     #[arg(long, value_name = "I/N|auto")]
     pub shard: Option<ShardChoice>,
@@ -149,9 +169,6 @@ pub struct Args {
     /// Keeps outputs that were made from the same file, with the same options, by the same version of posse.
     #[arg(long)]
     pub resume: bool,
-    /// Stops at the first bad input.
-    #[arg(long)]
-    pub strict: bool,
     /// Prints a line of JSON per clip.
     #[arg(long)]
     pub json: bool,

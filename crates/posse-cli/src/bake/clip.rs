@@ -1,7 +1,9 @@
 //! One clip: its arrays, its writer and its facts.
 
+use std::borrow::Cow;
+
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest};
-use posse::{ChainId, Error, Library, SkeletonId};
+use posse::{ChainId, Error, Library, Skeleton, SkeletonId};
 
 use crate::bake::facts::{Facts, SourceFacts, VERSION};
 use crate::bake::format::{ClipHead, ClipWriter};
@@ -19,13 +21,18 @@ use crate::quality::NO_FEET;
 pub const UNBOUND: &str =
     "no track of the clip finds a node of its name in the rig; give a rig with the same joint names";
 
+/// The fault of a clip of which the file has no usable track.
+pub const UNREADABLE: &str = "none of its tracks can be read; a warning names the reason";
+
 /// A skeleton with the arrays that are wanted of it.
 pub struct Rig<'a> {
     pub library: &'a Library,
     pub skeleton: SkeletonId,
-    /// The joint of each node, in the order of the file.
-    pub nodes: &'a [usize],
+    /// The joint of each node, in the order of the file, and for formats with nodes all other joints.
+    nodes: Cow<'a, [usize]>,
     pub layout: ArrayLayout,
+    /// The joints of `--joints`; `None` without it.
+    listed: Option<Vec<usize>>,
 }
 
 impl<'a> Rig<'a> {
@@ -36,20 +43,32 @@ impl<'a> Rig<'a> {
         nodes: &'a [usize],
         options: &Options,
     ) -> Result<Self, Error> {
-        let joints = match &options.joints {
-            Some(names) => library.skeleton(skeleton).select_joints(names)?,
-            None => nodes.to_vec(),
+        let listed =
+            options.joints.as_deref().map(|names| library.skeleton(skeleton).select_joints(names)).transpose()?;
+        let count = nodes.len();
+        let nodes = all_nodes(options, library.skeleton(skeleton), nodes);
+        let joints = match &listed {
+            Some(listed) if !options.format.needs_all_joints() => {
+                let parent = |&joint: &usize| library.skeleton(skeleton).joints()[joint].parent;
+                let carries = |other: &&usize| listed.iter().any(|joint| parent(joint) == Some(**other));
+                listed.iter().chain(nodes[count..].iter().filter(carries)).copied().collect()
+            }
+            _ => nodes.to_vec(),
         };
         let Options { up, scale, quaternions, .. } = *options;
         let request = ArrayRequest { kinds: options.kinds.clone(), joints, up, scale, quaternions };
-        let layout = ArrayLayout::new(library, skeleton, nodes, &request)?;
-        Ok(Self { library, skeleton, nodes, layout })
+        let layout = ArrayLayout::new(library, skeleton, &nodes, &request)?;
+        let layout = match &options.morphs {
+            Some(names) => layout.with_weights(library, names)?,
+            None => layout,
+        };
+        Ok(Self { library, skeleton, nodes, layout, listed })
     }
 
     /// The facts about a clip that its writer needs.
     pub fn head<'b>(&'b self, name: &'b str) -> ClipHead<'b> {
-        let Self { library, skeleton, nodes, ref layout } = *self;
-        ClipHead { library, skeleton, nodes, layout, name }
+        let Self { library, skeleton, ref nodes, ref layout, ref listed } = *self;
+        ClipHead { library, skeleton, nodes, layout, listed: listed.as_deref(), name }
     }
 
     /// Begins the output of a clip. With a turn, the clip goes to the files of the share.
@@ -87,7 +106,9 @@ impl<'a> Rig<'a> {
         source: SourceFacts,
         engine: String,
     ) -> Facts {
-        let joints = self.library.skeleton(self.skeleton).joints();
+        let skeleton = self.library.skeleton(self.skeleton);
+        let joints = skeleton.joints();
+        let has_names = skeleton.has_morph_names();
         let name_of = |&joint: &usize| joints[joint].name.clone().unwrap_or_default();
         let parent = |parent: &Option<usize>| parent.map_or(-1, |parent| i32::try_from(parent).unwrap_or(i32::MAX));
         Facts {
@@ -96,6 +117,7 @@ impl<'a> Rig<'a> {
             joint_names: self.layout.joints().iter().map(name_of).collect(),
             parents: self.layout.parents().iter().map(parent).collect(),
             quaternion_order: options.quaternions.name(),
+            weight_names: if has_names { self.layout.weight_names().to_vec() } else { Vec::new() },
             contact_feet: self.layout.feet().iter().map(|foot| foot.name.clone()).collect(),
             quality: None,
             up_axis: options.up.name(),
@@ -112,6 +134,18 @@ impl<'a> Rig<'a> {
             warnings: Vec::new(),
         }
     }
+}
+
+/// The nodes of an output: those of the file; for formats with nodes, also the joints that are no nodes of the file, but
+/// carry translations of nodes.
+fn all_nodes<'a>(options: &Options, skeleton: &Skeleton, nodes: &'a [usize]) -> Cow<'a, [usize]> {
+    let count = skeleton.joints().len();
+    if nodes.len() == count || !options.format.has_nodes() {
+        return nodes.into();
+    }
+    let mut is_node = vec![false; count];
+    nodes.iter().for_each(|&node| is_node[node] = true);
+    nodes.iter().copied().chain((0..count).filter(|&joint| !is_node[joint])).collect()
 }
 
 /// The clips of a file that are baked with one skeleton.

@@ -7,13 +7,14 @@ use std::collections::HashSet;
 
 use crate::bake::clip::{ClipBake, FramedMotion, Rig};
 use crate::bake::format::{Character, Format, write_crowd};
-use crate::bake::frames::{ClipFrames, ClipPart, OwnRate};
+use crate::bake::frames::{ClipFrames, ClipPart, FrameOptions, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, ListedClip, stem};
 use crate::bake::job::{Fault, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
 use crate::bake::part::Turn;
 use crate::bake::sampler::Motion;
+use crate::output::warn_of_file;
 
 /// Bakes the instances of a crowd file.
 pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
@@ -28,8 +29,10 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     }
     let mut library = Library::new();
     let crowd = crowd::load(&mut library, &file.path)?;
-    crowd.warnings.iter().for_each(|warning| job.warn(&format!("warning: {}: {warning}", file.path.display())));
-    let frames = ClipFrames::new(whole.range, job.options.fps, OwnRate::default(), duration(&library, &crowd)?)?;
+    warn_of_file(&file.path, &crowd.warnings, &mut |text| job.warn(text))?;
+    // A crowd has a clock and no end.
+    let options = FrameOptions { fps: job.options.fps, ..FrameOptions::default() };
+    let frames = ClipFrames::new(whole.range, options, OwnRate::default(), duration(&library, &crowd)?)?;
     let mut sampler = job.engines.open(&library)?;
     let mut bake = |clip: &ListedClip| -> Result<(), Fault> {
         let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)

@@ -34,6 +34,9 @@ pub struct Facts {
     /// The names of the feet of the array `contact`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contact_feet: Vec<String>,
+    /// The names of the weights of the array `weights`, if the file names morph targets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weight_names: Vec<String>,
     /// The measures of the clip, for the manifest.
     #[serde(skip)]
     pub quality: Option<serde_json::Value>,

@@ -4,6 +4,10 @@
 //! are those of the file, whatever `--fps` is; all other clips have no frames of their own, and are counted at the rate
 //! of the bake. The output has those frames of the whole bake that lie in the range, with the same bits. Its times begin
 //! at 0.
+//!
+//! A range in seconds is another grid: its first frame is at its start. A clip that is written as a clip has a last frame
+//! at its end, even if its duration is no multiple of the frame time; arrays have frames of the rate alone, and a warning
+//! says what is after the last.
 
 use std::fmt;
 use std::ops::Range;
@@ -107,8 +111,19 @@ pub struct ClipPart {
 pub struct OwnRate {
     /// The rate of the keys, if they are evenly spaced.
     pub keys: Option<f64>,
-    /// True if the file has frames, which a range counts: it is a BVH file.
+    /// True if the file has frames, which a range counts: BVH, SMPL, and FBX without even keys.
     pub has_frames: bool,
+}
+
+/// The options of a bake for the frames of a clip. The default has no rate, and all of a clip.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct FrameOptions {
+    /// Frames per second; `None` for the rate of each clip.
+    pub fps: Option<f64>,
+    /// The part of each clip in seconds; `None` for all of it.
+    pub seconds: Option<[f64; 2]>,
+    /// True if the output has a frame at the end of the clip that is no multiple of the frame time.
+    pub keeps_end: bool,
 }
 
 /// The frames of a clip that become an output.
@@ -122,18 +137,27 @@ pub struct ClipFrames {
     pub source: Option<SourceFrames>,
     /// What was changed about a range.
     pub warning: Option<String>,
+    /// What of the clip is after the last frame, and lost.
+    pub rest: Option<String>,
 }
 
 impl ClipFrames {
-    /// The frames of a range of a clip with a duration in seconds: at `fps`, otherwise at its own rate, otherwise at 30
-    /// per second.
+    /// The frames of a range of a clip with a duration in seconds: at the rate of the options, otherwise at its own rate,
+    /// otherwise at 30 per second.
     ///
     /// # Errors
     /// [`Error::Usage`] if the range begins after the clip, or holds no frame at the rate.
-    pub fn new(range: FrameRange, fps: Option<f64>, own: OwnRate, duration: f64) -> Result<Self, Error> {
-        let grid = FrameGrid::new(fps.or(own.keys).unwrap_or(DEFAULT_FPS), duration)?;
+    pub fn new(range: FrameRange, options: FrameOptions, own: OwnRate, duration: f64) -> Result<Self, Error> {
+        let fps = options.fps.or(own.keys).unwrap_or(DEFAULT_FPS);
+        let grid = match options.seconds {
+            Some(part) => FrameGrid::of_part(fps, duration, part)?,
+            None => FrameGrid::new(fps, duration)?,
+        };
+        let whole = if options.keeps_end { grid.with_end() } else { grid };
+        let rest = (whole.rest() > 0.0).then(|| rest_of(&whole));
         if range.is_whole() {
-            return Ok(Self { grid, frames: 0..grid.len(), source: None, warning: None });
+            let warning = options.seconds.map(|part| check_part(part, duration)).transpose()?.flatten();
+            return Ok(Self { grid: whole, frames: 0..whole.len(), source: None, warning, rest });
         }
         let counted = match own.keys.filter(|_| own.has_frames) {
             Some(rate) => FrameGrid::new(rate, duration)?,
@@ -157,14 +181,24 @@ impl ClipFrames {
         let to = last_frame(0.0, time(end), grid.fps());
         // `as` turns numbers beyond the range of the integer into its ends.
         let frames = from as u64..(to as u64).saturating_add(1).min(grid.len());
-        let frames = if end == clip_last { frames.start..grid.len() } else { frames };
+        let frames = match last {
+            None => frames.start..whole.len(),
+            Some(_) if end == clip_last => frames.start..grid.len(),
+            Some(_) => frames,
+        };
         if frames.is_empty() {
             return Err(Error::Usage(format!(
                 "the frames {range} hold no frame at {} per second; give a longer range, or a larger --fps",
                 grid.fps()
             )));
         }
-        Ok(Self { grid, frames, source: Some(SourceFrames { range, first, last: end }), warning })
+        let rest = rest.filter(|_| last.is_none());
+        Ok(Self { grid: whole, frames, source: Some(SourceFrames { range, first, last: end }), warning, rest })
+    }
+
+    /// The warnings about the frames.
+    pub fn warnings(&self) -> impl Iterator<Item = &String> {
+        self.warning.iter().chain(&self.rest)
     }
 
     /// The number of frames, at least 1.
@@ -177,9 +211,31 @@ impl ClipFrames {
         let Self { grid, frames, .. } = self;
         let time = (frame - frames.start) as f64 / grid.fps();
         // Only the last frame of a clip is clamped.
-        let is_clamped = grid.time(frame) < frame as f64 / grid.fps();
-        if is_clamped { time.min(grid.duration() - grid.time(frames.start)) } else { time }
+        if grid.is_clamped(frame) { time.min(grid.time(frame) - grid.time(frames.start)) } else { time }
     }
+}
+
+/// The warning about the end of a clip, or of its part, after the last frame.
+fn rest_of(grid: &FrameGrid) -> String {
+    let ([start, end], last) = (grid.part(), grid.time(grid.len() - 1));
+    let (rest, length) = (grid.rest() as f32, (end - start) as f32);
+    format!(
+        "the last {rest} s are after the last frame, at {} s: {length} s are no multiple of 1/{} s",
+        last as f32,
+        grid.fps()
+    )
+}
+
+/// Fails for a part of a clip that begins after it. Returns a warning about one that ends after it.
+fn check_part([start, end]: [f64; 2], duration: f64) -> Result<Option<String>, Error> {
+    if start > duration {
+        return Err(Error::Usage(format!(
+            "the range {start} to {end} s begins after the clip, which ends at {duration} s"
+        )));
+    }
+    let warning = || format!("the range {start} to {end} s ends after the clip: the output ends at {duration} s");
+    // Files round key times to `f32`.
+    Ok((end > duration * (1.0 + 1e-6)).then(warning))
 }
 
 #[cfg(test)]
@@ -190,7 +246,50 @@ mod tests {
 
     fn frames(range: &str, fps: Option<f64>, own: OwnRate) -> Result<ClipFrames, String> {
         // The frames 0 to 240 of a BVH file.
-        ClipFrames::new(range.parse().unwrap(), fps, own, 2.0).map_err(|error| error.to_string())
+        let options = FrameOptions { fps, ..FrameOptions::default() };
+        ClipFrames::new(range.parse().unwrap(), options, own, 2.0).map_err(|error| error.to_string())
+    }
+
+    /// The times of frames of a clip in the clip and in the output.
+    fn times(frames: &ClipFrames) -> [Vec<f64>; 2] {
+        let times = |time: &dyn Fn(u64) -> f64| frames.frames.clone().map(time).collect();
+        [times(&|frame| frames.grid.time(frame)), times(&|frame| frames.time(frame))]
+    }
+
+    #[test]
+    fn a_range_in_seconds_begins_at_its_start() {
+        let of = |seconds: [f64; 2]| {
+            let options = FrameOptions { fps: Some(4.0), seconds: Some(seconds), keeps_end: false };
+            ClipFrames::new(FrameRange::default(), options, OwnRate::default(), 2.0)
+        };
+        let part = of([0.5, 1.25]).unwrap();
+        assert_eq!(times(&part), [vec![0.5, 0.75, 1.0, 1.25], vec![0.0, 0.25, 0.5, 0.75]]);
+        assert_eq!(part.warnings().count(), 0);
+        let late = of([1.625, 9.0]).unwrap();
+        assert_eq!(times(&late)[0], [1.625, 1.875]);
+        let warnings: Vec<&String> = late.warnings().collect();
+        assert_eq!(warnings[0], "the range 1.625 to 9 s ends after the clip: the output ends at 2 s");
+        let rest = "the last 0.125 s are after the last frame, at 1.875 s: 0.375 s are no multiple of 1/4 s";
+        assert_eq!(warnings[1], rest);
+        assert!(of([3.0, 4.0]).unwrap_err().to_string().contains("begins after the clip"));
+    }
+
+    #[test]
+    fn a_clip_that_is_written_as_a_clip_keeps_its_end() {
+        let of = |range: &str, keeps_end: bool| {
+            let options = FrameOptions { fps: Some(15.0), keeps_end, ..FrameOptions::default() };
+            ClipFrames::new(range.parse().unwrap(), options, OwnRate::default(), 0.1).unwrap()
+        };
+        let kept = of("0:", true);
+        assert_eq!(times(&kept), [vec![0.0, 1.0 / 15.0, 0.1], vec![0.0, 1.0 / 15.0, 0.1]]);
+        assert_eq!(kept.rest, None);
+        let lost = of("0:", false);
+        assert_eq!(lost.count(), 2);
+        let rest = "the last 0.033333335 s are after the last frame, at 0.06666667 s: 0.1 s are no multiple of 1/15 s";
+        assert_eq!(lost.rest.as_deref(), Some(rest));
+        // A piece ends where it says, but one to the end of the clip has the end.
+        assert_eq!(times(&of("1:", true)), [vec![1.0 / 15.0, 0.1], vec![0.0, 0.1 - 1.0 / 15.0]]);
+        assert_eq!((of("0:1", true).count(), of("0:1", false).rest), (2, None));
     }
 
     #[test]
@@ -257,7 +356,8 @@ mod tests {
         );
         // The last of 91 keys at 30 Hz, rounded to an f32.
         let duration = f64::from(2.999_999_8_f32);
-        let cut = ClipFrames::new("60:".parse().unwrap(), Some(30.0), OwnRate::default(), duration).unwrap();
+        let options = FrameOptions { fps: Some(30.0), ..FrameOptions::default() };
+        let cut = ClipFrames::new("60:".parse().unwrap(), options, OwnRate::default(), duration).unwrap();
         assert_eq!((cut.count(), cut.time(89), cut.time(90)), (31, 29.0 / 30.0, duration - 2.0));
     }
 }

@@ -103,10 +103,16 @@ impl Job<'_> {
         self.progress.note(text);
     }
 
-    /// Prints the warning that a range was shortened.
+    /// Prints the warning that a range was shortened, and once for all clips that ends are lost.
     pub fn warn_of_frames(&self, file: &ClipFile, clip: &ListedClip, frames: &ClipFrames) {
         if let Some(warning) = &frames.warning {
             self.warn(&format!("warning: {}: clip {}: {warning}", file.path.display(), clip.name));
+        }
+        if frames.rest.is_some() {
+            self.progress.note_once(
+                "warning: the end of a clip is after its last frame if its duration is no multiple of 1 / --fps: `warnings` \
+                 of the output say what is lost; --format glb and usda keep it",
+            );
         }
     }
 

@@ -39,9 +39,10 @@ impl Measured {
         let library = head.library;
         let frames = measured_frames(frames)?;
         let [start, end] = [frames.frames.start, frames.frames.end - 1].map(|frame| frames.grid.time(frame));
-        let stance = match frames.source {
-            None => Stance::of_clip(library, clip, GroundLevel::Auto)?,
-            Some(_) => Stance::of_part(library, clip, GroundLevel::Auto, start..end)?,
+        let is_whole = frames.source.is_none() && frames.grid.part() == [0.0, frames.grid.duration()];
+        let stance = match is_whole {
+            true => Stance::of_clip(library, clip, GroundLevel::Auto)?,
+            false => Stance::of_part(library, clip, GroundLevel::Auto, start..end)?,
         };
         let skeleton = library.skeleton(head.skeleton);
         let report = |quality: &MotionQuality| {
@@ -64,12 +65,12 @@ impl Measured {
 /// The frames that are measured: the frames that are baked, and as many between them as make up the least rate.
 fn measured_frames(frames: &ClipFrames) -> Result<ClipFrames, Error> {
     let fps = frames.grid.fps();
-    let grid = FrameGrid::new(measured_fps(fps), frames.grid.duration())?;
+    let grid = FrameGrid::of_part(measured_fps(fps), frames.grid.duration(), frames.grid.part())?;
     let (factor, Range { start, end }) = (measured_factor(fps) as u64, frames.frames.clone());
     let last = grid.len() - 1;
     let end = if end == frames.grid.len() { last } else { last.min(factor * (end - 1)) };
-    let frames = ClipFrames { grid, frames: last.min(factor * start)..end + 1, source: frames.source, warning: None };
-    Ok(frames)
+    let measured = last.min(factor * start)..end + 1;
+    Ok(ClipFrames { grid, frames: measured, source: frames.source, warning: None, rest: None })
 }
 
 /// Measures frames of a motion, with the poses of the engine that bakes it.

@@ -52,7 +52,7 @@ use self::shards_file::{ShardsFile, own_files};
 use self::share::Share;
 use crate::Outcome;
 use crate::engine::{EngineChoice, EngineSelection};
-use crate::output::note;
+use crate::output::{is_strict, note};
 use crate::threads;
 
 /// Runs `posse bake`.
@@ -106,7 +106,7 @@ fn bake(
         manifest: Manifest::new(out, share.map_or(0, |share| share.index), &options.value),
         engines: Engines::new(EngineSelection { choice: options.engine, adapter: &args.adapter }),
         resume: args.resume,
-        strict: args.strict,
+        strict: is_strict(),
         progress: Progress::new(files.iter().map(|file| file.clips().len()).sum(), args.json),
         failures: Mutex::default(),
         output_error: Mutex::default(),

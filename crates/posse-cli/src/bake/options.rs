@@ -13,8 +13,9 @@ use crate::bake::args::Args;
 use crate::bake::cut_list::CutList;
 use crate::bake::facts;
 use crate::bake::format::{Format, NpzLayout};
-use crate::bake::frames::FrameRange;
+use crate::bake::frames::{FrameOptions, FrameRange};
 use crate::engine::EngineChoice;
+use crate::output::warn_of_file;
 use crate::retargeting::{ChoiceFile, OPTIONS_WITHOUT_RETARGET, Retargeter};
 use crate::source::{Report, Rig};
 
@@ -30,12 +31,18 @@ pub struct Options {
     pub kinds: Vec<ArrayKind>,
     /// The names of the joints; `None` for all.
     pub joints: Option<Vec<String>>,
+    /// The names of the morph weights; `None` for all.
+    pub morphs: Option<Vec<String>>,
     /// The frames of each clip, unless there are cuts.
     pub frames: FrameRange,
+    /// The part of each clip in seconds; `None` for all of it.
+    pub seconds: Option<[f64; 2]>,
     /// The pieces of clips; `None` for the clips of all inputs.
     pub cuts: Option<CutList>,
     /// The rig whose nodes the clips animate.
     pub rig: Option<Rig>,
+    /// The skeleton at rest of files of SMPL; `None` for an adult.
+    pub skeleton: Option<Rig>,
     /// The retargeting to the rig; `None` if joints are matched by name.
     pub retarget: Option<Retargeter>,
     /// True if each clip is baked as its mirror image, too.
@@ -76,13 +83,19 @@ pub struct ReadFile {
 #[derive(Serialize)]
 struct Normalised<'a> {
     fps: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[f64; 2]>,
     arrays: Vec<&'static str>,
     joints: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    morphs: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input_fps: Option<f64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     no_end_sites: bool,
     rig: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skeleton: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retarget: Option<Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -94,13 +107,15 @@ struct Normalised<'a> {
     quaternions: &'static str,
     format: &'static str,
     layout: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bvh_order: Option<String>,
     engine: &'static str,
 }
 
 impl Options {
     /// Checks the arguments. Reads the files that they name.
     pub fn new(args: &Args) -> Result<Self, Error> {
-        let format = Format::new(args.format, args.layout)?;
+        let format = Format::new(args.format, args.layout, args.bvh_order)?;
         let kinds = format.kinds(&args.arrays)?;
         check_repeats(&args.arrays)?;
         let joints = args.joints.as_deref().map(JointNames::read).transpose()?;
@@ -111,19 +126,25 @@ impl Options {
         let mut warnings = Vec::new();
         let mut report = |text: &str| warnings.push(text.to_owned());
         let rig = args.rig.as_deref().map(|rig| read_rig(rig, args.bvh, &mut report)).transpose()?;
+        let skeleton = args.skeleton.skeleton.as_deref();
+        let skeleton = skeleton.map(|path| read_rig(path, args.bvh, &mut report)).transpose()?;
         let retarget = args.retarget.then(|| Retargeter::new(&args.map, args.bvh, &mut report)).transpose()?;
         let cuts = args.cuts.as_deref().map(CutList::read).transpose()?;
+        if format == Format::Npz(NpzLayout::Mjlab) {
+            warnings.push(NO_ROBOT.into());
+        }
         let mut read_files = Vec::new();
         read_files.extend(joints_file.map(|path| ReadFile { role: "the file of --joints", path }));
         read_files.extend(args.cuts.clone().map(|path| ReadFile { role: "the file of --cuts", path }));
-        let rig_facts = match &rig {
-            Some(rig) => Some(match &rig.bytes {
-                Some(bytes) => identify(&ChoiceFile { role: "the rig", path: &rig.path, bytes }, &mut read_files)?,
-                // The version of posse is among the facts.
-                None => "demo".into(),
-            }),
-            None => None,
+        let mut facts_of = |rig: &Option<Rig>, role| match rig {
+            Some(Rig { path, bytes: Some(bytes), .. }) => {
+                identify(&ChoiceFile { role, path, bytes }, &mut read_files).map(Some)
+            }
+            // The version of posse is among the facts.
+            Some(Rig { bytes: None, .. }) => Ok(Some("demo".into())),
+            None => Ok(None),
         };
+        let rig_facts = [facts_of(&rig, "the rig")?, facts_of(&skeleton, "the file of --skeleton")?];
         let retarget_facts =
             retarget.as_ref().map(|retarget| retarget.identity(|file| identify(file, &mut read_files)));
         let retarget_facts = retarget_facts.transpose()?;
@@ -133,9 +154,12 @@ impl Options {
             bvh: args.bvh,
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
+            morphs: morphs(args, &kinds)?,
             frames: args.frame_range.unwrap_or_default(),
+            seconds: args.range,
             cuts,
             rig,
+            skeleton,
             retarget,
             mirror: args.mirror,
             quality: args.quality || args.foot_lock,
@@ -173,6 +197,12 @@ impl Options {
         value
     }
 
+    /// The options for the frames of a clip.
+    pub fn frame_options(&self) -> FrameOptions {
+        let keeps_end = matches!(self.format, Format::Glb | Format::Usda);
+        FrameOptions { fps: self.fps, seconds: self.seconds, keeps_end }
+    }
+
     /// The option for which the frames of a clip are measured, so that the whole file is read. `None` without one.
     pub fn measuring(&self) -> Option<&'static str> {
         let contact = self.kinds.contains(&ArrayKind::Contact);
@@ -180,24 +210,31 @@ impl Options {
         options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
-    fn normalised(&self, rig: Option<Value>, retarget: Option<Value>) -> Normalised<'_> {
+    fn normalised(&self, [rig, skeleton]: [Option<Value>; 2], retarget: Option<Value>) -> Normalised<'_> {
         Normalised {
             fps: self.fps,
+            range: self.seconds,
             arrays: self.kinds.iter().map(|kind| kind.name()).collect(),
             joints: self.joints.as_deref(),
+            morphs: self.morphs.as_deref(),
             input_fps: self.bvh.input_fps,
             no_end_sites: self.bvh.no_end_sites,
             rig,
+            skeleton,
             retarget,
             quality: self.quality,
             foot_lock: self.foot_lock,
             up: self.up.name(),
             scale: self.scale,
             quaternions: self.quaternions.name(),
-            format: self.format.extension(),
+            format: self.format.name(),
             layout: match self.format {
                 Format::Npz(NpzLayout::Plain) => Some("plain"),
                 Format::Npz(NpzLayout::Mjlab) => Some("mjlab"),
+                _ => None,
+            },
+            bvh_order: match self.format {
+                Format::Bvh(order) => Some(order.to_string()),
                 _ => None,
             },
             engine: match self.engine {
@@ -209,12 +246,28 @@ impl Options {
     }
 }
 
+/// The warning that a layout for training lacks what is trained.
+const NO_ROBOT: &str = "warning: --layout mjlab: the clips have no joints of a robot, so that joint_pos and joint_vel are \
+                        empty: mjlab cannot train with these files. Retarget the motion to the robot first, for example with \
+                        GMR, which reads --format smpl";
+
 /// Fails if an array is listed twice.
 fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
     match kinds.iter().enumerate().find(|(index, kind)| kinds[..*index].contains(kind)) {
         Some((_, kind)) => Err(Error::Usage(format!("--arrays repeats {}; list each array once", kind.name()))),
         None => Ok(()),
     }
+}
+
+/// The names of `--morphs`; `None` without the option.
+fn morphs(args: &Args, kinds: &[ArrayKind]) -> Result<Option<Vec<String>>, Error> {
+    if args.morphs.is_empty() {
+        return Ok(None);
+    }
+    if !kinds.contains(&ArrayKind::Weights) {
+        return Err(Error::Usage("--morphs selects morph weights: add weights to --arrays".into()));
+    }
+    Ok(Some(args.morphs.clone()))
 }
 
 /// The value of `--joints`.
@@ -275,9 +328,7 @@ fn read_rig(path: &Path, bvh: BvhArgs, report: &mut Report) -> Result<Rig, Error
         let rig = path.display();
         return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));
     }
-    for warning in std::mem::take(&mut rig.warnings) {
-        report(&format!("warning: {}: {warning}", path.display()));
-    }
+    warn_of_file(path, std::mem::take(&mut rig.warnings), report)?;
     Ok(rig)
 }
 

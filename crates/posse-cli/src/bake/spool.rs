@@ -138,7 +138,6 @@ impl Spool {
 
     /// Reads the next frames, at most `count`: their times, and the numbers of each array. Returns no times at the end.
     /// To be called after [`rewind`](Self::rewind).
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet writes clips row by row"))]
     pub fn read(&mut self, count: usize) -> Result<(Vec<f64>, Vec<Vec<f32>>), Error> {
         let count = count.min(usize::try_from(self.frames - self.read).unwrap_or(usize::MAX));
         let mut times = vec![0.0; count];

@@ -23,6 +23,7 @@ use crate::bake::inputs::{ClipFile, ListedClip};
 use crate::bake::job::{Fault, Job};
 use crate::bake::part::Turn;
 use crate::bake::sampler::{Block, Motion};
+use crate::output::warn_of_file;
 use crate::source::{Nodes, bvh_fps, with_bvh_options};
 
 /// The bytes of the keys of a window.
@@ -55,7 +56,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     }
     let mut window = Window::open(file, &job.options.bvh.options(), None)?;
     let mut warned = 0;
-    window.warn(job, file, &mut warned);
+    window.warn(job, file, &mut warned)?;
     let mut library = Library::new();
     let own = library.add_skeleton(window.reader.skeleton().clone());
     let (skeleton, nodes) = match &job.options.rig {
@@ -69,7 +70,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     let rate = OwnRate { keys: bvh_fps(window.reader.frame_time()), has_frames: true };
     let mut pieces = Vec::new();
     for clip in clips {
-        match ClipFrames::new(clip.part.range, job.options.fps, rate, window.reader.duration()) {
+        match ClipFrames::new(clip.part.range, job.options.frame_options(), rate, window.reader.duration()) {
             Ok(frames) => {
                 job.warn_of_frames(file, clip, &frames);
                 pieces.push(StreamedPiece { clip, frames });
@@ -86,7 +87,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     let streamed = StreamedFile { job, file, turn, rig, skeletons: [own, skeleton] };
     while !pieces.is_empty() && !job.is_stopped() {
         let later = streamed.bake_in_order(pieces, &mut window, source.as_ref());
-        window.warn(job, file, &mut warned);
+        window.warn(job, file, &mut warned)?;
         pieces = later?;
         if !pieces.is_empty() {
             window = Window::open(file, &job.options.bvh.options(), Some(window.reader.frames()))?;
@@ -195,7 +196,7 @@ impl StreamedFile<'_, '_> {
             }
         };
         let facts = rig.facts(job.options, clip, frames, source, engine);
-        let facts = Facts { warnings: Vec::from_iter(frames.warning.clone()), ..facts };
+        let facts = Facts { warnings: frames.warnings().cloned().collect(), ..facts };
         rig.finish(job, writer, &facts)?;
         job.count_baked(file, &facts, frames.count());
         Ok(())
@@ -234,12 +235,11 @@ impl Window {
         Ok(Self { reader, sha256, keys: Keys::new(), most, is_broken: false })
     }
 
-    /// Prints the warnings of the file after those that have been printed.
-    fn warn(&self, job: &Job, file: &ClipFile, printed: &mut usize) {
-        for warning in self.reader.warnings().iter().skip(*printed) {
-            job.warn(&format!("warning: {}: {warning}", file.path.display()));
-        }
+    /// Prints the warnings of the file after those that have been printed. With `--strict`, fails for the first.
+    fn warn(&self, job: &Job, file: &ClipFile, printed: &mut usize) -> Result<(), Error> {
+        let new = self.reader.warnings().iter().skip(*printed);
         *printed = self.reader.warnings().len().max(*printed);
+        warn_of_file(&file.path, new, &mut |text| job.warn(text))
     }
 
     /// The number of frames at a rate that a window serves, at least 1.

@@ -135,6 +135,9 @@ struct Node<'a> {
     scale: Option<Option<[Number; 3]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<Option<Vec<Number>>>,
+    /// The names of the weights, in their order; null for one without a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight_names: Option<Vec<Option<&'a str>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     world: Option<[Number; 16]>,
 }
@@ -245,13 +248,16 @@ impl<'a> Shape<'a> {
             (!numbers.is_empty()).then(list).transpose()
         };
         let world = || precision.numbers(columns(&pose.model[joint]), name("world"));
+        let of_file = &self.skeleton.joints()[joint];
+        let names = || (0..of_file.morph_names.len()).map(|index| of_file.morph_name(index)).collect();
         Ok(Node {
-            name: self.skeleton.joints()[joint].name.as_deref(),
+            name: of_file.name.as_deref(),
             parent: self.parents[node],
             translation: local.map(|local| local.map(translation).transpose()).transpose()?,
             rotation: local.map(|local| local.map(rotation).transpose()).transpose()?,
             scale: local.map(|local| local.map(scale).transpose()).transpose()?,
             weights: outputs.weights.then(weights).transpose()?,
+            weight_names: (outputs.weights && !of_file.morph_names.is_empty()).then(names),
             world: outputs.model.then(world).transpose()?,
         })
     }

@@ -11,14 +11,14 @@ use posse::bake::last_frame;
 use posse::quality::{FootLock, GroundLevel, MotionQuality, Stance};
 use posse::{ChainId, Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
 
-use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, check_limit, parse_seconds};
+use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, check_limit, parse_range, parse_seconds};
 use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
-use crate::output::{self, Output, note};
+use crate::output::{self, Output, note, warn_of_file};
 use crate::quality::{NO_FEET, measured_fps};
 use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
-use crate::source::{Rig, Source, find_clip};
+use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
 use crate::threads::ThreadArgs;
 
 /// The end of `posse eval --help`: the output formats, and the format of crowd files.
@@ -46,6 +46,7 @@ reference:
   skin_K (T,N,joints,4,4)       with output `skin`, one array per skin K, joints in the order of the skin; the values that a
                                 shader reads from the --skin-format
   weights (T,N,W)               with output `weights`, node after node
+  weight_names (W)              with output `weights`, if the file names morph targets: NODE.NAME, or NODE.INDEX; texts
   properties (T,N,P)            with output `properties`, pointer after pointer; for a Cocos clip the unrounded numbers, target
                                 after target
   root_motion_translation (T,N,3), root_motion_rotation (T,N,4)
@@ -60,7 +61,7 @@ Without --clip, the only clip of the file is evaluated; a file without clips giv
 /// Arguments of `posse eval`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf or .bvh file, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf, .fbx or .bvh file, an .npz file of SMPL or AMASS, or a Cocos clip (.json, .anim).
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
@@ -69,11 +70,11 @@ pub struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "rig", "retarget", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock", "input_fps", "no_end_sites"]
+        conflicts_with_all = ["file", "rig", "retarget", "skeleton", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock", "input_fps", "no_end_sites"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos
-    /// clip has no nodes: without a rig, only the values of its targets are evaluated.
+    /// A .glb, .gltf, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A
+    /// Cocos clip has no nodes: without a rig, only the values of its targets are evaluated.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// Retargets the clip to the skeleton of --rig: its joints turn as those of FILE do, relative to their rest poses,
@@ -83,6 +84,8 @@ pub struct Args {
     retarget: bool,
     #[command(flatten)]
     map: MapArgs,
+    #[command(flatten)]
+    skeleton: SkeletonArgs,
     /// Holds feet in contact with the ground where they are, by inverse kinematics of the legs, as `posse bake` does.
     #[arg(long)]
     foot_lock: bool,
@@ -163,13 +166,9 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let chains = args.foot_lock.then(|| FootLock::add_chains(&mut source.library, source.skeleton));
     let library = &source.library;
     let clip = find_clip(&source, args.clip.as_deref())?;
-    if let Some(unbound) = clip.filter(|clip| source.unbound_clips.contains(clip)) {
-        let (name, rig) = (library.clip(unbound).name.as_deref(), source.rig.as_deref().unwrap_or_default());
-        let name = name.unwrap_or("unnamed");
-        return Err(Error::Usage(format!("clip {name}: no track finds a node of its name in {rig}")));
-    }
     let animation = clip.map(|clip| library.clip(clip));
     let (times, playback) = (args.times.times(animation)?, args.playback.playback(animation)?);
+    warn_of_file(file, args.playback.warning(animation), &mut note)?;
     let instances = args.instances as usize;
     let lock = match (chains, clip) {
         (Some(chains), Some(clip)) => Some(lock(&source, clip, chains)?),
@@ -223,10 +222,12 @@ impl Args {
         if self.map.is_given() && !self.retarget {
             return Err(Error::Usage(OPTIONS_WITHOUT_RETARGET.into()));
         }
+        let rest = self.skeleton.read(self.bvh)?;
+        let options = ReadOptions { bvh: self.bvh, rest: rest.as_ref().map(Rig::skeleton) };
         let (Some(rig), true) = (&self.rig, self.retarget) else {
-            return Source::load(file, self.rig.as_deref(), self.bvh);
+            return Source::load(file, self.rig.as_deref(), options);
         };
-        let source = Source::load_nodes(file, self.bvh.of_source())?;
+        let source = Source::load_nodes(file, ReadOptions { bvh: self.bvh.of_source(), ..options })?;
         let clip = find_clip(&source, self.clip.as_deref())?;
         let clip = clip.ok_or_else(|| Error::Usage(format!("{} has no clips to retarget", file.display())))?;
         Ok(Retargeted::new(source, file, &Rig::read(rig, self.bvh)?, &[clip], &self.map, self.bvh)?.source)
@@ -317,28 +318,45 @@ pub struct PlaybackArgs {
     /// `inf`.
     #[arg(long, value_name = "R", requires = "wrap", allow_hyphen_values = true, value_parser = parse_count)]
     repeat_count: Option<f64>,
-    /// Seconds of the clip per second of play; negative plays backwards. Default: 1. The speed that the clip stores is
-    /// ignored.
+    /// Seconds of the clip per second of play; negative plays backwards, from the end. Default: 1. The speed that the
+    /// clip stores is ignored.
     #[arg(long, value_name = "S", requires = "wrap", allow_hyphen_values = true, value_parser = parse_speed)]
     speed: Option<f64>,
-    /// The part of the clip that plays, in seconds from A to B. Default: the whole clip.
+    /// The part of the clip that plays, in seconds from A to B. The play begins at A, or backwards at B, at time 0.
+    /// Default: the whole clip.
     #[arg(long, value_name = "A,B", requires = "wrap", allow_hyphen_values = true, value_parser = parse_range)]
     range: Option<[f64; 2]>,
 }
 
 impl PlaybackArgs {
+    /// The warning about a range that is not within a clip.
+    fn warning(&self, clip: Option<&Clip>) -> Option<String> {
+        let ([start, end], duration) = (self.range?, clip?.duration());
+        // Files round key times to `f32`.
+        let is_within = start >= 0.0 && end <= duration * (1.0 + 1e-6);
+        let shortened =
+            || format!("the range {start} to {end} s is not within the clip, 0 to {duration} s; it is shortened");
+        (!is_within).then(shortened)
+    }
+
     /// The playback of a clip; `None` without `--wrap`. Fails if there is no clip.
     pub fn playback(&self, clip: Option<&Clip>) -> Result<Option<ClipPlayback>, Error> {
         let Some(wrap) = self.wrap else { return Ok(None) };
         let Some(clip) = clip else {
             return Err(Error::Usage("--wrap plays a clip, and the file has none".into()));
         };
+        let duration = clip.duration();
+        if let Some([start, end]) = self.range.filter(|&[start, _]| start > 0.0 && start >= duration) {
+            let reason =
+                format!("the range {start} to {end} s does not begin before the end of the clip, {duration} s");
+            return Err(Error::Usage(reason));
+        }
         let playback = Playback {
             repeat_count: self.repeat_count,
             range: self.range,
             ..Playback::new(wrap, Ticks::default(), self.speed.unwrap_or(1.0))
         };
-        Ok(Some(ClipPlayback { playback: playback.resolve_wrap(clip.wrap), duration: clip.duration() }))
+        Ok(Some(ClipPlayback { playback: playback.resolve_wrap(clip.wrap), duration }))
     }
 }
 
@@ -361,13 +379,5 @@ fn parse_speed(text: &str) -> Result<f64, String> {
     match parse_seconds(text)? {
         speed if speed.abs() <= 1e4 => Ok(speed),
         _ => Err("a speed from -1e4 to 1e4 is needed".into()),
-    }
-}
-
-fn parse_range(text: &str) -> Result<[f64; 2], String> {
-    let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
-    match [parse_seconds(start)?, parse_seconds(end)?] {
-        [start, end] if start <= end => Ok([start, end]),
-        [start, end] => Err(format!("the range ends at {end} s, before it starts at {start} s")),
     }
 }

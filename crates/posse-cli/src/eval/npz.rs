@@ -53,6 +53,14 @@ fn write_arrays(table: &PoseTable, engine: &mut Engine, mut file: ArrayFile) -> 
     for time in evaluation.times() {
         file.write(&time.to_le_bytes())?;
     }
+    let skeleton = table.library.skeleton(table.skeleton);
+    if table.outputs.weights && skeleton.has_morph_names() {
+        let count = |joint: usize| skeleton.joints()[joint].weights.len();
+        let names = table.joints.iter().flat_map(|&joint| (0..count(joint)).map(move |index| (joint, index)));
+        let names: Vec<String> = names.map(|(joint, index)| skeleton.weight_name(joint, index)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        file.texts("weight_names", &[names.len()], &names)?;
+    }
     let arrays = Array::list(table.library, table.skeleton, table.joints, table.outputs);
     let progress = Progress::new(arrays.len() * evaluation.poses(), "poses");
     for array in &arrays {

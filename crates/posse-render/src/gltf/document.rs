@@ -2,11 +2,12 @@
 //! accepts every document that the importer accepts. Accessors are checked, and their bytes loaded and decompressed,
 //! before a reader of the crate runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ::gltf::accessor::{Item, Iter};
 use ::gltf::json::accessor::Accessor as FileAccessor;
 use ::gltf::json::buffer::Buffer as FileBuffer;
+use ::gltf::json::scene::Node;
 use ::gltf::json::validation::USize64;
 use ::gltf::json::{Index, Root};
 use ::gltf::{Accessor, Buffer, Document};
@@ -102,21 +103,47 @@ fn move_compressed_views(root: &mut Root, parsed: &FileDocument) {
     }
 }
 
-/// One flag per node: true if the scene of the file contains it. Without a scene, all nodes are visible.
-pub(super) fn visible_nodes(root: &Root) -> Vec<bool> {
-    let scene = root.scene.map_or(0, |scene| scene.value());
-    let Some(scene) = root.scenes.get(scene) else { return vec![true; root.nodes.len()] };
-    let mut visible = vec![false; root.nodes.len()];
-    let mut stack = scene.nodes.clone();
-    while let Some(node) = stack.pop() {
-        if let (Some(is_visible), Some(found)) = (visible.get_mut(node.value()), root.nodes.get(node.value()))
-            && !*is_visible
-        {
-            *is_visible = true;
-            stack.extend(found.children.iter().flatten());
+/// The extension of nodes that are hidden, with everything below them.
+pub(super) const VISIBILITY: &str = "KHR_node_visibility";
+
+/// A node, as a figure shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// It is not in the scene.
+    Elsewhere,
+    /// It is in the scene, and always hidden.
+    Hidden,
+    /// It is in the scene, and visible at some time.
+    Visible,
+}
+
+/// What a figure shows of each node. Without a scene, all nodes are in it. `animated` has the nodes whose visibility
+/// changes.
+pub(super) fn shown_nodes(root: &Root, animated: &HashSet<usize>) -> Vec<Shown> {
+    let roots: Vec<usize> = match root.scenes.get(root.scene.map_or(0, |scene| scene.value())) {
+        Some(scene) => scene.nodes.iter().map(|node| node.value()).collect(),
+        None => {
+            let children = root.nodes.iter().flat_map(|node| node.children.iter().flatten());
+            let children: HashSet<usize> = children.map(|node| node.value()).collect();
+            (0..root.nodes.len()).filter(|node| !children.contains(node)).collect()
+        }
+    };
+    let mut shown = vec![Shown::Elsewhere; root.nodes.len()];
+    let mut stack: Vec<(usize, Shown)> = roots.into_iter().map(|node| (node, Shown::Visible)).collect();
+    while let Some((index, above)) = stack.pop() {
+        let (Some(entry), Some(node)) = (shown.get_mut(index), root.nodes.get(index)) else { continue };
+        if *entry == Shown::Elsewhere {
+            *entry = if is_visible(node) || animated.contains(&index) { above } else { Shown::Hidden };
+            stack.extend(node.children.iter().flatten().map(|child| (child.value(), *entry)));
         }
     }
-    visible
+    shown
+}
+
+/// True unless the node itself says that it is hidden.
+fn is_visible(node: &Node) -> bool {
+    let extension = node.extensions.as_ref().and_then(|extensions| extensions.others.get(VISIBILITY));
+    extension.and_then(|extension| extension.get("visible")) != Some(&Value::Bool(false))
 }
 
 /// The buffers of a document that have been loaded so far.

@@ -1,5 +1,10 @@
 //! Meshes, materials and textures of glTF files, as a [`Figure`].
 //!
+//! A figure shows the base colour of materials with its texture, and emitted light; of extensions, unlit and
+//! specular-glossiness materials, the strength of emitted light, transforms of textures, hidden nodes and copies of
+//! meshes, and the animations of all these by pointers. It does not show metallic and rough surfaces, further textures
+//! of materials, other extensions of materials, lights, cameras, points and lines.
+//!
 //! A mesh, material or image that is broken or not supported is left out with a [`Warning`]: a picture without a
 //! texture is still useful.
 //!
@@ -30,6 +35,7 @@
 //! ```
 
 mod document;
+mod extensions;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -42,7 +48,7 @@ use ::gltf::json::validation::Checked;
 use ::gltf::json::{Index, Root};
 use ::gltf::mesh::{Mode, Semantic};
 use ::gltf::{Document, Primitive};
-use glam::{Affine2, Mat2, Vec2};
+use glam::Vec2;
 use posse::Error;
 use posse::import::Warning;
 use posse::import::gltf::Asset;
@@ -50,8 +56,9 @@ use posse::low_level::file::{
     Component, Document as FileDocument, Fault, Files, FilesByName, JsonPath, Reader, open_container, trim,
 };
 
-use self::document::{Buffers, NO_IMAGE};
-use crate::{Alpha, Figure, Image, Material, Mesh, MorphTarget, Mover, Part, Texture, Vertex, Wrap};
+use self::document::{Buffers, NO_IMAGE, Shown};
+use self::extensions::Pointers;
+use crate::{Alpha, Figure, Image, Material, Mesh, MorphTarget, Mover, Part, Texture, TextureTransform, Vertex, Wrap};
 
 /// Reads the figure of an asset from the file that the asset was loaded from, and from external buffers and images.
 ///
@@ -103,13 +110,17 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
     let root = document.as_json();
     let mut materials = Materials::new(root);
     let mut buffers = Buffers::new(document);
-    let visible = document::visible_nodes(root);
-    // The meshes and materials of the primitives of each mesh. A mesh is read at the first visible node that has it.
+    let pointers = Pointers::new(reader.document);
+    let shown = document::shown_nodes(root, &pointers.shown_nodes());
+    extensions::check_required(reader);
+    // The meshes and materials of the primitives of each mesh. A mesh is read at the first node of the scene that has
+    // it.
     let mut read: Vec<Option<Vec<(usize, usize)>>> = vec![None; root.meshes.len()];
-    for (index, node) in root.nodes.iter().enumerate() {
-        let (Some(mesh), Some(&joint), Some(true)) = (node.mesh, asset.joints.get(index), visible.get(index)) else {
+    for (index, (node, &shown)) in root.nodes.iter().zip(&shown).enumerate() {
+        let (Some(mesh), Some(&joint)) = (node.mesh, asset.joints.get(index)) else { continue };
+        if shown == Shown::Elsewhere {
             continue;
-        };
+        }
         let (Some(slot), Some(mesh)) = (read.get_mut(mesh.value()), document.meshes().nth(mesh.value())) else {
             continue;
         };
@@ -131,24 +142,41 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
             }
             found
         });
-        let mut mover = Mover::Joint;
-        if let Some(skin) = node.skin.map(|skin| skin.value()) {
-            match asset.skins.get(skin) {
-                Some(_) => mover = Mover::Skin(skin),
-                None => reader.warn(
-                    format!("nodes[{index}].skin"),
-                    "there is no skin with this index; the mesh moves with its node",
-                ),
+        if shown == Shown::Hidden {
+            continue;
+        }
+        let mut skin = node.skin.map(|skin| skin.value());
+        let missing = match skin.map(|skin| asset.skins.get(skin)) {
+            Some(Some(id)) if asset.left_out_skins.contains(id) => Some("the skin is left out"),
+            Some(None) => Some("there is no skin with this index"),
+            Some(Some(_)) | None => None,
+        };
+        if let Some(reason) = missing {
+            reader.warn(format!("nodes[{index}].skin"), format!("{reason}; the mesh moves with its node"));
+            skin = None;
+        }
+        let mut by_joint = Mover::Joint;
+        match extensions::read_copies(reader, &mut buffers, index, node) {
+            Ok(Some(_)) if skin.is_some() => reader.warn(
+                format!("nodes[{index}].extensions.EXT_mesh_gpu_instancing"),
+                "copies of a mesh with a skin are not supported; the mesh is drawn once",
+            ),
+            Ok(Some(copies)) => {
+                by_joint = Mover::Copies(figure.copies.len());
+                figure.copies.push(copies);
             }
+            Ok(None) => {}
+            Err(fault) => reader.warn(fault.path, format!("{}; the mesh is drawn once", fault.reason)),
         }
         for &(mesh, material) in primitives.iter() {
-            let mover = match mover {
-                Mover::Skin(_) if figure.meshes[mesh].influences() == 0 => Mover::Joint,
-                mover => mover,
+            let mover = match skin {
+                Some(skin) if figure.meshes[mesh].influences() > 0 => Mover::Skin(skin),
+                _ => by_joint,
             };
             figure.parts.push(Part { mesh, material, mover, joint });
         }
     }
+    figure.properties = pointers.properties(reader, asset, &materials.read);
     check_skins(reader, &mut figure, asset);
     figure
 }
@@ -412,6 +440,7 @@ impl<'a> Materials<'a> {
             base_colour: repair(glossy.map_or(plain, |glossy| glossy.diffuse_factor.0)),
             texture,
             emissive: repair(file.emissive_factor.0),
+            emissive_strength: repair([emissive_strength(file)])[0],
             alpha: match file.alpha_mode {
                 Checked::Valid(AlphaMode::Opaque) => Alpha::Opaque,
                 Checked::Valid(AlphaMode::Mask) => Alpha::Mask(file.alpha_cutoff.unwrap_or_default().0),
@@ -482,15 +511,23 @@ fn texture(material: &FileMaterial) -> Option<&Info> {
     glossy.map_or(&material.pbr_metallic_roughness.base_color_texture, |glossy| &glossy.diffuse_texture).as_ref()
 }
 
-/// Offset x rotation x scale, as `KHR_texture_transform` defines. A transform that is not finite becomes the identity.
-fn transform(info: &Info) -> Affine2 {
+/// The factor of the emitted light of a material.
+fn emissive_strength(material: &FileMaterial) -> f32 {
+    let extension =
+        material.extensions.as_ref().and_then(|extensions| extensions.others.get("KHR_materials_emissive_strength"));
+    extension.and_then(|extension| extension.get("emissiveStrength")?.as_f64()).map_or(1.0, |strength| strength as f32)
+}
+
+/// The transform of a texture. A transform that is not finite becomes the identity.
+fn transform(info: &Info) -> TextureTransform {
     let transform = info.extensions.as_ref().and_then(|extensions| extensions.texture_transform.as_ref());
-    let Some(transform) = transform else { return Affine2::IDENTITY };
-    let (sin, cos) = transform.rotation.0.sin_cos();
-    let rotation = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
-    let scale = Mat2::from_diagonal(Vec2::from(transform.scale.0));
-    let matrix = Affine2 { matrix2: rotation * scale, translation: Vec2::from(transform.offset.0) };
-    if matrix.is_finite() { matrix } else { Affine2::IDENTITY }
+    let Some(transform) = transform else { return TextureTransform::default() };
+    let found = TextureTransform {
+        offset: Vec2::from(transform.offset.0),
+        rotation: transform.rotation.0,
+        scale: Vec2::from(transform.scale.0),
+    };
+    if found.to_affine().is_finite() { found } else { TextureTransform::default() }
 }
 
 /// Factors with negative numbers replaced by 0, and numbers that are not finite by 1.

@@ -4,12 +4,11 @@ use std::io::Write;
 use std::sync::Once;
 
 use posse::bake::{ArrayKind, ArrayLayout};
-use posse::glam::{DAffine3, DVec3};
 use posse::low_level::FrameAnimation;
-use posse::{Error, Joint, Library, Skeleton, SkeletonId, Skin, Target};
+use posse::{Error, Joint, Target};
 
 use crate::bake::facts::Facts;
-use crate::bake::format::{ClipHead, ClipWriter, Space};
+use crate::bake::format::{ClipHead, ClipWriter, Space, in_space};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 use crate::npz;
@@ -54,37 +53,35 @@ impl ClipWriter for GlbWriter<'_> {
     fn finish(self: Box<Self>, facts: &Facts) -> Result<Option<Draft>, Error> {
         let Self { head, mut draft, mut spool, motion } = *self;
         let (library, skeleton) = in_space(&head, Space::new(facts))?;
-        let channels = motion.channels(head.layout, library.skeleton(skeleton).joints());
-        let targets = Vec::from_iter(channels.iter().map(|channel| channel.target));
-        let (frames, last_time) = (spool.frames(), motion.last_time());
-        let animation = FrameAnimation { name: head.name, targets: &targets, frames, last_time };
-        let facts = serde_json::to_value(facts).map_err(|error| draft.error(error))?;
-        let bytes = animation.glb_head(&library, skeleton, head.nodes, facts).map_err(with_hint)?;
-        draft.write_all(&bytes).map_err(|error| draft.error(error))?;
-        if !channels.is_empty() {
-            write_times(&mut draft, &mut spool)?;
-            write_channels(&mut draft, &mut spool, &channels)?;
-        }
+        let head = ClipHead { library: &library, skeleton, ..head };
+        write(&head, &mut draft, Frames { spool: &mut spool, motion: &motion, is_vrm: false }, facts)?;
         Ok(Some(draft))
     }
 }
 
-/// A library of the skeleton of a clip, with its skins, in the space of the output. The skeleton has the name of the clip.
-fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Error> {
-    let in_space = |joint: &Joint| {
-        let matrix = joint.matrix.map(|_| space.rest_matrix(joint));
-        Joint { rest: space.rest(joint), matrix, ..joint.clone() }
-    };
-    let joints = head.library.skeleton(head.skeleton).joints().iter().map(in_space).collect();
-    let mut library = Library::new();
-    let skeleton = library.add_skeleton(Skeleton::new(Some(head.name.to_owned()), joints, Vec::new())?);
-    // The vertices are those of the file: the matrices scale them.
-    let scale = DAffine3::from_scale(DVec3::splat(space.scale()));
-    for (_, skin) in head.library.skins_of(head.skeleton) {
-        let inverse_bind = skin.inverse_bind.iter().map(|&matrix| scale * matrix).collect();
-        library.add_skin(Skin { skeleton, inverse_bind, ..skin.clone() })?;
+/// The frames of a file.
+pub struct Frames<'a> {
+    pub spool: &'a mut Spool,
+    pub motion: &'a Motion,
+    /// True for a VRM animation.
+    pub is_vrm: bool,
+}
+
+/// Writes a file of the nodes and skins of a clip, which are in the space of the output.
+pub fn write(head: &ClipHead, draft: &mut Draft, frames: Frames, facts: &Facts) -> Result<(), Error> {
+    let Frames { spool, motion, is_vrm } = frames;
+    let channels = motion.channels(head.layout, head.library.skeleton(head.skeleton).joints());
+    let targets = Vec::from_iter(channels.iter().map(|channel| channel.target));
+    let (frames, last_time) = (spool.frames(), motion.last_time());
+    let animation = FrameAnimation { name: head.name, targets: &targets, frames, last_time, is_vrm };
+    let facts = serde_json::to_value(facts).map_err(|error| draft.error(error))?;
+    let bytes = animation.glb_head(head.library, head.skeleton, head.nodes, facts).map_err(with_hint)?;
+    draft.write_all(&bytes).map_err(|error| draft.error(error))?;
+    if !channels.is_empty() {
+        write_times(draft, spool)?;
+        write_channels(draft, spool, &channels)?;
     }
-    Ok((library, skeleton))
+    Ok(())
 }
 
 /// Says what to do about a file that is too large.

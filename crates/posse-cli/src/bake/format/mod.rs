@@ -1,21 +1,27 @@
 //! The formats of the outputs. Each format has a file here.
 
+mod bvh;
 mod glb;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod smpl;
 mod usda;
+mod vrma;
 
 pub use self::usda::{Character, write_crowd};
 
+use std::collections::BTreeSet;
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use posse::bake::{ArrayKind, ArrayLayout, QuaternionOrder, UpAxis};
+use posse::export::bvh::RotationOrder;
 use posse::glam::{DAffine3, DMat3, DQuat, DVec3};
-use posse::{Error, Joint, Library, SkeletonId, Transform};
+use posse::{Error, Joint, Library, Skeleton, SkeletonId, Skin, Transform};
 
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::Facts;
@@ -23,6 +29,7 @@ use crate::bake::manifest::Manifest;
 use crate::bake::share::Share;
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
+use crate::output::note;
 
 /// A format, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -35,6 +42,12 @@ pub enum FormatName {
     Glb,
     /// A UsdSkel skeleton and animation per clip, as text.
     Usda,
+    /// Motion of a body of SMPL as AMASS has it, an npz file per clip: poses, trans, mocap_framerate.
+    Smpl,
+    /// A BVH file per clip.
+    Bvh,
+    /// A VRM animation per clip, of the bones of a human.
+    Vrma,
 }
 
 /// The names and shapes of the arrays of an npz file.
@@ -53,6 +66,10 @@ pub enum Format {
     Parquet,
     Glb,
     Usda,
+    Smpl,
+    /// With the order of the rotations.
+    Bvh(RotationOrder),
+    Vrma,
 }
 
 /// The facts about a clip that a writer needs before the first frame.
@@ -63,8 +80,10 @@ pub struct ClipHead<'a> {
     pub skeleton: SkeletonId,
     /// The joint of each node, in the order of the file.
     pub nodes: &'a [usize],
-    /// The arrays, and the joints written.
+    /// The arrays, and the joints that they hold.
     pub layout: &'a ArrayLayout,
+    /// The joints of `--joints`; `None` without it.
+    pub listed: Option<&'a [usize]>,
     /// The name of the clip.
     pub name: &'a str,
 }
@@ -143,11 +162,14 @@ pub trait PartWriter: Send {
 }
 
 impl Format {
-    /// The format of the options `--format` and `--layout`.
+    /// The format of the options `--format`, `--layout` and `--bvh-order`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a layout that the format does not have, and for formats that this build lacks.
-    pub fn new(name: FormatName, layout: Option<NpzLayout>) -> Result<Self, Error> {
+    /// [`Error::Usage`] for an option that the format does not have, and for formats that this build lacks.
+    pub fn new(name: FormatName, layout: Option<NpzLayout>, order: Option<RotationOrder>) -> Result<Self, Error> {
+        if order.is_some() && name != FormatName::Bvh {
+            return Err(Error::Usage("--bvh-order is for --format bvh; leave one of them out".into()));
+        }
         if layout.is_some() && name != FormatName::Npz {
             return Err(Error::Usage("--layout is for --format npz; leave one of them out".into()));
         }
@@ -162,17 +184,28 @@ impl Format {
             )),
             FormatName::Glb => Ok(Self::Glb),
             FormatName::Usda => Ok(Self::Usda),
+            FormatName::Smpl => Ok(Self::Smpl),
+            FormatName::Bvh => Ok(Self::Bvh(order.unwrap_or_default())),
+            FormatName::Vrma => Ok(Self::Vrma),
         }
     }
 
-    /// The extension of the outputs.
-    pub fn extension(self) -> &'static str {
+    /// The name of the format.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Npz(_) => "npz",
             Self::Parquet => "parquet",
             Self::Glb => "glb",
             Self::Usda => "usda",
+            Self::Smpl => "smpl",
+            Self::Bvh(_) => "bvh",
+            Self::Vrma => "vrma",
         }
+    }
+
+    /// The extension of the outputs.
+    pub fn extension(self) -> &'static str {
+        if self == Self::Smpl { "npz" } else { self.name() }
     }
 
     /// The output of a clip: its path below OUT.
@@ -183,6 +216,17 @@ impl Format {
     /// True if all clips of a share stand in one file.
     pub fn is_per_share(self) -> bool {
         self == Self::Parquet
+    }
+
+    /// True if outputs have the nodes of the skeleton, and not arrays alone.
+    pub fn has_nodes(self) -> bool {
+        matches!(self, Self::Glb | Self::Usda | Self::Bvh(_) | Self::Vrma)
+    }
+
+    /// True if the writer needs the arrays of all joints, whichever are written: a joint that is left out moves the
+    /// joints below it.
+    pub fn needs_all_joints(self) -> bool {
+        matches!(self, Self::Bvh(_) | Self::Vrma)
     }
 
     /// The arrays that the format holds. `wanted` is the value of `--arrays`, empty without it.
@@ -196,7 +240,10 @@ impl Format {
                 return Ok(if wanted.is_empty() { default } else { wanted.to_vec() });
             }
             Self::Npz(NpzLayout::Mjlab) => &[ArrayKind::Pos, ArrayKind::Quat, ArrayKind::Linvel, ArrayKind::Angvel],
-            Self::Glb => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale],
+            Self::Smpl => &[ArrayKind::Pos, ArrayKind::Quat],
+            Self::Glb | Self::Bvh(_) | Self::Vrma => {
+                &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale]
+            }
             Self::Usda => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale, ArrayKind::Weights],
         };
         if !wanted.is_empty() {
@@ -217,7 +264,13 @@ impl Format {
             Self::Npz(NpzLayout::Plain) | Self::Parquet => return Ok(wanted.unwrap_or_default()),
             Self::Npz(NpzLayout::Mjlab) => (QuaternionOrder::Wxyz, "--layout mjlab"),
             Self::Glb => (QuaternionOrder::Xyzw, "--format glb"),
+            Self::Vrma => (QuaternionOrder::Xyzw, "--format vrma"),
             Self::Usda => (QuaternionOrder::Wxyz, "--format usda"),
+            Self::Smpl => (QuaternionOrder::Xyzw, "--format smpl"),
+            Self::Bvh(_) if wanted.is_some() => {
+                return Err(Error::Usage("--format bvh has angles, no quaternions; leave out --quaternions".into()));
+            }
+            Self::Bvh(_) => return Ok(QuaternionOrder::Xyzw),
         };
         match wanted {
             Some(order) if order != own => Err(Error::Usage(format!(
@@ -236,6 +289,9 @@ impl Format {
             Self::Parquet => Err(Error::Usage("Parquet has no file per clip".into())),
             Self::Glb => glb::begin(head, draft),
             Self::Usda => usda::begin(head, draft),
+            Self::Smpl => smpl::begin(head, draft),
+            Self::Bvh(order) => Ok(bvh::begin(head, draft, order)),
+            Self::Vrma => vrma::begin(head, draft),
         }
     }
 
@@ -300,6 +356,79 @@ impl Space {
 
     fn scaled(self, matrix: DAffine3) -> DAffine3 {
         DAffine3 { translation: matrix.translation * self.scale, ..matrix }
+    }
+}
+
+/// A library of the skeleton of a clip, with its skins, in the space of the output. The skeleton has the name of the clip.
+fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Error> {
+    let in_space = |joint: &Joint| {
+        let matrix = joint.matrix.map(|_| space.rest_matrix(joint));
+        Joint { rest: space.rest(joint), matrix, ..joint.clone() }
+    };
+    let joints = head.library.skeleton(head.skeleton).joints().iter().map(in_space).collect();
+    let mut library = Library::new();
+    let skeleton = Skeleton::new(Some(head.name.to_owned()), joints, Vec::new())?;
+    let source = head.library.skeleton(head.skeleton);
+    let skeleton = skeleton.with_human_bones(source.human_bones().to_vec())?;
+    let skeleton = library.add_skeleton(skeleton.with_expressions(source.expressions().to_vec())?);
+    // The vertices are those of the file: the matrices scale them.
+    let scale = DAffine3::from_scale(DVec3::splat(space.scale()));
+    for (_, skin) in head.library.skins_of(head.skeleton) {
+        let inverse_bind = skin.inverse_bind.iter().map(|&matrix| scale * matrix).collect();
+        library.add_skin(Skin { skeleton, inverse_bind, ..skin.clone() })?;
+    }
+    Ok((library, skeleton))
+}
+
+/// Frames that are read at a time.
+const FRAMES: usize = 64;
+
+/// Calls a function with the time of each frame and the local transforms of all joints.
+fn each_pose(
+    head: &ClipHead,
+    skeleton: &Skeleton,
+    spool: &mut Spool,
+    mut each: impl FnMut(f64, &[Transform]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let arrays = head.layout.arrays();
+    let mut local: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+    spool.rewind()?;
+    loop {
+        let (times, numbers) = spool.read(FRAMES)?;
+        if times.is_empty() {
+            return Ok(());
+        }
+        for (frame, &time) in times.iter().enumerate() {
+            for (shape, numbers) in arrays.iter().zip(&numbers) {
+                let row = &numbers[frame * shape.width()..][..shape.width()];
+                let joints = head.layout.joints().iter();
+                match shape.kind {
+                    ArrayKind::LocalPos => joints.zip(row.as_chunks::<3>().0).for_each(|(&joint, numbers)| {
+                        local[joint].translation = DVec3::from(numbers.map(f64::from));
+                    }),
+                    ArrayKind::LocalQuat => joints.zip(row.as_chunks::<4>().0).for_each(|(&joint, numbers)| {
+                        local[joint].rotation = DQuat::from_array(numbers.map(f64::from));
+                    }),
+                    _ => joints.zip(row.as_chunks::<3>().0).for_each(|(&joint, numbers)| {
+                        local[joint].scale = DVec3::from(numbers.map(f64::from));
+                    }),
+                }
+            }
+            each(time, &local)?;
+        }
+    }
+}
+
+/// The notes that have been printed.
+static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Prints notes on a clip as warnings, each once: those of one clip usually repeat in the next.
+fn note_once(clip: &str, notes: Vec<String>) {
+    for text in notes {
+        let line = format!("warning: {clip}: {text}");
+        if PRINTED.lock().unwrap_or_else(PoisonError::into_inner).insert(text) {
+            note(&line);
+        }
     }
 }
 

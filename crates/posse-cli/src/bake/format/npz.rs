@@ -98,7 +98,7 @@ fn mjlab_name(kind: ArrayKind) -> Option<&'static str> {
 }
 
 /// Writes the facts, one array each.
-fn write_facts<W: Write + Seek>(file: &mut NpzFile<W>, facts: &Facts) -> Result<(), Error> {
+pub fn write_facts<W: Write + Seek>(file: &mut NpzFile<W>, facts: &Facts) -> Result<(), Error> {
     let names: Vec<&str> = facts.joint_names.iter().map(String::as_str).collect();
     file.texts("joint_names", &[names.len()], &names)?;
     let parents: Vec<u8> = facts.parents.iter().flat_map(|parent| parent.to_le_bytes()).collect();
@@ -106,6 +106,10 @@ fn write_facts<W: Write + Seek>(file: &mut NpzFile<W>, facts: &Facts) -> Result<
     if !facts.contact_feet.is_empty() {
         let feet: Vec<&str> = facts.contact_feet.iter().map(String::as_str).collect();
         file.texts("contact_feet", &[feet.len()], &feet)?;
+    }
+    if !facts.weight_names.is_empty() {
+        let names: Vec<&str> = facts.weight_names.iter().map(String::as_str).collect();
+        file.texts("weight_names", &[names.len()], &names)?;
     }
     file.text("quaternion_order", facts.quaternion_order)?;
     file.text("up_axis", facts.up_axis)?;

@@ -1,11 +1,11 @@
 //! The format usda: a UsdSkel skeleton and animation, as text. Times are frames.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Arguments, Display, Write as _};
 use std::io::{Seek, Write};
 
 use posse::bake::{ArrayKind, ArrayShape};
 use posse::glam::DAffine3;
+use posse::low_level::UniqueNames;
 use posse::{Error, Joint};
 
 use crate::bake::facts::Facts;
@@ -19,7 +19,7 @@ pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter 
     let spool = Spool::new(head.layout, draft.folder());
     let arrays = head.layout.arrays().len();
     let (first, moves) = (vec![Vec::new(); arrays], vec![false; arrays]);
-    Ok(Box::new(UsdaWriter { head, draft, spool, first, moves }))
+    Ok(Box::new(UsdaWriter { head, draft, spool, first, moves, last_time: 0.0 }))
 }
 
 /// A writer of one clip. Each attribute has all of its frames together, so that frames wait until all of them are
@@ -32,6 +32,8 @@ struct UsdaWriter<'a> {
     first: Vec<Vec<f32>>,
     /// True for arrays with a frame that differs from the first.
     moves: Vec<bool>,
+    /// The time of the last frame in seconds.
+    last_time: f64,
 }
 
 impl ClipWriter for UsdaWriter<'_> {
@@ -45,6 +47,7 @@ impl ClipWriter for UsdaWriter<'_> {
                 self.moves[index] |= numbers.chunks_exact(width).any(|frame| frame != first);
             }
         }
+        self.last_time = times.last().copied().unwrap_or(self.last_time);
         self.spool.append(times, arrays)
     }
 
@@ -52,12 +55,12 @@ impl ClipWriter for UsdaWriter<'_> {
         let name = prim_name(self.head.name.rsplit('/').next().unwrap_or_default());
         let paths = joint_paths(self.head.library.skeleton(self.head.skeleton).joints())?;
         let json = serde_json::to_string(facts).map_err(|error| self.draft.error(error))?;
-        let stage =
-            Stage { facts: Some(&json), root: &name, fps: facts.fps, frames: self.spool.frames(), up: facts.up_axis };
+        let last = last_code(self.spool.frames(), self.last_time, facts.fps);
+        let stage = Stage { facts: Some(&json), root: &name, fps: facts.fps, last, up: facts.up_axis };
         stage.write(&mut self.draft)?;
         self.line(format_args!("def SkelRoot \"{name}\"\n{{"))?;
         self.write_skeleton(&name, &paths, Space::new(facts))?;
-        self.write_animation(&paths)?;
+        self.write_animation(&paths, last)?;
         self.line(format_args!("}}"))?;
         write_end(&mut self.draft)?;
         Ok(Some(self.draft))
@@ -102,7 +105,7 @@ impl UsdaWriter<'_> {
         bind
     }
 
-    fn write_animation(&mut self, paths: &[String]) -> Result<(), Error> {
+    fn write_animation(&mut self, paths: &[String], last: f64) -> Result<(), Error> {
         let skeleton = self.head.library.skeleton(self.head.skeleton).joints();
         let joints = self.head.layout.joints();
         // A matrix need not have a translation, rotation and scale. Its joint keeps the rest pose.
@@ -112,34 +115,35 @@ impl UsdaWriter<'_> {
         for (index, shape) in layout.arrays().iter().enumerate() {
             let weights: Vec<usize> = (0..shape.width()).collect();
             if shape.kind != ArrayKind::Weights {
-                self.write_attribute(index, shape, &positions)?;
+                self.write_attribute(index, shape, &positions, last)?;
             } else if !weights.is_empty() {
                 let names = self.weight_names();
                 self.line(format_args!(
                     "        uniform token[] blendShapes = {}",
                     List(names.iter().map(|name| Quoted(name)))
                 ))?;
-                self.write_attribute(index, shape, &weights)?;
+                self.write_attribute(index, shape, &weights, last)?;
             }
         }
         let joints = List(positions.iter().map(|&position| Quoted(&paths[joints[position]])));
         self.line(format_args!("        uniform token[] joints = {joints}\n    }}"))
     }
 
-    /// The names of the morph weights: the joint, and the index of the weight.
+    /// The names of the morph weights: the joint, and the name or the index of the morph target.
     fn weight_names(&self) -> Vec<String> {
-        let joints = self.head.library.skeleton(self.head.skeleton).joints();
         let mut names = UniqueNames::default();
-        let of_joint = |joint: &usize| {
-            let name = prim_name(joints[*joint].name.as_deref().unwrap_or("joint"));
-            (0..joints[*joint].weights.len()).map(move |index| format!("{name}_{index}")).collect::<Vec<_>>()
-        };
-        self.head.nodes.iter().flat_map(of_joint).map(|name| names.add(name)).collect()
+        self.head.layout.weight_names().iter().map(|name| names.add(prim_name(name))).collect()
     }
 
     /// Writes an array as an attribute, with the elements at these positions. If all frames are equal, it has a single
-    /// value.
-    fn write_attribute(&mut self, index: usize, shape: &ArrayShape, positions: &[usize]) -> Result<(), Error> {
+    /// value. `last` is the time code of the last frame.
+    fn write_attribute(
+        &mut self,
+        index: usize,
+        shape: &ArrayShape,
+        positions: &[usize],
+        last: f64,
+    ) -> Result<(), Error> {
         let (kind, name) = match shape.kind {
             ArrayKind::LocalPos => ("float3[]", "translations"),
             ArrayKind::LocalQuat => ("quatf[]", "rotations"),
@@ -156,16 +160,24 @@ impl UsdaWriter<'_> {
         }
         self.line(format_args!("        {kind} {name}.timeSamples = {{"))?;
         let Self { spool, draft, .. } = self;
-        let (width, mut time) = (spool.width(index), 0_u64);
+        let (width, frames_of_clip, mut frame_number) = (spool.width(index), spool.frames(), 0_u64);
         spool.each_block(index, |frames| {
             frames.chunks_exact(width).try_for_each(|frame| {
-                let line = format!("            {time}: {},\n", values(frame));
-                time += 1;
+                let code = if frame_number + 1 == frames_of_clip { last } else { frame_number as f64 };
+                let line = format!("            {code}: {},\n", values(frame));
+                frame_number += 1;
                 draft.write_all(line.as_bytes()).map_err(|error| draft.error(error))
             })
         })?;
         self.line(format_args!("        }}"))
     }
+}
+
+/// The time code of the last of some frames, the last at a time in seconds. It is a whole number unless that frame is
+/// the end of a clip between two frames; the end may be off a frame by the rounding of an `f32`.
+fn last_code(frames: u64, time: f64, fps: f64) -> f64 {
+    let (code, number) = (time * fps, frames.saturating_sub(1) as f64);
+    if number - code > 1e-3 { code } else { number }
 }
 
 /// A character of a crowd.
@@ -181,7 +193,8 @@ pub struct Character {
 /// Writes a file that refers to the file of each character, in their order. All of them have the same rate and up axis.
 pub fn write_crowd(mut draft: Draft, characters: &[Character], fps: f64, up: &str) -> Result<Draft, Error> {
     let frames = characters.iter().map(|character| character.frames).max().unwrap_or(0);
-    Stage { facts: None, root: "Crowd", fps, frames, up }.write(&mut draft)?;
+    let last = frames.saturating_sub(1) as f64;
+    Stage { facts: None, root: "Crowd", fps, last, up }.write(&mut draft)?;
     let mut text = String::from("def Xform \"Crowd\" (\n    kind = \"assembly\"\n)\n{\n");
     let mut names = UniqueNames::default();
     for Character { name, path, .. } in characters {
@@ -205,7 +218,8 @@ pub struct Stage<'a> {
     /// The prim that others refer to.
     pub root: &'a str,
     pub fps: f64,
-    pub frames: u64,
+    /// The time code of the last frame.
+    pub last: f64,
     /// `y` or `z`.
     pub up: &'a str,
 }
@@ -213,11 +227,11 @@ pub struct Stage<'a> {
 impl Stage<'_> {
     /// Writes the head, up to the first prim.
     pub fn write(&self, draft: &mut Draft) -> Result<(), Error> {
-        let Self { root, fps, up, .. } = self;
+        let Self { root, fps, last, up, .. } = self;
         let facts = self
             .facts
             .map(|facts| format!("    customLayerData = {{\n        string posse = {}\n    }}\n", Quoted(facts)));
-        let (facts, last, up) = (facts.unwrap_or_default(), self.frames.saturating_sub(1), up.to_uppercase());
+        let (facts, up) = (facts.unwrap_or_default(), up.to_uppercase());
         let head = format!(
             "#usda 1.0\n(\n{facts}    defaultPrim = \"{root}\"\n    endTimeCode = {last}\n    framesPerSecond = {fps}\n    \
              metersPerUnit = 1\n    startTimeCode = 0\n    timeCodesPerSecond = {fps}\n    upAxis = \"{up}\"\n)\n\n"
@@ -241,31 +255,6 @@ pub fn prim_name(name: &str) -> String {
     let allowed = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     let prefix = if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
     prefix.chars().chain(name.chars().map(allowed)).collect()
-}
-
-/// Names that occur once each: later ones of a name get a number.
-#[derive(Default)]
-pub struct UniqueNames {
-    used: HashSet<String>,
-    /// The last number of each name.
-    numbers: HashMap<String, u64>,
-}
-
-impl UniqueNames {
-    /// The name, with a number if it is taken.
-    pub fn add(&mut self, name: String) -> String {
-        if self.used.insert(name.clone()) {
-            return name;
-        }
-        let number = self.numbers.entry(name.clone()).or_default();
-        loop {
-            *number += 1;
-            let numbered = format!("{name}_{number}");
-            if self.used.insert(numbered.clone()) {
-                return numbered;
-            }
-        }
-    }
 }
 
 /// The path of each joint: the names from its root to itself, with `/` between them.

@@ -1,0 +1,283 @@
+//! `posse merge`: clips of many files with one skeleton in the glTF file of a character.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use posse::export::gltf::Document;
+use posse::glam::{DAffine3, DVec3};
+use posse::low_level::UniqueNames;
+use posse::{ClipId, Error, Joint, Skeleton, SkeletonId, Target};
+
+use crate::arguments::BvhArgs;
+use crate::output::{self, Output, check_folder, note, warn_of_file};
+use crate::source::{Rig, Source};
+
+/// The end of `posse merge --help`.
+pub const HELP: &str = "\
+Examples:
+  posse merge walk.glb run.glb jump.glb --onto hero.glb -o hero-with-clips.glb
+
+Keys are copied as they are. Joints are matched by name, and must have the rest pose of TARGET: that of the skins where
+both files have them, else that of the nodes. For clips of another skeleton, use posse retarget FILE --onto TARGET --keep
+-o OUT.glb.";
+
+/// The arguments of `posse merge`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The .glb, .gltf, .vrm, .vrma, .fbx and .bvh files with the clips. All clips of each are taken.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The .glb, .gltf or .vrm file that gets the clips, after its own ones.
+    #[arg(long, value_name = "TARGET")]
+    onto: PathBuf,
+    /// Merges the clips of files whose rest pose differs, too, with a warning. For files that store another pose of the
+    /// same skeleton.
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    bvh: BvhArgs,
+    /// The output file, .glb: TARGET with the clips. All else stays as it is.
+    #[arg(short, long, value_name = "OUT.glb")]
+    output: PathBuf,
+}
+
+/// Runs `posse merge`.
+pub fn run(args: &Args) -> Result<(), Error> {
+    if !args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("glb")) {
+        let file = args.output.display();
+        return Err(Error::Usage(format!("{file}: the name of the output must end with .glb")));
+    }
+    check_folder(&args.output)?;
+    let target = Rig::read(&args.onto, args.bvh)?;
+    let (Some(bytes), true) = (&target.bytes, target.is_gltf()) else {
+        let file = args.onto.display();
+        return Err(Error::Usage(format!("{file}: --onto needs a .glb, .gltf or .vrm file, which gets the clips")));
+    };
+    let mut document = Document::from_slice(&args.onto, bytes, args.onto.parent())?;
+    warn_of_file(&args.onto, target.warnings.iter().chain(document.warnings()), &mut note)?;
+    let mut sources = Vec::new();
+    for file in &args.files {
+        let mut source = Source::load_nodes(file, args.bvh)?;
+        source.clips = source.usable_clips();
+        if source.clips.is_empty() {
+            note(&format!("warning: {}: it has no clips", file.display()));
+        }
+        sources.push((file.as_path(), source));
+    }
+    let names = clip_names(&document, &sources);
+    let mut lines = Vec::new();
+    for ((file, mut source), names) in sources.into_iter().zip(names) {
+        let merged = merge(args, file, &mut source, &target)?;
+        for (clip, name) in merged.into_iter().zip(names) {
+            let mut named = source.library.clip(clip).clone();
+            lines.push(format!("{}: {} as {name}", file.display(), named.name.as_deref().unwrap_or("unnamed")));
+            named.name = Some(name);
+            let clip = source.library.add_clip(named)?;
+            let notes = document.add_clip(&source.library, clip)?;
+            notes.iter().for_each(|text| note(&format!("note: {}: {text}", file.display())));
+        }
+    }
+    let glb = document.to_glb()?;
+    let mut file = Output::create(Some(&args.output))?;
+    file.write(|out| out.write_all(&glb))?;
+    file.finish()?;
+    output::print(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
+}
+
+/// The names of the clips of each file. A name that several clips have, or that an animation of the target has, becomes
+/// the stem of the file; in a file with several clips, the name follows.
+fn clip_names(document: &Document, sources: &[(&Path, Source)]) -> Vec<Vec<String>> {
+    let mut unique = UniqueNames::default();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in document.animation_names().flatten() {
+        unique.add(name.to_owned());
+        *counts.entry(name).or_default() += 1;
+    }
+    let name_of = |source: &Source, clip: ClipId| source.library.clip(clip).name.clone();
+    let all: Vec<Vec<Option<String>>> = sources
+        .iter()
+        .map(|(_, source)| {
+            source.clips.iter().map(|&clip| name_of(source, clip).filter(|name| !name.is_empty())).collect()
+        })
+        .collect();
+    all.iter().flatten().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut names = Vec::new();
+    for ((file, _), clips) in sources.iter().zip(&all) {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut of_file = Vec::new();
+        for given in clips {
+            let wanted = match given {
+                Some(name) if counts[name.as_str()] == 1 => name.clone(),
+                Some(name) if clips.len() > 1 => format!("{stem}_{name}"),
+                _ => stem.clone(),
+            };
+            let name = unique.add(wanted);
+            if let Some(given) = given.as_ref().filter(|given| **given != name) {
+                let file = file.display();
+                note(&format!("note: {file}: several clips are named {given:?}; this one is written as {name:?}"));
+            }
+            of_file.push(name);
+        }
+        names.push(of_file);
+    }
+    names
+}
+
+/// Shares the clips of a file with the skeleton of the target. Returns the shared clips.
+fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<Vec<ClipId>, Error> {
+    let nodes = target.add_to(&mut source.library)?;
+    let skeleton = source.library.add_skeleton(animatable(target.skeleton())?);
+    let hint = format!("use posse retarget {} --onto {}", file.display(), args.onto.display());
+    let (mut merged, mut faults, mut matched) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let mut listed = HashSet::new();
+    for &clip in &source.clips {
+        let sharing = source.library.share_clip(clip, skeleton)?;
+        let tracks = source.library.clip(clip).tracks.iter().zip(&sharing.tracks);
+        let pairs = tracks.filter_map(|(track, to)| Some((joint_of(track.target)?, joint_of((*to)?)?)));
+        matched.extend(pairs);
+        if sharing.tracks.iter().all(Option::is_none) && !sharing.tracks.is_empty() {
+            let (name, target) = (source.library.clip(clip).name.as_deref().unwrap_or("unnamed"), args.onto.display());
+            return Err(Error::Usage(format!(
+                "{}: clip {name}: none of its joints has a name of a node of {target}; {hint}",
+                file.display()
+            )));
+        }
+        faults.extend(sharing.faults.iter().map(ToString::to_string).filter(|fault| listed.insert(fault.clone())));
+        merged.push(sharing.clip);
+    }
+    if !faults.is_empty() {
+        let (first, count) = (&faults[0], faults.len());
+        let others = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
+        note(&format!("warning: {}: {first}{others}; for another skeleton, {hint}", file.display()));
+    }
+    let poses = [source.skeleton, nodes.skeleton].map(|skeleton| RestPose::new(source, skeleton));
+    if let Some(difference) = difference(&matched, &poses, source.library.skeleton(source.skeleton)) {
+        let (file, target) = (file.display(), args.onto.display());
+        let text = format!("{file}: its rest pose is not that of {target}: {difference}");
+        if !args.force {
+            return Err(Error::Usage(format!(
+                "{text}. For another skeleton, {hint} --keep; if it is the same one in another pose, add --force"
+            )));
+        }
+        note(&format!("warning: {text}; the clips may look distorted"));
+    }
+    Ok(merged)
+}
+
+/// The joint of a target that moves it.
+fn joint_of(target: Target) -> Option<usize> {
+    match target {
+        Target::Translation(joint) | Target::Rotation(joint) | Target::EulerAngles(joint) | Target::Scale(joint) => {
+            Some(joint)
+        }
+        Target::Weights(_) | Target::Property(_) => None,
+    }
+}
+
+/// The largest difference of a matrix from its translation, rotation and scale that counts as rounding.
+const MAX_SHEAR: f64 = 1e-6;
+
+/// A skeleton whose matrices are translations, rotations and scales instead, wherever they have no shear: clips can
+/// animate these.
+fn animatable(skeleton: &Skeleton) -> Result<Skeleton, Error> {
+    let without_matrix = |joint: &Joint| {
+        let is_sheared = joint.matrix.is_some_and(|matrix| !joint.rest.to_affine().abs_diff_eq(matrix, MAX_SHEAR));
+        Joint { matrix: joint.matrix.filter(|_| is_sheared), ..joint.clone() }
+    };
+    let joints = skeleton.joints().iter().map(without_matrix).collect();
+    let animatable = Skeleton::new(skeleton.name().map(str::to_owned), joints, skeleton.properties().to_vec())?;
+    animatable.with_human_bones(skeleton.human_bones().to_vec())
+}
+
+/// The rest pose of a skeleton.
+struct RestPose {
+    /// The model matrix of each joint by the nodes.
+    nodes: Vec<DAffine3>,
+    /// The model matrix of each joint in the first skin that has it.
+    skins: Vec<Option<DAffine3>>,
+    parents: Vec<Option<usize>>,
+}
+
+impl RestPose {
+    fn new(source: &Source, skeleton: SkeletonId) -> Self {
+        let joints = source.library.skeleton(skeleton).joints();
+        let mut nodes: Vec<DAffine3> = Vec::with_capacity(joints.len());
+        for joint in joints {
+            let local = joint.matrix.unwrap_or_else(|| joint.rest.to_affine());
+            nodes.push(joint.parent.map_or(local, |parent| nodes[parent] * local));
+        }
+        let mut skins = vec![None; joints.len()];
+        for (_, skin) in source.library.skins_of(skeleton) {
+            for (&joint, inverse) in skin.joints.iter().zip(&skin.inverse_bind) {
+                let matrix = inverse.inverse();
+                if skins[joint].is_none() && matrix.is_finite() {
+                    skins[joint] = Some(matrix);
+                }
+            }
+        }
+        Self { nodes, skins, parents: joints.iter().map(|joint| joint.parent).collect() }
+    }
+
+    /// The model matrix of a joint: in the skins if `by_skins` is true, else by the nodes.
+    fn model(&self, joint: usize, by_skins: bool) -> Option<DAffine3> {
+        if by_skins { self.skins[joint] } else { Some(self.nodes[joint]) }
+    }
+
+    /// The largest distance of some of the joints from the origin; 1 if all are there.
+    fn size(&self, joints: impl Iterator<Item = usize>, by_skins: bool) -> f64 {
+        let places = joints.filter_map(|joint| Some(self.model(joint, by_skins)?.translation.length()));
+        let size = places.fold(0.0, f64::max);
+        if size > 0.0 { size } else { 1.0 }
+    }
+
+    /// The matrix of a joint relative to its parent, and the scale of the parent. `None` if the skins do not have both
+    /// joints.
+    fn local(&self, joint: usize, by_skins: bool) -> Option<(DAffine3, f64)> {
+        let parent = match self.parents[joint] {
+            Some(parent) => self.model(parent, by_skins)?,
+            None if by_skins => return None,
+            None => DAffine3::IDENTITY,
+        };
+        Some((parent.inverse() * self.model(joint, by_skins)?, parent.matrix3.determinant().abs().cbrt()))
+    }
+}
+
+/// The largest difference of two rest poses that counts as rounding: of places as a share of the size of the skeleton,
+/// of axes as a share of their length.
+const MAX_DIFFERENCE: f64 = 1e-3;
+
+/// The difference of the rest poses of matched joints, as a text. `None` if they are the same.
+fn difference(matched: &BTreeSet<(usize, usize)>, poses: &[RestPose; 2], skeleton: &Skeleton) -> Option<String> {
+    let [source, target] = poses;
+    let sizes = |by_skins| {
+        let size = source.size(matched.iter().map(|&(from, _)| from), by_skins);
+        [size, target.size(matched.iter().map(|&(_, to)| to), by_skins)]
+    };
+    let (by_nodes, by_skins) = (sizes(false), sizes(true));
+    let (mut count, mut first) = (0, None);
+    for &(from, to) in matched {
+        let pair = |by_skins, sizes| Some((source.local(from, by_skins)?, target.local(to, by_skins)?, sizes));
+        let pair = pair(true, by_skins).or_else(|| pair(false, by_nodes));
+        let Some(((one, scale), (other, other_scale), sizes)) = pair else { continue };
+        // In the units of the parent, whose scale may differ from those of model space by a factor of 100.
+        let size = (sizes[0] / scale).max(sizes[1] / other_scale);
+        // Of a parent that is flat, nothing is known.
+        if !one.is_finite() || !other.is_finite() {
+            continue;
+        }
+        let distance = one.translation.distance(other.translation);
+        let axes = |matrix: DAffine3| [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis];
+        let deviation = |(one, other): (DVec3, DVec3)| one.distance(other) / one.length().max(other.length()).max(1e-9);
+        let largest = axes(one).into_iter().zip(axes(other)).map(deviation).fold(0.0, f64::max);
+        if distance > MAX_DIFFERENCE * size || largest > MAX_DIFFERENCE {
+            count += 1;
+            first.get_or_insert_with(|| {
+                let name = skeleton.joint_name(from);
+                let percent = 100.0 * distance / size;
+                format!("{name} is {percent:.1} % of the size of the skeleton away and its axes differ by {largest:.3}")
+            });
+        }
+    }
+    first.map(|first| if count > 1 { format!("{count} joints differ, first: {first}") } else { first })
+}
