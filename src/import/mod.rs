@@ -6,7 +6,7 @@
 //! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::UnboundClip)s.
 //! * [`smpl`]: motion of SMPL bodies in `.npz` files, as AMASS has it, into skeletons and clips.
 //! * [`crowd`]: crowd files, which name glTF files and describe instances with their layers.
-//! * [`recognize`]: the format of a file, by its content and its name.
+//! * [`recognize()`]: the format of a file, by its content and its name.
 
 pub mod bvh;
 pub mod cocos;

@@ -21,7 +21,7 @@ pub enum FileFormat {
     Bvh,
     /// FBX, binary or ASCII: `.fbx`, for [`fbx`](super::fbx), which a build without the feature `fbx` does not read.
     Fbx,
-    /// Arrays of NumPy: `.npz`, for [`smpl`](super::smpl).
+    /// Arrays of NumPy: `.npz`, for [`super::smpl`].
     Smpl,
     /// An animation clip of Cocos Creator: `.anim` and `.json`, for [`cocos`](super::cocos).
     CocosClip,
@@ -258,6 +258,8 @@ mod tests {
     #[test]
     fn the_content_of_a_file_decides_its_format_before_its_name() {
         use FileFormat::{Bvh, CocosClip, Crowd, Fbx, Gltf, Smpl};
+        // The header of a member of a zip file, whose name has nine letters.
+        let npz = format!("PK\u{3}\u{4}{}\u{9}\0\0\0poses.npy", "\0".repeat(22));
         for (name, text, expected) in [
             ("a.txt", "\u{feff}\r\n hierarchy\nROOT", Bvh),
             ("a.fbx", "HIERARCHY", Bvh),
@@ -282,8 +284,9 @@ mod tests {
             ("a", "[]", Gltf),
             ("a.json", "glTF", Gltf),
             ("a.bin", "CCON", CocosClip),
-            ("a.bin", "PK\x03\x04", Smpl),
-            ("a.bvh", "PK\x03\x04", Smpl),
+            ("a.bin", &npz, Smpl),
+            ("a.bvh", &npz, Smpl),
+            ("a.bvh", &npz.replace("poses.npy", "pages.txt"), Bvh),
             ("a.NPZ", "", Smpl),
             ("a.gltf", r#"{ "files": [], "instances": [] }"#, Crowd),
             ("a.json", r#"{ "files": [], "instances": [], "asset": {} }"#, Gltf),

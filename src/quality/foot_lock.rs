@@ -269,7 +269,7 @@ mod tests {
     /// A loop whose only contact ends 4 frames before the seam: its offset still fades out after the seam.
     #[test]
     fn an_offset_is_blended_across_the_seam_of_a_loop() {
-        let lock = lock(121, true, |time| time < 60.0 / FPS - 1e-9 || time > 117.0 / FPS - 1e-9);
+        let lock = lock(121, true, |time| !(60.0 / FPS - 1e-9..=117.0 / FPS - 1e-9).contains(&time));
         let ends = [0.0, 120.0 / FPS].map(|time| offset(&lock, time));
         assert!(ends[0] != 0.0 && (ends[0] - ends[1]).abs() < 1e-9, "{ends:?}");
         // 4 of 12 frames after the contact, whose last offset is that of 56 / 2 frames.

@@ -123,7 +123,8 @@ fn keys_that_share_a_time_are_a_jump() {
 #[test]
 fn jumps_may_be_at_the_ends_and_in_every_interpolation() {
     // Of times that are all the same, the last value counts from the time on, the first before it.
-    let cases: [(&str, &[f32], &[f32], &[(f64, f64)]); 5] = [
+    type Case<'a> = (&'a str, &'a [f32], &'a [f32], &'a [(f64, f64)]);
+    let cases: [Case; 5] = [
         ("LINEAR", &[0.0, 0.0, 1.0], &[1.0, 2.0, 4.0], &[(-1.0, 1.0), (0.0, 2.0), (0.5, 3.0)]),
         ("LINEAR", &[0.0, 1.0, 1.0], &[1.0, 2.0, 4.0], &[(0.5, 1.5), (1.0, 4.0), (2.0, 4.0)]),
         ("LINEAR", &[0.5, 0.5], &[1.0, 2.0], &[(0.25, 1.0), (0.5, 2.0), (1.0, 2.0)]),

@@ -73,7 +73,7 @@ fn a_chain_of_sampled_tracks_takes_time_in_proportion_and_adds_no_errors_up() {
     let (source, target) = (add_chain(2 * MAPPED), add_chain(MAPPED));
     // Of two joints that rotate about two axes, only the lower one has a partner: no track of the target is exact.
     let turn = |joint: usize| {
-        let axis = if joint % 2 == 0 { glam::DVec3::X } else { glam::DVec3::Y };
+        let axis = if joint.is_multiple_of(2) { glam::DVec3::X } else { glam::DVec3::Y };
         let keys = [DQuat::IDENTITY, degrees(axis, 20.0)].map(|key| key.to_array()).concat();
         Track::new(Target::Rotation(joint), curve(Interpolation::Linear, 4, &[0.0, 1.0], &keys))
     };
