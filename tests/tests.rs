@@ -31,6 +31,9 @@ mod curves;
 mod easing;
 /// Events, and the player that fires them frame by frame, compared with figures of Cocos Creator.
 mod events;
+/// The FBX importer: hand-worked files on the reference, and damaged files.
+#[cfg(feature = "fbx")]
+mod fbx;
 /// Documents that the `gltf` crate has loaded, compared with their files.
 #[cfg(feature = "gltf")]
 mod gltf_documents;

@@ -12,6 +12,9 @@ mod cocos_examples;
 pub mod displacement;
 pub mod documents;
 pub mod engines;
+#[path = "../../tests/support/fbx_text.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+mod fbx_text;
 pub mod figure;
 #[path = "../../tests/support/gltf_builder.rs"]
 #[allow(dead_code, reason = "the tests use more of it")]

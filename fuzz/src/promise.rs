@@ -9,6 +9,8 @@ const GROWTH: usize = 64;
 const CONSTANT: usize = 64 << 10;
 /// The allowance of glTF files, and of crowd files, which name some.
 pub const GLTF: usize = 256 << 20;
+/// The allowance of FBX files.
+pub const FBX: usize = 256 << 20;
 /// The allowance of clips of Cocos Creator.
 pub const COCOS: usize = 1 << 20;
 /// The allowance of retargeting clips of a few kilobytes.

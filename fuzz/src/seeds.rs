@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cocos_examples;
+use crate::fbx_text::{FbxText, Key, Y_UP, Z_UP, array, int, vector};
 use crate::figure;
 use crate::gltf_builder::{GltfBuilder, bytes, something_of_everything};
 use crate::npz::{doubles, npy, npz};
@@ -14,6 +15,7 @@ pub fn of_target(target: &str) -> Vec<Vec<u8>> {
         "gltf" => gltf().collect(),
         "meshopt" => (0..24).map(|seed| noise(seed, 40 + 20 * seed as usize)).collect(),
         "bvh" => BVH.iter().map(|text| text.as_bytes().to_vec()).collect(),
+        "fbx" => fbx_files(),
         "smpl" => smpl(),
         "cocos" => cocos_examples::all().iter().map(json_bytes).collect(),
         "crowd" => crowds().iter().map(json_bytes).collect(),
@@ -88,6 +90,34 @@ const BVH: [&str; 3] = [
     "hierarchy root a { offset 0 0 0 channels 1 Yrotation } root b { offset 1 2 3 } motion frames: 2 frame time: 1e-3\n1\n2\n",
     "HIERARCHY\nROOT a\n{\nOFFSET 1 2 3\nCHANNELS 0\n}\nMOTION\nFrames: 0\nFrame Time: 0\n",
 ];
+
+/// Files with nodes, pivots, curves of each kind, a skin and a blend shape.
+fn fbx_files() -> Vec<Vec<u8>> {
+    let mut moving = FbxText::new();
+    moving.node(1, "hip", 0, &[vector("Lcl Translation", [0.0, 90.0, 1.0]), vector("Lcl Scaling", [2.0, 1.0, 1.0])]);
+    let pivots = [vector("RotationPivot", [0.0, 1.0, 0.0]), vector("PreRotation", [0.0, 90.0, 5.0])];
+    moving.node(2, "knee", 1, &[&pivots[..], &[int("RotationOrder", 4), int("InheritType", 2)]].concat());
+    let layer = moving.stack("walk", [0.0, 1.0]);
+    for (node, property, key) in
+        [(1, "Lcl Translation", Key::Linear), (1, "Lcl Scaling", Key::Step), (2, "Lcl Rotation", Key::Cubic)]
+    {
+        moving.curves(layer, node, property, key, &[("d|X", &[(0.0, 1.0), (0.5, 90.0), (1.0, 2.0)]), ("d|Z", &[(0.25, 3.0)])]);
+    }
+    let mut shaped = FbxText::new();
+    shaped.node(1, "bone", 0, &[]);
+    let vertices = array(&[0, 0, 0, 1, 0, 0, 0, 1, 0]);
+    shaped.object("Model: 3, \"Model::face\", \"Mesh\"", "Version: 232").connect(3, 0);
+    let mesh = format!("Vertices: {vertices}\nPolygonVertexIndex: {}", array(&[0, 1, -3]));
+    shaped.object("Geometry: 4, \"Geometry::\", \"Mesh\"", &mesh).connect(4, 3);
+    shaped.object("Deformer: 5, \"Deformer::\", \"BlendShape\"", "Version: 100").connect(5, 4);
+    shaped.object("Deformer: 6, \"SubDeformer::smile\", \"BlendShapeChannel\"", "DeformPercent: 25").connect(6, 5);
+    shaped.object("Deformer: 7, \"Deformer::\", \"Skin\"", "Version: 101").connect(7, 4);
+    let cluster = format!("Indexes: {}\nWeights: {}", array(&[0, 1]), array(&[0.5, 1.0]));
+    shaped.object("Deformer: 8, \"SubDeformer::\", \"Cluster\"", &cluster).connect(8, 7).connect(1, 8);
+    let layer = shaped.stack("talk", [0.5, 1.0]);
+    shaped.curves(layer, 6, "DeformPercent", Key::Cubic, &[("d|DeformPercent", &[(0.0, 0.0), (1.0, 80.0)])]);
+    vec![moving.text(Y_UP).into_bytes(), shaped.text(Z_UP).into_bytes()]
+}
 
 /// Motions of SMPL, SMPL-H and SMPL-X in both forms, and a model file.
 fn smpl() -> Vec<Vec<u8>> {

@@ -2,6 +2,7 @@
 //!
 //! * [`gltf`]: `.glb` and `.gltf` files into skeletons, skins and clips.
 //! * [`bvh`]: `.bvh` files into skeletons and clips.
+//! * [`fbx`]: `.fbx` files into skeletons, skins and clips, with the feature `fbx`.
 //! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::UnboundClip)s.
 //! * [`smpl`]: motion of SMPL bodies in `.npz` files, as AMASS has it, into skeletons and clips.
 //! * [`crowd`]: crowd files, which name glTF files and describe instances with their layers.
@@ -11,6 +12,7 @@ pub mod bvh;
 pub mod cocos;
 pub mod crowd;
 pub(crate) mod fault;
+pub mod fbx;
 pub mod gltf;
 pub(crate) mod json;
 mod memory_budget;

@@ -19,6 +19,8 @@ pub enum FileFormat {
     Gltf,
     /// BVH: `.bvh`, for [`bvh`](super::bvh).
     Bvh,
+    /// FBX, binary or ASCII: `.fbx`, for [`fbx`](super::fbx), which a build without the feature `fbx` does not read.
+    Fbx,
     /// Arrays of NumPy: `.npz`, for [`super::smpl`].
     Smpl,
     /// An animation clip of Cocos Creator: `.anim` and `.json`, for [`cocos`](super::cocos).
@@ -34,6 +36,7 @@ impl FileFormat {
         match extension_of(file).as_str() {
             "glb" | "gltf" | "vrm" | "vrma" => Some(Self::Gltf),
             "bvh" => Some(Self::Bvh),
+            "fbx" => Some(Self::Fbx),
             "npz" => Some(Self::Smpl),
             "anim" | "json" => Some(Self::CocosClip),
             _ => None,
@@ -42,7 +45,7 @@ impl FileFormat {
 
     /// True for a format of files with joints, and false for clips and crowds, which need the joints of another file.
     pub fn has_joints(self) -> bool {
-        matches!(self, Self::Gltf | Self::Bvh | Self::Smpl)
+        matches!(self, Self::Gltf | Self::Bvh | Self::Fbx | Self::Smpl)
     }
 }
 
@@ -50,7 +53,7 @@ impl FileFormat {
 /// for example because it is broken, the extension does.
 ///
 /// # Errors
-/// [`Error::Import`] for a file that is none of the formats. For a format that is known but not read, such as `.fbx`,
+/// [`Error::Import`] for a file that is none of the formats. For a format that is known but not read, such as `.c3d`,
 /// it names the format and what to do.
 ///
 /// # Examples
@@ -87,8 +90,8 @@ pub fn recognize(file: &Path, bytes: &[u8]) -> Result<FileFormat, Error> {
     }
     // Clips of Cocos Creator can be lists.
     let is_list = json.trim_ascii_start().starts_with(b"[") && !json.trim_ascii().ends_with(b"[]");
-    let of_name = FileFormat::of_name(file).filter(|format| ![FileFormat::Bvh, FileFormat::Smpl].contains(format));
-    Ok(if is_list { FileFormat::CocosClip } else { of_name.unwrap_or(FileFormat::Gltf) })
+    let is_clip = is_list || FileFormat::of_name(file) == Some(FileFormat::CocosClip);
+    Ok(if is_clip { FileFormat::CocosClip } else { FileFormat::Gltf })
 }
 
 /// The format of a file, by its first bytes, some hundred or more, and its name; `None` for JSON, of which all of it
@@ -100,6 +103,9 @@ pub fn recognize_head(file: &Path, head: &[u8]) -> Result<Option<FileFormat>, Er
     let text = without_mark(head).trim_ascii_start();
     if head.starts_with(b"glTF") {
         return Ok(Some(FileFormat::Gltf));
+    }
+    if head.starts_with(b"Kaydara FBX Binary") || text.starts_with(b"; FBX ") {
+        return Ok(Some(FileFormat::Fbx));
     }
     if head.starts_with(b"CCON") {
         return Ok(Some(FileFormat::CocosClip));
@@ -125,9 +131,9 @@ pub fn recognize_head(file: &Path, head: &[u8]) -> Result<Option<FileFormat>, Er
     match unread {
         Some(found) => Err(found.error(file)),
         None => {
-            let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), BVH (.bvh), motion of SMPL (.npz), clip of Cocos Creator \
-                          (.anim, .json) or crowd file (.json), by its content or its name; check the file, or convert \
-                          it to glTF or BVH";
+            let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), FBX (.fbx), BVH (.bvh), motion of SMPL (.npz), clip of Cocos \
+                          Creator (.anim, .json) or crowd file (.json), by its content or its name; check the file, or \
+                          convert it to glTF or BVH";
             Err(Fault::new("file", reason).in_file(file))
         }
     }
@@ -183,8 +189,7 @@ const SOLVE: &str = "it has the positions of markers but no joints: solve a skel
                      export BVH, or glTF";
 
 /// The formats that are known, but not read.
-const UNREAD: [UnreadFormat; 13] = [
-    UnreadFormat { name: "FBX", extensions: &["fbx"], begins: &[b"Kaydara FBX Binary", b"; FBX "], hint: CONVERT },
+const UNREAD: [UnreadFormat; 12] = [
     UnreadFormat {
         name: "an Acclaim skeleton (ASF)",
         extensions: &["asf"],
@@ -252,12 +257,16 @@ mod tests {
 
     #[test]
     fn the_content_of_a_file_decides_its_format_before_its_name() {
-        use FileFormat::{Bvh, CocosClip, Crowd, Gltf, Smpl};
+        use FileFormat::{Bvh, CocosClip, Crowd, Fbx, Gltf, Smpl};
         // The header of a member of a zip file, whose name has nine letters.
         let npz = format!("PK\u{3}\u{4}{}\u{9}\0\0\0poses.npy", "\0".repeat(22));
         for (name, text, expected) in [
             ("a.txt", "\u{feff}\r\n hierarchy\nROOT", Bvh),
             ("a.fbx", "HIERARCHY", Bvh),
+            ("a.fbx", "", Fbx),
+            ("a.fbx", r#"{ "x": {} }"#, Gltf),
+            ("a.glb", "Kaydara FBX Binary  \0\u{1a}\0", Fbx),
+            ("a.txt", "; FBX 7.4.0 project file", Fbx),
             ("a.BVH", "", Bvh),
             ("a.bvh", "broken", Bvh),
             ("a.bvh", r#"{ "asset": {} }"#, Gltf),
@@ -295,12 +304,9 @@ mod tests {
     #[test]
     fn formats_that_are_not_read_are_named_with_what_to_do() {
         for (name, bytes, saying) in [
-            ("a.fbx", &b""[..], "it is FBX, which is not read; convert it to glTF 2.0"),
-            ("a.glb", b"Kaydara FBX Binary  \0\x1a\0", "it is FBX"),
-            ("a.txt", b"; FBX 7.4.0 project file", "it is FBX"),
             (
                 "01.asf",
-                b"# AST/ASF file\n:version 1.10",
+                &b"# AST/ASF file\n:version 1.10"[..],
                 "(ASF), which is not read; convert it with the motion in its .amc",
             ),
             (
@@ -319,7 +325,7 @@ mod tests {
             ("a.dae", b"<?xml version=\"1.0\"?>", "it is COLLADA"),
             ("a.obj", b"v 0 0 0", "it is Wavefront OBJ"),
             ("a.blend", b"BLENDER-v300", "it is a scene of Blender"),
-            ("notes.txt", b"hello", "it is no glTF (.glb, .gltf, .vrm, .vrma), BVH (.bvh)"),
+            ("notes.txt", b"hello", "it is no glTF (.glb, .gltf, .vrm, .vrma), FBX (.fbx), BVH (.bvh)"),
             ("none", b"", "it is no glTF"),
         ] {
             let error = recognize(Path::new(name), bytes).unwrap_err().to_string();

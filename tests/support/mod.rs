@@ -9,6 +9,9 @@ pub mod cases;
 /// The errors of compressed libraries.
 pub mod displacement;
 pub mod each_engine;
+/// FBX files built in code.
+#[allow(dead_code, reason = "builds without the feature `fbx` do not need it")]
+pub mod fbx_text;
 /// glTF files built in code.
 pub mod gltf_builder;
 pub mod gpu_library;

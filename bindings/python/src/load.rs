@@ -9,7 +9,7 @@ use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::bvh::LoadOptions;
-use posse::import::{FileFormat, bvh, gltf, recognize, smpl};
+use posse::import::{FileFormat, bvh, fbx, gltf, recognize, smpl};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
 /// The clips of all files in one library.
@@ -177,7 +177,7 @@ fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     if kind.is_file() || kind.is_dir() {
         return fs::read(path);
     }
-    Err(io::Error::other("it is not a regular file; give a glTF, BVH or npz file"))
+    Err(io::Error::other("it is not a regular file; give a glTF, FBX, BVH or npz file"))
 }
 
 impl File {
@@ -196,14 +196,15 @@ impl File {
         self.library.skeleton(self.skeleton)
     }
 
-    /// Reads a glTF file, a BVH file or a file of SMPL, whose joints rest as those of `rest`.
+    /// Reads a glTF, FBX or BVH file, or a file of SMPL, whose joints rest as those of `rest`.
     pub fn read(path: &Path, options: &LoadOptions, rest: Option<&Skeleton>) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         let refused =
-            |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, BVH or npz files", path.display())));
+            |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, FBX, BVH or npz files", path.display())));
         match recognize(path, &bytes)? {
             FileFormat::Gltf => Self::read_gltf(path, &bytes),
             FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
+            FileFormat::Fbx => Self::read_fbx(path, &bytes),
             FileFormat::Smpl => Self::read_smpl(path, &bytes, rest),
             FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
             FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
@@ -223,6 +224,17 @@ impl File {
         let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, rest)?;
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
         Ok(Self { library, skeleton, nodes, fps: Some(fps), left_out: Vec::new(), warnings })
+    }
+
+    fn read_fbx(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let asset = fbx::from_slice(&mut library, path, bytes)?;
+        let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
+        // The rate of keys counts before that of the file, which need not be set.
+        let are_even = library.clips().iter().any(|clip| native_fps(clip).is_some());
+        let fps = asset.frame_rate.filter(|_| !are_even);
+        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
+        Ok(Self { library, skeleton, nodes, fps, left_out, warnings })
     }
 
     fn read_bvh(path: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {

@@ -230,7 +230,8 @@ impl<'a> PoseChoice<'a> {
         let &Self { argument, text, ref file } = self;
         let Some(file) = file else {
             return Err(Error::Usage(format!(
-                "{argument} {text}: there is no such file; expected 'rest' or a .glb, .gltf, .vrm, .vrma or .bvh file"
+                "{argument} {text}: there is no such file; expected 'rest' or a .glb, .gltf, .vrm, .vrma, .fbx or .bvh \
+                 file"
             )));
         };
         file.on(library, target, argument, text)

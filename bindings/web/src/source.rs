@@ -57,6 +57,11 @@ impl Source {
             FileFormat::Gltf => {}
             FileFormat::Bvh => return Self::read_bvh(file, bytes),
             FileFormat::CocosClip => return Self::read_cocos(file, bytes),
+            FileFormat::Fbx => {
+                return Err(JsError::new(&format!(
+                    "{name} is FBX, which is not read here; convert it to glTF 2.0, for example with `posse bake --format glb` or Blender"
+                )));
+            }
             FileFormat::Smpl => {
                 return Err(JsError::new(&format!(
                     "{name} is a file of SMPL, which is not read here; `posse bake --format glb` makes it glTF"

@@ -26,14 +26,14 @@ const MEASURED_POSES: usize = 80;
 /// The arguments that select a drawn crowd.
 #[derive(Debug, clap::Args)]
 pub struct DrawnCrowdArgs {
-    /// A .glb, .gltf or .bvh file, a Cocos clip (with --rig), or `demo` for the built-in rig.
+    /// A .glb, .gltf, .fbx or .bvh file, a Cocos clip (with --rig), or `demo` for the built-in rig.
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
     /// `posse eval --help` has an example and all its fields.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites"])]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
+    /// A .glb, .gltf, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// The clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Default: the first clip; for `demo`, each
@@ -87,7 +87,7 @@ impl DrawnCrowd {
         if !source.has_nodes() {
             let file = file.display();
             return Err(Error::Usage(format!(
-                "{file} is a Cocos clip, which has no nodes; give a glTF or BVH file with --rig"
+                "{file} is a Cocos clip, which has no nodes; give a glTF, FBX or BVH file with --rig"
             )));
         }
         let Source { library, skeleton, clips, asset, .. } = source;

@@ -67,26 +67,27 @@ struct Cli {
 enum Command {
     /// Poses a crowd of a built-in rig, measures it and checks it. Needs no file.
     Demo(demo::Args),
-    /// Lists the contents of a glTF file, a BVH file or a Cocos clip: joints, skins, clips, tracks, timelines and
+    /// Lists the contents of a glTF, FBX or BVH file or a Cocos clip: joints, skins, clips, tracks, timelines and
     /// repairs.
     Inspect(inspect::Args),
-    /// Evaluates a clip of a glTF or BVH file, a Cocos clip, or a crowd file at given times, as JSON or NumPy arrays.
+    /// Evaluates a clip of a glTF, FBX or BVH file, a Cocos clip, or a crowd file at given times, as JSON or NumPy
+    /// arrays.
     #[command(after_long_help = eval::help())]
     Eval(eval::Args),
     /// Bakes the clips of many files at a frame rate, as NumPy arrays, Parquet, glTF, USD, BVH or VRM animations, on
     /// one machine or many.
     #[command(after_long_help = bake::EXAMPLES)]
     Bake(bake::Args),
-    /// Retargets clips of a glTF or BVH file to the skeleton of another one, and writes it with them as a .glb file, or
-    /// a clip as a .bvh file or a VRM animation.
+    /// Retargets clips of a glTF, FBX or BVH file to the skeleton of another one, and writes it with them as a .glb
+    /// file, or a clip as a .bvh file or a VRM animation.
     Retarget(retarget::Args),
     /// Puts the clips of many files with one skeleton into the glTF file of a character, as a .glb file.
     #[command(after_long_help = merge::HELP)]
     Merge(merge::Args),
-    /// Compares an engine with the f64 reference, over every clip of glTF and BVH files, over Cocos clips, or over a
-    /// crowd file.
+    /// Compares an engine with the f64 reference, over every clip of glTF, FBX and BVH files, over Cocos clips, or over
+    /// a crowd file.
     Verify(verify::Args),
-    /// Draws a crowd of a glTF or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a
+    /// Draws a crowd of a glTF, FBX or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a
     /// contact sheet.
     #[command(after_long_help = render::FILES)]
     Render(render::Args),

@@ -25,7 +25,7 @@ both files have them, else that of the nodes. For clips of another skeleton, use
 /// The arguments of `posse merge`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The .glb, .gltf, .vrm, .vrma and .bvh files with the clips. All clips of each are taken.
+    /// The .glb, .gltf, .vrm, .vrma, .fbx and .bvh files with the clips. All clips of each are taken.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The .glb, .gltf or .vrm file that gets the clips, after its own ones.

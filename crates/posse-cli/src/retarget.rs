@@ -28,9 +28,9 @@ enum OutputKind {
 /// The arguments of `posse retarget`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf, .vrm, .vrma or .bvh file with clips, or an .npz file of SMPL or AMASS.
+    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file with clips, or an .npz file of SMPL or AMASS.
     file: PathBuf,
-    /// A .glb, .gltf, .vrm or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
     #[arg(long, value_name = "TARGET")]
     onto: PathBuf,
     /// A clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Can be given several times. Default: all clips.

@@ -35,9 +35,9 @@ pub struct MapArgs {
     /// The pose of SOURCE that looks like the pose of the target: its rest pose (default), a clip at a time, by default
     /// at 0 s, or the pose of another file with joints of the same names, such as a T-pose for a folder of takes.
     ///
-    /// The name of a clip of SOURCE comes first, whatever it looks like; then a .glb, .gltf, .vrm, .vrma or .bvh file
-    /// that is there; then the index of a clip of SOURCE. FILE#rest is the rest pose of a file. A file with several
-    /// clips needs #CLIP, a name or an index.
+    /// The name of a clip of SOURCE comes first, whatever it looks like; then a .glb, .gltf, .vrm, .vrma, .fbx or .bvh
+    /// file that is there; then the index of a clip of SOURCE. FILE#rest is the rest pose of a file. A file with
+    /// several clips needs #CLIP, a name or an index.
     #[arg(long, value_name = "rest|CLIP[@SECONDS]|FILE[#CLIP][@SECONDS]")]
     pub reference: Option<String>,
     /// The pose of the target that looks like the reference pose, as in --reference. Default: its rest pose.
@@ -138,7 +138,8 @@ impl Retargeter {
         let target_pose = PoseChoice::new("--target-pose", args.target_pose.as_deref(), bvh, report)?;
         if let Some(PoseChoice { text, file: None, .. }) = &target_pose {
             return Err(Error::Usage(format!(
-                "--target-pose {text}: there is no such file; expected rest or a .glb, .gltf, .vrm, .vrma or .bvh file"
+                "--target-pose {text}: there is no such file; expected rest or a .glb, .gltf, .vrm, .vrma, .fbx or .bvh \
+                 file"
             )));
         }
         Ok(Self { args: args.clone(), map, reference, target_pose })

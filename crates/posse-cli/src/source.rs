@@ -1,4 +1,4 @@
-//! The files that the commands read: glTF files, BVH files, npz files of SMPL, Cocos clips and crowd files.
+//! The files that the commands read: glTF, FBX and BVH files, npz files of SMPL, Cocos clips and crowd files.
 
 use std::collections::HashSet;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
-use posse::import::{FileFormat, bvh, cocos, gltf, recognize, smpl};
+use posse::import::{FileFormat, bvh, cocos, fbx, gltf, recognize, smpl};
 use posse::{
     BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
     TargetPath, UnboundClip, Warning, demo,
@@ -32,13 +32,13 @@ pub struct Source {
     pub skeleton: SkeletonId,
     /// The clips, in the order of the file.
     pub clips: Vec<ClipId>,
-    /// The frame rate that a BVH file or a file of SMPL states.
+    /// The frame rate that a BVH file or a file of SMPL states, or an FBX file without even keys.
     pub own_fps: Option<f64>,
     /// The skins, in the order of the glTF file.
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
-    /// The named targets of a Cocos clip; `None` for other files.
+    /// The named targets of a Cocos clip; `None` for a file with joints.
     pub named: Option<NamedClip>,
     /// The name of the file of `--rig`, without its folder.
     pub rig: Option<String>,
@@ -46,8 +46,8 @@ pub struct Source {
     pub unbound_clips: Vec<ClipId>,
     /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
-    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of a BVH file or
-    /// of SMPL, or for a Cocos clip without `--rig`.
+    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of another file,
+    /// or for a Cocos clip without `--rig`.
     pub asset: Option<gltf::Asset>,
 }
 
@@ -75,8 +75,8 @@ impl From<BvhArgs> for ReadOptions<'_> {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct SkeletonArgs {
     /// Where the joints of an npz file of SMPL rest: a model file of SMPL (.npz with J, or with J_regressor and
-    /// v_template), or a .glb, .gltf or .bvh file with joints of these names that stand with the arms to the sides.
-    /// Default: the proportions of an adult, with a warning.
+    /// v_template), or a .glb, .gltf, .fbx or .bvh file with joints of these names that stand with the arms to the
+    /// sides. Default: the proportions of an adult, with a warning.
     #[arg(long, value_name = "FILE")]
     pub skeleton: Option<PathBuf>,
 }
@@ -292,14 +292,14 @@ impl Source {
     }
 }
 
-/// The parts of a library that a file with joints becomes: a glTF file, a BVH file or a file of SMPL.
+/// The parts of a library that a file with joints becomes.
 pub struct Nodes {
     pub skeleton: SkeletonId,
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
     clips: Vec<ClipId>,
-    /// The frame rate that the file states; `None` for a glTF file.
+    /// The frame rate that the file states; `None` for a glTF file, and for an FBX file with even keys.
     own_fps: Option<f64>,
     /// `None` for files that are not glTF.
     pub asset: Option<gltf::Asset>,
@@ -318,6 +318,7 @@ impl Nodes {
         match format {
             FileFormat::Gltf => Self::import_gltf(library, file, bytes),
             FileFormat::Bvh => Self::import_bvh(library, file, bytes, &options.bvh.options()),
+            FileFormat::Fbx => Self::import_fbx(library, file, bytes),
             FileFormat::Smpl => {
                 let asset = smpl::from_slice(library, file, bytes, options.rest)?;
                 let smpl::Asset { skeleton, clip, fps, warnings, .. } = asset;
@@ -326,7 +327,7 @@ impl Nodes {
             FileFormat::CocosClip => {
                 let file = file.display();
                 Err(Error::Usage(format!(
-                    "{file} is a Cocos clip, which has no nodes; a glTF, BVH or npz file is needed"
+                    "{file} is a Cocos clip, which has no nodes; a glTF, FBX, BVH or npz file is needed"
                 )))
             }
             FileFormat::Crowd => {
@@ -355,6 +356,15 @@ impl Nodes {
     ) -> Self {
         let joints = (0..library.skeleton(skeleton).joints().len()).collect();
         Self { skeleton, skins: Vec::new(), joints, clips, own_fps, asset: None, warnings }
+    }
+
+    fn import_fbx(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let asset = fbx::from_slice(library, file, bytes)?;
+        let fbx::Asset { skeleton, skins, clips, frame_rate, warnings, .. } = asset;
+        // The rate of keys counts before that of the file, which need not be set.
+        let are_even = clips.iter().any(|&clip| native_fps(library.clip(clip)).is_some());
+        let own_fps = frame_rate.filter(|_| !are_even);
+        Ok(Self { skins, ..Self::of_joints(library, skeleton, clips, own_fps, warnings) })
     }
 
     fn import_gltf(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {

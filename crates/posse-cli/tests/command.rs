@@ -34,6 +34,9 @@ mod cube;
 mod eval_frames;
 /// `posse eval --format npz`: the bits of the arrays, and the option `--threads`.
 mod eval_npz;
+/// The commands with FBX files.
+#[cfg(feature = "fbx")]
+mod fbx_command_line;
 /// The files of each format of `posse bake`, as other readers see them.
 mod formats;
 /// Signals in the middle of commands: exit codes, unfinished files, terminals, and readers that stop reading.

@@ -1,4 +1,4 @@
-"""Animation clips as NumPy arrays: glTF and BVH files, sampled in bulk.
+"""Animation clips as NumPy arrays: glTF, FBX and BVH files, sampled in bulk.
 
 >>> import numpy as np, posse                                           # doctest: +SKIP
 >>> library = posse.Library("Fox.glb", "walk.bvh")                      # doctest: +SKIP

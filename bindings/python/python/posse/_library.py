@@ -33,7 +33,8 @@ class FileWarning(UserWarning):
 
 
 class Library:
-    """The clips of glTF and BVH files and of npz files of SMPL, ready to be sampled from any number of threads. It does not change.
+    """The clips of glTF, FBX and BVH files and of npz files of SMPL, ready to be sampled from any number of threads. It does
+    not change.
 
     >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
 
@@ -46,8 +47,8 @@ class Library:
     `input_fps` is the number of frames per second of BVH files whose frame time is missing or wrong. `end_sites=False` leaves
     out the joints of End Sites of BVH files, usually NAME_end; `retarget` aligns the last bones of its source by them.
 
-    `skeleton` tells where the joints of npz files of SMPL and AMASS rest: a model file of SMPL, or a glTF or BVH file with joints
-    of these names; by default they are those of an adult, with a `FileWarning`.
+    `skeleton` tells where the joints of npz files of SMPL and AMASS rest: a model file of SMPL, or a glTF, FBX or BVH file
+    with joints of these names; by default they are those of an adult, with a `FileWarning`.
 
     Raises `OSError` for a file that cannot be read or is not a regular file, and `Error` for one that cannot be used.
     """
@@ -215,10 +216,10 @@ class Library:
         >>> hero.reports[0]["facing"], hero.reports[0]["units"]             # doctest: +SKIP
         (180.0, 'centimetres to metres')
 
-        `onto` is a .glb, .gltf, .vrm or .bvh file, whose clips do not matter, or "demo" for the built-in human. `clips`
-        are clips, names or indices; by default all. Each file of the library is retargeted as if it were alone. Lengths
-        of the result are in the unit of `onto`. Clips keep their names, durations and `fps`, and the order of this
-        library.
+        `onto` is a .glb, .gltf, .vrm, .fbx or .bvh file, whose clips do not matter, or "demo" for the built-in human.
+        `clips` are clips, names or indices; by default all. Each file of the library is retargeted as if it were alone.
+        Lengths of the result are in the unit of `onto`. Clips keep their names, durations and `fps`, and the order of
+        this library.
 
         * `map`: pairs of joints, as a dictionary or the path of a JSON file: `{"joints": {"SOURCE": "TARGET"}, "root":
           "SOURCE", "translation": "scaled", "scale": 1.0}`, each member optional. By default the pairs follow from names
@@ -226,8 +227,8 @@ class Library:
           "none".
         * `reference`: the pose of the source that looks like the pose of the target: "rest", "CLIP" or "CLIP@SECONDS" of
           the file, or "FILE", "FILE#CLIP" or "FILE#CLIP@SECONDS" of another file with joints of the same names, such as
-          a T-pose. The name of a clip of the source comes first, whatever it looks like; then a .glb, .gltf, .vrm, .vrma
-          or .bvh file that is there; then what else selects a clip. A file with several clips needs "#CLIP", or "#rest"
+          a T-pose. The name of a clip of the source comes first, whatever it looks like; then a .glb, .gltf, .vrm,
+          .vrma, .fbx or .bvh file that is there; then what else selects a clip. A file with several clips needs "#CLIP", or "#rest"
           for its rest pose.
         * `target_pose`: the pose of the target that looks like it: "rest", or a pose of another file as above.
         * `align`: "auto" turns bones of the reference pose that point elsewhere than those of the target's pose; with

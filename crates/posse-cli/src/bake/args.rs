@@ -31,11 +31,12 @@ Examples:
   posse bake clips -o baked --mirror                          each clip and its mirror image, CLIP_mirror
   posse bake --check baked clips                              lists the clips that are missing
 
-INPUT is a file (.glb, .gltf, .bvh, an .npz of SMPL, a Cocos Creator clip with --rig, a crowd file), a folder, a glob in quotes, or @LIST, a file with
-the path of a file per line, relative to the working folder. A folder is searched for .glb, .gltf and .bvh files, and for
-.npz files with a motion of SMPL; OUT is left out. A clip is named by its path below the folder,
-without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or #INDEX if the name is missing or
-repeated. Two clips of one name are refused, and so are outputs that would replace an input.
+INPUT is a file (.glb, .gltf, .fbx, .bvh, an .npz of SMPL, a Cocos Creator clip with --rig, a crowd file), a folder, a
+glob in quotes, or @LIST, a file with the path of a file per line, relative to the working folder. A folder is searched for
+.glb, .gltf, .fbx and .bvh files, and for .npz files with a motion of SMPL; OUT is left out. A clip is named by its path
+below the folder, without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or
+#INDEX if the name is missing or repeated. Two clips of one name are refused, and so are outputs that would replace an
+input.
 
 --cuts has a row per piece: a file as it is named below its INPUT, with or without folders and extension (of several clips,
 FILE#CLIP), its first and last frame, and a name for the output if wanted. Without a name, it is CLIP@FIRST-LAST. An empty first
@@ -108,7 +109,7 @@ pub struct Args {
     /// after node.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub morphs: Vec<String>,
-    /// A .glb, .gltf or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by name.
+    /// A .glb, .gltf, .fbx or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by name.
     /// Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]
     pub rig: Option<PathBuf>,

@@ -111,7 +111,7 @@ pub struct ClipPart {
 pub struct OwnRate {
     /// The rate of the keys, if they are evenly spaced.
     pub keys: Option<f64>,
-    /// True if the file has frames, which a range counts: it is a BVH file.
+    /// True if the file has frames, which a range counts: BVH, SMPL, and FBX without even keys.
     pub has_frames: bool,
 }
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use posse::import::{FileFormat, crowd, gltf, recognize, recognize_head, smpl};
+use posse::import::{FileFormat, crowd, fbx, gltf, recognize, recognize_head, smpl};
 use posse::{Error, Library, Selector, mirrored_name};
 use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
@@ -78,7 +78,7 @@ impl Inputs {
         if found.is_empty() && failures.is_empty() {
             let names = inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
             return Err(Error::Usage(format!(
-                "there is no .glb, .gltf or .bvh file in {names}, and no .npz file of SMPL, outside of OUT"
+                "there is no .glb, .gltf, .fbx or .bvh file in {names}, and no .npz file of SMPL, outside of OUT"
             )));
         }
         let files = map(threads, &found, |found| {
@@ -106,7 +106,7 @@ impl ClipFile {
         let buffers = match kind {
             FileFormat::Gltf => gltf::Outline::from_slice(&self.path, bytes)?.buffers,
             FileFormat::Crowd => facts::files_of_crowd(&self.path, bytes)?,
-            FileFormat::Bvh | FileFormat::Smpl | FileFormat::CocosClip => Vec::new(),
+            FileFormat::Bvh | FileFormat::Fbx | FileFormat::Smpl | FileFormat::CocosClip => Vec::new(),
         };
         let buffers = facts::facts_of_buffers(&self.path, &buffers)?;
         let (path, sha256) = (self.below.clone(), facts::sha256_of_bytes(bytes));
@@ -233,7 +233,7 @@ fn check_names(files: &[ClipFile]) -> Result<(), Error> {
 }
 
 /// The extensions of the files that a folder is searched for.
-const EXTENSIONS: [&str; 4] = ["glb", "gltf", "bvh", NPZ];
+const EXTENSIONS: [&str; 5] = ["glb", "gltf", "fbx", "bvh", NPZ];
 
 /// The extension of files of NumPy. Most of them are no motion.
 const NPZ: &str = "npz";
@@ -543,6 +543,10 @@ impl Outline {
                 return gltf::Outline::from_slice(path, &bytes).map(Self::of_gltf).map_err(Trouble::Content);
             }
             FileFormat::Crowd => return Self::of_crowd(path, &bytes).map_err(Trouble::Content),
+            FileFormat::Fbx => {
+                file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
+                fbx::clip_names(path, &bytes).map_err(Trouble::Content)?
+            }
             FileFormat::Smpl if !smpl::has_motion(path).map_err(Trouble::Read)? => {
                 let path = path.display();
                 return Err(Trouble::Content(Error::Usage(format!(

@@ -61,7 +61,7 @@ Without --clip, the only clip of the file is evaluated; a file without clips giv
 /// Arguments of `posse eval`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf or .bvh file, an .npz file of SMPL or AMASS, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf, .fbx or .bvh file, an .npz file of SMPL or AMASS, or a Cocos clip (.json, .anim).
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
@@ -73,8 +73,8 @@ pub struct Args {
         conflicts_with_all = ["file", "rig", "retarget", "skeleton", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock", "input_fps", "no_end_sites"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos
-    /// clip has no nodes: without a rig, only the values of its targets are evaluated.
+    /// A .glb, .gltf, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A
+    /// Cocos clip has no nodes: without a rig, only the values of its targets are evaluated.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// Retargets the clip to the skeleton of --rig: its joints turn as those of FILE do, relative to their rest poses,

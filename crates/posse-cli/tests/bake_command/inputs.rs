@@ -45,7 +45,7 @@ fn files_globs_and_lists_are_named_by_the_file() {
     bench.write("list.txt", "\n \r\n");
     assert_refused(&bench.bake(&["clips", "@list.txt", "-o", "baked"]), &["list.txt: the list is empty"]);
     fs::create_dir(bench.path("empty")).unwrap();
-    assert_refused(&bench.bake(&["empty", "-o", "baked"]), &["there is no .glb, .gltf or .bvh file in empty"]);
+    assert_refused(&bench.bake(&["empty", "-o", "baked"]), &["there is no .glb, .gltf, .fbx or .bvh file in empty"]);
     assert!(!bench.path("baked").exists());
 }
 

@@ -1,0 +1,117 @@
+//! Parsing: the options, the limits of memory, and the animation stacks that become clips.
+
+use ufbx::{
+    AllocatorOpts, AnimStack, CoordinateAxes, CoordinateAxis, ErrorType, FileFormat, InheritModeHandling, LoadOpts,
+    MirrorAxis, SceneRoot, SpaceConversion,
+};
+
+use crate::import::memory_budget::MemoryBudget;
+use crate::import::{Fault, Warning, list_names};
+
+/// The parts of the memory budget of a file: the parsed scene, its temporary data, the baked keys of a stack, their
+/// temporary data, and the model. Together they are 64 bytes per byte of the file and 256 MiB.
+const PARTS: usize = 5;
+const PART_GROWTH: usize = 64 / PARTS;
+const PART_ALLOWANCE: usize = (256 << 20) / PARTS;
+
+/// An allocator that fails beyond the limit of a part.
+pub fn limited(file_bytes: usize) -> AllocatorOpts {
+    let memory_limit = file_bytes.saturating_mul(PART_GROWTH).saturating_add(PART_ALLOWANCE);
+    AllocatorOpts { memory_limit, ..AllocatorOpts::default() }
+}
+
+/// The budget of the model.
+pub fn budget(file_bytes: usize) -> MemoryBudget {
+    MemoryBudget::new(file_bytes / PARTS, PART_ALLOWANCE as u64)
+}
+
+/// Parses a file.
+pub fn parse(bytes: &[u8]) -> Result<SceneRoot, Fault> {
+    let axes = CoordinateAxes {
+        right: CoordinateAxis::PositiveX,
+        up: CoordinateAxis::PositiveY,
+        front: CoordinateAxis::PositiveZ,
+    };
+    let options = LoadOpts {
+        temp_allocator: limited(bytes.len()),
+        result_allocator: limited(bytes.len()),
+        ignore_geometry: true,
+        ignore_embedded: true,
+        skip_skin_vertices: true,
+        skip_mesh_parts: true,
+        // Otherwise an .obj file would be read, too.
+        file_format: FileFormat::Fbx,
+        space_conversion: SpaceConversion::ModifyGeometry,
+        inherit_mode_handling: InheritModeHandling::Compensate,
+        handedness_conversion_axis: MirrorAxis::X,
+        target_axes: axes,
+        target_unit_meters: 1.0,
+        ..LoadOpts::default()
+    };
+    ufbx::load_memory(bytes, options).map_err(|error| fault("file", &error))
+}
+
+/// The fault of an error of the parser, whose descriptions are fixed texts.
+pub fn fault(path: &str, error: &ufbx::Error) -> Fault {
+    let what: &str = &error.description;
+    let reason = match error.type_ {
+        ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory => format!(
+            "it outgrows the memory budget of the file, 64 bytes per byte of the file and {} bytes; the file may be damaged",
+            PARTS * PART_ALLOWANCE
+        ),
+        ErrorType::UnrecognizedFileFormat | ErrorType::EmptyFile => {
+            format!("it is no FBX file ({what}); check the file")
+        }
+        _ => format!("it cannot be parsed as FBX ({what}); the file may be damaged or incomplete: export it again"),
+    };
+    Fault::new(path, reason)
+}
+
+/// True for an animation stack with curves.
+pub fn has_curves(stack: &AnimStack) -> bool {
+    let mut values = stack.layers.into_iter().flat_map(|layer| &layer.anim_values);
+    values.any(|value| value.curves.iter().any(Option::is_some))
+}
+
+/// The name of an element for messages.
+pub fn label(kind: &str, name: &str) -> String {
+    if name.is_empty() { kind.into() } else { format!("{kind} {name:?}") }
+}
+
+/// A name of the file; `None` for an empty one.
+pub fn name(name: &ufbx::String) -> Option<String> {
+    (!name.is_empty()).then(|| name.as_ref().to_owned())
+}
+
+/// The names of the stacks that become clips.
+pub fn clip_names(bytes: &[u8]) -> Result<Vec<Option<String>>, Fault> {
+    let scene = parse(bytes)?;
+    Ok(scene.anim_stacks.into_iter().filter(|stack| has_curves(stack)).map(|stack| name(&stack.element.name)).collect())
+}
+
+/// The faults that the parser repaired, and the parts of the file that move joints or vertices and are not read.
+pub fn warnings(scene: &ufbx::Scene) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn = |path: String, message: String| warnings.push(Warning { path, message });
+    for warning in &scene.metadata.warnings {
+        let element = usize::try_from(warning.element_id).ok().and_then(|id| scene.elements.get(id));
+        let path = element.map_or_else(|| "file".into(), |element| label("element", &element.name));
+        warn(path, format!("{}, {} times", &*warning.description, warning.count.max(1)));
+    }
+    for stack in scene.anim_stacks.into_iter().filter(|stack| !has_curves(stack)) {
+        warn(label("animation stack", &stack.element.name), "it has no curves; it is left out".into());
+    }
+    let constraints: Vec<&str> = scene.constraints.into_iter().map(|constraint| &*constraint.element.name).collect();
+    if !constraints.is_empty() {
+        let names = list_names(&constraints);
+        warn(
+            "constraints".into(),
+            format!("they are not evaluated, only curves move joints; bake them first: {names}"),
+        );
+    }
+    if !scene.cache_deformers.is_empty() {
+        let count = scene.cache_deformers.len();
+        warn("geometry caches".into(), format!("{count} move vertices without joints; they are not read"));
+    }
+    warnings
+}
