@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// A failure of this crate, with its place and the expected value or a remedy in its text.
+/// A failure of this crate, with its place and the expected value or a hint in its text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -19,9 +19,9 @@ pub enum Error {
     Import {
         /// The path as the caller gave it.
         file: PathBuf,
-        /// JSON path of the fault, for example `animations[0].channels[3].sampler`, or its line, for example `line 12`.
+        /// JSON path of the error, for example `animations[0].channels[3].sampler`, or its line, for example `line 12`.
         path: String,
-        /// The fault, and the expected content.
+        /// The error, and the expected content.
         reason: String,
     },
     /// The key times of a timeline are not usable.
@@ -29,7 +29,7 @@ pub enum Error {
     Timeline {
         /// Index of the first faulty key.
         key: usize,
-        /// The fault.
+        /// The error.
         reason: String,
     },
     /// The values of a curve do not fit their timeline or are not numbers.
@@ -37,7 +37,7 @@ pub enum Error {
     Curve {
         /// Index of the first faulty value, or the number of values if their count is wrong.
         value: usize,
-        /// The fault.
+        /// The error.
         reason: String,
     },
     /// A joint of a skeleton is not usable.
@@ -45,7 +45,7 @@ pub enum Error {
     Skeleton {
         /// Index of the joint.
         joint: usize,
-        /// The fault.
+        /// The error.
         reason: String,
     },
     /// A skin does not fit its skeleton.
@@ -53,7 +53,7 @@ pub enum Error {
     Skin {
         /// The skin's name, or `unnamed`.
         skin: String,
-        /// The fault.
+        /// The error.
         reason: String,
     },
     /// A track does not fit its clip or skeleton.
@@ -63,7 +63,7 @@ pub enum Error {
         clip: String,
         /// Index of the track in the clip.
         track: usize,
-        /// The fault.
+        /// The error.
         reason: String,
     },
     /// An instance of a crowd does not fit its library, or its layers have unusable numbers.
@@ -71,7 +71,7 @@ pub enum Error {
     Instance {
         /// Index of the instance.
         instance: usize,
-        /// The fault.
+        /// The error.
         reason: String,
     },
     /// Something is larger than a format or a device can hold.

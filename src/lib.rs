@@ -125,12 +125,12 @@ pub use self::{
     evaluator::Evaluator,
     import::Warning,
     model::{
-        AdditiveReference, Binding, BindingFault, BlendSpace, BlendSpaceId, BoundTrack, Chain, ChainId, ChainKind,
-        Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event, EventList, Expression, ExpressionOverride,
-        Extrapolation, Fade, FadeShape, FaultKind, Goal, GoalTarget, GoalWeight, HumanBone, Interpolation,
+        AdditiveReference, Binding, BindingIssue, BindingIssueKind, BlendSpace, BlendSpaceId, BoundTrack, Chain,
+        ChainId, ChainKind, Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event, EventList, Expression,
+        ExpressionOverride, Extrapolation, Fade, FadeShape, Goal, GoalTarget, GoalWeight, HumanBone, Interpolation,
         Interpolator, InterpolatorId, Joint, Knots, KnotsId, Layer, LayerMode, LayerTime, Library, Mask, MaskId,
         Mixing, MorphBind, Motion, Occurrence, Outputs, Parameter, ParameterValues, Playback, Pose, Poses, Property,
-        PropertyTracks, RootMotion, RootRotation, Selector, Sharing, SharingFault, SharingFaultKind, Skeleton,
+        PropertyTracks, RootMotion, RootRotation, Selector, Sharing, SharingIssue, SharingIssueKind, Skeleton,
         SkeletonId, Skin, SkinFormat, SkinId, Step, Target, TargetPath, Ticks, Timeline, Track, Transform, Transition,
         TransitionKind, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, WeightDriver, WrapMode, color_bytes,
     },
@@ -165,7 +165,7 @@ pub mod low_level {
     // posse-render, whose records are declared as those of this crate; `posse eval`; tests of buffers.
     pub use crate::pack::{record, skin_format};
 
-    /// Objects on a device, whose faults are errors, their readback, and texts of shaders: for posse-render.
+    /// Objects on a device, whose errors are errors, their readback, and texts of shaders: for posse-render.
     #[cfg(feature = "gpu")]
     pub mod device {
         pub use crate::gpu::{
@@ -175,7 +175,7 @@ pub mod low_level {
     }
     /// The parts of the glTF importer that read meshes and materials, too: for posse-render.
     pub mod file {
-        pub use crate::import::fault::Fault;
+        pub use crate::import::file_error::FileError;
         pub use crate::import::gltf::accessor::Layout;
         pub use crate::import::gltf::component::Component;
         pub use crate::import::gltf::container::open as open_container;

@@ -17,9 +17,9 @@ const CHECKED: usize = 64;
 /// A frame of the crowd clock, in ticks.
 const FRAME: i64 = Ticks::PER_SECOND / 60;
 /// The fewest frames that are timed, even beyond the budget.
-const LEAST_FRAMES: usize = 5;
+const MIN_FRAMES: usize = 5;
 /// The most frames that are timed.
-const MOST_FRAMES: usize = 2000;
+const MAX_FRAMES: usize = 2000;
 
 /// A crowd of a library to measure, with its outputs.
 #[derive(Debug, Clone, Copy)]
@@ -253,7 +253,7 @@ fn time(budget: Duration, mut frame: impl FnMut() -> Result<f64, Error>) -> Resu
         frame()?;
     }
     let mut seconds = Vec::new();
-    while seconds.len() < LEAST_FRAMES || (start.elapsed() < budget && seconds.len() < MOST_FRAMES) {
+    while seconds.len() < MIN_FRAMES || (start.elapsed() < budget && seconds.len() < MAX_FRAMES) {
         seconds.push(frame()?);
     }
     Ok(Statistics::new(seconds))

@@ -155,8 +155,8 @@ impl Player {
     }
 
     fn set_playback(&mut self, playback: Playback) -> Result<(), Error> {
-        if let Some(fault) = playback.fault() {
-            return Err(Error::Usage(fault));
+        if let Some(error) = playback.error() {
+            return Err(Error::Usage(error));
         }
         self.playback = playback.resolve_wrap(self.own_wrap);
         Ok(())

@@ -112,8 +112,8 @@ impl Crowd {
         let shown = shown_before(Instance::new(library, self, instance), now);
         let mut starts = vec![Arc::new(start_poses(&shown, layers, now))];
         starts.extend_from_slice(shown.starts);
-        starts.truncate(Transition::MOST);
-        let before = shown.transition.map(|transition| shortened(transition, Transition::MOST - 1)).map(Box::new);
+        starts.truncate(Transition::MAX_DEPTH);
+        let before = shown.transition.map(|transition| shortened(transition, Transition::MAX_DEPTH - 1)).map(Box::new);
         let transition = Transition { start: now, from: shown.layers.to_vec(), kind, half_life, before };
         check_transition(instance, &transition)?;
         self.set(instance, skeleton, layers)?;
@@ -230,7 +230,7 @@ mod tests {
             let new = NewTransition { kind, ..NewTransition::new(0, &layers, now) };
             crowd.begin_transition(&library, &new).unwrap();
             let depth = crowd.transition(0).unwrap().depth();
-            assert_eq!(depth, index.min(Transition::MOST));
+            assert_eq!(depth, index.min(Transition::MAX_DEPTH));
             let instance = Instance::new(&library, &crowd, 0);
             let mut values = instance.own_values(now);
             instance.displacements().unwrap().apply(0.0, &mut values);
@@ -238,7 +238,7 @@ mod tests {
                 model: crate::reference::values::model_matrices(library.skeleton(crowd.skeleton(0)), &values.local),
                 ..Pose::default()
             };
-            if index < Transition::MOST {
+            if index < Transition::MAX_DEPTH {
                 assert!(apart(&before, &shown) < 1e-9, "{index}: {}", apart(&before, &shown));
                 assert!(apart(&before, &pose(&crowd, now)) < 1e-9);
             }

@@ -1,7 +1,7 @@
 //! Arrays of clips at many times, compared with hand-worked cases and with the reference.
 
 /// Errors: requests, moments and engines that do not fit.
-mod faults;
+mod errors;
 /// Frame grids and native frame rates.
 mod frames;
 /// The same bits, however the moments are divided.

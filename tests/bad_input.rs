@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::support::gltf_builder::{GltfBuilder, load, something_of_everything};
 
-/// The path of the fault for which a file is refused.
-fn fault_path(file: &[u8]) -> String {
+/// The path of the error for which a file is refused.
+fn error_path(file: &[u8]) -> String {
     match load(file) {
         Err(Error::Import { path, reason, .. }) => {
             assert!(!reason.is_empty());
@@ -29,14 +29,14 @@ fn fault_path(file: &[u8]) -> String {
 fn assert_refused(pointer: &str, value: Value, path: &str) {
     let mut file = something_of_everything();
     file.set(pointer, value.clone());
-    assert_eq!(fault_path(&file.glb()), path, "with {value} at {pointer}");
+    assert_eq!(error_path(&file.glb()), path, "with {value} at {pointer}");
 }
 
-/// The place of the fault of a file, for which it is refused, or a part of it is left out.
-fn fault_place(file: &[u8]) -> String {
+/// The place of the error of a file, for which it is refused, or a part of it is left out.
+fn error_place(file: &[u8]) -> String {
     match load(file) {
         Ok((_, asset)) => left_out(&asset).first().unwrap().path.clone(),
-        Err(_) => fault_path(file),
+        Err(_) => error_path(file),
     }
 }
 
@@ -144,12 +144,12 @@ fn absurd_counts_cost_no_memory() {
         let mut file = something_of_everything();
         file.remove("/accessors/0/bufferView");
         file.set("/accessors/0/count", json!(count));
-        assert_eq!(fault_path(&file.glb()), "accessors[0].count");
+        assert_eq!(error_path(&file.glb()), "accessors[0].count");
         // Enough scalars for a property of this width.
         let mut file = something_of_everything();
         file.json["accessors"][6] = json!({ "componentType": 5126, "count": count, "type": "SCALAR" });
         file.json["accessors"][0]["count"] = json!(1);
-        assert!(fault_path(&file.glb()).starts_with("animations[0].samplers["));
+        assert!(error_path(&file.glb()).starts_with("animations[0].samplers["));
     }
 }
 
@@ -167,7 +167,7 @@ fn a_small_file_that_expands_to_too_many_keys_is_refused() {
             json!({ "channels": [{ "sampler": 0, "target": target }], "samplers": [{ "input": input, "output": output }] }),
         );
     }
-    assert_eq!(fault_path(&file.glb()), format!("accessors[{output}].count"));
+    assert_eq!(error_path(&file.glb()), format!("accessors[{output}].count"));
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_track_with_sparse_indices_beyond_the_elements_is_left_out() {
     let mut file = something_of_everything();
     let offset = file.json["bufferViews"][5]["byteOffset"].as_u64().unwrap() as usize;
     file.bin[offset] = 3;
-    assert_eq!(fault_place(&file.glb()), "accessors[5].sparse.indices");
+    assert_eq!(error_place(&file.glb()), "accessors[5].sparse.indices");
 }
 
 #[test]
@@ -217,17 +217,17 @@ fn hierarchies_that_are_not_trees_are_refused() {
     for children in [json!([1]), json!([2]), json!([1])] {
         file.push("nodes", json!({ "children": children }));
     }
-    assert_eq!(fault_path(&file.glb()), "nodes[2].children[0]");
+    assert_eq!(error_path(&file.glb()), "nodes[2].children[0]");
     let mut file = GltfBuilder::new();
     for children in [json!([]), json!([2]), json!([3]), json!([1])] {
         file.push("nodes", json!({ "children": children }));
     }
     assert!(
-        ["nodes[1].children[0]", "nodes[2].children[0]", "nodes[3].children[0]"].contains(&&*fault_path(&file.glb()))
+        ["nodes[1].children[0]", "nodes[2].children[0]", "nodes[3].children[0]"].contains(&&*error_path(&file.glb()))
     );
     let mut file = GltfBuilder::new();
     file.push("nodes", json!({ "children": [0] }));
-    assert_eq!(fault_path(&file.glb()), "nodes[0].children[0]");
+    assert_eq!(error_path(&file.glb()), "nodes[0].children[0]");
 }
 
 #[test]
@@ -259,12 +259,12 @@ fn missing_buffers_are_refused() {
         "data:application/octet-stream;base64,@@@@",
         "data:,a%",
     ] {
-        assert_eq!(fault_path(&file.gltf(uri)), "buffers[0].uri", "{uri}");
+        assert_eq!(error_path(&file.gltf(uri)), "buffers[0].uri", "{uri}");
     }
-    assert_eq!(fault_path(&file.gltf("data:application/octet-stream;base64,AAAA")), "buffers[0].byteLength");
+    assert_eq!(error_path(&file.gltf("data:application/octet-stream;base64,AAAA")), "buffers[0].byteLength");
     let mut none = file.clone();
     none.json["buffers"] = json!([{ "byteLength": file.bin.len() }]);
-    assert_eq!(fault_path(&serde_json::to_vec(&none.json).unwrap()), "buffers[0]");
+    assert_eq!(error_path(&serde_json::to_vec(&none.json).unwrap()), "buffers[0]");
 
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("short.bin"), &file.bin[..8]).unwrap();
@@ -316,7 +316,7 @@ fn many_nodes_times_many_animations_are_limited() {
         file.glb()
     };
     assert_eq!(load(&file(500, 2000)).unwrap().1.clips.len(), 2000);
-    assert_eq!(fault_path(&file(20_000, 20_000)), "animations[19999]");
+    assert_eq!(error_path(&file(20_000, 20_000)), "animations[19999]");
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn broken_containers_are_refused() {
     let with = |offset: usize, word: u32| {
         let mut glb = glb.clone();
         glb[offset..offset + 4].copy_from_slice(&word.to_le_bytes());
-        fault_path(&glb)
+        error_path(&glb)
     };
     for length in [0, 11, glb.len() as u32 + 1, u32::MAX] {
         assert_eq!(with(8, length), "GLB header", "length {length}");
@@ -338,19 +338,19 @@ fn broken_containers_are_refused() {
     let json = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
     assert_eq!(with(20 + json, u32::MAX), "GLB chunk 1");
     for end in 0..glb.len() {
-        fault_path(&glb[..end]);
+        error_path(&glb[..end]);
     }
     for other in [b"".as_slice(), b"solid cube", b"[]", b"null", b"\xEF\xBB\xBF"] {
-        assert_eq!(fault_path(other), "file", "{other:?}");
+        assert_eq!(error_path(other), "file", "{other:?}");
     }
-    assert_eq!(fault_path(b"{"), "JSON");
-    assert_eq!(fault_path(br#"{ "asset": { "ver"#), "asset");
+    assert_eq!(error_path(b"{"), "JSON");
+    assert_eq!(error_path(br#"{ "asset": { "ver"#), "asset");
     assert_eq!(
-        fault_path(br#"{ "asset": { "version": "2.0" }, "nodes": [{}, { "children": [0.5] }] }"#),
+        error_path(br#"{ "asset": { "version": "2.0" }, "nodes": [{}, { "children": [0.5] }] }"#),
         "nodes[1].children[0]"
     );
-    assert_eq!(fault_path(br#"{ "asset": { "version": "1.0" }, "nodes": { "a": {} } }"#), "asset.version");
-    assert_eq!(fault_path(br#"{ "asset": { "version": "3.0" } }"#), "asset.version");
+    assert_eq!(error_path(br#"{ "asset": { "version": "1.0" }, "nodes": { "a": {} } }"#), "asset.version");
+    assert_eq!(error_path(br#"{ "asset": { "version": "3.0" } }"#), "asset.version");
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn broken_compression_is_found() {
         let mut file = something_of_everything();
         file.json["bufferViews"][0]["extensions"] = json!({ "EXT_meshopt_compression": compression });
         file.json["bufferViews"][0]["extensions"]["EXT_meshopt_compression"][key] = value;
-        fault_place(&file.glb())
+        error_place(&file.glb())
     };
     assert_eq!(with("buffer", json!(0)), extension);
     assert_eq!(with("buffer", json!(1)), format!("{extension}.buffer"));

@@ -179,31 +179,31 @@ fn curves_that_do_not_fit_their_target_are_refused() {
     let one = || curve(times(), Interpolation::Linear, 1, &[0.0, 1.0]);
     let four = |interpolation| curve(times(), interpolation, 4, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
     let three = || curve(times(), Interpolation::Linear, 3, &[0.0; 6]);
-    let mut fault_over = |length: Option<f64>, tracks: Vec<Track>| {
+    let mut error_over = |length: Option<f64>, tracks: Vec<Track>| {
         let clip = Clip { length, ..Clip::new(None, skeleton, tracks) };
         library.add_clip(clip).map(|_| String::new()).unwrap_or_else(|error| error.to_string())
     };
     let looped = || one().with_extrapolation(Extrapolation::Clamp, Extrapolation::Loop);
-    let endless = fault_over(None, vec![Track::component(Target::Scale(0), 0, looped())]);
+    let endless = error_over(None, vec![Track::component(Target::Scale(0), 0, looped())]);
     assert!(endless.contains("the clip has no length"), "{endless}");
-    let mut fault = |tracks| fault_over(Some(1e9), tracks);
+    let mut error = |tracks| error_over(Some(1e9), tracks);
     let target = Target::Translation(0);
-    assert!(fault(vec![Track::component(target, 3, one())]).contains("there is no number 3"));
-    assert!(fault(vec![Track::component(target, 0, three())]).contains("3 numbers wide, its target 1"));
-    assert!(fault(vec![Track::component(Target::Rotation(0), 0, one())]).contains("no single number of a rotation"));
+    assert!(error(vec![Track::component(target, 3, one())]).contains("there is no number 3"));
+    assert!(error(vec![Track::component(target, 0, three())]).contains("3 numbers wide, its target 1"));
+    assert!(error(vec![Track::component(Target::Rotation(0), 0, one())]).contains("no single number of a rotation"));
     assert!(
-        fault(vec![Track::new(Target::Rotation(0), four(Interpolation::Slerp))])
+        error(vec![Track::new(Target::Rotation(0), four(Interpolation::Slerp))])
             .contains("Linear interpolates rotations")
     );
     let twice = "driven by an earlier track";
-    assert!(fault(vec![Track::new(target, three()), Track::component(target, 1, one())]).contains(twice));
-    assert!(fault(vec![Track::component(target, 1, one()), Track::new(target, three())]).contains(twice));
-    assert!(fault(vec![Track::component(target, 1, one()), Track::component(target, 1, one())]).contains(twice));
+    assert!(error(vec![Track::new(target, three()), Track::component(target, 1, one())]).contains(twice));
+    assert!(error(vec![Track::component(target, 1, one()), Track::new(target, three())]).contains(twice));
+    assert!(error(vec![Track::component(target, 1, one()), Track::component(target, 1, one())]).contains(twice));
     let angles = Track::new(Target::EulerAngles(0), three());
-    assert!(fault(vec![Track::new(Target::Rotation(0), four(Interpolation::Linear)), angles]).contains(twice));
-    assert_eq!(fault(vec![Track::component(target, 1, one()), Track::component(target, 2, one())]), "");
+    assert!(error(vec![Track::new(Target::Rotation(0), four(Interpolation::Linear)), angles]).contains(twice));
+    assert_eq!(error(vec![Track::component(target, 1, one()), Track::component(target, 2, one())]), "");
     // A billion seconds of loops of one second each.
-    assert!(fault(vec![Track::component(target, 1, looped())]).contains("looped over the clip"));
+    assert!(error(vec![Track::component(target, 1, looped())]).contains("looped over the clip"));
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! Binding of clips with named targets to a skeleton: the bound tracks, and the faults that are reported for the
+//! Binding of clips with named targets to a skeleton: the bound tracks, and the issues that are reported for the
 //! others.
 
 use std::sync::Arc;
 
 use glam::DVec3;
 use posse::{
-    BoundTrack, Curve, Event, FaultKind, Interpolation, Joint, Library, PropertyTracks, Skeleton, SkeletonId, Target,
-    TargetPath, Timeline, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, WrapMode,
+    BindingIssueKind, BoundTrack, Curve, Event, Interpolation, Joint, Library, PropertyTracks, Skeleton, SkeletonId,
+    Target, TargetPath, Timeline, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, WrapMode,
 };
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
@@ -65,7 +65,7 @@ fn node_properties_move_joints_and_the_rest_are_properties() {
         track("/Body", "position[1]", ValueKind::Number, &[0.0, 4.0]),
     ];
     let binding = library.bind(skeleton, &clip(tracks), PropertyTracks::Bound).unwrap();
-    assert_eq!(binding.faults, []);
+    assert_eq!(binding.issues, []);
     let joint = |target| BoundTrack { joint: Some(target), property: None };
     let slot = |property| BoundTrack { joint: None, property: Some(property) };
     let expected = [
@@ -108,18 +108,21 @@ fn tracks_that_cannot_be_bound_are_reported() {
         empty,
     ];
     let binding = library.bind(skeleton, &clip(tracks), PropertyTracks::Bound).unwrap();
-    let kinds: Vec<(usize, FaultKind)> = binding.faults.iter().map(|fault| (fault.track, fault.kind.clone())).collect();
-    let b = || FaultKind::Ambiguous { name: "b".into() };
-    let missing = |name: &str| FaultKind::NoNode { name: name.into() };
-    for expected in [(0, b()), (1, missing("c")), (0, FaultKind::Twice { by: 2 }), (2, b()), (3, FaultKind::Value)] {
+    let kinds: Vec<(usize, BindingIssueKind)> =
+        binding.issues.iter().map(|issue| (issue.track, issue.kind.clone())).collect();
+    let b = || BindingIssueKind::Ambiguous { name: "b".into() };
+    let missing = |name: &str| BindingIssueKind::NoNode { name: name.into() };
+    for expected in
+        [(0, b()), (1, missing("c")), (0, BindingIssueKind::Twice { by: 2 }), (2, b()), (3, BindingIssueKind::Value)]
+    {
         assert!(kinds.contains(&expected), "{expected:?} in {kinds:?}");
     }
-    assert!(kinds.contains(&(4, missing("missing"))) && kinds.contains(&(5, FaultKind::Empty)));
+    assert!(kinds.contains(&(4, missing("missing"))) && kinds.contains(&(5, BindingIssueKind::Empty)));
     assert_eq!(kinds.len(), 7, "{kinds:?}");
     assert_eq!(binding.tracks[0], BoundTrack::default());
     assert_eq!(binding.tracks[2].joint, Some(Target::Translation(1)));
     assert_eq!((binding.tracks[3].joint, binding.tracks[3].property), (None, Some(0)), "a property only");
-    let messages: Vec<String> = binding.faults.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = binding.issues.iter().map(ToString::to_string).collect();
     assert!(
         messages.contains(&"/missing:cc.Sprite.alpha: there is no node \"missing\"; nothing is driven".into()),
         "{messages:?}"
@@ -179,7 +182,7 @@ fn a_rotation_of_any_length_but_zero_turns_a_joint() {
     let binding = library.bind(skeleton, &clip(tracks), PropertyTracks::Bound).unwrap();
     assert_eq!(binding.tracks[0], BoundTrack { joint: Some(Target::Rotation(0)), property: None });
     assert_eq!(binding.tracks[1], BoundTrack { joint: None, property: Some(0) });
-    assert_eq!(binding.faults.iter().map(|fault| &fault.kind).collect::<Vec<_>>(), [&FaultKind::Value]);
+    assert_eq!(binding.issues.iter().map(|issue| &issue.kind).collect::<Vec<_>>(), [&BindingIssueKind::Value]);
     each_engine(&library, |engine| {
         let pose = pose_at(engine, &library, binding.clip, 1.0);
         assert_rotation(pose.local[0].rotation, degrees(DVec3::Y, 180.0), engine.engine());

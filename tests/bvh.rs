@@ -1,6 +1,6 @@
 //! The BVH importer: hand-worked cases on every engine, spellings, parts, repaired and broken files.
 
-/// Broken files: each is refused with the line of its fault, and none does harm.
+/// Broken files: each is refused with the line of its error, and none does harm.
 mod broken;
 /// Files read in parts.
 mod parts;

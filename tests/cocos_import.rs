@@ -1,7 +1,7 @@
+/// Broken files: each is refused, or repaired with a warning, with the path of its error, and none does harm.
+mod errors;
 /// One file of each form.
 mod examples;
-/// Broken files: each is refused, or repaired with a warning, with the path of its fault, and none does harm.
-mod faults;
 /// Comparisons with figures of Cocos Creator.
 mod figures;
 /// The import of each form of file.

@@ -359,7 +359,7 @@ fn invalid_bounds_are_refused() {
         assert_eq!(text.parse(), Ok(length), "{text}");
     }
     for text in ["", "%", "0", "-1", "nan%", "inf", "1e999", "1 mm", "0%"] {
-        let fault = text.parse::<Length>().unwrap_err();
-        assert!(fault.contains("0.01%"), "{text}: {fault}");
+        let error = text.parse::<Length>().unwrap_err();
+        assert!(error.contains("0.01%"), "{text}: {error}");
     }
 }

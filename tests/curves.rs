@@ -141,7 +141,7 @@ fn compare(library: &Library, skeleton: SkeletonId, clips: &[ClipId], figures: &
     }
     each_engine(library, |engine| {
         let poses = engine.evaluate(&crowd, Ticks(0), Outputs { properties: true, ..Outputs::NONE }).unwrap();
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         for (figure, pose) in figures.iter().zip(&poses.instances) {
             let found = &pose.properties[first[figure.curve]..first[figure.curve + 1]];
             let allowed = if engine.engine() == "reference" { figure.exact } else { figure.allowed };
@@ -149,10 +149,10 @@ fn compare(library: &Library, skeleton: SkeletonId, clips: &[ClipId], figures: &
             if found.len() != figure.expected.len() || !off.fold(0.0, f64::max).le(&allowed) {
                 let Figure { curve, time, expected, .. } = figure;
                 let id = &library.skeleton(skeleton).properties()[*curve].name;
-                faults.push(format!("{id} at {time}: {found:?}, not {expected:?} to {allowed:e}"));
+                errors.push(format!("{id} at {time}: {found:?}, not {expected:?} to {allowed:e}"));
             }
         }
-        assert!(faults.is_empty(), "{}: {} of {}: {faults:#?}", engine.engine(), faults.len(), figures.len());
+        assert!(errors.is_empty(), "{}: {} of {}: {errors:#?}", engine.engine(), errors.len(), figures.len());
     });
 }
 

@@ -214,11 +214,11 @@ fn wrong_and_refused((rig, crowd): &(Rig, Crowd), (other_rig, other_crowd): &(Ri
     counts
 }
 
-/// A fault with its name.
+/// An error with its name.
 type Fault<T> = (&'static str, fn(&mut T));
 
 #[test]
-fn the_bounds_of_goals_refuse_faults() {
+fn the_bounds_of_goals_refuse_errors() {
     let of_chains: [Fault<ChainKind>; 3] = [
         ("no hold", |kind| {
             if let ChainKind::TwoBone { hold, .. } = kind {
@@ -246,25 +246,25 @@ fn the_bounds_of_goals_refuse_faults() {
     let mut counts = Vec::new();
     for (seed, scales) in [(6, Scales::Even), (7, Scales::Uneven)] {
         let right = crowd_of_limbs(seed, scales, |_| {});
-        let with_chains = of_chains.map(|(fault, change)| (fault, crowd_of_limbs(seed, scales, change)));
-        let with_goals = of_goals.map(|(fault, change)| {
+        let with_chains = of_chains.map(|(error, change)| (error, crowd_of_limbs(seed, scales, change)));
+        let with_goals = of_goals.map(|(error, change)| {
             let (rig, mut crowd) = crowd_of_limbs(seed, scales, |_| {});
             for instance in 0..crowd.len() {
                 let mut goals = crowd.goals(instance).to_vec();
                 change(&mut goals);
                 crowd.set_goals(instance, goals).unwrap();
             }
-            (fault, (rig, crowd))
+            (error, (rig, crowd))
         });
-        for (fault, faulty) in with_chains.into_iter().chain(with_goals) {
-            counts.push((scales, fault, wrong_and_refused(&right, &faulty)));
+        for (error, faulty) in with_chains.into_iter().chain(with_goals) {
+            counts.push((scales, error, wrong_and_refused(&right, &faulty)));
         }
     }
     // The bounds of six goals after each other add up. Where a limb is nearly straight or folded, or a turn nearly half
-    // a circle, they are as wide as a fault. The last goal has the widest: a quarter of its faults is told, of all
+    // a circle, they are as wide as an error. The last goal has the widest: a quarter of its errors is told, of all
     // others at least three quarters.
-    let is_told = |&(_, fault, [wrong, refused]): &(Scales, &str, [usize; 2])| {
-        let share = if fault == "one goal less" { 0.25 } else { 0.75 };
+    let is_told = |&(_, error, [wrong, refused]): &(Scales, &str, [usize; 2])| {
+        let share = if error == "one goal less" { 0.25 } else { 0.75 };
         wrong >= 30 && refused as f64 >= share * wrong as f64
     };
     assert!(counts.iter().all(is_told), "{counts:#?}");

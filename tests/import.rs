@@ -271,7 +271,7 @@ fn channels_that_drive_nothing_are_skipped() {
 }
 
 #[test]
-fn faults_that_can_be_repaired_are_repaired_with_a_warning() {
+fn errors_that_can_be_repaired_are_repaired_with_a_warning() {
     let zero =
         one_channel("rotation", 2, "LINEAR", |file| file.floats("VEC4", &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]));
     let loaded = zero.load().unwrap();

@@ -124,7 +124,7 @@ fn two_languages_that_disagree_are_detected() {
 
 #[test]
 fn a_shader_error_names_the_interpolator_and_its_line() {
-    let fault = |wgsl: &'static str| match GpuEngine::new(&twice(wgsl).0, gpu()) {
+    let error = |wgsl: &'static str| match GpuEngine::new(&twice(wgsl).0, gpu()) {
         Err(error @ Error::Shader { .. }) => error.to_string(),
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("it compiles: {wgsl}"),
@@ -137,22 +137,22 @@ fn twice_no_lerp(value: array<f32, 1>) -> array<f32, 1> {
     return array<f32, 1>(2.0 * nothing);
 }";
     // The reason is in the words of the compiler, which is another one in a browser.
-    let error = fault(nothing);
-    assert!(error.starts_with("interpolator twice:6: ") && error.contains("nothing"), "{error}");
+    let message = error(nothing);
+    assert!(message.starts_with("interpolator twice:6: ") && message.contains("nothing"), "{message}");
     // A function that is missing, or has another signature, has no line in the text.
     let lerp = "fn twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> { return a; }";
     assert_eq!(
-        fault(lerp),
+        error(lerp),
         "interpolator twice: function twice_no_lerp is missing; define it in the WGSL of the interpolator"
     );
-    let other = fault(
+    let other = error(
         "fn twice_lerp(a: f32) -> f32 { return a; }\nfn twice_no_lerp(a: array<f32, 1>) -> array<f32, 1> { return a; }",
     );
     let advice = "; it is called as twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> and \
                   as twice_no_lerp(value: array<f32, 1>) -> array<f32, 1>";
     assert!(other.starts_with("interpolator twice: ") && other.ends_with(advice), "{other}");
     for wgsl in ["", "fn twice_lerp("] {
-        let error = fault(wgsl);
+        let error = error(wgsl);
         assert!(
             error.starts_with("interpolator twice: ") && !error.contains("wgsl") && !error.contains('\n'),
             "{error}"
@@ -193,7 +193,7 @@ fn an_interpolator_drives_only_properties_of_its_width() {
     let (library, _) = twice(RIGHT);
     let id = library.find_interpolator("twice").unwrap();
     let (skeleton, timeline) = (library.clips()[0].skeleton, Arc::new(Timeline::new(vec![0.0]).unwrap()));
-    let fault = |target: Target, id, width: usize| {
+    let error = |target: Target, id, width: usize| {
         let mut library = library.clone();
         let joints = vec![posse::Joint::default()];
         let wide = Property { name: "wide".into(), rest: vec![0.0; 3], rotation: false };
@@ -201,13 +201,13 @@ fn an_interpolator_drives_only_properties_of_its_width() {
         let curve = Curve::new(timeline.clone(), Interpolation::Custom(id), width, vec![0.0; width]).unwrap();
         library.add_clip(Clip::new(None, other, vec![Track::new(target, curve)])).map_err(|error| error.to_string())
     };
-    assert!(fault(Target::Property(0), id, 1).unwrap_err().contains("makes 1 numbers of 1"));
-    assert!(fault(Target::Translation(0), id, 3).unwrap_err().contains("whole properties"));
+    assert!(error(Target::Property(0), id, 1).unwrap_err().contains("makes 1 numbers of 1"));
+    assert!(error(Target::Translation(0), id, 3).unwrap_err().contains("whole properties"));
     assert!(library.skeleton(skeleton).properties().len() == 1);
     let mut stranger = Library::new();
     for _ in 0..1 {
         stranger.add_interpolator(Arc::new(Twice("other", RIGHT))).unwrap();
     }
     let far = stranger.add_interpolator(Arc::new(Twice("another", RIGHT))).unwrap();
-    assert!(fault(Target::Property(0), far, 1).unwrap_err().contains("there is no interpolator 1"));
+    assert!(error(Target::Property(0), far, 1).unwrap_err().contains("there is no interpolator 1"));
 }

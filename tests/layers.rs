@@ -305,15 +305,15 @@ fn instances_of_few_and_of_many_layers_share_a_crowd() {
 fn invalid_layers_and_masks_are_refused() {
     let (mut library, skeleton) = rig();
     let clip = add(&mut library, skeleton, vec![translation_track([0.0; 3])]);
-    let fault = |layer: Layer| match Crowd::new().push(skeleton, &[layer]) {
+    let error = |layer: Layer| match Crowd::new().push(skeleton, &[layer]) {
         Err(Error::Instance { instance: 0, reason }) => reason,
         other => panic!("{other:?}"),
     };
     for weight in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(fault(blend(clip, weight)).contains("weight"));
+        assert!(error(blend(clip, weight)).contains("weight"));
     }
     let negative = Fade { start: Ticks(0), length: Ticks(-1), shape: FadeShape::Linear };
-    assert!(fault(Layer { fade_in: Some(negative), ..blend(clip, 1.0) }).contains("negative"));
+    assert!(error(Layer { fade_in: Some(negative), ..blend(clip, 1.0) }).contains("negative"));
     assert!(matches!(Crowd::new().push(skeleton, &[blend(clip, 1.0); 9]), Err(Error::Limit { needed: 9, .. })));
 
     let other = library.add_skeleton(Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap());

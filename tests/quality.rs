@@ -88,7 +88,7 @@ fn still(_: f64) -> DVec3 {
 }
 
 #[test]
-fn a_figure_that_stands_has_no_faults() {
+fn a_figure_that_stands_has_no_errors() {
     let (quality, feet, contacts) = measure(&figure(61, &[(HIPS, &still)]));
     assert_eq!((quality.frames, quality.fps), (61, FPS));
     assert_near(quality.unit, LEG, "leg");

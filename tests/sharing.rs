@@ -1,4 +1,4 @@
-//! Clips shared with other skeletons by joint name: the driven joints, the reported faults, and the storage of keys.
+//! Clips shared with other skeletons by joint name: the driven joints, the reported issues, and the storage of keys.
 
 /// Keys are stored once.
 mod storage;
@@ -10,7 +10,7 @@ use glam::{DAffine3, DVec3};
 use posse::import::gltf;
 use posse::{
     Clip, ClipId, Curve, Error, Event, Interpolation, Joint, Library, Property, RootMotion, RootRotation, Sharing,
-    SharingFaultKind, Skeleton, SkeletonId, Target, Timeline, Track, Transform, WrapMode,
+    SharingIssueKind, Skeleton, SkeletonId, Target, Timeline, Track, Transform, WrapMode,
 };
 
 use crate::support::assert_close::{assert_rotation, assert_vector};
@@ -74,16 +74,16 @@ fn joints_of_the_same_name_move_in_any_order_and_hierarchy() {
     let mut library = Library::new();
     let dance = dance(&mut library);
     let other = other(&mut library);
-    let Sharing { clip, tracks, faults, root } = library.share_clip(dance, other).unwrap();
+    let Sharing { clip, tracks, issues, root } = library.share_clip(dance, other).unwrap();
     assert_eq!(
         tracks,
         [Some(Target::Scale(1)), Some(Target::Rotation(3)), None, Some(Target::Translation(2))],
         "each track, in the clip's order"
     );
     assert_eq!(root, None);
-    let [fault] = faults.as_slice() else { panic!("{faults:?}") };
-    assert_eq!((fault.track, fault.kind, fault.name.as_deref()), (2, SharingFaultKind::NoJoint, Some("tail")));
-    assert_eq!(fault.to_string(), "translation of joint \"tail\": there is no joint of that name; nothing is driven");
+    let [issue] = issues.as_slice() else { panic!("{issues:?}") };
+    assert_eq!((issue.track, issue.kind, issue.name.as_deref()), (2, SharingIssueKind::NoJoint, Some("tail")));
+    assert_eq!(issue.to_string(), "translation of joint \"tail\": there is no joint of that name; nothing is driven");
     each_engine(&library, |engine| {
         let name = engine.engine();
         let pose = pose_at(engine, &library, clip, 0.5);
@@ -118,7 +118,7 @@ fn a_shared_clip_plays_like_its_original() {
     assert_eq!(to.events, from.events);
     assert_eq!(to.duration(), 5.0, "although the longest track is left out");
     let whole = library.share_clip(dance, from.skeleton).unwrap();
-    assert_eq!((library.clip(whole.clip).length, whole.faults.len()), (None, 0), "nothing is left out");
+    assert_eq!((library.clip(whole.clip).length, whole.issues.len()), (None, 0), "nothing is left out");
     assert_eq!(library.clip(whole.clip), library.clip(dance));
 }
 
@@ -133,7 +133,7 @@ fn a_root_joint_is_shared_by_name_or_its_loss_is_reported() {
     assert_eq!((library.clip(arm.clip).root_motion, arm.root), (Some(root(2)), None));
     library.set_root_motion(dance, Some(root(2))).unwrap();
     let tail = library.share_clip(dance, other).unwrap();
-    assert_eq!((library.clip(tail.clip).root_motion, tail.root), (None, Some(SharingFaultKind::NoJoint)));
+    assert_eq!((library.clip(tail.clip).root_motion, tail.root), (None, Some(SharingIssueKind::NoJoint)));
 }
 
 #[test]
@@ -158,8 +158,8 @@ fn the_path_decides_between_joints_of_the_same_name() {
     let sharing = library.share_clip(clip, swapped).unwrap();
     let expected = [4, 3, 5, 6].map(|joint| Some(Target::Translation(joint)));
     assert_eq!(sharing.tracks, expected, "left to left, and the first toe to the first");
-    assert!(sharing.faults.iter().all(|fault| fault.kind == SharingFaultKind::SeveralJoints), "{sharing:?}");
-    assert_eq!(sharing.faults.len(), 4);
+    assert!(sharing.issues.iter().all(|issue| issue.kind == SharingIssueKind::SeveralJoints), "{sharing:?}");
+    assert_eq!(sharing.issues.len(), 4);
     each_engine(&library, |engine| {
         let pose = pose_at(engine, &library, sharing.clip, 1.0);
         let x: Vec<f64> = [4, 3, 5, 6].map(|joint: usize| pose.local[joint].translation.x).to_vec();
@@ -171,8 +171,8 @@ fn the_path_decides_between_joints_of_the_same_name() {
     let one = add(&mut library, one, Vec::new());
     let sharing = library.share_clip(clip, one).unwrap();
     assert_eq!(sharing.tracks, [None, None, Some(Target::Translation(2)), None]);
-    let kinds: Vec<_> = sharing.faults.iter().map(|fault| fault.kind).collect();
-    use SharingFaultKind::{NoPath, SeveralJoints};
+    let kinds: Vec<_> = sharing.issues.iter().map(|issue| issue.kind).collect();
+    use SharingIssueKind::{NoPath, SeveralJoints};
     assert_eq!(kinds, [NoPath, NoPath, SeveralJoints, NoPath]);
 }
 
@@ -236,11 +236,11 @@ fn targets_that_cannot_be_driven_are_reported() {
         None,
     ];
     assert_eq!(sharing.tracks, driven);
-    use SharingFaultKind::{Matrix, NoProperty, Unnamed, Weights};
+    use SharingIssueKind::{Matrix, NoProperty, Unnamed, Weights};
     let counts = Weights { from: 2, to: 3 };
-    let kinds: Vec<_> = sharing.faults.iter().map(|fault| (fault.track, fault.kind)).collect();
+    let kinds: Vec<_> = sharing.issues.iter().map(|issue| (issue.track, issue.kind)).collect();
     assert_eq!(kinds, [(0, Unnamed), (1, Matrix), (3, counts), (4, counts), (8, NoProperty)]);
-    let messages: Vec<String> = sharing.faults.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = sharing.issues.iter().map(ToString::to_string).collect();
     let expected = [
         "translation of joint 0: it has no name; nothing is driven",
         "translation of joint \"box\": it is given by a matrix, which cannot be animated; nothing is driven",
@@ -294,11 +294,11 @@ fn morph_weights_are_shared_by_the_names_of_morph_targets() {
             ],
         ),
     ];
-    for (names, right, faults) in cases {
+    for (names, right, issues) in cases {
         let to = add(&mut library, named_face(names), Vec::new());
         let sharing = library.share_clip(clip, to).unwrap();
-        let found: Vec<String> = sharing.faults.iter().map(ToString::to_string).collect();
-        assert_eq!(found, faults, "{names:?}");
+        let found: Vec<String> = sharing.issues.iter().map(ToString::to_string).collect();
+        assert_eq!(found, issues, "{names:?}");
         assert_eq!(sharing.tracks, [(names[0] != "JawOpen").then_some(Target::Weights(0))]);
         each_engine(&library, |engine| {
             let found = pose_at(engine, &library, sharing.clip, 1.0).weights;
@@ -319,7 +319,7 @@ fn a_smile_of_a_file_stays_a_smile_in_a_file_of_another_order() {
     let [talk, swapped] =
         ["src.gltf", "dst-swapped.gltf"].map(|file| gltf::load(&mut library, folder.join(file)).unwrap());
     let sharing = library.share_clip(talk.clips[0], swapped.skeleton).unwrap();
-    assert!(sharing.faults.is_empty(), "{:?}", sharing.faults);
+    assert!(sharing.issues.is_empty(), "{:?}", sharing.issues);
     each_engine(&library, |engine| {
         // The smile comes first there.
         let found = pose_at(engine, &library, sharing.clip, 1.0).weights;
@@ -333,7 +333,7 @@ fn a_clip_without_common_joints_gives_the_rest_pose() {
     let dance = dance(&mut library);
     let stranger = add(&mut library, vec![joint("wheel", None, [1.0, 2.0, 3.0])], Vec::new());
     let sharing = library.share_clip(dance, stranger).unwrap();
-    assert_eq!((sharing.tracks, sharing.faults.len()), (vec![None; 4], 4));
+    assert_eq!((sharing.tracks, sharing.issues.len()), (vec![None; 4], 4));
     each_engine(&library, |engine| {
         let pose = pose_at(engine, &library, sharing.clip, 0.5);
         assert_vector(pose.model[0].translation, [1.0, 2.0, 3.0], engine.engine());
@@ -379,7 +379,7 @@ fn collected_files_share_their_clips() {
         });
         let pairs: Vec<(usize, usize)> = pairs.collect();
         assert_eq!(pairs.len(), turned, "{sharing:?}");
-        assert_eq!(sharing.faults.len(), sharing.tracks.iter().filter(|target| target.is_none()).count());
+        assert_eq!(sharing.issues.len(), sharing.tracks.iter().filter(|target| target.is_none()).count());
         let name = |skeleton: SkeletonId, joint: usize| &library.skeleton(skeleton).joints()[joint].name;
         assert!(pairs.iter().all(|&(from, to)| name(walker.skeleton, from) == name(asset.skeleton, to)));
         each_engine(&library, |engine| {

@@ -7,7 +7,7 @@ mod support;
 
 /// Arrays of clips at many times: hand-worked cases, and random scenes compared with the reference.
 mod arrays;
-/// Broken glTF files: each is refused with the path of its fault, and none does harm.
+/// Broken glTF files: each is refused with the path of its error, and none does harm.
 mod bad_input;
 /// Features of clips that glTF lacks, with hand-worked cases, on every engine.
 mod beyond_gltf;
@@ -74,7 +74,7 @@ mod retarget;
 mod retiming;
 /// Root motion: hand-worked cases, on every engine.
 mod root_motion;
-/// Clips shared with other skeletons by joint name: driven joints, reported faults, and storage.
+/// Clips shared with other skeletons by joint name: driven joints, reported errors, and storage.
 mod sharing;
 /// Packed skin formats on every engine: hand-worked and random cases, and scales that dual quaternions cannot store.
 mod skin_formats;

@@ -16,7 +16,7 @@ let frames = 0;
 let fileText = element("file").textContent;
 let fileName = fileText;
 /// The limit of the crowd's clock in seconds, in both directions.
-const MOST_SECONDS = 4e12;
+const MAX_SECONDS = 4e12;
 
 const controls = new Controls((changed) => {
   if (changed === "speed") keepPhase();
@@ -150,7 +150,7 @@ window.posse = {
   },
   set time(seconds) {
     if (typeof seconds !== "number" || !Number.isFinite(seconds)) throw new TypeError(`time: ${seconds} is not a number of seconds`);
-    if (Math.abs(seconds) > MOST_SECONDS) {
+    if (Math.abs(seconds) > MAX_SECONDS) {
       throw new RangeError(`time: ${seconds} s is beyond the clock, which reaches from -4e12 s to 4e12 s`);
     }
     session.clock.hold(seconds);

@@ -2,7 +2,7 @@
 //
 // Everything works on the main thread and in workers. Objects hold memory of the device or of WebAssembly until
 // `free()`; the garbage collector frees them too, later. Times are in seconds. Errors are of the class `Error`, with
-// the place and the remedy in the message.
+// the place and the hint in the message.
 
 /** Loads the WebAssembly. Without an argument it is `posse_bg.wasm` beside this module. To be awaited before anything else. */
 export default function init(
@@ -17,7 +17,7 @@ interface Freeable {
 /** A WebGPU device. */
 export class Gpu implements Freeable {
   private constructor();
-  /** Opens the device. Rejects with the remedy if there is no WebGPU or no adapter. */
+  /** Opens the device. Rejects with the hint if there is no WebGPU or no adapter. */
   static open(): Promise<Gpu>;
   /** The adapter in one line. */
   readonly name: string;

@@ -5,7 +5,7 @@ use posse::glam::{DVec2, DVec3};
 /// The metres between two points of the grid, if the place is not too large for a texture.
 const CELL: f64 = 0.5;
 /// The most points on a side.
-const MOST: usize = 2048;
+const MAX_SIDE: usize = 2048;
 /// Waves of the ground: direction in radians, length in metres, height in metres.
 const WAVES: [[f64; 3]; 5] = [[0.3, 41.0, 1.6], [1.9, 29.0, 1.0], [2.8, 17.0, 0.35], [0.9, 9.0, 0.1], [1.4, 23.0, 0.5]];
 
@@ -23,7 +23,7 @@ impl Hills {
     /// Hills for a disc of this radius.
     pub fn new(radius: f64) -> Self {
         let half = radius + 4.0;
-        let cell = CELL.max(2.0 * half / (MOST - 1) as f64);
+        let cell = CELL.max(2.0 * half / (MAX_SIDE - 1) as f64);
         let side = (2.0 * half / cell).ceil() as usize + 1;
         let middle = 0.5 * (side - 1) as f64;
         let point = |index: usize| cell * (index as f64 - middle);

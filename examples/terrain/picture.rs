@@ -13,7 +13,7 @@ use posse_render::{
 /// The distance of the farthest ground in the shadows from the middle, in metres.
 const SHOWN: f32 = 30.0;
 /// The most points of the drawn ground on a side.
-const MOST: usize = 700;
+const MAX_SIDE: usize = 700;
 /// The colour of the ground.
 const GRASS: [f32; 4] = [0.23, 0.30, 0.12, 1.0];
 
@@ -72,7 +72,7 @@ fn soil(hike: &Hike) -> Figure {
 
 /// The mesh of the hills, with a part of their points if there are very many.
 fn mesh(hills: &Hills) -> Mesh {
-    let step = hills.side.div_ceil(MOST);
+    let step = hills.side.div_ceil(MAX_SIDE);
     let lines: Vec<usize> = (0..hills.side).step_by(step).collect();
     let count = lines.len();
     let corner = |row: usize, column: usize| hills.point(lines[column.min(count - 1)], lines[row.min(count - 1)]);

@@ -9,7 +9,7 @@ use super::gaits::{Gait, WALK};
 /// The square metres per character.
 const ROOM: f64 = 8.0;
 /// The radius of the innermost circle in metres.
-const LEAST_RADIUS: f64 = 3.0;
+const MIN_RADIUS: f64 = 3.0;
 
 /// A character, as `terrain.wgsl` has it: the radius of its circle in metres, its angle at frame 0, its cycles of two
 /// steps at frame 0 and per frame.
@@ -34,7 +34,7 @@ impl Walkers {
         let radius = (ROOM * count as f64 / std::f64::consts::PI).sqrt();
         let walker = |index: usize| {
             let part = |ratio: f64| (index as f64 * ratio).fract();
-            let own = LEAST_RADIUS + radius * ((index as f64 + 0.5) / count as f64).sqrt();
+            let own = MIN_RADIUS + radius * ((index as f64 + 0.5) / count as f64).sqrt();
             let pace = 0.85 + 0.3 * part(0.569_84);
             let per_frame = pace * WALK.speed / Self::stride() / RATE as f64;
             [own, std::f64::consts::TAU * part(0.618_034), part(0.819_17), per_frame].map(|number| number as f32)

@@ -7,7 +7,7 @@ use posse::low_level::test_support::decode_meshopt;
 use crate::numbers::rest;
 
 /// The most elements of a stream.
-const MOST: usize = 1024;
+const MAX_ELEMENTS: usize = 1024;
 
 const FILTERS: [&str; 5] = ["NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL", "COLOR"];
 
@@ -31,7 +31,7 @@ pub fn check(data: &[u8]) -> Result<()> {
 fn check_any(bytes: &mut Unstructured) -> Result<()> {
     let mode = *bytes.choose(&["ATTRIBUTES", "TRIANGLES", "INDICES"])?;
     let filter = *bytes.choose(&FILTERS)?;
-    let count = bytes.int_in_range(0..=MOST)?;
+    let count = bytes.int_in_range(0..=MAX_ELEMENTS)?;
     let stride =
         if bytes.ratio(7, 8)? { 4 * bytes.int_in_range(1..=64usize)? } else { bytes.arbitrary::<u8>()?.into() };
     let stride = if mode == "ATTRIBUTES" { stride } else { [2, 4, stride][bytes.choose_index(3)?] };
@@ -59,7 +59,7 @@ fn check_valid(bytes: &mut Unstructured) -> Result<()> {
             let stride = 4 * bytes.int_in_range(1..=64)?;
             let (level, version) = (bytes.int_in_range(0..=3)?, bytes.int_in_range(0..=1)?);
             let mut elements = rest(bytes)?.to_vec();
-            let count = (elements.len() / stride).min(MOST);
+            let count = (elements.len() / stride).min(MAX_ELEMENTS);
             elements.truncate(count * stride);
             let stream = Stream::of_elements(&elements, stride, level, version);
             assert_eq!(stream.decode("NONE").expect("a valid stream"), elements);
@@ -105,7 +105,7 @@ fn check_filter(bytes: &mut Unstructured) -> Result<()> {
         .as_chunks::<4>()
         .0
         .iter()
-        .take(MOST)
+        .take(MAX_ELEMENTS)
         .map(|bytes| {
             let vector = bytes.map(|byte| f32::from(byte.cast_signed()) / 127.0);
             let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
@@ -176,7 +176,7 @@ fn indices(bytes: &mut Unstructured, stride: usize) -> Result<Vec<u32>> {
             if near { last.wrapping_add_signed(i32::from(number.cast_signed() >> 6)) } else { u32::from(number) << 9 };
         if stride == 2 { last & 0xffff } else { last & 0x0fff_ffff }
     };
-    Ok(rest(bytes)?.as_chunks::<2>().0.iter().take(MOST).map(index).collect())
+    Ok(rest(bytes)?.as_chunks::<2>().0.iter().take(MAX_ELEMENTS).map(index).collect())
 }
 
 impl Stream {

@@ -12,9 +12,9 @@ use posse::{
 use crate::numbers;
 
 /// The most repetitions of a curve after its keys.
-const MOST_PASSES: f64 = 2.0;
+const MAX_PASSES: f64 = 2.0;
 /// The most keys of a timeline.
-const MOST_KEYS: usize = 5;
+const MAX_KEYS: usize = 5;
 
 /// A library of one skeleton of up to three joints, and a clip or two.
 pub fn library(bytes: &mut Unstructured) -> Result<Library> {
@@ -77,7 +77,7 @@ pub fn clip(
                     // Few passes of each loop, because a library has a key per key and pass.
                     let timeline = curve.timeline();
                     let span = timeline.last() - timeline.first();
-                    longest = longest.min(timeline.last().max(0.0) + MOST_PASSES * span.max(0.1));
+                    longest = longest.min(timeline.last().max(0.0) + MAX_PASSES * span.max(0.1));
                 }
                 tracks.push(Track::new(target, curve));
             }
@@ -92,7 +92,7 @@ pub fn clip(
 
 fn curve(bytes: &mut Unstructured, shared: &mut Vec<Arc<Timeline>>, target: Target, width: usize) -> Result<Curve> {
     if shared.is_empty() || bytes.ratio(1, 3)? {
-        let times = numbers::times(bytes, MOST_KEYS)?;
+        let times = numbers::times(bytes, MAX_KEYS)?;
         shared.push(Arc::new(Timeline::new(times).expect("the times increase")));
     }
     let timeline = Arc::clone(bytes.choose(shared)?);

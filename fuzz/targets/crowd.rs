@@ -12,7 +12,7 @@ use posse::{CpuEngine, Library, Step, Ticks};
 use posse_fuzz::{engines, figure, promise, write_seeds_if_asked};
 
 /// The most instances that are posed.
-const MOST: usize = 16;
+const MAX_CROWD: usize = 16;
 
 fn open(path: &Path) -> io::Result<Vec<u8>> {
     static FILES: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
@@ -31,7 +31,7 @@ fuzz_target!(init: write_seeds_if_asked("crowd"), |data: &[u8]| {
     let read = || read_crowd_with(&mut library, Path::new("fuzz.json"), data, &open);
     let Ok(file) = promise::keep(data.len(), promise::GLTF, read) else { return };
     // A crowd takes time in proportion to its instances and their transitions, and not to the file.
-    let Ok(crowd) = file.crowd(&library, 0..file.len().min(MOST)) else { panic!("a crowd file that loads has a crowd") };
+    let Ok(crowd) = file.crowd(&library, 0..file.len().min(MAX_CROWD)) else { panic!("a crowd file that loads has a crowd") };
     if !engines::is_small(&library) {
         return;
     }

@@ -172,7 +172,7 @@ fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
     }
     if !LAYERS_OVER {
         // Most blends need no rest pose.
-        if min(sum.translation.weight, min(sum.rotation.weight, sum.scale.weight)) < BLEND_LEAST {
+        if min(sum.translation.weight, min(sum.rotation.weight, sum.scale.weight)) < BLEND_MIN_WEIGHT {
             rest = pose_local_rest(joint);
         }
         below = layers_mean_joint(sum, rest);

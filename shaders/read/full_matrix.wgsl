@@ -1,4 +1,5 @@
-//! Functions for vertex shaders that read skin matrices in full. Bind the matrices as `array<vec4<f32>>`, three per joint.
+//! Functions for vertex shaders that read skin matrices in full. Bind the matrices as `array<vec4<f32>>`, three per
+//! joint.
 
 /// The rows of a skin matrix, from the three elements of a joint.
 fn full_matrix(x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> mat3x4<f32> {

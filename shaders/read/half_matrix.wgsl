@@ -1,4 +1,5 @@
-//! Functions for vertex shaders that read skin matrices of `f16`. Bind the matrices as `array<vec2<u32>>`, three per joint.
+//! Functions for vertex shaders that read skin matrices of `f16`. Bind the matrices as `array<vec2<u32>>`, three per
+//! joint.
 
 /// The rows of a skin matrix, from the three elements of a joint.
 fn half_matrix(x: vec2<u32>, y: vec2<u32>, z: vec2<u32>) -> mat3x4<f32> {

@@ -25,25 +25,25 @@ fn blend_add_rotation(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
     return Blend(sum.mixed + weight * blend_near(first, value), first, sum.weight + weight);
 }
 
-/// The mean of numbers. If the weights sum to less than `BLEND_LEAST`, the rest pose fills the remainder.
+/// The mean of numbers. If the weights sum to less than `BLEND_MIN_WEIGHT`, the rest pose fills the remainder.
 fn blend_mean(sum: Blend, rest: vec4<f32>) -> vec4<f32> {
     if sum.weight == 0.0 {
         return rest;
     }
-    if sum.weight < BLEND_LEAST {
-        return (sum.mixed + (BLEND_LEAST - sum.weight) * rest) / BLEND_LEAST;
+    if sum.weight < BLEND_MIN_WEIGHT {
+        return (sum.mixed + (BLEND_MIN_WEIGHT - sum.weight) * rest) / BLEND_MIN_WEIGHT;
     }
     return sum.mixed / sum.weight;
 }
 
-/// The mean of rotations. If the weights sum to less than `BLEND_LEAST`, the rest pose fills the remainder.
+/// The mean of rotations. If the weights sum to less than `BLEND_MIN_WEIGHT`, the rest pose fills the remainder.
 fn blend_mean_rotation(sum: Blend, rest: vec4<f32>) -> vec4<f32> {
     if sum.weight == 0.0 {
         return rest;
     }
     var mixed = sum.mixed;
-    if sum.weight < BLEND_LEAST {
-        mixed += (BLEND_LEAST - sum.weight) * blend_near(sum.first, rest);
+    if sum.weight < BLEND_MIN_WEIGHT {
+        mixed += (BLEND_MIN_WEIGHT - sum.weight) * blend_near(sum.first, rest);
     }
     return quat_normalize(mixed, sum.first);
 }

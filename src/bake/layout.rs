@@ -193,21 +193,21 @@ impl ArrayLayout {
 
 /// Checks that a request fits a skeleton.
 fn check(skeleton: &Skeleton, nodes: &[usize], request: &ArrayRequest) -> Result<(), Error> {
-    let fault = |reason: String| Err(Error::Usage(reason));
+    let error = |reason: String| Err(Error::Usage(reason));
     let count = skeleton.joints().len();
     if let Some(&joint) = request.joints.iter().chain(nodes).find(|&&joint| joint >= count) {
-        return fault(no_such("joint", joint, "skeleton", count));
+        return error(no_such("joint", joint, "skeleton", count));
     }
     let mut listed = vec![false; count];
     if let Some(&joint) = request.joints.iter().find(|&&joint| std::mem::replace(&mut listed[joint], true)) {
         let name = skeleton.joints()[joint].name.as_deref().unwrap_or("unnamed");
-        return fault(format!("joint {joint} ({name}) is listed twice; list each joint once"));
+        return error(format!("joint {joint} ({name}) is listed twice; list each joint once"));
     }
     if request.joints.is_empty() && request.kinds.contains(&ArrayKind::Root) {
-        return fault("the array root holds the first joint, but no joint is listed; list a joint".into());
+        return error("the array root holds the first joint, but no joint is listed; list a joint".into());
     }
     if !(request.scale > 0.0 && is_usable(request.scale)) {
-        return fault(format!("the scale is {}; expected a finite number above 0", request.scale));
+        return error(format!("the scale is {}; expected a finite number above 0", request.scale));
     }
     Ok(())
 }
@@ -253,7 +253,8 @@ fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [u
     arrays
 }
 
-/// For each joint the joint with its translation: itself, or the joint above that carries it and is not among the joints.
+/// For each joint the joint with its translation: itself, or the joint above that carries it and is not among the
+/// joints.
 fn translations(skeleton: &Skeleton, joints: &[usize]) -> Vec<usize> {
     let mut is_listed = vec![false; skeleton.joints().len()];
     joints.iter().for_each(|&joint| is_listed[joint] = true);

@@ -39,7 +39,7 @@ mod write;
 
 pub use layout::{ArrayLayout, ArrayShape};
 pub use request::{
-    ArrayKind, ArrayRequest, DEFAULT_FPS, FrameGrid, MOST_FRAMES, Moment, QuaternionOrder, UpAxis, last_frame,
+    ArrayKind, ArrayRequest, DEFAULT_FPS, FrameGrid, MAX_FRAMES, Moment, QuaternionOrder, UpAxis, last_frame,
     native_fps,
 };
 pub use sample::{GoalsAt, arithmetic};

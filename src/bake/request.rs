@@ -241,7 +241,7 @@ impl Moment {
 pub const DEFAULT_FPS: f64 = 30.0;
 
 /// The largest number of frames of a [`FrameGrid`].
-pub const MOST_FRAMES: u64 = 1 << 32;
+pub const MAX_FRAMES: u64 = 1 << 32;
 
 /// The least tolerance of the last frame, in frames.
 const TOLERANCE: f64 = 1e-3;
@@ -255,8 +255,8 @@ const GAP_SHARE: f64 = 1e-3;
 /// The rounding of an `f32` between neighbouring key times, as a share of the time.
 const ROUNDING: f64 = 1.0 / 8_388_608.0;
 
-/// The times of a clip at a frame rate: `frame / fps`, from 0 to the duration, or from the start of a part of the clip to
-/// its end.
+/// The times of a clip at a frame rate: `frame / fps`, from 0 to the duration, or from the start of a part of the clip
+/// to its end.
 ///
 /// The last frame may be a little later than the duration, because files store key times in `f32`; its time is then the
 /// duration. The tolerance is 1e-3 frames, and for more than 4,194 frames 2^-22 of their number.
@@ -288,7 +288,7 @@ impl FrameGrid {
     ///
     /// # Errors
     /// * [`Error::Usage`] if the rate is not finite and more than 0, or the duration is not finite and 0 or more.
-    /// * [`Error::Limit`] for more than [`MOST_FRAMES`] frames.
+    /// * [`Error::Limit`] for more than [`MAX_FRAMES`] frames.
     pub fn new(fps: f64, duration: f64) -> Result<Self, Error> {
         if !(fps > 0.0 && fps.is_finite()) {
             return Err(Error::Usage(format!("the frame rate is {fps} per second; expected a finite number above 0")));
@@ -298,9 +298,9 @@ impl FrameGrid {
         }
         // `as` turns a number beyond the range of the integer into its largest one.
         let len = (last_frame(0.0, duration, fps) as u64).saturating_add(1);
-        if len > MOST_FRAMES {
+        if len > MAX_FRAMES {
             let what = format!("frames of {duration} s at {fps} per second");
-            return Err(Error::Limit { what, needed: len, allowed: MOST_FRAMES });
+            return Err(Error::Limit { what, needed: len, allowed: MAX_FRAMES });
         }
         Ok(Self { fps, duration, part: [0.0, duration], len })
     }

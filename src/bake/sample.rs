@@ -25,10 +25,10 @@ use crate::pack::{OutputLayout, OutputNumbers, rows};
 const BLOCK_BYTES: usize = 256 << 10;
 
 /// The least number of poses of a block, before the last moment of the block.
-const LEAST_POSES: usize = 8;
+const MIN_POSES: usize = 8;
 
 /// The largest number of poses of a block, before the last moment of the block.
-const MOST_POSES: usize = 256;
+const MAX_POSES: usize = 256;
 
 /// Joints per thread. For fewer, starting a thread takes longer than posing them.
 const JOINTS_WORTH_A_THREAD: usize = 16_384;
@@ -127,7 +127,7 @@ impl ArrayLayout {
     ) -> Result<(), Error> {
         let chain_bytes = self.chain.len() * size_of::<[f64; 4]>();
         let pose_bytes = usize::try_from(self.numbers.bytes()).unwrap_or(usize::MAX).saturating_add(chain_bytes);
-        let most = (BLOCK_BYTES / pose_bytes.max(1)).clamp(LEAST_POSES, MOST_POSES);
+        let most = (BLOCK_BYTES / pose_bytes.max(1)).clamp(MIN_POSES, MAX_POSES);
         let velocities = self.has_velocities();
         let (mut list, mut model) = (PoseList::default(), ModelRotations::default());
         let mut first = 0;
@@ -204,16 +204,16 @@ impl ArrayLayout {
         for (index, moment) in
             moments.iter().enumerate().filter(|(_, moment)| known.replace(moment.clip) != Some(moment.clip))
         {
-            let fault = |reason: String| Err(Error::Usage(format!("moment {index}: {reason}")));
+            let error = |reason: String| Err(Error::Usage(format!("moment {index}: {reason}")));
             let clip = moment.clip.index();
             match library.clip(moment.clip) {
                 None => {
                     let missing = no_such("clip", clip, "library of the engine", library.clip_count());
-                    return fault(format!("{missing}; make the engine after the clip was added"));
+                    return error(format!("{missing}; make the engine after the clip was added"));
                 }
                 Some(found) if found.skeleton != self.skeleton => {
                     let (other, own) = (found.skeleton.index(), self.skeleton.index());
-                    return fault(format!(
+                    return error(format!(
                         "clip {clip} animates skeleton {other}, but the arrays are those of skeleton {own}"
                     ));
                 }
@@ -238,8 +238,8 @@ pub type PoseBlock<'a> = dyn FnMut(&[ClipTime], &mut TakeNumbers) -> Result<(), 
 
 /// Checks that all times of moments are finite.
 fn check_times(moments: &[Moment]) -> Result<(), Error> {
-    let fault = moments.iter().position(|moment| !moment.times().into_iter().all(is_usable));
-    fault.map_or(Ok(()), |index| {
+    let error = moments.iter().position(|moment| !moment.times().into_iter().all(is_usable));
+    error.map_or(Ok(()), |index| {
         let Moment { before, time, after, .. } = moments[index];
         let times = format!("{before} s, {time} s and {after} s");
         Err(Error::Usage(format!("moment {index}: its times are {times}; expected finite numbers of seconds")))

@@ -18,7 +18,7 @@ use crate::reference::values::Values;
 /// The most local transforms that are kept per clip, joints times keys of all timelines. Each takes 80 bytes, and 128
 /// in model space before and after rounding: 336 bytes, so that a clip takes up to 88 MB. Larger clips are not
 /// compensated.
-const MOST_TRANSFORMS: usize = 1 << 18;
+const MAX_TRANSFORMS: usize = 1 << 18;
 
 /// The errors that the keys of a joint compensate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl ErrorCompensation {
             }
         }
         let keys: usize = timelines.iter().map(|timeline| timeline.len()).sum();
-        if keys.saturating_mul(joint_count) > MOST_TRANSFORMS {
+        if keys.saturating_mul(joint_count) > MAX_TRANSFORMS {
             timelines.clear();
             joints.iter_mut().for_each(|joint| (joint.turns, joint.places) = (false, false));
         }

@@ -4,11 +4,11 @@ use glam::{DQuat, DVec4};
 
 use crate::model::rotation::{self, unit};
 use crate::model::{Curve, Extrapolation, Interpolation};
-use crate::pack::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys, storable_step};
+use crate::pack::{Form, MAX_BITS, QuantizedCurve, QuantizedKeys, storable_step};
 
 /// The least absolute value of a dropped component. Below it, the square root that restores the component loses too
 /// many digits.
-const LEAST_DROPPED: f64 = 0.3;
+const MIN_DROPPED: f64 = 0.3;
 /// The largest deviation of a quaternion's length from 1 that counts as rounding of the file.
 const LENGTH_ROUNDING: f64 = 1e-6;
 
@@ -177,7 +177,7 @@ fn is_slerped_as_stored(length: f64) -> bool {
 }
 
 /// The index of the component that stays farthest from 0 over all keys. If `one_sign`, it must also keep its sign.
-/// `None` if every component comes nearer to 0 than [`LEAST_DROPPED`].
+/// `None` if every component comes nearer to 0 than [`MIN_DROPPED`].
 fn droppable_component(keys: &[DVec4], one_sign: bool) -> Option<usize> {
     let least = |index: usize| {
         let sides = [1.0, -1.0].map(|side| keys.iter().map(|key| side * key[index]).fold(f64::INFINITY, f64::min));
@@ -185,7 +185,7 @@ fn droppable_component(keys: &[DVec4], one_sign: bool) -> Option<usize> {
         if one_sign { sides[0].max(sides[1]) } else { either }
     };
     let (index, least) = (0..4).map(|index| (index, least(index))).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (least >= LEAST_DROPPED).then_some(index)
+    (least >= MIN_DROPPED).then_some(index)
 }
 
 /// The requested quantization step: the difference between the numbers of neighbouring codes.
@@ -199,7 +199,7 @@ pub enum QuantizationStep {
     Bits(u32),
 }
 
-/// Quantizes keys to the nearest codes. `None` if a code needs more than [`MOST_BITS`] bits. Numbers that are dropped
+/// Quantizes keys to the nearest codes. `None` if a code needs more than [`MAX_BITS`] bits. Numbers that are dropped
 /// or not used must be 0 in all keys.
 pub fn quantize_keys(keys: &[DVec4], form: Form, quantization_step: QuantizationStep) -> Option<QuantizedKeys> {
     let low = keys.iter().fold(DVec4::INFINITY, |low, &key| low.min(key));
@@ -222,7 +222,7 @@ pub fn quantize_keys(keys: &[DVec4], form: Form, quantization_step: Quantization
         }
         let (first, last) = nearest_multiples(low[number], high[number], exact_step, merged);
         // Written so that a step of 0, which gives NaN or infinity, is refused too.
-        if !(first.abs().max(last.abs()) < f64::from(1_u32 << 30) && last - first < f64::from(1_u32 << MOST_BITS)) {
+        if !(first.abs().max(last.abs()) < f64::from(1_u32 << 30) && last - first < f64::from(1_u32 << MAX_BITS)) {
             return None;
         }
         least[number] = first as i32;
@@ -241,7 +241,7 @@ fn power_of_two_step(low: DVec4, high: DVec4, bits: u32) -> f64 {
     let most = f64::from((1_u32 << bits) - 1);
     // If no number changes: the precision of an f32 at the largest number.
     let largest = low.abs().max(high.abs()).max_element();
-    let step = ((high - low).max_element() / most).max(largest / f64::from(1_u32 << MOST_BITS));
+    let step = ((high - low).max_element() / most).max(largest / f64::from(1_u32 << MAX_BITS));
     let step = step.max(f64::from(f32::MIN_POSITIVE)).log2().ceil().exp2();
     let fits = |step: f64| (0..4).all(|number| step_count(low[number], high[number], step, 0.0) <= most);
     if fits(step) { step } else { 2.0 * step }

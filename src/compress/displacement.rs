@@ -9,12 +9,12 @@ use crate::reference::values;
 use crate::reference::values::Values;
 
 /// The most joints times times that the search for tolerances compares.
-const MOST_SEARCHED: usize = 1 << 16;
+const MAX_SEARCHED: usize = 1 << 16;
 /// The most joints times times that the final check compares: those of a clip of 20 minutes.
-const MOST_CHECKED: usize = 1 << 23;
+const MAX_CHECKED: usize = 1 << 23;
 
 /// The most peaks between measured times at which displacements are measured too.
-const MOST_PEAKS: usize = 256;
+const MAX_PEAKS: usize = 256;
 
 /// A displacement, with its joint and time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -54,8 +54,8 @@ impl<'a> Original<'a> {
         let (shell, bound) = (bound.shell.of(size), bound.error.of(size));
         let joints = library.skeleton(clip.skeleton).joints().len().max(1);
         let joint_clip = only_joints(clip);
-        let moments = Moments::new(library, &joint_clip, MOST_CHECKED / joints);
-        let stride = moments.times.len().div_ceil((MOST_SEARCHED / joints).max(8)).max(1);
+        let moments = Moments::new(library, &joint_clip, MAX_CHECKED / joints);
+        let stride = moments.times.len().div_ceil((MAX_SEARCHED / joints).max(8)).max(1);
         let share = bound / size;
         let mut original = Self { library, clip, joint_clip, bound, share, shell, moments, stride, poses: Vec::new() };
         let search_times = original.moments.times.iter().step_by(stride);
@@ -139,7 +139,7 @@ impl<'a> Original<'a> {
             self.measure(&other, time, &mut worst);
         }
         peaks.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (distance, time) in peaks.into_iter().take(MOST_PEAKS) {
+        for (distance, time) in peaks.into_iter().take(MAX_PEAKS) {
             if distance > worst.distance {
                 self.measure(&other, time, &mut worst);
             }
@@ -212,14 +212,14 @@ fn only_joints(clip: &Clip) -> Clip {
 // intervals between keys are therefore divided into parts in which the joints turn little.
 
 /// The most radians that a joint turns in model space between two measured times, unless its interval has
-/// [`MOST_PARTS`].
+/// [`MAX_PARTS`].
 const LARGEST_TURN: f64 = 0.125;
 /// The fewest parts of an interval.
 const FEWEST_PARTS: u32 = 4;
 /// The fewest parts of an interval with splines, easings, or a yaw that root motion removes.
 const FEWEST_CURVED_PARTS: u32 = 16;
 /// The most parts of an interval.
-const MOST_PARTS: u32 = 64;
+const MAX_PARTS: u32 = 64;
 
 /// Times in order.
 pub struct Moments {
@@ -250,7 +250,7 @@ impl Moments {
             let parts = (largest_turn(skeleton, &before, &after) / LARGEST_TURN).ceil() as u32;
             // Beside a jump, there is nothing between two times.
             let is_jump = gap[1] - gap[0] <= 2.0 * window || gap[0].next_up() == gap[1];
-            let parts = if is_jump { 1 } else { parts.next_power_of_two().clamp(fewest, MOST_PARTS) };
+            let parts = if is_jump { 1 } else { parts.next_power_of_two().clamp(fewest, MAX_PARTS) };
             times.extend((1..parts).map(|part| gap[0] + f64::from(part) / f64::from(parts) * (gap[1] - gap[0])));
             times.push(gap[1]);
             between.extend((1..=parts).map(|part| part < parts));

@@ -30,7 +30,7 @@ use crate::compress::shared_clips::CompressedClip;
 use crate::compress::variants::{CompressionGoal, compress_clips};
 use crate::error::Error;
 use crate::model::{Clip, ClipId, Library, Timeline};
-use crate::pack::{ClipBytes, MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};
+use crate::pack::{ClipBytes, MAX_BITS, PackedLibrary, QuantizedCurve, all_threads};
 
 pub use bound::{ErrorBound, Length, rig_size};
 
@@ -103,8 +103,8 @@ impl CompressedLibrary {
     /// # Errors
     /// [`Error::Usage`] if the number of bits is not from 1 to 24.
     pub fn with_width(library: &Library, bits: u32) -> Result<Self, Error> {
-        if !(1..=MOST_BITS).contains(&bits) {
-            return Err(Error::Usage(format!("keys of {bits} bits: expected 1 to {MOST_BITS} bits")));
+        if !(1..=MAX_BITS).contains(&bits) {
+            return Err(Error::Usage(format!("keys of {bits} bits: expected 1 to {MAX_BITS} bits")));
         }
         Ok(Self::with_goal(library, CompressionGoal::Bits(bits)))
     }
@@ -229,7 +229,7 @@ pub struct ClipReport {
     /// The number of tracks that keep their original keys.
     pub float_tracks: usize,
     /// The number of quantized tracks by the bits of their widest number, from 0 to 24.
-    pub tracks_by_width: [usize; MOST_BITS as usize + 1],
+    pub tracks_by_width: [usize; MAX_BITS as usize + 1],
 }
 
 impl ClipReport {
@@ -263,7 +263,7 @@ pub(super) fn reports(
             compressed_key_times: key_times(&compressed.clips()[index]),
             constant_tracks: 0,
             float_tracks: 0,
-            tracks_by_width: [0; MOST_BITS as usize + 1],
+            tracks_by_width: [0; MAX_BITS as usize + 1],
         };
         for (track, quantized) in compressed.clips()[index].tracks.iter().zip(curves) {
             match quantized {

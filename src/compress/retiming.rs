@@ -25,10 +25,10 @@ const KEY_BYTES: usize = 5;
 
 /// The least cosine of half the angle between neighbouring keys after the removal of keys. Near a half turn, the
 /// direction of the slerp would depend on the last digits.
-const LEAST_COSINE: f64 = 0.5;
+const MIN_COSINE: f64 = 0.5;
 
 /// The most timelines that are tried as the new timeline of some curves.
-const MOST_HOSTS: usize = 64;
+const MAX_HOSTS: usize = 64;
 
 /// For each timeline whose curves move, the timeline that they move to.
 pub type Replacements = HashMap<*const Timeline, Arc<Timeline>>;
@@ -66,7 +66,7 @@ pub fn share_timelines(library: &Library, clips: &[&Clip]) -> Vec<Clip> {
         let bytes_per_key = KEY_BYTES * columns.values().sum::<usize>();
         // The shortest host is last in the list.
         let host =
-            hosts.iter().rev().take(MOST_HOSTS).find(|host| {
+            hosts.iter().rev().take(MAX_HOSTS).find(|host| {
                 bytes_per_key * (host.len() - timeline.len()) < saved_bytes && has_all_times(host, timeline)
             });
         match host {
@@ -208,7 +208,7 @@ impl<'a> ReducibleCurve<'a> {
         let interval = if stepped { f64::INFINITY } else { times[to] - times[from] };
         let mut between = (from + 1..to).map(|key| (key, (times[key] - times[from]) / interval));
         if let (Some(&first), Some(&last)) = (rotations.get(from), rotations.get(to)) {
-            return (stepped || first.dot(last).abs() >= LEAST_COSINE)
+            return (stepped || first.dot(last).abs() >= MIN_COSINE)
                 && between.all(|(key, fraction)| {
                     let value = sample::slerp(first, last, fraction);
                     (value - rotations[key]).length().min((value + rotations[key]).length()) <= *tolerance

@@ -33,9 +33,9 @@ const AIM: f64 = 0.98;
 /// ones.
 const LARGEST_USE: f64 = 0.998;
 /// The most times that the final check makes the steps finer.
-const MOST_REFINEMENTS: i32 = 10;
+const MAX_REFINEMENTS: i32 = 10;
 /// The most joints whose curves the final check leaves uncompressed, before it leaves all curves uncompressed.
-const MOST_UNCOMPRESSED_JOINTS: usize = 8;
+const MAX_UNCOMPRESSED_JOINTS: usize = 8;
 
 /// Clips that share curves, and each of their curves once.
 ///
@@ -161,10 +161,10 @@ impl<'a> SharedClips<'a> {
             });
             let Some((used, worst_clip, joint)) = worst.max_by(|a, b| a.0.total_cmp(&b.0)) else { return candidates };
             // With all original keys, nothing is left to refine.
-            if used <= LARGEST_USE || uncompressed_joints > MOST_UNCOMPRESSED_JOINTS {
+            if used <= LARGEST_USE || uncompressed_joints > MAX_UNCOMPRESSED_JOINTS {
                 return candidates;
             }
-            if refinements < MOST_REFINEMENTS {
+            if refinements < MAX_REFINEMENTS {
                 refinements += 1;
                 self.scale_tolerances((AIM.powi(refinements) / used).clamp(0.1, AIM));
                 continue;
@@ -172,7 +172,7 @@ impl<'a> SharedClips<'a> {
             // Finer steps do not help. The joint and its ancestors keep their original keys; after several joints, all
             // do.
             uncompressed_joints += 1;
-            let all = uncompressed_joints > MOST_UNCOMPRESSED_JOINTS;
+            let all = uncompressed_joints > MAX_UNCOMPRESSED_JOINTS;
             let chain = self.clips[worst_clip].propagation.chain(joint);
             for curve in &mut self.curves {
                 let is_on_chain = |&TrackUse { clip, track }: &TrackUse| {

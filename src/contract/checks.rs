@@ -8,7 +8,7 @@ use crate::model::{
 };
 
 /// The most instances of a check, so that one check takes a bounded time.
-const MOST_INSTANCES: usize = 64;
+const MAX_INSTANCES: usize = 64;
 /// The most clips per skeleton that mixed crowds play. They are spread evenly over the clips.
 const MIXED_CLIPS: usize = 6;
 /// The times of mixed crowds in seconds of the crowd clock, an hour among them.
@@ -84,7 +84,7 @@ pub fn checks(library: &mut Library, samples: usize) -> Result<Vec<Check>, Error
 }
 
 fn clip_checks(library: &Library, clip: ClipId, samples: usize, checks: &mut Vec<Check>) -> Result<(), Error> {
-    for times in check_times(library.clip(clip), samples.max(1)).chunks(MOST_INSTANCES) {
+    for times in check_times(library.clip(clip), samples.max(1)).chunks(MAX_INSTANCES) {
         let mut crowd = Crowd::new();
         for &time in times {
             crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(time))])?;
@@ -169,7 +169,7 @@ impl MixedCrowds<'_> {
     ) -> Result<(), Error> {
         let to = Ticks::from_seconds(self.seconds);
         let step = Step { from: Ticks::from_seconds(self.seconds - STEP), to };
-        for block in instances.chunks(MOST_INSTANCES) {
+        for block in instances.chunks(MAX_INSTANCES) {
             let mut crowd = Crowd::new();
             for layers in block {
                 crowd.push(self.skeleton, layers)?;
@@ -282,12 +282,12 @@ mod tests {
         for clip in library.clip_ids() {
             let poses: usize =
                 checks.iter().filter(|check| check.clip == Some(clip)).map(|check| check.crowd.len()).sum();
-            assert!(poses > MOST_INSTANCES, "{clip:?}: {poses}");
+            assert!(poses > MAX_INSTANCES, "{clip:?}: {poses}");
         }
         for kind in ["clip", "wrap modes", "blend", "override", "additive", "masks", "fades", "half skin"] {
             assert!(checks.iter().any(|check| check.kind == kind), "{kind}");
         }
-        assert!(checks.iter().all(|check| check.crowd.len() <= MOST_INSTANCES));
+        assert!(checks.iter().all(|check| check.crowd.len() <= MAX_INSTANCES));
     }
 }
 

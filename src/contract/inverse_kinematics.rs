@@ -31,7 +31,7 @@ use crate::reference::inverse_kinematics::{Aim, OPPOSITE, Posture, Thresholds, T
 /// The rounding of an engine's vectors and lengths, relative to the vectors: eight times that of an `f32`.
 const ROUNDING: f64 = 1.0 / (1 << 21) as f64;
 /// The largest relative error of a vector whose effects are in proportion to it.
-const MOST: f64 = 0.1;
+const MAX_ERROR: f64 = 0.1;
 
 /// The bounds of the local transforms, weights and properties of one instance at a tick, after its goals.
 pub fn bounds(instance: &Instance, now: Ticks, magnitudes: &mut Magnitudes) -> Local {
@@ -132,7 +132,7 @@ fn aim_turn(aim: &Aim, rotation: f64, target: f64) -> Option<Turn> {
     let directions = rotation + ROUNDING + target_error / aim.target.length();
     // Both directions are unit vectors, so that the length of their sum is twice the cosine of half their angle.
     let sum = (aim.forward.normalize() + aim.target.normalize_or_zero()).length();
-    if !(directions < MOST && sum > 2.0 * directions) {
+    if !(directions < MAX_ERROR && sum > 2.0 * directions) {
         let most = aim.limit.min(PI) * aim.weight;
         return Some(Turn { turn, bound: (2.0 * most + NARROW).min(PI) });
     }
@@ -284,6 +284,6 @@ impl Vector {
 
     /// True if the effects of the error are in proportion to it.
     fn is_small(&self) -> bool {
-        self.error < MOST * self.length
+        self.error < MAX_ERROR * self.length
     }
 }

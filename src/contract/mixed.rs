@@ -155,7 +155,7 @@ pub(super) fn vectors(rest: DVec3, at_rest: f64, terms: &[Term<DVec3>], scale: b
     let blended = || terms.iter().filter(|term| term.share.mode == LayerMode::Blend);
     let sum: f64 = blended().map(|term| term.share.weight).sum();
     if blended().next().is_some() {
-        let whole = sum.max(Layer::LEAST_WEIGHT);
+        let whole = sum.max(Layer::MIN_WEIGHT);
         let off = |term: &Term<DVec3>| {
             term.share.weight * term.own + term.slip * (term.share.value.length() + rest.length() + term.own)
         };
@@ -206,12 +206,12 @@ pub(super) fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 
     let is_unseen = |term: &&Term<DQuat>| term.is_driven && term.share.weight == 0.0;
     let unseen: f64 = terms.iter().filter(is_unseen).map(|term| PI * term.slip).sum();
     let sum: f64 = terms.iter().filter(|term| term.share.mode == LayerMode::Blend).map(|term| term.share.weight).sum();
-    let unseen = unseen / sum.clamp(Layer::LEAST_WEIGHT, 1.0);
+    let unseen = unseen / sum.clamp(Layer::MIN_WEIGHT, 1.0);
     let blended = || terms.iter().filter(|term| term.share.mode == LayerMode::Blend && term.share.weight > 0.0);
     if blended().next().is_some() {
         let Some(step) = steps.next() else { return PI };
         let sum: f64 = blended().map(|term| term.share.weight).sum();
-        let whole = sum.max(Layer::LEAST_WEIGHT);
+        let whole = sum.max(Layer::MIN_WEIGHT);
         let worst = blended().map(|term| term.own).fold(at_rest, f64::max);
         let off = |term: &Term<DQuat>| term.share.weight * term.own + PI * term.slip;
         bound = (blended().map(off).sum::<f64>() + (whole - sum) * at_rest) / whole;

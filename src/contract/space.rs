@@ -159,9 +159,9 @@ pub fn vertices(skin: &Skin) -> Vec<[DVec3; 6]> {
 /// The relative error of an `f16`: half a step of 11 bits.
 const HALF: f64 = 1.0 / 2048.0;
 /// The absolute error of an `f16` below 2^-14: half a step of 2^-24.
-const HALF_LEAST: f64 = 0.5 / (1 << 24) as f64;
+const HALF_MIN_STEP: f64 = 0.5 / (1 << 24) as f64;
 /// The largest `f16`.
-const HALF_MOST: f64 = 65504.0;
+const HALF_MAX: f64 = 65504.0;
 /// The error in radians of a unit quaternion of four `snorm16`. Each number is off by up to half a step of 1 / 32767,
 /// all four together by up to a whole step, and a rotation turns by twice the angle of its quaternion.
 const SNORM_TURN: f64 = 2.0 / 32767.0;
@@ -185,8 +185,8 @@ pub fn skin_rounding(format: SkinFormat, matrix: &DAffine3, point: DVec3) -> f64
 /// multiplies.
 fn half(matrix: &DAffine3, point: DVec3) -> f64 {
     let error = |number: f64| match number.abs() {
-        beyond if beyond > HALF_MOST => beyond - HALF_MOST,
-        within => (HALF * within).max(HALF_LEAST),
+        beyond if beyond > HALF_MAX => beyond - HALF_MAX,
+        within => (HALF * within).max(HALF_MIN_STEP),
     };
     let columns = [
         (matrix.matrix3.x_axis, point.x),

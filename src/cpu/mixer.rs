@@ -12,7 +12,7 @@ use crate::cpu::block::slerp::dot;
 use crate::cpu::keys::plan::{Plan, RunKind};
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::{TransformPart, quat};
-use crate::pack::record::BLEND_LEAST;
+use crate::pack::record::BLEND_MIN_WEIGHT;
 
 /// The index of translations among the parts.
 const TRANSLATION: usize = TransformPart::Translation as usize;
@@ -148,10 +148,10 @@ impl Mixer {
     }
 
     /// Divides the sums of [`add_weighed`](Self::add_weighed) by the weights. If the weights of a joint sum to less
-    /// than [`BLEND_LEAST`], the rest pose adds the difference.
+    /// than [`BLEND_MIN_WEIGHT`], the rest pose adds the difference.
     #[inline(always)]
     pub fn mean<L: Lanes>(&mut self, first: usize, joints: usize, rest: &[&[Vec4]; 3], to: &mut JointParts) {
-        let least = L::splat(BLEND_LEAST);
+        let least = L::splat(BLEND_MIN_WEIGHT);
         let zero = L::splat(0.0);
         for part in 0..3 {
             let (to, sums) = (&mut to.0[part][first..], &self.sums.0[part]);

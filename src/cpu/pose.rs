@@ -29,7 +29,7 @@ use crate::cpu::values::{self, MixedValues};
 use crate::model::Crowd;
 use crate::pack::OutputLayout;
 use crate::pack::record::{
-    BLEND_LEAST, BLEND_SMALLEST_SCALE, ClipRecord, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_MODE, LAYER_OVERRIDE,
+    BLEND_MIN_WEIGHT, BLEND_SMALLEST_SCALE, ClipRecord, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_MODE, LAYER_OVERRIDE,
     LayerRecord, NONE,
 };
 
@@ -317,7 +317,8 @@ impl Blend {
         let is_like_lowest = |layer: &LayerRecord| {
             layer.mask == NONE && (layer.clip == lowest.clip || animated(layer) == animated(lowest))
         };
-        let is_uniform = lowest.mask == NONE && sum >= BLEND_LEAST && sum.is_finite() && layers.all(is_like_lowest);
+        let is_uniform =
+            lowest.mask == NONE && sum >= BLEND_MIN_WEIGHT && sum.is_finite() && layers.all(is_like_lowest);
         if is_uniform { Self::Uniform } else { Self::PerJoint }
     }
 }

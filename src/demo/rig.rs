@@ -12,7 +12,7 @@ use crate::model::{
 };
 
 /// The largest product of joints and keys of a generated rig, which has 1.3 GB of values.
-const MOST_KEYS: u64 = 1 << 24;
+const MAX_KEYS: u64 = 1 << 24;
 
 /// A library of one tree of joints, with one skin of all joints and one looping clip. The clip has linear translations,
 /// rotations and scales of every joint, `keys` keys each at 30 per second.
@@ -60,8 +60,8 @@ fn add(
         return Err(Error::Usage(reason));
     }
     let needed = (joints as u64).saturating_mul(keys as u64);
-    if needed > MOST_KEYS {
-        return Err(Error::Limit { what: "joints times keys of a rig".into(), needed, allowed: MOST_KEYS });
+    if needed > MAX_KEYS {
+        return Err(Error::Limit { what: "joints times keys of a rig".into(), needed, allowed: MAX_KEYS });
     }
     let parents = parents(joints, depth);
     let rest = |joint: usize| {

@@ -1,5 +1,5 @@
-//! SMPL: poses of skeletons with the joints of the bodies SMPL, SMPL-H and SMPL-X, as the rotation vectors that programs
-//! of these bodies read.
+//! SMPL: poses of skeletons with the joints of the bodies SMPL, SMPL-H and SMPL-X, as the rotation vectors that
+//! programs of these bodies read.
 
 use glam::{DQuat, DVec3};
 
@@ -38,8 +38,8 @@ pub struct SmplBody {
     rest_positions: Vec<DVec3>,
 }
 
-/// The largest distance of the pelvis of a model from its origin at rest, in metres. Beyond, the origin of a skeleton is
-/// another one, as between the feet.
+/// The largest distance of the pelvis of a model from its origin at rest, in metres. Beyond, the origin of a skeleton
+/// is another one, as between the feet.
 const MAX_PELVIS: f64 = 0.5;
 
 impl SmplBody {

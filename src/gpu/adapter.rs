@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn an_adapter_that_is_not_clear_is_refused() {
-        for (wanted, fault) in [
+        for (wanted, error) in [
             ("4", "no adapter has the index 4"),
             ("99999999999999999999999", "no adapter has the index"),
             // A number is an index, although a name has it.
@@ -245,7 +245,7 @@ mod tests {
             ("nvidia", "2 adapters have a name with \"nvidia\""),
         ] {
             let found = position(&NAMES, wanted).unwrap_err();
-            assert!(found.contains(fault), "{found}");
+            assert!(found.contains(error), "{found}");
         }
         assert!(position(&["same", "same"], "same").unwrap_err().contains("2 adapters"));
         assert!(position(&[], "0").is_err());

@@ -15,7 +15,7 @@ use crate::gpu::shader::{
     POSE_ENTRY, RESOLVE_GOALS_ENTRY, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_ENTRY, ROOT_MOTION_WORKGROUP_SIZE,
     VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
 };
-use crate::gpu::test_support::wgsl_faults;
+use crate::gpu::test_support::wgsl_errors;
 use crate::model::{Mixing, Outputs, SkinFormat};
 use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
 use crate::pack::{Features, OutputLayout, PackedCrowd, PackedLibrary};
@@ -75,13 +75,13 @@ fn records_and_constants_are_the_same_in_rust_and_wgsl() {
         [Composed::visible(), Composed::play(Features::ALL), Composed::drive(), Composed::resolve_goals(), root_motion];
     let composed: Vec<Composed> = others.into_iter().chain(events).collect();
     for module in composed.iter().map(parse_composed).chain(pose_kernels().map(|kernel| parse(&kernel))) {
-        let faults = wgsl_faults(&module, record::SHARED);
-        assert!(faults.is_empty(), "{faults:#?}");
+        let errors = wgsl_errors(&module, record::SHARED);
+        assert!(errors.is_empty(), "{errors:#?}");
     }
 }
 
 #[test]
-fn the_comparison_sees_planted_faults() {
+fn the_comparison_sees_planted_errors() {
     let field = |name, type_name, offset, size| Field { name, docs: &[], type_name, offset, size };
     let fields = [field("a", "u32", 0, 4), field("b", "f32", 4, 4), field("c", "vec3f", 16, 12)];
     let record = Record { name: "R", docs: &[], fields: fields.to_vec().leak(), size: 32, loaded_from: None };
@@ -91,7 +91,7 @@ fn the_comparison_sees_planted_faults() {
             "{wgsl} @group(0) @binding(0) var<storage> r: R; @compute @workgroup_size(1) fn f() {{ _ = r.a; }}"
         );
         let (constants, records) = (vec![constant].leak(), vec![record].leak());
-        wgsl_faults(&naga::front::wgsl::parse_str(&code).unwrap(), &[Shared { file: "", constants, records }]).len()
+        wgsl_errors(&naga::front::wgsl::parse_str(&code).unwrap(), &[Shared { file: "", constants, records }]).len()
     };
     let one = value(Value::Float(1.0));
     assert_eq!(count(one, "const C: f32 = 1.0; struct R { a: u32, b: f32, c: vec3f }"), 0);

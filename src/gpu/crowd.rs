@@ -295,8 +295,8 @@ impl GpuCrowd {
     /// Checks that there is an instance.
     fn check_index(&self, instance: usize) -> Result<(), Error> {
         let count = self.locations.len();
-        let fault = || Error::Instance { instance, reason: no_such("instance", instance, "crowd", count) };
-        if instance < count { Ok(()) } else { Err(fault()) }
+        let error = || Error::Instance { instance, reason: no_such("instance", instance, "crowd", count) };
+        if instance < count { Ok(()) } else { Err(error()) }
     }
 
     /// Writes the layers of an instance, which fit.

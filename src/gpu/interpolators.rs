@@ -9,8 +9,8 @@ pub(super) fn text_name(interpolator: &dyn Interpolator) -> String {
     format!("interpolator {}", interpolator.name())
 }
 
-/// The fault of an interpolator whose calls do not compile, from the message of the compiler.
-pub(super) fn explain_call_fault(interpolator: &dyn Interpolator, message: &str) -> String {
+/// The error of an interpolator whose calls do not compile, from the message of the compiler.
+pub(super) fn explain_call_error(interpolator: &dyn Interpolator, message: &str) -> String {
     let name = interpolator.name();
     let functions = [format!("{name}_lerp"), format!("{name}_no_lerp")];
     let is_missing = |function: &&String| {

@@ -34,9 +34,9 @@ pub(super) const WORKGROUP_BYTES: u32 = 16384;
 const SHARED_PLAYED_CAPACITY: u32 = 64;
 /// The fewest instances that share a workgroup, so that a rig of more than 16 joints has one of its own: fewer would
 /// leave less of the gain of sharing than a workgroup compiled for one instance gives.
-const LEAST_INSTANCES_SHARED: u32 = 4;
+const MIN_INSTANCES_SHARED: u32 = 4;
 /// Search results in workgroup memory at [`SpanRoom::Least`].
-const LEAST_SPANS: u32 = 16;
+const MIN_SPANS: u32 = 16;
 
 /// All workgroups, from small to large: one that several instances share, then those of one instance. Each fits
 /// [`WORKGROUP_BYTES`].
@@ -58,7 +58,7 @@ impl Workgroup {
     /// The smallest workgroup that has room for a skeleton of `joints` joints.
     pub fn for_joints(joints: u32) -> Self {
         let fits = |workgroup: &&Self| {
-            let instances = if workgroup.one_instance { 1 } else { LEAST_INSTANCES_SHARED };
+            let instances = if workgroup.one_instance { 1 } else { MIN_INSTANCES_SHARED };
             workgroup.joint_capacity.is_none_or(|capacity| joints <= capacity / instances)
         };
         // The largest workgroup fits any skeleton.
@@ -96,7 +96,7 @@ impl Workgroup {
         let wanted = match (room, mixing) {
             // An array has at least one element.
             (SpanRoom::InLayers, _) => layers.max(1),
-            (SpanRoom::Least, _) => LEAST_SPANS,
+            (SpanRoom::Least, _) => MIN_SPANS,
             (SpanRoom::Few, _) | (_, Mixing::None) => self.span_capacity,
             (SpanRoom::Many | SpanRoom::TooMany, Mixing::Blend | Mixing::Any) => 4 * self.span_capacity,
         };

@@ -144,7 +144,7 @@ impl Composed {
 
     /// The kernel that lists events; `follows` is true if layers may be synchronised.
     pub fn events(follows: bool) -> Self {
-        let layer_capacity = EventList::MOST_OF_LAYER;
+        let layer_capacity = EventList::MAX_PER_LAYER;
         let constants = format!(
             "const WORKGROUP_SIZE: u32 = {EVENTS_WORKGROUP_SIZE}u;\nconst LAYER_CAPACITY: u32 = {layer_capacity}u;\n\
              const FOLLOWS: bool = {follows};\n"
@@ -194,10 +194,10 @@ impl Composed {
         others.await?;
         let Some(error) = error.await else { return Ok(module) };
         let info = module.get_compilation_info().await;
-        let fault = info.messages.iter().find(|message| message.message_type == wgpu::CompilationMessageType::Error);
-        let line = fault.and_then(|fault| fault.location).map_or(0, |location| location.line_number);
-        let message = fault.map_or_else(|| error.to_string(), |fault| in_one_line(&fault.message));
-        Err(self.error(line, message))
+        let message = info.messages.iter().find(|message| message.message_type == wgpu::CompilationMessageType::Error);
+        let line = message.and_then(|message| message.location).map_or(0, |location| location.line_number);
+        let text = message.map_or_else(|| error.to_string(), |message| in_one_line(&message.message));
+        Err(self.error(line, text))
     }
 
     /// An error in a line of the whole text, counted from 1; 0 is an unknown line.
@@ -209,7 +209,7 @@ impl Composed {
             }
             // The lines are generated. They mean nothing to the author of the interpolator.
             Some(Start { name, calls: Some(interpolator), .. }) => {
-                let message = interpolators::explain_call_fault(&**interpolator, &message);
+                let message = interpolators::explain_call_error(&**interpolator, &message);
                 Error::Shader { file: name.to_string(), line: 0, message }
             }
         }

@@ -21,7 +21,7 @@ pub(super) struct ShaderFile {
     pub name: Cow<'static, str>,
     /// The WGSL.
     pub text: Cow<'static, str>,
-    /// The interpolator that the text calls. A compile error in the text is a fault of the interpolator.
+    /// The interpolator that the text calls. A compile error in the text is an error of the interpolator.
     pub calls: Option<Arc<dyn Interpolator>>,
     /// True for files of this crate, from which unused branches and functions are removed. Interpolators stay whole, so
     /// that all their errors are reported.

@@ -57,44 +57,44 @@ pub fn device(required_features: wgpu::Features) -> (wgpu::Device, wgpu::Queue) 
     pollster::block_on(adapter.request_device(&descriptor)).expect("the no-op device")
 }
 
-/// The faults of a WGSL module against the records and constants that Rust declares.
-pub fn wgsl_faults(module: &naga::Module, shared: &[Shared]) -> Vec<String> {
-    let mut faults = Vec::new();
+/// The errors of a WGSL module against the records and constants that Rust declares.
+pub fn wgsl_errors(module: &naga::Module, shared: &[Shared]) -> Vec<String> {
+    let mut errors = Vec::new();
     for Shared { constants, records, .. } in shared {
-        faults.extend(records.iter().flat_map(|record| record_faults(module, record)));
+        errors.extend(records.iter().flat_map(|record| record_errors(module, record)));
         for declared in *constants {
             let found = constant(module, declared.name);
             if found != bits(declared.value) {
-                faults.push(format!("{declared:?} in Rust, in WGSL the bits {found:x?}"));
+                errors.push(format!("{declared:?} in Rust, in WGSL the bits {found:x?}"));
             }
         }
     }
-    faults
+    errors
 }
 
-/// The faults of a WGSL record against its Rust twin.
-fn record_faults(module: &naga::Module, record: &Record) -> Vec<String> {
+/// The errors of a WGSL record against its Rust twin.
+fn record_errors(module: &naga::Module, record: &Record) -> Vec<String> {
     let &Record { name, fields, size, .. } = record;
     let Some((_, found)) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some(name)) else {
         return vec![format!("WGSL has no {name}")];
     };
     let naga::TypeInner::Struct { members, span } = &found.inner else { return vec![format!("{name} is no struct")] };
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     if *span as usize != size {
-        faults.push(format!("{name} has {span} bytes in WGSL, {size} in Rust"));
+        errors.push(format!("{name} has {span} bytes in WGSL, {size} in Rust"));
     }
     if members.len() != fields.len() {
-        faults.push(format!("{name} has {} fields in WGSL, {} in Rust", members.len(), fields.len()));
+        errors.push(format!("{name} has {} fields in WGSL, {} in Rust", members.len(), fields.len()));
     }
     for (member, field) in members.iter().zip(fields) {
         let size = module.types[member.ty].inner.size(module.to_ctx()) as usize;
         let type_name = type_name(module, member.ty);
         let found = (member.name.as_deref().unwrap_or(""), type_name.as_str(), member.offset as usize, size);
         if found != (field.name, field.type_name, field.offset, field.size) {
-            faults.push(format!("{name}: {found:?} in WGSL, {field:?} in Rust"));
+            errors.push(format!("{name}: {found:?} in WGSL, {field:?} in Rust"));
         }
     }
-    faults
+    errors
 }
 
 /// The name of a type as records spell it.

@@ -1,11 +1,11 @@
-//! JSON files: paths of places in them, and parsing with the path of a fault.
+//! JSON files: paths of places in them, and parsing with the path of an error.
 
 use std::fmt;
 use std::rc::Rc;
 
 use serde::Deserialize;
 
-use super::fault::{Fault, shorten};
+use super::file_error::{FileError, shorten};
 
 /// The path of a place in a JSON document, for example `animations[0].channels[3].target`.
 ///
@@ -111,16 +111,16 @@ fn is_identifier(name: &str) -> bool {
     !name.is_empty() && name.chars().all(letter) && !name.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// Parses a document. A fault has the JSON path at which the parser stopped, or `JSON`.
-pub(crate) fn parse<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Fault> {
+/// Parses a document. An error has the JSON path at which the parser stopped, or `JSON`.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, FileError> {
     let mut parser = serde_json::Deserializer::from_slice(json);
     let document = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
         // If a key is cut off, the parser writes a question mark for it.
         let path = error.path().to_string();
         let path = path.trim_end_matches(['.', '?']);
-        Fault::new(if path.is_empty() { "JSON" } else { path }, error.inner().to_string())
+        FileError::new(if path.is_empty() { "JSON" } else { path }, error.inner().to_string())
     })?;
-    parser.end().map_err(|error| Fault::new("JSON", error.to_string()))?;
+    parser.end().map_err(|error| FileError::new("JSON", error.to_string()))?;
     Ok(document)
 }
 

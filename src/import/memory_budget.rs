@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::fault::Fault;
+use super::file_error::FileError;
 
 /// The bytes that an importer may still allocate for a file.
 ///
@@ -32,14 +32,14 @@ impl MemoryBudget {
     }
 
     /// Takes bytes from the budget. Fails if too few are left; `path` is the place in the file that asks for them.
-    pub fn charge(&mut self, path: impl fmt::Display, bytes: u64) -> Result<(), Fault> {
+    pub fn charge(&mut self, path: impl fmt::Display, bytes: u64) -> Result<(), FileError> {
         let Some(left) = self.left.checked_sub(bytes) else {
             let Self { left, allowance } = self;
             let reason = format!(
                 "it outgrows the memory budget of the file: {bytes} bytes are needed, {left} are left. The budget is {GROWTH} \
                  bytes per byte of the file and {allowance} bytes. The file may refer to the same data too often, or be damaged"
             );
-            return Err(Fault::new(path, reason).stopping_file());
+            return Err(FileError::new(path, reason).stopping_file());
         };
         self.left = left;
         Ok(())

@@ -11,16 +11,16 @@
 pub mod bvh;
 pub mod cocos;
 pub mod crowd;
-pub(crate) mod fault;
 pub mod fbx;
+pub(crate) mod file_error;
 pub mod gltf;
 pub(crate) mod json;
 mod memory_budget;
 mod recognize;
 pub mod smpl;
 
-pub(crate) use fault::Fault;
-pub use fault::Warning;
+pub(crate) use file_error::FileError;
+pub use file_error::Warning;
 
 pub(crate) use crate::model::list_names;
 pub(crate) use json::{JsonPath, parse as parse_json, without_mark};

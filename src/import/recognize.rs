@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::de::IgnoredAny;
 
 use super::json::without_mark;
-use super::{Fault, smpl};
+use super::{FileError, smpl};
 use crate::error::Error;
 
 /// A format of files that is read.
@@ -134,7 +134,7 @@ pub fn recognize_head(file: &Path, head: &[u8]) -> Result<Option<FileFormat>, Er
             let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), FBX (.fbx), BVH (.bvh), motion of SMPL (.npz), clip of Cocos \
                           Creator (.anim, .json) or crowd file (.json), by its content or its name; check the file, or \
                           convert it to glTF or BVH";
-            Err(Fault::new("file", reason).in_file(file))
+            Err(FileError::new("file", reason).in_file(file))
         }
     }
 }
@@ -180,7 +180,7 @@ impl UnreadFormat {
 
     fn error(&self, file: &Path) -> Error {
         let Self { name, hint, .. } = self;
-        Fault::new("file", format!("it is {name}, which is not read; {hint}")).in_file(file)
+        FileError::new("file", format!("it is {name}, which is not read; {hint}")).in_file(file)
     }
 }
 

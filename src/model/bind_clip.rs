@@ -38,9 +38,9 @@ impl Library {
             let mut targets = BoundTrack::default();
             let mut wanted = properties == PropertyTracks::All;
             match (later[index], nodes[index]) {
-                _ if track.curves == UnboundCurves::Empty => binder.fault(index, track, FaultKind::Empty),
+                _ if track.curves == UnboundCurves::Empty => binder.issue(index, track, BindingIssueKind::Empty),
                 (_, Node::None) => {}
-                (Some(by), _) => binder.fault(index, track, FaultKind::Twice { by }),
+                (Some(by), _) => binder.issue(index, track, BindingIssueKind::Twice { by }),
                 (None, Node::Joint(joint)) => targets.joint = binder.move_joint(index, track, joint, &mut tracks)?,
                 (None, Node::Scene) => {}
             }
@@ -50,7 +50,7 @@ impl Library {
             }
             bound.push(targets);
         }
-        let (found, faults) = (binder.skeleton, binder.faults);
+        let (found, issues) = (binder.skeleton, binder.issues);
         let new = Clip {
             name: clip.name.clone(),
             skeleton,
@@ -64,7 +64,7 @@ impl Library {
         };
         let before = self.replace_skeleton(skeleton, found);
         match self.add_clip(new) {
-            Ok(clip) => Ok(Binding { clip, tracks: bound, faults }),
+            Ok(clip) => Ok(Binding { clip, tracks: bound, issues }),
             Err(error) => {
                 self.replace_skeleton(skeleton, before);
                 Err(error)
@@ -135,7 +135,7 @@ struct Binder<'a> {
     root: Option<usize>,
     /// Properties that no track of this clip drives yet, by name and width.
     free: HashMap<(String, usize), usize>,
-    faults: Vec<BindingFault>,
+    issues: Vec<BindingIssue>,
 }
 
 impl<'a> Binder<'a> {
@@ -158,11 +158,11 @@ impl<'a> Binder<'a> {
             }
         }
         let root = if let [root] = roots[..] { Some(root) } else { None };
-        Self { library, skeleton: skeleton.clone(), children, root, free, faults: Vec::new() }
+        Self { library, skeleton: skeleton.clone(), children, root, free, issues: Vec::new() }
     }
 
-    fn fault(&mut self, track: usize, unbound: &UnboundTrack, kind: FaultKind) {
-        self.faults.push(BindingFault { track, target: unbound.target.clone(), kind });
+    fn issue(&mut self, track: usize, unbound: &UnboundTrack, kind: BindingIssueKind) {
+        self.issues.push(BindingIssue { track, target: unbound.target.clone(), kind });
     }
 
     /// Finds the node at the path of a track.
@@ -173,7 +173,7 @@ impl<'a> Binder<'a> {
         let mut ambiguous = None;
         for name in path {
             let Some(&(child, several)) = self.children.get(&(parent, name.as_str())) else {
-                self.fault(index, track, FaultKind::NoNode { name: name.clone() });
+                self.issue(index, track, BindingIssueKind::NoNode { name: name.clone() });
                 return Node::None;
             };
             if several {
@@ -182,7 +182,7 @@ impl<'a> Binder<'a> {
             parent = Some(child);
         }
         if let Some(name) = ambiguous {
-            self.fault(index, track, FaultKind::Ambiguous { name });
+            self.issue(index, track, BindingIssueKind::Ambiguous { name });
         }
         parent.map_or(Node::Scene, Node::Joint)
     }
@@ -205,13 +205,13 @@ impl<'a> Binder<'a> {
             _ => return Ok(None),
         };
         if self.skeleton.joints()[moved].matrix.is_some() {
-            self.fault(index, track, FaultKind::Matrix);
+            self.issue(index, track, BindingIssueKind::Matrix);
             return Ok(None);
         }
         let rotation = matches!(target, Target::Rotation(_));
         let moving = if rotation { rotation_track(track, target)? } else { vector_tracks(track, target)? };
         if moving.is_empty() {
-            self.fault(index, track, FaultKind::Value);
+            self.issue(index, track, BindingIssueKind::Value);
             return Ok(None);
         }
         tracks.extend(moving);
@@ -439,7 +439,7 @@ pub struct Binding {
     /// The targets of each track, in the order of the unbound clip.
     pub tracks: Vec<BoundTrack>,
     /// Tracks that did not bind, or that bound in an unexpected way.
-    pub faults: Vec<BindingFault>,
+    pub issues: Vec<BindingIssue>,
 }
 
 /// The targets of a bound track.
@@ -453,18 +453,18 @@ pub struct BoundTrack {
 
 /// A remark on the binding of a track.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BindingFault {
+pub struct BindingIssue {
     /// Index of the track in the unbound clip.
     pub track: usize,
     /// The target of the track.
     pub target: TargetPath,
     /// The kind of the remark.
-    pub kind: FaultKind,
+    pub kind: BindingIssueKind,
 }
 
 /// The kinds of remarks on the binding of a track.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FaultKind {
+pub enum BindingIssueKind {
     /// No node has the path. The track drives nothing.
     NoNode {
         /// The first name that was not found.
@@ -488,22 +488,24 @@ pub enum FaultKind {
     Empty,
 }
 
-impl fmt::Display for BindingFault {
+impl fmt::Display for BindingIssue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let target = &self.target;
         match &self.kind {
-            FaultKind::NoNode { name } => write!(out, "{target}: there is no node {name:?}; nothing is driven"),
-            FaultKind::Ambiguous { name } => {
+            BindingIssueKind::NoNode { name } => write!(out, "{target}: there is no node {name:?}; nothing is driven"),
+            BindingIssueKind::Ambiguous { name } => {
                 write!(out, "{target}: several nodes are called {name:?}; the first is driven")
             }
-            FaultKind::Twice { by } => {
+            BindingIssueKind::Twice { by } => {
                 write!(out, "{target}: track {by} drives the same target and replaces this track")
             }
-            FaultKind::Matrix => write!(out, "{target}: the node is given by a matrix, which cannot be animated"),
-            FaultKind::Value => {
+            BindingIssueKind::Matrix => {
+                write!(out, "{target}: the node is given by a matrix, which cannot be animated")
+            }
+            BindingIssueKind::Value => {
                 write!(out, "{target}: a value of this kind cannot move a node; it becomes a property only")
             }
-            FaultKind::Empty => write!(out, "{target}: it has no keys; nothing is driven"),
+            BindingIssueKind::Empty => write!(out, "{target}: it has no keys; nothing is driven"),
         }
     }
 }

@@ -55,7 +55,7 @@ impl BlendSpace {
     /// The largest magnitude of a number of a point.
     pub const FARTHEST: f64 = 1e15;
     /// The least height of a triangle, as a part of its longest side.
-    const LEAST_HEIGHT: f64 = 1.0 / (1 << 20) as f64;
+    const MIN_HEIGHT: f64 = 1.0 / (1 << 20) as f64;
     /// The part of the terms of a distance by which a later triangle must be nearer: it exceeds their rounding.
     const NEARER: f64 = 1.0 / (1_u64 << 48) as f64;
 
@@ -66,9 +66,9 @@ impl BlendSpace {
     /// [`Error::Usage`] if there are fewer than three points, all are on a line, or a number is not from
     /// -1e15 to 1e15.
     pub fn new(points: Vec<[f64; 2]>) -> Result<Self, Error> {
-        let fault = |reason| Error::Usage(format!("blend space: {reason}"));
-        check_points(&points).map_err(fault)?;
-        let triangles = delaunay(&points).map_err(fault)?;
+        let error = |reason| Error::Usage(format!("blend space: {reason}"));
+        check_points(&points).map_err(error)?;
+        let triangles = delaunay(&points).map_err(error)?;
         Ok(Self { points, triangles })
     }
 
@@ -78,13 +78,13 @@ impl BlendSpace {
     /// [`Error::Usage`] if there is no triangle; if a triangle names a point that does not exist or one point twice, or
     /// lies on a line; or if a number is not from -1e15 to 1e15.
     pub fn with_triangles(points: Vec<[f64; 2]>, triangles: Vec<[usize; 3]>) -> Result<Self, Error> {
-        let fault = |reason| Error::Usage(format!("blend space: {reason}"));
-        check_points(&points).map_err(fault)?;
+        let error = |reason| Error::Usage(format!("blend space: {reason}"));
+        check_points(&points).map_err(error)?;
         if let Some(reason) = no_triangles(&triangles) {
-            return Err(fault(reason));
+            return Err(error(reason));
         }
         for (index, triangle) in triangles.iter().enumerate() {
-            check_triangle(&points, triangle).map_err(|reason| fault(format!("triangle {index}: {reason}")))?;
+            check_triangle(&points, triangle).map_err(|reason| error(format!("triangle {index}: {reason}")))?;
         }
         Ok(Self { points, triangles })
     }
@@ -207,7 +207,7 @@ fn is_on_line(corners: [DVec2; 3]) -> bool {
     let area = (corners[1] - corners[0]).perp_dot(corners[2] - corners[0]).abs();
     let sides = [0, 1, 2].map(|corner| corners[corner].distance_squared(corners[(corner + 1) % 3]));
     let longest = sides.into_iter().fold(0.0, f64::max);
-    area <= BlendSpace::LEAST_HEIGHT * longest
+    area <= BlendSpace::MIN_HEIGHT * longest
 }
 
 /// The Delaunay triangles of points. Triangles on a line at the border, which rounding makes, are left out.
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn unusable_spaces_are_refused() {
-        let fault = |points: &[[f64; 2]], triangles: Option<Vec<[usize; 3]>>| match triangles {
+        let error = |points: &[[f64; 2]], triangles: Option<Vec<[usize; 3]>>| match triangles {
             None => BlendSpace::new(points.to_vec()).unwrap_err().to_string(),
             Some(triangles) => BlendSpace::with_triangles(points.to_vec(), triangles).unwrap_err().to_string(),
         };
@@ -282,7 +282,7 @@ mod tests {
             (&SQUARE, Some(vec![[0, 1, 2], [0, 1, 0]]), "triangle 1: it names a point twice"),
             (&[[0.0, 0.0], [0.1, 0.1], [0.3, 0.3]], Some(vec![[0, 1, 2]]), "triangle 0: its corners are on a line"),
         ] {
-            let error = fault(points, triangles);
+            let error = error(points, triangles);
             assert!(error.contains(reason), "{error}");
         }
     }

@@ -80,7 +80,7 @@ impl Chain {
     }
 
     /// The reason for which a chain does not fit its skeleton, as a message.
-    pub(crate) fn fault(&self, skeleton: &Skeleton) -> Option<String> {
+    pub(crate) fn error(&self, skeleton: &Skeleton) -> Option<String> {
         let count = skeleton.joints().len();
         if let Some(&joint) = self.joints().iter().find(|&&joint| joint >= count) {
             return Some(no_such("joint", joint, "skeleton", count));
@@ -188,7 +188,7 @@ impl Goal {
     }
 
     /// The first unusable number, as a message.
-    pub(crate) fn fault(&self) -> Option<String> {
+    pub(crate) fn error(&self) -> Option<String> {
         if let GoalTarget::Point(point) = self.target
             && let Some(number) = point.into_iter().find(|&number| !is_usable(number))
         {

@@ -124,9 +124,9 @@ pub(crate) fn check_instance<C: Contents>(
     skeleton: SkeletonId,
     layers: &[Layer],
 ) -> Result<(), Error> {
-    let fault = |reason: String| Err(Error::Instance { instance, reason });
+    let error = |reason: String| Err(Error::Instance { instance, reason });
     let missing = |item: &str, index: usize, count: usize| {
-        fault(format!("{}{}", no_such(item, index, "library", count), C::ADVICE))
+        error(format!("{}{}", no_such(item, index, "library", count), C::ADVICE))
     };
     let named = |id: SkeletonId| Named { index: id.index(), name: contents.skeleton_name(id) };
     if skeleton.index() >= contents.skeleton_count() {
@@ -138,24 +138,24 @@ pub(crate) fn check_instance<C: Contents>(
         let Some(clip) = contents.find_clip(layer.clip) else { return missing("clip", index, contents.clip_count()) };
         if clip.skeleton != skeleton {
             let (clip, other) = (Named { index, name: clip.name }, named(clip.skeleton));
-            return fault(format!("clip {clip} animates skeleton {other}, but the instance uses skeleton {own}"));
+            return error(format!("clip {clip} animates skeleton {other}, but the instance uses skeleton {own}"));
         }
         let Some(mask) = layer.mask else { continue };
         let index = mask.index();
         let Some(other) = contents.find_mask(mask) else { return missing("mask", index, contents.mask_count()) };
         if other != skeleton {
             let other = named(other);
-            return fault(format!("mask {index} is for skeleton {other}, but the instance uses skeleton {own}"));
+            return error(format!("mask {index} is for skeleton {other}, but the instance uses skeleton {own}"));
         }
     }
     for layer in layers {
         if let Some(driver) = layer.driver {
-            check_driver(contents, driver).or_else(fault)?;
+            check_driver(contents, driver).or_else(error)?;
         }
         if let LayerTime::Synced { leader } = layer.time
             && let Some(leader) = layers.get(leader)
         {
-            check_markers(contents, leader.clip, layer.clip).or_else(fault)?;
+            check_markers(contents, leader.clip, layer.clip).or_else(error)?;
         }
     }
     Ok(())
@@ -171,16 +171,16 @@ pub(crate) fn check_goals<C: Contents>(
     skeleton: SkeletonId,
     goals: &[Goal],
 ) -> Result<(), Error> {
-    let fault = |reason: String| Err(Error::Instance { instance, reason });
+    let error = |reason: String| Err(Error::Instance { instance, reason });
     let named = |id: SkeletonId| Named { index: id.index(), name: contents.skeleton_name(id) };
     for chain in goals.iter().map(|goal| goal.chain) {
         let index = chain.index();
         let Some(other) = contents.find_chain(chain) else {
-            return fault(format!("{}{}", no_such("chain", index, "library", contents.chain_count()), C::ADVICE));
+            return error(format!("{}{}", no_such("chain", index, "library", contents.chain_count()), C::ADVICE));
         };
         if other != skeleton {
             let [other, own] = [other, skeleton].map(named);
-            return fault(format!("chain {index} is for skeleton {other}, but the instance uses skeleton {own}"));
+            return error(format!("chain {index} is for skeleton {other}, but the instance uses skeleton {own}"));
         }
     }
     Ok(())

@@ -137,7 +137,7 @@ pub struct Occurrence {
 
 /// The events that a crowd has reached in a step, up to a capacity.
 ///
-/// Per layer and step, the list has room for the first [`MOST_OF_LAYER`](Self::MOST_OF_LAYER) events, whatever its
+/// Per layer and step, the list has room for the first [`MAX_PER_LAYER`](Self::MAX_PER_LAYER) events, whatever its
 /// capacity. That is more than a frame has. To list all events of several minutes, use several steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EventList {
@@ -149,14 +149,14 @@ pub struct EventList {
 
 impl EventList {
     /// The most events of one layer that are listed in a step. Further events are counted.
-    pub const MOST_OF_LAYER: usize = 256;
+    pub const MAX_PER_LAYER: usize = 256;
 }
 
 /// The interpolators of a library, by id.
 type Interpolators = [Arc<dyn Interpolator>];
 
 /// The most keys that unrolled loops may add to the curves of a clip.
-const MOST_LOOPED_KEYS: usize = 1 << 20;
+const MAX_LOOPED_KEYS: usize = 1 << 20;
 
 /// The targets that tracks drive, each with the driven components; `None` if a track drives the whole target.
 struct Driven(HashMap<Target, Option<HashSet<usize>>>);
@@ -210,11 +210,11 @@ pub(super) fn check_events(name: &str, events: &[Event]) -> Result<(), String> {
 /// Checks the sync markers of a clip.
 pub(super) fn check_markers(clip: &Clip, markers: &[f64]) -> Result<(), String> {
     let name = clip.label();
-    markers_fault(markers, clip.duration()).map_or(Ok(()), |reason| Err(format!("clip {name}: {reason}")))
+    markers_error(markers, clip.duration()).map_or(Ok(()), |reason| Err(format!("clip {name}: {reason}")))
 }
 
 /// The first sync marker of a clip of a duration that cannot be used, as a message.
-pub(crate) fn markers_fault(markers: &[f64], duration: f64) -> Option<String> {
+pub(crate) fn markers_error(markers: &[f64], duration: f64) -> Option<String> {
     if let Some(index) = markers.iter().position(|time| !(0.0..duration).contains(time)) {
         let marker = markers[index];
         return Some(format!(
@@ -235,8 +235,8 @@ pub(super) fn check_root(clip: &Clip, root: Option<RootMotion>, skeleton: &Skele
             Err(format!("clip {name}: root motion: {reason}"))
         }
         Some(found) if found.matrix.is_some() => {
-            let fault = "is given by a matrix, which cannot be animated; choose another joint";
-            Err(format!("clip {name}: root motion: joint {joint} {fault}"))
+            let error = "is given by a matrix, which cannot be animated; choose another joint";
+            Err(format!("clip {name}: root motion: joint {joint} {error}"))
         }
         Some(_) => Ok(()),
     }
@@ -252,18 +252,18 @@ pub(super) fn check_tracks(
     let mut driven = Driven(HashMap::with_capacity(clip.tracks.len()));
     let mut keys = 0_usize;
     for (index, track) in clip.tracks.iter().enumerate() {
-        let fault = |reason: String| Err((index, reason));
-        check_track(interpolators, skeleton, track).or_else(fault)?;
+        let error = |reason: String| Err((index, reason));
+        check_track(interpolators, skeleton, track).or_else(error)?;
         if !driven.insert(track) {
-            return fault(format!("{:?} is driven by an earlier track too; remove one of the two", track.target));
+            return error(format!("{:?} is driven by an earlier track too; remove one of the two", track.target));
         }
         if clip.length.is_none() && track.curve.extrapolation() != [Extrapolation::Clamp; 2] {
-            return fault("its curve extrapolates, but the clip has no length; give it one".into());
+            return error("its curve extrapolates, but the clip has no length; give it one".into());
         }
         keys = keys.saturating_add(track.curve.looped_keys(clip.length));
-        if keys > MOST_LOOPED_KEYS {
-            return fault(format!(
-                "looped over the clip, its curves have more than {MOST_LOOPED_KEYS} keys; shorten the clip"
+        if keys > MAX_LOOPED_KEYS {
+            return error(format!(
+                "looped over the clip, its curves have more than {MAX_LOOPED_KEYS} keys; shorten the clip"
             ));
         }
     }

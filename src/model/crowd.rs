@@ -159,8 +159,8 @@ impl Crowd {
     /// The instance of an index.
     fn find(&mut self, instance: usize) -> Result<&mut CrowdInstance, Error> {
         let count = self.len();
-        let fault = || Error::Instance { instance, reason: no_such("instance", instance, "crowd", count) };
-        self.instances.get_mut(instance).ok_or_else(fault)
+        let error = || Error::Instance { instance, reason: no_such("instance", instance, "crowd", count) };
+        self.instances.get_mut(instance).ok_or_else(error)
     }
 
     /// The number of instances.
@@ -304,11 +304,11 @@ impl Crowd {
 /// Checks the numbers of a transition and of those before it, and the layers that go out.
 pub(crate) fn check_transition(instance: usize, transition: &Transition) -> Result<(), Error> {
     let depth = transition.depth();
-    if depth > Transition::MOST {
+    if depth > Transition::MAX_DEPTH {
         let what = format!("transitions of instance {instance}");
-        return Err(Error::Limit { what, needed: depth as u64, allowed: Transition::MOST as u64 });
+        return Err(Error::Limit { what, needed: depth as u64, allowed: Transition::MAX_DEPTH as u64 });
     }
-    if let Some(reason) = transition.fault() {
+    if let Some(reason) = transition.error() {
         return Err(Error::Instance { instance, reason });
     }
     transition.chain().try_for_each(|transition| check_layers(instance, &transition.from))
@@ -320,7 +320,7 @@ pub(crate) fn check_goal_numbers(instance: usize, goals: &[Goal]) -> Result<(), 
         let what = format!("goals of instance {instance}");
         return Err(Error::Limit { what, needed: goals.len() as u64, allowed: Crowd::MAX_GOALS as u64 });
     }
-    match goals.iter().find_map(Goal::fault) {
+    match goals.iter().find_map(Goal::error) {
         Some(reason) => Err(Error::Instance { instance, reason }),
         None => Ok(()),
     }
@@ -332,15 +332,15 @@ pub(crate) fn check_layers(instance: usize, layers: &[Layer]) -> Result<(), Erro
         let what = format!("layers of instance {instance}");
         return Err(Error::Limit { what, needed: layers.len() as u64, allowed: Crowd::MAX_LAYERS as u64 });
     }
-    let leader_faults = || (0..layers.len()).find_map(|index| leader_fault(layers, index));
-    match layers.iter().find_map(Layer::fault).or_else(leader_faults) {
+    let leader_errors = || (0..layers.len()).find_map(|index| leader_error(layers, index));
+    match layers.iter().find_map(Layer::error).or_else(leader_errors) {
         Some(reason) => Err(Error::Instance { instance, reason }),
         None => Ok(()),
     }
 }
 
 /// The reason for which a layer cannot follow its leader.
-fn leader_fault(layers: &[Layer], index: usize) -> Option<String> {
+fn leader_error(layers: &[Layer], index: usize) -> Option<String> {
     let LayerTime::Synced { leader } = layers[index].time else { return None };
     if leader >= index {
         return Some(format!("layer {index} follows layer {leader}; a leader must be an earlier layer"));

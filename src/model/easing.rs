@@ -118,7 +118,7 @@ impl Easing {
     }
 
     /// The message for an unusable Bezier curve.
-    fn fault(self) -> Option<String> {
+    fn error(self) -> Option<String> {
         let Self::Bezier(points) = self else { return None };
         let number = points.into_iter().find(|number| !matches!(number.abs(), 0.0..=1e6))?;
         Some(format!("a Bezier control point has the coordinate {number}; expected -1e6 to 1e6"))
@@ -165,7 +165,7 @@ impl CurveEasing {
             Self::One(easing) => std::slice::from_ref(easing),
             Self::PerKey(easings) => &**easings,
         };
-        let faulty = easings.iter().enumerate().find_map(|(key, easing)| Some((key, easing.fault()?)));
+        let faulty = easings.iter().enumerate().find_map(|(key, easing)| Some((key, easing.error()?)));
         faulty.map_or(Ok(()), |(value, reason)| Err(Error::Curve { value, reason: format!("easing: {reason}") }))
     }
 }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faulty_bezier_is_refused_at_its_key() {
+    fn an_errory_bezier_is_refused_at_its_key() {
         for number in [f64::NAN, f64::INFINITY, -1e7] {
             let faulty = Easing::Bezier([0.0, number, 1.0, 1.0]);
             let easing = CurveEasing::PerKey([Easing::QuadIn, faulty].into());

@@ -90,7 +90,7 @@ impl Layer {
 
     /// The least sum of weights of the layers that blend. If the sum is smaller, the rest pose takes the missing
     /// weight.
-    pub const LEAST_WEIGHT: f64 = 0.1;
+    pub const MIN_WEIGHT: f64 = 0.1;
 
     /// The smallest scale that an additive layer divides by. The ratio to a smaller reference scale counts as 1.
     pub(crate) const SMALLEST_SCALE: f64 = 1e-6;
@@ -98,7 +98,7 @@ impl Layer {
     /// True if the layer needs no mixing when it is alone on an instance: its clip is the pose at all times.
     pub(crate) fn is_plain(&self) -> bool {
         let varies = self.driver.is_some() || self.fade_in.is_some() || self.fade_out.is_some();
-        self.mode == LayerMode::Blend && self.weight >= Self::LEAST_WEIGHT && self.mask.is_none() && !varies
+        self.mode == LayerMode::Blend && self.weight >= Self::MIN_WEIGHT && self.mask.is_none() && !varies
     }
 
     /// True if its time or its weight follows from parameters or from another layer.
@@ -112,14 +112,14 @@ impl Layer {
     }
 
     /// The first unusable number, as a message.
-    pub(crate) fn fault(&self) -> Option<String> {
+    pub(crate) fn error(&self) -> Option<String> {
         if !super::is_usable(self.weight) || self.weight < 0.0 {
             return Some(format!("the weight {} is not a finite number of 0 or more", self.weight));
         }
         if let Some(fade) = [self.fade_in, self.fade_out].into_iter().flatten().find(|fade| fade.length.0 < 0) {
             return Some(format!("the length of a fade is negative: {} ticks; expected 0 or more", fade.length.0));
         }
-        if let Some(reason) = self.driver.and_then(|driver| driver.fault()) {
+        if let Some(reason) = self.driver.and_then(|driver| driver.error()) {
             return Some(reason);
         }
         match self.time {
@@ -127,7 +127,7 @@ impl Layer {
             LayerTime::Synced { .. } => None,
             LayerTime::At(seconds) if super::is_usable(seconds) => None,
             LayerTime::At(seconds) => Some(format!("the time {seconds} is not a finite number of seconds")),
-            LayerTime::Playing(playback) => playback.fault(),
+            LayerTime::Playing(playback) => playback.error(),
         }
     }
 }
@@ -200,7 +200,7 @@ impl Fade {
 /// less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Mixing {
-    /// None: at most one layer, which blends with a weight of [`Layer::LEAST_WEIGHT`] or more, without mask and fades.
+    /// None: at most one layer, which blends with a weight of [`Layer::MIN_WEIGHT`] or more, without mask and fades.
     #[default]
     None,
     /// Blending: any number of layers that blend, with any weights, masks and fades.

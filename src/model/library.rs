@@ -124,21 +124,21 @@ impl Library {
     /// [`Error::Skin`] if the skeleton or a joint does not exist, the counts of joints and matrices differ, or a number
     /// is not finite.
     pub fn add_skin(&mut self, skin: Skin) -> Result<SkinId, Error> {
-        let fault = |reason: String| Error::Skin { skin: skin.name.clone().unwrap_or("unnamed".into()), reason };
+        let error = |reason: String| Error::Skin { skin: skin.name.clone().unwrap_or("unnamed".into()), reason };
         let Some(skeleton) = self.skeletons.get(skin.skeleton.0) else {
-            return Err(fault(no_such("skeleton", skin.skeleton.0, "library", self.skeletons.len())));
+            return Err(error(no_such("skeleton", skin.skeleton.0, "library", self.skeletons.len())));
         };
         if let Some(&joint) = skin.joints.iter().find(|&&joint| joint >= skeleton.joints().len()) {
-            return Err(fault(no_such("joint", joint, "skeleton", skeleton.joints().len())));
+            return Err(error(no_such("joint", joint, "skeleton", skeleton.joints().len())));
         }
         if skin.joints.len() != skin.inverse_bind.len() {
             let (joints, matrices) = (skin.joints.len(), skin.inverse_bind.len());
             let found = format!("it has {joints} joints, but {matrices} inverse bind matrices");
-            return Err(fault(format!("{found}; expected one matrix per joint")));
+            return Err(error(format!("{found}; expected one matrix per joint")));
         }
         let usable = |matrix: &glam::DAffine3| matrix.to_cols_array().into_iter().all(super::is_usable);
         if let Some(index) = skin.inverse_bind.iter().position(|matrix| !usable(matrix)) {
-            return Err(fault(format!(
+            return Err(error(format!(
                 "inverse bind matrix {index} has a number that is not finite in the range of an f32"
             )));
         }
@@ -155,15 +155,15 @@ impl Library {
     /// * [`Error::Usage`] if the length, the speed, the time of an event or a sync marker is out of range, events or
     ///   markers are out of order, or the root joint does not exist or is given by a matrix.
     pub fn add_clip(&mut self, clip: Clip) -> Result<ClipId, Error> {
-        let fault = |track: usize, reason: String| {
+        let error = |track: usize, reason: String| {
             let clip = clip.label().into();
             Error::Track { clip, track, reason }
         };
         let Some(skeleton) = self.skeletons.get(clip.skeleton.0) else {
-            return Err(fault(0, no_such("skeleton", clip.skeleton.0, "library", self.skeletons.len())));
+            return Err(error(0, no_such("skeleton", clip.skeleton.0, "library", self.skeletons.len())));
         };
         clip::check_play(&clip).map_err(Error::Usage)?;
-        clip::check_tracks(self.interpolators(), skeleton, &clip).map_err(|(track, reason)| fault(track, reason))?;
+        clip::check_tracks(self.interpolators(), skeleton, &clip).map_err(|(track, reason)| error(track, reason))?;
         clip::check_root(&clip, clip.root_motion, skeleton).map_err(Error::Usage)?;
         clip::check_markers(&clip, &clip.markers).map_err(Error::Usage)?;
         self.clips.push(clip);
@@ -177,19 +177,19 @@ impl Library {
     /// joint.
     pub fn add_mask(&mut self, mask: Mask) -> Result<MaskId, Error> {
         let name = mask.name.as_deref().unwrap_or("unnamed");
-        let fault = |reason: String| Err(Error::Usage(format!("mask {name}: {reason}")));
+        let error = |reason: String| Err(Error::Usage(format!("mask {name}: {reason}")));
         let Some(skeleton) = self.skeletons.get(mask.skeleton.0) else {
-            return fault(no_such("skeleton", mask.skeleton.0, "library", self.skeletons.len()));
+            return error(no_such("skeleton", mask.skeleton.0, "library", self.skeletons.len()));
         };
         let (weights, joints) = (mask.weights.len(), skeleton.joints().len());
         if weights != joints {
-            return fault(format!(
+            return error(format!(
                 "it has {weights} weights, but the skeleton has {joints} joints; give one per joint"
             ));
         }
         if let Some(joint) = mask.weights.iter().position(|&weight| !is_weight(weight)) {
             let weight = mask.weights[joint];
-            return fault(format!("the weight {weight} of joint {joint} is not a finite number of 0 or more"));
+            return error(format!("the weight {weight} of joint {joint} is not a finite number of 0 or more"));
         }
         self.masks.push(mask);
         Ok(MaskId(self.masks.len() - 1))
@@ -211,14 +211,14 @@ impl Library {
     /// [`Error::Usage`] if the skeleton or a joint does not exist, a joint is given by a matrix, the joints of two
     /// bones are not each below the one before, a number is not finite, or a limit is negative.
     pub fn add_chain(&mut self, chain: Chain) -> Result<ChainId, Error> {
-        let fault = |reason: String| {
+        let error = |reason: String| {
             Err(Error::Usage(format!("chain {}: {reason}", chain.name.as_deref().unwrap_or("unnamed"))))
         };
         let Some(skeleton) = self.skeletons.get(chain.skeleton.0) else {
-            return fault(no_such("skeleton", chain.skeleton.0, "library", self.skeletons.len()));
+            return error(no_such("skeleton", chain.skeleton.0, "library", self.skeletons.len()));
         };
-        if let Some(reason) = chain.fault(skeleton) {
-            return fault(reason);
+        if let Some(reason) = chain.error(skeleton) {
+            return error(reason);
         }
         self.chains.push(chain);
         Ok(ChainId(self.chains.len() - 1))
@@ -263,22 +263,22 @@ impl Library {
     /// add up to its width.
     pub fn add_interpolator(&mut self, interpolator: Arc<dyn Interpolator>) -> Result<InterpolatorId, Error> {
         let name = interpolator.name();
-        let fault = |reason: String| Err(Error::Usage(format!("interpolator {name:?}: {reason}")));
+        let error = |reason: String| Err(Error::Usage(format!("interpolator {name:?}: {reason}")));
         let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         if !name.starts_with(|first: char| first.is_ascii_alphabetic()) || !name.chars().all(is_allowed) {
-            return fault("a name must be a letter, followed by letters, digits and _".into());
+            return error("a name must be a letter, followed by letters, digits and _".into());
         }
         if self.find_interpolator(name).is_some() {
-            return fault("the library already has an interpolator of this name; choose another".into());
+            return error("the library already has an interpolator of this name; choose another".into());
         }
         let widths = [interpolator.width(), interpolator.result_width()];
         if widths.iter().any(|width| !(1..=64).contains(width)) {
-            return fault(format!("its widths are {} and {}; each must be from 1 to 64", widths[0], widths[1]));
+            return error(format!("its widths are {} and {}; each must be from 1 to 64", widths[0], widths[1]));
         }
         let fields = interpolator.fields();
         let sum = fields.iter().map(|(_, width)| width).sum::<usize>();
         if !fields.is_empty() && sum != widths[0] {
-            return fault(format!("its fields have {sum} numbers together, but its width is {}", widths[0]));
+            return error(format!("its fields have {sum} numbers together, but its width is {}", widths[0]));
         }
         self.interpolators.0.push(interpolator);
         Ok(InterpolatorId(self.interpolators.0.len() - 1))

@@ -55,15 +55,15 @@ impl Mask {
         joints: &[(&'a str, f64)],
         descendants: bool,
     ) -> Result<(Self, Vec<&'a str>), Error> {
-        let fault = |reason: String| {
+        let error = |reason: String| {
             let mask = name.as_deref().unwrap_or("unnamed");
             Err(Error::Usage(format!("mask {mask}: {reason}")))
         };
         let Some(skeleton) = skeletons.get(id.index()) else {
-            return fault(no_such("skeleton", id.index(), "library", skeletons.len()));
+            return error(no_such("skeleton", id.index(), "library", skeletons.len()));
         };
         if let Some((joint, weight)) = joints.iter().find(|(_, weight)| !is_weight(*weight)) {
-            return fault(format!("the weight {weight} of joint {joint:?} is not a finite number of 0 or more"));
+            return error(format!("the weight {weight} of joint {joint:?} is not a finite number of 0 or more"));
         }
         let selector = Selector::of_joints(skeleton);
         // Many texts may each select many joints, which are therefore looked up twice, not stored.

@@ -32,14 +32,14 @@ mod trim_clips;
 pub(crate) mod uniform_scale;
 
 pub use bind_clip::{
-    Binding, BindingFault, BoundTrack, FaultKind, PropertyTracks, TargetPath, UnboundClip, UnboundCurves, UnboundTrack,
-    ValueKind, color_bytes,
+    Binding, BindingIssue, BindingIssueKind, BoundTrack, PropertyTracks, TargetPath, UnboundClip, UnboundCurves,
+    UnboundTrack, ValueKind, color_bytes,
 };
 pub use blend_space::BlendSpace;
 pub(crate) use blend_space::{check_points, check_triangle, delaunay, no_triangles};
 pub use chain::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
 pub(crate) use check_instance::{ClipContents, Contents, check_goals, check_instance};
-pub(crate) use clip::markers_fault;
+pub(crate) use clip::markers_error;
 pub use clip::{Clip, Event, EventList, Occurrence};
 pub use crowd::Crowd;
 #[cfg(feature = "gpu")]
@@ -60,7 +60,7 @@ pub use playback::{Playback, Step, Ticks, WrapMode};
 pub use root_motion::{Motion, RootMotion, RootRotation};
 pub use rotation::Transform;
 pub use select::Selector;
-pub use share_clip::{Sharing, SharingFault, SharingFaultKind};
+pub use share_clip::{Sharing, SharingIssue, SharingIssueKind};
 pub(crate) use skeleton::consecutive_ranges;
 pub use skeleton::{Expression, ExpressionOverride, HumanBone, Joint, MorphBind, Property, Skeleton, Skin, SkinFormat};
 pub(crate) use sync_map::SyncMap;

@@ -37,7 +37,8 @@ impl MorphMap {
         Some(Self::of(sources, count))
     }
 
-    /// The map with these partners of the morph targets of the second joint, each below `count`, the number of the first.
+    /// The map with these partners of the morph targets of the second joint, each below `count`, the number of the
+    /// first.
     pub fn of(sources: Vec<Option<usize>>, count: usize) -> Self {
         let mut targets = vec![None; count];
         for (target, source) in sources.iter().enumerate() {

@@ -37,7 +37,7 @@ impl Parameter {
     /// [`Error::Usage`] if there is no key, the times do not increase strictly, or a number is not finite in the range
     /// of an `f32`.
     pub fn new(keys: Vec<[f64; 2]>) -> Result<Self, Error> {
-        match Self::fault(&keys) {
+        match Self::error(&keys) {
             Some(reason) => Err(Error::Usage(format!("parameter: {reason}"))),
             None => Ok(Self { keys }),
         }
@@ -52,7 +52,7 @@ impl Parameter {
     }
 
     /// The first unusable number of keys, as a message.
-    pub(crate) fn fault(keys: &[[f64; 2]]) -> Option<String> {
+    pub(crate) fn error(keys: &[[f64; 2]]) -> Option<String> {
         if keys.is_empty() {
             return Some("the list of times and values is empty; give at least one pair".into());
         }
@@ -129,7 +129,7 @@ pub enum WeightDriver {
 
 impl WeightDriver {
     /// The first parameter beyond [`Crowd::MAX_PARAMETERS`](crate::Crowd::MAX_PARAMETERS), as a message.
-    pub(crate) fn fault(&self) -> Option<String> {
+    pub(crate) fn error(&self) -> Option<String> {
         match *self {
             Self::Knots { parameter, .. } => no_parameter(parameter),
             Self::Point { parameters, .. } => parameters.into_iter().find_map(no_parameter),
@@ -172,14 +172,14 @@ impl Knots {
     /// [`Error::Usage`] if there is no knot, the values do not increase strictly, a number is not finite in the range
     /// of an `f32`, or a weight is negative.
     pub fn new(knots: Vec<[f64; 2]>) -> Result<Self, Error> {
-        match Self::fault(&knots) {
+        match Self::error(&knots) {
             Some(reason) => Err(Error::Usage(format!("knots: {reason}"))),
             None => Ok(Self { knots }),
         }
     }
 
     /// The first unusable number, as a message.
-    pub(crate) fn fault(knots: &[[f64; 2]]) -> Option<String> {
+    pub(crate) fn error(knots: &[[f64; 2]]) -> Option<String> {
         if knots.is_empty() {
             return Some("the list is empty; give at least one pair of a value and a weight".into());
         }

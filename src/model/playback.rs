@@ -233,7 +233,7 @@ impl Playback {
     }
 
     /// The first unusable number, as a message.
-    pub(crate) fn fault(&self) -> Option<String> {
+    pub(crate) fn error(&self) -> Option<String> {
         if self.rate.is_nan() || self.rate.abs() > 1e4 {
             return Some(format!("the rate {} is not a number from -1e4 to 1e4", self.rate));
         }

@@ -7,7 +7,7 @@ use crate::model::rotation::unit;
 use crate::model::{Skeleton, Target, Track, Transform, no_such};
 
 /// The largest slope of an axis that counts as horizontal: 0.1 mm per metre. Rounding of a turned joint causes less.
-const MOST_SLOPE: f64 = 1e-4;
+const MAX_SLOPE: f64 = 1e-4;
 
 /// The root joint of a clip, and the part of its movement that moves the instance.
 ///
@@ -107,21 +107,21 @@ impl RootMotion {
     /// [`Error::Skeleton`] if there is no such joint, it is given by a matrix, or its parent does not have two
     /// horizontal axes to within 0.1 mm per metre. Each choice of axes would then change the height.
     pub fn on_ground(skeleton: &Skeleton, joint: usize) -> Result<Self, Error> {
-        let fault = |reason: String| Err(Error::Skeleton { joint, reason });
+        let error = |reason: String| Err(Error::Skeleton { joint, reason });
         let Some(found) = skeleton.joints().get(joint) else {
-            return fault(no_such("joint", joint, "skeleton", skeleton.joints().len()));
+            return error(no_such("joint", joint, "skeleton", skeleton.joints().len()));
         };
         if found.matrix.is_some() {
-            return fault("it is given by a matrix, which cannot be animated; choose another root joint".into());
+            return error("it is given by a matrix, which cannot be animated; choose another root joint".into());
         }
         let root = Self { joint, translation: [false; 3], rotation: RootRotation::Yaw };
         let axes = root.space(skeleton).matrix3;
         let axes = [axes.x_axis, axes.y_axis, axes.z_axis].map(|axis| axis.try_normalize());
-        let translation = axes.map(|axis| axis.is_some_and(|axis| axis.y.abs() <= MOST_SLOPE));
+        let translation = axes.map(|axis| axis.is_some_and(|axis| axis.y.abs() <= MAX_SLOPE));
         if translation.iter().filter(|&&horizontal| horizontal).count() != 2 {
             let rise = |axis: Option<DVec3>| axis.map_or("nothing (scale 0)".into(), |axis| format!("{:.3}", axis.y));
             let [x, y, z] = axes.map(rise);
-            return fault(format!(
+            return error(format!(
                 "its parent must have two horizontal axes and a vertical one, but a unit along its x, y and z rises by {x}, {y} \
                  and {z}. Choose the axes by hand, or choose a joint whose parent is turned by multiples of 90 degrees"
             ));

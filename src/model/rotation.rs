@@ -8,11 +8,11 @@ use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, DVec4, EulerRot};
 
 /// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond are
 /// clamped. No named easing overshoots by more than half an arc.
-pub const MOST_ARCS: f64 = 32.0;
+pub const MAX_ARCS: f64 = 32.0;
 
 /// The largest `1 - cos` of the angle between two quaternions that slerp of unnormalised quaternions interpolates
 /// linearly.
-pub const LEAST_ARC: f64 = 1e-6;
+pub const MIN_ARC: f64 = 1e-6;
 
 /// A quaternion normalised to unit length; `None` for zero. It works for every length that an `f64` holds.
 ///

@@ -36,12 +36,12 @@ impl Library {
         };
         let from = self.skeleton(found.skeleton);
         let mut matches = Matches::new(from, to);
-        let (mut targets, mut tracks, mut faults) = (Vec::with_capacity(found.tracks.len()), Vec::new(), Vec::new());
+        let (mut targets, mut tracks, mut issues) = (Vec::with_capacity(found.tracks.len()), Vec::new(), Vec::new());
         for (index, track) in found.tracks.iter().enumerate() {
             let Match { tracks: made, kind, morphs } = matches.track(track)?;
             if let Some(kind) = kind {
                 let name = target_name(from, track.target);
-                faults.push(SharingFault { track: index, target: track.target, name, kind, morphs });
+                issues.push(SharingIssue { track: index, target: track.target, name, kind, morphs });
             }
             targets.push(made.first().map(|made| made.target));
             tracks.extend(made);
@@ -55,7 +55,7 @@ impl Library {
         if shared.duration() != duration {
             shared.length = Some(duration);
         }
-        Ok(Sharing { clip: self.add_clip(shared)?, tracks: targets, faults, root })
+        Ok(Sharing { clip: self.add_clip(shared)?, tracks: targets, issues, root })
     }
 }
 
@@ -75,7 +75,7 @@ fn target_name(skeleton: &Skeleton, target: Target) -> Option<String> {
 #[derive(Default)]
 struct Match {
     tracks: Vec<Track>,
-    kind: Option<SharingFaultKind>,
+    kind: Option<SharingIssueKind>,
     /// The names of the morph targets without a partner: of the original skeleton, of the other one.
     morphs: [Vec<String>; 2],
 }
@@ -85,7 +85,7 @@ struct Matches<'a> {
     from: &'a Skeleton,
     to: &'a Skeleton,
     /// Per joint of `from`: its match in `to`, and a remark.
-    joints: Vec<(Option<usize>, Option<SharingFaultKind>)>,
+    joints: Vec<(Option<usize>, Option<SharingIssueKind>)>,
     /// Per property of `from`: its match in `to`.
     properties: Vec<Option<usize>>,
     /// The partners of the morph targets of joints of `from`, as far as tracks asked for them: a clip may have a track
@@ -109,14 +109,14 @@ impl<'a> Matches<'a> {
         let by_path: HashMap<usize, usize> = to_paths.into_iter().zip(0..).collect();
         let joint = |(joint, path): (usize, &usize)| {
             let Some(name) = from.joints()[joint].name.as_deref() else {
-                return (None, Some(SharingFaultKind::Unnamed));
+                return (None, Some(SharingIssueKind::Unnamed));
             };
             match (counts[name], indices.get(name).map_or(&[][..], Vec::as_slice)) {
-                (_, []) => (None, Some(SharingFaultKind::NoJoint)),
+                (_, []) => (None, Some(SharingIssueKind::NoJoint)),
                 (1, &[only]) => (Some(only), None),
                 _ => match by_path.get(path) {
-                    Some(&same) => (Some(same), Some(SharingFaultKind::SeveralJoints)),
-                    None => (None, Some(SharingFaultKind::NoPath)),
+                    Some(&same) => (Some(same), Some(SharingIssueKind::SeveralJoints)),
+                    None => (None, Some(SharingIssueKind::NoPath)),
                 },
             }
         };
@@ -125,15 +125,15 @@ impl<'a> Matches<'a> {
     }
 
     /// The match of a joint, if the match can be animated, and a remark.
-    fn joint(&self, joint: usize) -> (Option<usize>, Option<SharingFaultKind>) {
+    fn joint(&self, joint: usize) -> (Option<usize>, Option<SharingIssueKind>) {
         match self.joints[joint] {
-            (Some(found), _) if self.to.joints()[found].matrix.is_some() => (None, Some(SharingFaultKind::Matrix)),
+            (Some(found), _) if self.to.joints()[found].matrix.is_some() => (None, Some(SharingIssueKind::Matrix)),
             found => found,
         }
     }
 
     /// The match of the translation of a joint, which another joint may carry, and a remark.
-    fn translation(&self, joint: usize) -> (Option<usize>, Option<SharingFaultKind>) {
+    fn translation(&self, joint: usize) -> (Option<usize>, Option<SharingIssueKind>) {
         let node = self.from.node_joint(joint);
         match self.joints[node] {
             (Some(found), kind) if self.to.translation_joint(found) != found => {
@@ -166,7 +166,7 @@ impl<'a> Matches<'a> {
                 (Some(found), kind) => self.weights(track, index, found, kind)?,
             },
             Target::Property(index) => match self.properties[index] {
-                None => of_target(None, Some(SharingFaultKind::NoProperty)),
+                None => of_target(None, Some(SharingIssueKind::NoProperty)),
                 Some(found) => of_target(Some(Target::Property(found)), None),
             },
         })
@@ -179,11 +179,11 @@ impl<'a> Matches<'a> {
         track: &Track,
         joint: usize,
         found: usize,
-        kind: Option<SharingFaultKind>,
+        kind: Option<SharingIssueKind>,
     ) -> Result<Match, Error> {
         let [from, to] = [(self.from, joint), (self.to, found)].map(|(skeleton, joint)| &skeleton.joints()[joint]);
         let Some(map) = self.morphs.entry(joint).or_insert_with(|| MorphMap::new(from, to)) else {
-            let kind = SharingFaultKind::Weights { from: from.weights.len(), to: to.weights.len() };
+            let kind = SharingIssueKind::Weights { from: from.weights.len(), to: to.weights.len() };
             return Ok(Match { kind: Some(kind), ..Match::default() });
         };
         let tracks = map.tracks(track, found, &to.weights)?;
@@ -199,7 +199,7 @@ impl<'a> Matches<'a> {
             return Ok(Match { tracks, kind, ..Match::default() });
         }
         let at_rest = at_rest.into_iter().map(|index| to.morph_label(index)).collect();
-        let kind = Some(SharingFaultKind::MorphNames { is_driven: !tracks.is_empty() });
+        let kind = Some(SharingIssueKind::MorphNames { is_driven: !tracks.is_empty() });
         Ok(Match { tracks, kind, morphs: [left_out, at_rest] })
     }
 }
@@ -251,15 +251,15 @@ pub struct Sharing {
     /// out.
     pub tracks: Vec<Option<Target>>,
     /// Tracks that were left out, or whose joint is ambiguous.
-    pub faults: Vec<SharingFault>,
+    pub issues: Vec<SharingIssue>,
     /// The remark on the root joint of the clip, if any. The shared clip has no root joint if the remark says that
     /// nothing is driven.
-    pub root: Option<SharingFaultKind>,
+    pub root: Option<SharingIssueKind>,
 }
 
 /// A remark on the sharing of a track.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SharingFault {
+pub struct SharingIssue {
     /// Index of the track in the original clip.
     pub track: usize,
     /// The target of the track on the original skeleton.
@@ -267,8 +267,8 @@ pub struct SharingFault {
     /// The name of that joint or property; `None` for a joint without a name.
     pub name: Option<String>,
     /// The kind of the remark.
-    pub kind: SharingFaultKind,
-    /// The morph targets of a remark [`MorphNames`](SharingFaultKind::MorphNames): those of the original skeleton that
+    pub kind: SharingIssueKind,
+    /// The morph targets of a remark [`MorphNames`](SharingIssueKind::MorphNames): those of the original skeleton that
     /// drive nothing, and those of the other one that stay at rest. One without a name has its index.
     pub morphs: [Vec<String>; 2],
 }
@@ -276,7 +276,7 @@ pub struct SharingFault {
 /// The kinds of remarks on the sharing of a track. The track is left out, except by
 /// [`SeveralJoints`](Self::SeveralJoints), and by [`MorphNames`](Self::MorphNames) if it drives weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SharingFaultKind {
+pub enum SharingIssueKind {
     /// The joint has no name, so that no other joint can match it.
     Unnamed,
     /// The other skeleton has no joint of the name.
@@ -305,7 +305,7 @@ pub enum SharingFaultKind {
     NoProperty,
 }
 
-impl fmt::Display for SharingFault {
+impl fmt::Display for SharingIssue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (part, joint) = match self.target {
             Target::Translation(joint) => ("translation of joint", joint),
@@ -319,26 +319,26 @@ impl fmt::Display for SharingFault {
             None => write!(out, "{part} {joint}: ")?,
         }
         match self.kind {
-            SharingFaultKind::Unnamed => out.write_str("it has no name; nothing is driven"),
-            SharingFaultKind::NoJoint => out.write_str("there is no joint of that name; nothing is driven"),
-            SharingFaultKind::SeveralJoints => {
+            SharingIssueKind::Unnamed => out.write_str("it has no name; nothing is driven"),
+            SharingIssueKind::NoJoint => out.write_str("there is no joint of that name; nothing is driven"),
+            SharingIssueKind::SeveralJoints => {
                 out.write_str("several joints have that name; the one that is reached by the same names is driven")
             }
-            SharingFaultKind::NoPath => out.write_str(
+            SharingIssueKind::NoPath => out.write_str(
                 "several joints have that name, and none is reached by the same names from the root; nothing is driven",
             ),
-            SharingFaultKind::Matrix => {
+            SharingIssueKind::Matrix => {
                 out.write_str("it is given by a matrix, which cannot be animated; nothing is driven")
             }
-            SharingFaultKind::MorphNames { is_driven } => {
+            SharingIssueKind::MorphNames { is_driven } => {
                 let morphs = list_morphs(&self.morphs, ["clip", "rig"]);
                 let effect = if is_driven { "the others are driven" } else { "nothing is driven" };
                 write!(out, "morph targets without a partner of the same name: {morphs}; {effect}")
             }
-            SharingFaultKind::Weights { from, to } => {
+            SharingIssueKind::Weights { from, to } => {
                 write!(out, "it has {to} morph weights, not {from}; nothing is driven")
             }
-            SharingFaultKind::NoProperty => {
+            SharingIssueKind::NoProperty => {
                 out.write_str("there is no property of that name and kind; nothing is driven")
             }
         }

@@ -146,26 +146,26 @@ impl Skeleton {
     /// property has no numbers, or is a rotation without 4 numbers.
     pub fn new(name: Option<String>, joints: Vec<Joint>, properties: Vec<Property>) -> Result<Self, Error> {
         for (index, joint) in joints.iter().enumerate() {
-            let fault = |reason: &str| Err(Error::Skeleton { joint: index, reason: reason.into() });
+            let error = |reason: &str| Err(Error::Skeleton { joint: index, reason: reason.into() });
             if let Some(parent) = joint.parent.filter(|&parent| parent >= index) {
-                return fault(&format!(
+                return error(&format!(
                     "its parent is joint {parent}; order the joints so that parents come before children"
                 ));
             }
             if !joint.rest.is_usable() {
-                return fault(
+                return error(
                     "its rest pose has a number that is not finite in the range of an f32, or a rotation of length 0",
                 );
             }
             if joint.matrix.is_some_and(|matrix| !matrix.to_cols_array().into_iter().all(super::is_usable)) {
-                return fault("its matrix has a number that is not finite in the range of an f32");
+                return error("its matrix has a number that is not finite in the range of an f32");
             }
             if !joint.weights.iter().all(|&weight| super::is_usable(weight)) {
-                return fault("a morph weight is not a finite number in the range of an f32");
+                return error("a morph weight is not a finite number in the range of an f32");
             }
             let (names, weights) = (joint.morph_names.len(), joint.weights.len());
             if names != 0 && names != weights {
-                return fault(&format!(
+                return error(&format!(
                     "it has {names} names of morph targets for {weights} morph weights; give one name per weight, or none"
                 ));
             }
@@ -216,8 +216,8 @@ impl Skeleton {
         Ok(Self { expressions, ..self })
     }
 
-    /// The same skeleton with the joint of each node of its file, each joint at most once. A joint without a node carries
-    /// the translation of the next joint, its only child.
+    /// The same skeleton with the joint of each node of its file, each joint at most once. A joint without a node
+    /// carries the translation of the next joint, its only child.
     pub(crate) fn in_file_order(self, joints: Vec<usize>) -> Self {
         let is_same = joints.iter().copied().eq(0..self.joints.len());
         let mut has_node = vec![false; self.joints.len()];
@@ -279,8 +279,8 @@ impl Skeleton {
         &self.properties
     }
 
-    /// The roles of joints in a human body, with their names in VRM 1.0, if the file of the skeleton declares them: the glTF
-    /// extensions `VRMC_vrm`, `VRMC_vrm_animation` and, of VRM 0.x, `VRM` do.
+    /// The roles of joints in a human body, with their names in VRM 1.0, if the file of the skeleton declares them: the
+    /// glTF extensions `VRMC_vrm`, `VRMC_vrm_animation` and, of VRM 0.x, `VRM` do.
     pub fn human_bones(&self) -> &[HumanBone] {
         &self.human_bones
     }
@@ -339,8 +339,8 @@ impl Skeleton {
         consecutive_ranges(self.joints.iter().map(|joint| joint.weights.len()))
     }
 
-    /// The name of a morph weight: those of its joint and its morph target, such as `Face.smile`. A morph target without
-    /// a name has its index. Of the name of the joint, it has 64 letters at most.
+    /// The name of a morph weight: those of its joint and its morph target, such as `Face.smile`. A morph target
+    /// without a name has its index. Of the name of the joint, it has 64 letters at most.
     pub fn weight_name(&self, joint: usize, index: usize) -> String {
         let mut name: String = self.joint_name(joint).chars().take(MAX_LETTERS).collect();
         name.push('.');

@@ -32,8 +32,8 @@ impl Timeline {
         Ok(Self { times, step, window: 0.0, hits: None })
     }
 
-    /// A timeline whose keys may share a time, at which the values jump, as in three.js: before the time the first of the
-    /// keys counts, from the time on the last. Times are in seconds; negative times are allowed.
+    /// A timeline whose keys may share a time, at which the values jump, as in three.js: before the time the first of
+    /// the keys counts, from the time on the last. Times are in seconds; negative times are allowed.
     ///
     /// # Errors
     /// [`Error::Timeline`] if there is no key, a time is not finite, or a time is less than the time before.

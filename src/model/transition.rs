@@ -71,16 +71,16 @@ pub enum TransitionKind {
 
 impl Transition {
     /// The most transitions of an instance: one, and three that it interrupts, directly or indirectly.
-    pub const MOST: usize = 4;
+    pub const MAX_DEPTH: usize = 4;
     /// The half-lives after which an inertial transition is over.
-    pub const MOST_HALF_LIVES: f64 = 16.0;
+    pub const MAX_HALF_LIVES: f64 = 16.0;
     /// The time before and after the start from which speeds are taken: 1/64 s.
     pub const STEP: Ticks = Ticks(Ticks::PER_SECOND / 64);
 
     /// The length of the transition in seconds.
     pub fn seconds(&self) -> f64 {
         match self.kind {
-            TransitionKind::Inertial => Self::MOST_HALF_LIVES * self.half_life,
+            TransitionKind::Inertial => Self::MAX_HALF_LIVES * self.half_life,
             TransitionKind::Dead { seconds } => seconds,
         }
     }
@@ -108,7 +108,7 @@ impl Transition {
     }
 
     /// The first unusable number of the transition itself and of those before it, as a message.
-    pub(crate) fn fault(&self) -> Option<String> {
+    pub(crate) fn error(&self) -> Option<String> {
         let is_length = |seconds: f64| is_usable(seconds) && seconds > 0.0;
         if !is_length(self.half_life) {
             return Some(format!("the half-life {} is not a finite number of seconds above 0", self.half_life));
@@ -125,7 +125,7 @@ impl Transition {
                 "a transition starts at tick {own}, no later than the one that it interrupts, at tick {earlier}; start it later"
             ));
         }
-        before.fault()
+        before.error()
     }
 
     /// This transition, followed by the one that it interrupts, and so on.

@@ -33,16 +33,16 @@ impl Uneven {
 
     /// The error for a request of dual quaternions.
     pub fn error(&self) -> Error {
-        let with_remedy = |reason: &str| {
+        let with_hint = |reason: &str| {
             format!(
                 "{reason}; a dual quaternion holds only rotation, translation and a uniform scale. Make the scale uniform, or \
                  use the skin format `matrix` or `half`"
             )
         };
         match self.clone() {
-            Self::Joint { joint, reason } => Error::Skeleton { joint, reason: with_remedy(&reason) },
-            Self::Skin { skin, reason } => Error::Skin { skin, reason: with_remedy(&reason) },
-            Self::Track { clip, track, reason } => Error::Track { clip, track, reason: with_remedy(&reason) },
+            Self::Joint { joint, reason } => Error::Skeleton { joint, reason: with_hint(&reason) },
+            Self::Skin { skin, reason } => Error::Skin { skin, reason: with_hint(&reason) },
+            Self::Track { clip, track, reason } => Error::Track { clip, track, reason: with_hint(&reason) },
         }
     }
 }
@@ -74,19 +74,19 @@ pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<Uneven> {
     let skeleton = library.skeleton(id);
     let carries = carriers(library, id);
     for (joint, found) in skeleton.joints().iter().enumerate().filter(|(joint, _)| carries[*joint]) {
-        let fault = match &found.matrix {
-            Some(matrix) => matrix_fault(matrix).map(|fault| format!("its matrix {fault}")),
-            None => vector_fault(found.rest.scale, found.rest.scale.abs().max_element())
-                .map(|fault| format!("its rest scale {fault}")),
+        let error = match &found.matrix {
+            Some(matrix) => matrix_error(matrix).map(|error| format!("its matrix {error}")),
+            None => vector_error(found.rest.scale, found.rest.scale.abs().max_element())
+                .map(|error| format!("its rest scale {error}")),
         };
-        if let Some(fault) = fault {
-            return Some(Uneven::Joint { joint, reason: with_name(found, &fault) });
+        if let Some(error) = error {
+            return Some(Uneven::Joint { joint, reason: with_name(found, &error) });
         }
     }
     for (_, skin) in library.skins_of(id) {
-        let faults = skin.inverse_bind.iter().map(matrix_fault);
-        if let Some((index, fault)) = faults.enumerate().find_map(|(index, fault)| Some((index, fault?))) {
-            let reason = format!("the inverse bind matrix of its joint {index} {fault}");
+        let errors = skin.inverse_bind.iter().map(matrix_error);
+        if let Some((index, error)) = errors.enumerate().find_map(|(index, error)| Some((index, error?))) {
+            let reason = format!("the inverse bind matrix of its joint {index} {error}");
             return Some(Uneven::Skin { skin: skin.name.clone().unwrap_or("unnamed".into()), reason });
         }
     }
@@ -102,12 +102,12 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
         if !carries[joint] {
             continue;
         }
-        let fault = match found.component {
-            None => curve_fault(&found.curve, skeleton.joints()[joint].rest.scale),
-            Some(_) => components_fault(skeleton, clip, joint),
+        let error = match found.component {
+            None => curve_error(&found.curve, skeleton.joints()[joint].rest.scale),
+            Some(_) => components_error(skeleton, clip, joint),
         };
-        if let Some(fault) = fault {
-            let reason = with_name(&skeleton.joints()[joint], &format!("the scale of joint {joint} {fault}"));
+        if let Some(error) = error {
+            let reason = with_name(&skeleton.joints()[joint], &format!("the scale of joint {joint} {error}"));
             return Some(Uneven::Track { clip: clip.label().into(), track, reason });
         }
     }
@@ -160,9 +160,9 @@ fn stays_at(curve: &Curve, component: Option<usize>, rest: DVec3) -> bool {
     is_known && (stays_between || curve.is_constant()) && (0..curve.timeline().len()).all(near)
 }
 
-/// A fault of a joint, with the name of the joint if it has one.
-fn with_name(joint: &Joint, fault: &str) -> String {
-    joint.name.as_ref().map_or_else(|| fault.to_owned(), |name| format!("{name}: {fault}"))
+/// An error of a joint, with the name of the joint if it has one.
+fn with_name(joint: &Joint, error: &str) -> String {
+    joint.name.as_ref().map_or_else(|| error.to_owned(), |name| format!("{name}: {error}"))
 }
 
 /// Per joint: true if it carries a skin, as a joint of the skin or as an ancestor of one.
@@ -180,8 +180,8 @@ fn carriers(library: &Library, id: SkeletonId) -> Vec<bool> {
     carries
 }
 
-/// The fault of a matrix that is not a rotation, a uniform scale and a translation.
-fn matrix_fault(matrix: &DAffine3) -> Option<String> {
+/// The error of a matrix that is not a rotation, a uniform scale and a translation.
+fn matrix_error(matrix: &DAffine3) -> Option<String> {
     let axes = [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis];
     let lengths = DVec3::from(axes.map(DVec3::length));
     let largest = lengths.max_element();
@@ -192,11 +192,11 @@ fn matrix_fault(matrix: &DAffine3) -> Option<String> {
     if pairs.into_iter().any(|product| product > TOLERANCE * largest * largest) {
         return Some("shears".into());
     }
-    vector_fault(lengths, largest).map(|fault| format!("has a scale that {fault}"))
+    vector_error(lengths, largest).map(|error| format!("has a scale that {error}"))
 }
 
-/// The fault of three scales that are not equal or are negative, within a tolerance relative to `largest`.
-fn vector_fault(scale: DVec3, largest: f64) -> Option<String> {
+/// The error of three scales that are not equal or are negative, within a tolerance relative to `largest`.
+fn vector_error(scale: DVec3, largest: f64) -> Option<String> {
     let [x, y, z] = scale.to_array();
     if scale.max_element() - scale.min_element() > TOLERANCE * largest {
         return Some(format!("is ({x}, {y}, {z}), which is not uniform"));
@@ -204,15 +204,15 @@ fn vector_fault(scale: DVec3, largest: f64) -> Option<String> {
     (scale.min_element() < -TOLERANCE * largest).then(|| format!("is ({x}, {y}, {z}), which mirrors"))
 }
 
-/// The fault of a curve of scales, of a joint with this rest scale. Between uniform keys the curve is uniform, with any
+/// The error of a curve of scales, of a joint with this rest scale. Between uniform keys the curve is uniform, with any
 /// easing. The rest scale counts, too, so that the rounding of scales that hide a joint does not.
-fn curve_fault(curve: &Curve, rest: DVec3) -> Option<String> {
+fn curve_error(curve: &Curve, rest: DVec3) -> Option<String> {
     let times = curve.timeline().times();
     let scales = (0..times.len()).flat_map(|key| curve.value(key));
     let largest = scales.fold(rest.abs().max_element(), |most: f64, scale| most.max(scale.abs()));
     for key in 0..times.len() {
-        if let Some(fault) = vector_fault(DVec3::from_slice(curve.value(key)), largest) {
-            return Some(format!("at key {key} {fault}"));
+        if let Some(error) = vector_error(DVec3::from_slice(curve.value(key)), largest) {
+            return Some(format!("at key {key} {error}"));
         }
     }
     if curve.interpolation() != Interpolation::CubicSpline {
@@ -227,8 +227,8 @@ fn curve_fault(curve: &Curve, rest: DVec3) -> Option<String> {
     Some(format!("has tangents after key {key} that are not uniform"))
 }
 
-/// The fault of a joint whose scales are driven by single curves: they must all be equal constants, or equal curves.
-fn components_fault(skeleton: &Skeleton, clip: &Clip, joint: usize) -> Option<String> {
+/// The error of a joint whose scales are driven by single curves: they must all be equal constants, or equal curves.
+fn components_error(skeleton: &Skeleton, clip: &Clip, joint: usize) -> Option<String> {
     let driven = |component: usize| {
         let drives = |track: &&Track| track.target == Target::Scale(joint) && track.component == Some(component);
         clip.tracks.iter().find(drives).map(|track| &track.curve)
@@ -240,7 +240,7 @@ fn components_fault(skeleton: &Skeleton, clip: &Clip, joint: usize) -> Option<St
         Some(curve) => curve.is_constant().then(|| curve.value(0)[0]),
     };
     if let [Some(x), Some(y), Some(z)] = [0, 1, 2].map(constant) {
-        return vector_fault(DVec3::new(x, y, z), x.abs().max(y.abs()).max(z.abs()));
+        return vector_error(DVec3::new(x, y, z), x.abs().max(y.abs()).max(z.abs()));
     }
     match curves {
         [Some(x), Some(y), Some(z)] if x == y && x == z => {

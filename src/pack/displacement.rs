@@ -25,7 +25,7 @@ impl PackedDisplacement {
     /// Packs the displacement of a transition, from the poses around its start.
     pub fn new(transition: &Transition, start: &StartPoses) -> Self {
         let (kind, seconds) = match transition.kind {
-            TransitionKind::Inertial => (DISPLACED_INERTIAL, Transition::MOST_HALF_LIVES * transition.half_life),
+            TransitionKind::Inertial => (DISPLACED_INERTIAL, Transition::MAX_HALF_LIVES * transition.half_life),
             TransitionKind::Dead { seconds } => (DISPLACED_DEAD, seconds),
         };
         let Ticks(tick) = transition.start;

@@ -6,7 +6,7 @@ use crate::model::Curve;
 use crate::pack::record::{QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS};
 
 /// The most bits per code. An `f32` holds every integer of 24 bits exactly.
-pub const MOST_BITS: u32 = 24;
+pub const MAX_BITS: u32 = 24;
 
 /// The quantized keys of a curve.
 #[derive(Debug, Clone, PartialEq)]

@@ -90,8 +90,8 @@ impl PackedLibrary {
         ];
         for (name, needed, allowed) in sizes {
             if needed > allowed {
-                let remedy = "call PackedLibrary::make_room_for before the engine is made";
-                let what = format!("{name} of a library in place of another ({remedy})");
+                let hint = "call PackedLibrary::make_room_for before the engine is made";
+                let what = format!("{name} of a library in place of another ({hint})");
                 return Err(Error::Limit { what, needed: needed as u64, allowed: allowed as u64 });
             }
         }
@@ -302,7 +302,7 @@ mod tests {
         assert!(replace(&many, &few).is_ok());
         let error = replace(&few, &many).unwrap_err();
         assert!(error.contains("make_room_for") && error.contains("needed"), "{error}");
-        // Room is no remedy for another shape.
+        // Room is no help for another shape.
         let mut shaped = linear(500);
         shaped.add_clip(shaped.clips()[0].clone()).unwrap();
         assert!(replace(&few, &packed(&shaped)).unwrap_err().contains("other clips"));

@@ -15,7 +15,7 @@ use crate::pack::record::{Mapping, NONE, TIMES_EVEN, TimelineRecord, split};
 use crate::pack::unroll::{Beyond, unroll};
 
 /// The most cells of a lookup table. With more, an `f32` could not distinguish neighbouring cells.
-const MOST_CELLS: usize = 1 << 20;
+const MAX_CELLS: usize = 1 << 20;
 
 /// A packed timeline, which all clips that use it share.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,7 @@ const EVEN_ROUNDING: f64 = 1.0 / (1 << 25) as f64;
 
 /// The most intervals times the [`extent`] in steps, at which key times are not stored. Beyond it, a position within an
 /// interval would lose digits. A timeline has at most 8192 intervals then.
-const MOST_EVEN: f64 = (1 << 26) as f64;
+const MAX_EVEN: f64 = (1 << 26) as f64;
 
 /// The shortest cell of a lookup table in seconds. A shorter time may be 0 on a GPU, and the number of cells per second
 /// leaves the range of an `f32`.
@@ -72,7 +72,7 @@ pub fn is_even(timeline: &Timeline) -> bool {
 /// first.
 pub fn can_be_even(timeline: &Timeline) -> bool {
     let gaps = (timeline.len() - 1) as f64;
-    timeline.step().is_some_and(|step| step >= SHORTEST_EVEN && gaps * extent(timeline) / step <= MOST_EVEN)
+    timeline.step().is_some_and(|step| step >= SHORTEST_EVEN && gaps * extent(timeline) / step <= MAX_EVEN)
 }
 
 /// The largest of a timeline's first key time, its last, and the seconds between them. Of key times on both sides of 0,
@@ -113,11 +113,11 @@ impl PackedTimeline {
         let span = key_times[gaps] - key_times[0];
         // A time within cells this short can be rounded by more than a cell.
         let one_cell = span < SHORTEST_CELL * key_times.len() as f64;
-        let even = !one_cell && map == NONE && timeline.step().is_some() && gaps <= MOST_CELLS;
+        let even = !one_cell && map == NONE && timeline.step().is_some() && gaps <= MAX_CELLS;
         let cells = match (one_cell, even) {
             (true, _) => 1,
             (false, true) => gaps,
-            (false, false) => key_times.len().min(MOST_CELLS),
+            (false, false) => key_times.len().min(MAX_CELLS),
         };
         let table = if even { NONE } else { pack_table(arrays, key_times, cells) };
         let record = TimelineRecord {

@@ -7,11 +7,11 @@ use glam::{DVec2, IVec2};
 use crate::model::BlendSpace;
 
 /// The most triangles of a space without a grid: finding one among more of them takes longer than finding the cell.
-const MOST_WITHOUT_GRID: usize = 8;
+const MAX_WITHOUT_GRID: usize = 8;
 /// The most entries of all cells per triangle. A grid with more of them is made coarser.
-const MOST_ENTRIES: usize = 16;
+const MAX_ENTRIES: usize = 16;
 /// The most pairs of a cell and a triangle that are compared, per triangle.
-const MOST_PAIRS: usize = 64;
+const MAX_PAIRS: usize = 64;
 /// The part of a cell by which it is enlarged on each side, so that the rounding of a position in an `f32` engine does
 /// not matter.
 const MARGIN: f64 = 0.01;
@@ -35,7 +35,7 @@ impl TriangleGrid {
     /// The finest grid that is useful for a space: of up to as many cells as triangles.
     pub fn new(space: &BlendSpace) -> Self {
         let count = space.triangles().len();
-        let mut side = if count > MOST_WITHOUT_GRID { (count as f64).sqrt().ceil() as usize } else { 1 };
+        let mut side = if count > MAX_WITHOUT_GRID { (count as f64).sqrt().ceil() as usize } else { 1 };
         while side > 1 {
             if let Some(grid) = Self::with_side(space, side) {
                 return grid;
@@ -49,7 +49,7 @@ impl TriangleGrid {
     /// The most words of the lists of a grid over a number of triangles.
     pub fn most_words(triangles: usize) -> usize {
         // (sqrt(n) + 1)^2 is at most 2 n + 2, and one more offset ends the last cell.
-        2 * triangles + 3 + (MOST_ENTRIES + 1) * triangles
+        2 * triangles + 3 + (MAX_ENTRIES + 1) * triangles
     }
 
     /// A grid of this many cells along x and y. `None` if it has too many entries, or if an `f32` engine could not find
@@ -78,7 +78,7 @@ impl TriangleGrid {
                     entries += 1;
                     cells[row as usize * side + column as usize].push(index);
                 }
-                if entries > MOST_ENTRIES * space.triangles().len() || pairs > MOST_PAIRS * space.triangles().len() {
+                if entries > MAX_ENTRIES * space.triangles().len() || pairs > MAX_PAIRS * space.triangles().len() {
                     return None;
                 }
             }

@@ -46,8 +46,8 @@ pub fn numbers(rest: &[f64], shares: &[LayerShare<Vec<f64>>], scale: bool) -> Ve
         }
         if sum == 0.0 {
             value = rest[index];
-        } else if sum < Layer::LEAST_WEIGHT {
-            value = (value + (Layer::LEAST_WEIGHT - sum) * rest[index]) / Layer::LEAST_WEIGHT;
+        } else if sum < Layer::MIN_WEIGHT {
+            value = (value + (Layer::MIN_WEIGHT - sum) * rest[index]) / Layer::MIN_WEIGHT;
         } else {
             value /= sum;
         }
@@ -101,8 +101,8 @@ pub fn rotation_steps(rest: DQuat, shares: &[LayerShare<DQuat>]) -> Vec<Rotation
             sum
         };
         let weights = blended.fold(0.0, |_, share| add(share.value, share.weight));
-        if weights < Layer::LEAST_WEIGHT {
-            add(rest, Layer::LEAST_WEIGHT - weights);
+        if weights < Layer::MIN_WEIGHT {
+            add(rest, Layer::MIN_WEIGHT - weights);
         }
         steps.push(step(mixed, sum, turn, first));
         below = steps[0].result;

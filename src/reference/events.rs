@@ -13,10 +13,10 @@ use crate::reference::passes::TICK_PARTS;
 const NEAR: f64 = 1.0 / TICK_PARTS as f64;
 
 /// The weight above which a layer with a driven weight reaches events. Engines may round 0 to less than this.
-const LEAST_DRIVEN_WEIGHT: f64 = 1.0 / (1 << 20) as f64;
+const MIN_DRIVEN_WEIGHT: f64 = 1.0 / (1 << 20) as f64;
 
 /// The largest number of a pass, 2^62, before and after the start of a play.
-const MOST_PASSES: f64 = 4_611_686_018_427_387_904.0;
+const MAX_PASSES: f64 = 4_611_686_018_427_387_904.0;
 
 /// The events that a crowd reaches in a step. The crowd must have been checked. The list has room for `capacity`
 /// events, which the first instances take first.
@@ -44,8 +44,8 @@ pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -
 fn add_layers(shown: &Instance, instance: usize, step: Step, capacity: usize, list: &mut EventList) {
     let driven = shown.driven(step.to);
     for (number, layer) in shown.layers.iter().enumerate() {
-        let room = (capacity - list.events.len()).min(EventList::MOST_OF_LAYER);
-        if layer.driver.is_some() && driven[number].layer.weight <= LEAST_DRIVEN_WEIGHT {
+        let room = (capacity - list.events.len()).min(EventList::MAX_PER_LAYER);
+        if layer.driver.is_some() && driven[number].layer.weight <= MIN_DRIVEN_WEIGHT {
             continue;
         }
         let weighed = Layer { time: layer.time, ..driven[number].layer };
@@ -201,7 +201,7 @@ impl Play {
         let most = self.most.ceil();
         let least = if self.playback.wrap.repeats() { -most } else { 0.0 };
         let [first, last] = [(passes(from).floor() - 1.0).max(least), (passes(to).floor() + 1.0).min(most - 1.0)];
-        let [first, last] = [first, last].map(|pass| pass.clamp(-MOST_PASSES, MOST_PASSES) as i64);
+        let [first, last] = [first, last].map(|pass| pass.clamp(-MAX_PASSES, MAX_PASSES) as i64);
         let sides = [first..=last.min(-1), first.max(0)..=last.min(0), first.max(1)..=last];
         let halves = sides.iter().flat_map(|side| [(side, 0), (side, 1)]);
         let run = |(side, half): (&RangeInclusive<i64>, i64)| {

@@ -1,7 +1,7 @@
 //! The reference engine: every pose in `f64`, straight from the model, one file per stage.
 //!
 //! It is written to be read beside the glTF 2.0 specification, not to be fast. It reads the [`Library`] and never a
-//! packed one, so that a fault of the packing shows as a difference.
+//! packed one, so that an error of the packing shows as a difference.
 
 pub(crate) mod blend;
 pub(crate) mod drive;

@@ -16,7 +16,7 @@ use crate::reference::passes::Passes;
 use crate::reference::values::Values;
 
 /// The largest number of whole passes that are multiplied one by one. More passes are multiplied in pairs.
-const MOST_PASSES: f64 = 512.0;
+const MAX_PASSES: f64 = 512.0;
 
 /// The movement of an instance in a step. The crowd must have been checked. `None` if no layer's clip names a root.
 ///
@@ -225,7 +225,7 @@ impl Walk<'_> {
         let mut whole = to.pass - from.pass - 1.0;
         let mut pass = from.pass + 1.0;
         let mut middle = Motion::IDENTITY;
-        if whole > MOST_PASSES {
+        if whole > MAX_PASSES {
             // Every two successive passes move the instance by the same motion.
             let pairs = (whole / 2.0).floor();
             middle = power(self.within(pass, 0.0, 1.0).then(self.within(pass + 1.0, 0.0, 1.0)), pairs);

@@ -2,7 +2,7 @@
 
 use glam::DQuat;
 
-use crate::model::rotation::{self, LEAST_ARC, MOST_ARCS, unit};
+use crate::model::rotation::{self, MAX_ARCS, MIN_ARC, unit};
 use crate::model::{Curve, Interpolation, Library};
 use crate::reference::ease;
 use crate::reference::search::KeySpan;
@@ -77,9 +77,9 @@ pub(crate) fn unnormalised_rotation(curve: &Curve, span: KeySpan) -> DQuat {
 }
 
 /// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4). An eased fraction may leave the arc
-/// at either end, by up to [`MOST_ARCS`] times its length.
+/// at either end, by up to [`MAX_ARCS`] times its length.
 pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
-    let fraction = fraction.clamp(-MOST_ARCS, 1.0 + MOST_ARCS);
+    let fraction = fraction.clamp(-MAX_ARCS, 1.0 + MAX_ARCS);
     let b = if a.dot(b) < 0.0 { -b } else { b };
     let angle = a.dot(b).min(1.0).acos();
     if angle < 1e-6 {
@@ -90,15 +90,15 @@ pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
 }
 
 /// Spherical interpolation of two stored quaternions of any length, as in Cocos Creator: linear if `1 - cos` of their
-/// angle is at most [`LEAST_ARC`], else with the sines of their angle as weights.
+/// angle is at most [`MIN_ARC`], else with the sines of their angle as weights.
 ///
 /// `off` is added to the cosine of their angle, to measure the effect of an error in it.
 pub(crate) fn quaternion(curve: &Curve, key: usize, fraction: f64, off: f64) -> DQuat {
-    let fraction = fraction.clamp(-MOST_ARCS, 1.0 + MOST_ARCS);
+    let fraction = fraction.clamp(-MAX_ARCS, 1.0 + MAX_ARCS);
     let (a, b) = (DQuat::from_slice(curve.value(key)), DQuat::from_slice(curve.value(key + 1)));
     let cosine = (a.dot(b).abs() + off).max(0.0);
     let b = if a.dot(b) < 0.0 { -b } else { b };
-    if 1.0 - cosine <= LEAST_ARC {
+    if 1.0 - cosine <= MIN_ARC {
         return a * (1.0 - fraction) + b * fraction;
     }
     let angle = cosine.acos();

@@ -55,8 +55,8 @@ const MAX_OF_FOOT: f64 = 40.0;
 const MAX_TWIST: f64 = 45.0;
 /// The largest difference of the mean rotation of a rigid part over the clips from its rotation at rest that is a
 /// matter of posture, in degrees: of hips and chest, of shoulders and feet, and of neck and head, which may look down
-/// all the time. In 60 public files of motion whose zero poses are right, they are at most 37, 56 and 45; in those whose
-/// zero pose is none, necks and heads are off by 97 and more.
+/// all the time. In 60 public files of motion whose zero poses are right, they are at most 37, 56 and 45; in those
+/// whose zero pose is none, necks and heads are off by 97 and more.
 const MAX_POSTURE_OF_TRUNK: f64 = 50.0;
 const MAX_POSTURE: f64 = 60.0;
 const MAX_POSTURE_OF_HEAD: f64 = 80.0;

@@ -44,7 +44,7 @@ pub(super) fn retarget(
     let (origin, ground) = moving.map_or((DVec3::ZERO, None), |root| root.origin(plan, id));
     let moved = match moving {
         Some(root) => root_track(plan, root, origin, clip, &source, &mut rotations, budget)
-            .map_err(|error| TransformPart::Translation.fault(clip, plan.target, root.target, error))?,
+            .map_err(|error| TransformPart::Translation.error(clip, plan.target, root.target, error))?,
         None => None,
     };
     let (made, mut used) = rotations.into_tracks();
@@ -356,7 +356,7 @@ fn carried_tracks(
                     track.curve.clone()
                 } else {
                     mapped_curve(&track.curve, map.matrix3, map.translation, 1.0)
-                        .map_err(|error| part.fault(clip, plan.target, pair.target, error))?
+                        .map_err(|error| part.error(clip, plan.target, pair.target, error))?
                 };
                 let target = match part {
                     TransformPart::Translation => Target::Translation(pair.target),
@@ -507,7 +507,7 @@ impl<'a> Rotations<'a> {
             let made = match plan.source_of[joint].map(|partner| MappedJoint::new(plan, joint, partner)) {
                 Some(mapped) => rotations
                     .make(&mapped, is_above_off, budget)
-                    .map_err(|error| TransformPart::Rotation.fault(clip, plan.target, joint, error))?,
+                    .map_err(|error| TransformPart::Rotation.error(clip, plan.target, joint, error))?,
                 None => None,
             };
             let is_resampled =

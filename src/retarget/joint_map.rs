@@ -19,7 +19,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::error::Error;
-use crate::import::{Fault, JsonPath, parse_json, without_mark};
+use crate::import::{FileError, JsonPath, parse_json, without_mark};
 use crate::model::{Library, Selector, Skeleton, SkeletonId, no_such};
 use crate::retarget::conventions::{ESSENTIAL, HIPS, RoleGround, Roles, TRUNK, normalized, trunk_partners};
 
@@ -193,10 +193,10 @@ impl JointMap {
 
     /// Checks that skeletons and joints exist, that each joint has at most one partner, and that the root has one.
     pub(super) fn check(&self, library: &Library) -> Result<(), Error> {
-        let fault = |reason: String| Err(Error::Usage(format!("joint map: {reason}")));
+        let error = |reason: String| Err(Error::Usage(format!("joint map: {reason}")));
         let count = library.skeletons().len();
         if let Some(id) = [self.source, self.target].into_iter().find(|id| id.index() >= count) {
-            return fault(no_such("skeleton", id.index(), "library", count));
+            return error(no_such("skeleton", id.index(), "library", count));
         }
         let joints: [fn(&JointPair) -> usize; 2] = [|pair| pair.source, |pair| pair.target];
         for ((id, side), joint_of) in [(self.source, "source"), (self.target, "target")].into_iter().zip(joints) {
@@ -204,10 +204,10 @@ impl JointMap {
             let mut is_paired = vec![false; skeleton.joints().len()];
             for joint in self.pairs.iter().map(joint_of) {
                 match is_paired.get_mut(joint) {
-                    None => return fault(no_such("joint", joint, &format!("{side} skeleton"), is_paired.len())),
+                    None => return error(no_such("joint", joint, &format!("{side} skeleton"), is_paired.len())),
                     Some(true) => {
                         let name = skeleton.joint_name(joint);
-                        return fault(format!("joint {name:?} of the {side} has two partners; give it one"));
+                        return error(format!("joint {name:?} of the {side} has two partners; give it one"));
                     }
                     Some(paired) => *paired = true,
                 }
@@ -215,13 +215,13 @@ impl JointMap {
         }
         if let Some(root) = self.root.filter(|&root| self.target_of(root).is_none()) {
             let name = library.skeleton(self.source).joint_name(root);
-            return fault(format!(
+            return error(format!(
                 "the root is joint {name:?} of the source, which has no partner; choose a mapped joint"
             ));
         }
         match self.translation {
             RootTranslation::Scaled(Some(scale)) if !crate::model::is_usable(scale) => {
-                fault(format!("the scale of the root is {scale}; expected a finite number in the range of an f32"))
+                error(format!("the scale of the root is {scale}; expected a finite number in the range of an f32"))
             }
             _ => Ok(()),
         }
@@ -530,8 +530,8 @@ impl JointMap {
     /// `joints` names the pairs; without it, they follow from names and roles as with [`by_names`](Self::by_names). The
     /// role in a human that one joint of a pair has is that of the other one, too. `root` is a joint of the source.
     /// `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`.
-    /// Joints are named as a [`Selector`] finds them; joints that a human needs and that have no partner are listed in a
-    /// [`MapRemark::Missing`].
+    /// Joints are named as a [`Selector`] finds them; joints that a human needs and that have no partner are listed in
+    /// a [`MapRemark::Missing`].
     ///
     /// # Errors
     /// [`Error::Import`] with a JSON path if the JSON cannot be read, a text selects no joint or several, a joint has
@@ -545,16 +545,19 @@ impl JointMap {
     ) -> Result<Self, Error> {
         let sides = [Side::of(library, source)?, Side::of(library, target)?];
         let mut map = Self::new(source, target);
-        read(&mut map, sides, json).map_err(|fault| fault.in_file(name))?;
+        read(&mut map, sides, json).map_err(|error| error.in_file(name))?;
         Ok(map)
     }
 }
 
-fn read(map: &mut JointMap, [mut source, mut target]: [Side; 2], json: &[u8]) -> Result<(), Fault> {
+fn read(map: &mut JointMap, [mut source, mut target]: [Side; 2], json: &[u8]) -> Result<(), FileError> {
     // The derived parser reads a list as the fields in their order.
     let json = without_mark(json);
     if json.trim_ascii_start().first() != Some(&b'{') {
-        return Err(Fault::new("JSON", "a map file is an object, such as { \"joints\": { \"Hips\": \"pelvis\" } }"));
+        return Err(FileError::new(
+            "JSON",
+            "a map file is an object, such as { \"joints\": { \"Hips\": \"pelvis\" } }",
+        ));
     }
     let MapDocument { joints, root, translation, scale } = parse_json(json)?;
     let names = [Names::new(&source), Names::new(&target)];
@@ -570,26 +573,26 @@ fn read(map: &mut JointMap, [mut source, mut target]: [Side; 2], json: &[u8]) ->
     map.translation = match (translation, scale) {
         (Translation::Scaled, scale) => RootTranslation::Scaled(scale),
         (_, Some(_)) => {
-            return Err(Fault::new("scale", "it is for \"translation\": \"scaled\"; remove one of the two"));
+            return Err(FileError::new("scale", "it is for \"translation\": \"scaled\"; remove one of the two"));
         }
         (Translation::Full, None) => RootTranslation::Full,
         (Translation::None, None) => RootTranslation::None,
     };
     if scale.is_some_and(|scale| !crate::model::is_usable(scale)) {
-        return Err(Fault::new("scale", "it is not a finite number in the range of an f32"));
+        return Err(FileError::new("scale", "it is not a finite number in the range of an f32"));
     }
     let Some(root) = root else { return Ok(()) };
     let place = JsonPath::ROOT;
     let path = place.field("root");
     let joint = names[0].find(&root, "source", &path)?;
     if map.target_of(joint).is_none() {
-        return Err(Fault::new(path, format!("joint {root:?} is not mapped; name a mapped joint of the source")));
+        return Err(FileError::new(path, format!("joint {root:?} is not mapped; name a mapped joint of the source")));
     }
     map.root = Some(joint);
     Ok(())
 }
 
-fn read_pairs([source, target]: &[Names; 2], pairs: &[(String, String)]) -> Result<Vec<JointPair>, Fault> {
+fn read_pairs([source, target]: &[Names; 2], pairs: &[(String, String)]) -> Result<Vec<JointPair>, FileError> {
     let mut found: Vec<JointPair> = Vec::new();
     let (document, mut partners) = (JsonPath::ROOT, [HashMap::new(), HashMap::new()]);
     for (from, to) in pairs {
@@ -597,10 +600,10 @@ fn read_pairs([source, target]: &[Names; 2], pairs: &[(String, String)]) -> Resu
         let path = joints.field(from);
         let (source, target) = (source.find(from, "source", &path)?, target.find(to, "target", &path)?);
         if partners[0].insert(source, from).is_some() {
-            return Err(Fault::new(path, "the joint has two partners; give it one"));
+            return Err(FileError::new(path, "the joint has two partners; give it one"));
         }
         if let Some(other) = partners[1].insert(target, from) {
-            return Err(Fault::new(path, format!("joint {to:?} of the target is the partner of {other:?}, too")));
+            return Err(FileError::new(path, format!("joint {to:?} of the target is the partner of {other:?}, too")));
         }
         found.push(JointPair { source, target, by: MatchedBy::Caller });
     }
@@ -621,15 +624,15 @@ impl<'a> Names<'a> {
     }
 
     /// The joint that a text selects. Nodes that are no joints are passed over.
-    fn find(&self, text: &str, side: &str, path: &JsonPath) -> Result<usize, Fault> {
+    fn find(&self, text: &str, side: &str, path: &JsonPath) -> Result<usize, FileError> {
         let nodes = self.selector.all(text);
         let joints: Vec<usize> = nodes.iter().copied().filter(|&node| self.is_joint[node]).collect();
         match (joints.as_slice(), self.selector.one(text)) {
             (&[joint], _) => Ok(joint),
-            (_, Err(error)) => Err(Fault::new(path, format!("in the {side}, {error}"))),
+            (_, Err(error)) => Err(FileError::new(path, format!("in the {side}, {error}"))),
             (_, Ok(_)) => {
                 let reason = "no skin names it, and it is not between joints of a skin";
-                Err(Fault::new(path, format!("node {text:?} of the {side} is no joint: {reason}")))
+                Err(FileError::new(path, format!("node {text:?} of the {side} is no joint: {reason}")))
             }
         }
     }

@@ -375,7 +375,7 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
         let is_driver = [carried.source, carried.target].iter().any(|joint| drivers.contains_key(joint));
         for part in TransformPart::ALL.into_iter().filter(|&part| part != TransformPart::Translation || !is_driver) {
             let tracks = carried.tracks(plan, clip, &source, part, budget);
-            let tracks = tracks.map_err(|error| part.fault(clip, plan.target, carried.target, error))?;
+            let tracks = tracks.map_err(|error| part.error(clip, plan.target, carried.target, error))?;
             if !tracks.is_empty() {
                 source.tracks(carried.source, part).iter().for_each(|&(index, _)| used[index] = true);
             }

@@ -92,24 +92,24 @@ impl MirrorMap {
     /// Checks that there is a partner per joint, that partners are partners of each other, and that the normal has
     /// length 1.
     pub(super) fn check(&self, library: &Library) -> Result<(), Error> {
-        let fault = |reason: String| Err(Error::Usage(format!("mirror map: {reason}")));
+        let error = |reason: String| Err(Error::Usage(format!("mirror map: {reason}")));
         let Some(skeleton) = library.skeletons().get(self.skeleton.index()) else {
-            return fault(no_such("skeleton", self.skeleton.index(), "library", library.skeletons().len()));
+            return error(no_such("skeleton", self.skeleton.index(), "library", library.skeletons().len()));
         };
         let (count, joints) = (self.partners.len(), skeleton.joints().len());
         if count != joints {
-            return fault(format!("it has {count} partners, but the skeleton has {joints} joints; give one per joint"));
+            return error(format!("it has {count} partners, but the skeleton has {joints} joints; give one per joint"));
         }
         let is_mutual = |(joint, partner): (usize, &Option<usize>)| {
             partner.is_none_or(|partner| self.partners.get(partner) == Some(&Some(joint)))
         };
         if let Some(joint) = self.partners.iter().enumerate().position(|pair| !is_mutual(pair)) {
             let name = skeleton.joint_name(joint);
-            return fault(format!("joint {name:?} is not the partner of its partner; partners are mutual"));
+            return error(format!("joint {name:?} is not the partner of its partner; partners are mutual"));
         }
         let is_unit = (self.normal.length() - 1.0).abs() <= 1e-9;
         if !is_unit {
-            return fault(format!("the normal of its plane is {}; expected a direction of length 1", self.normal));
+            return error(format!("the normal of its plane is {}; expected a direction of length 1", self.normal));
         }
         Ok(())
     }

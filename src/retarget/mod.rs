@@ -2,8 +2,9 @@
 //!
 //! With model-space rotations `S(t)` of a mapped joint of the source, `S0` in the reference pose, and `T0` of its
 //! partner at rest, the partner's model-space rotation is `S(t) S0^-1 T0`: it rotates from its rest pose as the joint
-//! of the source rotates from the reference pose. Before, `alignment` makes the two poses and spaces of humans alike. The
-//! root also moves. All else keeps its rest pose, except for translations and scales of joints that are paired by name.
+//! of the source rotates from the reference pose. Before, `alignment` makes the two poses and spaces of humans alike.
+//! The root also moves. All else keeps its rest pose, except for translations and scales of joints that are paired by
+//! name.
 //!
 //! 1. `joint_map` pairs the joints by name and by the roles of `conventions`, or reads pairs from a file.
 //! 2. `body` has the directions and lengths of a human in a pose, and `motion` what the clips tell: which axis is up,

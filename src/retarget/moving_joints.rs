@@ -48,7 +48,7 @@ impl TransformPart {
     }
 
     /// An error of a track of this part, with the names of its clip and of its joint.
-    pub fn fault(self, clip: &Clip, skeleton: &Skeleton, joint: usize, error: Error) -> Error {
+    pub fn error(self, clip: &Clip, skeleton: &Skeleton, joint: usize, error: Error) -> Error {
         let (part, joint) = (self.name(), skeleton.joint_name(joint));
         Error::Usage(format!("clip {}, {part} of {joint}: {error}", clip.label()))
     }
@@ -131,9 +131,9 @@ const MAX_KEPT: usize = 1 << 20;
 
 /// The rotations of joints in model space at times.
 ///
-/// What was asked for is kept, so that a joint below one that was asked for at the same times costs one product, not one
-/// per joint above. Tracks that are sampled have the times of the tracks above them. Only so many rotations are kept:
-/// those of the last joints.
+/// What was asked for is kept, so that a joint below one that was asked for at the same times costs one product, not
+/// one per joint above. Tracks that are sampled have the times of the tracks above them. Only so many rotations are
+/// kept: those of the last joints.
 #[derive(Debug, Default)]
 pub(crate) struct ModelRotations {
     /// The rotations of joints that were asked for, by the bits of the time.

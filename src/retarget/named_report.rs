@@ -30,8 +30,8 @@ pub struct NamedReport {
     pub aligned: Vec<NamedAlignment>,
     /// What was left out and what looks wrong, as sentences: all that a caller should read before a use of the clips.
     pub warnings: Vec<String>,
-    /// The joints that were left out because they are ambiguous, missing or cannot be animated, as sentences. They begin
-    /// the warnings, too.
+    /// The joints that were left out because they are ambiguous, missing or cannot be animated, as sentences. They
+    /// begin the warnings, too.
     pub left_out: Vec<String>,
     /// The joints of the source without a partner.
     pub source_without_partner: Vec<String>,

@@ -16,8 +16,8 @@ use crate::retarget::pose::{ModelPose, ReferencePose};
 /// The volume between the axes of a joint, relative to that of axes of the same lengths at right angles, up to which it
 /// has no inverse.
 const MIN_VOLUME: f64 = 1e-12;
-/// The least difference of a bone at rest from that in the clips, and from that of the target, for which the rest pose is
-/// no pose of a body, as a share of a bone.
+/// The least difference of a bone at rest from that in the clips, and from that of the target, for which the rest pose
+/// is no pose of a body, as a share of a bone.
 const MIN_DIFFERENCE: f64 = 0.5;
 
 /// The map and the poses of a retargeting.
@@ -187,8 +187,8 @@ impl Links {
         Self { root, above, is_above_root, held, hips }
     }
 
-    /// True if a joint was paired by name or is the hips, its parent moves as the parent of its partner, and it does not move the
-    /// root.
+    /// True if a joint was paired by name or is the hips, its parent moves as the parent of its partner, and it does
+    /// not move the root.
     fn carries(&self, library: &Library, map: &JointMap, target_of: &[Option<usize>], pair: &JointPair) -> bool {
         let moves_root = self.is_above_root[0][pair.source] || self.is_above_root[1][pair.target];
         let above = self.above[0][pair.source].and_then(|above| target_of[above]);
@@ -210,13 +210,13 @@ impl Links {
     }
 }
 
-/// The translations of bones whose clips tell more of the body than the rest pose does. `places` are the nearly constant
-/// ones in the clips, and `partners` those joints of the target to which translations are carried over.
+/// The translations of bones whose clips tell more of the body than the rest pose does. `places` are the nearly
+/// constant ones in the clips, and `partners` those joints of the target to which translations are carried over.
 ///
 /// Of joints with a role, the clips tell where they are. What is carried over is the change from the rest pose, unless
 /// that is no pose of a body, as in files whose offsets are all 0: there the change would be a whole bone, and lengths
-/// would double. This is so if the rest pose differs from both the clips and the target, in proportion, by half a bone or
-/// more, and the clips are nearer to the target.
+/// would double. This is so if the rest pose differs from both the clips and the target, in proportion, by half a bone
+/// or more, and the clips are nearer to the target.
 fn places_of_bones(
     places: Vec<(usize, DVec3)>,
     partners: &[Option<usize>],

@@ -61,7 +61,7 @@ impl ReferencePose {
     /// The pose of a skeleton.
     pub(super) fn of(&self, library: &Library, id: SkeletonId) -> Result<ModelPose, Error> {
         let skeleton = library.skeleton(id);
-        let fault = |reason: String| Err(Error::Usage(format!("reference pose: {reason}")));
+        let error = |reason: String| Err(Error::Usage(format!("reference pose: {reason}")));
         let (clip, time) = match self {
             Self::Rest => return Ok(ModelPose::at_rest(skeleton)),
             Self::Local(local) if local.len() == skeleton.joints().len() => {
@@ -69,19 +69,19 @@ impl ReferencePose {
             }
             Self::Local(local) => {
                 let joints = skeleton.joints().len();
-                return fault(format!("it has {} transforms, but the skeleton has {joints} joints", local.len()));
+                return error(format!("it has {} transforms, but the skeleton has {joints} joints", local.len()));
             }
             &Self::Clip { clip, time } => (clip, time),
         };
         let Some(found) = library.clips().get(clip.index()) else {
-            return fault(no_such("clip", clip.index(), "library", library.clips().len()));
+            return error(no_such("clip", clip.index(), "library", library.clips().len()));
         };
         if found.skeleton != id {
             let (of_clip, of_map) = (found.skeleton.index(), id.index());
-            return fault(format!("clip {} animates skeleton {of_clip}, but the skeleton is {of_map}", clip.index()));
+            return error(format!("clip {} animates skeleton {of_clip}, but the skeleton is {of_map}", clip.index()));
         }
         if !crate::model::is_usable(time) {
-            return fault(format!("its time is {time} s; expected a finite number in the range of an f32"));
+            return error(format!("its time is {time} s; expected a finite number in the range of an f32"));
         }
         Ok(ModelPose::new(skeleton, &Values::sampled(library, found, found.keep(time)).local))
     }

@@ -347,8 +347,8 @@ fn divide<V: MotionValue>(
 /// The keys that sampled tracks may still get, all together.
 ///
 /// Few keys can become many: below a joint that rotates far and has no partner, each interval becomes hundreds of keys
-/// in each track. The limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the input.
-/// A key of many numbers counts as several.
+/// in each track. The limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the
+/// input. A key of many numbers counts as several.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyBudget {
     left: usize,
@@ -382,7 +382,8 @@ impl KeyBudget {
         self.allowed = self.allowed.saturating_add(more);
     }
 
-    /// Takes the keys of a curve of this width, which are transformed, from the budget. To be called before they are made.
+    /// Takes the keys of a curve of this width, which are transformed, from the budget. To be called before they are
+    /// made.
     ///
     /// # Errors
     /// [`Error::Usage`] if too few are left.

@@ -66,8 +66,8 @@ pub enum RetargetWarning {
         /// Their names.
         names: Vec<String>,
     },
-    /// A clip moves joints below the root in their parents, by 2 % of a leg or more. These have partners, but under other
-    /// names, so that the movements are left out.
+    /// A clip moves joints below the root in their parents, by 2 % of a leg or more. These have partners, but under
+    /// other names, so that the movements are left out.
     LostTranslations {
         /// The clip of the source.
         clip: ClipId,

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use posse::bake::{FrameGrid, MOST_FRAMES, native_fps};
+use posse::bake::{FrameGrid, MAX_FRAMES, native_fps};
 use posse::{Clip, Curve, Error, Interpolation, Library, Skeleton, Target, Timeline, Track};
 
 #[test]
@@ -66,10 +66,8 @@ fn a_rate_a_duration_and_a_count_out_of_range_are_refused() {
     }
     assert!(matches!(FrameGrid::new(1e300, 1e300), Err(Error::Limit { .. })));
     // The tolerance adds 1,024 frames.
-    assert!(FrameGrid::new(1.0, (MOST_FRAMES - 1026) as f64).is_ok());
-    assert!(
-        matches!(FrameGrid::new(1.0, MOST_FRAMES as f64), Err(Error::Limit { needed, .. }) if needed > MOST_FRAMES)
-    );
+    assert!(FrameGrid::new(1.0, (MAX_FRAMES - 1026) as f64).is_ok());
+    assert!(matches!(FrameGrid::new(1.0, MAX_FRAMES as f64), Err(Error::Limit { needed, .. }) if needed > MAX_FRAMES));
 }
 
 /// A clip with a track at each of these key times.

@@ -1,4 +1,4 @@
-//! Files that fuzzing found. Each is as small as its fault allows.
+//! Files that fuzzing found. Each is as small as its error allows.
 
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::support::cases::some_of;
 use crate::support::gltf_builder::{bytes, load, something_of_everything};
 
-/// Asserts that a file loads, or is refused with the path of a fault.
+/// Asserts that a file loads, or is refused with the path of an error.
 fn assert_harmless(file: &[u8]) {
     match load(file) {
         Ok(_) => {}

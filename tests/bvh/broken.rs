@@ -30,7 +30,7 @@ fn in_parts(text: &[u8]) -> Result<u64, Error> {
 }
 
 #[test]
-fn the_hierarchy_is_refused_with_the_line_of_its_fault() {
+fn the_hierarchy_is_refused_with_the_line_of_its_error() {
     let cases: &[(&str, &str, usize, &str)] = &[
         ("HIERARCHY", "HIERACHY", 1, "found \"HIERACHY\"; expected HIERARCHY"),
         ("HIERARCHY\n", "", 1, "found \"ROOT\"; expected HIERARCHY"),
@@ -85,7 +85,7 @@ fn the_hierarchy_is_refused_with_the_line_of_its_fault() {
 }
 
 #[test]
-fn the_motion_is_refused_with_the_line_of_its_fault() {
+fn the_motion_is_refused_with_the_line_of_its_error() {
     let first = "0 10 0 0 0 0 90 0 0 0\n";
     let cases: &[(&str, &str, usize, &str)] = &[
         ("Frames: 2", "Frames: two", 22, "found \"two\"; expected the number of frames"),

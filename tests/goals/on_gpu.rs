@@ -109,10 +109,10 @@ fn goals_without_room_are_refused() {
     assert_eq!(set(&few, &[by_parameters(&rig, 0)]), LayersOutcome::MoreParameters { instance: 1, needed: 4, room: 2 });
     let mut other = super::rig(&mut numbers, 20, Scales::Even);
     let beyond = other.library.add_chain(other.library.chains()[0].clone()).unwrap();
-    let fault = one.set_goals(engine.library(), 1, &[Goal::new(beyond, GoalTarget::Point([0.0; 3]))]).unwrap_err();
+    let error = one.set_goals(engine.library(), 1, &[Goal::new(beyond, GoalTarget::Point([0.0; 3]))]).unwrap_err();
     let advice = "if it was added after the engine was made, make the engine again";
     assert_eq!(
-        fault.to_string(),
+        error.to_string(),
         format!("instance 1: there is no chain 6; the library has 6, numbered from 0; {advice}")
     );
 }

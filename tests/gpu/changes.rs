@@ -224,7 +224,7 @@ fn an_instance_missing_from_the_lists_is_not_posed_until_its_slot_is_used_again(
 }
 
 #[test]
-fn a_refusal_names_its_reason_and_a_remedy() {
+fn a_refusal_names_its_reason_and_a_hint() {
     let more_layers = LayersOutcome::MoreLayers { instance: 7, needed: 3, room: 1 };
     let more_mixing = LayersOutcome::MoreMixing { instance: 7, needed: Mixing::Any, room: Mixing::Blend };
     assert_eq!(

@@ -333,8 +333,8 @@ fn a_pointer_to_the_translation_of_a_node_with_a_matrix_sets_its_last_column() {
         [(plain.clips[0], split.skeleton, joints), (split.clips[0], plain.skeleton, [plain.joints[1], plain.joints[3]])]
     {
         let sharing = library.share_clip(clip, skeleton).unwrap();
-        assert_eq!(sharing.tracks, joints.map(|joint| Some(Target::Translation(joint))), "{:?}", sharing.faults);
-        assert!(sharing.faults.is_empty(), "{:?}", sharing.faults);
+        assert_eq!(sharing.tracks, joints.map(|joint| Some(Target::Translation(joint))), "{:?}", sharing.issues);
+        assert!(sharing.issues.is_empty(), "{:?}", sharing.issues);
     }
     // A rotation cannot be set beside shear: it is lost, with a warning.
     file.json["nodes"][1]["matrix"] = json!(matrix);

@@ -10,8 +10,8 @@ use crate::support::scenes::Scene;
 /// The longest time of a trial. Most take a few milliseconds; the longest unroll a million keys.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// The faults after which trials end.
-const MOST_FAULTS: usize = 20;
+/// The errors after which trials end.
+const MAX_ERRORS: usize = 20;
 
 /// A scene with changes.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ pub fn watch(scenes: Vec<Scene>, trials: impl Iterator<Item = Trial> + Send + 's
         for trial in trials {
             let mut mutation = Mutation::new(&trial.changes);
             let scene = &scenes[trial.scene];
-            // Nobody listens after too many faults.
+            // Nobody listens after too many errors.
             let Ok(()) = sender.send(Message::Begun(trial)) else { return };
             let tried = catch_unwind(AssertUnwindSafe(|| try_scene(scene, &mut mutation)));
             let message = match tried {
@@ -62,21 +62,21 @@ pub fn watch(scenes: Vec<Scene>, trials: impl Iterator<Item = Trial> + Send + 's
             let Ok(()) = sender.send(message) else { return };
         }
     });
-    let (mut outcome, mut faults, mut last) = (Outcome::default(), Vec::new(), None);
+    let (mut outcome, mut errors, mut last) = (Outcome::default(), Vec::new(), None);
     loop {
         match messages.recv_timeout(LONGEST) {
             Ok(Message::Begun(trial)) => last = Some(trial),
             Ok(Message::Ended { is_refused: true }) => outcome.refused += 1,
             Ok(Message::Ended { is_refused: false }) => outcome.posed += 1,
-            Ok(Message::Failed(fault)) => faults.push(fault),
+            Ok(Message::Failed(error)) => errors.push(error),
             Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => panic!("{last:?} has not ended within {LONGEST:?}; {faults:#?}"),
+            Err(RecvTimeoutError::Timeout) => panic!("{last:?} has not ended within {LONGEST:?}; {errors:#?}"),
         }
-        if faults.len() == MOST_FAULTS {
+        if errors.len() == MAX_ERRORS {
             break;
         }
     }
-    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(errors.is_empty(), "{errors:#?}");
     outcome.tried = outcome.refused + outcome.posed;
     outcome
 }

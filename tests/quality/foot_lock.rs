@@ -1,4 +1,4 @@
-//! Foot locking: a walk without a fault on a rig whose legs have other proportions.
+//! Foot locking: a walk without an error on a rig whose legs have other proportions.
 
 use std::path::Path;
 
@@ -94,7 +94,7 @@ fn the_walk_has_no_skate() {
 }
 
 /// Thighs that are shorter and calves that are longer make planted feet slide. Held feet slide less than a tenth as
-/// far. The skate also has the speed of low feet that take off and land: that of the walk without a fault is left out.
+/// far. The skate also has the speed of low feet that take off and land: that of the walk without an error is left out.
 #[test]
 fn held_feet_hardly_slide() {
     let mut library = Library::new();

@@ -372,8 +372,8 @@ fn body_joint(role: &str) -> usize {
     BODY.iter().position(|(other, _, _)| *other == role).unwrap()
 }
 
-/// Parts of the body whose rotations are compared: no direction of a limb tells them all. Arms are in other places in an
-/// A-pose.
+/// Parts of the body whose rotations are compared: no direction of a limb tells them all. Arms are in other places in
+/// an A-pose.
 const PARTS: [&str; 12] = [
     "hips",
     "upperChest",
@@ -648,7 +648,7 @@ fn feet_stand_on_the_ground() {
 }
 
 #[test]
-fn faults_are_warned_of() {
+fn errors_are_warned_of() {
     let mut library = Library::new();
     let figure = targets(&mut library).remove(0);
     let mut warnings = |change: &dyn Fn(&mut Library, SkeletonId, ClipId, &mut JointMap, &mut RetargetOptions)| {

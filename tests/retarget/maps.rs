@@ -104,7 +104,8 @@ fn one_name_of_two_roles_is_no_pair() {
     let roles = ["spine".to_owned(), "hips".to_owned()];
     let missing = MapRemark::Missing { in_source: vec!["hips".into()], in_target: Vec::new() };
     assert_eq!(map.remarks, [MapRemark::Roles { source: 0, target: 0, roles }, missing]);
-    // The same is true of all bones: `Spine1` is the second bone of the spine in Mixamo, and the first one in Unreal's mannequin.
+    // The same is true of all bones: `Spine1` is the second bone of the spine in Mixamo, and the first one in Unreal's
+    // mannequin.
     let (library, source, target) = chains(&["Hips", "Spine", "Spine1"], &["pelvis", "spine.1", "spine.2", "hand_l"]);
     let map = JointMap::by_names(&library, source, target).unwrap();
     let expected = [("Hips", "pelvis", Role), ("Spine", "spine.1", Role), ("Spine1", "spine.2", Role)];
@@ -384,7 +385,7 @@ fn roles_of_documents_that_the_gltf_crate_has_loaded_are_read() {
 }
 
 #[test]
-fn faults_in_the_bones_of_a_file_are_warnings() {
+fn errors_in_the_bones_of_a_file_are_warnings() {
     let bones = json!({ "hips": { "node": 7 }, "spine": 3, "head": { "node": 1 }, "neck": { "node": 1 } });
     let (library, asset) = with_bones("VRMC_vrm", bones).load().unwrap();
     assert_eq!(library.skeleton(asset.skeleton).human_bones().len(), 1);
@@ -431,7 +432,7 @@ fn a_map_file_tells_joints_of_one_name_apart() {
 }
 
 #[test]
-fn faults_of_map_files_are_refused_with_their_place() {
+fn errors_of_map_files_are_refused_with_their_place() {
     let (library, source, target) = chains(&["a", "b", "mixamorig:Hips", "c", "c"], &["x", "y"]);
     let cases = [
         ("", "JSON: a map file is an object"),

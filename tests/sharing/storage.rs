@@ -50,7 +50,7 @@ fn keys_are_stored_once_for_any_number_of_skeletons() {
         let (mut library, clip, to) = long_clip(JOINTS, keys);
         let before = PackedLibrary::new(&library).unwrap().size();
         let sharing = library.share_clip(clip, to).unwrap();
-        assert_eq!(sharing.faults, []);
+        assert_eq!(sharing.issues, []);
         let tracks = [clip, sharing.clip].map(|clip| &library.clip(clip).tracks);
         for (own, shared) in tracks[0].iter().zip(tracks[1]) {
             assert!(Arc::ptr_eq(own.curve.timeline(), shared.curve.timeline()));

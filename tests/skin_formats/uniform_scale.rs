@@ -77,13 +77,13 @@ fn assert_uniform(change: impl FnOnce(&mut Rig)) {
 }
 
 #[track_caller]
-fn assert_uneven(place: &str, fault: &str, change: impl FnOnce(&mut Rig)) {
+fn assert_uneven(place: &str, error: &str, change: impl FnOnce(&mut Rig)) {
     let answers = answers(change);
     assert!(answers.len() >= 3, "reference, CPU and GPU");
     for answer in answers {
         let message = answer.expect_err("a refusal");
         assert!(message.starts_with(place), "{message}");
-        assert!(message.contains(fault) && message.contains("use the skin format `matrix` or `half`"), "{message}");
+        assert!(message.contains(error) && message.contains("use the skin format `matrix` or `half`"), "{message}");
     }
 }
 
@@ -147,11 +147,11 @@ fn matrices_that_are_not_uniform_are_refused() {
     let stretched = matrix([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 1.0]]);
     let sheared = matrix([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]]);
     let mirrored = matrix([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]);
-    for (matrix, fault) in
+    for (matrix, error) in
         [(stretched, "is (1, 2, 1), which is not uniform"), (sheared, "shears"), (mirrored, "mirrors")]
     {
-        assert_uneven("skeleton, joint 1: hand", fault, |rig| rig.joints[1].matrix = Some(matrix));
-        assert_uneven("skin sleeve: the inverse bind matrix of its joint 1", fault, |rig| rig.inverse_bind[1] = matrix);
+        assert_uneven("skeleton, joint 1: hand", error, |rig| rig.joints[1].matrix = Some(matrix));
+        assert_uneven("skin sleeve: the inverse bind matrix of its joint 1", error, |rig| rig.inverse_bind[1] = matrix);
     }
 }
 

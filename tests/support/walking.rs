@@ -1,8 +1,8 @@
-//! A figure that walks without a fault, as a BVH file: planted feet stay where they are.
+//! A figure that walks without an error, as a BVH file: planted feet stay where they are.
 
 use std::fmt::Write;
 
-/// The thigh and the calf of the figure that walks without a fault.
+/// The thigh and the calf of the figure that walks without an error.
 pub const THIGH_AND_CALF: [f64; 2] = [0.45, 0.40];
 /// The speed in metres per second.
 pub const SPEED: f64 = 0.8;

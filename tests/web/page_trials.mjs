@@ -147,7 +147,7 @@ test("a lost device is said, and opened again", { skip, timeout: LIMIT }, async 
   });
 });
 
-test("a browser without WebGPU gets a remedy", { skip, timeout: LIMIT }, async () => {
+test("a browser without WebGPU gets a hint", { skip, timeout: LIMIT }, async () => {
   await withBarePage((page) => page.addInitScript(() => delete Navigator.prototype.gpu), async (page) => {
     await page.waitForFunction(() => document.getElementById("error").textContent !== "");
     assert.match(await textOf(page, "error"), /no WebGPU.*Use /);

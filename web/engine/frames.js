@@ -1,6 +1,6 @@
 // The frame loop. At most two frames are under way on the GPU; if it is slower than the display, frames wait.
 
-const MOST_UNDER_WAY = 2;
+const MAX_UNDER_WAY = 2;
 /// Milliseconds between two reports.
 const REPORT = 500;
 /// Milliseconds between two measurements of the GPU time. Each poses the crowd once more.
@@ -56,7 +56,7 @@ export class Frames {
     if (this.#isStopped) return;
     this.start();
     this.#reportIfDue();
-    if (this.isPaused || !this.#camera || !this.#stage.isDrawable || this.#underWay >= MOST_UNDER_WAY) return;
+    if (this.isPaused || !this.#camera || !this.#stage.isDrawable || this.#underWay >= MAX_UNDER_WAY) return;
     if (this.#size) this.#stage.resize(...this.#size);
     this.#size = null;
     const { time } = this.#clock;

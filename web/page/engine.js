@@ -4,7 +4,7 @@
 import { Caller, announce, answer } from "../rpc.js";
 
 /// Device pixels per CSS pixel, at most: more costs time and shows nothing.
-const MOST_PIXELS = 2;
+const MAX_PIXELS = 2;
 
 export class Engine {
   #worker = new Worker(new URL("../worker.js", import.meta.url), { type: "module" });
@@ -51,12 +51,12 @@ export class Engine {
 
   get #size() {
     const { width, height } = this.#holder.getBoundingClientRect();
-    const scale = Math.min(devicePixelRatio, MOST_PIXELS);
+    const scale = Math.min(devicePixelRatio, MAX_PIXELS);
     return [width, height].map((side) => Math.max(1, Math.round(side * scale)));
   }
 }
 
-/// The reason why this browser cannot open a device, with the remedy; `null` if nothing is known to be missing.
+/// The reason why this browser cannot open a device, with the hint; `null` if nothing is known to be missing.
 export function missingParts() {
   if (!isSecureContext) return "Browsers give WebGPU to secure pages only. Open this page by https, or from 127.0.0.1.";
   if (!("gpu" in navigator)) {

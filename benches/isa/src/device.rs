@@ -58,11 +58,11 @@ impl Device {
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         // SAFETY: `info` points to `application`, which lives to the end of this function, and names no layers or
         // extensions.
-        let instance = unsafe { entry.create_instance(&info, None) }.map_err(fault("an instance"))?;
+        let instance = unsafe { entry.create_instance(&info, None) }.map_err(error("an instance"))?;
         let owner = Instance { instance, _entry: entry };
         let instance = &owner.instance;
         // SAFETY: `owner` keeps the instance.
-        let physical = unsafe { instance.enumerate_physical_devices() }.map_err(fault("the list of devices"))?;
+        let physical = unsafe { instance.enumerate_physical_devices() }.map_err(error("the list of devices"))?;
         let physical = *physical.first().ok_or("the driver has no device")?;
         let mut drivers = vk::PhysicalDeviceDriverProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut drivers);
@@ -89,7 +89,7 @@ impl Device {
             .push_next(&mut statistics);
         // SAFETY: `physical` is of this instance. `info` points to structures above, and to names of ash that end with
         // a zero. The driver refuses extensions and features that it does not have.
-        let device = unsafe { instance.create_device(physical, &info, None) }.map_err(fault("a device"))?;
+        let device = unsafe { instance.create_device(physical, &info, None) }.map_err(error("a device"))?;
         let executables = khr::pipeline_executable_properties::Device::new(instance, &device);
         Ok(Self { device, executables, name, driver, _instance: owner })
     }
@@ -103,7 +103,7 @@ impl Device {
         self.add_layouts(&mut objects, &module.bindings)?;
         let info = vk::ShaderModuleCreateInfo::default().code(&module.words);
         // SAFETY: the words are SPIR-V that naga has written from a validated module, and live beyond the call.
-        objects.module = unsafe { self.device.create_shader_module(&info, None) }.map_err(fault("a module"))?;
+        objects.module = unsafe { self.device.create_shader_module(&info, None) }.map_err(error("a module"))?;
         let stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(objects.module)
@@ -118,12 +118,12 @@ impl Device {
         // SAFETY: the module and the layout are of this device and live in `objects`. The layout has all bindings of
         // the module, and the module has the entry point, for which naga has written it.
         let created = unsafe { self.device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
-        objects.pipeline = created.map_err(|(_, result)| fault("a pipeline")(result))?[0];
+        objects.pipeline = created.map_err(|(_, result)| error("a pipeline")(result))?[0];
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(objects.pipeline);
         // SAFETY: the device has the extension and its feature. The pipeline lives in `objects`, was created with
         // CAPTURE_STATISTICS, and has one executable, of index 0.
         let found = unsafe { self.executables.get_pipeline_executable_statistics(&info) };
-        let statistics = found.map_err(fault("statistics"))?.iter().map(|one| (text(&one.name), value(one))).collect();
+        let statistics = found.map_err(error("statistics"))?.iter().map(|one| (text(&one.name), value(one))).collect();
         Ok((statistics, self.assembly(&info)?))
     }
 
@@ -132,7 +132,7 @@ impl Device {
         // SAFETY: the device has the extension and its feature. The pipeline of `info` lives in the calling function
         // and was created with CAPTURE_INTERNAL_REPRESENTATIONS.
         let found = unsafe { self.executables.get_pipeline_executable_internal_representations(info) };
-        let mut found = found.map_err(fault("representations"))?;
+        let mut found = found.map_err(error("representations"))?;
         // The first call returned sizes. The second call writes the texts.
         let mut texts: Vec<Vec<u8>> = found.iter().map(|one| vec![0; one.data_size]).collect();
         for (one, text) in found.iter_mut().zip(&mut texts) {
@@ -143,7 +143,7 @@ impl Device {
         // SAFETY: as above; `found` has `count` structures, and each points to a text in `texts` of as many bytes as
         // its size says.
         let result = unsafe { call(self.executables.device(), info, &mut count, found.as_mut_ptr()) };
-        result.result().map_err(fault("representations"))?;
+        result.result().map_err(error("representations"))?;
         let assembly = found.iter().zip(texts).find(|(one, _)| text(&one.name) == "Assembly");
         let (_, assembly) = assembly.ok_or("the driver has no assembly")?;
         Ok(String::from_utf8_lossy(&assembly).into_owned())
@@ -163,12 +163,12 @@ impl Device {
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bound);
         // SAFETY: `info` points to `bound`, which lives beyond the call.
         let set_layout = unsafe { self.device.create_descriptor_set_layout(&info, None) };
-        objects.set_layout = set_layout.map_err(fault("a layout of a descriptor set"))?;
+        objects.set_layout = set_layout.map_err(error("a layout of a descriptor set"))?;
         let set_layouts = [objects.set_layout];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
         // SAFETY: `info` points to `set_layouts`, whose handle is of this device and lives in `objects`.
         let layout = unsafe { self.device.create_pipeline_layout(&info, None) };
-        objects.layout = layout.map_err(fault("a layout of a pipeline"))?;
+        objects.layout = layout.map_err(error("a layout of a pipeline"))?;
         Ok(())
     }
 }
@@ -216,7 +216,7 @@ impl Drop for Objects<'_> {
 }
 
 /// The text of a failed call.
-fn fault(what: &str) -> impl Fn(vk::Result) -> String + '_ {
+fn error(what: &str) -> impl Fn(vk::Result) -> String + '_ {
     move |result| format!("Vulkan refuses {what}: {result:?}")
 }
 

@@ -64,13 +64,13 @@ fn main() -> ExitCode {
             arguments.driver.display()
         ));
     }
-    if let Err(fault) = device::loader() {
-        return skipped(&format!("{fault}: install libvulkan1"));
+    if let Err(error) = device::loader() {
+        return skipped(&format!("{error}: install libvulkan1"));
     }
     match run(&arguments) {
         Ok(code) => code,
-        Err(fault) => {
-            eprintln!("{fault}");
+        Err(error) => {
+            eprintln!("{error}");
             ExitCode::from(2)
         }
     }
@@ -102,10 +102,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         if let Some(compiled) = all.iter().find(|compiled| compiled.driver != limits.driver) {
             return Ok(skipped(&format!("limits.json is of {}, this is {}", limits.driver, compiled.driver)));
         }
-        let faults = limits.faults(&all, arguments.kernel.is_empty());
-        faults.iter().for_each(|fault| eprintln!("{fault}"));
-        println!("{} kernels for each of {} GPUs, {} faults", all[0].rows.len(), all.len(), faults.len());
-        return Ok(ExitCode::from(u8::from(!faults.is_empty())));
+        let errors = limits.errors(&all, arguments.kernel.is_empty());
+        errors.iter().for_each(|error| eprintln!("{error}"));
+        println!("{} kernels for each of {} GPUs, {} errors", all[0].rows.len(), all.len(), errors.len());
+        return Ok(ExitCode::from(u8::from(!errors.is_empty())));
     } else {
         report::print(&all);
     }
@@ -144,10 +144,10 @@ fn compile(filter: &str, rates: issue::Rates) -> Result<Compiled, String> {
         if !kernel.name.contains(filter) {
             continue;
         }
-        let fault = |fault: String| format!("{}: {fault}", kernel.name);
-        let module = spirv::translate(&kernel.text.wgsl, kernel.text.entry_point).map_err(fault)?;
+        let error = |error: String| format!("{}: {error}", kernel.name);
+        let module = spirv::translate(&kernel.text.wgsl, kernel.text.entry_point).map_err(error)?;
         let entry_point = CString::new(kernel.text.entry_point).map_err(|error| error.to_string())?;
-        let (statistics, assembly) = device.compile(&module, &entry_point).map_err(fault)?;
+        let (statistics, assembly) = device.compile(&module, &entry_point).map_err(error)?;
         let instances_per_group = kernel.text.instances_per_group;
         let issue_cycles = kernel.counted.then(|| issue::cycles(&assembly, rates));
         rows.push(Row { kernel: kernel.name, joints: kernel.joints, instances_per_group, issue_cycles, statistics });

@@ -111,7 +111,7 @@ fn resolve(posse: &Posse, rig: &CrowdRig, entity: Entity) -> Vec<Layer> {
     for (index, layer) in posse.layers.iter().enumerate() {
         match layer.resolve(&rig.library, rig.skeleton) {
             Ok(layer) => layers.push(layer),
-            Err(fault) => error!("character {entity}, layer {index}: {fault}"),
+            Err(error) => error!("character {entity}, layer {index}: {error}"),
         }
     }
     layers

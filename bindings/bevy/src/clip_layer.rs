@@ -133,9 +133,9 @@ mod tests {
     fn a_name_that_is_not_there_is_answered_with_those_that_are() {
         let library = posse::demo::library().unwrap();
         let skeleton = library.skeleton_ids().next().unwrap();
-        let fault = ClipLayer::looping("wlak").resolve(&library, skeleton).unwrap_err();
-        assert_eq!(fault, "there is no clip \"wlak\"; there are: 0 idle, 1 walk, 2 run, 3 wave, 4 jump");
-        let fault = ClipLayer::looping("walk").masked("arm").resolve(&library, skeleton).unwrap_err();
-        assert_eq!(fault, "there is no mask `arm`; the rig has no named mask");
+        let error = ClipLayer::looping("wlak").resolve(&library, skeleton).unwrap_err();
+        assert_eq!(error, "there is no clip \"wlak\"; there are: 0 idle, 1 walk, 2 run, 3 wave, 4 jump");
+        let error = ClipLayer::looping("walk").masked("arm").resolve(&library, skeleton).unwrap_err();
+        assert_eq!(error, "there is no mask `arm`; the rig has no named mask");
     }
 }

@@ -32,7 +32,7 @@ pub struct ClipEvent {
 }
 
 /// The most events of all characters of a frame. Further events are counted in a warning.
-const MOST: usize = 4096;
+const MAX_EVENTS: usize = 4096;
 
 /// The characters of a library that ask for events, as instances of a crowd.
 struct Group<'a> {
@@ -64,7 +64,7 @@ pub(crate) fn send_events(
     }
     for group in groups {
         let library = group.library();
-        let list = match Reference::new(library).evaluate_events(&group.crowd, clock.step(), MOST) {
+        let list = match Reference::new(library).evaluate_events(&group.crowd, clock.step(), MAX_EVENTS) {
             Ok(list) => list,
             Err(error) => {
                 error!("events of rig {}: {error}", group.slots[0].1.rig);

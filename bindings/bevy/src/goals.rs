@@ -76,8 +76,8 @@ impl ChainGoals {
     pub(crate) fn resolve(&self, library: &Library, skeleton: SkeletonId, entity: Entity) -> Vec<Goal> {
         let resolve = |goal: &ChainGoal| match goal.resolve(library, skeleton) {
             Ok(goal) => Some(goal),
-            Err(fault) => {
-                error!("goals of character {entity}: {fault}");
+            Err(error) => {
+                error!("goals of character {entity}: {error}");
                 None
             }
         };

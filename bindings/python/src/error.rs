@@ -8,7 +8,7 @@ create_exception!(
     posse,
     Error,
     PyValueError,
-    "A file that cannot be used, or a request that does not fit it. The message names the place and a remedy."
+    "A file that cannot be used, or a request that does not fit it. The message names the place and a hint."
 );
 
 /// The Python exception of an error: `OSError` or a class of it for a file that cannot be read, otherwise

@@ -108,7 +108,7 @@ impl Library {
         self.collection.rigs.len()
     }
 
-    /// The faults of the files that were repaired or passed over.
+    /// The errors of the files that were repaired or passed over.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.collection.warnings.clone()
@@ -162,10 +162,10 @@ impl Library {
 
 /// Borrows an array. Two borrows of the same memory are refused, also those of two calls at the same time.
 fn borrow<'py>(array: &Bound<'py, PyArrayDyn<f32>>) -> PyResult<PyReadwriteArrayDyn<'py, f32>> {
-    let fault = |error: numpy::BorrowError| {
+    let error = |error: numpy::BorrowError| {
         Error::new_err(format!(
             "{error}: it overlaps another array, or another call fills it; give each its own memory"
         ))
     };
-    array.try_readwrite().map_err(fault)
+    array.try_readwrite().map_err(error)
 }

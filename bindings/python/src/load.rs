@@ -21,7 +21,7 @@ pub struct Collection {
     pub rigs: Vec<Rig>,
     /// The clips, by index.
     pub clips: Vec<Entry>,
-    /// The faults that were repaired or passed over, each with its file.
+    /// The errors that were repaired or passed over, each with its file.
     pub warnings: Vec<String>,
     /// The options with which BVH files are read.
     pub options: LoadOptions,

@@ -15,8 +15,8 @@ pub struct Gpu {
     lost: Promise,
 }
 
-/// The remedy in errors of pages without WebGPU.
-const REMEDY: &str = "use a current Chrome, Edge, Safari or Firefox, open the page over https or from localhost, and switch \
+/// The hint in errors of pages without WebGPU.
+const HINT: &str = "use a current Chrome, Edge, Safari or Firefox, open the page over https or from localhost, and switch \
                       hardware acceleration on";
 
 #[wasm_bindgen]
@@ -24,11 +24,11 @@ impl Gpu {
     /// Opens the device.
     pub async fn open() -> Result<Gpu> {
         if member(&member(&js_sys::global(), "navigator"), "gpu").is_falsy() {
-            return Err(JsError::new(&format!("this browser has no WebGPU here; {REMEDY}")));
+            return Err(JsError::new(&format!("this browser has no WebGPU here; {HINT}")));
         }
         let context = GpuContext::new_async(AdapterKind::Any).await.map_err(|error| match error {
             posse::Error::NoAdapter { .. } => {
-                JsError::new(&format!("WebGPU finds no graphics adapter on this machine; {REMEDY}"))
+                JsError::new(&format!("WebGPU finds no graphics adapter on this machine; {HINT}"))
             }
             error => error.into(),
         })?;

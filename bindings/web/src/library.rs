@@ -87,7 +87,7 @@ impl Library {
         self.shared.is_demo || self.shared.source().figures.iter().any(|figure| !figure.meshes.is_empty())
     }
 
-    /// The faults of the file that were repaired or passed over.
+    /// The errors of the file that were repaired or passed over.
     #[wasm_bindgen(getter)]
     pub fn warnings(&self) -> Vec<String> {
         self.shared.source().warnings.clone()

@@ -14,7 +14,7 @@ const FEWEST: usize = 5;
 /// Milliseconds that a batch of frames should take: the clock of a browser is coarse.
 const BATCH: f64 = 20.0;
 /// The most frames of a batch.
-const MOST_FRAMES: usize = 256;
+const MAX_FRAMES: usize = 256;
 /// A frame of the crowd clock, in ticks.
 const FRAME: i64 = Ticks::PER_SECOND / 60;
 /// A time that is no round number, so that no layer starts or ends there by accident.
@@ -97,7 +97,7 @@ impl MeasuredSize {
         self.submit(engine, frames);
         engine.wait_async().await?;
         let taken = milliseconds() - began;
-        if taken < BATCH && frames < MOST_FRAMES {
+        if taken < BATCH && frames < MAX_FRAMES {
             // The batch is too short for the clock: it only warms up.
             self.frames_per_batch = 2 * frames;
         } else {

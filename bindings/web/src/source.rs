@@ -21,7 +21,7 @@ pub struct Source {
     pub nodes: Vec<Vec<usize>>,
     /// The meshes of glTF files, by skeleton.
     pub figures: Vec<Figure>,
-    /// The faults that were repaired or passed over.
+    /// The errors that were repaired or passed over.
     pub warnings: Vec<String>,
     /// The report of the retargeting that made the clips.
     #[cfg(feature = "retarget")]
@@ -138,7 +138,7 @@ impl Source {
                 file.display()
             )));
         }
-        self.warnings.extend(binding.faults.iter().map(ToString::to_string));
+        self.warnings.extend(binding.issues.iter().map(ToString::to_string));
         Ok(())
     }
 }

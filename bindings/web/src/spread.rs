@@ -13,7 +13,7 @@ const EVEN: [f64; 3] = [0.819_172_513_396_164_5, 0.671_043_606_703_789_3, 0.549_
 /// The share by which speeds differ from their mean at the widest spread.
 const SPEEDS: f64 = 0.2;
 /// The most instances of a crowd.
-const MOST: usize = 1 << 20;
+const MAX_INSTANCES: usize = 1 << 20;
 
 /// The options of a spread crowd: `SpreadOptions` of `posse.d.ts`.
 #[derive(Deserialize)]
@@ -37,8 +37,8 @@ fn one() -> f64 {
 impl SpreadOptions {
     /// The crowd. Without a clip, the instances stand at rest.
     pub fn crowd(&self, library: &Library) -> Result<Crowd> {
-        if self.count == 0 || self.count > MOST {
-            return Err(JsError::new(&format!("count: found {}, expected 1 to {MOST}", self.count)));
+        if self.count == 0 || self.count > MAX_INSTANCES {
+            return Err(JsError::new(&format!("count: found {}, expected 1 to {MAX_INSTANCES}", self.count)));
         }
         for (name, value) in [("share", self.share), ("spread", self.spread)] {
             if !(0.0..=1.0).contains(&value) {

@@ -57,8 +57,8 @@ use crate::write_error::with_options;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Fails, with exit code 2, for the first warning about a file, such as a track that is left out. `posse bake` stops
-    /// at the first bad input.
+    /// Fails, with exit code 2, for the first warning about a file, such as a track that is left out. `posse bake`
+    /// stops at the first bad input.
     #[arg(long, global = true)]
     strict: bool,
 }

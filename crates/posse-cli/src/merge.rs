@@ -129,7 +129,7 @@ fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<
     let nodes = target.add_to(&mut source.library)?;
     let skeleton = source.library.add_skeleton(animatable(target.skeleton())?);
     let hint = format!("use posse retarget {} --onto {}", file.display(), args.onto.display());
-    let (mut merged, mut faults, mut matched) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut merged, mut errors, mut matched) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut listed = HashSet::new();
     for &clip in &source.clips {
         let sharing = source.library.share_clip(clip, skeleton)?;
@@ -143,11 +143,11 @@ fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<
                 file.display()
             )));
         }
-        faults.extend(sharing.faults.iter().map(ToString::to_string).filter(|fault| listed.insert(fault.clone())));
+        errors.extend(sharing.issues.iter().map(ToString::to_string).filter(|error| listed.insert(error.clone())));
         merged.push(sharing.clip);
     }
-    if !faults.is_empty() {
-        let (first, count) = (&faults[0], faults.len());
+    if !errors.is_empty() {
+        let (first, count) = (&errors[0], errors.len());
         let others = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
         note(&format!("warning: {}: {first}{others}; for another skeleton, {hint}", file.display()));
     }

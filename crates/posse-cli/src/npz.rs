@@ -7,7 +7,7 @@ use posse::Error;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
-use crate::write_error::with_remedy;
+use crate::write_error::with_hint;
 
 /// The first bytes of a file of version 1.0 of the format.
 const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
@@ -173,11 +173,11 @@ impl<W: Write + Seek> NpzFile<W> {
     /// Completes the file.
     pub fn finish(self) -> Result<(), Error> {
         let Self { name, zip } = self;
-        zip.finish().map(drop).map_err(|error| Error::Io { file: name, source: with_remedy(error.into()) })
+        zip.finish().map(drop).map_err(|error| Error::Io { file: name, source: with_hint(error.into()) })
     }
 
     fn error(&self, source: impl Into<io::Error>) -> Error {
-        Error::Io { file: self.name.clone(), source: with_remedy(source.into()) }
+        Error::Io { file: self.name.clone(), source: with_hint(source.into()) }
     }
 }
 

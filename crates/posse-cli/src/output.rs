@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use posse::Error;
 
 use crate::draft::Draft;
-use crate::write_error::with_remedy;
+use crate::write_error::with_hint;
 
 /// True with `--strict`, which is an option of all commands.
 static STRICT: AtomicBool = AtomicBool::new(false);
@@ -112,9 +112,9 @@ impl<'a> OutputName<'a> {
         self.0
     }
 
-    /// Creates an error with this name, and with a remedy if there is one.
+    /// Creates an error with this name, and with a hint if there is one.
     pub fn error(self, error: impl Into<io::Error>) -> Error {
-        Error::Io { file: self.0.to_path_buf(), source: with_remedy(error.into()) }
+        Error::Io { file: self.0.to_path_buf(), source: with_hint(error.into()) }
     }
 }
 

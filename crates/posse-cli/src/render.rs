@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     if args.seconds.is_some_and(|seconds| seconds <= 0.0) || args.fps <= 0.0 {
         return Err(Error::Usage("--seconds and --fps must be more than 0".into()));
     }
-    check_limit("pixels of a picture", u64::from(size[0]) * u64::from(size[1]), Canvas::MOST_PIXELS)?;
+    check_limit("pixels of a picture", u64::from(size[0]) * u64::from(size[1]), Canvas::MAX_PIXELS)?;
     check_folder(&args.output)?;
     let drawn = DrawnCrowd::load(&args.crowd_args)?;
     drawn.warn_if_empty();
@@ -221,7 +221,7 @@ fn write_loop(file: &Path, format: Format, renderer: &FrameRenderer, view: &View
     if format == Format::Gif {
         let count = PALETTE_PICTURES.min(frames.count);
         let samples = (0..count).map(|sample| draw(sample * frames.count / count));
-        let palette = Palette::new(&samples.collect::<Result<Vec<_>, Error>>()?, GifAnimation::<Vec<u8>>::MOST_COLOURS);
+        let palette = Palette::new(&samples.collect::<Result<Vec<_>, Error>>()?, GifAnimation::<Vec<u8>>::MAX_COLOURS);
         let mut animation =
             GifAnimation::new(out, renderer.size(), palette, frames.duration(100.0)).map_err(write_error)?;
         draw_all(&mut |picture| animation.add(&picture).map_err(write_error))?;

@@ -33,7 +33,8 @@ pub struct Args {
     /// A .glb, .gltf, .vrm, .fbx or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
     #[arg(long, value_name = "TARGET")]
     onto: PathBuf,
-    /// A clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Can be given several times. Default: all clips.
+    /// A clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Can be given several times. Default: all
+    /// clips.
     #[arg(long, value_name = "NAME|#INDEX")]
     clip: Vec<String>,
     #[command(flatten)]

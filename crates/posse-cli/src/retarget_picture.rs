@@ -65,7 +65,8 @@ const CROWN: f64 = 0.15;
 const MAX_PROPORTION: f64 = 1.3;
 /// The number of vertices of a part from which the picture is measured.
 const MEASURED_VERTICES: usize = 4000;
-/// The size of a figure for the renderer, in heights of a figure: it scales bones, the grid and the softness of shadows.
+/// The size of a figure for the renderer, in heights of a figure: it scales bones, the grid and the softness of
+/// shadows.
 const FIGURE_SIZE: f64 = 1.3;
 
 /// The arguments of the picture.
@@ -101,7 +102,7 @@ impl PictureArgs {
             return Err(Error::Usage(format!("{}: the name of the picture must end with .png", file.display())));
         }
         if let Some([width, height]) = self.size {
-            check_limit("pixels of a picture", u64::from(width) * u64::from(height), Canvas::MOST_PIXELS)?;
+            check_limit("pixels of a picture", u64::from(width) * u64::from(height), Canvas::MAX_PIXELS)?;
         }
         check_folder(file)
     }
@@ -385,8 +386,8 @@ fn ground(joints: &[DVec3], up: DVec3) -> f64 {
     if joints.is_empty() || lowest.abs() <= most { 0.0 } else { lowest }
 }
 
-/// The side of each joint of a skeleton of a retargeting, and whether it is one of the body: a paired one, or below one.
-/// A joint without a role has that of its partner, or else the side of the joint above.
+/// The side of each joint of a skeleton of a retargeting, and whether it is one of the body: a paired one, or below
+/// one. A joint without a role has that of its partner, or else the side of the joint above.
 fn sides(library: &Library, retargeting: &Retargeting, side: usize) -> (Vec<BodySide>, Vec<bool>) {
     let map = &retargeting.map;
     let joints = library.skeleton([map.source, map.target][side]).joints();
@@ -415,8 +416,8 @@ fn pose_of(library: &Library, skeleton: SkeletonId, layers: &[Layer]) -> Result<
     Ok(poses.instances.into_iter().next().unwrap_or_default())
 }
 
-/// The heights of the figures of source and target, in their own units, from the lengths of leg and trunk, which are the
-/// same in all poses. `None` without legs or heads on both sides.
+/// The heights of the figures of source and target, in their own units, from the lengths of leg and trunk, which are
+/// the same in all poses. `None` without legs or heads on both sides.
 fn heights(library: &Library, retargeting: &Retargeting, poses: &[Pose; 2]) -> Option<[f64; 2]> {
     let ids = [retargeting.map.source, retargeting.map.target];
     ["head", "neck"].into_iter().find_map(|head| {
@@ -468,8 +469,8 @@ fn front(model: &[DAffine3], roles: &[Option<String>], up: DVec3) -> Option<DVec
     })
 }
 
-/// The rotation that makes a figure stand along +Y and face the camera at an angle. Without a front, +Z counts as it, or
-/// -Y if +Z is up.
+/// The rotation that makes a figure stand along +Y and face the camera at an angle. Without a front, +Z counts as it,
+/// or -Y if +Z is up.
 fn upright(up: DVec3, front: Option<DVec3>) -> DQuat {
     let usual = if up.z.abs() > 0.5 { DVec3::NEG_Y * up.z.signum() } else { DVec3::Z };
     let ahead = front.unwrap_or(usual);

@@ -14,7 +14,7 @@ use crate::arguments::{BvhArgs, check_limit, parse_seconds};
 use crate::output::note;
 use crate::source::{MAX_CLIP_JOINTS, Nodes, Report, Rig, Source, find_clip};
 
-/// The fault of options of a retargeting without `--retarget`.
+/// The error of options of a retargeting without `--retarget`.
 pub const OPTIONS_WITHOUT_RETARGET: &str =
     "--map, --reference, --bound and the other options of retargeting are for --retarget; add it, with --rig";
 
@@ -47,14 +47,15 @@ pub struct MapArgs {
     /// With `off`, the two poses count as alike.
     #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = RetargetOptions::parse_align)]
     align: Align,
-    /// The rotation of SOURCE about the up axis: `auto` rotates its front to that of the target, `keep` rotates nothing.
+    /// The rotation of SOURCE about the up axis: `auto` rotates its front to that of the target, `keep` rotates
+    /// nothing.
     #[arg(long, value_name = "auto|keep|DEGREES", default_value = "auto", allow_hyphen_values = true)]
     facing: Facing,
     /// The up axis of SOURCE. `auto` takes the axis along which the figure stands in its clips.
     #[arg(long, value_name = "auto|x|y|z|-x|-y|-z", default_value = "auto", allow_hyphen_values = true, value_parser = RetargetOptions::parse_source_up)]
     source_up: Up,
-    /// The ground of SOURCE: `auto` takes 0 if the feet come down near it, else their lowest point, `zero` takes 0; with
-    /// `keep`, the root moves up and down as in the source, relative to the reference pose.
+    /// The ground of SOURCE: `auto` takes 0 if the feet come down near it, else their lowest point, `zero` takes 0;
+    /// with `keep`, the root moves up and down as in the source, relative to the reference pose.
     #[arg(long, value_name = "auto|zero|keep", default_value = "auto")]
     ground: Ground,
     /// The translations and scales that are carried over: of `all` joints that are paired by name, or of the `root`

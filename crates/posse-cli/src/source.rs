@@ -9,7 +9,7 @@ use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::{FileFormat, bvh, cocos, fbx, gltf, recognize, smpl};
 use posse::{
-    BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
+    BindingIssueKind, BoundTrack, ClipId, Error, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
     TargetPath, UnboundClip, Warning, demo,
 };
 
@@ -172,21 +172,21 @@ impl Source {
         self.warn(&rig.path, &rig.warnings, report)?;
         let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
         check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
-        let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
+        let (mut clips, mut errors) = (Vec::with_capacity(self.clips.len()), Vec::new());
         self.unbound_clips.clear();
         for clip in &self.clips {
             let sharing = self.library.share_clip(*clip, nodes.skeleton)?;
             if sharing.tracks.iter().all(Option::is_none) {
                 self.unbound_clips.push(sharing.clip);
             }
-            // The faults of one clip usually repeat in the next. They are listed once.
-            let new = sharing.faults.iter().map(|fault| format!("with {}: {fault}", rig.name()));
-            faults.extend(new);
+            // The errors of one clip usually repeat in the next. They are listed once.
+            let new = sharing.issues.iter().map(|error| format!("with {}: {error}", rig.name()));
+            errors.extend(new);
             clips.push(sharing.clip);
         }
         let mut listed = HashSet::new();
-        faults.retain(|fault| listed.insert(fault.clone()));
-        self.warn(file, faults, report)?;
+        errors.retain(|error| listed.insert(error.clone()));
+        self.warn(file, errors, report)?;
         if clips.is_empty() {
             let (file, rig) = (file.display(), rig.path.display());
             return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
@@ -231,8 +231,8 @@ impl Source {
             |error: Error| Error::Import { file: file.to_path_buf(), path: "clip".into(), reason: error.to_string() };
         let binding = source.library.bind(source.skeleton, &clip, PropertyTracks::All).map_err(in_file)?;
         // Without a rig, no track finds a node.
-        let is_expected = |kind: &FaultKind| rig.is_none() && matches!(kind, FaultKind::NoNode { .. });
-        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report)?;
+        let is_expected = |kind: &BindingIssueKind| rig.is_none() && matches!(kind, BindingIssueKind::NoNode { .. });
+        source.warn(file, binding.issues.iter().filter(|error| !is_expected(&error.kind)), report)?;
         source.file = file_name(file);
         source.clips = vec![binding.clip];
         source.named = Some(NamedClip { clip, tracks: binding.tracks });
@@ -478,8 +478,8 @@ impl Rig {
     }
 }
 
-/// The clip that a text selects. Without a text, the only clip that can be used, or `None` if there is none. Fails for a
-/// clip that cannot be used.
+/// The clip that a text selects. Without a text, the only clip that can be used, or `None` if there is none. Fails for
+/// a clip that cannot be used.
 pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
     let usable = source.usable_clips();
     match (wanted, usable.as_slice()) {

@@ -1,4 +1,4 @@
-//! Errors with remedies: of files that cannot be written, and those that an option avoids.
+//! Errors with hints: of files that cannot be written, and those that an option avoids.
 
 use std::io::{self, ErrorKind};
 
@@ -14,15 +14,15 @@ pub fn with_options(error: &Error) -> String {
     }
 }
 
-/// Adds a remedy to the error of a file that is created or written.
-pub fn with_remedy(error: io::Error) -> io::Error {
-    match remedy(error.kind()) {
-        Some(remedy) => io::Error::new(error.kind(), format!("{error}; {remedy}")),
+/// Adds a hint to the error of a file that is created or written.
+pub fn with_hint(error: io::Error) -> io::Error {
+    match hint(error.kind()) {
+        Some(hint) => io::Error::new(error.kind(), format!("{error}; {hint}")),
         None => error,
     }
 }
 
-fn remedy(kind: ErrorKind) -> Option<&'static str> {
+fn hint(kind: ErrorKind) -> Option<&'static str> {
     match kind {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("free some space there, or write to another disk"),
         ErrorKind::FileTooLarge => {
@@ -42,10 +42,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_remedy_keeps_the_kind_and_the_text() {
-        let error = with_remedy(ErrorKind::StorageFull.into());
+    fn a_hint_keeps_the_kind_and_the_text() {
+        let error = with_hint(ErrorKind::StorageFull.into());
         assert_eq!(error.kind(), ErrorKind::StorageFull);
         assert_eq!(error.to_string(), "no storage space; free some space there, or write to another disk");
-        assert_eq!(with_remedy(ErrorKind::BrokenPipe.into()).to_string(), "broken pipe");
+        assert_eq!(with_hint(ErrorKind::BrokenPipe.into()).to_string(), "broken pipe");
     }
 }

@@ -404,7 +404,7 @@ fn invalid_arguments_are_refused() {
 }
 
 #[test]
-fn a_clip_that_is_broken_is_named_with_its_fault() {
+fn a_clip_that_is_broken_is_named_with_its_error() {
     let folder = Folder::new();
     folder.write("keys.json", &json!({ "duration": 1, "keys": [], "curveDatas": { "/a": { "props": { "x": { "keys": 3, "values": [1] } } } } }));
     folder.assert_refused("eval", "keys.json", &["--times", "0"], &["keys.json", "curveDatas", "no list 3 of keys"]);

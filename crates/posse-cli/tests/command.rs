@@ -25,7 +25,7 @@ mod command_line;
 mod compress_command_line;
 /// `posse verify`, `render` and `bench` with crowd files, on every engine.
 mod crowd_commands;
-/// Crowd files through the `posse` command: hand-worked cases, and faults with their paths.
+/// Crowd files through the `posse` command: hand-worked cases, and errors with their paths.
 mod crowd_file;
 /// Parts of glTF files for pictures.
 #[path = "../../posse-render/tests/cube.rs"]

@@ -1,13 +1,13 @@
-//! Crowd files through the command: hand-worked layers, masks, fades and spreads on every engine, and faults.
+//! Crowd files through the command: hand-worked layers, masks, fades and spreads on every engine, and errors.
 
-/// Faults with their paths.
-mod faults;
-/// Inverse kinematics: poses, and faults.
+/// Errors with their paths.
+mod errors;
+/// Inverse kinematics: poses, and errors.
 mod goals;
 /// Parameters, blend spaces, sync, markers and transitions.
 mod motion;
-/// Faults of parameters, sync and transitions.
-mod motion_faults;
+/// Errors of parameters, sync and transitions.
+mod motion_errors;
 
 use std::fs;
 use std::io::Read;

@@ -191,7 +191,7 @@ fn the_same_sizes_of_another_file_are_another_case() {
 }
 
 #[test]
-fn an_invalid_baseline_is_refused_with_the_path_of_the_fault() {
+fn an_invalid_baseline_is_refused_with_the_path_of_the_error() {
     let folder = TempDir::new().unwrap();
     let output = bench(folder.path(), &["--instances", "1", "--joints", "1", "--json"]);
     let run: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -200,7 +200,7 @@ fn an_invalid_baseline_is_refused_with_the_path_of_the_fault() {
         change(&mut run);
         run.to_string()
     };
-    let faults = [
+    let errors = [
         (String::new(), "earlier.json: JSON: "),
         ("engine instances".into(), "earlier.json: JSON: "),
         ("{}".into(), "earlier.json: format: it is missing"),
@@ -215,7 +215,7 @@ fn an_invalid_baseline_is_refused_with_the_path_of_the_fault() {
             "earlier.json: cases[0].joints_per_second: ",
         ),
     ];
-    for (text, place) in faults {
+    for (text, place) in errors {
         fs::write(folder.path().join("earlier.json"), &text).unwrap();
         let output = bench(folder.path(), &["--instances", "1", "--baseline", "earlier.json"]);
         let stderr = String::from_utf8_lossy(&output.stderr);

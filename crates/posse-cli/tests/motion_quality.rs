@@ -1,4 +1,4 @@
-//! Contacts of feet, measures of clips and held feet, through the commands: a walk without a fault, made in code, and
+//! Contacts of feet, measures of clips and held feet, through the commands: a walk without an error, made in code, and
 //! the same on a rig whose legs have other proportions.
 
 use std::fs;
@@ -196,7 +196,7 @@ fn foot_lock_removes_the_slide() {
     let folder = Folder::new();
     folder.passed("bake walk.bvh -o locked --rig rig.bvh --retarget --foot-lock --arrays pos,contact");
     let quality = &manifest(&folder.path("locked"))[0]["clips"][0]["quality"];
-    // The skate also has low feet that take off and land, which slide in the walk without a fault, too.
+    // The skate also has low feet that take off and land, which slide in the walk without an error, too.
     for (measure, most) in [("skate", 0.7), ("slide_speed", 0.1), ("longest_slide", 0.1)] {
         let of = |feet: &Value| feet[measure].as_f64().unwrap();
         let (before, after) = (of(&quality["before_foot_lock"]), of(&quality["feet"]));

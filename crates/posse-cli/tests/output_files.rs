@@ -79,7 +79,7 @@ fn assert_refused(output: &Output, parts: &[&str]) {
 }
 
 #[test]
-fn a_file_beyond_the_limit_of_sizes_is_an_error_with_a_remedy() {
+fn a_file_beyond_the_limit_of_sizes_is_an_error_with_a_hint() {
     for (name, arguments) in COMMANDS {
         let scene = Scene::new();
         // Blocks of 512 or 1024 bytes.
@@ -104,7 +104,7 @@ fn a_file_beyond_the_limit_of_sizes_is_an_error_with_a_remedy() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_with_a_remedy() {
+fn a_full_disk_is_an_error_with_a_hint() {
     for (name, arguments) in COMMANDS {
         let scene = Scene::new();
         fs::create_dir(scene.path("disk")).unwrap();
@@ -128,7 +128,7 @@ fn a_full_disk_is_an_error_with_a_remedy() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_device_is_an_error_with_a_remedy() {
+fn a_full_device_is_an_error_with_a_hint() {
     let scene = Scene::new();
     let eval = "\"$0\" eval scene.glb --clip 0 --engine cpu --times 0";
     for script in
@@ -142,7 +142,7 @@ fn a_full_device_is_an_error_with_a_remedy() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_an_error_with_a_remedy() {
+fn a_folder_that_cannot_be_written_is_an_error_with_a_hint() {
     let scene = Scene::new();
     fs::create_dir(scene.path("sealed")).unwrap();
     fs::set_permissions(scene.path("sealed"), fs::Permissions::from_mode(0o555)).unwrap();
@@ -223,7 +223,7 @@ fn names_of_all_kinds_are_read_and_written() {
 }
 
 #[test]
-fn a_name_that_is_too_long_is_an_error_with_a_remedy() {
+fn a_name_that_is_too_long_is_an_error_with_a_hint() {
     let scene = Scene::new();
     let name = format!("{}.json", "n".repeat(300));
     let output =

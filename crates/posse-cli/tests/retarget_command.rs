@@ -401,7 +401,8 @@ fn a_reference_pose_is_a_clip_of_the_source_then_a_file() {
     let folder = Folder::new();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.0.path().join(name), bytes).unwrap();
     write("take.glb", &poses(&[("plain", 0.0), ("t.bvh", 20.0), ("a#b@1", 30.0), ("t.glb#x", 40.0)]));
-    // The turn of the pelvis at the end of the clip `plain`, against the rest pose of the target. There, the source is at rest.
+    // The turn of the pelvis at the end of the clip `plain`, against the rest pose of the target. There, the source is
+    // at rest.
     let turn = |reference: &str| {
         let retarget = ["eval", "take.glb", "--rig", "hero.glb", "--retarget", "--clip", "plain", "--align", "off"];
         let at_the_end = ["--facing", "keep", "--times", "1", "--engine", "reference", "--reference", reference];
@@ -476,7 +477,7 @@ fn a_reference_pose_is_a_clip_of_the_source_then_a_file() {
 }
 
 #[test]
-fn faults_are_refused_with_their_place() {
+fn errors_are_refused_with_their_place() {
     let folder = Folder::new();
     let retarget = |rest: &[&str], saying: &str| folder.assert_refused(&[&["retarget"], rest].concat(), saying);
     let to = ["-o", "out.glb"];

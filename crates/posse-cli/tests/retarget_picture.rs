@@ -31,11 +31,12 @@ const HUMAN: [(&str, &str, &str, [f64; 3]); 18] = [
     ("RightToeBase", "ball_r", "RightFoot", [0.0, -6.0, 15.0]),
 ];
 
-/// The angles of the left arm, in degrees about its forward axis, in frames of 0.2 s. The last one ends the clip at 1 s.
+/// The angles of the left arm, in degrees about its forward axis, in frames of 0.2 s. The last one ends the clip at 1
+/// s.
 const RAISED: [f64; 6] = [0.0, 45.0, 90.0, -45.0, -80.0, 0.0];
 
-/// The human as a BVH file with a motion: it walks ahead by 3 m and moves its left arm. `name` selects the names, `place`
-/// maps its space to that of the file.
+/// The human as a BVH file with a motion: it walks ahead by 3 m and moves its left arm. `name` selects the names,
+/// `place` maps its space to that of the file.
 fn bvh(name: impl Fn(usize) -> &'static str, place: impl Fn(DVec3) -> DVec3, axis: &str) -> String {
     fn joint(text: &mut String, index: usize, name: &dyn Fn(usize) -> &'static str, place: &dyn Fn(DVec3) -> DVec3) {
         let (own, _, _, offset) = HUMAN[index];

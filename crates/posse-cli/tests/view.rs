@@ -194,7 +194,7 @@ fn columns(picture: &Picture, columns: Range<u32>) -> Picture {
 }
 
 fn alike(one: &Picture, other: &Picture) -> bool {
-    likeness::fault(one, other).is_none()
+    likeness::error(one, other).is_none()
 }
 
 #[test]
@@ -211,15 +211,15 @@ fn a_window_shows_the_picture_of_render() {
     };
     let rendered = render("1.5");
     let bare = view(&["--bare", "--frames", "1", "--time", "1.5"]);
-    assert_eq!(likeness::fault(&bare, &rendered), None);
+    assert_eq!(likeness::error(&bare, &rendered), None);
     // Three frames later, which is 0.05 s.
     let later = view(&["--bare", "--frames", "4", "--time", "1.45"]);
-    assert_eq!(likeness::fault(&later, &rendered), None);
+    assert_eq!(likeness::error(&later, &rendered), None);
     assert!(!alike(&bare, &render("1.9")), "another time gives another picture");
     // The controls are at the bottom and in a top corner.
     let controlled = view(&["--frames", "3", "--time", "1.5", "--paused"]);
     assert!(!alike(&rows(&controlled, CONTROLS), &rows(&rendered, CONTROLS)), "controls are visible");
-    assert_eq!(likeness::fault(&rows(&controlled, BETWEEN), &rows(&rendered, BETWEEN)), None);
+    assert_eq!(likeness::error(&rows(&controlled, BETWEEN), &rows(&rendered, BETWEEN)), None);
 }
 
 #[test]
@@ -292,9 +292,9 @@ fn a_crowd_file_is_shown_with_its_parameters_and_transitions() {
     };
     let rendered = ["0", "1", "1.6"].map(render);
     assert!(!alike(&rendered[0], &rendered[1]) && !alike(&rendered[1], &rendered[2]), "the crowd moves");
-    assert_eq!(likeness::fault(&view("1", "1"), &rendered[1]), None);
+    assert_eq!(likeness::error(&view("1", "1"), &rendered[1]), None);
     // From before the start of the transition, 0.2 s or 12 frames earlier.
-    assert_eq!(likeness::fault(&view("1.4", "13"), &rendered[2]), None);
+    assert_eq!(likeness::error(&view("1.4", "13"), &rendered[2]), None);
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn clicks_in_the_plot_of_a_blend_space_set_its_parameters() {
 }
 
 #[test]
-fn without_a_display_there_is_an_error_with_a_remedy() {
+fn without_a_display_there_is_an_error_with_a_hint() {
     let folder = TempDir::new().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_posse"))
         .args(["view", "demo"])

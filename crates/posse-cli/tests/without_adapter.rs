@@ -13,7 +13,7 @@ fn without_adapter(engine: &str) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn a_missing_adapter_is_an_error_with_a_remedy() {
+fn a_missing_adapter_is_an_error_with_a_hint() {
     let (code, stdout, stderr) = without_adapter("gpu");
     assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
     for part in ["no GPU adapter named like nonesuch", "mesa-vulkan-drivers", "--engine cpu"] {

@@ -7,7 +7,7 @@ use crate::{Bounds, Figure, Placement, Stage};
 use posse::{Crowd, SkeletonId};
 
 /// The largest crowd with corners per instance. A camera is fitted to the box around a larger crowd.
-const MOST_CORNERED: usize = 20_000;
+const MAX_CORNERED: usize = 20_000;
 
 /// The positions of the instances of a crowd, with the stage around them.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ impl Arrangement {
             for corner in bounds.corners() {
                 let corner = transform.transform_point3(corner);
                 all.add(corner);
-                corners.extend((crowd.len() <= MOST_CORNERED).then_some(corner));
+                corners.extend((crowd.len() <= MAX_CORNERED).then_some(corner));
             }
             placements.push(Placement { transform, dyes: dyes(instance) });
         }

@@ -9,7 +9,7 @@ use posse::Reference;
 use posse::{Crowd, Library, Outputs, Pose, Skeleton, Ticks};
 
 /// The most vertices of a part that enter a bounding box. Of a larger part, evenly spaced vertices are used.
-const MOST_VERTICES: usize = 20_000;
+const MAX_VERTICES: usize = 20_000;
 
 /// An axis-aligned bounding box. It is empty if a coordinate of `low` is greater than that of `high`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -128,7 +128,7 @@ impl Figure {
         let mut bounds = Bounds::EMPTY;
         for pose in poses {
             for part in &self.parts {
-                let step = self.vertex_count(part).div_ceil(MOST_VERTICES);
+                let step = self.vertex_count(part).div_ceil(MAX_VERTICES);
                 self.positions(part, skeleton, pose, step).for_each(|position| bounds.add(position.as_vec3()));
             }
             if self.parts.is_empty() {

@@ -31,13 +31,13 @@ impl Canvas {
     /// The depth format.
     pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
     /// The largest number of pixels, a little more than 7680 x 4320.
-    pub const MOST_PIXELS: u64 = 1 << 25;
+    pub const MAX_PIXELS: u64 = 1 << 25;
 
     /// A canvas of a width and height in pixels.
     ///
     /// # Errors
     /// [`Error::Limit`] if a side is longer than the device allows, or there are more than
-    /// [`MOST_PIXELS`](Self::MOST_PIXELS) pixels; [`Error::Usage`] if a side is 0; [`Error::Device`] if the device is
+    /// [`MAX_PIXELS`](Self::MAX_PIXELS) pixels; [`Error::Usage`] if a side is 0; [`Error::Device`] if the device is
     /// lost or has too little memory.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(device: &wgpu::Device, target: Target, size: [u32; 2]) -> Result<Self, Error> {
@@ -103,12 +103,8 @@ impl Canvas {
             });
         }
         let pixels = u64::from(size[0]) * u64::from(size[1]);
-        if pixels > Self::MOST_PIXELS {
-            return Err(Error::Limit {
-                what: "pixels of a picture".into(),
-                needed: pixels,
-                allowed: Self::MOST_PIXELS,
-            });
+        if pixels > Self::MAX_PIXELS {
+            return Err(Error::Limit { what: "pixels of a picture".into(), needed: pixels, allowed: Self::MAX_PIXELS });
         }
         Ok(())
     }

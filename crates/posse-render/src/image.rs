@@ -10,11 +10,12 @@ use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-/// The largest number of pixels per side, and in total. Larger images are refused, because a few bytes can claim any size.
+/// The largest number of pixels per side, and in total. Larger images are refused, because a few bytes can claim any
+/// size.
 const MAX_PIXELS: u32 = 1 << 14;
 const MAX_TOTAL_PIXELS: u32 = 1 << 26;
-/// The largest number of bytes that a decoder may allocate: 8 bytes per pixel of the largest image, and as many again for
-/// intermediate data.
+/// The largest number of bytes that a decoder may allocate: 8 bytes per pixel of the largest image, and as many again
+/// for intermediate data.
 const MAX_BYTES: usize = 16 * MAX_TOTAL_PIXELS as usize;
 
 /// Pixels of red, green, blue and alpha, in rows from the top. The colours are sRGB, alpha is linear.

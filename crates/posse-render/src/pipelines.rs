@@ -245,7 +245,7 @@ mod tests {
     use std::mem::offset_of;
 
     use super::*;
-    use posse::low_level::test_support::wgsl_faults;
+    use posse::low_level::test_support::wgsl_errors;
     use wgpu::naga;
 
     /// The modules of all shaders of the renderer.
@@ -256,8 +256,8 @@ mod tests {
     #[test]
     fn records_and_constants_are_the_same_in_rust_and_wgsl() {
         for module in modules() {
-            let faults = wgsl_faults(&module, &[record::SHARED]);
-            assert!(faults.is_empty(), "{faults:#?}");
+            let errors = wgsl_errors(&module, &[record::SHARED]);
+            assert!(errors.is_empty(), "{errors:#?}");
         }
     }
 
@@ -327,6 +327,6 @@ mod tests {
         let swapped =
             source.replace(haze, "    other: f32,").replace(penumbra, haze).replace("    other: f32,", penumbra);
         let module = naga::front::wgsl::parse_str(&swapped).unwrap();
-        assert_eq!(wgsl_faults(&module, &[record::SHARED]).len(), 2);
+        assert_eq!(wgsl_errors(&module, &[record::SHARED]).len(), 2);
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::cube::{animate_pointer, cube_primitive};
 use super::files::read;
-use super::likeness::fault;
+use super::likeness::error;
 use super::positions::worst;
 use super::scenes::Shot;
 use crate::support::gltf_builder::GltfBuilder;
@@ -363,15 +363,15 @@ fn a_mirrored_cube_looks_like_the_cube() {
         for (name, change) in MIRRORED {
             let mut file = cube(double_sided, json!({}));
             change(&mut file);
-            assert_eq!(fault(&picture(&file), &plain), None, "{name}, double-sided: {double_sided}");
+            assert_eq!(error(&picture(&file), &plain), None, "{name}, double-sided: {double_sided}");
         }
         let mut placed = side_by_side(&cube(double_sided, json!({})), &[0.0]);
         placed.placements[0].transform *= Affine3A::from_scale(Vec3::new(-1.0, 1.0, 1.0));
-        assert_eq!(fault(&placed.picture(), &plain), None, "a placement, double-sided: {double_sided}");
+        assert_eq!(error(&placed.picture(), &plain), None, "a placement, double-sided: {double_sided}");
         // An inside-out cube looks different.
         let mut inside_out = side_by_side(&cube(double_sided, json!({})), &[0.0]);
         inside_out.figures[0].meshes[0].indices.reverse();
-        assert!(fault(&inside_out.picture(), &plain).is_some(), "double-sided: {double_sided}");
+        assert!(error(&inside_out.picture(), &plain).is_some(), "double-sided: {double_sided}");
     }
 }
 
@@ -385,7 +385,7 @@ fn a_node_that_a_clip_mirrors_looks_right_in_each_instance() {
         let picture = |times: [f64; 2]| side_by_side(&file, &times).picture();
         let plain = picture([0.0, 0.0]);
         for times in [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] {
-            assert_eq!(fault(&picture(times), &plain), None, "{times:?}, double-sided: {double_sided}");
+            assert_eq!(error(&picture(times), &plain), None, "{times:?}, double-sided: {double_sided}");
         }
     }
 }
@@ -431,7 +431,7 @@ fn the_back_of_a_double_sided_square_is_lit_like_a_front() {
         json!({ "rotation": [0, 1, 0, 0], "scale": [-1, 1, 1] }),
         json!({ "scale": [1, 1, -1] }),
     ] {
-        assert_eq!(fault(&picture(node.clone()), &front), None, "{node}");
+        assert_eq!(error(&picture(node.clone()), &front), None, "{node}");
     }
 }
 

@@ -359,7 +359,7 @@ fn colours_coordinates_and_morph_targets_may_be_integers() {
 
 #[test]
 fn broken_accessors_are_reported_with_their_path() {
-    let faults: [(Stored, &str); 8] = [
+    let errors: [(Stored, &str); 8] = [
         (
             ("no such accessor", |_, primitive| primitive["attributes"]["POSITION"] = json!(99)),
             "meshes[0].primitives[0].attributes: there is no accessors[99]",
@@ -403,7 +403,7 @@ fn broken_accessors_are_reported_with_their_path() {
             "accessors[0].sparse.indices: there is no element 3, the accessor has 3",
         ),
     ];
-    for ((name, change), expected) in faults {
+    for ((name, change), expected) in errors {
         let (mut file, mut primitive) = mesh(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
         change(&mut file, &mut primitive);
         let (_, figure, warnings) = read(&with_primitive(file, primitive));
@@ -553,7 +553,7 @@ fn a_specular_glossiness_material_has_its_diffuse_colour() {
     assert_eq!(warnings, ["materials[0].alphaMode: the mode is not OPAQUE, MASK or BLEND; OPAQUE is used"]);
 }
 
-/// The offset in the document after the data URI. Changes of the data hardly ever cause a fault.
+/// The offset in the document after the data URI. Changes of the data hardly ever cause an error.
 fn after_data(bytes: &[u8]) -> usize {
     let name = b"\"bufferViews\"";
     bytes.windows(name.len()).position(|window| window == name).unwrap()

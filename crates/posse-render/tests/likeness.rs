@@ -8,10 +8,10 @@ const SQUARE: u32 = 4;
 const MEAN: f64 = 1.0;
 /// The difference from which a square counts as different, and the largest allowed share of different squares.
 const DIFFERENT: f64 = 10.0;
-const MOST_DIFFERENT: f64 = 0.004;
+const MAX_DIFFERENT: f64 = 0.004;
 
 /// A message if two pictures differ: in size, in the mean difference of squares, or in the share of different squares.
-pub fn fault(one: &Picture, other: &Picture) -> Option<String> {
+pub fn error(one: &Picture, other: &Picture) -> Option<String> {
     if one.size != other.size {
         return Some(format!("{:?} and {:?} pixels", one.size, other.size));
     }
@@ -25,7 +25,7 @@ pub fn fault(one: &Picture, other: &Picture) -> Option<String> {
     }
     let squares = f64::from(rows * columns);
     let (mean, share) = (sum / squares, different / squares);
-    (mean > MEAN || share > MOST_DIFFERENT)
+    (mean > MEAN || share > MAX_DIFFERENT)
         .then(|| format!("mean difference {mean:.2}, {:.2} % of the squares different", 100.0 * share))
 }
 

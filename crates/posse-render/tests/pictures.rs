@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use posse_render::{Bones, Picture, encode};
 
 use super::files;
-use super::likeness::fault;
+use super::likeness::error;
 use super::scenes::Shot;
 
 const TIMES: [f64; 5] = [0.3, 0.7, 0.1, 0.9, 0.6];
@@ -59,7 +59,7 @@ fn store_the_pictures() {
 #[test]
 fn small_scenes_match_their_stored_pictures() {
     for (name, shot) in SHOTS {
-        assert_eq!(fault(&shot().picture(), &stored(name)), None, "{name}");
+        assert_eq!(error(&shot().picture(), &stored(name)), None, "{name}");
     }
 }
 
@@ -68,16 +68,16 @@ fn swapped_instances_another_time_and_another_mesh_are_detected() {
     let stored = stored("people");
     let mut swapped = people();
     swapped.placements.swap(1, 3);
-    assert!(fault(&swapped.picture(), &stored).is_some(), "two instances are swapped");
+    assert!(error(&swapped.picture(), &stored).is_some(), "two instances are swapped");
     let mut later = TIMES;
     later[2] += 0.15;
-    assert!(fault(&Shot::people(&later).picture(), &stored).is_some(), "one instance is 0.15 s later");
+    assert!(error(&Shot::people(&later).picture(), &stored).is_some(), "one instance is 0.15 s later");
     let mut thin = people();
     for vertex in &mut thin.figures[0].meshes[0].vertices {
         vertex.position = [0, 1, 2].map(|axis| vertex.position[axis] - 0.012 * vertex.normal[axis]);
     }
-    assert!(fault(&thin.picture(), &stored).is_some(), "all instances are thinner by 1.2 cm");
+    assert!(error(&thin.picture(), &stored).is_some(), "all instances are thinner by 1.2 cm");
     let mut naked = people();
     naked.placements[2].dyes[1] = naked.placements[2].dyes[4];
-    assert!(fault(&naked.picture(), &stored).is_some(), "one instance has no shirt");
+    assert!(error(&naked.picture(), &stored).is_some(), "one instance has no shirt");
 }

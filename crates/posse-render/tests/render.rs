@@ -13,7 +13,7 @@ mod appearance;
 mod colours;
 /// Parts of glTF files for pictures.
 mod cube;
-/// glTF files of figures, and faults in them.
+/// glTF files of figures, and errors in them.
 mod files;
 /// The likeness of two pictures.
 mod likeness;

@@ -29,15 +29,15 @@ fn a_picture_of_another_time_or_another_crowd_is_refused() {
     let (mut scene, now) = (Scene::apart().unwrap(), Ticks::from_seconds(12.5));
     let figure = Figure::new(scene.skeleton(), 0.025).unwrap();
     let picture = identity_picture(&scene, &figure, now);
-    let fault = |picture: &Picture, scene: &Scene, now| check(picture, scene, &figure, now).unwrap_err().to_string();
-    let message = fault(&picture, &scene, Ticks::from_seconds(12.6));
+    let error = |picture: &Picture, scene: &Scene, now| check(picture, scene, &figure, now).unwrap_err().to_string();
+    let message = error(&picture, &scene, Ticks::from_seconds(12.6));
     assert!(message.contains("fills") || message.contains("not visible"), "{message}");
     scene.placements.swap(3, 4);
-    assert_eq!(fault(&picture, &scene, now).split(" at ").next(), Some("pelvis of instance 3 is not visible"));
+    assert_eq!(error(&picture, &scene, now).split(" at ").next(), Some("pelvis of instance 3 is not visible"));
     scene.placements.swap(3, 4);
     let mut stained = picture;
     stained.bytes[..3].fill(255);
-    assert_eq!(fault(&stained, &scene, now), "pixel (0, 0) shows no instance of the crowd: Some([255, 255, 255])");
+    assert_eq!(error(&stained, &scene, now), "pixel (0, 0) shows no instance of the crowd: Some([255, 255, 255])");
 }
 
 #[test]

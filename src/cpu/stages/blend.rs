@@ -6,7 +6,7 @@ use glam::Vec4;
 
 use crate::cpu::stages::quat;
 use crate::pack::record::{
-    BLEND_LEAST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT,
+    BLEND_MIN_WEIGHT, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT,
     LayerRecord,
 };
 
@@ -47,7 +47,7 @@ where
 {
     match weights {
         0.0 => rest,
-        sum if sum < BLEND_LEAST => (values + (BLEND_LEAST - sum) * rest) / BLEND_LEAST,
+        sum if sum < BLEND_MIN_WEIGHT => (values + (BLEND_MIN_WEIGHT - sum) * rest) / BLEND_MIN_WEIGHT,
         sum => values / sum,
     }
 }
@@ -79,7 +79,7 @@ pub fn rotation(rest: Vec4, shares: &[LayerShare]) -> Vec4 {
     if let Some(first) = blended().next().map(|share| share.value) {
         let sum: f32 = blended().map(|share| share.weight).sum();
         let mixed: Vec4 = blended().map(|share| share.weight * quat::toward(share.value, first)).sum();
-        mean = quat::normalize(mixed + (BLEND_LEAST - sum).max(0.0) * quat::toward(rest, first), first);
+        mean = quat::normalize(mixed + (BLEND_MIN_WEIGHT - sum).max(0.0) * quat::toward(rest, first), first);
     }
     shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, over_rotation)
 }

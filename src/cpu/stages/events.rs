@@ -73,7 +73,7 @@ pub fn append(words: &[u32], played: InstanceLayer, step: Step, capacity: usize,
     if ((end.pass.wrapping_sub(begin.pass) as u64 >> 32) * part.count() as u64) >> 32 != 0 {
         left = 1 << 63;
     }
-    let capacity = capacity.min(list.events.len() + EventList::MOST_OF_LAYER);
+    let capacity = capacity.min(list.events.len() + EventList::MAX_PER_LAYER);
     let mut tick = from;
     for pass in begin.pass..=end.pass {
         while left > 0 && rank < part.count() && list.events.len() < capacity {

@@ -40,7 +40,8 @@ impl Document {
         self.forget_pointers();
     }
 
-    /// Removes freed items at the end of an array, and makes the others as small as `least`. Returns these, the last first.
+    /// Removes freed items at the end of an array, and makes the others as small as `least`. Returns these, the last
+    /// first.
     fn free(&mut self, array: &str, mut places: Vec<usize>, least: &Value) -> Vec<usize> {
         if places.is_empty() {
             return places;
@@ -106,19 +107,21 @@ impl Document {
         }
     }
 
-    /// Adds a clip as an animation. The joints of its skeleton must be those that the importer makes of the nodes of the document.
+    /// Adds a clip as an animation. The joints of its skeleton must be those that the importer makes of the nodes of
+    /// the document.
     ///
-    /// Keys stay as they are, rounded to `f32`. Tracks that glTF cannot hold are sampled: those with easings, extrapolations, single
-    /// numbers or angles, and those that a length cuts off. Rotations are within 1e-4 rad, translations within 1e-4 of the rig's size
-    /// ([`Length`](crate::Length)) in model space with the joints above at rest, and scales within 1e-4 of the largest scale of the joint.
-    /// If no key is at the end of the clip, a track that holds a joint at rest makes the animation as long. Returns notes on parts that glTF
-    /// cannot hold at all: events, sync markers, root motion, the speed, the wrap mode, properties, and morph weights of joints
-    /// without such a mesh.
+    /// Keys stay as they are, rounded to `f32`. Tracks that glTF cannot hold are sampled: those with easings,
+    /// extrapolations, single numbers or angles, and those that a length cuts off. Rotations are within 1e-4 rad,
+    /// translations within 1e-4 of the rig's size ([`Length`](crate::Length)) in model space with the joints above at
+    /// rest, and scales within 1e-4 of the largest scale of the joint. If no key is at the end of the clip, a track
+    /// that holds a joint at rest makes the animation as long. Returns notes on parts that glTF cannot hold at all:
+    /// events, sync markers, root motion, the speed, the wrap mode, properties, and morph weights of joints without
+    /// such a mesh.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such clip, or its skeleton has other joints than the document; with the names of clip and joint,
-    /// if the sampled tracks of all added clips have more than 8 keys per key of these clips and 2^22 more. The document is then
-    /// unchanged.
+    /// [`Error::Usage`] if there is no such clip, or its skeleton has other joints than the document; with the names of
+    /// clip and joint, if the sampled tracks of all added clips have more than 8 keys per key of these clips and 2^22
+    /// more. The document is then unchanged.
     pub fn add_clip(&mut self, library: &Library, clip: ClipId) -> Result<Vec<String>, Error> {
         let Some(found) = library.clips().get(clip.index()) else {
             return Err(Error::Usage(no_such("clip", clip.index(), "library", library.clips().len())));
@@ -275,7 +278,8 @@ pub(super) fn of_animations(json: &Map<String, Value>) -> Indices {
     samplers.flatten().flat_map(|sampler| [index(sampler, "input"), index(sampler, "output")]).flatten().collect()
 }
 
-/// The accessors to which anything but an animation may refer. Any whole number in an extension or in extras may be one.
+/// The accessors to which anything but an animation may refer. Any whole number in an extension or in extras may be
+/// one.
 pub(super) fn of_others(json: &Map<String, Value>) -> Indices {
     let mut found = free_numbers(json);
     for mesh in items(json, "meshes") {
@@ -308,7 +312,8 @@ pub(super) fn views_of_others(json: &Map<String, Value>) -> Indices {
     found
 }
 
-/// All whole numbers in extensions and extras, except in animations, and in compressed views, whose numbers are no such indices.
+/// All whole numbers in extensions and extras, except in animations, and in compressed views, whose numbers are no such
+/// indices.
 fn free_numbers(json: &Map<String, Value>) -> Indices {
     let mut found = HashSet::new();
     // Each with true if it lies in an extension.
@@ -341,8 +346,8 @@ fn is_free(name: &str) -> bool {
 /// The alignment that all views keep.
 const ALIGNMENT: usize = 16;
 
-/// The ranges, in order, that lie in some of the freed ones, and in none of those that are still needed. They begin and end at multiples
-/// of 16, so that what follows stays aligned.
+/// The ranges, in order, that lie in some of the freed ones, and in none of those that are still needed. They begin and
+/// end at multiples of 16, so that what follows stays aligned.
 pub(super) fn holes(mut freed: Vec<Range<usize>>, mut needed: Vec<Range<usize>>) -> Vec<Range<usize>> {
     freed.sort_by_key(|range| range.start);
     needed.sort_by_key(|range| range.start);

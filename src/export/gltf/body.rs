@@ -37,10 +37,11 @@ const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
 impl Document {
-    /// Adds a body as a mesh with vertex colours, on a node of its own. The document must be of the skeleton of the body.
+    /// Adds a body as a mesh with vertex colours, on a node of its own. The document must be of the skeleton of the
+    /// body.
     ///
-    /// The node has the first skin; in a document without skins, the body keeps its pose. It is in the scene that is shown; a document
-    /// without scenes stays without. A body without triangles adds nothing.
+    /// The node has the first skin; in a document without skins, the body keeps its pose. It is in the scene that is
+    /// shown; a document without scenes stays without. A body without triangles adds nothing.
     pub fn add_body(&mut self, body: &Body) {
         if body.vertices.is_empty() || body.indices.is_empty() {
             return;

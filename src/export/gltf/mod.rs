@@ -1,9 +1,9 @@
 //! glTF 2.0: clips into `.glb` files.
 //!
-//! A [`Document`] is an existing file, or the nodes and skins of a skeleton. Clips are added to it. Everything else stays as it is, with
-//! its index: nodes, skins, meshes, materials, extensions, unknown keys. `animation` makes animations and finds the bytes that nothing
-//! needs any more; `sampler` makes their keys, also where glTF cannot hold a track, and tells what it cannot hold at all.
-//! `vrma` makes a VRM animation of a clip of a human.
+//! A [`Document`] is an existing file, or the nodes and skins of a skeleton. Clips are added to it. Everything else
+//! stays as it is, with its index: nodes, skins, meshes, materials, extensions, unknown keys. `animation` makes
+//! animations and finds the bytes that nothing needs any more; `sampler` makes their keys, also where glTF cannot hold
+//! a track, and tells what it cannot hold at all. `vrma` makes a VRM animation of a clip of a human.
 //!
 //! The document is JSON with a single buffer. Items that only the removed animations used leave places that new items
 //! take. All other items keep their indices, because unknown extensions may hold them.
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Error;
 use crate::import::gltf::{Document as Parsed, Files, Hierarchy, Reader, open_container, trim};
-use crate::import::{Fault, JsonPath, Warning};
+use crate::import::{FileError, JsonPath, Warning};
 use crate::model::{Joint, Library, SkeletonId, no_such};
 use crate::retarget::resample::KeyBudget;
 
@@ -58,8 +58,8 @@ pub struct Document {
     late_bytes: u64,
     /// The node of each joint.
     nodes: Vec<usize>,
-    /// Accessors and buffer views that nothing refers to any more, the last first. New ones take their places. Until then, each is as small
-    /// as can be, and has no bytes.
+    /// Accessors and buffer views that nothing refers to any more, the last first. New ones take their places. Until
+    /// then, each is as small as can be, and has no bytes.
     free_accessors: Vec<usize>,
     free_views: Vec<usize>,
     /// The keys that sampled tracks may still have.
@@ -71,7 +71,8 @@ impl Document {
     /// Reads a `.glb` or `.gltf` file, with the buffers and images beside it.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a JSON path if it, or a buffer beside it, cannot be used.
+    /// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a JSON path if it, or a buffer beside it,
+    /// cannot be used.
     pub fn load(file: impl AsRef<Path>) -> Result<Self, Error> {
         let file = file.as_ref();
         let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
@@ -80,8 +81,8 @@ impl Document {
 
     /// Reads the bytes of a `.glb` or `.gltf` file.
     ///
-    /// `name` is the name of the file in errors; it is not opened. `folder` is the folder of external buffers and images. With `None`,
-    /// a file that needs external buffers is refused.
+    /// `name` is the name of the file in errors; it is not opened. `folder` is the folder of external buffers and
+    /// images. With `None`, a file that needs external buffers is refused.
     ///
     /// # Errors
     /// [`Error::Import`] with a JSON path if the file cannot be used.
@@ -152,13 +153,13 @@ pub(super) const COMPRESSIONS: [&str; 2] = ["EXT_meshopt_compression", "KHR_mesh
 
 /// Reads a file. All its bytes, with those of other files, are in one buffer afterwards.
 pub(super) fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<Document, Error> {
-    let in_file = |fault: Fault| fault.in_file(name);
+    let in_file = |error: FileError| error.in_file(name);
     let mut warnings = Vec::new();
     let container = open_container(bytes, &mut warnings).map_err(in_file)?;
     let text = trim(container.json);
     let parsed = Parsed::parse(text).map_err(in_file)?;
     let json: Map<String, Value> =
-        serde_json::from_slice(text).map_err(|error| Fault::new("JSON", error.to_string()).in_file(name))?;
+        serde_json::from_slice(text).map_err(|error| FileError::new("JSON", error.to_string()).in_file(name))?;
     let joints = Hierarchy::new(&parsed).map_err(in_file)?.joints;
     let mut nodes = vec![0; joints.len()];
     joints.iter().enumerate().for_each(|(node, &joint)| nodes[joint] = node);
@@ -180,7 +181,7 @@ pub(super) fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<D
 }
 
 /// Puts the bytes of all buffers into one, the first. Buffers without bytes stand for compressed data and follow.
-fn merge_buffers(document: &mut Document, reader: &mut Reader) -> Result<(), Fault> {
+fn merge_buffers(document: &mut Document, reader: &mut Reader) -> Result<(), FileError> {
     let count = reader.document.buffers.len();
     // Per buffer: its new index, and the place of its bytes.
     let (mut places, mut others, mut first) = (Vec::with_capacity(count), Vec::new(), None);
@@ -244,7 +245,7 @@ fn embed_images(document: &mut Document, reader: &mut Reader) {
         let path = place.field("uri");
         let found = reader.resource(uri, &path).and_then(|bytes| match mime_type(&bytes, &image) {
             Some(kind) => reader.charge(&path, bytes.len() as u64, 1).map(|()| (bytes, kind)),
-            None => Err(Fault::new(&path, "its format is not known")),
+            None => Err(FileError::new(&path, "its format is not known")),
         });
         match found {
             Ok((bytes, kind)) => {
@@ -255,9 +256,9 @@ fn embed_images(document: &mut Document, reader: &mut Reader) {
                     image.insert("mimeType".into(), kind.into());
                 }
             }
-            Err(fault) => document.warnings.push(Warning {
-                path: fault.path,
-                message: format!("{}; the image is not embedded, and its place stays the same", fault.reason),
+            Err(error) => document.warnings.push(Warning {
+                path: error.path,
+                message: format!("{}; the image is not embedded, and its place stays the same", error.reason),
             }),
         }
     }
@@ -277,7 +278,7 @@ fn mime_type(bytes: &[u8], image: &Value) -> Option<String> {
 
 const MAGIC: &[u8] = b"glTF";
 /// The bytes of a buffer or a view that nothing needs. The specification does not allow empty ones.
-const LEAST_BYTES: usize = 4;
+const MIN_BYTES: usize = 4;
 
 impl Document {
     /// The bytes of a `.glb` file.
@@ -319,22 +320,23 @@ impl Document {
         Ok(glb)
     }
 
-    /// Gives bytes to the buffer views that nothing took the place of. All others keep their indices, which extensions may know.
+    /// Gives bytes to the buffer views that nothing took the place of. All others keep their indices, which extensions
+    /// may know.
     fn fill_free_views(&mut self) {
         for place in std::mem::take(&mut self.free_views) {
-            self.bin.resize(self.bin.len().max(LEAST_BYTES), 0);
-            self.array("bufferViews")[place] = json!({ "buffer": 0, "byteLength": LEAST_BYTES });
+            self.bin.resize(self.bin.len().max(MIN_BYTES), 0);
+            self.array("bufferViews")[place] = json!({ "buffer": 0, "byteLength": MIN_BYTES });
         }
     }
 
-    /// Gives the first buffer the length of the bytes. A buffer of the file stays even if it has lost all of them: others keep their
-    /// indices.
+    /// Gives the first buffer the length of the bytes. A buffer of the file stays even if it has lost all of them:
+    /// others keep their indices.
     fn fit_buffer(&mut self) {
         if self.bin.is_empty() && self.late_bytes == 0 {
             if items(&self.json, "buffers").is_empty() {
                 return;
             }
-            self.bin.resize(LEAST_BYTES, 0);
+            self.bin.resize(MIN_BYTES, 0);
         }
         let length = self.bin.len() as u64 + self.late_bytes;
         let buffers = self.array("buffers");

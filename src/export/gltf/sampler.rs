@@ -1,5 +1,5 @@
-//! The samplers of an animation: key times and keys as glTF has them. Tracks that glTF cannot hold key by key are sampled, and notes
-//! tell what it cannot hold at all.
+//! The samplers of an animation: key times and keys as glTF has them. Tracks that glTF cannot hold key by key are
+//! sampled, and notes tell what it cannot hold at all.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
 
 /// The largest difference of the length of a quaternion from 1 that readers accept.
-const MOST_OFF_UNIT: f64 = 1e-3;
+const MAX_OFF_UNIT: f64 = 1e-3;
 
 /// Numbers in the bytes of an animation.
 pub(super) struct KeyBytes {
@@ -56,7 +56,8 @@ pub(super) struct Samplers {
 }
 
 impl Samplers {
-    /// The samplers of a clip, and notes on what they do not hold. `targets` returns the number of morph targets of a joint.
+    /// The samplers of a clip, and notes on what they do not hold. `targets` returns the number of morph targets of a
+    /// joint.
     pub fn new(
         library: &Library,
         clip: &Clip,
@@ -132,7 +133,7 @@ impl Samplers {
         if path == "rotation" && interpolation != Interpolation::CubicSpline {
             for key in values.chunks_exact_mut(4) {
                 let rotation = DQuat::from_slice(key);
-                if (rotation.length() - 1.0).abs() > MOST_OFF_UNIT {
+                if (rotation.length() - 1.0).abs() > MAX_OFF_UNIT {
                     key.copy_from_slice(&crate::model::rotation::unit(rotation).unwrap_or_default().to_array());
                 }
             }
@@ -161,8 +162,8 @@ impl Samplers {
         self.list.samplers.push(Sampler { joint, path, interpolation, input, output });
     }
 
-    /// Makes the animation as long as the clip, with a track that holds a joint at rest, if no key is at the end. Returns false if all
-    /// joints are moved, so that it stays shorter.
+    /// Makes the animation as long as the clip, with a track that holds a joint at rest, if no key is at the end.
+    /// Returns false if all joints are moved, so that it stays shorter.
     fn extend_to(&mut self, clip: &Clip, skeleton: &Skeleton) -> bool {
         let last = self.times.iter().flat_map(|(_, times)| times.last()).copied().fold(0.0, f32::max);
         let length = clip.duration() as f32;
@@ -199,8 +200,8 @@ pub(super) fn shape(path: &str) -> (&'static str, u64) {
     }
 }
 
-/// The largest error of sampled rotations in radians, of translations as a share of the rig's size, and of scales as a share of the
-/// largest scale of the tracks.
+/// The largest error of sampled rotations in radians, of translations as a share of the rig's size, and of scales as a
+/// share of the largest scale of the tracks.
 const BOUND: f64 = 1e-4;
 
 /// A clip whose tracks are sampled.
@@ -245,11 +246,11 @@ impl<'a> Sampling<'a> {
                 resample(knots, &SampledMotion { value: &value, error: &error, bound: BOUND }, budget)
             }
         };
-        sampled.map(|sampled| sampled.curve).map_err(|error| part.fault(self.clip, self.skeleton, joint, error))
+        sampled.map(|sampled| sampled.curve).map_err(|error| part.error(self.clip, self.skeleton, joint, error))
     }
 
-    /// The matrix from the parent of a joint to model space at rest. The identity if it has no inverse: where the parent is flat at rest, an
-    /// error of 0 would say nothing.
+    /// The matrix from the parent of a joint to model space at rest. The identity if it has no inverse: where the
+    /// parent is flat at rest, an error of 0 would say nothing.
     fn space(&self, joint: usize) -> DMat3 {
         let parent = self.skeleton.joints()[joint].parent;
         let space = parent.map_or(DMat3::IDENTITY, |parent| self.rest[parent].matrix3);
@@ -276,7 +277,8 @@ pub(super) fn fits(clip: &Clip, curve: &Curve) -> bool {
         && clip.length.is_none_or(|length| timeline.last() <= length)
 }
 
-/// A curve, with keys at 0 and at the end of its clip if it is constant and has keys beyond. They would make the animation longer.
+/// A curve, with keys at 0 and at the end of its clip if it is constant and has keys beyond. They would make the
+/// animation longer.
 pub(super) fn shortened(clip: &Clip, curve: &Curve) -> Result<Curve, Error> {
     let Some(length) = clip.length.filter(|&length| curve.timeline().last() > length && curve.is_constant()) else {
         return Ok(curve.clone());

@@ -2,7 +2,7 @@
 
 use super::half_angle::FrameColumn;
 use super::lines::too_long;
-use crate::import::fault::shorten;
+use crate::import::file_error::shorten;
 use crate::model::is_usable;
 
 /// The bytes of a line that are allowed per number. Numbers have up to 25 digits and signs; the rest is space between
@@ -54,8 +54,8 @@ pub(super) fn read_line(text: &[u8], frame: usize, columns: &mut [FrameColumn]) 
     }
 }
 
-/// Reads the first line of a text, whose numbers have commas before their decimals and no points. `None` if they do not,
-/// or if the line cannot be read.
+/// Reads the first line of a text, whose numbers have commas before their decimals and no points. `None` if they do
+/// not, or if the line cannot be read.
 #[cold]
 pub(super) fn read_decimal_commas(text: &[u8], frame: usize, columns: &mut [FrameColumn]) -> Option<ReadLine> {
     let end = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |end| end + 1);

@@ -8,11 +8,11 @@ use glam::DVec3;
 use crate::error::Error;
 use crate::import::Warning;
 use crate::import::bvh::lines::Words;
-use crate::import::fault::shorten;
+use crate::import::file_error::shorten;
 use crate::model::{Joint, Target, Transform};
 
 /// The most joints of a file. The memory of a joint is larger than its text.
-const MOST_JOINTS: usize = 1 << 20;
+const MAX_JOINTS: usize = 1 << 20;
 
 /// The joints of a file, and the tracks that its columns make.
 #[derive(Debug, Default)]
@@ -108,8 +108,8 @@ impl Builder {
     fn begin(&mut self, words: &mut Words<impl BufRead>, name: String, is_end_site: bool) -> Result<(), Error> {
         let line = words.line();
         let Self { hierarchy, open, names, end_sites } = self;
-        if hierarchy.joints.len() == MOST_JOINTS {
-            return Err(words.fault(format!("the hierarchy has more than {MOST_JOINTS} joints; split the file")));
+        if hierarchy.joints.len() == MAX_JOINTS {
+            return Err(words.error(format!("the hierarchy has more than {MAX_JOINTS} joints; split the file")));
         }
         words.keyword("{", &format!("`{{` after the name of {:?}", shorten(&name)))?;
         let parent = open.last_mut().map(|parent| {
@@ -161,7 +161,7 @@ impl Hierarchy {
 
     fn read_offset(&mut self, words: &mut Words<impl BufRead>, open: &mut Open) -> Result<(), Error> {
         if open.has_offset {
-            return Err(words.fault("OFFSET stands twice in one joint; expected it once"));
+            return Err(words.error("OFFSET stands twice in one joint; expected it once"));
         }
         let mut offset = [0.0; 3];
         for (number, axis) in offset.iter_mut().zip(["x", "y", "z"]) {
@@ -176,17 +176,17 @@ impl Hierarchy {
 
     fn read_channels(&mut self, words: &mut Words<impl BufRead>, open: &mut Open) -> Result<(), Error> {
         if open.channels.is_some() {
-            return Err(words.fault("CHANNELS stands twice in one joint; expected it once"));
+            return Err(words.error("CHANNELS stands twice in one joint; expected it once"));
         }
         if open.has_children {
-            return Err(words.fault(
+            return Err(words.error(
                 "CHANNELS stands after a child of the joint, so that the order of the columns is not clear; move it before \
                  the children",
             ));
         }
         let count = words.count("the number of channels, 0 to 6")?;
-        if count > Channel::MOST {
-            return Err(words.fault(format!("found {count} channels; expected 0 to {}", Channel::MOST)));
+        if count > Channel::MAX_COUNT {
+            return Err(words.error(format!("found {count} channels; expected 0 to {}", Channel::MAX_COUNT)));
         }
         let mut channels = Vec::new();
         for index in 0..count {
@@ -197,11 +197,11 @@ impl Hierarchy {
             let word = words.need(&expected)?;
             let channel = Channel::from_word(&word);
             let channel =
-                channel.ok_or_else(|| words.fault(format!("found {:?}; expected {expected}", shorten(&word))))?;
+                channel.ok_or_else(|| words.error(format!("found {:?}; expected {expected}", shorten(&word))))?;
             channels.push(channel);
         }
-        // The tracks need the OFFSET, which may follow. Faults have the line of CHANNELS.
-        Columns::of_joint(open.joint, [0.0; 3], &channels, 0).map_err(|reason| words.fault(reason))?;
+        // The tracks need the OFFSET, which may follow. Errors have the line of CHANNELS.
+        Columns::of_joint(open.joint, [0.0; 3], &channels, 0).map_err(|reason| words.error(reason))?;
         open.first_column = self.columns;
         self.columns += channels.len();
         open.channels = Some(channels);
@@ -212,14 +212,14 @@ impl Hierarchy {
         let Some(joint) = self.joints.get(open.joint) else { return Ok(()) };
         if !open.has_offset {
             let (name, line) = (shorten(joint.name.as_deref().unwrap_or_default()), open.line);
-            return Err(words.fault(format!(
+            return Err(words.error(format!(
                 "{name:?} of line {line} ends without an OFFSET; expected `OFFSET x y z` before `}}`"
             )));
         }
         let offset = joint.rest.translation.to_array();
         let channels = open.channels.as_deref().unwrap_or_default();
         let tracks = Columns::of_joint(open.joint, offset, channels, open.first_column);
-        self.tracks.extend(tracks.map_err(|reason| words.fault(reason))?);
+        self.tracks.extend(tracks.map_err(|reason| words.error(reason))?);
         Ok(())
     }
 }
@@ -233,7 +233,7 @@ fn expected_word(open: Option<&Open>) -> &'static str {
     }
 }
 
-/// The fault of a word at a place where it cannot stand.
+/// The error of a word at a place where it cannot stand.
 fn unexpected(words: &Words<impl BufRead>, word: &str, open: Option<&Open>) -> Error {
     let expected = expected_word(open);
     let hint = match (word.to_ascii_uppercase().as_str(), open) {
@@ -247,7 +247,7 @@ fn unexpected(words: &Words<impl BufRead>, word: &str, open: Option<&Open>) -> E
         }
         _ => "",
     };
-    words.fault(format!("found {:?}; expected {expected}{hint}", shorten(word)))
+    words.error(format!("found {:?}; expected {expected}{hint}", shorten(word)))
 }
 
 /// One number of a joint in each frame.
@@ -261,7 +261,7 @@ pub(super) enum Channel {
 
 impl Channel {
     /// The most channels of a joint.
-    pub const MOST: u64 = 6;
+    pub const MAX_COUNT: u64 = 6;
 
     /// The channel of a word such as `Xposition`, in any case.
     pub fn from_word(word: &str) -> Option<Self> {

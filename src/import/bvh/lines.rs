@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::import::bvh::text::{self, Text};
-use crate::import::fault::shorten;
-use crate::import::{Fault, Warning};
+use crate::import::file_error::shorten;
+use crate::import::{FileError, Warning};
 use crate::model::is_usable;
 
 /// The lines of a text. Lines that lie in the buffer of the input are not copied.
@@ -31,15 +31,15 @@ impl<R: BufRead> Lines<R> {
         self.consumed
     }
 
-    /// A fault of the last line that was consumed.
-    pub fn fault(&self, reason: impl Into<String>) -> Error {
-        self.fault_after(0, reason)
+    /// An error of the last line that was consumed.
+    pub fn error(&self, reason: impl Into<String>) -> Error {
+        self.error_after(0, reason)
     }
 
-    /// A fault of a line, so many lines after the last that was consumed.
-    pub fn fault_after(&self, lines: u64, reason: impl Into<String>) -> Error {
+    /// An error of a line, so many lines after the last that was consumed.
+    pub fn error_after(&self, lines: u64, reason: impl Into<String>) -> Error {
         let line = (self.consumed + lines).max(1);
-        Fault::new(format!("line {line}"), reason).in_file(&self.file)
+        FileError::new(format!("line {line}"), reason).in_file(&self.file)
     }
 
     /// The next lines with their ends, one or more; `None` at the end of the file. The last line of a file may have no
@@ -77,7 +77,7 @@ impl<R: BufRead> Lines<R> {
         let found = lines.get(..end.unwrap_or(lines.len())).unwrap_or_default();
         let bytes = end.map_or(lines.len(), |end| end + 1);
         if found.len() > longest {
-            return Err(self.fault_after(1, too_long(longest)));
+            return Err(self.error_after(1, too_long(longest)));
         }
         line.extend_from_slice(found);
         self.consume(bytes, 1);
@@ -99,7 +99,7 @@ impl<R: BufRead> Lines<R> {
             let end = buffer.iter().position(|&byte| byte == b'\n');
             let bytes = end.map_or(buffer.len(), |end| end + 1);
             if self.joined.len() + bytes > longest {
-                return Err(self.fault_after(1, too_long(longest)));
+                return Err(self.error_after(1, too_long(longest)));
             }
             self.joined.extend_from_slice(buffer.get(..bytes).unwrap_or_default());
             self.input.consume(bytes);
@@ -178,9 +178,9 @@ impl<R: BufRead> Words<R> {
         self.lines.number()
     }
 
-    /// A fault of the present line.
-    pub fn fault(&self, reason: impl Into<String>) -> Error {
-        self.lines.fault(reason)
+    /// An error of the present line.
+    pub fn error(&self, reason: impl Into<String>) -> Error {
+        self.lines.error(reason)
     }
 
     /// The next word, or `None` at the end of the file.
@@ -219,7 +219,7 @@ impl<R: BufRead> Words<R> {
 
     /// The next word. Fails at the end of the file; `expected` is the content that belongs there.
     pub fn need(&mut self, expected: &str) -> Result<String, Error> {
-        self.next()?.ok_or_else(|| self.fault(format!("the file ends; expected {expected}. It may be truncated")))
+        self.next()?.ok_or_else(|| self.error(format!("the file ends; expected {expected}. It may be truncated")))
     }
 
     /// Reads a keyword, in any case.
@@ -228,7 +228,7 @@ impl<R: BufRead> Words<R> {
         if word.eq_ignore_ascii_case(keyword) {
             return Ok(());
         }
-        Err(self.fault(format!("found {:?}; expected {expected}", shorten(&word))))
+        Err(self.error(format!("found {:?}; expected {expected}", shorten(&word))))
     }
 
     /// The warnings about what was read in spite of its spelling.
@@ -242,7 +242,8 @@ impl<R: BufRead> Words<R> {
         encoding.into_iter().chain(comma).map(warning).collect()
     }
 
-    /// The names in Shift-JIS by what [`name`](Self::name) has made of them, if all names that are not UTF-8 are Shift-JIS.
+    /// The names in Shift-JIS by what [`name`](Self::name) has made of them, if all names that are not UTF-8 are
+    /// Shift-JIS.
     pub fn shift_jis_names(&mut self) -> Option<HashMap<String, String>> {
         let names = text::shift_jis_names(&self.other_names)?;
         self.encoding = "Shift-JIS";
@@ -262,7 +263,7 @@ impl<R: BufRead> Words<R> {
         let name = if is_site { words[4..].trim() } else { &words };
         let is_offset = name.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("OFFSET"));
         if is_offset {
-            return Err(self.fault(format!("found {:?}; expected `{{` after {expected}", shorten(name))));
+            return Err(self.error(format!("found {:?}; expected `{{` after {expected}", shorten(name))));
         }
         let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
         Ok((!is_number).then(|| name.to_owned()))
@@ -290,11 +291,11 @@ impl<R: BufRead> Words<R> {
             self.other_names.push(other);
         }
         match bytes {
-            0 => Err(self.fault(format!("{kind} has no name; expected a name on the line of {kind}"))),
+            0 => Err(self.error(format!("{kind} has no name; expected a name on the line of {kind}"))),
             1..=LONGEST_NAME => Ok(name),
             _ => {
                 let name = shorten(&name);
-                Err(self.fault(format!("the name {name:?} has {bytes} bytes; expected at most {LONGEST_NAME}")))
+                Err(self.error(format!("the name {name:?} has {bytes} bytes; expected at most {LONGEST_NAME}")))
             }
         }
     }
@@ -320,7 +321,7 @@ impl<R: BufRead> Words<R> {
                 let has_comma = word.contains(',');
                 let hint =
                     if has_comma { "; write a point before the decimals, and spaces between numbers" } else { "" };
-                Err(self.fault(format!("found {:?}; expected {expected}{hint}", shorten(&word))))
+                Err(self.error(format!("found {:?}; expected {expected}{hint}", shorten(&word))))
             }
         }
     }
@@ -328,7 +329,7 @@ impl<R: BufRead> Words<R> {
     /// A whole number of 0 or more.
     pub fn count(&mut self, expected: &str) -> Result<u64, Error> {
         let word = self.need(expected)?;
-        word.parse().map_err(|_| self.fault(format!("found {:?}; expected {expected}", shorten(&word))))
+        word.parse().map_err(|_| self.error(format!("found {:?}; expected {expected}", shorten(&word))))
     }
 
     /// The words that are left on the present line, without spaces around them.

@@ -35,7 +35,7 @@ pub use self::reader::{Reader, count_frames};
 
 use std::path::{Path, PathBuf};
 
-use super::{Fault, Warning};
+use super::{FileError, Warning};
 use crate::error::Error;
 use crate::model::{ClipId, Library, SkeletonId, is_usable};
 
@@ -52,7 +52,7 @@ pub struct Asset {
     pub frames: u64,
     /// Seconds from frame to frame. It is above 0 if there are two frames or more.
     pub frame_time: f64,
-    /// The faults that were passed over.
+    /// The errors that were passed over.
     pub warnings: Vec<Warning>,
 }
 
@@ -169,8 +169,8 @@ pub fn from_slice_with(
     reader.read_all(&mut keys)?;
     let (frames, frame_time, warnings) = (reader.frames(), reader.frame_time(), reader.warnings().to_vec());
     let clip_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    // The reader has checked all that the model checks. If it misses a fault, the error still names the file.
-    let in_model = |error: Error| Fault::new("MOTION", error.to_string()).in_file(name);
+    // The reader has checked all that the model checks. If it misses an error, the error still names the file.
+    let in_model = |error: Error| FileError::new("MOTION", error.to_string()).in_file(name);
     let sizes = library.sizes();
     let skeleton = library.add_skeleton(reader.skeleton().clone());
     let clip = keys.into_clip(skeleton, clip_name).and_then(|clip| library.add_clip(clip));

@@ -14,7 +14,7 @@ use super::lines::{DECIMAL_COMMA, Lines, Words};
 use super::rotation::RotationState;
 use crate::error::Error;
 use crate::import::Warning;
-use crate::import::fault::shorten;
+use crate::import::file_error::shorten;
 use crate::model::{Skeleton, is_usable};
 
 /// The buffer of a file in bytes.
@@ -121,9 +121,9 @@ impl<R: BufRead> Reader<R> {
             frames = 0;
         }
         let skeleton_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        // The hierarchy has checked all that the model checks. If it misses a fault, the error still names the file.
+        // The hierarchy has checked all that the model checks. If it misses an error, the error still names the file.
         let skeleton =
-            Skeleton::new(skeleton_name, joints, Vec::new()).map_err(|error| lines.fault(error.to_string()))?;
+            Skeleton::new(skeleton_name, joints, Vec::new()).map_err(|error| lines.error(error.to_string()))?;
         let states = vec![RotationState::default(); tracks.len()];
         let columns = vec![[0.0; BLOCK]; columns];
         let (next, is_complete, has_decimal_commas) = (0, false, false);
@@ -147,8 +147,8 @@ impl<R: BufRead> Reader<R> {
         &self.skeleton
     }
 
-    /// The number of frames that the file announces, or that [`set_frames`](Self::set_frames) has set; 0 if no joint has
-    /// a channel.
+    /// The number of frames that the file announces, or that [`set_frames`](Self::set_frames) has set; 0 if no joint
+    /// has a channel.
     pub fn frames(&self) -> u64 {
         self.frames
     }
@@ -163,7 +163,7 @@ impl<R: BufRead> Reader<R> {
         frame_seconds(self.frames.saturating_sub(1), self.frame_time)
     }
 
-    /// The faults that were passed over.
+    /// The errors that were passed over.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
@@ -198,7 +198,7 @@ impl<R: BufRead> Reader<R> {
         if self.columns.is_empty() {
             return Ok(());
         }
-        check_duration(frames, self.frame_time).map_err(|reason| self.lines.fault(reason))?;
+        check_duration(frames, self.frame_time).map_err(|reason| self.lines.error(reason))?;
         let announced = std::mem::replace(&mut self.frames, frames);
         self.is_complete = false;
         self.warn_of_rows(announced);
@@ -215,7 +215,7 @@ impl<R: BufRead> Reader<R> {
                 let rows = self.buffered_rows()?;
                 let Some(rows) = rows else { break };
                 check_duration(self.frames + rows as u64, self.frame_time)
-                    .map_err(|reason| self.lines.fault(reason))?;
+                    .map_err(|reason| self.lines.error(reason))?;
                 self.frames += rows as u64;
                 self.read_frames(rows, keys)?;
             }
@@ -307,7 +307,7 @@ impl<R: BufRead> Reader<R> {
     fn read_lines(&mut self, mut done: usize, frames: usize) -> Result<usize, Error> {
         let Some(text) = self.lines.whole_lines(longest_line(self.columns.len()))? else {
             let (found, frames) = (self.next + done as u64, self.frames);
-            return Err(self.lines.fault(format!(
+            return Err(self.lines.error(format!(
                 "the file ends after {found} frames; expected {frames}, as Frames announces. It may be truncated"
             )));
         };
@@ -329,7 +329,7 @@ impl<R: BufRead> Reader<R> {
                     lines += 1;
                     done += usize::from(line.is_frame);
                 }
-                Err(reason) => return Err(self.lines.fault_after(lines + 1, reason)),
+                Err(reason) => return Err(self.lines.error_after(lines + 1, reason)),
             }
         }
         if let Some(lines) = first_comma.filter(|_| !self.has_decimal_commas) {
@@ -348,9 +348,9 @@ impl<R: BufRead> Reader<R> {
             if is_blank(&line) {
                 continue;
             }
-            read_line(&line, 0, &mut self.columns).map_err(|reason| self.lines.fault(reason))?;
+            read_line(&line, 0, &mut self.columns).map_err(|reason| self.lines.error(reason))?;
             let frames = self.frames;
-            return Err(self.lines.fault(format!(
+            return Err(self.lines.error(format!(
                 "found more after the last of {frames} frames; expected the end of the file. Frames may announce too few"
             )));
         }
@@ -358,7 +358,8 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// The number of frames of a BVH file: the rows of MOTION, whatever Frames announces. It reads the whole file, in parts.
+/// The number of frames of a BVH file: the rows of MOTION, whatever Frames announces. It reads the whole file, in
+/// parts.
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a line if HIERARCHY or the head of MOTION cannot be
@@ -400,8 +401,8 @@ struct Head {
 }
 
 impl Head {
-    /// Reads the words after MOTION, up to the end of the line of the frame time. With frames per second, the frame time
-    /// need not be there, and does not count.
+    /// Reads the words after MOTION, up to the end of the line of the frame time. With frames per second, the frame
+    /// time need not be there, and does not count.
     fn read(words: &mut Words<impl BufRead>, fps: Option<f64>) -> Result<Self, Error> {
         words.keyword("FRAMES", "`Frames:`")?;
         words.skip_colon();
@@ -411,7 +412,7 @@ impl Head {
         let is_there = next.as_ref().is_some_and(|word| word.eq_ignore_ascii_case("FRAME"));
         let frame_time = match (next, fps) {
             (None, _) if frames == 0 => return Ok(Self { frames, frame_time: 0.0 }),
-            (None, _) => return Err(words.fault("the file ends; expected `Frame Time:`. It may be truncated")),
+            (None, _) => return Err(words.error("the file ends; expected `Frame Time:`. It may be truncated")),
             (Some(_), fps) if is_there => read_frame_time(words, fps)?,
             // The first frame begins on a line of its own.
             (Some(_), Some(fps)) if words.line() > line => {
@@ -428,11 +429,11 @@ impl Head {
                     Err(_) => String::new(),
                 };
                 let word = shorten(&word);
-                return Err(words.fault(format!("found {word:?}; expected `Frame Time:`{hint}")));
+                return Err(words.error(format!("found {word:?}; expected `Frame Time:`{hint}")));
             }
         };
         check_duration(frames, frame_time)
-            .map_err(|reason| words.fault(format!("{reason}; Frames stands in line {line}")))?;
+            .map_err(|reason| words.error(format!("{reason}; Frames stands in line {line}")))?;
         Ok(Self { frames, frame_time })
     }
 }
@@ -452,7 +453,7 @@ fn read_frame_time(words: &mut Words<impl BufRead>, fps: Option<f64>) -> Result<
         rest if rest.is_empty() => Ok(frame_rate::exact_frame_time(seconds, &written)),
         rest => {
             let rest = shorten(&rest);
-            Err(words.fault(format!(
+            Err(words.error(format!(
                 "found {rest:?} after the frame time; expected the first frame on the next line, because a frame is one line"
             )))
         }

@@ -156,8 +156,8 @@ impl<R: BufRead> BufRead for Text<R> {
     }
 }
 
-/// The length of the name at the start of a text: up to a brace, or to the end. The second byte of a letter in Shift-JIS
-/// may be the byte of a brace.
+/// The length of the name at the start of a text: up to a brace, or to the end. The second byte of a letter in
+/// Shift-JIS may be the byte of a brace.
 pub(super) fn name_length(text: &[u8]) -> usize {
     let is_brace = |byte: &u8| matches!(byte, b'{' | b'}');
     let length = text.iter().position(is_brace).unwrap_or(text.len());
@@ -186,8 +186,8 @@ pub(super) fn decode_name(name: &[u8]) -> (String, Option<Vec<u8>>) {
     }
 }
 
-/// The letters of the bytes from 0x80 to 0x9F in Windows-1252; all others are those of the code points. Source: the WHATWG
-/// Encoding Standard.
+/// The letters of the bytes from 0x80 to 0x9F in Windows-1252; all others are those of the code points. Source: the
+/// WHATWG Encoding Standard.
 const WINDOWS_1252: [char; 32] = [
     '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}', '\u{2030}',
     '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}', '\u{2019}', '\u{201c}',
@@ -203,8 +203,8 @@ fn windows_1252(name: &[u8]) -> String {
     name.iter().map(letter).collect()
 }
 
-/// The text of a name in Shift-JIS; `None` if it is not. The tables of Japanese letters would take a tenth of the package
-/// for the web, which reads all such names as Windows-1252.
+/// The text of a name in Shift-JIS; `None` if it is not. The tables of Japanese letters would take a tenth of the
+/// package for the web, which reads all such names as Windows-1252.
 #[cfg(not(target_arch = "wasm32"))]
 fn shift_jis(name: &[u8]) -> Option<String> {
     encoding_rs::SHIFT_JIS.decode_without_bom_handling_and_without_replacement(name).map(Into::into)
@@ -217,8 +217,8 @@ fn shift_jis(_: &[u8]) -> Option<String> {
 
 /// The names in Shift-JIS, by what they are in Windows-1252. `None` if they are not Shift-JIS.
 ///
-/// A Western name has single letters beyond ASCII, which Shift-JIS may read as a kanji each. Japanese names have kana, or
-/// several kanji in a row; one such name tells the encoding of the file.
+/// A Western name has single letters beyond ASCII, which Shift-JIS may read as a kanji each. Japanese names have kana,
+/// or several kanji in a row; one such name tells the encoding of the file.
 pub(super) fn shift_jis_names(names: &[Vec<u8>]) -> Option<HashMap<String, String>> {
     let mut decoded = HashMap::new();
     let mut is_japanese = false;

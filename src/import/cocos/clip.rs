@@ -5,14 +5,14 @@ use serde_json::Value;
 use super::legacy::{KeyList, LegacyCurve, LegacyKeys};
 use super::node::{List, Node, Reader};
 use super::{nested, target, tracks};
-use crate::import::Fault;
+use crate::import::FileError;
 use crate::model::{Event, UnboundClip, UnboundCurves, UnboundTrack, WrapMode};
 
 /// The type of clips.
 const CLIP: &str = "cc.AnimationClip";
 
 /// The clip of a file: the file itself, or the first clip of its list of objects.
-pub(super) fn find<'a>(file: &Node<'a>) -> Result<Node<'a>, Fault> {
+pub(super) fn find<'a>(file: &Node<'a>) -> Result<Node<'a>, FileError> {
     if file.value().is_array() {
         let list = file.list()?;
         for index in 0..list.len() {
@@ -20,15 +20,15 @@ pub(super) fn find<'a>(file: &Node<'a>) -> Result<Node<'a>, Fault> {
                 return Ok(object);
             }
         }
-        return Err(file.fault(format!("none of the {} objects is a {CLIP}", list.len())));
+        return Err(file.error(format!("none of the {} objects is a {CLIP}", list.len())));
     }
     match file.type_name() {
         Some(CLIP) => Ok(file.clone()),
-        Some(_) => Err(file.fault(format!("it is {}, not a {CLIP}", file.describe()))),
+        Some(_) => Err(file.error(format!("it is {}, not a {CLIP}", file.describe()))),
         None if CURVES.iter().any(|name| file.value().get(name).is_some()) => Ok(file.clone()),
         None => {
             let reason = format!("it is {}, not an animation clip: it has none of {CURVES:?}", file.describe());
-            Err(file.fault(reason))
+            Err(file.error(reason))
         }
     }
 }
@@ -46,7 +46,7 @@ const LEFT_OUT: [(&str, &str); 5] = [
 ];
 
 /// Reads a clip.
-pub(super) fn read(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<UnboundClip, Fault> {
+pub(super) fn read(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<UnboundClip, FileError> {
     let mut lists = Vec::new();
     if let Some(keys) = clip.get_any(&["keys", "_keys"])? {
         for list in keys.list()?.nodes() {
@@ -75,7 +75,7 @@ pub(super) fn read(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<UnboundCl
     Ok(UnboundClip { name, duration, speed, wrap, events, tracks })
 }
 
-fn legacy_curves<'a>(reader: &mut Reader<'_>, clip: &Node<'a>) -> Result<Vec<LegacyCurve<'a>>, Fault> {
+fn legacy_curves<'a>(reader: &mut Reader<'_>, clip: &Node<'a>) -> Result<Vec<LegacyCurve<'a>>, FileError> {
     let mut curves = Vec::new();
     if let Some(paths) = clip.get("curveDatas")? {
         nested::curve_datas(reader, &paths, &mut curves)?;
@@ -91,7 +91,7 @@ fn legacy_curves<'a>(reader: &mut Reader<'_>, clip: &Node<'a>) -> Result<Vec<Leg
 }
 
 /// The time of the last key of all curves, in seconds; 0 without keys.
-fn last_key(lists: &[KeyList<'_>], curves: &[LegacyCurve<'_>], tracks: &[UnboundTrack]) -> Result<f64, Fault> {
+fn last_key(lists: &[KeyList<'_>], curves: &[LegacyCurve<'_>], tracks: &[UnboundTrack]) -> Result<f64, FileError> {
     let mut last = lists.iter().filter_map(|list| list.times.last()).copied().fold(0.0, f64::max);
     for curve in curves {
         if let LegacyKeys::Own(list) = &curve.keys
@@ -113,7 +113,7 @@ fn last_key(lists: &[KeyList<'_>], curves: &[LegacyCurve<'_>], tracks: &[Unbound
 }
 
 /// The duration of the clip in seconds. Without a duration in the file, the time of the last key.
-fn duration(reader: &mut Reader<'_>, clip: &Node<'_>, last: f64) -> Result<f64, Fault> {
+fn duration(reader: &mut Reader<'_>, clip: &Node<'_>, last: f64) -> Result<f64, FileError> {
     let Some(duration) = clip.get_any(&["duration", "_duration"])? else {
         let message = format!("it is missing; {last} s, the time of the last key, is used");
         reader.warn(clip.path().field("duration"), message)?;
@@ -121,20 +121,20 @@ fn duration(reader: &mut Reader<'_>, clip: &Node<'_>, last: f64) -> Result<f64, 
     };
     match duration.number()? {
         seconds if seconds >= 0.0 => Ok(seconds),
-        seconds => Err(duration.fault(format!("the duration is {seconds} s, but has to be 0 or more"))),
+        seconds => Err(duration.error(format!("the duration is {seconds} s, but has to be 0 or more"))),
     }
 }
 
-fn speed(clip: &Node<'_>) -> Result<f64, Fault> {
+fn speed(clip: &Node<'_>) -> Result<f64, FileError> {
     let Some(speed) = clip.get("speed")? else { return Ok(1.0) };
     match speed.number()? {
         number if number.abs() <= 1e4 => Ok(number),
-        number => Err(speed.fault(format!("the speed is {number}, but has to be from -1e4 to 1e4"))),
+        number => Err(speed.error(format!("the speed is {number}, but has to be from -1e4 to 1e4"))),
     }
 }
 
 /// The wrap mode, by number or by name. A mode that is not known gives the default, with a warning.
-fn wrap(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<WrapMode, Fault> {
+fn wrap(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<WrapMode, FileError> {
     let Some(mode) = clip.get_any(&["wrapMode", "_wrapMode"])? else { return Ok(WrapMode::Default) };
     let known = match mode.value() {
         Value::String(name) => WrapMode::from_name(name),
@@ -147,7 +147,7 @@ fn wrap(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<WrapMode, Fault> {
 }
 
 /// The events of a list, ordered by time.
-fn events(reader: &mut Reader<'_>, list: &List<'_>) -> Result<Vec<Event>, Fault> {
+fn events(reader: &mut Reader<'_>, list: &List<'_>) -> Result<Vec<Event>, FileError> {
     reader.charge(list.path(), list.len() * size_of::<Event>())?;
     let mut events = Vec::with_capacity(list.len());
     for event in list.nodes() {
@@ -158,7 +158,7 @@ fn events(reader: &mut Reader<'_>, list: &List<'_>) -> Result<Vec<Event>, Fault>
         let mut parameters = Vec::new();
         let values = event.get("params")?.map_or(Ok(&[][..]), |params| match params.value() {
             Value::Array(values) => Ok(values.as_slice()),
-            _ => Err(params.fault(format!("it is {}, not a list", params.describe()))),
+            _ => Err(params.error(format!("it is {}, not a list", params.describe()))),
         })?;
         for value in values {
             let parameter = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{ClipFile, read};
 use crate::error::Error;
-use crate::import::Fault;
+use crate::import::FileError;
 use crate::model::{Easing, Library, WrapMode};
 
 /// A clip as a document. Its curves have a path and a property, or a path, a component and a property. They share lists
@@ -191,9 +191,9 @@ impl Document {
     /// # Errors
     /// [`Error::Import`] with a JSON path in the document if it cannot be used. The file of the error is `document`.
     pub fn unbound(&self, library: &Library) -> Result<ClipFile, Error> {
-        let json = serde_json::to_value(self).map_err(|error| Fault::new("JSON", error.to_string()));
+        let json = serde_json::to_value(self).map_err(|error| FileError::new("JSON", error.to_string()));
         // The document holds no references, so that no memory budget is necessary.
-        json.and_then(|json| read(library, &json, usize::MAX)).map_err(|fault| fault.in_file(Path::new("document")))
+        json.and_then(|json| read(library, &json, usize::MAX)).map_err(|error| error.in_file(Path::new("document")))
     }
 }
 

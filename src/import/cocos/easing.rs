@@ -1,8 +1,8 @@
 //! Easings of a file.
 
 use super::node::{List, Node, Reader};
-use crate::import::Fault;
-use crate::import::fault::shorten;
+use crate::import::FileError;
+use crate::import::file_error::shorten;
 use crate::model::{CurveEasing, Easing};
 
 /// The easings of a curve, as the file has them.
@@ -18,7 +18,7 @@ pub(super) enum Easings<'a> {
 
 impl<'a> Easings<'a> {
     /// The easings in the fields `easingMethod` or `easingMethods` of an object. The first has precedence.
-    pub fn find(data: &Node<'a>) -> Result<Self, Fault> {
+    pub fn find(data: &Node<'a>) -> Result<Self, FileError> {
         if let Some(one) = data.get("easingMethod")? {
             return Ok(Self::One(one));
         }
@@ -30,7 +30,7 @@ impl<'a> Easings<'a> {
     }
 
     /// The easings of a curve of `keys` keys.
-    pub fn read(&self, reader: &mut Reader<'_>, keys: usize) -> Result<CurveEasing, Fault> {
+    pub fn read(&self, reader: &mut Reader<'_>, keys: usize) -> Result<CurveEasing, FileError> {
         let mut easings = Vec::new();
         match self {
             Self::None => {}
@@ -47,7 +47,7 @@ impl<'a> Easings<'a> {
                 for entry in node.entries()? {
                     let (name, node) = entry?;
                     reader.charge(node.path(), size_of::<Easing>())?;
-                    let key: usize = name.parse().map_err(|_| node.fault("its name is not the number of a key"))?;
+                    let key: usize = name.parse().map_err(|_| node.error("its name is not the number of a key"))?;
                     // An easing after the last key has no effect.
                     if let Some(entry) = easings.get_mut(key) {
                         *entry = easing(reader, &node)?;
@@ -73,7 +73,7 @@ pub(super) fn per_key(easings: Vec<Easing>) -> CurveEasing {
 
 /// An easing by name, by number, or by the four numbers of a Bezier curve. Unknown names and numbers give a linear
 /// easing, with a warning.
-pub(super) fn easing(reader: &mut Reader<'_>, node: &Node<'_>) -> Result<Easing, Fault> {
+pub(super) fn easing(reader: &mut Reader<'_>, node: &Node<'_>) -> Result<Easing, FileError> {
     if let Some(name) = node.value().as_str() {
         if let Some(easing) = Easing::from_name(name) {
             return Ok(easing);
@@ -87,21 +87,21 @@ pub(super) fn easing(reader: &mut Reader<'_>, node: &Node<'_>) -> Result<Easing,
         if list.len() != points.len() {
             let count = list.len();
             return Err(
-                node.fault(format!("a Bezier curve has 4 numbers, x1, y1, x2 and y2, but the list has {count}"))
+                node.error(format!("a Bezier curve has 4 numbers, x1, y1, x2 and y2, but the list has {count}"))
             );
         }
         for (index, point) in points.iter_mut().enumerate() {
             let node = list.need(index)?;
             *point = node.number()?;
             if point.abs() > 1e6 {
-                return Err(node.fault(format!("the Bezier control point {point} is not from -1e6 to 1e6")));
+                return Err(node.error(format!("the Bezier control point {point} is not from -1e6 to 1e6")));
             }
         }
         return Ok(Easing::Bezier(points));
     }
     if !node.value().is_number() {
         let found = node.describe();
-        return Err(node.fault(format!("it is {found}; an easing is a name, a number or a list of 4 numbers")));
+        return Err(node.error(format!("it is {found}; an easing is a name, a number or a list of 4 numbers")));
     }
     let known = u32::try_from(node.integer()?).ok().and_then(Easing::from_id);
     if known.is_none() {

@@ -6,7 +6,7 @@ use super::easing::Easings;
 use super::node::{CURVE_BYTES, List, Node, Reader};
 use super::value::{self, Shape};
 use crate::error::Error;
-use crate::import::Fault;
+use crate::import::FileError;
 use crate::model::{Curve, CurveEasing, Interpolation, TargetPath, Timeline, UnboundCurves, UnboundTrack, ValueKind};
 
 /// A curve, as the file has it.
@@ -35,12 +35,12 @@ pub(super) struct KeyList<'a> {
 }
 
 impl<'a> KeyList<'a> {
-    pub fn read(reader: &mut Reader<'_>, list: List<'a>) -> Result<Self, Fault> {
+    pub fn read(reader: &mut Reader<'_>, list: List<'a>) -> Result<Self, FileError> {
         Ok(Self { times: reader.numbers(&list)?, list })
     }
 
     /// The timeline of the list in a clip of a duration in seconds.
-    pub fn timeline(&self, reader: &mut Reader<'_>, duration: f64) -> Result<Option<Arc<Timeline>>, Fault> {
+    pub fn timeline(&self, reader: &mut Reader<'_>, duration: f64) -> Result<Option<Arc<Timeline>>, FileError> {
         reader.timeline(&self.list, self.times.clone(), window(&self.times, duration))
     }
 }
@@ -59,7 +59,7 @@ fn window(times: &[f64], duration: f64) -> f64 {
 
 impl<'a> LegacyCurve<'a> {
     /// The curve of an object with `keys` and `values`.
-    pub fn from_data(data: &Node<'a>, target: TargetPath) -> Result<Self, Fault> {
+    pub fn from_data(data: &Node<'a>, target: TargetPath) -> Result<Self, FileError> {
         let keys = data.need("keys")?;
         let keys = match usize::try_from(keys.integer()?) {
             Ok(index) => LegacyKeys::Shared(index, keys),
@@ -68,7 +68,7 @@ impl<'a> LegacyCurve<'a> {
         let interpolate = match data.get("interpolate")? {
             Some(flag) => flag.value().as_bool().ok_or_else(|| {
                 let found = flag.describe();
-                flag.fault(format!("it is {found}, neither true nor false"))
+                flag.error(format!("it is {found}, neither true nor false"))
             })?,
             None => true,
         };
@@ -76,34 +76,41 @@ impl<'a> LegacyCurve<'a> {
     }
 
     /// The curve of a list of frames. Each frame has a time, a value and an easing.
-    pub fn from_frames(frames: &Node<'a>, target: TargetPath) -> Result<Self, Fault> {
+    pub fn from_frames(frames: &Node<'a>, target: TargetPath) -> Result<Self, FileError> {
         let frames = frames.list()?;
         let (keys, easings) = (LegacyKeys::Own(frames.field("frame")), Easings::PerKey(frames.field("curve")));
         Ok(Self { target, keys, values: frames.field("value"), easings, interpolate: true })
     }
 
     /// The track of the curve. `lists` are the key times of the clip, `duration` is that of the clip in seconds.
-    pub fn track(self, reader: &mut Reader<'_>, lists: &[KeyList<'a>], duration: f64) -> Result<UnboundTrack, Fault> {
+    pub fn track(
+        self,
+        reader: &mut Reader<'_>,
+        lists: &[KeyList<'a>],
+        duration: f64,
+    ) -> Result<UnboundTrack, FileError> {
         reader.charge(self.values.path(), CURVE_BYTES)?;
         let first = self.values.get(0)?;
         let shape = Shape::from_first(reader, first.as_ref(), &self.target);
         let kind = kind(reader, shape);
         if self.target.element.is_some() && !matches!(kind, ValueKind::Number | ValueKind::Held) {
             let reason = "the curve drives a single number, so that its values have to be numbers";
-            return Err(Fault::new(self.values.item_path(0), reason));
+            return Err(FileError::new(self.values.item_path(0), reason));
         }
         if self.values.len() == 0 {
             return Ok(UnboundTrack { target: self.target, kind: ValueKind::Number, curves: UnboundCurves::Empty });
         }
         let timeline = match &self.keys {
-            LegacyKeys::Constant => constant().map_err(|error| Fault::new(self.values.path(), error.to_string()))?,
+            LegacyKeys::Constant => {
+                constant().map_err(|error| FileError::new(self.values.path(), error.to_string()))?
+            }
             LegacyKeys::Own(list) => {
                 let keys = KeyList::read(reader, list.clone())?;
                 self.timeline(reader, &keys, duration)?
             }
             LegacyKeys::Shared(index, node) => {
                 let count = lists.len();
-                let missing = || node.fault(format!("there is no list {index} of keys, the clip has {count}"));
+                let missing = || node.error(format!("there is no list {index} of keys, the clip has {count}"));
                 self.timeline(reader, lists.get(*index).ok_or_else(missing)?, duration)?
             }
         };
@@ -113,13 +120,13 @@ impl<'a> LegacyCurve<'a> {
     }
 
     /// The timeline of a list. Fails if the list does not have one key per value.
-    fn timeline(&self, reader: &mut Reader<'_>, keys: &KeyList<'_>, duration: f64) -> Result<Arc<Timeline>, Fault> {
+    fn timeline(&self, reader: &mut Reader<'_>, keys: &KeyList<'_>, duration: f64) -> Result<Arc<Timeline>, FileError> {
         let (times, values) = (keys.times.len(), self.values.len());
         match keys.timeline(reader, duration)? {
             Some(timeline) if times == values => Ok(timeline),
             _ => {
                 let reason = format!("there are {values} values for the {times} keys of {}", keys.list.path());
-                Err(Fault::new(self.values.path(), reason))
+                Err(FileError::new(self.values.path(), reason))
             }
         }
     }
@@ -130,7 +137,7 @@ impl<'a> LegacyCurve<'a> {
         shape: Shape,
         timeline: Arc<Timeline>,
         easing: CurveEasing,
-    ) -> Result<Curve, Fault> {
+    ) -> Result<Curve, FileError> {
         let keys = timeline.len();
         let smooth = if self.interpolate { shape } else { Shape::Held };
         let interpolation = match smooth {
@@ -150,7 +157,7 @@ impl<'a> LegacyCurve<'a> {
             self.append_key(reader, shape, key, width, &mut numbers)?;
         }
         let curve = Curve::new(timeline, interpolation, width, numbers).and_then(|curve| curve.with_easing(easing));
-        curve.map_err(|error| Fault::new(self.values.path(), error.to_string()))
+        curve.map_err(|error| FileError::new(self.values.path(), error.to_string()))
     }
 
     /// Appends the numbers of a key. `width` is the number of numbers per value of the curve.
@@ -161,7 +168,7 @@ impl<'a> LegacyCurve<'a> {
         key: usize,
         width: usize,
         numbers: &mut Vec<f64>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), FileError> {
         match shape {
             Shape::Held => numbers.push(key as f64),
             Shape::Plain(kind) => value::plain(&self.values.need(key)?, kind, numbers)?,

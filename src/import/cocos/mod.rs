@@ -4,7 +4,7 @@
 //! with modifiers of releases 1.0 to 3.2; the `_tracks` of releases 3.3 and later; and the `curveData` of the 2.x line.
 //! Clips can also be made in code, as a [`Document`] or directly as an [`UnboundClip`].
 //!
-//! Values between keys follow the releases before 1.0. Later releases give the same values, except for their faults. A
+//! Values between keys follow the releases before 1.0. Later releases give the same values, except for their errors. A
 //! cubic spline has the meaning of glTF, whatever the release made of it.
 //!
 //! Parts that are not supported are left out, with a [`Warning`]. If nothing would remain, the file is refused.
@@ -36,7 +36,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use self::node::Node;
-use super::{Fault, Warning, json};
+use super::{FileError, Warning, json};
 use crate::error::Error;
 use crate::import::cocos::node::Reader;
 use crate::model::{Library, UnboundClip};
@@ -46,7 +46,7 @@ use crate::model::{Library, UnboundClip};
 pub struct ClipFile {
     /// The clip, ready to be bound to a skeleton.
     pub clip: UnboundClip,
-    /// The faults that were repaired or passed over.
+    /// The errors that were repaired or passed over.
     pub warnings: Vec<Warning>,
 }
 
@@ -86,19 +86,19 @@ pub fn load(library: &Library, file: impl AsRef<Path>) -> Result<ClipFile, Error
 /// # Errors
 /// [`Error::Import`] with a JSON path if the file cannot be used.
 pub fn from_slice(library: &Library, name: &Path, bytes: &[u8]) -> Result<ClipFile, Error> {
-    parse(bytes).and_then(|file| read(library, &file, bytes.len())).map_err(|fault| fault.in_file(name))
+    parse(bytes).and_then(|file| read(library, &file, bytes.len())).map_err(|error| error.in_file(name))
 }
 
 /// The JSON of a file.
-fn parse(bytes: &[u8]) -> Result<Value, Fault> {
+fn parse(bytes: &[u8]) -> Result<Value, FileError> {
     if bytes.starts_with(b"CCON") {
-        return Err(Fault::new("file", "binary clips (CCON) are not supported; save the clip as JSON"));
+        return Err(FileError::new("file", "binary clips (CCON) are not supported; save the clip as JSON"));
     }
-    serde_json::from_slice(json::without_mark(bytes)).map_err(|error| Fault::new("JSON", error.to_string()))
+    serde_json::from_slice(json::without_mark(bytes)).map_err(|error| FileError::new("JSON", error.to_string()))
 }
 
 /// The clip of a file of `bytes` bytes.
-fn read(library: &Library, file: &Value, bytes: usize) -> Result<ClipFile, Fault> {
+fn read(library: &Library, file: &Value, bytes: usize) -> Result<ClipFile, FileError> {
     let mut reader = Reader::new(library, bytes);
     let clip = clip::read(&mut reader, &clip::find(&Node::root(file))?)?;
     Ok(ClipFile { clip, warnings: reader.warnings })

@@ -4,7 +4,7 @@
 use super::legacy::LegacyCurve;
 use super::node::{Node, Reader};
 use super::target::segments;
-use crate::import::Fault;
+use crate::import::FileError;
 use crate::model::TargetPath;
 
 /// Appends the curves of `curveDatas`.
@@ -12,7 +12,7 @@ pub(super) fn curve_datas<'a>(
     reader: &mut Reader<'_>,
     paths: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     for entry in entries(reader, paths)? {
         let (path, group) = entry?;
         node_curves(reader, path, &group, curves)?;
@@ -25,7 +25,7 @@ pub(super) fn curve_data<'a>(
     reader: &mut Reader<'_>,
     root: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     for entry in entries(reader, root)? {
         match entry? {
             ("props", properties) => property_curves(reader, Owner::node(""), &properties, curves)?,
@@ -54,7 +54,7 @@ impl<'a> Owner<'a> {
 fn entries<'a>(
     reader: &mut Reader<'_>,
     node: &Node<'a>,
-) -> Result<impl Iterator<Item = Result<(&'a str, Node<'a>), Fault>> + use<'a>, Fault> {
+) -> Result<impl Iterator<Item = Result<(&'a str, Node<'a>), FileError>> + use<'a>, FileError> {
     reader.charge(node.path(), 8 * node.value().as_object().map_or(0, |fields| fields.len()))?;
     node.entries()
 }
@@ -65,7 +65,7 @@ fn node_curves<'a>(
     path: &'a str,
     group: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     for entry in entries(reader, group)? {
         match entry? {
             ("props", properties) => property_curves(reader, Owner::node(path), &properties, curves)?,
@@ -81,14 +81,14 @@ fn component_curves<'a>(
     path: &'a str,
     components: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     for entry in entries(reader, components)? {
         let (component, properties) = entry?;
         let values = properties.get("values")?;
         if values.is_some_and(|values| values.value().is_array()) {
             let reason = "it is a curve, but has to be an object of properties; name the property, as in \
                           \"cc.Sprite\": { \"color\": { \"keys\": 0, \"values\": [] } }";
-            return Err(properties.fault(reason));
+            return Err(properties.error(reason));
         }
         property_curves(reader, Owner { path, component: Some(component) }, &properties, curves)?;
     }
@@ -100,7 +100,7 @@ fn property_curves<'a>(
     owner: Owner<'a>,
     properties: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     for entry in entries(reader, properties)? {
         let (property, curve) = entry?;
         curves.push(property_curve(reader, owner, property, &curve)?);
@@ -113,7 +113,7 @@ fn property_curve<'a>(
     owner: Owner<'a>,
     property: &'a str,
     curve: &Node<'a>,
-) -> Result<LegacyCurve<'a>, Fault> {
+) -> Result<LegacyCurve<'a>, FileError> {
     let path = segments(reader, curve, owner.path)?;
     let names = owner.component.map_or(0, str::len) + property.len();
     reader.charge(curve.path(), names + size_of::<LegacyCurve<'_>>())?;
@@ -125,7 +125,7 @@ fn property_curve<'a>(
     }
 }
 
-fn frames<'a>(reader: &mut Reader<'_>, frames: &Node<'a>, target: TargetPath) -> Result<LegacyCurve<'a>, Fault> {
+fn frames<'a>(reader: &mut Reader<'_>, frames: &Node<'a>, target: TargetPath) -> Result<LegacyCurve<'a>, FileError> {
     let list = frames.list()?;
     reader.charge(list.path(), 8 * list.len())?;
     for frame in list.nodes() {

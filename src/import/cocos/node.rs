@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::import::fault::shorten;
+use crate::import::file_error::shorten;
 use crate::import::memory_budget::MemoryBudget;
-use crate::import::{Fault, JsonPath, Warning};
+use crate::import::{FileError, JsonPath, Warning};
 use crate::model::{Library, Timeline, is_usable};
 
 /// A value of a file and its path. If the file is a list of objects, `{"__id__": n}` refers to object `n`.
@@ -49,17 +49,17 @@ impl<'a> Node<'a> {
         &self.path
     }
 
-    pub fn fault(&self, reason: impl Into<String>) -> Fault {
-        Fault::new(&self.path, reason)
+    pub fn error(&self, reason: impl Into<String>) -> FileError {
+        FileError::new(&self.path, reason)
     }
 
     /// A value within this node. If it is a reference, the object that it refers to.
-    fn child(&self, value: &'a Value, path: Rc<JsonPath<'a>>) -> Result<Self, Fault> {
+    fn child(&self, value: &'a Value, path: Rc<JsonPath<'a>>) -> Result<Self, FileError> {
         let Some(id) = reference(value) else { return Ok(Self { value, path, ..*self }) };
         let index = id.as_u64().and_then(|id| usize::try_from(id).ok());
         let Some(object) = index.and_then(|index| self.objects.get(index)) else {
             let count = self.objects.len();
-            return Err(Fault::new(
+            return Err(FileError::new(
                 path,
                 format!("it refers to object {id}, but the file is a list of {count} objects"),
             ));
@@ -67,14 +67,14 @@ impl<'a> Node<'a> {
         // A chain of references could lead around in a circle.
         if reference(object).is_some() {
             let reason = format!("it refers to object {id}, which is a reference itself; refer to the object directly");
-            return Err(Fault::new(path, reason));
+            return Err(FileError::new(path, reason));
         }
         let path = Rc::new(JsonPath::top_item(index.unwrap_or_default()));
         Ok(Self { objects: self.objects, value: object, path })
     }
 
     /// A field of an object; `None` if it is missing or null.
-    pub fn get(&self, name: &'a str) -> Result<Option<Self>, Fault> {
+    pub fn get(&self, name: &'a str) -> Result<Option<Self>, FileError> {
         match self.value.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => self.child(value, self.path.shared_field(name)).map(Some),
@@ -82,7 +82,7 @@ impl<'a> Node<'a> {
     }
 
     /// The first field that exists. Releases have given several names to the same field.
-    pub fn get_any(&self, names: &[&'a str]) -> Result<Option<Self>, Fault> {
+    pub fn get_any(&self, names: &[&'a str]) -> Result<Option<Self>, FileError> {
         for name in names {
             if let Some(found) = self.get(name)? {
                 return Ok(Some(found));
@@ -91,30 +91,30 @@ impl<'a> Node<'a> {
         Ok(None)
     }
 
-    /// A field of an object; a fault if it is missing or null.
-    pub fn need(&self, name: &'a str) -> Result<Self, Fault> {
+    /// A field of an object; an error if it is missing or null.
+    pub fn need(&self, name: &'a str) -> Result<Self, FileError> {
         let missing = || match self.value {
-            Value::Object(_) => self.fault(format!("it has no `{name}`")),
-            _ => self.fault(format!("it is {}, not an object with `{name}`", self.describe())),
+            Value::Object(_) => self.error(format!("it has no `{name}`")),
+            _ => self.error(format!("it is {}, not an object with `{name}`", self.describe())),
         };
         self.get(name)?.ok_or_else(missing)
     }
 
     /// The items of a list.
-    pub fn list(&self) -> Result<List<'a>, Fault> {
+    pub fn list(&self) -> Result<List<'a>, FileError> {
         match self.value {
             Value::Array(items) => Ok(List { node: self.clone(), items, field: None }),
             _ if self.type_name() == Some("cc.CompactValueTypeArray") => {
-                Err(self.fault("packed arrays are not supported; save the clip as plain JSON"))
+                Err(self.error("packed arrays are not supported; save the clip as plain JSON"))
             }
-            _ => Err(self.fault(format!("it is {}, not a list", self.describe()))),
+            _ => Err(self.error(format!("it is {}, not a list", self.describe()))),
         }
     }
 
     /// The fields of an object with their names, without those that are null.
-    pub fn entries(&self) -> Result<impl Iterator<Item = Result<(&'a str, Self), Fault>> + use<'a>, Fault> {
+    pub fn entries(&self) -> Result<impl Iterator<Item = Result<(&'a str, Self), FileError>> + use<'a>, FileError> {
         let object: &'a Map<String, Value> =
-            self.value.as_object().ok_or_else(|| self.fault(format!("it is {}, not an object", self.describe())))?;
+            self.value.as_object().ok_or_else(|| self.error(format!("it is {}, not an object", self.describe())))?;
         let node = self.clone();
         let present = object.iter().filter(|(_, value)| !value.is_null());
         Ok(present.map(move |(name, value)| Ok((name.as_str(), node.child(value, node.path.shared_field(name))?))))
@@ -126,27 +126,27 @@ impl<'a> Node<'a> {
     }
 
     /// A number that `f32` can hold.
-    pub fn number(&self) -> Result<f64, Fault> {
+    pub fn number(&self) -> Result<f64, FileError> {
         let number = self.finite()?;
-        if is_usable(number) { Ok(number) } else { Err(self.fault(format!("{number} exceeds the range of f32"))) }
+        if is_usable(number) { Ok(number) } else { Err(self.error(format!("{number} exceeds the range of f32"))) }
     }
 
     /// A finite number of any size.
-    pub fn finite(&self) -> Result<f64, Fault> {
+    pub fn finite(&self) -> Result<f64, FileError> {
         let number = self.value.as_f64().filter(|number| number.is_finite());
-        number.ok_or_else(|| self.fault(format!("it is {}, not a number", self.describe())))
+        number.ok_or_else(|| self.error(format!("it is {}, not a number", self.describe())))
     }
 
     /// A whole number.
-    pub fn integer(&self) -> Result<i64, Fault> {
+    pub fn integer(&self) -> Result<i64, FileError> {
         let whole = |number: f64| (number.trunc() == number && number.abs() <= 9e15).then_some(number as i64);
         let number = self.value.as_i64().or_else(|| self.value.as_f64().and_then(whole));
-        number.ok_or_else(|| self.fault(format!("it is {}, not a whole number", self.describe())))
+        number.ok_or_else(|| self.error(format!("it is {}, not a whole number", self.describe())))
     }
 
     /// A text.
-    pub fn text(&self) -> Result<&'a str, Fault> {
-        self.value.as_str().ok_or_else(|| self.fault(format!("it is {}, not a text", self.describe())))
+    pub fn text(&self) -> Result<&'a str, FileError> {
+        self.value.as_str().ok_or_else(|| self.error(format!("it is {}, not a text", self.describe())))
     }
 
     /// A short description of the value for messages.
@@ -199,19 +199,19 @@ impl<'a> List<'a> {
     }
 
     /// An item; `None` if it is missing or null.
-    pub fn get(&self, index: usize) -> Result<Option<Node<'a>>, Fault> {
+    pub fn get(&self, index: usize) -> Result<Option<Node<'a>>, FileError> {
         let Some(value) = self.items.get(index).filter(|value| !value.is_null()) else { return Ok(None) };
         let item = self.node.child(value, self.node.path.shared_item(index))?;
         self.field.map_or(Ok(Some(item.clone())), |field| item.get(field))
     }
 
-    /// An item; a fault if it is missing or null.
-    pub fn need(&self, index: usize) -> Result<Node<'a>, Fault> {
-        self.get(index)?.ok_or_else(|| Fault::new(self.item_path(index), "it is missing or null"))
+    /// An item; an error if it is missing or null.
+    pub fn need(&self, index: usize) -> Result<Node<'a>, FileError> {
+        self.get(index)?.ok_or_else(|| FileError::new(self.item_path(index), "it is missing or null"))
     }
 
-    /// All items; a fault for each that is null.
-    pub fn nodes(&self) -> impl Iterator<Item = Result<Node<'a>, Fault>> {
+    /// All items; an error for each that is null.
+    pub fn nodes(&self) -> impl Iterator<Item = Result<Node<'a>, FileError>> {
         (0..self.len()).map(|index| self.need(index))
     }
 }
@@ -240,12 +240,12 @@ impl<'l> Reader<'l> {
     }
 
     /// Charges the memory that the place `path` of the file asks for.
-    pub fn charge(&mut self, path: impl fmt::Display, bytes: usize) -> Result<(), Fault> {
+    pub fn charge(&mut self, path: impl fmt::Display, bytes: usize) -> Result<(), FileError> {
         self.budget.charge(path, bytes as u64)
     }
 
-    /// Notes a fault that was repaired or passed over.
-    pub fn warn(&mut self, path: impl fmt::Display, message: impl Into<String>) -> Result<(), Fault> {
+    /// Notes an error that was repaired or passed over.
+    pub fn warn(&mut self, path: impl fmt::Display, message: impl Into<String>) -> Result<(), FileError> {
         let warning = Warning { path: path.to_string(), message: message.into() };
         self.charge(&warning.path, warning.path.len() + warning.message.len())?;
         self.warnings.push(warning);
@@ -253,13 +253,18 @@ impl<'l> Reader<'l> {
     }
 
     /// The numbers of a list.
-    pub fn numbers(&mut self, list: &List<'_>) -> Result<Vec<f64>, Fault> {
+    pub fn numbers(&mut self, list: &List<'_>) -> Result<Vec<f64>, FileError> {
         self.charge(list.path(), 8 * list.len())?;
         list.nodes().map(|node| node?.number()).collect()
     }
 
     /// A timeline of key times in seconds. Equal times and windows share one timeline. `None` without times.
-    pub fn timeline(&mut self, list: &List<'_>, times: Vec<f64>, window: f64) -> Result<Option<Arc<Timeline>>, Fault> {
+    pub fn timeline(
+        &mut self,
+        list: &List<'_>,
+        times: Vec<f64>,
+        window: f64,
+    ) -> Result<Option<Arc<Timeline>>, FileError> {
         if times.is_empty() {
             return Ok(None);
         }
@@ -268,8 +273,8 @@ impl<'l> Reader<'l> {
             return Ok(Some(known.clone()));
         }
         let timeline = Timeline::snapping(times, window).map_err(|error| match error {
-            Error::Timeline { key, reason } => Fault::new(list.item_path(key), reason),
-            other => Fault::new(list.path(), other.to_string()),
+            Error::Timeline { key, reason } => FileError::new(list.item_path(key), reason),
+            other => FileError::new(list.path(), other.to_string()),
         })?;
         Ok(Some(self.timelines.entry(bits).or_insert(Arc::new(timeline)).clone()))
     }

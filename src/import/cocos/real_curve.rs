@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::import::Fault;
+use crate::import::FileError;
 use crate::import::cocos::easing::{easing, per_key};
 use crate::import::cocos::node::{List, Node, Reader};
 use crate::import::cocos::value::plain;
@@ -44,7 +44,7 @@ struct Keyframe {
 }
 
 /// A curve of numbers; `None` without keys.
-pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, Fault> {
+pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, FileError> {
     let Some(Keyframes { timeline, values }) = Keyframes::read(reader, curve)? else { return Ok(None) };
     let [before, after] = extrapolations(curve)?;
     reader.charge(values.path(), values.len() * (size_of::<Keyframe>() + size_of::<Easing>()))?;
@@ -66,10 +66,11 @@ pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<C
         (Interpolation::CubicSpline, numbers, easings)
     };
     let steep = |error: Error, per_key: usize| match error {
-        Error::Curve { value, reason } => {
-            Fault::new(values.item_path(value / per_key), format!("its tangents are too steep or too long: {reason}"))
-        }
-        other => Fault::new(values.path(), other.to_string()),
+        Error::Curve { value, reason } => FileError::new(
+            values.item_path(value / per_key),
+            format!("its tangents are too steep or too long: {reason}"),
+        ),
+        other => FileError::new(values.path(), other.to_string()),
     };
     let curve = Curve::new(timeline, interpolation, 1, numbers);
     let curve = curve.map_err(|error| steep(error, interpolation.elements_per_key()))?;
@@ -93,20 +94,20 @@ fn spline(times: &[f64], keyframes: &[Keyframe]) -> (Vec<f64>, Vec<Easing>) {
 }
 
 impl Keyframe {
-    fn read(reader: &mut Reader<'_>, node: &Node<'_>) -> Result<Self, Fault> {
+    fn read(reader: &mut Reader<'_>, node: &Node<'_>) -> Result<Self, FileError> {
         if !node.value().is_object() {
-            return Err(node.fault(format!("it is {}, not a keyframe object", node.describe())));
+            return Err(node.error(format!("it is {}, not a keyframe object", node.describe())));
         }
         let choice = |name| node.get(name)?.map_or(Ok(0), |node| node.integer());
         let mode = match choice("interpolationMode")? {
             0 => Mode::Linear,
             1 => Mode::Constant,
             2 => Mode::Cubic,
-            other => return Err(node.fault(format!("{other} is not an interpolation mode; expected 0 to 2"))),
+            other => return Err(node.error(format!("{other} is not an interpolation mode; expected 0 to 2"))),
         };
         let weights = choice("tangentWeightMode")?;
         if !(0..4).contains(&weights) {
-            return Err(node.fault(format!("{weights} is not a tangent weight mode; expected 0 to 3")));
+            return Err(node.error(format!("{weights} is not a tangent weight mode; expected 0 to 3")));
         }
         // With a weight, a very steep tangent is like a vertical one. Numbers beyond the range of f32 are therefore
         // accepted.
@@ -169,11 +170,11 @@ pub(super) struct Keyframes<'a> {
 
 impl<'a> Keyframes<'a> {
     /// The keyframes of a curve; `None` without keys.
-    pub fn read(reader: &mut Reader<'_>, curve: &Node<'a>) -> Result<Option<Self>, Fault> {
+    pub fn read(reader: &mut Reader<'_>, curve: &Node<'a>) -> Result<Option<Self>, FileError> {
         let (times, values) = (curve.need("_times")?.list()?, curve.need("_values")?.list()?);
         if times.len() != values.len() {
             let reason = format!("there are {} values for {} times", values.len(), times.len());
-            return Err(Fault::new(values.path(), reason));
+            return Err(FileError::new(values.path(), reason));
         }
         let numbers = reader.numbers(&times)?;
         Ok(reader.timeline(&times, numbers, WINDOW)?.map(|timeline| Self { timeline, values }))
@@ -181,7 +182,7 @@ impl<'a> Keyframes<'a> {
 }
 
 /// The extrapolations of a curve before its first key and after its last.
-pub(super) fn extrapolations(curve: &Node<'_>) -> Result<[Extrapolation; 2], Fault> {
+pub(super) fn extrapolations(curve: &Node<'_>) -> Result<[Extrapolation; 2], FileError> {
     let read = |name| match curve.get(name)? {
         None => Ok(Extrapolation::Clamp),
         Some(node) => match node.integer()? {
@@ -189,23 +190,23 @@ pub(super) fn extrapolations(curve: &Node<'_>) -> Result<[Extrapolation; 2], Fau
             1 => Ok(Extrapolation::Clamp),
             2 => Ok(Extrapolation::Loop),
             3 => Ok(Extrapolation::PingPong),
-            other => Err(node.fault(format!("{other} is not an extrapolation; expected 0 to 3"))),
+            other => Err(node.error(format!("{other} is not an extrapolation; expected 0 to 3"))),
         },
     };
     Ok([read("preExtrapolation")?, read("postExtrapolation")?])
 }
 
 /// A curve of things that do not interpolate: the index of each key holds until the next. `None` without keys.
-pub(super) fn object_curve(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, Fault> {
+pub(super) fn object_curve(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, FileError> {
     let Some(Keyframes { timeline, values }) = Keyframes::read(reader, curve)? else { return Ok(None) };
     reader.charge(values.path(), 8 * values.len())?;
     let indices = (0..timeline.len()).map(|key| key as f64).collect();
     let curve = Curve::new(timeline, Interpolation::Step, 1, indices);
-    curve.map(Some).map_err(|error| Fault::new(values.path(), error.to_string()))
+    curve.map(Some).map_err(|error| FileError::new(values.path(), error.to_string()))
 }
 
 /// A curve of quaternions. `None` without keys.
-pub(super) fn quat_curve(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, Fault> {
+pub(super) fn quat_curve(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, FileError> {
     let Some(Keyframes { timeline, values }) = Keyframes::read(reader, curve)? else { return Ok(None) };
     // A quaternion has no linear extrapolation.
     let [before, after] = extrapolations(curve)?.map(|extrapolation| match extrapolation {
@@ -220,13 +221,13 @@ pub(super) fn quat_curve(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Op
         easings.push(match node.get("interpolationMode")?.map_or(Ok(0), |mode| mode.integer())? {
             0 => node.get("easingMethod")?.map_or(Ok(Easing::Linear), |node| easing(reader, &node))?,
             1 => Easing::Constant,
-            other => return Err(node.fault(format!("{other} is not an interpolation mode; expected 0 or 1"))),
+            other => return Err(node.error(format!("{other} is not an interpolation mode; expected 0 or 1"))),
         });
     }
     easings.pop();
     let constant = easings.iter().all(|easing| *easing == Easing::Constant);
     let interpolation = if constant { Interpolation::Step } else { Interpolation::Slerp };
     let curve = Curve::new(timeline, interpolation, 4, numbers).and_then(|curve| curve.with_easing(per_key(easings)));
-    let curve = curve.map_err(|error| Fault::new(values.path(), error.to_string()))?;
+    let curve = curve.map_err(|error| FileError::new(values.path(), error.to_string()))?;
     Ok(Some(curve.with_extrapolation(before, after)))
 }

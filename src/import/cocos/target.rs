@@ -1,15 +1,15 @@
 //! Targets of tracks, from paths and from lists of modifiers; and the curves of releases 1.0 to 3.2 that have such
 //! lists.
 
-use crate::import::Fault;
+use crate::import::FileError;
 use crate::import::cocos::legacy::LegacyCurve;
 use crate::import::cocos::node::{CURVE_BYTES, List, Node, Reader};
 use crate::import::cocos::value::element;
-use crate::import::fault::shorten;
+use crate::import::file_error::shorten;
 use crate::model::TargetPath;
 
 /// The names of a path, from the root down. `node` is the place that is charged for them.
-pub(super) fn segments(reader: &mut Reader<'_>, node: &Node<'_>, path: &str) -> Result<Vec<String>, Fault> {
+pub(super) fn segments(reader: &mut Reader<'_>, node: &Node<'_>, path: &str) -> Result<Vec<String>, FileError> {
     const SEGMENT_BYTES: usize = 48;
     let segments = path.split('/').filter(|segment| !segment.is_empty());
     reader.charge(node.path(), path.len() + SEGMENT_BYTES * segments.clone().count())?;
@@ -22,7 +22,7 @@ pub(super) fn from_modifiers(
     reader: &mut Reader<'_>,
     modifiers: &List<'_>,
     adapter: Option<Node<'_>>,
-) -> Result<Option<TargetPath>, Fault> {
+) -> Result<Option<TargetPath>, FileError> {
     let mut target = TargetPath { path: Vec::new(), component: None, property: String::new(), element: None };
     for modifier in modifiers.nodes() {
         if !modify(reader, &mut target, &modifier?)? {
@@ -42,7 +42,7 @@ pub(super) fn from_modifiers(
 }
 
 /// Extends a target by a modifier. Returns `false`, with a warning, if the modifier is not supported.
-fn modify(reader: &mut Reader<'_>, target: &mut TargetPath, modifier: &Node<'_>) -> Result<bool, Fault> {
+fn modify(reader: &mut Reader<'_>, target: &mut TargetPath, modifier: &Node<'_>) -> Result<bool, FileError> {
     reader.charge(modifier.path(), size_of::<String>())?;
     if let Some(name) = modifier.value().as_str() {
         extend(reader, target, modifier, name)?;
@@ -78,7 +78,7 @@ fn modify(reader: &mut Reader<'_>, target: &mut TargetPath, modifier: &Node<'_>)
 }
 
 /// Appends a name to the property.
-fn extend(reader: &mut Reader<'_>, target: &mut TargetPath, node: &Node<'_>, name: &str) -> Result<(), Fault> {
+fn extend(reader: &mut Reader<'_>, target: &mut TargetPath, node: &Node<'_>, name: &str) -> Result<(), FileError> {
     reader.charge(node.path(), name.len())?;
     if !target.property.is_empty() {
         target.property.push('.');
@@ -88,7 +88,7 @@ fn extend(reader: &mut Reader<'_>, target: &mut TargetPath, node: &Node<'_>, nam
 }
 
 /// Extends a target by an adapter of the value. Returns `false`, with a warning, if the adapter is not supported.
-fn adapt(reader: &mut Reader<'_>, target: &mut TargetPath, adapter: &Node<'_>) -> Result<bool, Fault> {
+fn adapt(reader: &mut Reader<'_>, target: &mut TargetPath, adapter: &Node<'_>) -> Result<bool, FileError> {
     match adapter.type_name() {
         Some("cc.animation.UniformProxyFactory" | "cc.UniformProxyFactory" | "cc.UniformCurveValueAdapter") => {
             let uniform = adapter.need("uniformName")?;
@@ -111,7 +111,7 @@ pub(super) fn element_target(
     reader: &mut Reader<'_>,
     common: TargetPath,
     modifiers: &List<'_>,
-) -> Result<Option<TargetPath>, Fault> {
+) -> Result<Option<TargetPath>, FileError> {
     if modifiers.len() == 1 {
         let name = modifiers.need(0)?;
         if let Some(index) = name.value().as_str().and_then(element) {
@@ -130,7 +130,7 @@ pub(super) fn curves<'a>(
     list: &List<'a>,
     common: Option<&List<'a>>,
     curves: &mut Vec<LegacyCurve<'a>>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     for curve in list.nodes() {
         let curve = curve?;
         reader.charge(curve.path(), CURVE_BYTES)?;
@@ -150,7 +150,7 @@ fn find_target<'a>(
     reader: &mut Reader<'_>,
     curve: &Node<'a>,
     common: Option<&List<'a>>,
-) -> Result<Option<TargetPath>, Fault> {
+) -> Result<Option<TargetPath>, FileError> {
     let modifiers = curve.need("modifiers")?.list()?;
     let Some(index) = curve.get("commonTarget")? else {
         return from_modifiers(reader, &modifiers, curve.get("valueAdapter")?);
@@ -159,7 +159,7 @@ fn find_target<'a>(
     let found = usize::try_from(number).ok().zip(common).filter(|(index, common)| *index < common.len());
     let Some((position, common)) = found else {
         let count = common.map_or(0, List::len);
-        return Err(index.fault(format!("there is no common target {number}, the clip has {count}")));
+        return Err(index.error(format!("there is no common target {number}, the clip has {count}")));
     };
     let common = common.need(position)?;
     let whole = from_modifiers(reader, &common.need("modifiers")?.list()?, common.get("valueAdapter")?)?;

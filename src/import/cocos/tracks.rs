@@ -3,18 +3,22 @@
 use super::node::{CURVE_BYTES, List, Node, Reader};
 use super::value::element;
 use super::{real_curve, target};
-use crate::import::Fault;
-use crate::import::fault::shorten;
+use crate::import::FileError;
+use crate::import::file_error::shorten;
 use crate::model::{Curve, TargetPath, UnboundCurves, UnboundTrack, ValueKind};
 
 /// Appends the tracks of `_tracks`.
-pub(super) fn tracks(reader: &mut Reader<'_>, list: &List<'_>, tracks: &mut Vec<UnboundTrack>) -> Result<(), Fault> {
+pub(super) fn tracks(
+    reader: &mut Reader<'_>,
+    list: &List<'_>,
+    tracks: &mut Vec<UnboundTrack>,
+) -> Result<(), FileError> {
     for track in list.nodes() {
         let track = track?;
         reader.charge(track.path(), CURVE_BYTES)?;
         let Some(name) = track.type_name() else {
             return Err(
-                track.fault(format!("it is {}, not an object with the `__type__` of a track", track.describe()))
+                track.error(format!("it is {}, not an object with the `__type__` of a track", track.describe()))
             );
         };
         let Some(kind) = name.strip_prefix("cc.animation.").filter(|kind| KINDS.contains(kind)) else {
@@ -42,7 +46,7 @@ const KINDS: [&str; 8] = [
 ];
 
 /// The target of a track. `None`, with a warning, if it is not supported.
-fn binding(reader: &mut Reader<'_>, track: &Node<'_>) -> Result<Option<TargetPath>, Fault> {
+fn binding(reader: &mut Reader<'_>, track: &Node<'_>) -> Result<Option<TargetPath>, FileError> {
     let binding = track.need("_binding")?;
     let path = binding.need("path")?.need("_paths")?.list()?;
     target::from_modifiers(reader, &path, binding.get("proxy")?)
@@ -54,7 +58,7 @@ fn read_track(
     track: &Node<'_>,
     target: TargetPath,
     tracks: &mut Vec<UnboundTrack>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     let whole = |curve: Option<Curve>| curve.map_or(UnboundCurves::Empty, UnboundCurves::Whole);
     let (kind, curves) = match kind {
         "RealTrack" => (ValueKind::Number, whole(real(reader, &track.need("_channel")?)?)),
@@ -75,7 +79,7 @@ fn read_track(
                 2 => ValueKind::Vec2,
                 3 => ValueKind::Vec3,
                 4 => ValueKind::Vec4,
-                _ => return Err(count.as_ref().unwrap_or(track).fault("a vector track has to have 2 to 4 components")),
+                _ => return Err(count.as_ref().unwrap_or(track).error("a vector track has to have 2 to 4 components")),
             };
             (kind, channels(reader, track, kind.width())?)
         }
@@ -85,13 +89,13 @@ fn read_track(
 }
 
 /// The curve of numbers of a channel.
-fn real(reader: &mut Reader<'_>, channel: &Node<'_>) -> Result<Option<Curve>, Fault> {
+fn real(reader: &mut Reader<'_>, channel: &Node<'_>) -> Result<Option<Curve>, FileError> {
     reader.charge(channel.path(), CURVE_BYTES)?;
     channel.get("_curve")?.map_or(Ok(None), |curve| real_curve::read(reader, &curve))
 }
 
 /// The curves of the first `count` channels.
-fn channels(reader: &mut Reader<'_>, track: &Node<'_>, count: usize) -> Result<UnboundCurves, Fault> {
+fn channels(reader: &mut Reader<'_>, track: &Node<'_>, count: usize) -> Result<UnboundCurves, FileError> {
     let list = track.need("_channels")?.list()?;
     let mut curves = Vec::new();
     for index in 0..count {
@@ -110,7 +114,7 @@ fn untyped(
     track: &Node<'_>,
     target: TargetPath,
     tracks: &mut Vec<UnboundTrack>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     const FAMILIES: [(&[&str], &[ValueKind]); 3] = [
         (&["x", "y", "z", "w"], &[ValueKind::Vec2, ValueKind::Vec2, ValueKind::Vec3, ValueKind::Vec4]),
         (&["r", "g", "b", "a"], &[ValueKind::Color; 4]),
@@ -132,7 +136,7 @@ fn untyped(
         };
         if *family.get_or_insert(own) != own {
             return Err(
-                property.fault(format!("{name:?} belongs to another kind of value than the channels before it"))
+                property.error(format!("{name:?} belongs to another kind of value than the channels before it"))
             );
         }
         if let Some(entry) = curves.get_mut(index) {
@@ -152,7 +156,7 @@ fn array(
     track: &Node<'_>,
     target: TargetPath,
     tracks: &mut Vec<UnboundTrack>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     let path = target.path.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>();
     let names = path + target.component.as_ref().map_or(0, String::len) + target.property.len();
     for (index, channel) in track.need("_channels")?.list()?.nodes().enumerate() {

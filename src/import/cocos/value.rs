@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::node::{Node, Reader};
-use crate::import::Fault;
+use crate::import::FileError;
 use crate::model::{InterpolatorId, TargetPath, ValueKind};
 
 /// The shape of the values of a curve. The first value decides it.
@@ -100,12 +100,12 @@ pub(super) fn element(name: &str) -> Option<usize> {
 }
 
 /// Appends the numbers of a value that has to be of a kind. Of a longer vector, the first numbers are used.
-pub(super) fn plain(node: &Node<'_>, kind: ValueKind, out: &mut Vec<f64>) -> Result<(), Fault> {
+pub(super) fn plain(node: &Node<'_>, kind: ValueKind, out: &mut Vec<f64>) -> Result<(), FileError> {
     if kind == ValueKind::Number {
         out.push(node.number()?);
         return Ok(());
     }
-    let wrong = || node.fault(format!("it is {}, but the first value is a {kind:?}", node.describe()));
+    let wrong = || node.error(format!("it is {}, but the first value is a {kind:?}", node.describe()));
     if node.value().is_array() {
         let list = node.list()?;
         let opaque = kind == ValueKind::Color && list.len() == 3;
@@ -143,30 +143,30 @@ fn is_vector(kind: ValueKind) -> bool {
 }
 
 /// Appends a colour that is packed in one number: red in the lowest byte, alpha in the highest.
-fn unpack(node: &Node<'_>, out: &mut Vec<f64>) -> Result<(), Fault> {
+fn unpack(node: &Node<'_>, out: &mut Vec<f64>) -> Result<(), FileError> {
     // Files hold signed and unsigned numbers.
     let number = node.integer()?;
     let bits = u32::try_from(number).or_else(|_| i32::try_from(number).map(|signed| signed as u32));
-    let bits = bits.map_err(|_| node.fault(format!("{number} is not a colour of four bytes")))?;
+    let bits = bits.map_err(|_| node.error(format!("{number} is not a colour of four bytes")))?;
     out.extend(bits.to_le_bytes().map(f64::from));
     Ok(())
 }
 
 /// Appends in-tangent, value and out-tangent of a value that has to have tangents.
-pub(super) fn tangents(node: &Node<'_>, kind: ValueKind, out: &mut Vec<f64>) -> Result<(), Fault> {
+pub(super) fn tangents(node: &Node<'_>, kind: ValueKind, out: &mut Vec<f64>) -> Result<(), FileError> {
     plain(&spline_field(node, kind, "inTangent")?, kind, out)?;
     data_point(node, kind, out)?;
     plain(&spline_field(node, kind, "outTangent")?, kind, out)
 }
 
 /// Appends only the value of a value that has to have tangents.
-pub(super) fn data_point(node: &Node<'_>, kind: ValueKind, out: &mut Vec<f64>) -> Result<(), Fault> {
+pub(super) fn data_point(node: &Node<'_>, kind: ValueKind, out: &mut Vec<f64>) -> Result<(), FileError> {
     plain(&spline_field(node, kind, "dataPoint")?, kind, out)
 }
 
-fn spline_field<'a>(node: &Node<'a>, kind: ValueKind, name: &'a str) -> Result<Node<'a>, Fault> {
+fn spline_field<'a>(node: &Node<'a>, kind: ValueKind, name: &'a str) -> Result<Node<'a>, FileError> {
     if node.type_name().and_then(spline) != Some(kind) {
-        return Err(node.fault(format!("it is {}, but the first value is a {kind:?} with tangents", node.describe())));
+        return Err(node.error(format!("it is {}, but the first value is a {kind:?} with tangents", node.describe())));
     }
     node.need(name)
 }
@@ -177,11 +177,11 @@ pub(super) fn custom(
     node: &Node<'_>,
     id: InterpolatorId,
     out: &mut Vec<f64>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     let library = reader.library;
     let interpolator = library.interpolator(id);
     if node.type_name() != Some(interpolator.name()) {
-        return Err(node.fault(format!("it is {}, but the first value is a {}", node.describe(), interpolator.name())));
+        return Err(node.error(format!("it is {}, but the first value is a {}", node.describe(), interpolator.name())));
     }
     let whole = [("values", interpolator.width())];
     let fields = if interpolator.fields().is_empty() { &whole } else { interpolator.fields() };
@@ -189,13 +189,13 @@ pub(super) fn custom(
     for (name, width) in fields {
         // The name is taken from the file, since a path needs its lifetime.
         let Some(name) = object.and_then(|object| object.get_key_value(*name)).map(|(name, _)| name.as_str()) else {
-            return Err(node.fault(format!("it has no `{name}`")));
+            return Err(node.error(format!("it has no `{name}`")));
         };
         let field = node.need(name)?;
         let start = out.len();
         flatten(reader, &field, start + width, 0, out)?;
         if out.len() - start != *width {
-            return Err(field.fault(format!("it has {} numbers, but has to have {width}", out.len() - start)));
+            return Err(field.error(format!("it has {} numbers, but has to have {width}", out.len() - start)));
         }
     }
     Ok(())
@@ -208,12 +208,12 @@ fn flatten(
     most: usize,
     depth: usize,
     out: &mut Vec<f64>,
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     // References can lead around in a circle.
     const DEEPEST: usize = 8;
     reader.charge(node.path(), 8)?;
     if depth > DEEPEST {
-        return Err(node.fault(format!("values are nested more than {DEEPEST} deep; expected numbers")));
+        return Err(node.error(format!("values are nested more than {DEEPEST} deep; expected numbers")));
     }
     if let Some(kind) = node.type_name().and_then(typed) {
         return plain(node, kind, out);

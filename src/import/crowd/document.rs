@@ -9,7 +9,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::import::{Fault, json};
+use crate::import::{FileError, json};
 use crate::model::{FadeShape, RootRotation, WrapMode, is_weight};
 
 #[derive(Debug, Deserialize)]
@@ -246,21 +246,21 @@ fn axes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[bool; 3], D::Erro
 }
 
 impl CrowdDocument {
-    pub fn parse(bytes: &[u8]) -> Result<Self, Fault> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let text = json::without_mark(bytes);
         // The parser would accept a list in place of an object.
         if text.trim_ascii_start().starts_with(b"[") {
-            return Err(Fault::new("JSON", "it is a list; a crowd file is an object with `files` and `instances`"));
+            return Err(FileError::new("JSON", "it is a list; a crowd file is an object with `files` and `instances`"));
         }
         json::parse(text)
     }
 
     /// Checks all masks, including those that no layer names.
-    pub fn check_masks(&self) -> Result<(), Fault> {
+    pub fn check_masks(&self) -> Result<(), FileError> {
         for (mask, entry) in &self.masks {
             if let Some((joint, weight)) = entry.joints.iter().find(|(_, weight)| !is_weight(**weight)) {
                 let reason = format!("the weight {weight} is not a finite number of 0 or more");
-                return Err(Fault::new(format_args!("masks.{mask}.joints.{joint}"), reason));
+                return Err(FileError::new(format_args!("masks.{mask}.joints.{joint}"), reason));
             }
         }
         Ok(())
@@ -300,7 +300,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// Values by name, in the order of the file. A name that occurs twice is a fault.
+/// Values by name, in the order of the file. A name that occurs twice is an error.
 #[derive(Debug)]
 pub(super) struct Named<T>(pub Vec<(String, T)>);
 

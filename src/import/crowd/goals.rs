@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use crate::import::crowd::document::{GoalEntry, GroupEntry, NumberOr, ParameterName, TargetEntry};
 use crate::import::crowd::layers;
 use crate::import::gltf::Asset;
-use crate::import::{Fault, JsonPath};
+use crate::import::{FileError, JsonPath};
 use crate::model::{Chain, ChainId, ChainKind, Crowd, Goal, GoalTarget, GoalWeight, Library, SkeletonId, is_usable};
 
 /// Chains that have been added to a library, by skeleton, joints and numbers. Equal chains are added once.
@@ -14,7 +14,7 @@ use crate::model::{Chain, ChainId, ChainKind, Crowd, Goal, GoalTarget, GoalWeigh
 pub(super) struct Chains(HashMap<(SkeletonId, Vec<usize>, Vec<u64>), ChainId>);
 
 impl Chains {
-    fn add(&mut self, library: &mut Library, path: &JsonPath, chain: Chain) -> Result<ChainId, Fault> {
+    fn add(&mut self, library: &mut Library, path: &JsonPath, chain: Chain) -> Result<ChainId, FileError> {
         // Two joints more or less tell the kinds apart; a missing pole has no numbers.
         let numbers = match &chain.kind {
             ChainKind::TwoBone { pole, hold, .. } => [f64::from(u8::from(*hold))]
@@ -30,10 +30,10 @@ impl Chains {
         if let Some(&id) = self.0.get(&key) {
             return Ok(id);
         }
-        if let Some(reason) = chain.fault(library.skeleton(chain.skeleton)) {
-            return Err(Fault::new(path, reason));
+        if let Some(reason) = chain.error(library.skeleton(chain.skeleton)) {
+            return Err(FileError::new(path, reason));
         }
-        let id = library.add_chain(chain).map_err(|error| Fault::new(path, error.to_string()))?;
+        let id = library.add_chain(chain).map_err(|error| FileError::new(path, error.to_string()))?;
         self.0.insert(key, id);
         Ok(id)
     }
@@ -48,11 +48,11 @@ pub(super) struct GoalScope<'a> {
 
 impl GoalScope<'_> {
     /// Reads the goals of a group, and adds their chains to the library.
-    pub fn read(&self, library: &mut Library, chains: &mut Chains, group: &JsonPath) -> Result<Vec<Goal>, Fault> {
+    pub fn read(&self, library: &mut Library, chains: &mut Chains, group: &JsonPath) -> Result<Vec<Goal>, FileError> {
         let count = self.entry.ik.len();
         if count > Crowd::MAX_GOALS {
             let reason = format!("there are {count} entries; an instance has at most {}", Crowd::MAX_GOALS);
-            return Err(Fault::new(group.field("ik"), reason));
+            return Err(FileError::new(group.field("ik"), reason));
         }
         let read = |(index, entry)| self.goal(library, chains, &group.element("ik", index), entry);
         self.entry.ik.iter().map(|entry| &**entry).enumerate().map(read).collect()
@@ -64,7 +64,7 @@ impl GoalScope<'_> {
         chains: &mut Chains,
         path: &JsonPath,
         entry: &GoalEntry,
-    ) -> Result<Goal, Fault> {
+    ) -> Result<Goal, FileError> {
         let kind = self.kind(library, path, entry)?;
         let field = if entry.chain.is_some() { "chain" } else { "aim" };
         let chain = Chain { name: None, skeleton: self.asset.skeleton, kind };
@@ -73,15 +73,16 @@ impl GoalScope<'_> {
             target: self.target(&path.field("target"), &entry.target)?,
             weight: self.weight(&path.field("weight"), &entry.weight)?,
         };
-        goal.fault().map_or(Ok(goal), |reason| Err(Fault::new(path, reason)))
+        goal.error().map_or(Ok(goal), |reason| Err(FileError::new(path, reason)))
     }
 
     /// The joints of an entry, and the way in which they turn.
-    fn kind(&self, library: &Library, path: &JsonPath, entry: &GoalEntry) -> Result<ChainKind, Fault> {
+    fn kind(&self, library: &Library, path: &JsonPath, entry: &GoalEntry) -> Result<ChainKind, FileError> {
         let refuse = |field: &str, is_there: bool, owner: &str| match is_there {
-            true => {
-                Err(Fault::new(path.field(field), format!("an entry with `{owner}` has no `{field}`; leave it out")))
-            }
+            true => Err(FileError::new(
+                path.field(field),
+                format!("an entry with `{owner}` has no `{field}`; leave it out"),
+            )),
             false => Ok(()),
         };
         match (&entry.chain, &entry.aim) {
@@ -99,7 +100,7 @@ impl GoalScope<'_> {
                 refuse("pole", entry.pole.is_some(), "aim")?;
                 refuse("hold", entry.hold.is_some(), "aim")?;
                 let Some(forward) = entry.forward else {
-                    return Err(Fault::new(
+                    return Err(FileError::new(
                         path,
                         "missing field `forward`, the direction of the joint that turns to the target",
                     ));
@@ -108,17 +109,17 @@ impl GoalScope<'_> {
                 let limit = entry.limit.unwrap_or(PI);
                 if !is_usable(limit) || limit < 0.0 {
                     let reason = format!("the limit {limit} is not a finite number of radians of 0 or more");
-                    return Err(Fault::new(path.field("limit"), reason));
+                    return Err(FileError::new(path.field("limit"), reason));
                 }
                 let joint = layers::find_joint(library, &path.field("aim"), name, self.asset)?;
                 Ok(ChainKind::Aim { joint, forward, limit })
             }
-            (Some(_), Some(_)) => Err(Fault::new(path, "it has both `chain` and `aim`; give one of them")),
-            (None, None) => Err(Fault::new(path, "it has neither `chain` nor `aim`; give one of them")),
+            (Some(_), Some(_)) => Err(FileError::new(path, "it has both `chain` and `aim`; give one of them")),
+            (None, None) => Err(FileError::new(path, "it has neither `chain` nor `aim`; give one of them")),
         }
     }
 
-    fn target(&self, path: &JsonPath, entry: &TargetEntry) -> Result<GoalTarget, Fault> {
+    fn target(&self, path: &JsonPath, entry: &TargetEntry) -> Result<GoalTarget, FileError> {
         match entry {
             TargetEntry::Point(point) => Ok(GoalTarget::Point(usable(path, *point)?)),
             TargetEntry::Parameters(names) => {
@@ -136,10 +137,10 @@ impl GoalScope<'_> {
         }
     }
 
-    fn weight(&self, path: &JsonPath, entry: &NumberOr<ParameterName>) -> Result<GoalWeight, Fault> {
+    fn weight(&self, path: &JsonPath, entry: &NumberOr<ParameterName>) -> Result<GoalWeight, FileError> {
         match entry {
             NumberOr::Number(weight) if (0.0..=1.0).contains(weight) => Ok(GoalWeight::Fixed(*weight)),
-            NumberOr::Number(weight) => Err(Fault::new(path, format!("the weight {weight} is not from 0 to 1"))),
+            NumberOr::Number(weight) => Err(FileError::new(path, format!("the weight {weight} is not from 0 to 1"))),
             NumberOr::Object(ParameterName { parameter }) => {
                 layers::find_parameter(&self.entry.parameters, path.field("parameter"), parameter, "")
                     .map(GoalWeight::Parameter)
@@ -149,9 +150,9 @@ impl GoalScope<'_> {
 }
 
 /// A vector of which each number is finite in the range of an `f32`.
-fn usable(path: &JsonPath, vector: [f64; 3]) -> Result<[f64; 3], Fault> {
+fn usable(path: &JsonPath, vector: [f64; 3]) -> Result<[f64; 3], FileError> {
     match vector.into_iter().find(|&number| !is_usable(number)) {
-        Some(number) => Err(Fault::new(path, format!("{number} is not a finite number in the range of an f32"))),
+        Some(number) => Err(FileError::new(path, format!("{number} is not a finite number in the range of an f32"))),
         None => Ok(vector),
     }
 }

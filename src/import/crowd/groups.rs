@@ -12,11 +12,11 @@ use crate::import::crowd::layers::{
     self, BlendSpaces, KnotLists, LayerScope, LayerTemplate, TransitionTemplate, with_offset,
 };
 use crate::import::crowd::{CrowdFile, PosedFile};
-use crate::import::{Fault, JsonPath, list_names};
+use crate::import::{FileError, JsonPath, list_names};
 use crate::model::{Crowd, Goal, Library, Mask, MaskId, Parameter, SkeletonId};
 
 /// The largest number of weights of all masks: one per joint, for each skeleton that a mask is used with.
-const MOST_MASK_WEIGHTS: u64 = 1 << 24;
+const MAX_MASK_WEIGHTS: u64 = 1 << 24;
 
 /// Instances that differ only by a spread.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,10 +127,10 @@ impl<'a> Groups<'a> {
         entry: &'a GroupEntry,
     ) -> Result<Group, Error> {
         let path = JsonPath::top("instances", index);
-        let in_file = |fault: Fault| fault.in_file(self.file);
+        let in_file = |error: FileError| error.in_file(self.file);
         let file = self.files.get(entry.file);
         let file =
-            file.ok_or_else(|| in_file(Fault::index(path.field("file"), entry.file, "files", self.files.len())))?;
+            file.ok_or_else(|| in_file(FileError::index(path.field("file"), entry.file, "files", self.files.len())))?;
         let parameters = layers::read_parameters(&path, &entry.parameters).map_err(in_file)?;
         let parameter_names = entry.parameters.0.iter().map(|(name, _)| name.clone()).collect();
         let scope = LayerScope { entry, asset: &file.asset, spaces: self.spaces };
@@ -160,13 +160,13 @@ impl<'a> Groups<'a> {
         let ListPlace { path, name } = place;
         if entries.len() > Crowd::MAX_LAYERS {
             let reason = format!("there are {} layers; an instance has at most {}", entries.len(), Crowd::MAX_LAYERS);
-            return Err(Fault::new(path.field(name), reason).in_file(self.file));
+            return Err(FileError::new(path.field(name), reason).in_file(self.file));
         }
         let mut layers = Vec::with_capacity(entries.len());
         for (index, layer) in entries.iter().enumerate() {
             let path = path.element(name, index);
             let read = scope.read(library, &mut added.knots, &path, layer, &layers);
-            let mut template = read.map_err(|fault| fault.in_file(self.file))?;
+            let mut template = read.map_err(|error| error.in_file(self.file))?;
             if let Some(name) = &layer.mask {
                 template.layer.mask = Some(self.mask(library, &mut added.masks, &path, name, scope.asset.skeleton)?);
             }
@@ -190,12 +190,12 @@ impl<'a> Groups<'a> {
         let Some(entry) = self.document.masks.get(name) else {
             let names: Vec<_> = self.document.masks.keys().map(String::as_str).collect();
             let reason = format!("there is no mask {name:?}; the file has: {}", list_names(&names));
-            return Err(Fault::new(path.field("mask"), reason).in_file(self.file));
+            return Err(FileError::new(path.field("mask"), reason).in_file(self.file));
         };
         masks.weights += library.skeleton(skeleton).joints().len() as u64;
-        if masks.weights > MOST_MASK_WEIGHTS {
+        if masks.weights > MAX_MASK_WEIGHTS {
             let what = format!("{}: masks x joints", self.file.display());
-            return Err(Error::Limit { what, needed: masks.weights, allowed: MOST_MASK_WEIGHTS });
+            return Err(Error::Limit { what, needed: masks.weights, allowed: MAX_MASK_WEIGHTS });
         }
         let joints: Vec<_> = entry.joints.iter().map(|(joint, weight)| (joint.as_str(), *weight)).collect();
         let (mask, _) = Mask::named(Some(name.into()), library.skeletons(), skeleton, &joints, entry.descendants)?;

@@ -12,7 +12,7 @@ use crate::import::crowd::document::{
     NumberOr, Object, ParameterEntry, Reference, Spread, TransitionEntry,
 };
 use crate::import::gltf::Asset;
-use crate::import::{Fault, JsonPath, list_names};
+use crate::import::{FileError, JsonPath, list_names};
 use crate::model::{
     AdditiveReference, BlendSpace, BlendSpaceId, ClipId, Crowd, Fade, Knots, KnotsId, Layer, LayerMode, LayerTime,
     Library, Parameter, Playback, Ticks, Transition, TransitionKind, WeightDriver, check_points, check_triangle,
@@ -46,15 +46,15 @@ impl LayerTemplate {
 pub(super) struct KnotLists(HashMap<Vec<[u64; 2]>, KnotsId>);
 
 impl KnotLists {
-    fn add(&mut self, library: &mut Library, path: &JsonPath, knots: &[[f64; 2]]) -> Result<KnotsId, Fault> {
-        if let Some(reason) = Knots::fault(knots) {
-            return Err(Fault::new(path, reason));
+    fn add(&mut self, library: &mut Library, path: &JsonPath, knots: &[[f64; 2]]) -> Result<KnotsId, FileError> {
+        if let Some(reason) = Knots::error(knots) {
+            return Err(FileError::new(path, reason));
         }
         let bits = knots.iter().map(|knot| knot.map(f64::to_bits)).collect();
         if let Some(&id) = self.0.get(&bits) {
             return Ok(id);
         }
-        let new = Knots::new(knots.to_vec()).map_err(|error| Fault::new(path, error.to_string()))?;
+        let new = Knots::new(knots.to_vec()).map_err(|error| FileError::new(path, error.to_string()))?;
         let id = library.add_knots(new);
         self.0.insert(bits, id);
         Ok(id)
@@ -78,7 +78,7 @@ impl LayerScope<'_> {
         path: &JsonPath,
         entry: &LayerEntry,
         before: &[LayerTemplate],
-    ) -> Result<LayerTemplate, Fault> {
+    ) -> Result<LayerTemplate, FileError> {
         let clip = find_clip(library, path, &entry.clip, self.asset)?;
         let read_fade = |name: &str, entry: Option<FadeEntry>| entry.map(|entry| fade(path, name, entry)).transpose();
         let (fade_in, fade_out) = (read_fade("fade_in", entry.fade_in)?, read_fade("fade_out", entry.fade_out)?);
@@ -90,7 +90,7 @@ impl LayerScope<'_> {
             NumberOr::Number(weight) if is_weight(*weight) => (*weight, None),
             NumberOr::Number(weight) => {
                 let reason = format!("the weight {weight} is not a finite number of 0 or more");
-                return Err(Fault::new(path.field("weight"), reason));
+                return Err(FileError::new(path.field("weight"), reason));
             }
             NumberOr::Object(driver) => (1.0, Some(self.driver(library, knots, &path.field("weight"), driver)?)),
         };
@@ -107,7 +107,13 @@ impl LayerScope<'_> {
     }
 
     /// The time of a layer, with start 0.
-    fn time(&self, library: &Library, path: &JsonPath, entry: &LayerEntry, clip: ClipId) -> Result<LayerTime, Fault> {
+    fn time(
+        &self,
+        library: &Library,
+        path: &JsonPath,
+        entry: &LayerEntry,
+        clip: ClipId,
+    ) -> Result<LayerTime, FileError> {
         let fields = [
             ("start", entry.start.is_some()),
             ("rate", entry.rate.is_some()),
@@ -116,7 +122,7 @@ impl LayerScope<'_> {
             ("wrap", entry.wrap.is_some()),
         ];
         let refuse = |names: &[(&str, bool)], reason: &str| match names.iter().find(|(_, is_given)| *is_given) {
-            Some((name, _)) => Err(Fault::new(path.field(name), format!("{reason}; leave `{name}` out"))),
+            Some((name, _)) => Err(FileError::new(path.field(name), format!("{reason}; leave `{name}` out"))),
             None => Ok(()),
         };
         if let Some(leader) = entry.sync {
@@ -137,8 +143,8 @@ impl LayerScope<'_> {
         let duration = library.clip(clip).duration();
         let is_beyond = entry.range.is_some_and(|[start, _]| start > 0.0 && start >= duration);
         let beyond = || format!("the range does not begin before the end of the clip, {duration} s");
-        let of_range = Playback { rate: 0.0, ..playback }.fault().or_else(|| is_beyond.then(beyond));
-        of_range.map_or(Ok(LayerTime::Playing(playback)), |reason| Err(Fault::new(path.field("range"), reason)))
+        let of_range = Playback { rate: 0.0, ..playback }.error().or_else(|| is_beyond.then(beyond));
+        of_range.map_or(Ok(LayerTime::Playing(playback)), |reason| Err(FileError::new(path.field("range"), reason)))
     }
 
     /// The source of a weight that follows from parameters.
@@ -148,13 +154,13 @@ impl LayerScope<'_> {
         knots: &mut KnotLists,
         path: &JsonPath,
         entry: &DriverEntry,
-    ) -> Result<WeightDriver, Fault> {
+    ) -> Result<WeightDriver, FileError> {
         let DriverEntry { parameter, knots: list, blend_space, point } = entry;
         let has_both = (parameter.is_some() || list.is_some()) && (blend_space.is_some() || point.is_some());
         match (parameter, list, blend_space, *point) {
             _ if has_both => {
                 let reason = "a weight follows from a parameter or from a blend space, not from both; leave one out";
-                Err(Fault::new(path, reason))
+                Err(FileError::new(path, reason))
             }
             (Some(parameter), Some(list), ..) => {
                 let parameter = find_parameter(&self.entry.parameters, path.field("parameter"), parameter, "")?;
@@ -170,27 +176,27 @@ impl LayerScope<'_> {
                 let parameters = [find(space.x)?, find(space.y)?];
                 if point >= space.points {
                     let reason = no_such("point", point, "blend space", space.points);
-                    return Err(Fault::new(path.field("point"), reason));
+                    return Err(FileError::new(path.field("point"), reason));
                 }
                 Ok(WeightDriver::Point { space: space.id, parameters, point })
             }
-            (Some(_), None, ..) => Err(Fault::new(path, "missing field `knots`")),
-            (None, Some(_), ..) => Err(Fault::new(path, "missing field `parameter`")),
-            (_, _, Some(_), None) => Err(Fault::new(path, "missing field `point`")),
-            (_, _, None, Some(_)) => Err(Fault::new(path, "missing field `blend_space`")),
+            (Some(_), None, ..) => Err(FileError::new(path, "missing field `knots`")),
+            (None, Some(_), ..) => Err(FileError::new(path, "missing field `parameter`")),
+            (_, _, Some(_), None) => Err(FileError::new(path, "missing field `point`")),
+            (_, _, None, Some(_)) => Err(FileError::new(path, "missing field `blend_space`")),
             (None, None, None, None) => {
                 let reason = "the object is empty; give `parameter` and `knots`, or `blend_space` and `point`";
-                Err(Fault::new(path, reason))
+                Err(FileError::new(path, reason))
             }
         }
     }
 
     /// Checks a layer at both ends of the spread. All instances are between them.
-    fn check_ends(&self, template: &LayerTemplate, path: &JsonPath) -> Result<(), Fault> {
+    fn check_ends(&self, template: &LayerTemplate, path: &JsonPath) -> Result<(), FileError> {
         for offset in self.entry.spread.ends() {
             ticks(path.field("start"), template.start + offset.seconds)?;
-            if let Some(reason) = template.with_offset(offset).fault() {
-                return Err(Fault::new(path.field("rate"), reason));
+            if let Some(reason) = template.with_offset(offset).error() {
+                return Err(FileError::new(path.field("rate"), reason));
             }
         }
         Ok(())
@@ -204,15 +210,15 @@ fn check_leader(
     clip: ClipId,
     leader: usize,
     before: &[LayerTemplate],
-) -> Result<(), Fault> {
+) -> Result<(), FileError> {
     let Some(found) = before.get(leader) else {
         let reason =
             format!("layer {leader} does not come before this one; a leader is an earlier layer, counted from 0");
-        return Err(Fault::new(path, reason));
+        return Err(FileError::new(path, reason));
     };
     if matches!(found.layer.time, LayerTime::Synced { .. }) {
         let reason = format!("layer {leader} follows another layer itself; follow the leader of that layer");
-        return Err(Fault::new(path, reason));
+        return Err(FileError::new(path, reason));
     }
     let [lead, own] = [found.layer.clip, clip].map(|clip| library.clip(clip));
     let counts = [lead, own].map(|clip| clip.markers.len());
@@ -225,12 +231,17 @@ fn check_leader(
         "clip {own:?} has {} sync markers, but clip {lead:?}, which it follows, has {}; give both as many",
         counts[1], counts[0]
     );
-    Err(Fault::new(path, reason))
+    Err(FileError::new(path, reason))
 }
 
 /// The clip that a text or an index selects in an asset.
-pub(super) fn find_clip(library: &Library, path: &JsonPath, wanted: &ClipName, asset: &Asset) -> Result<ClipId, Fault> {
-    let fault = |reason: &str| Fault::new(path.field("clip"), format!("{}: {reason}", asset.file.display()));
+pub(super) fn find_clip(
+    library: &Library,
+    path: &JsonPath,
+    wanted: &ClipName,
+    asset: &Asset,
+) -> Result<ClipId, FileError> {
+    let error = |reason: &str| FileError::new(path.field("clip"), format!("{}: {reason}", asset.file.display()));
     let found = match wanted {
         ClipName::Index(index) => match asset.clips.get(*index) {
             Some(clip) => Ok(*clip),
@@ -238,25 +249,25 @@ pub(super) fn find_clip(library: &Library, path: &JsonPath, wanted: &ClipName, a
         },
         ClipName::Name(wanted) => library.select_clip(&asset.clips, wanted),
     };
-    let clip = found.map_err(|error| fault(&error.to_string()))?;
+    let clip = found.map_err(|cause| error(&cause.to_string()))?;
     if asset.left_out_clips.contains(&clip) {
         let label = library.clip(clip).label();
-        return Err(fault(&format!("clip {label} is left out, as none of its tracks can be read; name another clip")));
+        return Err(error(&format!("clip {label} is left out, as none of its tracks can be read; name another clip")));
     }
     Ok(clip)
 }
 
 /// The joint that a text selects in an asset.
-pub(super) fn find_joint(library: &Library, path: &JsonPath, wanted: &str, asset: &Asset) -> Result<usize, Fault> {
+pub(super) fn find_joint(library: &Library, path: &JsonPath, wanted: &str, asset: &Asset) -> Result<usize, FileError> {
     let found = library.skeleton(asset.skeleton).select_joint(wanted);
-    found.map_err(|error| Fault::new(path, format!("{}: {error}", asset.file.display())))
+    found.map_err(|error| FileError::new(path, format!("{}: {error}", asset.file.display())))
 }
 
-fn fade(path: &JsonPath, name: &str, entry: FadeEntry) -> Result<Fade, Fault> {
+fn fade(path: &JsonPath, name: &str, entry: FadeEntry) -> Result<Fade, FileError> {
     let FadeEntry { start, seconds, shape } = entry;
     if seconds < 0.0 {
         let reason = format!("the fade takes {seconds} s, but has to take 0 s or more");
-        return Err(Fault::new(path.field(name).field("seconds"), reason));
+        return Err(FileError::new(path.field(name).field("seconds"), reason));
     }
     let start = ticks(path.field(name).field("start"), start)?;
     let length = ticks(path.field(name).field("seconds"), seconds)?;
@@ -264,10 +275,10 @@ fn fade(path: &JsonPath, name: &str, entry: FadeEntry) -> Result<Fade, Fault> {
 }
 
 /// A time on the crowd clock.
-pub(super) fn ticks(path: impl fmt::Display, seconds: f64) -> Result<Ticks, Fault> {
+pub(super) fn ticks(path: impl fmt::Display, seconds: f64) -> Result<Ticks, FileError> {
     CrowdFile::ticks(seconds).ok_or_else(|| {
         let last = CrowdFile::MAX_SECONDS;
-        Fault::new(
+        FileError::new(
             path,
             format!("{seconds:e} s is beyond the crowd clock, which reaches from -{last:e} s to {last:e} s"),
         )
@@ -275,20 +286,23 @@ pub(super) fn ticks(path: impl fmt::Display, seconds: f64) -> Result<Ticks, Faul
 }
 
 /// The parameters of a group, in the order of the file.
-pub(super) fn read_parameters(group: &JsonPath, entries: &Named<ParameterEntry>) -> Result<Arc<[Parameter]>, Fault> {
+pub(super) fn read_parameters(
+    group: &JsonPath,
+    entries: &Named<ParameterEntry>,
+) -> Result<Arc<[Parameter]>, FileError> {
     let (path, count) = (group.field("parameters"), entries.0.len());
     if count > Crowd::MAX_PARAMETERS {
         let reason = format!("there are {count} parameters; an instance has at most {}", Crowd::MAX_PARAMETERS);
-        return Err(Fault::new(path, reason));
+        return Err(FileError::new(path, reason));
     }
     let read = |(name, entry): &(String, ParameterEntry)| {
         let keys = match entry {
             ParameterEntry::Constant(value) => vec![[0.0, *value]],
             ParameterEntry::Keys(keys) => keys.clone(),
         };
-        match Parameter::fault(&keys) {
-            Some(reason) => Err(Fault::new(path.field(name), reason)),
-            None => Parameter::new(keys).map_err(|error| Fault::new(path.field(name), error.to_string())),
+        match Parameter::error(&keys) {
+            Some(reason) => Err(FileError::new(path.field(name), reason)),
+            None => Parameter::new(keys).map_err(|error| FileError::new(path.field(name), error.to_string())),
         }
     };
     entries.0.iter().map(read).collect()
@@ -300,10 +314,10 @@ pub(super) fn find_parameter(
     path: impl fmt::Display,
     name: &str,
     owner: &str,
-) -> Result<usize, Fault> {
+) -> Result<usize, FileError> {
     entries.0.iter().position(|(other, _)| other == name).ok_or_else(|| {
         let names: Vec<_> = entries.0.iter().map(|(name, _)| name.as_str()).collect();
-        Fault::new(path, format!("{owner}the group has no parameter {name:?}; it has: {}", list_names(&names)))
+        FileError::new(path, format!("{owner}the group has no parameter {name:?}; it has: {}", list_names(&names)))
     })
 }
 
@@ -320,7 +334,7 @@ pub(super) struct NamedSpace<'a> {
 }
 
 /// Adds the blend spaces of a file to a library, including those that no layer uses.
-pub(super) fn add_spaces<'a>(library: &mut Library, document: &'a CrowdDocument) -> Result<BlendSpaces<'a>, Fault> {
+pub(super) fn add_spaces<'a>(library: &mut Library, document: &'a CrowdDocument) -> Result<BlendSpaces<'a>, FileError> {
     let mut spaces = BlendSpaces::new();
     for (name, entry) in &document.blend_spaces.0 {
         let all = JsonPath::ROOT.field("blend_spaces");
@@ -331,31 +345,35 @@ pub(super) fn add_spaces<'a>(library: &mut Library, document: &'a CrowdDocument)
     Ok(spaces)
 }
 
-fn blend_space(path: &JsonPath, entry: &BlendSpaceEntry) -> Result<BlendSpace, Fault> {
+fn blend_space(path: &JsonPath, entry: &BlendSpaceEntry) -> Result<BlendSpace, FileError> {
     let points = path.field("points");
-    check_points(&entry.points).map_err(|reason| Fault::new(&points, reason))?;
+    check_points(&entry.points).map_err(|reason| FileError::new(&points, reason))?;
     let triangles = match &entry.triangles {
-        None => delaunay(&entry.points).map_err(|reason| Fault::new(&points, reason))?,
+        None => delaunay(&entry.points).map_err(|reason| FileError::new(&points, reason))?,
         Some(triangles) => {
             if let Some(reason) = no_triangles(triangles) {
-                return Err(Fault::new(path.field("triangles"), reason));
+                return Err(FileError::new(path.field("triangles"), reason));
             }
             for (index, triangle) in triangles.iter().enumerate() {
-                let fault = |reason| Fault::new(path.element("triangles", index), reason);
-                check_triangle(&entry.points, triangle).map_err(fault)?;
+                let error = |reason| FileError::new(path.element("triangles", index), reason);
+                check_triangle(&entry.points, triangle).map_err(error)?;
             }
             triangles.clone()
         }
     };
-    BlendSpace::with_triangles(entry.points.clone(), triangles).map_err(|error| Fault::new(path, error.to_string()))
+    BlendSpace::with_triangles(entry.points.clone(), triangles).map_err(|error| FileError::new(path, error.to_string()))
 }
 
 /// The blend space of a name that a layer gives.
-pub(super) fn find_space<'a>(spaces: &BlendSpaces<'a>, path: &JsonPath, name: &str) -> Result<NamedSpace<'a>, Fault> {
+pub(super) fn find_space<'a>(
+    spaces: &BlendSpaces<'a>,
+    path: &JsonPath,
+    name: &str,
+) -> Result<NamedSpace<'a>, FileError> {
     spaces.get(name).copied().ok_or_else(|| {
         let mut names: Vec<_> = spaces.keys().copied().collect();
         names.sort_unstable();
-        Fault::new(path, format!("there is no blend space {name:?}; the file has: {}", list_names(&names)))
+        FileError::new(path, format!("there is no blend space {name:?}; the file has: {}", list_names(&names)))
     })
 }
 
@@ -428,18 +446,18 @@ pub(super) type ReadLayers<'a, 'r> =
     dyn FnMut(&JsonPath, &'static str, &'a [Object<LayerEntry>]) -> Result<Vec<LayerTemplate>, Error> + 'r;
 
 /// Reads a transition and those that it interrupts, which are inside of it. `depth` is the number of the transition
-/// from outside, beginning with 1. A fault of a transition becomes an error by `in_file`.
+/// from outside, beginning with 1. An error of a transition becomes an error by `in_file`.
 pub(super) fn read_transition<'a>(
     path: &JsonPath,
     entry: &'a TransitionEntry,
     depth: usize,
     read_layers: &mut ReadLayers<'a, '_>,
-    in_file: &dyn Fn(Fault) -> Error,
+    in_file: &dyn Fn(FileError) -> Error,
 ) -> Result<TransitionTemplate, Error> {
-    if depth > Transition::MOST {
+    if depth > Transition::MAX_DEPTH {
         let reason =
-            format!("there are more than {} transitions, one in the other; leave this one out", Transition::MOST);
-        return Err(in_file(Fault::new(path, reason)));
+            format!("there are more than {} transitions, one in the other; leave this one out", Transition::MAX_DEPTH);
+        return Err(in_file(FileError::new(path, reason)));
     }
     let start = ticks(path.field("start"), entry.start).map_err(in_file)?;
     let kind = kind(path, entry).map_err(in_file)?;
@@ -451,26 +469,28 @@ pub(super) fn read_transition<'a>(
         let seconds = before.map_or(0.0, |before| before.start.to_seconds());
         let reason =
             format!("it starts at {seconds} s; expected less than the {} s of the transition around it", entry.start);
-        return Err(in_file(Fault::new(inner.field("start"), reason)));
+        return Err(in_file(FileError::new(inner.field("start"), reason)));
     }
     Ok(TransitionTemplate { start, from, kind, half_life: entry.half_life, before })
 }
 
 /// The kind of a transition, after a check of its lengths.
-fn kind(path: &JsonPath, entry: &TransitionEntry) -> Result<TransitionKind, Fault> {
+fn kind(path: &JsonPath, entry: &TransitionEntry) -> Result<TransitionKind, FileError> {
     let check = |name: &str, seconds: f64| match is_usable(seconds) && seconds > 0.0 {
         true => Ok(seconds),
-        false => Err(Fault::new(path.field(name), format!("{seconds} is not a finite number of seconds above 0"))),
+        false => Err(FileError::new(path.field(name), format!("{seconds} is not a finite number of seconds above 0"))),
     };
     check("half_life", entry.half_life)?;
     match (entry.kind, entry.seconds) {
         (DecayKind::Inertial, None) => Ok(TransitionKind::Inertial),
         (DecayKind::Inertial, Some(_)) => {
             let reason = "an inertial transition has no length; leave `seconds` out, or choose the kind `dead`";
-            Err(Fault::new(path.field("seconds"), reason))
+            Err(FileError::new(path.field("seconds"), reason))
         }
         (DecayKind::Dead, Some(seconds)) => Ok(TransitionKind::Dead { seconds: check("seconds", seconds)? }),
-        (DecayKind::Dead, None) => Err(Fault::new(path, "missing field `seconds`, the length of a dead transition")),
+        (DecayKind::Dead, None) => {
+            Err(FileError::new(path, "missing field `seconds`, the length of a dead transition"))
+        }
     }
 }
 

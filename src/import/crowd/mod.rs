@@ -35,8 +35,8 @@ use crate::import::crowd::document::CrowdDocument;
 use crate::import::crowd::groups::{Group, Groups};
 use crate::import::crowd::layers::{find_clip, find_joint};
 use crate::import::gltf::{self, Asset};
-use crate::import::{Fault, FileFormat, JsonPath, Warning, recognize};
-use crate::model::{BlendSpaceId, Crowd, Library, RootMotion, Selector, Ticks, markers_fault};
+use crate::import::{FileError, FileFormat, JsonPath, Warning, recognize};
+use crate::model::{BlendSpaceId, Crowd, Library, RootMotion, Selector, Ticks, markers_error};
 
 mod document;
 mod goals;
@@ -53,7 +53,7 @@ pub const FORMAT: &str = include_str!("format.md");
 pub struct CrowdFile {
     /// The glTF files, in the order of the crowd file.
     pub files: Vec<PosedFile>,
-    /// The faults of the crowd file that were repaired or passed over. Each asset has its own warnings.
+    /// The errors of the crowd file that were repaired or passed over. Each asset has its own warnings.
     pub warnings: Vec<Warning>,
     /// The blend spaces with their names, in the order of the crowd file.
     pub blend_spaces: Vec<(String, BlendSpaceId)>,
@@ -177,7 +177,7 @@ fn read(
     bytes: &[u8],
     open: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
 ) -> Result<CrowdFile, Error> {
-    let in_file = |fault: Fault| fault.in_file(file);
+    let in_file = |error: FileError| error.in_file(file);
     let document = CrowdDocument::parse(bytes).map_err(in_file)?;
     document.check_masks().map_err(in_file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
@@ -192,10 +192,10 @@ fn read(
         let asset = match assets.get(&(name.as_str(), own)) {
             Some(asset) => Arc::clone(asset),
             None => {
-                let fault = |reason: String| Fault::new(JsonPath::top("files", index), reason).in_file(file);
+                let error = |reason: String| FileError::new(JsonPath::top("files", index), reason).in_file(file);
                 let path = folder.join(name);
-                let bytes = open(&path).map_err(|error| fault(format!("{}: {error}", path.display())))?;
-                Arc::new(read_asset(library, &path, &bytes, fault)?)
+                let bytes = open(&path).map_err(|cause| error(format!("{}: {cause}", path.display())))?;
+                Arc::new(read_asset(library, &path, &bytes, error)?)
             }
         };
         assets.insert((name, own), Arc::clone(&asset));
@@ -215,9 +215,9 @@ fn read_asset(
     library: &mut Library,
     file: &Path,
     bytes: &[u8],
-    fault: impl Fn(String) -> Error,
+    error: impl Fn(String) -> Error,
 ) -> Result<Asset, Error> {
-    let kind = match recognize(file, bytes).map_err(|error| fault(error.to_string()))? {
+    let kind = match recognize(file, bytes).map_err(|cause| error(cause.to_string()))? {
         FileFormat::Gltf => None,
         FileFormat::CocosClip => Some("a Cocos clip, which has no nodes"),
         FileFormat::Bvh => Some("a BVH file"),
@@ -226,7 +226,7 @@ fn read_asset(
         FileFormat::Crowd => Some("a crowd file"),
     };
     if let Some(kind) = kind {
-        return Err(fault(format!("{} is {kind}; name a glTF file", file.display())));
+        return Err(error(format!("{} is {kind}; name a glTF file", file.display())));
     }
     gltf::from_slice(library, file, bytes, Some(file.parent().unwrap_or(Path::new(""))))
 }
@@ -245,22 +245,22 @@ fn unknown_joints(document: &CrowdDocument, library: &Library, files: &[PosedFil
 }
 
 /// Sets the root joints of clips that a crowd file names. Warns of root joints that their clips do not move.
-fn set_roots(library: &mut Library, document: &CrowdDocument, files: &[PosedFile]) -> Result<Vec<Warning>, Fault> {
+fn set_roots(library: &mut Library, document: &CrowdDocument, files: &[PosedFile]) -> Result<Vec<Warning>, FileError> {
     let mut clips = HashSet::new();
     let mut warnings = Vec::new();
     for (index, entry) in document.roots.iter().enumerate() {
         let path = JsonPath::top("roots", index);
         let file = files.get(entry.file);
-        let file = file.ok_or_else(|| Fault::index(path.field("file"), entry.file, "files", files.len()))?;
+        let file = file.ok_or_else(|| FileError::index(path.field("file"), entry.file, "files", files.len()))?;
         let clip = find_clip(library, &path, &entry.clip, &file.asset)?;
         if !clips.insert(clip) {
             let reason = format!("clip {} has a root joint already; name each clip once", entry.clip);
-            return Err(Fault::new(path.field("clip"), reason));
+            return Err(FileError::new(path.field("clip"), reason));
         }
         let joint = find_joint(library, &path.field("joint"), &entry.joint, &file.asset)?;
         let root = RootMotion { joint, translation: entry.translation, rotation: entry.rotation.into() };
         let set = library.set_root_motion(clip, Some(root));
-        set.map_err(|error| Fault::new(path.field("joint"), error.to_string()))?;
+        set.map_err(|error| FileError::new(path.field("joint"), error.to_string()))?;
         if !root.is_moved_by(&library.clip(clip).tracks) {
             let (clip, joint) = (&entry.clip, &entry.joint);
             let message =
@@ -272,26 +272,26 @@ fn set_roots(library: &mut Library, document: &CrowdDocument, files: &[PosedFile
 }
 
 /// Sets the sync markers of clips that a crowd file names.
-fn set_markers(library: &mut Library, document: &CrowdDocument, files: &[PosedFile]) -> Result<(), Fault> {
+fn set_markers(library: &mut Library, document: &CrowdDocument, files: &[PosedFile]) -> Result<(), FileError> {
     let mut clips = HashSet::new();
     for (index, entry) in document.markers.iter().enumerate() {
         let path = JsonPath::top("markers", index);
         let file = files.get(entry.file);
-        let file = file.ok_or_else(|| Fault::index(path.field("file"), entry.file, "files", files.len()))?;
+        let file = file.ok_or_else(|| FileError::index(path.field("file"), entry.file, "files", files.len()))?;
         let clip = find_clip(library, &path, &entry.clip, &file.asset)?;
         if !clips.insert(clip) {
             let reason = format!("clip {} has markers already; name each clip once", entry.clip);
-            return Err(Fault::new(path.field("clip"), reason));
+            return Err(FileError::new(path.field("clip"), reason));
         }
         let times = || path.field("times");
         if entry.times.is_empty() {
-            return Err(Fault::new(times(), "the list is empty; give at least one time"));
+            return Err(FileError::new(times(), "the list is empty; give at least one time"));
         }
-        if let Some(reason) = markers_fault(&entry.times, library.clip(clip).duration()) {
-            return Err(Fault::new(times(), reason));
+        if let Some(reason) = markers_error(&entry.times, library.clip(clip).duration()) {
+            return Err(FileError::new(times(), reason));
         }
         let set = library.set_markers(clip, entry.times.clone());
-        set.map_err(|error| Fault::new(times(), error.to_string()))?;
+        set.map_err(|error| FileError::new(times(), error.to_string()))?;
     }
     Ok(())
 }

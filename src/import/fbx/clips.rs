@@ -10,7 +10,7 @@ use super::keys::{self, FileCurve, Point, Value};
 use super::nodes::{self, Nodes};
 use super::{Asset, MAX_ANGLE, MAX_CHANGE, MAX_OFFSET, scene};
 use crate::import::memory_budget::MemoryBudget;
-use crate::import::{Fault, Warning, list_names};
+use crate::import::{FileError, Warning, list_names};
 use crate::model::{Clip, Curve, Library, Skeleton, SkeletonId, Target, Timeline, Track};
 
 /// The bytes of a key in the model, and while it is made.
@@ -30,18 +30,18 @@ const INCLUDE_TRANSLATION: u32 = 0x10;
 const INCLUDE_ROTATION: u32 = 0x20;
 const INCLUDE_SCALE: u32 = 0x40;
 
-/// Reads a file into a library, which keeps what was added before a fault.
-pub fn read(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, Fault> {
+/// Reads a file into a library, which keeps what was added before an error.
+pub fn read(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, FileError> {
     let parsed = scene::parse(bytes)?;
     let mut warnings = scene::warnings(&parsed);
     let mut budget = scene::budget(bytes.len());
     let nodes = Nodes::read(&parsed, &mut budget, &mut warnings)?;
     let stem = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let in_model = |error| Fault::new("nodes", keys::reason(error));
+    let in_model = |error| FileError::new("nodes", keys::reason(error));
     let skeleton = library.add_skeleton(Skeleton::new(stem, nodes.joints.clone(), Vec::new()).map_err(in_model)?);
     let mut skins = Vec::new();
     for skin in nodes.skins(&parsed, skeleton) {
-        skins.push(library.add_skin(skin).map_err(|error| Fault::new("skin deformers", keys::reason(error)))?);
+        skins.push(library.add_skin(skin).map_err(|error| FileError::new("skin deformers", keys::reason(error)))?);
     }
     let frame_rate = Some(parsed.settings.frames_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
     let mut stacks = Stacks {
@@ -60,7 +60,7 @@ pub fn read(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, F
     for stack in parsed.anim_stacks.into_iter().filter(|stack| scene::has_curves(stack)) {
         let clip = stacks.clip(stack)?;
         let added = library.add_clip(clip);
-        clips.push(added.map_err(|error| Fault::new(path_of(stack), keys::reason(error)))?);
+        clips.push(added.map_err(|error| FileError::new(path_of(stack), keys::reason(error)))?);
     }
     Ok(Asset { file: name.to_path_buf(), skeleton, skins, clips, frame_rate, warnings: stacks.warnings })
 }
@@ -112,7 +112,7 @@ impl Span {
 }
 
 impl Stacks<'_> {
-    fn clip(&mut self, stack: &AnimStack) -> Result<Clip, Fault> {
+    fn clip(&mut self, stack: &AnimStack) -> Result<Clip, FileError> {
         let path = path_of(stack);
         let options = BakeOpts {
             temp_allocator: scene::limited(self.file_bytes),
@@ -121,7 +121,7 @@ impl Stacks<'_> {
             step_handling: BakeStepHandling::IdenticalTime,
             ..BakeOpts::default()
         };
-        let baked = ufbx::bake_anim(self.scene, &stack.anim, options).map_err(|error| scene::fault(&path, &error))?;
+        let baked = ufbx::bake_anim(self.scene, &stack.anim, options).map_err(|error| scene::error(&path, &error))?;
         let span = Span::of(&baked);
         let frame = 1.0 / self.rate;
         if baked.key_time_min < span.begin - frame || baked.key_time_max > span.end + frame {
@@ -150,7 +150,7 @@ impl Stacks<'_> {
         baked: &BakedNode,
         span: Span,
         tracks: &mut Vec<Track>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), FileError> {
         let index = baked.typed_id as usize;
         let Some(node) = self.scene.nodes.get(index) else { return Ok(()) };
         let Some(joint) = self.nodes.joint_of.get(index).copied().flatten() else { return Ok(()) };
@@ -209,7 +209,7 @@ impl Stacks<'_> {
         baked: &BakedAnim,
         span: Span,
         tracks: &mut Vec<Track>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), FileError> {
         let mut unread: BTreeSet<&str> = BTreeSet::new();
         let nodes = self.nodes;
         for element in &baked.elements {
@@ -240,7 +240,7 @@ impl Stacks<'_> {
     }
 
     /// The curve of the model.
-    fn curve(&mut self, path: &str, curve: &FileCurve, points: Vec<Point>, span: Span) -> Result<Curve, Fault> {
+    fn curve(&mut self, path: &str, curve: &FileCurve, points: Vec<Point>, span: Span) -> Result<Curve, FileError> {
         self.budget.charge(path, KEY_BYTES * points.len() as u64)?;
         let points = if curve.is_constant(&points) && !self.is_continued {
             points.into_iter().take(1).collect()
@@ -256,20 +256,20 @@ impl Stacks<'_> {
             self.budget.charge(path, KEY_BYTES * (refined.len() - points.len()) as u64)?;
             refined
         };
-        let fault = |error| Fault::new(path, keys::reason(error));
+        let error = |error| FileError::new(path, keys::reason(error));
         let keys::ModelKeys { mut times, values, interpolation, easing } = curve.keys(&points);
         times.iter_mut().for_each(|time| *time -= span.begin);
         let bits = times.iter().map(|time| time.to_bits()).collect();
         let timeline = match self.timelines.get(&bits) {
             Some(timeline) => timeline.clone(),
             None => {
-                let timeline = Arc::new(Timeline::new(times).map_err(fault)?);
+                let timeline = Arc::new(Timeline::new(times).map_err(error)?);
                 self.timelines.insert(bits, timeline.clone());
                 timeline
             }
         };
-        let made = Curve::new(timeline, interpolation, curve.width, values).map_err(fault)?;
-        made.with_easing(easing).map_err(fault)
+        let made = Curve::new(timeline, interpolation, curve.width, values).map_err(error)?;
+        made.with_easing(easing).map_err(error)
     }
 
     /// The points with those of the frames of the span before the first and after the last, if curves of the file go
@@ -280,7 +280,7 @@ impl Stacks<'_> {
         curve: &FileCurve,
         points: Vec<Point>,
         span: Span,
-    ) -> Result<Vec<Point>, Fault> {
+    ) -> Result<Vec<Point>, FileError> {
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return Ok(points) };
         let frames =
             [first.time - span.begin, span.end - last.time].map(|seconds| (seconds * self.rate).ceil().max(0.0));

@@ -1,5 +1,5 @@
-//! FBX: binary and ASCII files, of version 6.1 to 7.7 and older, into a [`Library`]. It needs the feature `fbx`, and with
-//! it a C compiler: the crate `ufbx` parses and evaluates the files.
+//! FBX: binary and ASCII files, of version 6.1 to 7.7 and older, into a [`Library`]. It needs the feature `fbx`, and
+//! with it a C compiler: the crate `ufbx` parses and evaluates the files.
 //!
 //! All nodes of a file become the joints of one skeleton, depth first, in the order of the file. Each animation stack
 //! that has curves becomes a clip, with time 0 at its start; its layers are blended into one. Skin deformers become
@@ -35,7 +35,7 @@ mod scene;
 use std::path::{Path, PathBuf};
 
 #[cfg(not(feature = "fbx"))]
-use super::Fault;
+use super::FileError;
 use super::Warning;
 use crate::error::Error;
 use crate::model::{ClipId, Library, SkeletonId, SkinId};
@@ -61,7 +61,7 @@ pub struct Asset {
     pub clips: Vec<ClipId>,
     /// The frames per second that the file is set to, which need not be the rate of its keys.
     pub frame_rate: Option<f64>,
-    /// The faults that were repaired or passed over, and the parts that were not read.
+    /// The errors that were repaired or passed over, and the parts that were not read.
     pub warnings: Vec<Warning>,
 }
 
@@ -90,7 +90,7 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<As
     if asset.is_err() {
         library.truncate(sizes);
     }
-    asset.map_err(|fault| fault.in_file(name))
+    asset.map_err(|error| error.in_file(name))
 }
 
 /// The names of the clips of an `.fbx` file, in the order of [`Asset::clips`].
@@ -99,7 +99,7 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<As
 /// Those of [`from_slice`] for a file that cannot be parsed.
 #[cfg(feature = "fbx")]
 pub fn clip_names(name: &Path, bytes: &[u8]) -> Result<Vec<Option<String>>, Error> {
-    scene::clip_names(bytes).map_err(|fault| fault.in_file(name))
+    scene::clip_names(bytes).map_err(|error| error.in_file(name))
 }
 
 /// Fails, because posse is built without the feature `fbx`.
@@ -124,5 +124,5 @@ pub fn clip_names(name: &Path, _: &[u8]) -> Result<Vec<Option<String>>, Error> {
 fn unread(name: &Path) -> Error {
     let reason = "it is FBX, which this build of posse does not read; build posse with the feature fbx, or convert the \
                   file to glTF 2.0, for example with Blender (File > Import, File > Export > glTF 2.0)";
-    Fault::new("file", reason).in_file(name)
+    FileError::new("file", reason).in_file(name)
 }

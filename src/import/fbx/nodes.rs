@@ -8,7 +8,7 @@ use ufbx::{BlendChannel, Matrix, Mesh, Node, Scene, SkinDeformer};
 
 use super::scene;
 use crate::import::memory_budget::MemoryBudget;
-use crate::import::{Fault, Warning};
+use crate::import::{FileError, Warning};
 use crate::model::{Joint, SkeletonId, Skin, Transform, is_usable};
 
 /// The bytes of a morph weight, with a warning about it. Instances repeat the weights of a mesh.
@@ -28,7 +28,7 @@ pub struct Nodes {
 
 impl Nodes {
     /// Orders the nodes depth first.
-    pub fn read(scene: &Scene, budget: &mut MemoryBudget, warnings: &mut Vec<Warning>) -> Result<Self, Fault> {
+    pub fn read(scene: &Scene, budget: &mut MemoryBudget, warnings: &mut Vec<Warning>) -> Result<Self, FileError> {
         let count = scene.nodes.len();
         let (joints, joint_of) = (Vec::with_capacity(count), vec![None; count]);
         let mut nodes = Self { joints, joint_of, weights_of: HashMap::new(), morph_names_of: HashMap::new() };
@@ -51,11 +51,11 @@ impl Nodes {
         parent: Option<usize>,
         budget: &mut MemoryBudget,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), FileError> {
         let rest = transform(&node.local_transform);
         if !rest.is_usable() {
             let reason = "its transform has a number that is not finite in the range of an f32; export the file again";
-            return Err(Fault::new(scene::label("node", &node.element.name), reason));
+            return Err(FileError::new(scene::label("node", &node.element.name), reason));
         }
         let joint = self.joints.len();
         if let Some(entry) = self.joint_of.get_mut(node.element.typed_id as usize) {
@@ -86,7 +86,7 @@ impl Nodes {
     }
 
     /// The names of the channels of a mesh; none if all of them are empty. The nodes that show a mesh share them.
-    fn morph_names(&mut self, mesh: &Mesh, budget: &mut MemoryBudget) -> Result<Arc<[String]>, Fault> {
+    fn morph_names(&mut self, mesh: &Mesh, budget: &mut MemoryBudget) -> Result<Arc<[String]>, FileError> {
         let id = mesh.element.element_id;
         if let Some(names) = self.morph_names_of.get(&id) {
             return Ok(names.clone());

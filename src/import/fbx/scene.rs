@@ -6,7 +6,7 @@ use ufbx::{
 };
 
 use crate::import::memory_budget::MemoryBudget;
-use crate::import::{Fault, Warning, list_names};
+use crate::import::{FileError, Warning, list_names};
 
 /// The parts of the memory budget of a file: the parsed scene, its temporary data, the baked keys of a stack, their
 /// temporary data, and the model. Together they are 64 bytes per byte of the file and 256 MiB.
@@ -26,7 +26,7 @@ pub fn budget(file_bytes: usize) -> MemoryBudget {
 }
 
 /// Parses a file.
-pub fn parse(bytes: &[u8]) -> Result<SceneRoot, Fault> {
+pub fn parse(bytes: &[u8]) -> Result<SceneRoot, FileError> {
     let axes = CoordinateAxes {
         right: CoordinateAxis::PositiveX,
         up: CoordinateAxis::PositiveY,
@@ -48,11 +48,11 @@ pub fn parse(bytes: &[u8]) -> Result<SceneRoot, Fault> {
         target_unit_meters: 1.0,
         ..LoadOpts::default()
     };
-    ufbx::load_memory(bytes, options).map_err(|error| fault("file", &error))
+    ufbx::load_memory(bytes, options).map_err(|cause| error("file", &cause))
 }
 
-/// The fault of an error of the parser, whose descriptions are fixed texts.
-pub fn fault(path: &str, error: &ufbx::Error) -> Fault {
+/// The error of an error of the parser, whose descriptions are fixed texts.
+pub fn error(path: &str, error: &ufbx::Error) -> FileError {
     let what: &str = &error.description;
     let reason = match error.type_ {
         ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory => format!(
@@ -64,7 +64,7 @@ pub fn fault(path: &str, error: &ufbx::Error) -> Fault {
         }
         _ => format!("it cannot be parsed as FBX ({what}); the file may be damaged or incomplete: export it again"),
     };
-    Fault::new(path, reason)
+    FileError::new(path, reason)
 }
 
 /// True for an animation stack with curves.
@@ -84,12 +84,12 @@ pub fn name(name: &ufbx::String) -> Option<String> {
 }
 
 /// The names of the stacks that become clips.
-pub fn clip_names(bytes: &[u8]) -> Result<Vec<Option<String>>, Fault> {
+pub fn clip_names(bytes: &[u8]) -> Result<Vec<Option<String>>, FileError> {
     let scene = parse(bytes)?;
     Ok(scene.anim_stacks.into_iter().filter(|stack| has_curves(stack)).map(|stack| name(&stack.element.name)).collect())
 }
 
-/// The faults that the parser repaired, and the parts of the file that move joints or vertices and are not read.
+/// The errors that the parser repaired, and the parts of the file that move joints or vertices and are not read.
 pub fn warnings(scene: &ufbx::Scene) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |path: String, message: String| warnings.push(Warning { path, message });

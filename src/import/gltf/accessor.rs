@@ -3,7 +3,7 @@
 use super::component::{Component, Float};
 use super::document::{Accessor, Sparse};
 use super::reader::{Reader, View};
-use crate::import::{Fault, JsonPath};
+use crate::import::{FileError, JsonPath};
 
 /// The type and the count of an accessor, known before its data are read.
 #[derive(Debug, Clone, Copy)]
@@ -55,19 +55,19 @@ struct Elements {
 }
 
 impl<'a> Reader<'a> {
-    fn accessor(&self, index: usize, path: &JsonPath) -> Result<&'a Accessor<'a>, Fault> {
+    fn accessor(&self, index: usize, path: &JsonPath) -> Result<&'a Accessor<'a>, FileError> {
         let document = self.document;
         let count = document.accessors.len();
-        document.accessors.get(index).ok_or_else(|| Fault::index(path, index, "accessors", count))
+        document.accessors.get(index).ok_or_else(|| FileError::index(path, index, "accessors", count))
     }
 
     /// The type and the count of an accessor. `path` is the place of the index.
-    pub fn layout(&self, index: usize, path: &JsonPath) -> Result<Layout, Fault> {
+    pub fn layout(&self, index: usize, path: &JsonPath) -> Result<Layout, FileError> {
         let accessor = self.accessor(index, path)?;
         let component = Component::from_code(accessor.component_type).ok_or_else(|| {
             let (path, found) = (JsonPath::top("accessors", index), accessor.component_type);
             let reason = format!("{found} is not a component type; expected 5120, 5121, 5122, 5123, 5125 or 5126");
-            Fault::new(path.field("componentType"), reason)
+            FileError::new(path.field("componentType"), reason)
         })?;
         let (columns, rows) = match &*accessor.kind {
             "SCALAR" => (1, 1),
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
             "MAT4" => (4, 4),
             other => {
                 let reason = format!("{other:?} is not a type; expected SCALAR, VEC2 to VEC4 or MAT2 to MAT4");
-                return Err(Fault::new(JsonPath::top("accessors", index).field("type"), reason));
+                return Err(FileError::new(JsonPath::top("accessors", index).field("type"), reason));
             }
         };
         let bytes = rows * component.bytes();
@@ -98,13 +98,13 @@ impl<'a> Reader<'a> {
         count: u64,
         integers: Integers,
         path: &JsonPath,
-    ) -> Result<Vec<T>, Fault> {
+    ) -> Result<Vec<T>, FileError> {
         let accessor = self.accessor(index, path)?;
         let layout = self.layout(index, path)?;
         let path = JsonPath::top("accessors", index);
         if count > layout.count {
             let reason = format!("{count} elements are needed, the accessor has {}", layout.count);
-            return Err(Fault::new(path.field("count"), reason));
+            return Err(FileError::new(path.field("count"), reason));
         }
         // 8 bytes for a number, and 8 for the number that the model stores.
         self.charge(&path.field("count"), count, layout.width as u64 * 16)?;
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
     ///
     /// Afterwards, other readers of the same bytes may rely on this: views lie in their buffers, elements lie in their
     /// views, and sparse indices increase and are below the count.
-    pub fn check(&mut self, index: usize, path: &JsonPath) -> Result<Layout, Fault> {
+    pub fn check(&mut self, index: usize, path: &JsonPath) -> Result<Layout, FileError> {
         let accessor = self.accessor(index, path)?;
         let layout = self.layout(index, path)?;
         let path = JsonPath::top("accessors", index);
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         let path = path.field("sparse");
         let indices = self.sparse_indices(sparse, layout, &path)?;
         if !indices.is_sorted_by(|one, next| one < next) {
-            return Err(Fault::new(path.field("indices"), "the indices have to increase, but they do not"));
+            return Err(FileError::new(path.field("indices"), "the indices have to increase, but they do not"));
         }
         if let Some(&last) = indices.last().filter(|&&last| last >= layout.count as f64) {
             return Err(no_element(&path.field("indices"), last as u64, layout.count));
@@ -152,21 +152,21 @@ impl<'a> Reader<'a> {
             let path = path.field(name);
             let path = path.field("bufferView");
             if self.view(view, &path)?.stride.is_some() {
-                return Err(Fault::new(path, "the buffer view of a sparse accessor must not have a byteStride"));
+                return Err(FileError::new(path, "the buffer view of a sparse accessor must not have a byteStride"));
             }
         }
         Ok(layout)
     }
 
     /// The view of elements and the bytes from one to the next. Fails if an element lies outside of the view.
-    fn locate(&mut self, elements: &Elements, path: &JsonPath) -> Result<(View<'a>, u64), Fault> {
+    fn locate(&mut self, elements: &Elements, path: &JsonPath) -> Result<(View<'a>, u64), FileError> {
         let path = path.field("bufferView");
         let view = self.view(elements.view, &path)?;
         let size = elements.layout.bytes() as u64;
         let stride = view.stride.filter(|_| elements.strided).unwrap_or(size);
         if stride < size {
             let reason = format!("the byteStride of the buffer view is {stride}, but an element has {size} bytes");
-            return Err(Fault::new(path, reason));
+            return Err(FileError::new(path, reason));
         }
         let bytes = view.bytes();
         let (count, offset) = (elements.count, elements.offset);
@@ -177,16 +177,16 @@ impl<'a> Reader<'a> {
                 "{count} elements of {size} bytes, {stride} apart, from byte {offset} on exceed its {} bytes",
                 bytes.len()
             );
-            return Err(Fault::new(path, reason));
+            return Err(FileError::new(path, reason));
         }
         Ok((view, stride))
     }
 
-    fn read_elements<T: Float>(&mut self, elements: Elements, path: &JsonPath) -> Result<Vec<T>, Fault> {
+    fn read_elements<T: Float>(&mut self, elements: Elements, path: &JsonPath) -> Result<Vec<T>, FileError> {
         let (view, stride) = self.locate(&elements, path)?;
         let sizes = (usize::try_from(elements.count), usize::try_from(elements.offset), usize::try_from(stride));
         let (Ok(count), Ok(offset), Ok(stride)) = sizes else {
-            return Err(Fault::new(path, "it is too large for the address space of this machine"));
+            return Err(FileError::new(path, "it is too large for the address space of this machine"));
         };
         let layout = elements.layout;
         let mut values = Vec::with_capacity(count * layout.width);
@@ -205,10 +205,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The indices of the elements that a sparse accessor replaces: integers below 2^32, which `f64` and `u64` hold.
-    fn sparse_indices(&mut self, sparse: &Sparse, layout: Layout, path: &JsonPath) -> Result<Vec<f64>, Fault> {
+    fn sparse_indices(&mut self, sparse: &Sparse, layout: Layout, path: &JsonPath) -> Result<Vec<f64>, FileError> {
         if sparse.count > layout.count {
             let reason = format!("{} elements are replaced, but the accessor has {}", sparse.count, layout.count);
-            return Err(Fault::new(path.field("count"), reason));
+            return Err(FileError::new(path.field("count"), reason));
         }
         let indices = &sparse.indices;
         let indices_path = path.field("indices");
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| {
                 let found = indices.component_type;
                 let reason = format!("{found} is not an unsigned integer type; expected 5121, 5123 or 5125");
-                Fault::new(indices_path.field("componentType"), reason)
+                FileError::new(indices_path.field("componentType"), reason)
             })?;
         self.charge(&path.field("count"), sparse.count, (layout.width as u64 + 1) * 8)?;
         let layout = Layout { component, width: 1, columns: 1, column_bytes: component.bytes(), ..layout };
@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
         sparse: &Sparse,
         layout: Layout,
         path: &JsonPath,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), FileError> {
         let indices = self.sparse_indices(sparse, layout, path)?;
         let replacements: Vec<T> = self.read_elements(sparse_values(sparse, layout), &path.field("values"))?;
         for (index, replacement) in indices.into_iter().zip(replacements.chunks_exact(layout.width)) {
@@ -255,7 +255,7 @@ fn sparse_values(sparse: &Sparse, layout: Layout) -> Elements {
 }
 
 /// Refuses numbers that are NaN or infinite.
-fn check_finite<T: Float>(values: &[T], width: usize, path: &JsonPath) -> Result<(), Fault> {
+fn check_finite<T: Float>(values: &[T], width: usize, path: &JsonPath) -> Result<(), FileError> {
     let finite = |value: T| value.into().is_finite();
     // Without an early exit inside of a block, so that the compiler vectorizes the loop.
     if values.chunks(256).all(|block| block.iter().fold(true, |all, &value| all & finite(value))) {
@@ -263,9 +263,9 @@ fn check_finite<T: Float>(values: &[T], width: usize, path: &JsonPath) -> Result
     }
     let faulty = values.iter().position(|&value| !finite(value)).unwrap_or(0);
     let (element, value) = (faulty / width, values.get(faulty).map_or(0.0, |&value| value.into()));
-    Err(Fault::new(path, format!("element {element} has {value}, which is not a finite number")))
+    Err(FileError::new(path, format!("element {element} has {value}, which is not a finite number")))
 }
 
-fn no_element(path: &JsonPath, index: u64, count: u64) -> Fault {
-    Fault::new(path, format!("there is no element {index}, the accessor has {count}"))
+fn no_element(path: &JsonPath, index: u64, count: u64) -> FileError {
+    FileError::new(path, format!("there is no element {index}, the accessor has {count}"))
 }

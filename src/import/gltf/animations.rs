@@ -11,8 +11,8 @@ use super::document::Sampler;
 use super::nodes::{Moved, ZERO_ROTATION};
 use super::reader::Reader;
 use crate::error::Error;
-use crate::import::fault::shorten;
-use crate::import::{Fault, JsonPath};
+use crate::import::file_error::shorten;
+use crate::import::{FileError, JsonPath};
 use crate::model::{Curve, Interpolation, Property, Target, Track, is_usable};
 
 /// The animations of a file.
@@ -36,7 +36,7 @@ struct PointedProperty {
 impl Animations {
     /// Reads the used channels of all animations. `joints` holds the joint of each node. Tracks that cannot be read are
     /// left out, with a warning.
-    pub fn read(reader: &mut Reader, joints: &[usize]) -> Result<Self, Fault> {
+    pub fn read(reader: &mut Reader, joints: &[usize]) -> Result<Self, FileError> {
         let morphs = Morphs::new(reader.document);
         let mut tracks = Tracks {
             joints,
@@ -48,16 +48,16 @@ impl Animations {
         };
         let (mut animations, mut left_out) = (Vec::with_capacity(reader.document.animations.len()), Vec::new());
         for animation in 0..reader.document.animations.len() {
-            let (mut animation_tracks, mut faults) = (Vec::new(), Vec::new());
+            let (mut animation_tracks, mut errors) = (Vec::new(), Vec::new());
             for (index, channel) in channels::read(animation, reader, &morphs) {
                 let read = channel.and_then(|channel| tracks.read(animation, &channel, reader, &mut animation_tracks));
                 match read {
-                    Err(fault) if fault.stops_file => return Err(fault),
-                    Err(fault) => faults.push((index, fault)),
+                    Err(error) if error.stops_file => return Err(error),
+                    Err(error) => errors.push((index, error)),
                     Ok(()) => {}
                 }
             }
-            if leave_out(animation, faults, animation_tracks.is_empty(), reader)? {
+            if leave_out(animation, errors, animation_tracks.is_empty(), reader)? {
                 left_out.push(animation);
             }
             animations.push(animation_tracks);
@@ -82,9 +82,9 @@ impl Animations {
         }
     }
 
-    /// The properties of all animations, with their values in the document or their defaults. The tracks of truth values
-    /// become steps of 0 and 1.
-    pub fn properties(&mut self, json: &[u8], reader: &mut Reader) -> Result<Vec<Property>, Fault> {
+    /// The properties of all animations, with their values in the document or their defaults. The tracks of truth
+    /// values become steps of 0 and 1.
+    pub fn properties(&mut self, json: &[u8], reader: &mut Reader) -> Result<Vec<Property>, FileError> {
         if self.properties.is_empty() {
             return Ok(Vec::new());
         }
@@ -103,7 +103,7 @@ impl Animations {
                     let pointer = self.properties.get(index).map_or("", |property| property.pointer.as_str());
                     reader.warn(&path, format!("{pointer} is true or false; its keys are steps, not interpolated"));
                 }
-                track.curve = truth_curve(&track.curve).map_err(|error| Fault::new(path, error.to_string()))?;
+                track.curve = truth_curve(&track.curve).map_err(|error| FileError::new(path, error.to_string()))?;
             }
         }
         let property = |property: &PointedProperty| {
@@ -125,19 +125,19 @@ impl Animations {
 /// others, and is left out.
 fn leave_out(
     animation: usize,
-    faults: Vec<(usize, Fault)>,
+    errors: Vec<(usize, FileError)>,
     has_no_others: bool,
     reader: &mut Reader,
-) -> Result<bool, Fault> {
+) -> Result<bool, FileError> {
     let name = reader.document.animations.get(animation).and_then(|animation| animation.name.as_deref());
     let clip = name.map_or_else(|| format!("clip {animation}"), |name| format!("clip {:?}", shorten(name)));
-    let count = faults.len();
-    for (channel, fault) in faults {
+    let count = errors.len();
+    for (channel, error) in errors {
         match (has_no_others, count) {
-            (true, 1) => reader.leave_out(&clip, fault)?,
-            // The first fault stands for the others.
-            (true, _) => reader.leave_out(format_args!("{clip}, as none of its {count} tracks can be read,"), fault)?,
-            (false, _) => reader.leave_out(format_args!("the track of channel {channel} of {clip}"), fault)?,
+            (true, 1) => reader.leave_out(&clip, error)?,
+            // The first error stands for the others.
+            (true, _) => reader.leave_out(format_args!("{clip}, as none of its {count} tracks can be read,"), error)?,
+            (false, _) => reader.leave_out(format_args!("the track of channel {channel} of {clip}"), error)?,
         }
         if has_no_others {
             break;
@@ -166,12 +166,12 @@ impl Tracks<'_> {
         channel: &UsedChannel,
         reader: &mut Reader,
         tracks: &mut Vec<Track>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), FileError> {
         let animation_path = JsonPath::top("animations", animation);
         let samplers = reader.document.animations.get(animation).map_or(&[][..], |animation| &animation.samplers);
         let sampler = samplers.get(channel.sampler).ok_or_else(|| {
             let path = animation_path.element("channels", channel.channel);
-            Fault::index(path.field("sampler"), channel.sampler, "samplers", samplers.len())
+            FileError::index(path.field("sampler"), channel.sampler, "samplers", samplers.len())
         })?;
         let path = animation_path.element("samplers", channel.sampler);
         let joints = self.joints;
@@ -222,7 +222,7 @@ impl Tracks<'_> {
         sampler: &Sampler,
         reader: &mut Reader,
         path: &JsonPath,
-    ) -> Result<(usize, usize), Fault> {
+    ) -> Result<(usize, usize), FileError> {
         let known = self.by_pointer.get(pointer).and_then(|&index| Some((index, self.properties.get(index)?.width)));
         if let Some(known) = known {
             return Ok(known);
@@ -254,8 +254,8 @@ fn property_name(pointer: &str) -> &str {
     names.next().unwrap_or_default()
 }
 
-/// Returns true for a property that is true or false: by its value in the document, or by its name in glTF 2.0 or one of
-/// its extensions for the visibility, selection and hovering of nodes.
+/// Returns true for a property that is true or false: by its value in the document, or by its name in glTF 2.0 or one
+/// of its extensions for the visibility, selection and hovering of nodes.
 fn is_truth(pointer: &str, given: Option<&Value>) -> bool {
     given.is_some_and(Value::is_boolean)
         || matches!(property_name(pointer), "visible" | "selectable" | "hoverable" | "doubleSided")

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::document::{Channel, Document, Mesh};
 use super::reader::Reader;
-use crate::import::{Fault, JsonPath};
+use crate::import::{FileError, JsonPath};
 
 /// The target of a channel, by indices of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -61,9 +61,13 @@ impl Morphs {
     }
 }
 
-/// The channels of an animation that drive something, or the faults of their targets, each with its index. A target is
+/// The channels of an animation that drive something, or the errors of their targets, each with its index. A target is
 /// driven by its first channel only.
-pub(super) fn read(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Vec<(usize, Result<UsedChannel, Fault>)> {
+pub(super) fn read(
+    animation: usize,
+    reader: &mut Reader,
+    morphs: &Morphs,
+) -> Vec<(usize, Result<UsedChannel, FileError>)> {
     let document = reader.document;
     let channels = document.animations.get(animation).map_or(&[][..], |animation| &animation.channels);
     let mut driven = DrivenTargets { targets: HashSet::with_capacity(channels.len()), ..DrivenTargets::default() };
@@ -72,9 +76,9 @@ pub(super) fn read(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Ve
         let animation_path = JsonPath::top("animations", animation);
         let path = animation_path.element("channels", index);
         let target_path = path.field("target");
-        let (mut kept, mut ignored, mut fault) = (Vec::new(), None, None);
+        let (mut kept, mut ignored, mut error) = (Vec::new(), None, None);
         let targets = targets(channel, &path, reader, morphs).unwrap_or_else(|found| {
-            fault = Some(found);
+            error = Some(found);
             Vec::new()
         });
         for target in targets {
@@ -85,7 +89,7 @@ pub(super) fn read(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Ve
                 FileTarget::Weight(node, weight) if weight >= morphs.count(node) => {
                     let count = morphs.count(node);
                     let reason = format!("there is no morph target {weight}, node {node} has {count}");
-                    fault.get_or_insert(Fault::new(&target_path, reason));
+                    error.get_or_insert(FileError::new(&target_path, reason));
                 }
                 target if driven.insert(&target) => kept.push(target),
                 _ => ignored = Some("an earlier channel drives the same target; this channel is ignored for it".into()),
@@ -95,8 +99,8 @@ pub(super) fn read(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Ve
         if let Some(message) = ignored {
             reader.warn(target_path, message);
         }
-        if let Some(fault) = fault {
-            used.push((index, Err(fault)));
+        if let Some(error) = error {
+            used.push((index, Err(error)));
         } else if !kept.is_empty() {
             let by_pointer = pointer(channel).is_some();
             used.push((index, Ok(UsedChannel { channel: index, sampler: channel.sampler, by_pointer, targets: kept })));
@@ -132,7 +136,12 @@ fn pointer<'a>(channel: &'a Channel) -> Option<&'a str> {
     Some(&channel.target.extensions.as_ref()?.pointer.as_ref()?.pointer)
 }
 
-fn targets(channel: &Channel, path: &JsonPath, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<FileTarget>, Fault> {
+fn targets(
+    channel: &Channel,
+    path: &JsonPath,
+    reader: &mut Reader,
+    morphs: &Morphs,
+) -> Result<Vec<FileTarget>, FileError> {
     if let Some(pointer) = pointer(channel) {
         let target = path.field("target");
         let extension = target.field("extensions");
@@ -146,7 +155,7 @@ fn targets(channel: &Channel, path: &JsonPath, reader: &mut Reader, morphs: &Mor
     };
     let count = reader.document.nodes.len();
     if node >= count {
-        return Err(Fault::index(path.field("target").field("node"), node, "nodes", count));
+        return Err(FileError::index(path.field("target").field("node"), node, "nodes", count));
     }
     let target = match target.path.as_deref() {
         Some("translation") => FileTarget::Translation(node),
@@ -167,15 +176,18 @@ fn pointer_targets(
     path: &JsonPath,
     reader: &mut Reader,
     morphs: &Morphs,
-) -> Result<Vec<FileTarget>, Fault> {
+) -> Result<Vec<FileTarget>, FileError> {
     if !pointer.starts_with('/') {
-        return Err(Fault::new(path, format!("{pointer:?} is not a JSON pointer, which has to begin with a slash")));
+        return Err(FileError::new(
+            path,
+            format!("{pointer:?} is not a JSON pointer, which has to begin with a slash"),
+        ));
     }
     let tokens: Vec<&str> = pointer.split('/').skip(1).take(5).collect();
     let node_count = reader.document.nodes.len();
-    let node = |token: &str| -> Result<usize, Fault> {
+    let node = |token: &str| -> Result<usize, FileError> {
         let index = number(token, path)?;
-        if index < node_count { Ok(index) } else { Err(Fault::index(path, index, "nodes", node_count)) }
+        if index < node_count { Ok(index) } else { Err(FileError::index(path, index, "nodes", node_count)) }
     };
     Ok(match tokens.as_slice() {
         ["nodes", index, "translation"] => vec![FileTarget::Translation(node(index)?)],
@@ -186,7 +198,7 @@ fn pointer_targets(
         ["meshes", index, "weights", rest @ ..] if rest.len() < 2 => {
             let mesh = number(index, path)?;
             let nodes = morphs.nodes_of_meshes.get(mesh);
-            let nodes = nodes.ok_or_else(|| Fault::index(path, mesh, "meshes", morphs.nodes_of_meshes.len()))?;
+            let nodes = nodes.ok_or_else(|| FileError::index(path, mesh, "meshes", morphs.nodes_of_meshes.len()))?;
             if nodes.is_empty() {
                 reader.warn(path, format!("no node takes its weights from mesh {mesh}; the channel is ignored"));
             }
@@ -200,7 +212,7 @@ fn pointer_targets(
     })
 }
 
-fn number(token: &str, path: &JsonPath) -> Result<usize, Fault> {
+fn number(token: &str, path: &JsonPath) -> Result<usize, FileError> {
     let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
-    token.parse().ok().filter(|_| digits).ok_or_else(|| Fault::new(path, format!("{token:?} is not an index")))
+    token.parse().ok().filter(|_| digits).ok_or_else(|| FileError::new(path, format!("{token:?} is not an index")))
 }

@@ -9,7 +9,7 @@ use super::document::Sampler;
 use super::nodes::ZERO_ROTATION;
 use super::reader::Reader;
 use crate::error::Error;
-use crate::import::{Fault, JsonPath};
+use crate::import::{FileError, JsonPath};
 use crate::model::{Curve, Interpolation, Timeline};
 
 /// The purpose of a curve. It decides the width and the reading of integers.
@@ -46,13 +46,13 @@ pub(super) struct Timelines {
 
 impl Timelines {
     /// The key times in an accessor. `path` is the place of its index.
-    fn read(&mut self, accessor: usize, reader: &mut Reader, path: &JsonPath) -> Result<Arc<Timeline>, Fault> {
+    fn read(&mut self, accessor: usize, reader: &mut Reader, path: &JsonPath) -> Result<Arc<Timeline>, FileError> {
         if let Some(timeline) = self.by_accessor.get(&accessor) {
             return Ok(timeline.clone());
         }
         let layout = reader.layout(accessor, path)?;
         if layout.width != 1 || !layout.is_float() {
-            return Err(Fault::new(path, format!("accessor {accessor} has to hold SCALAR floats")));
+            return Err(FileError::new(path, format!("accessor {accessor} has to hold SCALAR floats")));
         }
         let times: Vec<f32> = reader.read(accessor, layout.count, Integers::AsDeclared, path)?;
         let content: &[u8] = bytemuck::cast_slice(&times);
@@ -60,7 +60,7 @@ impl Timelines {
             Some(timeline) => timeline.clone(),
             None => {
                 let seconds = times.iter().copied().map(f64::from).collect();
-                let timeline = Arc::new(Timeline::jumping(seconds).map_err(|error| to_fault(error, path))?);
+                let timeline = Arc::new(Timeline::jumping(seconds).map_err(|error| to_error(error, path))?);
                 let mut pairs = timeline.times().windows(2).enumerate();
                 if let Some((key, pair)) = pairs.find(|(_, pair)| pair[0] == pair[1]) {
                     let (time, next) = (pair[0], key + 1);
@@ -88,7 +88,7 @@ impl Timelines {
         by_pointer: bool,
         reader: &mut Reader,
         path: &JsonPath,
-    ) -> Result<Curve, Fault> {
+    ) -> Result<Curve, FileError> {
         let interpolation = interpolation(sampler, path)?;
         let timeline = self.read(sampler.input, reader, &path.field("input"))?;
         let path = path.field("output");
@@ -102,29 +102,34 @@ impl Timelines {
         if !fits {
             let (accessor, found) = (sampler.output, layout.width);
             let reason = format!("accessor {accessor} has {found} numbers per element, but the target needs {width}");
-            return Err(Fault::new(path, reason));
+            return Err(FileError::new(path, reason));
         }
         // For a target of a pointer, integers keep their values, unless the accessor is normalized.
         let integers = if by_pointer { Integers::AsDeclared } else { integers(values, &layout, reader, &path) };
         let stride = stride(&layout, &timeline, interpolation, values, reader, &path)?;
         let wanted = (timeline.len() * interpolation.elements_per_key()) as u64 * stride as u64;
-        let fault = |error| to_fault(error, &path);
+        let error = |error| to_error(error, &path);
         // Floats are stored as they are. Normalized integers need `f64`.
         if layout.is_float() {
             let mut numbers: Vec<f32> = reader.read(sampler.output, wanted, integers, &path)?;
             keep_first(&mut numbers, layout.width * stride, width);
             replace_zero_rotations(&mut numbers, values, interpolation, reader, &path);
-            Curve::from_f32(timeline, interpolation, width, numbers).map_err(fault)
+            Curve::from_f32(timeline, interpolation, width, numbers).map_err(error)
         } else {
             let mut numbers: Vec<f64> = reader.read(sampler.output, wanted, integers, &path)?;
             keep_first(&mut numbers, layout.width * stride, width);
             replace_zero_rotations(&mut numbers, values, interpolation, reader, &path);
-            Curve::new(timeline, interpolation, width, numbers).map_err(fault)
+            Curve::new(timeline, interpolation, width, numbers).map_err(error)
         }
     }
 
     /// The numbers per key of a property: those of an element, or for scalars the number of elements per key.
-    pub fn property_width(&mut self, sampler: &Sampler, reader: &mut Reader, path: &JsonPath) -> Result<usize, Fault> {
+    pub fn property_width(
+        &mut self,
+        sampler: &Sampler,
+        reader: &mut Reader,
+        path: &JsonPath,
+    ) -> Result<usize, FileError> {
         let interpolation = interpolation(sampler, path)?;
         let timeline = self.read(sampler.input, reader, &path.field("input"))?;
         let layout = reader.layout(sampler.output, &path.field("output"))?;
@@ -138,12 +143,12 @@ impl Timelines {
     }
 }
 
-fn interpolation(sampler: &Sampler, path: &JsonPath) -> Result<Interpolation, Fault> {
+fn interpolation(sampler: &Sampler, path: &JsonPath) -> Result<Interpolation, FileError> {
     match sampler.interpolation.as_deref() {
         None | Some("LINEAR") => Ok(Interpolation::Linear),
         Some("STEP") => Ok(Interpolation::Step),
         Some("CUBICSPLINE") => Ok(Interpolation::CubicSpline),
-        Some(other) => Err(Fault::new(
+        Some(other) => Err(FileError::new(
             path.field("interpolation"),
             format!("{other:?} is not an interpolation; expected LINEAR, STEP or CUBICSPLINE"),
         )),
@@ -160,13 +165,13 @@ fn stride(
     values: Values,
     reader: &mut Reader,
     path: &JsonPath,
-) -> Result<usize, Fault> {
+) -> Result<usize, FileError> {
     let (keys, needed) = (timeline.len(), values.width() / layout.width);
     let parts = (keys as u64).saturating_mul(interpolation.elements_per_key() as u64);
     let wanted = parts.saturating_mul(needed as u64);
     if layout.count < wanted {
         let reason = format!("there are {} elements, but {keys} keys need {wanted}", layout.count);
-        return Err(Fault::new(path, reason));
+        return Err(FileError::new(path, reason));
     }
     if layout.count == wanted {
         return Ok(needed);
@@ -230,10 +235,10 @@ fn replace_zero_rotations<T: Float>(
     }
 }
 
-/// The fault of an error of the model, at a place in the file.
-fn to_fault(error: Error, path: &JsonPath) -> Fault {
+/// The error of an error of the model, at a place in the file.
+fn to_error(error: Error, path: &JsonPath) -> FileError {
     match error {
-        Error::Timeline { key, reason } => Fault::new(path, format!("key {key}: {reason}")),
-        other => Fault::new(path, other.to_string()),
+        Error::Timeline { key, reason } => FileError::new(path, format!("key {key}: {reason}")),
+        other => FileError::new(path, other.to_string()),
     }
 }

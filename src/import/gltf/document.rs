@@ -61,7 +61,7 @@ pub struct Document<'a> {
     pub extensions: Option<RootExtensions>,
 }
 
-/// The extensions of the document that name humanoid bones and expressions. Their content is free here: a fault in it
+/// The extensions of the document that name humanoid bones and expressions. Their content is free here: an error in it
 /// stops no file.
 #[derive(Debug, Default, Deserialize)]
 pub struct RootExtensions {

@@ -9,7 +9,7 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine, alphabet};
 
-use crate::import::{Fault, JsonPath};
+use crate::import::{FileError, JsonPath};
 
 /// The source of the files beside a document.
 #[derive(Clone, Copy)]
@@ -109,11 +109,11 @@ pub(super) fn is_data_uri(uri: &str) -> bool {
 }
 
 /// The bytes of a data URI.
-pub(super) fn decode_data_uri(uri: &str, path: &JsonPath) -> Result<Vec<u8>, Fault> {
-    let fault = |reason: String| Fault::new(path, reason);
-    let no_percent_encoding = || fault("it is not valid percent-encoding".into());
+pub(super) fn decode_data_uri(uri: &str, path: &JsonPath) -> Result<Vec<u8>, FileError> {
+    let error = |reason: String| FileError::new(path, reason);
+    let no_percent_encoding = || error("it is not valid percent-encoding".into());
     let Some((header, data)) = uri.split_once(',') else {
-        return Err(fault("a data URI needs a comma before its data, but this one has none".into()));
+        return Err(error("a data URI needs a comma before its data, but this one has none".into()));
     };
     if header.to_ascii_lowercase().ends_with(";base64") {
         let decoded = if data.contains('%') {
@@ -121,7 +121,7 @@ pub(super) fn decode_data_uri(uri: &str, path: &JsonPath) -> Result<Vec<u8>, Fau
         } else {
             BASE64.decode(data)
         };
-        return decoded.map_err(|error| fault(format!("it is not valid base64: {error}")));
+        return decoded.map_err(|cause| error(format!("it is not valid base64: {cause}")));
     }
     percent_decode(data).ok_or_else(no_percent_encoding)
 }

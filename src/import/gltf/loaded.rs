@@ -16,7 +16,7 @@ use super::document::{
     Accessor, Animation, AssetInfo, Buffer, BufferView, BufferViewExtensions, Channel, ChannelTarget, Compression,
     Document, Mesh, Node, Primitive, RootExtensions, Sampler, Skin, Sparse, SparseIndices, SparseValues, Text,
 };
-use crate::import::{Fault, JsonPath};
+use crate::import::{FileError, JsonPath};
 
 /// A replacement for a word that the crate does not know and has not kept. It equals no word of glTF.
 const UNKNOWN: &str = "a word that the gltf crate does not know";
@@ -37,7 +37,7 @@ pub(super) fn size(root: &Root, buffers: &[Data]) -> usize {
 
 /// The parts of a document that animation needs, with numbers as the crate has rounded them. Buffers have no URI, since
 /// the caller gives their bytes.
-pub(super) fn document(root: &Root) -> Result<Document<'_>, Fault> {
+pub(super) fn document(root: &Root) -> Result<Document<'_>, FileError> {
     let views = root.buffer_views.iter().enumerate().map(|(index, given)| view(index, given));
     let document = Document {
         asset: Some(AssetInfo { version: Some(text(&root.asset.version)) }),
@@ -74,15 +74,15 @@ fn widened(numbers: &[f32]) -> Vec<f64> {
     numbers.iter().copied().map(f64::from).collect()
 }
 
-fn view(index: usize, view: &View) -> Result<BufferView<'_>, Fault> {
-    let compression = |name: &'static str| -> Result<Option<Compression>, Fault> {
+fn view(index: usize, view: &View) -> Result<BufferView<'_>, FileError> {
+    let compression = |name: &'static str| -> Result<Option<Compression>, FileError> {
         let Some(given) = view.extensions.as_ref().and_then(|extensions| extensions.others.get(name)) else {
             return Ok(None);
         };
-        let fault = |error: serde_json::Error| {
-            Fault::new(JsonPath::top("bufferViews", index).field("extensions").field(name), error.to_string())
+        let error = |error: serde_json::Error| {
+            FileError::new(JsonPath::top("bufferViews", index).field("extensions").field(name), error.to_string())
         };
-        Compression::deserialize(given).map(Some).map_err(fault)
+        Compression::deserialize(given).map(Some).map_err(error)
     };
     let extensions = BufferViewExtensions {
         ext_meshopt: compression("EXT_meshopt_compression")?,

@@ -6,16 +6,17 @@
 //!
 //! Supported besides the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
 //! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones and expressions of `VRMC_vrm`,
-//! `VRMC_vrm_animation` and, in VRM 0.x, `VRM`. An unknown extension does not stop a file, even if the file requires it: a
-//! [`Warning`] names it.
+//! `VRMC_vrm_animation` and, in VRM 0.x, `VRM`. An unknown extension does not stop a file, even if the file requires
+//! it: a [`Warning`] names it.
 //!
 //! A track, a clip or a skin that cannot be read is left out, with a [`Warning`] that names it; all else of the file
-//! works. Faults of the hierarchy, missing buffers and a claim to too much memory stop the file.
+//! works. Errors of the hierarchy, missing buffers and a claim to too much memory stop the file.
 //!
 //! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds
 //! bytes, `files` those beside the document and in its URIs; `meshopt` decompresses them. `accessor` and `component`
-//! turn bytes into numbers. `nodes`, with skins and humanoid bones, `morphs`, with expressions, `channels`, `curves` and
-//! `animations` make the model. `loaded` replaces the first two stages for documents that the `gltf` crate has parsed.
+//! turn bytes into numbers. `nodes`, with skins and humanoid bones, `morphs`, with expressions, `channels`, `curves`
+//! and `animations` make the model. `loaded` replaces the first two stages for documents that the `gltf` crate has
+//! parsed.
 
 pub(crate) mod accessor;
 mod animations;
@@ -45,8 +46,8 @@ pub(crate) use self::reader::Reader;
 use std::path::{Path, PathBuf};
 
 use self::animations::Animations;
-use super::fault::shorten;
-use super::{Fault, JsonPath, Warning};
+use super::file_error::shorten;
+use super::{FileError, JsonPath, Warning};
 use crate::error::Error;
 use crate::model::{Clip, ClipId, Library, Skeleton, SkeletonId, Skin, SkinId};
 
@@ -70,7 +71,7 @@ pub struct Asset {
     pub joints: Vec<usize>,
     /// The joints of the nodes that have a matrix in the file, in order of nodes, animated nodes included.
     pub matrices: Vec<usize>,
-    /// The faults that were repaired or passed over.
+    /// The errors that were repaired or passed over.
     pub warnings: Vec<Warning>,
 }
 
@@ -223,7 +224,7 @@ pub fn from_document(
     buffers: &[::gltf::buffer::Data],
 ) -> Result<Asset, Error> {
     let name = Path::new("gltf::Document");
-    let parsed = loaded::document(document.as_json()).map_err(|fault| fault.in_file(name))?;
+    let parsed = loaded::document(document.as_json()).map_err(|error| error.in_file(name))?;
     let given = buffers.iter().map(|data| &**data).collect();
     let reader = Reader::new(&parsed, given, Files::None, loaded::size(document.as_json(), buffers));
     Ok(append(library, build(reader, &[], name, None)?))
@@ -254,7 +255,7 @@ fn append(library: &mut Library, loaded: Loaded) -> Asset {
 
 /// Charges the memory of the clips in the engines, which store a record per clip for every joint, weight and property.
 /// In the file, a node or an animation takes a few bytes.
-fn charge_clips(reader: &mut Reader, skeleton: &Skeleton) -> Result<(), Fault> {
+fn charge_clips(reader: &mut Reader, skeleton: &Skeleton) -> Result<(), FileError> {
     let last = reader.document.animations.len().saturating_sub(1);
     let records = 3 * skeleton.joints().len() + 2 * (skeleton.weight_count() + skeleton.property_width());
     reader.charge(&JsonPath::top("animations", last), reader.document.animations.len() as u64, 8 * records as u64)
@@ -262,7 +263,7 @@ fn charge_clips(reader: &mut Reader, skeleton: &Skeleton) -> Result<(), Fault> {
 
 /// Reads a file into a library of its own.
 fn read(name: &Path, bytes: &[u8], files: Files) -> Result<Loaded, Error> {
-    let in_file = |fault: Fault| fault.in_file(name);
+    let in_file = |error: FileError| error.in_file(name);
     let mut warnings = Vec::new();
     let container = container::open(bytes, &mut warnings).map_err(in_file)?;
     let json = parse::trim(container.json);
@@ -277,9 +278,9 @@ fn read(name: &Path, bytes: &[u8], files: Files) -> Result<Loaded, Error> {
 /// of morph targets are read.
 fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<String>) -> Result<Loaded, Error> {
     let document = reader.document;
-    let in_file = |fault: Fault| fault.in_file(name);
-    // The stages have checked all that the model checks. If one misses a fault, the error still names the file.
-    let in_model = |error: Error| Fault::new("document", error.to_string()).in_file(name);
+    let in_file = |error: FileError| error.in_file(name);
+    // The stages have checked all that the model checks. If one misses an error, the error still names the file.
+    let in_model = |error: Error| FileError::new("document", error.to_string()).in_file(name);
     nodes::check_extensions(&mut reader);
     if document.asset.as_ref().is_none_or(|asset| asset.version.is_none()) {
         reader.warn("asset.version", "it is missing; the file is read as glTF 2.0");
@@ -307,10 +308,10 @@ fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<Str
         let name = skin.name.as_deref().map(str::to_owned);
         let read = nodes::read_skin(index, &mut reader, &hierarchy.joints, skeleton);
         let is_read = read.is_ok();
-        let skin = read.or_else(|fault| {
+        let skin = read.or_else(|error| {
             let part =
                 name.as_ref().map_or_else(|| format!("skin {index}"), |name| format!("skin {:?}", shorten(name)));
-            reader.leave_out(part, fault)?;
+            reader.leave_out(part, error)?;
             Ok(Skin { name, skeleton, joints: Vec::new(), inverse_bind: Vec::new() })
         });
         let id = library.add_skin(skin.map_err(in_file)?).map_err(in_model)?;

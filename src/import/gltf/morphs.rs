@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::import::gltf::document::Mesh;
 use crate::import::gltf::reader::Reader;
-use crate::import::{Fault, JsonPath};
+use crate::import::{FileError, JsonPath};
 use crate::model::{Expression, ExpressionOverride, Joint, MorphBind, is_usable};
 
 /// The member of `extras` with the names.
@@ -50,14 +50,14 @@ impl NamedMesh {
 }
 
 /// Adds the names of morph targets to the joints. `json` is the text of the document, and `joints` has the joint of
-/// each node. A fault is a warning.
+/// each node. An error is a warning.
 pub(super) fn add_names(reader: &mut Reader, json: &[u8], joints: &[usize], made: &mut [Joint]) {
     let document = reader.document;
     let has_targets = document.meshes.iter().any(|mesh| mesh.target_count() > 0);
     if !has_targets || !json.windows(TARGET_NAMES.len()).any(|part| part == TARGET_NAMES.as_bytes()) {
         return;
     }
-    // Most extras are of no concern, so that the document skips them. Here, a fault in them costs the names alone.
+    // Most extras are of no concern, so that the document skips them. Here, an error in them costs the names alone.
     let named: NamedMeshes = match serde_json::from_str(&String::from_utf8_lossy(json)) {
         Ok(named) => named,
         Err(error) => {
@@ -93,7 +93,7 @@ fn names(index: usize, mesh: &Mesh, named: &NamedMesh, reader: &mut Reader) -> V
 
 /// The expressions of a document: of a VRM model, with the morph weights that they move, and of a VRM animation, with
 /// the nodes that drive them. The expressions of VRM 0.x count only in a file without those of VRM 1.0: some files have
-/// both, for old readers. `joints` has the joint of each node, and `made` all joints. A fault is a warning.
+/// both, for old readers. `joints` has the joint of each node, and `made` all joints. An error is a warning.
 ///
 /// # Errors
 /// Morph weights out of proportion to the file: a mesh of many nodes in many expressions.
@@ -101,7 +101,7 @@ pub(super) fn read_expressions(
     reader: &mut Reader,
     joints: &[usize],
     made: &[Joint],
-) -> Result<Vec<Expression>, Fault> {
+) -> Result<Vec<Expression>, FileError> {
     let document = reader.document;
     let Some(extensions) = &document.extensions else { return Ok(Vec::new()) };
     let mut expressions = Expressions { reader, joints, made, found: Vec::new(), names: HashSet::new() };
@@ -156,12 +156,12 @@ impl Expressions<'_, '_> {
         }
     }
 
-    /// Warns of binds that are ignored, once for all of an expression: `faults` has their indices.
-    fn warn_of_binds(&mut self, place: &str, binds: &str, faults: &[usize]) {
-        let Some(first) = faults.first() else { return };
+    /// Warns of binds that are ignored, once for all of an expression: `errors` has their indices.
+    fn warn_of_binds(&mut self, place: &str, binds: &str, errors: &[usize]) {
+        let Some(first) = errors.first() else { return };
         let message = format!(
             "{} of them, the first at {first}, do not name a morph target that exists, with a weight; they are ignored",
-            faults.len()
+            errors.len()
         );
         self.reader.warn(format_args!("{place}.{binds}"), message);
     }
@@ -169,15 +169,15 @@ impl Expressions<'_, '_> {
     fn add_model(&mut self, model: &Value) {
         for (group, name, value) in listed(model) {
             let place = format!("extensions.VRMC_vrm.expressions.{group}.{name}");
-            let (mut binds, mut faults) = (Vec::new(), Vec::new());
+            let (mut binds, mut errors) = (Vec::new(), Vec::new());
             let given = value.get("morphTargetBinds").and_then(Value::as_array);
             for (position, bind) in given.into_iter().flatten().enumerate() {
                 match self.joint(bind).and_then(|joint| self.bind(joint, bind, 1.0)) {
                     Some(bind) => binds.push(bind),
-                    None => faults.push(position),
+                    None => errors.push(position),
                 }
             }
-            self.warn_of_binds(&place, "morphTargetBinds", &faults);
+            self.warn_of_binds(&place, "morphTargetBinds", &errors);
             let expression = Expression {
                 name: name.clone(),
                 is_binary: value.get("isBinary").and_then(Value::as_bool).unwrap_or(false),
@@ -200,7 +200,7 @@ impl Expressions<'_, '_> {
     }
 
     /// Adds the blend shape groups of VRM 0.x. They name meshes in place of nodes, and weights are from 0 to 100.
-    fn add_model_of_vrm_0(&mut self, model: &Value) -> Result<(), Fault> {
+    fn add_model_of_vrm_0(&mut self, model: &Value) -> Result<(), FileError> {
         let document = self.reader.document;
         let mut joints_of_meshes = vec![Vec::new(); document.meshes.len()];
         for (node, &joint) in document.nodes.iter().zip(self.joints) {
@@ -215,7 +215,7 @@ impl Expressions<'_, '_> {
                 self.reader.warn(&place, "it has no name; it is ignored");
                 continue;
             };
-            let (mut binds, mut faults) = (Vec::new(), Vec::new());
+            let (mut binds, mut errors) = (Vec::new(), Vec::new());
             let given = group.get("binds").and_then(Value::as_array);
             for (position, bind) in given.into_iter().flatten().enumerate() {
                 let joints =
@@ -228,10 +228,10 @@ impl Expressions<'_, '_> {
                 let before = binds.len();
                 binds.extend(joints.iter().filter_map(|&joint| self.bind(joint, bind, 100.0)));
                 if binds.len() == before {
-                    faults.push(position);
+                    errors.push(position);
                 }
             }
-            self.warn_of_binds(&place, "binds", &faults);
+            self.warn_of_binds(&place, "binds", &errors);
             let is_binary = group.get("isBinary").and_then(Value::as_bool).unwrap_or(false);
             self.add(&place, Expression { name, is_binary, binds, ..Expression::default() });
         }

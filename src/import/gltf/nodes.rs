@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::import::gltf::accessor::Integers;
 use crate::import::gltf::document::{Document, Mesh, Node, Skin as FileSkin};
 use crate::import::gltf::reader::Reader;
-use crate::import::{Fault, JsonPath};
+use crate::import::{FileError, JsonPath};
 use crate::model::{HumanBone, Joint, SkeletonId, Skin, Transform, is_usable};
 
 /// The parts of the transform of a node that animations drive.
@@ -42,16 +42,16 @@ impl Hierarchy {
     ///
     /// # Errors
     /// A child that does not exist, a node with two parents, and a cycle.
-    pub fn new(document: &Document) -> Result<Self, Fault> {
+    pub fn new(document: &Document) -> Result<Self, FileError> {
         let count = document.nodes.len();
         // The parent of each node, and the position of the node among the children of the parent.
         let mut parents: Vec<Option<(usize, usize)>> = vec![None; count];
         for (parent, node) in document.nodes.iter().enumerate() {
             for (position, &child) in node.children.iter().enumerate() {
                 let path = || format!("nodes[{parent}].children[{position}]");
-                let known = parents.get_mut(child).ok_or_else(|| Fault::index(path(), child, "nodes", count))?;
+                let known = parents.get_mut(child).ok_or_else(|| FileError::index(path(), child, "nodes", count))?;
                 if let Some((other, _)) = *known {
-                    return Err(Fault::new(
+                    return Err(FileError::new(
                         path(),
                         format!("node {child} has two parents: node {other} names it, too"),
                     ));
@@ -71,10 +71,10 @@ impl Hierarchy {
         Ok(Self { nodes, joints, parents, carriers: HashSet::new() })
     }
 
-    /// Gives another joint, above its own, to each node of which animations drive the translation alone and whose matrix
-    /// has shear, which no rotation and scale can stand for: the translation is that of the new joint, the rest of the
-    /// matrix stays that of its own. In the object model of glTF, a pointer to the translation of a node with a matrix
-    /// is one to the last column.
+    /// Gives another joint, above its own, to each node of which animations drive the translation alone and whose
+    /// matrix has shear, which no rotation and scale can stand for: the translation is that of the new joint, the rest
+    /// of the matrix stays that of its own. In the object model of glTF, a pointer to the translation of a node with a
+    /// matrix is one to the last column.
     ///
     /// Returns the new index of each joint, and that of its translation; nothing if no node gets a joint.
     pub(super) fn split(&mut self, document: &Document, moved: &[Moved]) -> Vec<[usize; 2]> {
@@ -104,7 +104,7 @@ impl Hierarchy {
     }
 
     /// The joints, in order. `moved` has the movement of each node.
-    pub(super) fn joints(&self, reader: &mut Reader, moved: &[Moved]) -> Result<Vec<Joint>, Fault> {
+    pub(super) fn joints(&self, reader: &mut Reader, moved: &[Moved]) -> Result<Vec<Joint>, FileError> {
         let document = reader.document;
         let target_counts: Vec<usize> = document.meshes.iter().map(Mesh::target_count).collect();
         for (index, (mesh, &count)) in document.meshes.iter().zip(&target_counts).enumerate() {
@@ -149,7 +149,7 @@ impl Hierarchy {
 
 /// The nodes depth first from each root, children in the order of the file. Nodes that no root leads to are in or below
 /// a cycle.
-fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<Vec<usize>, Fault> {
+fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<Vec<usize>, FileError> {
     let mut order = Vec::with_capacity(parents.len());
     let mut found = vec![false; parents.len()];
     let mut stack = Vec::new();
@@ -169,7 +169,7 @@ fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<V
     let child = (0..parents.len()).fold(lost, |node, _| up(node));
     let (parent, position) = parents.get(child).copied().flatten().unwrap_or_default();
     let reason = format!("node {child} is its own ancestor");
-    Err(Fault::new(JsonPath::top("nodes", parent).element("children", position), reason))
+    Err(FileError::new(JsonPath::top("nodes", parent).element("children", position), reason))
 }
 
 /// The rest transform of a node, and its matrix if the node has one that no channel takes apart.
@@ -178,9 +178,9 @@ fn transform(
     node: &Node,
     moved: Moved,
     reader: &mut Reader,
-) -> Result<(Transform, Option<DAffine3>), Fault> {
-    let fault = |field: &str| {
-        Fault::new(JsonPath::top("nodes", index).field(field), "it has a number that exceeds the range of f32")
+) -> Result<(Transform, Option<DAffine3>), FileError> {
+    let error = |field: &str| {
+        FileError::new(JsonPath::top("nodes", index).field(field), "it has a number that exceeds the range of f32")
     };
     let parts = [
         ("translation", node.translation.as_ref().map(|numbers| numbers.as_slice())),
@@ -190,7 +190,7 @@ fn transform(
     ];
     for (field, numbers) in parts {
         if numbers.is_some_and(|numbers| !numbers.iter().all(|&number| is_usable(number))) {
-            return Err(fault(field));
+            return Err(error(field));
         }
     }
     if let Some(matrix) = &node.matrix {
@@ -202,7 +202,7 @@ fn transform(
         let matrix = affine(matrix, &path, reader);
         let rest = Transform::from_affine(matrix);
         if !rest.is_usable() {
-            return Err(fault("matrix"));
+            return Err(error("matrix"));
         }
         if moved.others || moved.by_path {
             reader.warn(path, "the node is animated; the matrix is decomposed into translation, rotation and scale");
@@ -248,13 +248,13 @@ pub(super) fn affine(matrix: &[f64; 16], path: &dyn fmt::Display, reader: &mut R
 }
 
 /// The rest weights of a node, one per morph target: those of the node, else those of its mesh, else zeros.
-fn weights(index: usize, node: &Node, target_counts: &[usize], reader: &mut Reader) -> Result<Vec<f64>, Fault> {
+fn weights(index: usize, node: &Node, target_counts: &[usize], reader: &mut Reader) -> Result<Vec<f64>, FileError> {
     let node_path = JsonPath::top("nodes", index);
     let path = node_path.field("mesh");
     let (mesh, count) = match node.mesh {
         Some(mesh) => match target_counts.get(mesh) {
             Some(&count) => (Some(mesh), count),
-            None => return Err(Fault::index(path, mesh, "meshes", target_counts.len())),
+            None => return Err(FileError::index(path, mesh, "meshes", target_counts.len())),
         },
         None => (None, 0),
     };
@@ -266,7 +266,7 @@ fn weights(index: usize, node: &Node, target_counts: &[usize], reader: &mut Read
     };
     let Some((given, path)) = node_weights.or_else(mesh_weights) else { return Ok(vec![0.0; count]) };
     if let Some(position) = given.iter().position(|&weight| !is_usable(weight)) {
-        return Err(Fault::new(format!("{path}[{position}]"), "it exceeds the range of f32"));
+        return Err(FileError::new(format!("{path}[{position}]"), "it exceeds the range of f32"));
     }
     if given.len() != count {
         let message = format!("there are {} weights for {count} morph targets; missing weights are 0", given.len());
@@ -281,15 +281,15 @@ pub(super) fn read_skin(
     reader: &mut Reader,
     joints: &[usize],
     skeleton: SkeletonId,
-) -> Result<Skin, Fault> {
+) -> Result<Skin, FileError> {
     let document = reader.document;
     let Some(skin) = document.skins.get(index) else {
-        return Err(Fault::index("skins", index, "skins", document.skins.len()));
+        return Err(FileError::index("skins", index, "skins", document.skins.len()));
     };
     let mut skin_joints = Vec::with_capacity(skin.joints.len());
     for (position, &node) in skin.joints.iter().enumerate() {
         let joint = joints.get(node).ok_or_else(|| {
-            Fault::index(JsonPath::top("skins", index).element("joints", position), node, "nodes", joints.len())
+            FileError::index(JsonPath::top("skins", index).element("joints", position), node, "nodes", joints.len())
         })?;
         skin_joints.push(*joint);
     }
@@ -297,17 +297,17 @@ pub(super) fn read_skin(
     Ok(Skin { name: skin.name.as_deref().map(str::to_owned), skeleton, joints: skin_joints, inverse_bind })
 }
 
-fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Vec<DAffine3>, Fault> {
+fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Vec<DAffine3>, FileError> {
     let count = skin.joints.len();
     let Some(accessor) = skin.inverse_bind_matrices else { return Ok(vec![DAffine3::IDENTITY; count]) };
     let skin_path = JsonPath::top("skins", index);
     let path = skin_path.field("inverseBindMatrices");
     let layout = reader.layout(accessor, &path)?;
     if layout.width != 16 || !layout.is_float() {
-        return Err(Fault::new(path, format!("accessor {accessor} has to hold MAT4 floats")));
+        return Err(FileError::new(path, format!("accessor {accessor} has to hold MAT4 floats")));
     }
     if layout.count < count as u64 {
-        return Err(Fault::new(path, format!("there are {} matrices, but {count} joints", layout.count)));
+        return Err(FileError::new(path, format!("there are {} matrices, but {count} joints", layout.count)));
     }
     let numbers: Vec<f64> = reader.read(accessor, count as u64, Integers::AsDeclared, &path)?;
     let mut matrices = Vec::with_capacity(count);
@@ -326,19 +326,19 @@ fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Ve
 // first two have an object `humanoid.humanBones` of roles, each with the index of its `node`. VRM 0.x has an array of
 // objects with a `bone` and its `node`. Its roles are those of VRM 1.0 but for two joints of the thumb.
 
-/// The humanoid bones of a document, with the roles of VRM 1.0. `joints` has the joint of each node. A fault is a
+/// The humanoid bones of a document, with the roles of VRM 1.0. `joints` has the joint of each node. An error is a
 /// warning. The bones of VRM 0.x count only in a file without those of VRM 1.0: some files have both, for old readers.
 pub(super) fn read_human_bones(reader: &mut Reader, joints: &[usize]) -> Vec<HumanBone> {
     let Some(extensions) = &reader.document.extensions else { return Vec::new() };
     let mut bones = HumanBones { joints, found: Vec::new(), taken: HashSet::new(), roles: HashSet::new() };
     for (extension, name) in [(&extensions.vrm, "VRMC_vrm"), (&extensions.vrm_animation, "VRMC_vrm_animation")] {
         for (role, bone) in human_bones(extension).and_then(Value::as_object).into_iter().flatten() {
-            if let Err(fault) = bones.add(role.clone(), bone) {
+            if let Err(error) = bones.add(role.clone(), bone) {
                 let extensions = JsonPath::ROOT.field("extensions");
                 let path = extensions.field(name);
                 let path = path.field("humanoid");
                 let path = path.field("humanBones");
-                reader.warn(path.field(role), fault);
+                reader.warn(path.field(role), error);
             }
         }
     }
@@ -348,8 +348,8 @@ pub(super) fn read_human_bones(reader: &mut Reader, joints: &[usize]) -> Vec<Hum
             Some(role) => bones.add(role_of_vrm_0(role), bone),
             None => Err(format!("it is {bone}; expected a bone with its name; it is ignored")),
         };
-        if let Err(fault) = added {
-            reader.warn(format_args!("extensions.VRM.humanoid.humanBones[{index}]"), fault);
+        if let Err(error) = added {
+            reader.warn(format_args!("extensions.VRM.humanoid.humanBones[{index}]"), error);
         }
     }
     bones.found

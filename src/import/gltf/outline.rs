@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::document::{Buffer, Text};
 use super::{container, files, parse};
 use crate::error::Error;
-use crate::import::Fault;
+use crate::import::FileError;
 
 /// The bytes of the header of a GLB container and of its first chunk.
 const HEADER: usize = 20;
@@ -67,7 +67,7 @@ impl Outline {
         (&mut file).take(HEADER as u64).read_to_end(&mut bytes).map_err(failed)?;
         if let Some(length) = container::first_json_chunk(&bytes) {
             file.take(length.into()).read_to_end(&mut bytes).map_err(failed)?;
-            return Self::from_json(&bytes[HEADER..]).map_err(|fault| fault.in_file(name));
+            return Self::from_json(&bytes[HEADER..]).map_err(|error| error.in_file(name));
         }
         file.read_to_end(&mut bytes).map_err(failed)?;
         Self::from_slice(name, &bytes)
@@ -80,17 +80,17 @@ impl Outline {
     /// [`Error::Import`] with a JSON path if the JSON cannot be used.
     pub fn from_slice(name: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let json = container::open(bytes, &mut Vec::new()).map(|container| container.json);
-        json.and_then(Self::from_json).map_err(|fault| fault.in_file(name))
+        json.and_then(Self::from_json).map_err(|error| error.in_file(name))
     }
 
-    fn from_json(text: &[u8]) -> Result<Self, Fault> {
+    fn from_json(text: &[u8]) -> Result<Self, FileError> {
         let text = parse::trim(text);
         let document: DocumentOutline = match serde_json::from_slice(text) {
             Ok(document) => document,
-            // The importer names the path of the fault.
+            // The importer names the path of the error.
             Err(error) => {
                 super::Document::parse(text)?;
-                return Err(Fault::new("JSON", error.to_string()));
+                return Err(FileError::new("JSON", error.to_string()));
             }
         };
         let mut known = HashSet::new();

@@ -3,18 +3,18 @@
 use serde::Deserialize;
 
 use super::document::{AssetInfo, Document};
-use crate::import::{Fault, json};
+use crate::import::{FileError, json};
 
 impl<'a> Document<'a> {
-    /// Parses a document. A fault has the JSON path at which the parser stopped.
-    pub fn parse(text: &'a [u8]) -> Result<Self, Fault> {
+    /// Parses a document. An error has the JSON path at which the parser stopped.
+    pub fn parse(text: &'a [u8]) -> Result<Self, FileError> {
         if text.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             let found = if text.is_empty() { "it is empty".into() } else { describe_content(text) };
-            return Err(Fault::new("file", format!("{found}; a glTF file is a GLB container or a JSON object")));
+            return Err(FileError::new("file", format!("{found}; a glTF file is a GLB container or a JSON object")));
         }
         // It is faster to check all text at once than string by string. Keeping paths costs time as well. Only a
-        // document with a fault is therefore parsed a second time, with paths. So is one that is not UTF-8: fields that
-        // are skipped may hold any bytes.
+        // document with an error is therefore parsed a second time, with paths. So is one that is not UTF-8: fields
+        // that are skipped may hold any bytes.
         let document = match std::str::from_utf8(text).map(serde_json::from_str::<Self>) {
             Ok(Ok(document)) => document,
             _ => parse_with_paths(text)?,
@@ -23,7 +23,7 @@ impl<'a> Document<'a> {
     }
 
     /// Refuses a document of another version than 2.
-    pub fn check_version(self) -> Result<Self, Fault> {
+    pub fn check_version(self) -> Result<Self, FileError> {
         match self.asset.as_ref().and_then(|asset| asset.version.as_deref()) {
             Some(version) if !is_version_2(version) => Err(wrong_version(version)),
             _ => Ok(self),
@@ -53,7 +53,7 @@ pub fn trim(text: &[u8]) -> &[u8] {
     text.get(..end).unwrap_or(text)
 }
 
-fn parse_with_paths(text: &[u8]) -> Result<Document<'_>, Fault> {
+fn parse_with_paths(text: &[u8]) -> Result<Document<'_>, FileError> {
     #[derive(Deserialize)]
     struct Versioned<'a> {
         #[serde(borrow)]
@@ -72,6 +72,9 @@ fn is_version_2(version: &str) -> bool {
     version == "2" || version.starts_with("2.")
 }
 
-fn wrong_version(version: &str) -> Fault {
-    Fault::new("asset.version", format!("glTF {version} is not supported, only 2.0 is; export the file as glTF 2.0"))
+fn wrong_version(version: &str) -> FileError {
+    FileError::new(
+        "asset.version",
+        format!("glTF {version} is not supported, only 2.0 is; export the file as glTF 2.0"),
+    )
 }

@@ -11,7 +11,7 @@ use super::document::{Buffer, BufferView, Compression, Document};
 use super::files::{self, FileKey, Files};
 use super::meshopt;
 use crate::import::memory_budget::MemoryBudget;
-use crate::import::{Fault, JsonPath, Warning};
+use crate::import::{FileError, JsonPath, Warning};
 
 /// Bytes that any file may allocate. Channels may share an accessor, so that even a small file may rightly need far
 /// more memory than its own size.
@@ -24,7 +24,7 @@ pub type Bytes<'a> = Rc<Cow<'a, [u8]>>;
 pub struct Reader<'a> {
     /// The document.
     pub document: &'a Document<'a>,
-    /// The faults that were repaired or passed over.
+    /// The errors that were repaired or passed over.
     pub warnings: Vec<Warning>,
     /// The bytes of the buffers without a URI, by buffer.
     given: Vec<&'a [u8]>,
@@ -79,25 +79,26 @@ impl<'a> Reader<'a> {
         self.warnings.push(Warning { path: path.to_string(), message: message.into() });
     }
 
-    /// Warns of a part of the file that is left out for a fault. Fails if the fault stops the whole file.
-    pub fn leave_out(&mut self, part: impl fmt::Display, fault: Fault) -> Result<(), Fault> {
-        if fault.stops_file {
-            return Err(fault);
+    /// Warns of a part of the file that is left out for an error. Fails if the error stops the whole file.
+    pub fn leave_out(&mut self, part: impl fmt::Display, error: FileError) -> Result<(), FileError> {
+        if error.stops_file {
+            return Err(error);
         }
-        self.warn(fault.path, format!("{}; {part} is left out", fault.reason));
+        self.warn(error.path, format!("{}; {part} is left out", error.reason));
         Ok(())
     }
 
     /// Charges the memory of `items` items. To be called before each allocation of a size that the file claims.
-    pub fn charge(&mut self, path: &JsonPath, items: u64, bytes_each: u64) -> Result<(), Fault> {
+    pub fn charge(&mut self, path: &JsonPath, items: u64, bytes_each: u64) -> Result<(), FileError> {
         self.budget.charge(path, items.saturating_mul(bytes_each))
     }
 
     /// The bytes of a buffer view, decompressed if necessary. `path` is the place of the index.
-    pub fn view(&mut self, index: usize, path: &JsonPath) -> Result<View<'a>, Fault> {
+    pub fn view(&mut self, index: usize, path: &JsonPath) -> Result<View<'a>, FileError> {
         let document = self.document;
         let count = document.buffer_views.len();
-        let view = document.buffer_views.get(index).ok_or_else(|| Fault::index(path, index, "bufferViews", count))?;
+        let view =
+            document.buffer_views.get(index).ok_or_else(|| FileError::index(path, index, "bufferViews", count))?;
         let path = JsonPath::top("bufferViews", index);
         let (bytes, range) = match view.compression() {
             Some((compression, name)) => {
@@ -110,7 +111,7 @@ impl<'a> Reader<'a> {
         Ok(View { bytes, range, stride: stride(view) })
     }
 
-    fn decompress(&mut self, index: usize, from: &Compression, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
+    fn decompress(&mut self, index: usize, from: &Compression, path: &JsonPath) -> Result<Bytes<'a>, FileError> {
         if let Some(Some(bytes)) = self.decompressed.get(index) {
             return Ok(bytes.clone());
         }
@@ -120,8 +121,8 @@ impl<'a> Reader<'a> {
         let filter = from.filter.as_deref().unwrap_or("NONE");
         let decompressed = meshopt::decode(compressed, from.count, from.byte_stride, &from.mode, filter).map_err(
             |error| match error.field {
-                "" => Fault::new(path, error.reason),
-                field => Fault::new(path.field(field), error.reason),
+                "" => FileError::new(path, error.reason),
+                field => FileError::new(path.field(field), error.reason),
             },
         )?;
         let bytes: Bytes<'a> = Rc::new(Cow::Owned(decompressed));
@@ -137,7 +138,7 @@ impl<'a> Reader<'a> {
         offset: u64,
         length: u64,
         path: &JsonPath,
-    ) -> Result<(Bytes<'a>, Range<usize>), Fault> {
+    ) -> Result<(Bytes<'a>, Range<usize>), FileError> {
         let bytes = self.buffer(buffer, &path.field("buffer"))?;
         let range = offset.checked_add(length).and_then(|end| {
             let range = usize::try_from(offset).ok()?..usize::try_from(end).ok()?;
@@ -145,7 +146,7 @@ impl<'a> Reader<'a> {
         });
         let range = range.ok_or_else(|| {
             let size = bytes.len();
-            Fault::new(path, format!("{length} bytes from byte {offset} on exceed buffer {buffer} of {size} bytes"))
+            FileError::new(path, format!("{length} bytes from byte {offset} on exceed buffer {buffer} of {size} bytes"))
         })?;
         Ok((bytes, range))
     }
@@ -157,26 +158,26 @@ impl<'a> Reader<'a> {
     }
 
     /// The bytes of a buffer, at least as many as the document states. `path` is the place of the index.
-    pub(crate) fn buffer(&mut self, index: usize, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
+    pub(crate) fn buffer(&mut self, index: usize, path: &JsonPath) -> Result<Bytes<'a>, FileError> {
         let document = self.document;
         let count = document.buffers.len();
-        let buffer = document.buffers.get(index).ok_or_else(|| Fault::index(path, index, "buffers", count))?;
+        let buffer = document.buffers.get(index).ok_or_else(|| FileError::index(path, index, "buffers", count))?;
         if let Some(Some(bytes)) = self.buffers.get(index) {
             return Ok(bytes.clone());
         }
-        let bytes = self.load(index, buffer).map_err(Fault::stopping_file)?;
+        let bytes = self.load(index, buffer).map_err(FileError::stopping_file)?;
         if let Some(entry) = self.buffers.get_mut(index) {
             *entry = Some(bytes.clone());
         }
         Ok(bytes)
     }
 
-    fn load(&mut self, index: usize, buffer: &Buffer) -> Result<Bytes<'a>, Fault> {
+    fn load(&mut self, index: usize, buffer: &Buffer) -> Result<Bytes<'a>, FileError> {
         let path = JsonPath::top("buffers", index);
         let wanted = buffer.byte_length;
         let too_short = |found: u64| {
             let reason = format!("the buffer should have {} bytes, but only {found} exist", wanted.unwrap_or(0));
-            Fault::new(path.field("byteLength"), reason)
+            FileError::new(path.field("byteLength"), reason)
         };
         let bytes = match (&buffer.uri, self.given.get(index)) {
             (Some(uri), _) => {
@@ -188,7 +189,7 @@ impl<'a> Reader<'a> {
             }
             (None, Some(given)) => Rc::new(Cow::Borrowed(*given)),
             (None, None) => {
-                return Err(Fault::new(path, "it has no uri, and the file has no binary chunk or data for it"));
+                return Err(FileError::new(path, "it has no uri, and the file has no binary chunk or data for it"));
             }
         };
         match wanted {
@@ -198,11 +199,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The bytes of a URI of anything but a buffer: its own data, or a file beside the document.
-    pub fn resource(&mut self, uri: &str, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
+    pub fn resource(&mut self, uri: &str, path: &JsonPath) -> Result<Bytes<'a>, FileError> {
         if files::is_data_uri(uri) {
             return Ok(Rc::new(Cow::Owned(files::decode_data_uri(uri, path)?)));
         }
-        self.read_file(uri, None, path, |found| Fault::new(path, format!("only {found} bytes exist")))
+        self.read_file(uri, None, path, |found| FileError::new(path, format!("only {found} bytes exist")))
     }
 
     fn read_file(
@@ -210,18 +211,18 @@ impl<'a> Reader<'a> {
         uri: &str,
         wanted: Option<u64>,
         path: &JsonPath,
-        too_short: impl Fn(u64) -> Fault,
-    ) -> Result<Bytes<'a>, Fault> {
-        let fault = |reason: String| Fault::new(path, reason);
+        too_short: impl Fn(u64) -> FileError,
+    ) -> Result<Bytes<'a>, FileError> {
+        let error = |reason: String| FileError::new(path, reason);
         let name =
-            files::decode_uri_path(uri).ok_or_else(|| fault(format!("{uri:?} is not valid percent-encoded UTF-8")))?;
+            files::decode_uri_path(uri).ok_or_else(|| error(format!("{uri:?} is not valid percent-encoded UTF-8")))?;
         if uri.contains(':') || name.starts_with(['/', '\\']) || Path::new(&name).is_absolute() {
-            return Err(fault(format!("{uri:?} is not a path relative to the file; save the buffer beside the file")));
+            return Err(error(format!("{uri:?} is not a path relative to the file; save the buffer beside the file")));
         }
         // A file is stored once, however many buffers and names refer to it; twice if the first buffer needs only a
         // part of it. With a single buffer, no file is read again.
         let is_single = self.document.buffers.len() <= 1;
-        let FileKey { key, size } = self.files.find(uri, &name, is_single).map_err(fault)?;
+        let FileKey { key, size } = self.files.find(uri, &name, is_single).map_err(error)?;
         let wanted = wanted.unwrap_or(size);
         if size < wanted {
             return Err(too_short(size));
@@ -231,7 +232,7 @@ impl<'a> Reader<'a> {
             Some(_) => size,
             None => wanted,
         };
-        let bytes: Bytes<'a> = Rc::new(self.files.read(&key, uri, &name, size).map_err(fault)?);
+        let bytes: Bytes<'a> = Rc::new(self.files.read(&key, uri, &name, size).map_err(error)?);
         self.budget.add_file(bytes.len());
         self.loaded.insert(key, bytes.clone());
         Ok(bytes)

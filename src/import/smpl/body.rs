@@ -4,10 +4,10 @@
 //! the numbers of a pose. The bodies rest with the arms to the sides, the feet down -Y and the face to +Z, and no joint
 //! is rotated. They share the first 22 joints.
 //!
-//! Where the joints rest, a model file says. Such files have licences of their own, so that the positions here are those
-//! of an adult of 1.7 m by other figures: the lengths of limbs as shares of the stature (Drillis and Contini, "Body
-//! Segment Parameters", 1966; in Winter, "Biomechanics and Motor Control of Human Movement", figure 4.1), the others by
-//! eye.
+//! Where the joints rest, a model file says. Such files have licences of their own, so that the positions here are
+//! those of an adult of 1.7 m by other figures: the lengths of limbs as shares of the stature (Drillis and Contini,
+//! "Body Segment Parameters", 1966; in Winter, "Biomechanics and Motor Control of Human Movement", figure 4.1), the
+//! others by eye.
 
 use glam::{DAffine3, DVec3};
 

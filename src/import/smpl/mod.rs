@@ -6,14 +6,14 @@
 //! Other usual names are known (`motion`). The number of rotations tells the body: 24 joints are SMPL, 52 SMPL-H, 55
 //! SMPL-X, and 22 a body without hands. Other arrays, such as markers or betas, are not read, whatever they hold.
 //!
-//! The joints have the names and the tree of the models. Their rest positions depend on a shape, which only a model file
-//! gives: it is read by [`from_slice`] as a skeleton without a clip, and passed as `rest` to the import of motions. A
-//! motion may have its rest positions, `J`, itself, as those that `posse bake` writes. Otherwise the positions are those
-//! of an adult (`body`), with a warning. Rotations are exact in any case.
+//! The joints have the names and the tree of the models. Their rest positions depend on a shape, which only a model
+//! file gives: it is read by [`from_slice`] as a skeleton without a clip, and passed as `rest` to the import of
+//! motions. A motion may have its rest positions, `J`, itself, as those that `posse bake` writes. Otherwise the
+//! positions are those of an adult (`body`), with a warning. Rotations are exact in any case.
 //!
-//! The world is that of the file. At rest, the bodies stand along +Y and look to +Z; the worlds of AMASS have +Z up, and
-//! the rotation of the pelvis stands the body up in them. The pelvis is at `trans` plus its rest position, which is not
-//! rotated, as in the models. Between frames, rotations follow slerp, and translations a line.
+//! The world is that of the file. At rest, the bodies stand along +Y and look to +Z; the worlds of AMASS have +Z up,
+//! and the rotation of the pelvis stands the body up in them. The pelvis is at `trans` plus its rest position, which is
+//! not rotated, as in the models. Between frames, rotations follow slerp, and translations a line.
 //!
 //! The stages, in order: `zip` finds the members, `npy` reads an array, `motion` makes keys of the arrays, `body` has
 //! the joints.
@@ -35,7 +35,7 @@ use self::body::RestPositions;
 use self::motion::{Members, Motion};
 use self::zip::Directory;
 use super::memory_budget::MemoryBudget;
-use super::{Fault, Warning};
+use super::{FileError, Warning};
 use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, SkeletonId};
 
@@ -57,7 +57,7 @@ pub struct Asset {
     pub frames: u64,
     /// Frames per second; above 0. Frame `n` is at `n / fps` seconds.
     pub fps: f64,
-    /// The faults that were passed over.
+    /// The errors that were passed over.
     pub warnings: Vec<Warning>,
 }
 
@@ -89,7 +89,7 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], rest: Option
     if asset.is_err() {
         library.truncate(sizes);
     }
-    asset.map_err(|fault| fault.in_file(name))
+    asset.map_err(|error| error.in_file(name))
 }
 
 /// Returns true for the bytes of an `.npz` file: a zip file whose first member is an array. Some hundred bytes tell.
@@ -97,8 +97,8 @@ pub fn is_npz(bytes: &[u8]) -> bool {
     zip::first_name(bytes).is_some_and(|name| name.ends_with(b".npy"))
 }
 
-/// Returns true if a `.npz` file has the arrays of a motion. Only the list of its arrays is read. A file that is damaged
-/// counts as a motion, so that its import tells what is wrong.
+/// Returns true if a `.npz` file has the arrays of a motion. Only the list of its arrays is read. A file that is
+/// damaged counts as a motion, so that its import tells what is wrong.
 ///
 /// # Errors
 /// The error of the system, if the file cannot be read.
@@ -112,12 +112,12 @@ pub fn has_motion(file: &Path) -> io::Result<bool> {
     Ok(directory.map_or(true, |directory| Members::have_motion(&directory)))
 }
 
-fn read(library: &mut Library, name: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Asset, Fault> {
+fn read(library: &mut Library, name: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Asset, FileError> {
     let mut budget = MemoryBudget::new(bytes.len(), ALLOWANCE);
     let directory = Directory::read(bytes, 0, &mut budget)?;
     let mut members = Members { bytes, directory, budget };
     let stem = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let in_model = |error: Error| Fault::new("joints", error.to_string());
+    let in_model = |error: Error| FileError::new("joints", error.to_string());
     let mut add_skeleton = |model: BodyModel, positions: &[DVec3]| {
         let skeleton = Skeleton::new(stem.clone(), body::joints_at(model, positions), Vec::new());
         skeleton.map(|skeleton| library.add_skeleton(skeleton)).map_err(in_model)
@@ -132,7 +132,8 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], rest: Option<&Skeleton
     let mut warnings = std::mem::take(&mut motion.warnings);
     let positions = match rest {
         Some(rest) => {
-            let rest = RestPositions::of_skeleton(motion.model, rest).map_err(|reason| Fault::new("joints", reason))?;
+            let rest =
+                RestPositions::of_skeleton(motion.model, rest).map_err(|reason| FileError::new("joints", reason))?;
             let remark = |message| Warning { path: "joints".into(), message };
             warnings.extend(rest.remarks.into_iter().map(remark));
             rest.positions
@@ -142,7 +143,7 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], rest: Option<&Skeleton
             if model != motion.model {
                 let (found, expected) = (model.joint_count(), motion.model.joint_count());
                 let reason = format!("it has {found} joints; expected {expected}, as many as the poses");
-                return Err(Fault::new("J.npy", reason));
+                return Err(FileError::new("J.npy", reason));
             }
             positions
         }
@@ -158,7 +159,7 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], rest: Option<&Skeleton
     let skeleton = add_skeleton(motion.model, &positions)?;
     let origin = positions.first().copied().unwrap_or_default().to_array();
     let clip = motion.clip(origin, skeleton, stem, &mut members.budget)?;
-    let clip = library.add_clip(clip).map_err(|error| Fault::new("poses", error.to_string()))?;
+    let clip = library.add_clip(clip).map_err(|error| FileError::new("poses", error.to_string()))?;
     let Motion { model, frames, fps, .. } = motion;
     let file = name.to_path_buf();
     Ok(Asset { file, model, skeleton, clip: Some(clip), frames: frames as u64, fps, warnings })
@@ -168,10 +169,10 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], rest: Option<&Skeleton
 const DEFAULT_FPS: f64 = 30.0;
 
 /// The body and the rest positions of a model file.
-fn model_file(members: &mut Members) -> Result<(BodyModel, Vec<DVec3>), Fault> {
+fn model_file(members: &mut Members) -> Result<(BodyModel, Vec<DVec3>), FileError> {
     let counted = |name: &str, shape: &[usize], count: usize| {
         let expected = format!("its shape is {shape:?}; expected 24 joints (SMPL), 52 (SMPL-H) or 55 (SMPL-X)");
-        BodyModel::of_count(count).ok_or_else(|| Fault::new(name, expected))
+        BodyModel::of_count(count).ok_or_else(|| FileError::new(name, expected))
     };
     if let Some(joints) = members.array(&["J"])? {
         let [count, width] = joints.rows();
@@ -185,13 +186,13 @@ fn model_file(members: &mut Members) -> Result<(BodyModel, Vec<DVec3>), Fault> {
             "there is no motion of SMPL (poses, or root_orient and pose_body) and no model file (J); the arrays are \
              {found}"
         );
-        return Err(Fault::new("zip", reason));
+        return Err(FileError::new("zip", reason));
     };
     let ([count, width], [vertex_count, axes]) = (regressor.rows(), vertices.rows());
     if [width, 3] != [vertex_count, axes] {
         let (one, other) = (regressor.shape(), vertices.shape());
         let reason = format!("its shape {one:?} does not fit that of v_template, {other:?}");
-        return Err(Fault::new(regressor.name(), reason));
+        return Err(FileError::new(regressor.name(), reason));
     }
     let model = counted(regressor.name(), regressor.shape(), count)?;
     let position = |joint: usize| {

@@ -13,7 +13,7 @@ use super::npy::Array;
 use super::zip::Directory;
 use crate::error::Error;
 use crate::import::memory_budget::MemoryBudget;
-use crate::import::{Fault, Warning};
+use crate::import::{FileError, Warning};
 use crate::model::{Clip, Curve, Interpolation, SkeletonId, Target, Timeline, Track, is_usable};
 
 /// The rotations of all joints.
@@ -50,7 +50,7 @@ impl<'a> Members<'a> {
     }
 
     /// The first member with one of these names.
-    pub fn array(&mut self, names: &[&str]) -> Result<Option<Array<'a>>, Fault> {
+    pub fn array(&mut self, names: &[&str]) -> Result<Option<Array<'a>>, FileError> {
         let Some(name) = name_of(&self.directory, names) else { return Ok(None) };
         let content = self.directory.content(self.bytes, &name, &mut self.budget)?;
         content.map(|content| Array::new(&name, content)).transpose()
@@ -83,7 +83,7 @@ pub(super) struct Motion<'a> {
 
 impl<'a> Motion<'a> {
     /// Reads the arrays of a motion.
-    pub fn read(members: &mut Members<'a>) -> Result<Self, Fault> {
+    pub fn read(members: &mut Members<'a>) -> Result<Self, FileError> {
         let mut warnings = Vec::new();
         let (model, parts) = match members.array(POSES)? {
             Some(poses) => whole(members, poses)?,
@@ -91,7 +91,10 @@ impl<'a> Motion<'a> {
         };
         let translation = members.array(TRANSLATION)?;
         if let Some(array) = translation.as_ref().filter(|array| array.rows()[1] != 3) {
-            return Err(Fault::new(array.name(), format!("its shape is {:?}; expected (frames, 3)", array.shape())));
+            return Err(FileError::new(
+                array.name(),
+                format!("its shape is {:?}; expected (frames, 3)", array.shape()),
+            ));
         }
         if translation.is_none() {
             let message = "it is missing, so that the pelvis stays in its place".into();
@@ -114,23 +117,23 @@ impl<'a> Motion<'a> {
         (numbers as u64 * size_of::<f64>() as u64).saturating_mul(self.frames as u64)
     }
 
-    /// The clip: the translation of the pelvis, whose rest position is `origin`, and the rotation of each joint. Without
-    /// frames, it has no tracks. Joints without numbers keep their rest pose.
+    /// The clip: the translation of the pelvis, whose rest position is `origin`, and the rotation of each joint.
+    /// Without frames, it has no tracks. Joints without numbers keep their rest pose.
     ///
     /// # Errors
-    /// [`Fault`] with the frame, for numbers that are not finite.
+    /// [`FileError`] with the frame, for numbers that are not finite.
     pub fn clip(
         &self,
         origin: [f64; 3],
         skeleton: SkeletonId,
         name: Option<String>,
         budget: &mut MemoryBudget,
-    ) -> Result<Clip, Fault> {
+    ) -> Result<Clip, FileError> {
         let Some(last) = self.frames.checked_sub(1) else { return Ok(Clip::new(name, skeleton, Vec::new())) };
         budget.charge("poses", self.key_bytes())?;
-        let in_clip = |error: Error| Fault::new("poses", error.to_string());
+        let in_clip = |error: Error| FileError::new("poses", error.to_string());
         if !is_usable(last as f64 / self.fps) {
-            return Err(Fault::new("fps", format!("at {} frames per second, the clip is too long", self.fps)));
+            return Err(FileError::new("fps", format!("at {} frames per second, the clip is too long", self.fps)));
         }
         let times = (0..self.frames).map(|frame| frame as f64 / self.fps);
         let timeline = Arc::new(Timeline::new(times.collect()).map_err(in_clip)?);
@@ -165,7 +168,7 @@ impl<'a> Motion<'a> {
 }
 
 /// The rotations of all joints in one array. A root of its own stands before those of the other joints.
-fn whole<'a>(members: &mut Members<'a>, poses: Array<'a>) -> Result<(BodyModel, Vec<Part<'a>>), Fault> {
+fn whole<'a>(members: &mut Members<'a>, poses: Array<'a>) -> Result<(BodyModel, Vec<Part<'a>>), FileError> {
     let [_, width] = poses.rows();
     let joints = width / 3;
     if width.is_multiple_of(3)
@@ -182,7 +185,7 @@ fn whole<'a>(members: &mut Members<'a>, poses: Array<'a>) -> Result<(BodyModel, 
         _ => {
             let is_matrices = width.is_multiple_of(9) && BodyModel::of_count(width / 9).is_some();
             let rotations = if is_matrices { "; rotation matrices are not read, write rotation vectors" } else { "" };
-            Err(Fault::new(
+            Err(FileError::new(
                 poses.name(),
                 format!(
                     "its shape is {:?}, {width} numbers per frame; expected 72 (SMPL), 156 (SMPL-H), 165 (SMPL-X) or 66 \
@@ -195,16 +198,16 @@ fn whole<'a>(members: &mut Members<'a>, poses: Array<'a>) -> Result<(BodyModel, 
 }
 
 /// The rotations of the parts of a body in arrays of their own.
-fn pieces<'a>(members: &mut Members<'a>, warnings: &mut Vec<Warning>) -> Result<(BodyModel, Vec<Part<'a>>), Fault> {
+fn pieces<'a>(members: &mut Members<'a>, warnings: &mut Vec<Warning>) -> Result<(BodyModel, Vec<Part<'a>>), FileError> {
     let root = members.array(ROOT)?;
     let body = members.array(BODY)?;
     let mut parts = Vec::new();
-    let mut add = |array: Option<Array<'a>>, first: usize, counts: &[usize]| -> Result<Option<usize>, Fault> {
+    let mut add = |array: Option<Array<'a>>, first: usize, counts: &[usize]| -> Result<Option<usize>, FileError> {
         let Some(array) = array else { return Ok(None) };
         let [_, width] = array.rows();
         let Some(&count) = counts.iter().find(|&&count| 3 * count == width) else {
             let expected = counts.iter().map(|count| (3 * count).to_string()).collect::<Vec<_>>().join(" or ");
-            return Err(Fault::new(
+            return Err(FileError::new(
                 array.name(),
                 format!("its shape is {:?}; expected {expected} numbers per frame", array.shape()),
             ));
@@ -273,19 +276,19 @@ fn rate(members: &mut Members, warnings: &mut Vec<Warning>) -> f64 {
             None => usual(array.name(), format!("its shape is {:?}; expected one frame rate", array.shape())),
         },
         Ok(None) => usual("zip", format!("there is no frame rate, an array of the name {}", RATE.join(", "))),
-        Err(fault) => usual(&fault.path, fault.reason),
+        Err(error) => usual(&error.path, error.reason),
     }
 }
 
 /// Three numbers of a frame.
-fn vector(array: &Array, frame: usize, index: usize) -> Result<[f64; 3], Fault> {
+fn vector(array: &Array, frame: usize, index: usize) -> Result<[f64; 3], FileError> {
     let vector = [0, 1, 2].map(|axis| array.number(frame, 3 * index + axis));
     match vector.iter().position(|&number| !is_usable(number)) {
         None => Ok(vector),
         Some(axis) => {
             let [_, width] = array.rows();
             let number = array.number(frame, 3 * index + axis);
-            Err(Fault::new(
+            Err(FileError::new(
                 array.name(),
                 format!(
                     "frame {frame}: number {} of {width} is {number}; expected finite numbers in the range of an f32",

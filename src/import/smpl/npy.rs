@@ -1,14 +1,14 @@
 //! Arrays of NumPy: `.npy` files of the versions 1 to 3.
 //!
-//! A file is a mark, a version, the length of a header, the header and the numbers. The header is a Python dictionary of
-//! three entries: `descr` names the type, `fortran_order` the order of the numbers, `shape` the lengths of the axes
+//! A file is a mark, a version, the length of a header, the header and the numbers. The header is a Python dictionary
+//! of three entries: `descr` names the type, `fortran_order` the order of the numbers, `shape` the lengths of the axes
 //! (NEP 1 of NumPy, `numpy.lib.format`). Numbers may be of either byte order. Python objects are pickles, which can run
 //! any code when they are read, so that arrays of objects are refused.
 
 use std::borrow::Cow;
 
-use crate::import::Fault;
-use crate::import::fault::shorten;
+use crate::import::FileError;
+use crate::import::file_error::shorten;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// The largest number of axes, as of NumPy.
@@ -46,18 +46,18 @@ enum NumberKind {
 
 impl<'a> Array<'a> {
     /// Reads the header of a `.npy` file. The bytes hold exactly the numbers of the shape, or more.
-    pub fn new(name: &str, bytes: Cow<'a, [u8]>) -> Result<Self, Fault> {
+    pub fn new(name: &str, bytes: Cow<'a, [u8]>) -> Result<Self, FileError> {
         let (header, start) = header(name, &bytes)?;
-        let fault = |reason: String| Fault::new(name, reason);
+        let error = |reason: String| FileError::new(name, reason);
         let Header { descr, is_fortran, shape } = Header::read(header).map_err(|found| {
-            fault(format!("{found}; expected the entries descr, fortran_order and shape of a NumPy array"))
+            error(format!("{found}; expected the entries descr, fortran_order and shape of a NumPy array"))
         })?;
-        let number = NumberType::new(&descr).map_err(fault)?;
+        let number = NumberType::new(&descr).map_err(error)?;
         let count = shape.iter().try_fold(1_usize, |count, &length| count.checked_mul(length));
         let wanted = count.and_then(|count| count.checked_mul(number.bytes));
         let found = bytes.len().saturating_sub(start);
         if wanted.is_none_or(|wanted| wanted > found) {
-            return Err(fault(format!(
+            return Err(error(format!(
                 "its shape {shape:?} needs more than the {found} bytes that are there; the file may be cut off"
             )));
         }
@@ -162,20 +162,20 @@ impl NumberType {
 }
 
 /// The text of the header, and the offset of the first number.
-fn header<'b>(name: &str, bytes: &'b [u8]) -> Result<(&'b str, usize), Fault> {
-    let fault = |reason: &str| Fault::new(name, reason);
-    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| fault("it does not begin as a NumPy array"))?;
+fn header<'b>(name: &str, bytes: &'b [u8]) -> Result<(&'b str, usize), FileError> {
+    let error = |reason: &str| FileError::new(name, reason);
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| error("it does not begin as a NumPy array"))?;
     let (length, start) = match rest {
         [1, _, low, high, ..] => (usize::from(u16::from_le_bytes([*low, *high])), 10),
         [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, 12),
         [major, ..] if !(1..=3).contains(major) => {
-            return Err(Fault::new(name, format!("it is of version {major} of the format; expected 1, 2 or 3")));
+            return Err(FileError::new(name, format!("it is of version {major} of the format; expected 1, 2 or 3")));
         }
-        _ => return Err(fault("its header is cut off")),
+        _ => return Err(error("its header is cut off")),
     };
     let text = bytes.get(start..).and_then(|rest| rest.get(..length));
-    let text = text.ok_or_else(|| fault("its header is cut off"))?;
-    let text = std::str::from_utf8(text).map_err(|_| fault("its header is not text"))?;
+    let text = text.ok_or_else(|| error("its header is cut off"))?;
+    let text = std::str::from_utf8(text).map_err(|_| error("its header is not text"))?;
     Ok((text, start + length))
 }
 
@@ -283,7 +283,7 @@ mod tests {
     }
 
     fn numbers(file: Vec<u8>) -> Result<Vec<f64>, String> {
-        let array = Array::new("a.npy", Cow::Owned(file)).map_err(|fault| fault.reason)?;
+        let array = Array::new("a.npy", Cow::Owned(file)).map_err(|error| error.reason)?;
         let [rows, width] = array.rows();
         Ok((0..rows * width).map(|index| array.number(index / width, index % width)).collect())
     }

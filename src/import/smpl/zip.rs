@@ -1,16 +1,16 @@
 //! Zip files: the members that a file lists at its end, stored or deflated.
 //!
 //! A zip file is read from its end: the last record names the place of the central directory, and the directory the
-//! place, the sizes and the checksum of each member (APPNOTE.TXT of PKWARE, sections 4.3 and 4.4). A member is read when
-//! it is asked for, so that a member that nobody needs may hold anything.
+//! place, the sizes and the checksum of each member (APPNOTE.TXT of PKWARE, sections 4.3 and 4.4). A member is read
+//! when it is asked for, so that a member that nobody needs may hold anything.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
-use crate::import::Fault;
-use crate::import::fault::shorten;
+use crate::import::FileError;
+use crate::import::file_error::shorten;
 use crate::import::memory_budget::MemoryBudget;
 use crate::model::list_names;
 
@@ -59,23 +59,23 @@ pub(super) const TAIL: u64 = 1 << 20;
 
 impl Directory {
     /// Reads the directory from the end of a file, whose first byte has the offset `start` in the file.
-    pub fn read(tail: &[u8], start: u64, budget: &mut MemoryBudget) -> Result<Self, Fault> {
-        let fault = |reason: &str| Fault::new("zip", reason);
+    pub fn read(tail: &[u8], start: u64, budget: &mut MemoryBudget) -> Result<Self, FileError> {
+        let error = |reason: &str| FileError::new("zip", reason);
         let from = tail.len().saturating_sub(END_SIZE + MAX_COMMENT);
         let searched = tail.get(from..).unwrap_or_default();
         let found = searched.windows(END.len()).rposition(|bytes| bytes == END);
         let end = found.and_then(|found| Record(searched.get(found..)?).checked(END, END_SIZE));
-        let end = end.ok_or_else(|| fault("there is no central directory at the end; the file may be cut off"))?;
+        let end = end.ok_or_else(|| error("there is no central directory at the end; the file may be cut off"))?;
         let (count, size, offset) = (end.u16(10), u64::from(end.u32(12)), u64::from(end.u32(16)));
         if count == 0xFFFF || size == IN_EXTRA || offset == IN_EXTRA {
-            return Err(fault("its directory has 64-bit places; files of 4 GiB or of 65535 members are not read"));
+            return Err(error("its directory has 64-bit places; files of 4 GiB or of 65535 members are not read"));
         }
         let place = offset.checked_sub(start).and_then(|place| usize::try_from(place).ok());
         let entries = place.and_then(|place| tail.get(place..)?.get(..size as usize));
-        let mut entries = entries.ok_or_else(|| fault("its central directory lies outside of the file"))?;
+        let mut entries = entries.ok_or_else(|| error("its central directory lies outside of the file"))?;
         let mut members = BTreeMap::new();
         for index in 0..count {
-            let broken = || Fault::new("zip", format!("entry {index} of its central directory is damaged"));
+            let broken = || FileError::new("zip", format!("entry {index} of its central directory is damaged"));
             let entry = Record(entries).checked(ENTRY, ENTRY_SIZE).ok_or_else(broken)?;
             let [name, extra, comment] = [28, 30, 32].map(|place| usize::from(entry.u16(place)));
             let end = ENTRY_SIZE + name + extra + comment;
@@ -107,11 +107,14 @@ impl Directory {
         file: &'a [u8],
         name: &str,
         budget: &mut MemoryBudget,
-    ) -> Result<Option<Cow<'a, [u8]>>, Fault> {
+    ) -> Result<Option<Cow<'a, [u8]>>, FileError> {
         let Some(member) = self.members.get(name) else { return Ok(None) };
         let content = member.content(file, name, budget)?;
         if crc32fast::hash(&content) != member.checksum {
-            return Err(Fault::new(name, "its bytes do not have the checksum that the zip file states; copy it anew"));
+            return Err(FileError::new(
+                name,
+                "its bytes do not have the checksum that the zip file states; copy it anew",
+            ));
         }
         Ok(Some(content))
     }
@@ -138,18 +141,18 @@ impl Member {
         Some(member)
     }
 
-    fn content<'a>(&self, file: &'a [u8], name: &str, budget: &mut MemoryBudget) -> Result<Cow<'a, [u8]>, Fault> {
+    fn content<'a>(&self, file: &'a [u8], name: &str, budget: &mut MemoryBudget) -> Result<Cow<'a, [u8]>, FileError> {
         if self.is_encrypted {
-            return Err(Fault::new(name, "it is encrypted; expected a plain zip file"));
+            return Err(FileError::new(name, "it is encrypted; expected a plain zip file"));
         }
-        let outside = || Fault::new(name, "its bytes lie outside of the file, which may be cut off");
+        let outside = || FileError::new(name, "its bytes lie outside of the file, which may be cut off");
         let header = usize::try_from(self.offset).ok().and_then(|offset| file.get(offset..)).ok_or_else(outside)?;
         let record = Record(header).checked(MEMBER, MEMBER_SIZE).ok_or_else(outside)?;
         let start = MEMBER_SIZE + usize::from(record.u16(26)) + usize::from(record.u16(28));
         let packed = usize::try_from(self.packed).ok().and_then(|packed| header.get(start..)?.get(..packed));
         let packed = packed.ok_or_else(outside)?;
         let wrong = |found: &str| {
-            Fault::new(name, format!("it has {found}; the zip file states {} bytes. Copy the file anew", self.size))
+            FileError::new(name, format!("it has {found}; the zip file states {} bytes. Copy the file anew", self.size))
         };
         match self.method {
             0 if self.packed == self.size => Ok(Cow::Borrowed(packed)),
@@ -163,7 +166,7 @@ impl Member {
                     Err(_) => Err(wrong("other or damaged content")),
                 }
             }
-            other => Err(Fault::new(
+            other => Err(FileError::new(
                 name,
                 format!(
                     "its compression is method {other}; expected stored or deflated members, as numpy.savez writes"
@@ -239,8 +242,8 @@ mod tests {
 
     fn content(file: &[u8], name: &str) -> Result<Option<Vec<u8>>, String> {
         let mut budget = MemoryBudget::new(file.len(), 1 << 16);
-        let directory = Directory::read(file, 0, &mut budget).map_err(|fault| fault.reason)?;
-        let content = directory.content(file, name, &mut budget).map_err(|fault| fault.reason)?;
+        let directory = Directory::read(file, 0, &mut budget).map_err(|error| error.reason)?;
+        let content = directory.content(file, name, &mut budget).map_err(|error| error.reason)?;
         Ok(content.map(Cow::into_owned))
     }
 

@@ -3,7 +3,7 @@
 use std::f32::consts::{FRAC_PI_2, LN_2};
 
 use crate::half::LARGEST_HALF;
-use crate::model::rotation::{LEAST_ARC, MOST_ARCS};
+use crate::model::rotation::{MAX_ARCS, MIN_ARC};
 use crate::model::{Easing, Layer};
 use crate::pack::record::{constants, record};
 
@@ -12,10 +12,10 @@ constants! {
     pub const NONE: u32 = u32::MAX;
     /// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond
     /// are clamped.
-    pub const QUAT_MOST_ARCS: f32 = MOST_ARCS as f32;
+    pub const QUAT_MOST_ARCS: f32 = MAX_ARCS as f32;
     /// The largest `1 - cos` of the angle between two quaternions that slerp of unnormalised quaternions interpolates
     /// linearly.
-    pub const QUAT_LEAST_ARC: f32 = LEAST_ARC as f32;
+    pub const QUAT_LEAST_ARC: f32 = MIN_ARC as f32;
     /// The least absolute value of a quaternion's largest number for which it can be normalised.
     pub const QUAT_LEAST_NUMBER: f32 = 1e-30;
     /// The factors `n n` of the terms n = 1, 2, ... of the series of `sin(t a) / sin(a)` (D. Eberly, "A Fast and
@@ -47,7 +47,7 @@ constants! {
     pub const EASE_BEZIER_LEAST_STEP: f32 = 3e-8;
 
     /// The least sum of the weights of blended layers. If the sum is less, the rest pose gets the difference.
-    pub const BLEND_LEAST: f32 = Layer::LEAST_WEIGHT as f32;
+    pub const BLEND_MIN_WEIGHT: f32 = Layer::MIN_WEIGHT as f32;
     /// The smallest scale that an additive layer divides by. The ratio to a smaller reference scale counts as 1.
     pub const BLEND_SMALLEST_SCALE: f32 = Layer::SMALLEST_SCALE as f32;
 

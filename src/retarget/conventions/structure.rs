@@ -159,8 +159,8 @@ impl<'a> Shape<'a> {
         self.skeleton.joints()[joint].name.as_deref().unwrap_or("")
     }
 
-    /// True for the end of a chain that rotates nothing, as an End Site of a BVH file. Exporters write the ends of their
-    /// rigs as joints, which have an end of their own in the same place: `head_end_jnt` above a head.
+    /// True for the end of a chain that rotates nothing, as an End Site of a BVH file. Exporters write the ends of
+    /// their rigs as joints, which have an end of their own in the same place: `head_end_jnt` above a head.
     fn is_end(&self, joint: usize) -> bool {
         match self.children[joint].as_slice() {
             [] => {

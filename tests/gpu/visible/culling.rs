@@ -115,7 +115,7 @@ fn two_culled_frames_share_a_submission() {
 }
 
 #[test]
-fn lists_with_faults_do_no_harm() {
+fn lists_with_errors_do_no_harm() {
     // A workgroup holds 48 instances of the small rig, or one of the large rig, whose matrices are computed in the
     // output buffer.
     for (joints, instances) in [(2, 48), (300, 5)] {

@@ -1,6 +1,6 @@
 //! Visible lists, on a device with the default limits and no features.
 
-/// Lists from a culling pass on the GPU, and lists with faults.
+/// Lists from a culling pass on the GPU, and lists with errors.
 mod culling;
 /// Instances with fewer joints, compared with clips without the tracks of the other joints.
 mod detail;

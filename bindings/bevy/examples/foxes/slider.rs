@@ -10,7 +10,7 @@ use bevy_posse::{CrowdRig, Posse, PossePlugin};
 use super::{Outcome, fox, set_stage, split, view};
 
 /// The number of foxes at the right end of the slider.
-const MOST: usize = 20_000;
+const MAX_FOXES: usize = 20_000;
 /// The number of foxes at the beginning, for which camera and shadows are made.
 const FIRST: usize = 1000;
 /// The length of the slider, of the width of the window.
@@ -98,12 +98,12 @@ fn press_keys(keys: Res<ButtonInput<KeyCode>>, mut foxes: ResMut<Foxes>, mut tim
 
 /// The number of foxes at a place of the slider, from 0 to 1. Low numbers have more room than high ones.
 fn number(place: f32) -> usize {
-    (place.clamp(0.0, 1.0).powi(2) * MOST as f32).round() as usize
+    (place.clamp(0.0, 1.0).powi(2) * MAX_FOXES as f32).round() as usize
 }
 
 /// The place of a number of foxes.
 fn place(number: usize) -> f32 {
-    (number as f32 / MOST as f32).sqrt()
+    (number as f32 / MAX_FOXES as f32).sqrt()
 }
 
 /// Keeps the slider at the bottom of the window, before the camera.

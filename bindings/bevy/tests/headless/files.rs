@@ -1,4 +1,4 @@
-//! Rigs from files: a glTF document with a buffer beside it, its faults, and its changes.
+//! Rigs from files: a glTF document with a buffer beside it, its errors, and its changes.
 
 use std::path::{Path, PathBuf};
 
@@ -186,7 +186,7 @@ fn events_of_clips_become_messages() {
     let world = stage.app.world_mut();
     let character = world.spawn((asks.clone(), ClipEvents)).id();
     world.spawn(asks.clone());
-    // A driver of another library is a fault of this character alone.
+    // A driver of another library is an error of this character alone.
     let mut other = posse::Library::new();
     let knots = other.add_knots(Knots::new(vec![[0.0, 0.0], [1.0, 1.0]]).unwrap());
     let driver = Some(WeightDriver::Knots { parameter: 0, knots });

@@ -112,7 +112,7 @@ fn a_rig_comes_back_to_its_characters() {
 
 /// Drivers that a rig does not have: the character stands, as it does without layers, or goes on as before.
 #[test]
-fn a_character_with_a_fault_leaves_others_alone() {
+fn a_character_with_a_error_leaves_others_alone() {
     let mut stage = Stage::new();
     let mut other = stage.scene.library.clone();
     let knots = || posse::Knots::new(vec![[0.0, 0.0], [1.0, 1.0]]).unwrap();

@@ -3,7 +3,7 @@
 #[path = "../../../../examples/renderer/check.rs"]
 mod check;
 mod components;
-mod faults;
+mod errors;
 #[path = "../../../../examples/renderer/figure.rs"]
 mod figure;
 mod files;

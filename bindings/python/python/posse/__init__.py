@@ -10,7 +10,7 @@
 * `Library.retarget` brings the clips onto the skeleton of another file, and `Library.reports` says what it did.
 * `Clip` has the facts of a clip, `Poses` the arrays of a result.
 * `Error`, a `ValueError`, is raised for files and requests that cannot be used, `OSError` for files that cannot be read.
-  `FileWarning` tells of faults of files that were repaired or passed over, `RetargetWarning` of what looks wrong about
+  `FileWarning` tells of errors of files that were repaired or passed over, `RetargetWarning` of what looks wrong about
   a retargeting.
 
 Lengths are in the unit of the file, times in seconds, angles in radians. Quaternions are xyzw, and +Y is up, unless a call says

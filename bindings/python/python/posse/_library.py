@@ -29,7 +29,7 @@ DEFAULT_ARRAYS = ("pos", "quat", "local_pos", "local_quat", "local_scale", "skin
 
 
 class FileWarning(UserWarning):
-    """A fault of a file that was repaired or passed over."""
+    """An error of a file that was repaired or passed over."""
 
 
 class Library:
@@ -39,7 +39,7 @@ class Library:
     >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
 
     Files are told apart by content. Files with equal skeletons share one, and clips of all files can be mixed in one call of
-    `states`. A fault that could be repaired, and a track, clip or skin that is left out, is a `FileWarning`; with `strict`, an
+    `states`. An error that could be repaired, and a track, clip or skin that is left out, is a `FileWarning`; with `strict`, an
     `Error`.
 
     `paths` name the files. `threads` is the number of threads that read them; by default the cores that this process may use.

@@ -14,7 +14,7 @@ __all__ = ["Error", "Layout", "Library", "__version__", "available_cores", "fram
 __version__: str
 
 class Error(ValueError):
-    """A file that cannot be used, or a request that does not fit it. The message names the place and a remedy."""
+    """A file that cannot be used, or a request that does not fit it. The message names the place and a hint."""
 
 @final
 class Layout:

@@ -6,7 +6,7 @@ use std::error::Error;
 use wasmparser::{KnownCustom, Name, Parser, Payload};
 
 /// Crates with less code than this share of the whole are listed together.
-const LEAST_SHARE: f64 = 0.01;
+const MIN_SHARE: f64 = 0.01;
 
 /// Lines with the bytes of code per crate, the largest first, and the bytes of data. The module needs a name section.
 pub fn by_crate(wasm: &[u8]) -> Result<Vec<String>, Box<dyn Error>> {
@@ -94,7 +94,7 @@ fn plain(name: &str) -> String {
 
 fn lines(crates: BTreeMap<String, usize>, data: usize) -> Vec<String> {
     let code: usize = crates.values().sum();
-    let is_small = |bytes: usize| (bytes as f64) < LEAST_SHARE * code as f64;
+    let is_small = |bytes: usize| (bytes as f64) < MIN_SHARE * code as f64;
     let small: usize = crates.values().filter(|&&bytes| is_small(bytes)).sum();
     let mut crates: Vec<_> = crates.into_iter().filter(|&(_, bytes)| !is_small(bytes)).collect();
     crates.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));

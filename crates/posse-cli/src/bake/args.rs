@@ -93,24 +93,24 @@ pub struct Args {
     /// The part of each clip from A to B, in seconds. The first frame is at A.
     #[arg(long, value_name = "A,B", conflicts_with_all = ["cuts", "frame_range"], allow_hyphen_values = true, value_parser = parse_range)]
     pub range: Option<[f64; 2]>,
-    /// A CSV file of pieces: file,first,last, and a name if wanted. For each row, one piece is baked, of frames that are
-    /// counted as for --frame-range. Clips without a row are left out.
+    /// A CSV file of pieces: file,first,last, and a name if wanted. For each row, one piece is baked, of frames that
+    /// are counted as for --frame-range. Clips without a row are left out.
     #[arg(long, value_name = "CUTS.csv")]
     pub cuts: Option<PathBuf>,
     /// The arrays. Default: pos,quat.
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_kind)]
     pub arrays: Vec<ArrayKind>,
-    /// The joints written, in this order: a file with a name per line, or names. Of several joints of a name, the end of
-    /// a path such as Armature/Hips or NAME#K selects one; #INDEX is the index of the node. A text without a comma that
-    /// names a file is this file, even if a joint has the same name. Default: all, in the order of the file.
+    /// The joints written, in this order: a file with a name per line, or names. Of several joints of a name, the end
+    /// of a path such as Armature/Hips or NAME#K selects one; #INDEX is the index of the node. A text without a comma
+    /// that names a file is this file, even if a joint has the same name. Default: all, in the order of the file.
     #[arg(long, value_name = "FILE|A,B")]
     pub joints: Option<String>,
     /// The morph weights of the array weights, in this order: names of morph targets, or NODE.NAME. Default: all, node
     /// after node.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub morphs: Vec<String>,
-    /// A .glb, .gltf, .fbx or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by name.
-    /// Cocos Creator clips need it.
+    /// A .glb, .gltf, .fbx or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by
+    /// name. Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]
     pub rig: Option<PathBuf>,
     /// Retargets the clips to the skeleton of --rig, as `posse retarget` does, instead of matching joints by name.
@@ -156,7 +156,7 @@ pub struct Args {
     #[arg(long, value_name = "I/N|auto")]
     pub shard: Option<ShardChoice>,
     /// The number of shares, for --shard auto.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Share::MOST)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Share::MAX_COUNT)))]
     pub shards: Option<u32>,
     #[command(flatten)]
     pub threads: ThreadArgs,

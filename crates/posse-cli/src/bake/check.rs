@@ -81,7 +81,7 @@ struct Outputs<'a> {
     listed: &'a ListedOutputs,
     /// The clips in the files of the shares, of formats with a file per share.
     clips: HashMap<&'a str, PartClip<'a>>,
-    /// The files of the shares that are there. Each has its fault, if it is not as it should be.
+    /// The files of the shares that are there. Each has its error, if it is not as it should be.
     parts: BTreeMap<String, Option<String>>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Outputs<'a> {
         if options.format.is_per_share() {
             // In a folder that cannot be read, all outputs are missing.
             let names = shares(out, share).flat_map(|share| format::part_names(out, share).unwrap_or_default());
-            parts.extend(names.map(|name| (name.clone(), listed.fault_of_output(&name))));
+            parts.extend(names.map(|name| (name.clone(), listed.error_of_output(&name))));
             let mut outputs: Vec<_> = listed.outputs().filter(|(output, _)| parts.contains_key(*output)).collect();
             // Of a clip in several files, the one in a file that is as it should be counts.
             outputs.sort_by_key(|(output, _)| (parts[*output].is_none(), *output));
@@ -125,30 +125,30 @@ impl<'a> Outputs<'a> {
         };
         let mut missing = Vec::new();
         if let Some(output) = crowd::reference_output(self.options, file) {
-            let fault = self.listed.fault(&output, stem(&file.below), &ClipPart::default(), source);
-            let reason = fault.map(|fault| format!("{output}: {fault}"));
+            let error = self.listed.error(&output, stem(&file.below), &ClipPart::default(), source);
+            let reason = error.map(|error| format!("{output}: {error}"));
             missing.extend(reason.map(|reason| Missing { clip: None, path: path.clone(), reason }));
         }
         for clip in file.clips() {
-            let reason = self.fault(clip, source);
+            let reason = self.error(clip, source);
             missing.extend(reason.map(|reason| Missing { clip: Some(clip.name.clone()), path: path.clone(), reason }));
         }
         missing
     }
 
     /// The reason that the output of a clip is missing; `None` if it is there.
-    fn fault(&self, clip: &ListedClip, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
+    fn error(&self, clip: &ListedClip, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
         let ListedClip { name, part: wanted, .. } = clip;
         if !self.options.format.is_per_share() {
-            return self.listed.fault(&self.options.format.output(name), name, wanted, source);
+            return self.listed.error(&self.options.format.output(name), name, wanted, source);
         }
         let Some(PartClip { part, listed }) = self.clips.get(name.as_str()) else {
             let unlisted = self.unlisted_part().map(|name| format!("; {name} is {UNLISTED}"));
             return Some(format!("missing{}", unlisted.unwrap_or_default()));
         };
         match &self.parts[*part] {
-            Some(fault) => Some(format!("{part}: {fault}")),
-            None => listed.fault(wanted, source),
+            Some(error) => Some(format!("{part}: {error}")),
+            None => listed.error(wanted, source),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::bake::facts::{Facts, SourceFacts, VERSION};
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::frames::ClipFrames;
 use crate::bake::inputs::{ClipFile, ListedClip};
-use crate::bake::job::{Fault, Job};
+use crate::bake::job::{BakeError, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::measure::Measured;
 use crate::bake::options::Options;
@@ -17,11 +17,11 @@ use crate::bake::part::{PartClip, Turn};
 use crate::bake::sampler::{Block, Motion, Sampler};
 use crate::quality::NO_FEET;
 
-/// The fault of a clip that binds to no node of the rig.
+/// The error of a clip that binds to no node of the rig.
 pub const UNBOUND: &str =
     "no track of the clip finds a node of its name in the rig; give a rig with the same joint names";
 
-/// The fault of a clip of which the file has no usable track.
+/// The error of a clip of which the file has no usable track.
 pub const UNREADABLE: &str = "none of its tracks can be read; a warning names the reason";
 
 /// A skeleton with the arrays that are wanted of it.
@@ -77,7 +77,7 @@ impl<'a> Rig<'a> {
         job: &'b Job<'b>,
         turn: Option<&'b Turn<'b, 'w>>,
         name: &'b str,
-    ) -> Result<Box<dyn ClipWriter + 'b>, Fault>
+    ) -> Result<Box<dyn ClipWriter + 'b>, BakeError>
     where
         'w: 'b,
     {
@@ -85,16 +85,16 @@ impl<'a> Rig<'a> {
         match turn {
             Some(turn) => Ok(Box::new(PartClip::new(job, turn, head, job.out))),
             None => {
-                let draft = job.tag.create(&job.out.join(job.output(name))).map_err(Fault::Output)?;
-                job.options.format.begin(head, draft).map_err(Fault::of_writer)
+                let draft = job.tag.create(&job.out.join(job.output(name))).map_err(BakeError::Output)?;
+                job.options.format.begin(head, draft).map_err(BakeError::of_writer)
             }
         }
     }
 
     /// Completes the output of a clip, and lists it in the manifest.
-    pub fn finish(&self, job: &Job, writer: Box<dyn ClipWriter + '_>, facts: &Facts) -> Result<(), Fault> {
-        let Some(draft) = writer.finish(facts).map_err(Fault::of_writer)? else { return Ok(()) };
-        job.manifest.keep(draft, &job.output(&facts.clip), vec![ListedSource::new(facts)]).map_err(Fault::Output)
+    pub fn finish(&self, job: &Job, writer: Box<dyn ClipWriter + '_>, facts: &Facts) -> Result<(), BakeError> {
+        let Some(draft) = writer.finish(facts).map_err(BakeError::of_writer)? else { return Ok(()) };
+        job.manifest.keep(draft, &job.output(&facts.clip), vec![ListedSource::new(facts)]).map_err(BakeError::Output)
     }
 
     /// The facts of a clip, without warnings.
@@ -136,8 +136,8 @@ impl<'a> Rig<'a> {
     }
 }
 
-/// The nodes of an output: those of the file; for formats with nodes, also the joints that are no nodes of the file, but
-/// carry translations of nodes.
+/// The nodes of an output: those of the file; for formats with nodes, also the joints that are no nodes of the file,
+/// but carry translations of nodes.
 fn all_nodes<'a>(options: &Options, skeleton: &Skeleton, nodes: &'a [usize]) -> Cow<'a, [usize]> {
     let count = skeleton.joints().len();
     if nodes.len() == count || !options.format.has_nodes() {
@@ -161,7 +161,7 @@ pub struct ClipBake<'a, 'w> {
 
 impl ClipBake<'_, '_> {
     /// Bakes frames of a motion as a clip. A bake that stops leaves it out.
-    pub fn bake(&self, clip: &ListedClip, motion: &FramedMotion, sampler: &mut Sampler) -> Result<(), Fault> {
+    pub fn bake(&self, clip: &ListedClip, motion: &FramedMotion, sampler: &mut Sampler) -> Result<(), BakeError> {
         let Self { job, file, rig, .. } = self;
         let FramedMotion { motion, frames, warnings } = motion;
         let mut warnings = warnings.clone();
@@ -186,7 +186,7 @@ impl ClipBake<'_, '_> {
             if let Some(measured) = &measured {
                 block.fill_contacts(&rig.layout, &measured.contacts);
             }
-            writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
+            writer.append(&block.times, &block.arrays).map_err(BakeError::of_writer)?;
             job.progress.add_frames(block.times.len());
             first = end;
         }

@@ -9,7 +9,7 @@ use crate::bake::clip::{ClipBake, FramedMotion, Rig};
 use crate::bake::format::{Character, Format, write_crowd};
 use crate::bake::frames::{ClipFrames, ClipPart, FrameOptions, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, ListedClip, stem};
-use crate::bake::job::{Fault, Job};
+use crate::bake::job::{BakeError, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
 use crate::bake::part::Turn;
@@ -17,7 +17,7 @@ use crate::bake::sampler::Motion;
 use crate::output::warn_of_file;
 
 /// Bakes the instances of a crowd file.
-pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
+pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), BakeError> {
     let source = file.source(FileFormat::Crowd)?;
     let reference = reference_output(job.options, file);
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
@@ -34,11 +34,11 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     let options = FrameOptions { fps: job.options.fps, ..FrameOptions::default() };
     let frames = ClipFrames::new(whole.range, options, OwnRate::default(), duration(&library, &crowd)?)?;
     let mut sampler = job.engines.open(&library)?;
-    let mut bake = |clip: &ListedClip| -> Result<(), Fault> {
+    let mut bake = |clip: &ListedClip| -> Result<(), BakeError> {
         let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)
         else {
             let reason = "the file has fewer instances than when it was listed; run again";
-            return Err(Fault::Input(Error::Usage(reason.into())));
+            return Err(BakeError::Input(Error::Usage(reason.into())));
         };
         let asset = &crowd.files[asset].asset;
         let instance = crowd.crowd(&library, clip.index..clip.index + 1)?;
@@ -53,21 +53,21 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
         if job.is_stopped() {
             return Ok(());
         }
-        if let Err(fault) = bake(clip) {
+        if let Err(error) = bake(clip) {
             failed.insert(clip.index);
-            job.fail(file, Some(&clip.name), fault);
+            job.fail(file, Some(&clip.name), error);
         }
     }
     let there = contents.clips.iter().filter(|clip| !failed.contains(&clip.index));
     let characters: Vec<Character> = there.map(|clip| character(job, clip, frames.count())).collect();
     match reference {
         Some(output) if !job.is_stopped() && !characters.is_empty() => {
-            let draft = job.tag.create(&job.out.join(&output)).map_err(Fault::Output)?;
+            let draft = job.tag.create(&job.out.join(&output)).map_err(BakeError::Output)?;
             let (fps, up) = (frames.grid.fps(), job.options.up.name());
-            let draft = write_crowd(draft, &characters, fps, up).map_err(Fault::of_writer)?;
+            let draft = write_crowd(draft, &characters, fps, up).map_err(BakeError::of_writer)?;
             let clip = stem(&file.below).into();
             let clips = vec![ListedSource { clip, source, quality: None, warnings: Vec::new() }];
-            job.manifest.keep(draft, &output, clips).map_err(Fault::Output)
+            job.manifest.keep(draft, &output, clips).map_err(BakeError::Output)
         }
         _ => Ok(()),
     }
@@ -98,13 +98,13 @@ fn duration(library: &Library, crowd: &CrowdFile) -> Result<f64, Error> {
 }
 
 /// Checks that the poses of an instance follow from the clock and its layers alone, as arrays of frames need it.
-fn check_motion(crowd: &Crowd) -> Result<(), Fault> {
+fn check_motion(crowd: &Crowd) -> Result<(), BakeError> {
     if crowd.transition(0).is_none() && crowd.goals(0).is_empty() && !crowd.layers(0).iter().any(Layer::is_driven) {
         return Ok(());
     }
     let reason = "the instance has parameters, synchronised layers, a transition or inverse kinematics, which are not baked yet; use \
                   eval --format npz";
-    Err(Fault::Input(Error::Usage(reason.into())))
+    Err(BakeError::Input(Error::Usage(reason.into())))
 }
 
 /// The end of the first pass of a layer; 0 for a layer that stands still.

@@ -150,10 +150,10 @@ struct CsvLine {
     /// Its cells, without spaces at their ends.
     cells: Vec<String>,
     /// The reason that it has no cells but the line itself.
-    fault: Option<String>,
+    error: Option<String>,
 }
 
-/// The fault of a line with a quote that does not close.
+/// The error of a line with a quote that does not close.
 const OPEN_QUOTE: &str =
     "a quote at the beginning of a cell does not close at the end of one; close it, and double the quotes within";
 
@@ -168,7 +168,7 @@ impl CsvLine {
         let separator = separator.unwrap_or(',');
         let (mut lines, mut rest, mut number) = (Vec::new(), text.as_str(), 1);
         while !rest.is_empty() {
-            let (cells, length, fault) = match cells(rest, separator) {
+            let (cells, length, error) = match cells(rest, separator) {
                 Some((cells, length)) => (cells, length, None),
                 // The lines after it are read, whatever the quote has of them.
                 None => {
@@ -177,7 +177,7 @@ impl CsvLine {
                 }
             };
             if cells.iter().any(|cell| !cell.is_empty()) {
-                lines.push(Self { number, cells, fault });
+                lines.push(Self { number, cells, error });
             }
             number += rest[..length].matches('\n').count();
             rest = &rest[length..];
@@ -216,7 +216,7 @@ impl CsvLine {
             }
             range_of(&first, &last)
         };
-        let (file, piece) = match &self.fault {
+        let (file, piece) = match &self.error {
             Some(reason) => (self.cell(0).to_owned(), Err(reason.clone())),
             None if file.is_empty() => (file, Err("the name of the file is missing".into())),
             None => (file, range()),
@@ -226,7 +226,7 @@ impl CsvLine {
 
     /// The takes of a data set.
     fn takes(&self, columns: &[TakeColumns]) -> Vec<CutRow> {
-        match self.fault {
+        match self.error {
             Some(_) => vec![self.row([0, 1, 2, 3], usize::MAX)],
             None => columns.iter().filter_map(|columns| self.take(columns)).collect(),
         }
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_does_not_close_is_the_fault_of_its_row() {
+    fn a_quote_that_does_not_close_is_the_error_of_its_row() {
         let open = |number: usize, line: &str| format!("{number} {line} ! {OPEN_QUOTE}");
         assert_eq!(list("\"a.bvh,1,2\n"), [open(1, "\"a.bvh,1,2")]);
         let text = "a,1,2\n\"b,3,4\nc,5,6\n\"d\",7,8,\"e, f\"\ng,9,10,\"h\ni,11,12";

@@ -1,9 +1,9 @@
 //! The pieces of the inputs that a list of cuts wants.
 //!
-//! A row names a file as a data set does: by its path below the INPUT, or by the end of its path, or by a path that ends
-//! so; with its extension, without one, or with that of another format. The closest fit counts. A path that goes above
-//! the INPUT of its file may be the path of another file, so that a file takes rows of one such path only, and a file
-//! directly in its INPUT takes rows whose folders are the real ones above it.
+//! A row names a file as a data set does: by its path below the INPUT, or by the end of its path, or by a path that
+//! ends so; with its extension, without one, or with that of another format. The closest fit counts. A path that goes
+//! above the INPUT of its file may be the path of another file, so that a file takes rows of one such path only, and a
+//! file directly in its INPUT takes rows whose folders are the real ones above it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -209,8 +209,8 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// The file and the clip that a row names; no clip if the file cannot be read. The name of a clip of several follows
-    /// after `#`.
+    /// The file and the clip that a row names; no clip if the file cannot be read. The name of a clip of several
+    /// follows after `#`.
     fn find(&self, text: &str) -> Result<(usize, Option<&'a ListedClip>), Refusal> {
         let path = text.replace('\\', "/");
         let Some(Located { file, clip, fit, .. }) = self.locate(&path)? else {

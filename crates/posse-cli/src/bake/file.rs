@@ -10,7 +10,7 @@ use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
 use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, UNREADABLE};
 use crate::bake::frames::{ClipFrames, OwnRate};
 use crate::bake::inputs::{ClipFile, Contents, ListedClip};
-use crate::bake::job::{Fault, Job};
+use crate::bake::job::{BakeError, Job};
 use crate::bake::options::Options;
 use crate::bake::part::{Part, Turn};
 use crate::bake::progress::ClipLine;
@@ -22,11 +22,11 @@ use crate::source::{self, Nodes, ReadOptions, Source, with_bvh_options};
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
 
-/// Bakes the clips of a file. Faults are recorded.
+/// Bakes the clips of a file. Errors are recorded.
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
     let contents = match &file.contents {
         Ok(contents) => contents,
-        Err(message) => return job.fail(file, None, Fault::Input(Error::Usage(message.clone()))),
+        Err(message) => return job.fail(file, None, BakeError::Input(Error::Usage(message.clone()))),
     };
     if contents.count == 0 {
         let path = file.path.to_string_lossy();
@@ -41,8 +41,8 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
         FileFormat::Crowd => crowd::bake(job, file, contents, turn),
         _ => bake_whole(job, file, contents, turn),
     };
-    if let Err(fault) = result {
-        job.fail(file, None, fault);
+    if let Err(error) = result {
+        job.fail(file, None, error);
     }
 }
 
@@ -52,7 +52,7 @@ fn needs_whole(options: &Options) -> bool {
 }
 
 /// Declares the arrays of a file to the writer of a share without clips.
-pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault> {
+pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), BakeError> {
     let Ok(contents) = &file.contents else { return Ok(()) };
     // The motion is not needed.
     let loaded = match (&job.options.rig, contents.kind) {
@@ -72,11 +72,11 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault>
         (None, _) => Loaded::new(job, file, &facts::read_regular(&file.path)?)?,
     };
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
-    part.declare(&rig.head(&file.clips()[0].name)).map_err(Fault::of_writer)
+    part.declare(&rig.head(&file.clips()[0].name)).map_err(BakeError::of_writer)
 }
 
 /// Bakes the clips of a file that fits into memory.
-fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
+fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), BakeError> {
     let bytes = facts::read_regular(&file.path)?;
     let source = file.source_of_bytes(contents.kind, &bytes)?;
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
@@ -89,7 +89,7 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     if loaded.clips.len() != contents.count {
         let (now, before) = (loaded.clips.len(), contents.count);
         let reason = format!("the file has {now} clips, but had {before} when it was listed; run again");
-        return Err(Fault::Input(Error::Usage(reason)));
+        return Err(BakeError::Input(Error::Usage(reason)));
     }
     loaded.mirror(job, file, &clips)?;
     // Engines are made after the chains.
@@ -112,10 +112,10 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
         if job.is_stopped() {
             return Ok(());
         }
-        let motion = loaded.motion(job, file, clip, &mut warned).map_err(Fault::from);
+        let motion = loaded.motion(job, file, clip, &mut warned).map_err(BakeError::from);
         let baked = motion.and_then(|motion| bake.bake(clip, &motion, &mut sampler));
-        if let Err(fault) = baked {
-            job.fail(file, Some(&clip.name), fault);
+        if let Err(error) = baked {
+            job.fail(file, Some(&clip.name), error);
         }
     }
     Ok(())

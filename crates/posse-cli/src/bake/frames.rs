@@ -1,13 +1,13 @@
 //! What of a clip is baked: all of its frames, or those of a range.
 //!
-//! A range counts frames from 0, with both ends, as the frame ranges of Blender, Maya and Unity do. Frames of a BVH file
-//! are those of the file, whatever `--fps` is; all other clips have no frames of their own, and are counted at the rate
-//! of the bake. The output has those frames of the whole bake that lie in the range, with the same bits. Its times begin
-//! at 0.
+//! A range counts frames from 0, with both ends, as the frame ranges of Blender, Maya and Unity do. Frames of a BVH
+//! file are those of the file, whatever `--fps` is; all other clips have no frames of their own, and are counted at the
+//! rate of the bake. The output has those frames of the whole bake that lie in the range, with the same bits. Its times
+//! begin at 0.
 //!
-//! A range in seconds is another grid: its first frame is at its start. A clip that is written as a clip has a last frame
-//! at its end, even if its duration is no multiple of the frame time; arrays have frames of the rate alone, and a warning
-//! says what is after the last.
+//! A range in seconds is another grid: its first frame is at its start. A clip that is written as a clip has a last
+//! frame at its end, even if its duration is no multiple of the frame time; arrays have frames of the rate alone, and a
+//! warning says what is after the last.
 
 use std::fmt;
 use std::ops::Range;
@@ -142,8 +142,8 @@ pub struct ClipFrames {
 }
 
 impl ClipFrames {
-    /// The frames of a range of a clip with a duration in seconds: at the rate of the options, otherwise at its own rate,
-    /// otherwise at 30 per second.
+    /// The frames of a range of a clip with a duration in seconds: at the rate of the options, otherwise at its own
+    /// rate, otherwise at 30 per second.
     ///
     /// # Errors
     /// [`Error::Usage`] if the range begins after the clip, or holds no frame at the rate.

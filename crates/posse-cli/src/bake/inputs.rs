@@ -17,7 +17,7 @@ use crate::output::file_name;
 use crate::threads::map;
 
 /// The largest number of names that a message proposes.
-const MOST_PROPOSED: usize = 5;
+const MAX_PROPOSED: usize = 5;
 
 /// A file with clips, as it was listed.
 pub struct ClipFile {
@@ -38,7 +38,7 @@ pub struct Failure {
     pub path: String,
     /// The name of the clip; `None` if the whole file failed.
     pub clip: Option<String>,
-    /// The fault.
+    /// The error.
     pub message: String,
 }
 
@@ -197,11 +197,11 @@ fn known_clips<'a>(wanted: &str, names: impl Iterator<Item = &'a String>) -> Str
         let name = name.to_lowercase();
         !(name.contains(&wanted) || wanted.contains(&name))
     });
-    let more = match names.len().saturating_sub(MOST_PROPOSED) {
+    let more = match names.len().saturating_sub(MAX_PROPOSED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    names.truncate(MOST_PROPOSED);
+    names.truncate(MAX_PROPOSED);
     match names.as_slice() {
         [] => "the clips have no names, only indexes from 0".into(),
         [name] => format!("the only name of a clip is {name}"),
@@ -344,14 +344,14 @@ impl Search {
                     self.found.push(Found { path: entry.path().to_path_buf(), below: join_names(below) });
                 }
                 Ok(_) => {}
-                Err(error) => self.add_fault(folder, &error),
+                Err(error) => self.add_error(folder, &error),
             }
         }
         Ok(())
     }
 
-    /// Records a fault of a search: a loop of links, a broken link, or a folder that cannot be read.
-    fn add_fault(&mut self, folder: &Path, error: &walkdir::Error) {
+    /// Records an error of a search: a loop of links, a broken link, or a folder that cannot be read.
+    fn add_error(&mut self, folder: &Path, error: &walkdir::Error) {
         let path = error.path().unwrap_or(folder);
         if let Some(above) = error.loop_ancestor() {
             let (link, above) = (path.display(), above.display());
@@ -425,9 +425,9 @@ fn join_names(path: &Path) -> String {
 /// The bytes from which the kind of most files is known.
 const HEAD: u64 = 4096;
 /// The largest name of a file, in bytes.
-const MOST_NAME_BYTES: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 /// The largest number of instances of a crowd file.
-const MOST_INSTANCES: usize = 1 << 16;
+const MAX_INSTANCES: usize = 1 << 16;
 
 /// The clips of a file.
 #[derive(Debug)]
@@ -568,9 +568,9 @@ impl Outline {
     /// The outline of a crowd file, which is loaded for the number of its instances.
     fn of_crowd(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let count = crowd::load(&mut Library::new(), path)?.len();
-        if count > MOST_INSTANCES {
+        if count > MAX_INSTANCES {
             let what = "instances of a crowd file; split it into several".into();
-            let (needed, allowed) = (count as u64, MOST_INSTANCES as u64);
+            let (needed, allowed) = (count as u64, MAX_INSTANCES as u64);
             return Err(Error::Limit { what, needed, allowed });
         }
         Ok(Self { kind: FileFormat::Crowd, names: vec![None; count], beside: facts::files_of_crowd(path, bytes)? })
@@ -606,10 +606,10 @@ fn output_names(file: &str, kind: FileFormat, names: &[Option<String>]) -> Vec<S
 pub fn check_length(clip: &ListedClip, extension: &str) -> Result<(), String> {
     let ListedClip { index, name, .. } = clip;
     let length = name.len() - name.rfind('/').map_or(0, |slash| slash + 1) + 1 + extension.len();
-    if length <= MOST_NAME_BYTES {
+    if length <= MAX_NAME_BYTES {
         return Ok(());
     }
     Err(format!(
-        "clip {index}: the name of its output has {length} bytes, but that of a file may have {MOST_NAME_BYTES}; rename the clip"
+        "clip {index}: the name of its output has {length} bytes, but that of a file may have {MAX_NAME_BYTES}; rename the clip"
     ))
 }

@@ -1,4 +1,4 @@
-//! The state of a bake that all workers share: its options, its progress, and the faults so far.
+//! The state of a bake that all workers share: its options, its progress, and the errors so far.
 
 use std::fs;
 use std::io::{self, Write};
@@ -66,11 +66,11 @@ impl Job<'_> {
         if !self.resume {
             return false;
         }
-        let fault = self.manifest.listed.fault(output, clip, part, source);
-        if fault.as_deref() == Some(UNLISTED) {
+        let error = self.manifest.listed.error(output, clip, part, source);
+        if error.as_deref() == Some(UNLISTED) {
             self.warn_of_unlisted();
         }
-        fault.is_none()
+        error.is_none()
     }
 
     /// Prints the warning that outputs are in no manifest, once.
@@ -132,18 +132,18 @@ impl Job<'_> {
         self.progress.add_clip(&ClipLine { frames: Some(frames), source: source.frames, quality, warnings, ..line });
     }
 
-    /// Records the fault of a clip, or of a whole file.
-    pub fn fail(&self, file: &ClipFile, clip: Option<&str>, fault: Fault) {
+    /// Records the error of a clip, or of a whole file.
+    pub fn fail(&self, file: &ClipFile, clip: Option<&str>, error: BakeError) {
         // A stopped bake ends the waiting of other clips with errors.
         if self.is_stopped() {
             return;
         }
-        match fault {
-            Fault::Input(error) => {
+        match error {
+            BakeError::Input(error) => {
                 let path = file.path.display().to_string();
                 self.fail_input(Failure { path, clip: clip.map(str::to_owned), message: error.to_string() });
             }
-            Fault::Output(error) => self.fail_output(error),
+            BakeError::Output(error) => self.fail_output(error),
         }
     }
 
@@ -169,23 +169,23 @@ impl Job<'_> {
     }
 }
 
-/// A fault of a bake. It decides the exit code, and if it makes sense to try again.
-pub enum Fault {
+/// An error of a bake. It decides the exit code, and if it makes sense to try again.
+pub enum BakeError {
     /// The usage or an input is wrong.
     Input(Error),
     /// An output cannot be written.
     Output(Error),
 }
 
-impl Fault {
-    /// The fault of a writer: only a failure to write is that of the output.
+impl BakeError {
+    /// The error of a writer: only a failure to write is that of the output.
     pub fn of_writer(error: Error) -> Self {
         if matches!(error, Error::Io { .. }) { Self::Output(error) } else { Self::Input(error) }
     }
 }
 
-/// An error of reading or posing an input. A lost device is no fault of the input.
-impl From<Error> for Fault {
+/// An error of reading or posing an input. A lost device is no error of the input.
+impl From<Error> for BakeError {
     fn from(error: Error) -> Self {
         if matches!(error, Error::Device(_)) { Self::Output(error) } else { Self::Input(error) }
     }

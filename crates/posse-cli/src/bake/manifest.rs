@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::bake::facts::{Facts, SourceFacts, VERSION, different_fields, open_regular};
 use crate::bake::frames::{ClipPart, FrameRange};
 use crate::draft::Draft;
-use crate::write_error::with_remedy;
+use crate::write_error::with_hint;
 
 /// The reason that an output without a line is made anew.
 pub const UNLISTED: &str = "in no manifest: an earlier posse made it, or a task that was killed";
@@ -49,7 +49,7 @@ impl ListedSource {
     }
 
     /// The difference from a part of a clip, and from the source that a function hashes.
-    pub fn fault(&self, part: &ClipPart, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
+    pub fn error(&self, part: &ClipPart, source: impl FnOnce() -> Result<SourceFacts, Error>) -> Option<String> {
         let SourceFacts { clip, mirrored, frames, .. } = &self.source;
         let range = frames.map(|frames| frames.range).unwrap_or_default();
         if range != part.range {
@@ -170,7 +170,7 @@ impl ListedOutputs {
     }
 
     /// The reason that an output, whatever its clips, is not the one that this bake makes; `None` if it is.
-    pub fn fault_of_output(&self, output: &str) -> Option<String> {
+    pub fn error_of_output(&self, output: &str) -> Option<String> {
         let found = fs::metadata(self.out.join(output)).ok().filter(fs::Metadata::is_file);
         let Some(found) = found.map(|file| file.len()) else { return Some("missing".into()) };
         let Some(entry) = self.entries.get(output) else { return Some(UNLISTED.into()) };
@@ -185,18 +185,18 @@ impl ListedOutputs {
 
     /// The reason that a part of a clip in an output is not the one that this bake makes; `None` if it is. The function
     /// hashes the source of the clip. It is called if all else is as it should be.
-    pub fn fault(
+    pub fn error(
         &self,
         output: &str,
         clip: &str,
         part: &ClipPart,
         source: impl FnOnce() -> Result<SourceFacts, Error>,
     ) -> Option<String> {
-        if let Some(fault) = self.fault_of_output(output) {
-            return Some(fault);
+        if let Some(error) = self.error_of_output(output) {
+            return Some(error);
         }
         match self.find(output, clip) {
-            Some(listed) => listed.fault(part, source),
+            Some(listed) => listed.error(part, source),
             None => Some("made for another clip".into()),
         }
     }
@@ -276,7 +276,7 @@ impl<'a> Manifest<'a> {
             *is_complete = true;
             Ok(())
         };
-        append().map_err(|source| Error::Io { file: self.path.clone(), source: with_remedy(source) })
+        append().map_err(|source| Error::Io { file: self.path.clone(), source: with_hint(source) })
     }
 }
 

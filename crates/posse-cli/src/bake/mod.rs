@@ -42,7 +42,7 @@ pub use self::args::{Args, EXAMPLES};
 use self::draft::DraftTag;
 use self::format::PartPlace;
 use self::inputs::{ClipFile, Inputs};
-use self::job::{Fault, Job};
+use self::job::{BakeError, Job};
 use self::manifest::Manifest;
 use self::options::Options;
 use self::part::Part;
@@ -75,8 +75,8 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     places::check(out, &inputs, &options, share, threads)?;
     match bake(args, &options, out, inputs, share, threads) {
         Ok(outcome) => Ok(outcome),
-        Err(Fault::Input(error)) => Err(error),
-        Err(Fault::Output(error)) => {
+        Err(BakeError::Input(error)) => Err(error),
+        Err(BakeError::Output(error)) => {
             note(&format!("error: {error}"));
             Ok(Outcome::Failed)
         }
@@ -91,8 +91,8 @@ fn bake(
     inputs: Inputs,
     share: Option<Share>,
     threads: usize,
-) -> Result<Outcome, Fault> {
-    draft::create_folder(out).map_err(Fault::Output)?;
+) -> Result<Outcome, BakeError> {
+    draft::create_folder(out).map_err(BakeError::Output)?;
     let tag = DraftTag::new(share.map(|share| share.index));
     tag.remove_dead(out);
     if let Some(share) = share {
@@ -164,22 +164,22 @@ fn bake_files(
 }
 
 /// Declares the arrays of a share without clips: those of the first file, in order of the paths, that can be read. Its
-/// faults belong to another share.
+/// errors belong to another share.
 fn declare(job: &Job, all: &[ClipFile], part: &mut Part) -> Result<(), Error> {
     let mut all: Vec<&ClipFile> = all.iter().filter(|file| !file.clips().is_empty()).collect();
     all.sort_by(|a, b| a.below.cmp(&b.below));
     for file in all {
         match file::declare(job, file, part) {
             Ok(()) => break,
-            Err(Fault::Input(_)) => {}
-            Err(Fault::Output(error)) => return Err(error),
+            Err(BakeError::Input(_)) => {}
+            Err(BakeError::Output(error)) => return Err(error),
         }
     }
     Ok(())
 }
 
 /// Writes the failures of a bake, and reports its result.
-fn finish(job: Job, share: Option<Share>) -> Result<Outcome, Fault> {
+fn finish(job: Job, share: Option<Share>) -> Result<Outcome, BakeError> {
     let mut failures = job.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.sort_by(|a, b| (&a.path, &a.clip).cmp(&(&b.path, &b.clip)));
     let output_error = job.output_error.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -188,7 +188,7 @@ fn finish(job: Job, share: Option<Share>) -> Result<Outcome, Fault> {
     let summary = job.progress.summary();
     drop(job.progress);
     match (output_error, written) {
-        (Some(error), _) | (None, Err(error)) => Err(Fault::Output(error)),
+        (Some(error), _) | (None, Err(error)) => Err(BakeError::Output(error)),
         (None, Ok(())) if failures.is_empty() => {
             note(&summary);
             Ok(Outcome::Passed)

@@ -35,7 +35,7 @@ pub struct ClipLine<'a> {
     /// The measures of `--quality`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality: Option<&'a serde_json::Value>,
-    /// The fault.
+    /// The error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'a str>,
     /// What looks wrong about the retargeting or the mirror image, and a range that was shortened.
@@ -64,7 +64,7 @@ pub struct Progress {
     /// The warnings of the rig, which each file repeats.
     known: Mutex<HashSet<String>>,
     /// The first failure to print a line of JSON.
-    fault: Mutex<Option<io::Error>>,
+    error: Mutex<Option<io::Error>>,
 }
 
 impl Progress {
@@ -77,9 +77,9 @@ impl Progress {
             bar.set_style(style);
         }
         progress::register(&bar);
-        let (total, started, known, fault) = (total as u64, Instant::now(), Mutex::default(), Mutex::default());
+        let (total, started, known, error) = (total as u64, Instant::now(), Mutex::default(), Mutex::default());
         let [clips, frames, done_frames, lines] = [(); 4].map(|()| AtomicU64::new(0));
-        Self { bar, started, json, total, clips, frames, done_frames, lines, known, fault }
+        Self { bar, started, json, total, clips, frames, done_frames, lines, known, error }
     }
 
     /// Adds written frames.
@@ -108,14 +108,14 @@ impl Progress {
         if let Err(error) = printed
             && error.kind() != io::ErrorKind::BrokenPipe
         {
-            self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
     }
 
     /// The first failure to print a line. It is returned once.
     pub fn take_error(&self) -> Option<Error> {
-        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-        fault.map(|source| Error::Io { file: "standard output".into(), source })
+        let error = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
+        error.map(|source| Error::Io { file: "standard output".into(), source })
     }
 
     /// Prints a line to stderr, above the bar.

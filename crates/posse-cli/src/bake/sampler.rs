@@ -15,7 +15,7 @@ use crate::threads::default_threads;
 /// The bytes of the frames that are handed to a writer at once.
 const BLOCK_BYTES: usize = 4 << 20;
 /// The largest number of frames that are handed to a writer at once.
-const MOST_FRAMES: usize = 4096;
+const MAX_FRAMES: usize = 4096;
 
 /// An engine for a library. Workers have one each, so that it takes one thread.
 pub enum Sampler<'a> {
@@ -110,7 +110,7 @@ impl Block {
     /// A block for the arrays of a layout.
     pub fn new(layout: &ArrayLayout) -> Self {
         let widths: usize = layout.arrays().iter().map(ArrayShape::width).sum();
-        let count = (BLOCK_BYTES / size_of::<f32>() / widths.max(1)).clamp(1, MOST_FRAMES) as u64;
+        let count = (BLOCK_BYTES / size_of::<f32>() / widths.max(1)).clamp(1, MAX_FRAMES) as u64;
         Self { count, moments: Vec::new(), times: Vec::new(), arrays: vec![Vec::new(); layout.arrays().len()] }
     }
 

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::{VERSION, different_fields};
 use crate::bake::inputs::ClipFile;
-use crate::bake::job::Fault;
+use crate::bake::job::BakeError;
 use crate::bake::share::Share;
 
 const NAME: &str = "shards.json";
@@ -52,34 +52,35 @@ impl ShardsFile {
     /// The number of shares of a bake; `None` without a usable file.
     pub fn count(out: &Path) -> Option<u32> {
         let file: Self = serde_json::from_slice(&fs::read(out.join(NAME)).ok()?).ok()?;
-        Some(file.shards).filter(|shares| (1..=Share::MOST).contains(shares))
+        Some(file.shards).filter(|shares| (1..=Share::MAX_COUNT).contains(shares))
     }
 
     /// Writes the file if it is not there. Otherwise compares the one that is there.
-    pub fn agree(&self, out: &Path, tag: &DraftTag) -> Result<(), Fault> {
+    pub fn agree(&self, out: &Path, tag: &DraftTag) -> Result<(), BakeError> {
         let place = out.join(NAME);
-        let text = serde_json::to_string_pretty(self).map_err(|error| Fault::Input(Error::Usage(error.to_string())))?;
+        let text =
+            serde_json::to_string_pretty(self).map_err(|error| BakeError::Input(Error::Usage(error.to_string())))?;
         if !place.exists() {
-            let mut draft = tag.create(&place).map_err(Fault::Output)?;
+            let mut draft = tag.create(&place).map_err(BakeError::Output)?;
             let written = writeln!(draft, "{text}");
-            written.map_err(|error| Fault::Output(draft.error(error)))?;
-            draft.keep_if_new().map_err(Fault::Output)?;
+            written.map_err(|error| BakeError::Output(draft.error(error)))?;
+            draft.keep_if_new().map_err(BakeError::Output)?;
         }
         // Another task may have written it at the same moment, so that it is read in any case.
         let failed = |source: io::Error| Error::Io { file: place.clone(), source };
-        let found = fs::read_to_string(&place).map_err(|source| Fault::Output(failed(source)))?;
+        let found = fs::read_to_string(&place).map_err(|source| BakeError::Output(failed(source)))?;
         let found: Self = serde_json::from_str(&found).map_err(|error| {
             let place = place.display();
             let reason = format!(
                 "{place}: {error}; expected the list of a sharded bake. Remove the file, so that it is made anew"
             );
-            Fault::Input(Error::Usage(reason))
+            BakeError::Input(Error::Usage(reason))
         })?;
         let differences = self.differences(&found);
         if differences.is_empty() {
             return Ok(());
         }
-        Err(Fault::Input(Error::Usage(format!(
+        Err(BakeError::Input(Error::Usage(format!(
             "{}: the tasks that wrote it had another bake: {differences}. All tasks need the same inputs and options; otherwise \
              remove the file, or give another OUT",
             place.display()

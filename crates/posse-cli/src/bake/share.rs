@@ -39,8 +39,8 @@ impl FromStr for ShardChoice {
         let (index, count) = text.split_once('/').ok_or(expected)?;
         let number = |text: &str| text.parse::<u32>().map_err(|_| expected);
         let share = Share { index: number(index)?, count: number(count)? };
-        if share.count == 0 || share.count > Share::MOST {
-            return Err(format!("there are {} shares; expected 1 to {}", share.count, Share::MOST));
+        if share.count == 0 || share.count > Share::MAX_COUNT {
+            return Err(format!("there are {} shares; expected 1 to {}", share.count, Share::MAX_COUNT));
         }
         if share.index >= share.count {
             return Err(format!("there is no share {} of {}: shares are counted from 0", share.index, share.count));
@@ -51,7 +51,7 @@ impl FromStr for ShardChoice {
 
 impl Share {
     /// The largest number of shares.
-    pub const MOST: u32 = 100_000;
+    pub const MAX_COUNT: u32 = 100_000;
 
     /// The share of the options `--shard` and `--shards`; `None` without them.
     pub fn new(choice: Option<ShardChoice>, count: Option<u32>) -> Result<Option<Self>, Error> {

@@ -8,7 +8,7 @@ use posse::Error;
 use posse::bake::{ArrayLayout, ArrayShape};
 use tempfile::SpooledTempFile;
 
-use crate::write_error::with_remedy;
+use crate::write_error::with_hint;
 
 /// The bytes of a clip that stay in memory, all arrays together.
 pub const MEMORY: usize = 64 << 20;
@@ -58,7 +58,7 @@ impl SpooledNumbers {
     }
 
     fn error(&self, source: io::Error) -> Error {
-        Error::Io { file: self.folder.clone(), source: with_remedy(source) }
+        Error::Io { file: self.folder.clone(), source: with_hint(source) }
     }
 }
 

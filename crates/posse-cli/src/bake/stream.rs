@@ -20,7 +20,7 @@ use crate::bake::clip::{Rig, UNBOUND};
 use crate::bake::facts::{Facts, HashingReader, RunningHash, SourceFacts, open_regular};
 use crate::bake::frames::{ClipFrames, OwnRate};
 use crate::bake::inputs::{ClipFile, ListedClip};
-use crate::bake::job::{Fault, Job};
+use crate::bake::job::{BakeError, Job};
 use crate::bake::part::Turn;
 use crate::bake::sampler::{Block, Motion};
 use crate::output::warn_of_file;
@@ -31,7 +31,7 @@ const WINDOW_BYTES: usize = 4 << 20;
 /// The bytes of a key of a joint with a position and a rotation.
 const KEY_BYTES: usize = 7 * size_of::<f64>();
 /// The largest part of the window size that velocities may need at once.
-const MOST_WINDOWS: u64 = 8;
+const MAX_WINDOWS: u64 = 8;
 /// The bytes that are read at once.
 const BUFFER: usize = 1 << 20;
 
@@ -41,9 +41,9 @@ const BUFFER: usize = 1 << 20;
 /// except where a rotation is constant over a part, but not over the file: it then has the bits of its key, without the
 /// rounding of slerp. Parts begin at the same frames for a piece as for the whole clip.
 ///
-/// The last piece is complete when the file has been read to its end. A row that cannot be read is a fault of the file:
-/// the pieces that are complete by then stay, and the others are missing.
-pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault> {
+/// The last piece is complete when the file has been read to its end. A row that cannot be read is an error of the
+/// file: the pieces that are complete by then stay, and the others are missing.
+pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), BakeError> {
     let hashed = OnceCell::new();
     let source = || {
         let hashed = hashed.get_or_init(|| file.source(FileFormat::Bvh).map_err(|error| error.to_string()));
@@ -113,13 +113,13 @@ struct StreamedFile<'a, 'w> {
 
 impl StreamedFile<'_, '_> {
     /// Bakes the pieces that a window comes by, and returns the others. In the files of a share, pieces keep their
-    /// order. The faults of a piece are recorded. Fails if the file cannot be read.
+    /// order. The errors of a piece are recorded. Fails if the file cannot be read.
     fn bake_in_order<'p>(
         &self,
         pieces: Vec<StreamedPiece<'p>>,
         window: &mut Window,
         source: Option<&SourceFacts>,
-    ) -> Result<Vec<StreamedPiece<'p>>, Fault> {
+    ) -> Result<Vec<StreamedPiece<'p>>, BakeError> {
         let Self { job, file, turn, .. } = self;
         let (count, mut later) = (pieces.len(), Vec::new());
         for (index, piece) in pieces.into_iter().enumerate() {
@@ -129,12 +129,12 @@ impl StreamedFile<'_, '_> {
             }
             let is_last = index + 1 == count && later.is_empty();
             let baked = self.bake(&piece, window, source, is_last);
-            if let Err(fault) = baked {
+            if let Err(error) = baked {
                 // No later piece can be read.
                 if window.is_broken {
-                    return Err(fault);
+                    return Err(error);
                 }
-                job.fail(file, Some(&piece.clip.name), fault);
+                job.fail(file, Some(&piece.clip.name), error);
             }
             if job.is_stopped() {
                 break;
@@ -158,7 +158,7 @@ impl StreamedFile<'_, '_> {
         window: &mut Window,
         source: Option<&SourceFacts>,
         is_last: bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), BakeError> {
         let Self { job, file, rig, skeletons, .. } = self;
         let StreamedPiece { clip, frames } = piece;
         let grid = frames.grid;
@@ -175,7 +175,7 @@ impl StreamedFile<'_, '_> {
             while first < end && !job.is_stopped() {
                 let block_end = block.end(first, end);
                 block.fill(&mut sampler, &rig.layout, frames, Motion::Clip(id), first..block_end)?;
-                writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
+                writer.append(&block.times, &block.arrays).map_err(BakeError::of_writer)?;
                 job.progress.add_frames(block.times.len());
                 first = block_end;
             }
@@ -269,7 +269,7 @@ impl Window {
         let key = |time: f64| if last_key == 0 { 0.0 } else { time / self.reader.frame_time() };
         let first = (key(from).floor() as u64).saturating_sub(1);
         let end = (key(to).ceil() as u64).saturating_add(2).min(self.reader.frames());
-        let most = MOST_WINDOWS * self.most;
+        let most = MAX_WINDOWS * self.most;
         if end.saturating_sub(first) > most {
             let keys = end - first;
             return Err(Error::Usage(format!(
@@ -320,8 +320,8 @@ impl Window {
         if sharing.tracks.iter().all(Option::is_none) {
             return Err(Error::Usage(UNBOUND.into()));
         }
-        // Each part has the faults of the others.
-        sharing.faults.iter().for_each(|fault| job.progress.note_once(&format!("warning: {fault}")));
+        // Each part has the errors of the others.
+        sharing.issues.iter().for_each(|error| job.progress.note_once(&format!("warning: {error}")));
         Ok((part, sharing.clip))
     }
 

@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn values_that_a_page_reads_are_checked() {
         let text = include_str!("../../tests/benchmark_page/browser.json");
-        let fault = |pointer: &str, value: Value| {
+        let error = |pointer: &str, value: Value| {
             let mut run: Value = serde_json::from_str(text).unwrap();
             let (parent, name) = pointer.rsplit_once('/').unwrap();
             run.pointer_mut(parent).unwrap()[name] = value;
@@ -340,9 +340,9 @@ mod tests {
             ("/cases/0/within_contract", json!(1)),
         ] {
             let place = pointer[1..].replace("/0", "[0]").replace('/', ".");
-            assert_eq!(fault(pointer, wrong), Some(place), "{pointer}");
+            assert_eq!(error(pointer, wrong), Some(place), "{pointer}");
             let is_optional = pointer != "/environment/command";
-            assert!(!is_optional || fault(pointer, json!(null)).is_none(), "{pointer}");
+            assert!(!is_optional || error(pointer, json!(null)).is_none(), "{pointer}");
         }
         let earlier =
             text.replace("\"environment\"", "\"circumstances\"").replace("\"command\": ", "\"command\": 1, \"was\": ");

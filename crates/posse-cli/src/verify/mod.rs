@@ -60,7 +60,7 @@ struct Verdict<'a> {
 /// Runs `posse verify`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let outputs = Outputs::ALL.with_skin_format(args.skin_format.into());
-    // A wrong engine is the fault of no file.
+    // A wrong engine is the error of no file.
     args.engine.selection()?;
     if let Some(file) = &args.crowd {
         let check = CrowdCheck {

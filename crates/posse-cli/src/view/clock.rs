@@ -73,12 +73,12 @@ pub struct Timeline {
 
 impl Timeline {
     /// The longest timeline of changes in seconds. Keys and transitions may take years.
-    const MOST_SECONDS: f64 = 600.0;
+    const MAX_SECONDS: f64 = 600.0;
 
     /// The timeline of a drawn crowd.
     pub fn new(drawn: &DrawnCrowd) -> Self {
         match last_change(&drawn.crowd) {
-            Some(seconds) => Self { seconds: seconds.min(Self::MOST_SECONDS).max(drawn.seconds), repeats: false },
+            Some(seconds) => Self { seconds: seconds.min(Self::MAX_SECONDS).max(drawn.seconds), repeats: false },
             None => Self { seconds: drawn.seconds, repeats: true },
         }
     }

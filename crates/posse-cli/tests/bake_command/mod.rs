@@ -5,7 +5,7 @@ mod crowds;
 /// Ranges of frames, and lists of cuts.
 mod cuts;
 /// Bad inputs, outputs that cannot be written, and what is left behind.
-mod faults;
+mod errors;
 /// Files, folders, globs, lists, and the names of clips.
 mod inputs;
 /// Long and many inputs.

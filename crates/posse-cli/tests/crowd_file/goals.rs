@@ -1,4 +1,4 @@
-//! Inverse kinematics in crowd files: poses on every engine, and faults with their paths.
+//! Inverse kinematics in crowd files: poses on every engine, and errors with their paths.
 
 use serde_json::{Value, json};
 
@@ -91,9 +91,9 @@ fn equal_chains_are_added_once() {
 
 /// Asserts that a list of one entry is refused with each of these changes to a sound entry. A null removes a field.
 #[track_caller]
-fn assert_refused(sound: &Value, faults: &[(&str, Value, &str, &str)]) {
+fn assert_refused(sound: &Value, errors: &[(&str, Value, &str, &str)]) {
     let folder = Folder::new();
-    for (field, value, path, saying) in faults {
+    for (field, value, path, saying) in errors {
         let mut entry = sound.clone();
         match value.is_null() {
             true => drop(entry.as_object_mut().unwrap().remove(*field)),
@@ -105,7 +105,7 @@ fn assert_refused(sound: &Value, faults: &[(&str, Value, &str, &str)]) {
 }
 
 #[test]
-fn faults_of_chains_are_named_by_their_path() {
+fn errors_of_chains_are_named_by_their_path() {
     let sound = json!({ "chain": ["root", "hip", "foot"], "target": [0, 1, 0] });
     assert_refused(
         &sound,
@@ -153,7 +153,7 @@ fn faults_of_chains_are_named_by_their_path() {
 }
 
 #[test]
-fn faults_of_aims_are_named_by_their_path() {
+fn errors_of_aims_are_named_by_their_path() {
     let sound = json!({ "aim": "hip", "forward": [0, 0, 1], "target": [0, 1, 0] });
     assert_refused(
         &sound,

@@ -1,4 +1,5 @@
-//! glTF, USD and BVH files and VRM animations of `posse bake`: read back as poses, and compared with lines that were worked out by hand.
+//! glTF, USD and BVH files and VRM animations of `posse bake`: read back as poses, and compared with lines that were
+//! worked out by hand.
 
 use std::fs;
 use std::path::Path;

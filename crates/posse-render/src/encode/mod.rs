@@ -237,15 +237,15 @@ pub struct GifAnimation<W: Write> {
 
 impl<W: Write> GifAnimation<W> {
     /// The most pixels per side.
-    pub const MOST_PIXELS: u32 = u16::MAX as u32;
+    pub const MAX_PIXELS: u32 = u16::MAX as u32;
     /// The most colours. One more index of the palette marks unchanged pixels.
-    pub const MOST_COLOURS: usize = 255;
+    pub const MAX_COLOURS: usize = 255;
 
     /// Begins a file of pictures of a width and height in pixels. Each picture is shown for `hundredths` hundredths of
-    /// a second. Only the first [`MOST_COLOURS`](Self::MOST_COLOURS) colours of the palette are used.
+    /// a second. Only the first [`MAX_COLOURS`](Self::MAX_COLOURS) colours of the palette are used.
     ///
     /// # Errors
-    /// Those of the writer; [`io::ErrorKind::InvalidInput`] if a side has more than [`MOST_PIXELS`](Self::MOST_PIXELS).
+    /// Those of the writer; [`io::ErrorKind::InvalidInput`] if a side has more than [`MAX_PIXELS`](Self::MAX_PIXELS).
     pub fn new(out: W, size: [u32; 2], mut palette: Palette, hundredths: u16) -> io::Result<Self> {
         let [Ok(width), Ok(height)] = size.map(u16::try_from) else {
             return Err(io::Error::new(
@@ -253,9 +253,9 @@ impl<W: Write> GifAnimation<W> {
                 "a GIF has at most 65535 pixels per side; choose a smaller size",
             ));
         };
-        palette.colours.truncate(Self::MOST_COLOURS);
+        palette.colours.truncate(Self::MAX_COLOURS);
         let mut colours: Vec<u8> = palette.colours.as_flattened().to_vec();
-        colours.resize(3 * (Self::MOST_COLOURS + 1), 0);
+        colours.resize(3 * (Self::MAX_COLOURS + 1), 0);
         let mut encoder = gif::Encoder::new(out, width, height, &colours).map_err(gif_error)?;
         encoder.set_repeat(gif::Repeat::Infinite).map_err(gif_error)?;
         Ok(Self { encoder, palette, size, hundredths, shown: None })

@@ -11,33 +11,33 @@ use ::gltf::json::scene::Node;
 use ::gltf::json::validation::USize64;
 use ::gltf::json::{Index, Root};
 use ::gltf::{Accessor, Buffer, Document};
-use posse::low_level::file::{Bytes, Component, Document as FileDocument, Fault, JsonPath, Layout, Reader};
+use posse::low_level::file::{Bytes, Component, Document as FileDocument, FileError, JsonPath, Layout, Reader};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// The `source` of a texture that has no supported one.
 pub(super) const NO_IMAGE: u32 = u32::MAX;
 
-/// Parses a document that the importer has already read as `parsed`. A fault has the JSON path of the item that the
+/// Parses a document that the importer has already read as `parsed`. An error has the JSON path of the item that the
 /// crate refuses.
-pub(super) fn parse(json: &[u8], parsed: &FileDocument) -> Result<Document, Fault> {
-    // Text that is not valid UTF-8 is no fault here: pictures do not need it.
+pub(super) fn parse(json: &[u8], parsed: &FileDocument) -> Result<Document, FileError> {
+    // Text that is not valid UTF-8 is no error here: pictures do not need it.
     let json = String::from_utf8_lossy(json);
     let mut document: Map<String, Value> =
-        serde_json::from_str(&json).map_err(|error| Fault::new("JSON", error.to_string()))?;
+        serde_json::from_str(&json).map_err(|error| FileError::new("JSON", error.to_string()))?;
     complete(&mut document);
     let document = Value::Object(document);
     let mut root =
-        Root::deserialize(&document).map_err(|error| Fault::new(refused_item(&document), error.to_string()))?;
+        Root::deserialize(&document).map_err(|error| FileError::new(refused_item(&document), error.to_string()))?;
     move_compressed_views(&mut root, parsed);
-    // The validation of the crate refuses a file for a single fault and for extensions that the crate does not support.
+    // The validation of the crate refuses a file for a single error and for extensions that the crate does not support.
     // Everything is checked when it is read.
     Ok(Document::from_json_without_validation(root))
 }
 
 /// The path of the first item of a document that the crate refuses by itself, for example `accessors[3]`.
 ///
-/// A parser that keeps the path of each value would be compiled for all types of the crate once more, for rare faults.
+/// A parser that keeps the path of each value would be compiled for all types of the crate once more, for rare errors.
 fn refused_item(document: &Value) -> String {
     let is_refused = |name: &str, value: Value| {
         let alone = json!({ "asset": document["asset"], name: value });
@@ -174,22 +174,22 @@ impl<'a, 'b> Buffers<'a, 'b> {
         widths: &[usize],
         count: Option<usize>,
         path: &JsonPath,
-    ) -> Result<Checked<'a>, Fault> {
+    ) -> Result<Checked<'a>, FileError> {
         let index = accessor.value();
         let layout = reader.check(index, path)?;
         if !widths.contains(&layout.width) {
-            return Err(Fault::new(
+            return Err(FileError::new(
                 path,
                 format!("accessor {index} has elements of {} numbers; expected {widths:?}", layout.width),
             ));
         }
         if let Some(count) = count.filter(|&count| layout.count != count as u64) {
             let found = layout.count;
-            return Err(Fault::new(path, format!("accessor {index} has {found} elements for {count} vertices")));
+            return Err(FileError::new(path, format!("accessor {index} has {found} elements for {count} vertices")));
         }
         let root = self.document.as_json();
         let (Some(accessor), Some(json)) = (self.document.accessors().nth(index), root.accessors.get(index)) else {
-            return Err(Fault::index(path, index, "accessors", root.accessors.len()));
+            return Err(FileError::index(path, index, "accessors", root.accessors.len()));
         };
         let sparse = json.sparse.as_ref();
         let views = [sparse.map(|sparse| sparse.indices.buffer_view), sparse.map(|sparse| sparse.values.buffer_view)];
@@ -211,7 +211,7 @@ impl<'a, 'b> Buffers<'a, 'b> {
     /// The elements of a checked accessor, `N` numbers per element, as floats. The mesh readers of the crate assume
     /// that positions, normals and morph targets are floats and that integer texture coordinates are normalized. Files
     /// with `KHR_mesh_quantization` differ in both.
-    pub fn vectors<const N: usize>(&self, checked: &Checked) -> Result<Vec<[f32; N]>, Fault>
+    pub fn vectors<const N: usize>(&self, checked: &Checked) -> Result<Vec<[f32; N]>, FileError>
     where
         [i8; N]: Item,
         [u8; N]: Item,
@@ -230,7 +230,7 @@ impl<'a, 'b> Buffers<'a, 'b> {
         }
     }
 
-    fn elements<T: Copy + Into<f64>, const N: usize>(&self, checked: &Checked) -> Result<Vec<[f32; N]>, Fault>
+    fn elements<T: Copy + Into<f64>, const N: usize>(&self, checked: &Checked) -> Result<Vec<[f32; N]>, FileError>
     where
         [T; N]: Item,
         [f32; N]: Item,
@@ -249,12 +249,15 @@ impl<'a, 'b> Buffers<'a, 'b> {
 
 impl Checked<'_> {
     /// Refuses an accessor whose numbers have another type than these.
-    pub fn check_component(&self, components: &[Component], path: &JsonPath) -> Result<(), Fault> {
+    pub fn check_component(&self, components: &[Component], path: &JsonPath) -> Result<(), FileError> {
         if components.contains(&self.layout.component) {
             return Ok(());
         }
         let (index, found) = (self.accessor.index(), self.layout.component);
-        Err(Fault::new(path, format!("accessor {index} has numbers of type {found:?}; expected one of {components:?}")))
+        Err(FileError::new(
+            path,
+            format!("accessor {index} has numbers of type {found:?}; expected one of {components:?}"),
+        ))
     }
 
     /// The elements that a reader of the crate returns; zeros if the accessor has no bytes.
@@ -266,11 +269,11 @@ impl Checked<'_> {
         }
     }
 
-    /// The elements that a reader of the crate returns, as floats. All numbers are finite; else there is a fault.
+    /// The elements that a reader of the crate returns, as floats. All numbers are finite; else there is an error.
     pub fn floats<const N: usize, I: Iterator<Item = [f32; N]>>(
         &self,
         read: impl FnOnce() -> Option<I>,
-    ) -> Result<Vec<[f32; N]>, Fault>
+    ) -> Result<Vec<[f32; N]>, FileError>
     where
         [f32; N]: Item,
     {
@@ -278,7 +281,7 @@ impl Checked<'_> {
         for (index, element) in elements.iter().enumerate() {
             if let Some(number) = element.iter().find(|number| !number.is_finite()) {
                 let reason = format!("element {index} has {number}, which is not a finite number");
-                return Err(Fault::new(JsonPath::top("accessors", self.accessor.index()), reason));
+                return Err(FileError::new(JsonPath::top("accessors", self.accessor.index()), reason));
             }
         }
         Ok(elements)
@@ -290,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_has_the_path_of_its_item() {
+    fn an_error_has_the_path_of_its_item() {
         let accessor = json!({ "componentType": 5126, "count": 1, "type": "SCALAR" });
         let mut document = json!({ "asset": { "version": "2.0" }, "accessors": [accessor, accessor], "nodes": [{}] });
         assert!(Root::deserialize(&document).is_ok());

@@ -9,7 +9,7 @@ use ::gltf::json::accessor::Accessor;
 use ::gltf::json::scene::Node;
 use glam::{Affine3A, Quat, Vec3};
 use posse::import::gltf::Asset;
-use posse::low_level::file::{Document as FileDocument, Fault, JsonPath, Reader};
+use posse::low_level::file::{Document as FileDocument, FileError, JsonPath, Reader};
 use serde_json::Value;
 
 use super::document::{Buffers, VISIBILITY};
@@ -23,7 +23,7 @@ pub(super) fn read_copies<'b>(
     buffers: &mut Buffers<'_, 'b>,
     index: usize,
     node: &Node,
-) -> Result<Option<Vec<Affine3A>>, Fault> {
+) -> Result<Option<Vec<Affine3A>>, FileError> {
     let Some(extension) = node.extensions.as_ref().and_then(|extensions| extensions.others.get(INSTANCING)) else {
         return Ok(None);
     };
@@ -37,14 +37,15 @@ pub(super) fn read_copies<'b>(
         let Some(accessor) = attributes.and_then(|attributes| attributes.get(name)) else { return Ok(None) };
         let path = path.field(name);
         let number = accessor.as_u64().and_then(|accessor| u32::try_from(accessor).ok());
-        let accessor: Index<Accessor> = Index::new(
-            number.ok_or_else(|| Fault::new(&path, format!("it is {accessor}; expected the index of an accessor")))?,
-        );
+        let accessor: Index<Accessor> =
+            Index::new(number.ok_or_else(|| {
+                FileError::new(&path, format!("it is {accessor}; expected the index of an accessor"))
+            })?);
         let checked = buffers.check(reader, accessor, &[width], None, &path)?;
         let found = checked.layout.count;
         let expected = *count.get_or_insert(found);
         if found != expected {
-            return Err(Fault::new(&path, format!("it has {found} elements, another attribute has {expected}")));
+            return Err(FileError::new(&path, format!("it has {found} elements, another attribute has {expected}")));
         }
         reader.charge(&path, found, size_of::<Affine3A>() as u64)?;
         Ok(Some(checked))
@@ -53,7 +54,7 @@ pub(super) fn read_copies<'b>(
     let rotations = attribute("ROTATION", 4)?;
     let scales = attribute("SCALE", 3)?;
     let Some(count) = count else {
-        return Err(Fault::new(&path, "there is neither TRANSLATION nor ROTATION nor SCALE"));
+        return Err(FileError::new(&path, "there is neither TRANSLATION nor ROTATION nor SCALE"));
     };
     let translations: Option<Vec<[f32; 3]>> = translations.map(|checked| buffers.vectors(&checked)).transpose()?;
     let rotations: Option<Vec<[f32; 4]>> = rotations.map(|checked| buffers.vectors(&checked)).transpose()?;

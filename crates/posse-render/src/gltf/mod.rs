@@ -53,7 +53,7 @@ use posse::Error;
 use posse::import::Warning;
 use posse::import::gltf::Asset;
 use posse::low_level::file::{
-    Component, Document as FileDocument, Fault, Files, FilesByName, JsonPath, Reader, open_container, trim,
+    Component, Document as FileDocument, FileError, Files, FilesByName, JsonPath, Reader, open_container, trim,
 };
 
 use self::document::{Buffers, NO_IMAGE, Shown};
@@ -74,7 +74,7 @@ pub fn load(asset: &Asset) -> Result<(Figure, Vec<Warning>), Error> {
 /// images; with `None`, a file that has some gets warnings.
 ///
 /// # Errors
-/// [`Error::Import`] with a JSON path if the bytes are not a glTF document. Faults of single meshes, materials and
+/// [`Error::Import`] with a JSON path if the bytes are not a glTF document. Errors of single meshes, materials and
 /// images are warnings.
 pub fn from_slice(asset: &Asset, bytes: &[u8], folder: Option<&Path>) -> Result<(Figure, Vec<Warning>), Error> {
     read_figure(asset, bytes, Files::in_folder(folder))
@@ -94,7 +94,7 @@ pub fn from_slice_with<'b>(
 }
 
 fn read_figure(asset: &Asset, bytes: &[u8], files: Files) -> Result<(Figure, Vec<Warning>), Error> {
-    let with_file = |fault: Fault| fault.in_file(&asset.file);
+    let with_file = |error: FileError| error.in_file(&asset.file);
     // The importer has already returned these warnings.
     let container = open_container(bytes, &mut Vec::new()).map_err(with_file)?;
     let json = trim(container.json);
@@ -137,7 +137,7 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
                         found.push((figure.meshes.len(), material));
                         figure.meshes.push(mesh);
                     }
-                    Err(fault) => reader.warn(fault.path, format!("{}; the primitive is not drawn", fault.reason)),
+                    Err(error) => reader.warn(error.path, format!("{}; the primitive is not drawn", error.reason)),
                 }
             }
             found
@@ -166,7 +166,7 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
                 figure.copies.push(copies);
             }
             Ok(None) => {}
-            Err(fault) => reader.warn(fault.path, format!("{}; the mesh is drawn once", fault.reason)),
+            Err(error) => reader.warn(error.path, format!("{}; the mesh is drawn once", error.reason)),
         }
         for &(mesh, material) in primitives.iter() {
             let mover = match skin {
@@ -233,7 +233,7 @@ impl Source<'_, '_, '_, '_> {
         accessor: Option<Index<Accessor>>,
         count: Option<usize>,
         path: &JsonPath,
-    ) -> Result<Option<Vec<[f32; 3]>>, Fault> {
+    ) -> Result<Option<Vec<[f32; 3]>>, FileError> {
         let Some(accessor) = accessor else { return Ok(None) };
         let checked = self.buffers.check(self.reader, accessor, &[3], count, path)?;
         self.buffers.vectors(&checked).map(Some)
@@ -249,23 +249,23 @@ fn read_mesh<'b>(
     json: &FilePrimitive,
     texture_set: u32,
     path: &JsonPath,
-) -> Result<Mesh, Fault> {
+) -> Result<Mesh, FileError> {
     let mode = match json.mode {
         Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => mode,
         _ => {
-            return Err(Fault::new(
+            return Err(FileError::new(
                 path.field("mode"),
                 "points and lines are not supported, only triangles, strips and fans",
             ));
         }
     };
     if primitive.extension_value("KHR_draco_mesh_compression").is_some() {
-        return Err(Fault::new(path.field("extensions"), "KHR_draco_mesh_compression is not supported"));
+        return Err(FileError::new(path.field("extensions"), "KHR_draco_mesh_compression is not supported"));
     }
     let mut source = Source { reader, buffers, primitive, json };
     let attributes = path.field("attributes");
     let Some(positions) = source.read_vec3(source.attribute(Semantic::Positions), None, &attributes)? else {
-        return Err(Fault::new(attributes, "there is no POSITION"));
+        return Err(FileError::new(attributes, "there is no POSITION"));
     };
     let count = positions.len();
     source.reader.charge(&attributes, count as u64, size_of::<Vertex>() as u64)?;
@@ -285,7 +285,7 @@ fn read_mesh<'b>(
     for (index, target) in json.targets.iter().flatten().enumerate() {
         let target_path = path.element("targets", index);
         let mut deltas = |accessor| {
-            Ok(source.read_vec3(accessor, Some(count), &target_path)?.unwrap_or_default()) as Result<_, Fault>
+            Ok(source.read_vec3(accessor, Some(count), &target_path)?.unwrap_or_default()) as Result<_, FileError>
         };
         targets.push(MorphTarget { positions: deltas(target.positions)?, normals: deltas(target.normals)? });
     }
@@ -300,7 +300,7 @@ fn read_mesh<'b>(
 }
 
 /// Reads the colours of the first set. Colours without alpha are opaque.
-fn read_colours(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), Fault> {
+fn read_colours(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), FileError> {
     let Some(accessor) = source.attribute(Semantic::Colors(0)) else { return Ok(()) };
     let checked = source.buffers.check(source.reader, accessor, &[3, 4], Some(vertices.len()), path)?;
     checked.check_component(FRACTIONS, path)?;
@@ -314,7 +314,7 @@ fn read_colours(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -
 
 /// Reads the joints and weights of all sets. Each vertex keeps the eight joints of the largest weights; its weights are
 /// scaled to a sum of 1.
-fn read_influences(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), Fault> {
+fn read_influences(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), FileError> {
     let mut sets = Vec::new();
     for set in 0.. {
         let both = [source.attribute(Semantic::Joints(set)), source.attribute(Semantic::Weights(set))];
@@ -356,7 +356,7 @@ fn read_influences(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath
 }
 
 /// Reads the indices of the corners of a primitive. Without indices, they are 0, 1, 2, ...
-fn read_indices(source: &mut Source, count: usize, path: &JsonPath) -> Result<Vec<u32>, Fault> {
+fn read_indices(source: &mut Source, count: usize, path: &JsonPath) -> Result<Vec<u32>, FileError> {
     let path = path.field("indices");
     let Some(accessor) = source.json.indices else { return Ok((0..count as u32).collect()) };
     let checked = source.buffers.check(source.reader, accessor, &[1], None, &path)?;
@@ -365,7 +365,7 @@ fn read_indices(source: &mut Source, count: usize, path: &JsonPath) -> Result<Ve
     let indices = checked.elements(|| Some(crate_reader.read_indices()?.into_u32()));
     match indices.iter().all(|&index| (index as usize) < count) {
         true => Ok(indices),
-        false => Err(Fault::new(path, format!("an index is beyond the {count} vertices"))),
+        false => Err(FileError::new(path, format!("an index is beyond the {count} vertices"))),
     }
 }
 
@@ -484,8 +484,8 @@ impl<'a> Materials<'a> {
                     figure.images.push(image);
                     Some(figure.images.len() - 1)
                 }
-                Err(fault) => {
-                    reader.warn(fault.path, format!("{}; a plain colour is used", fault.reason));
+                Err(error) => {
+                    reader.warn(error.path, format!("{}; a plain colour is used", error.reason));
                     None
                 }
             });
@@ -536,16 +536,16 @@ fn repair<const N: usize>(factors: [f32; N]) -> [f32; N] {
 }
 
 /// Reads an image: a file beside the document, a data URI, or a buffer view. `path` is the path of the texture.
-fn read_image(reader: &mut Reader, root: &Root, index: usize, path: &JsonPath) -> Result<Image, Fault> {
+fn read_image(reader: &mut Reader, root: &Root, index: usize, path: &JsonPath) -> Result<Image, FileError> {
     let count = root.images.len();
-    let image = root.images.get(index).ok_or_else(|| Fault::index(path.field("source"), index, "images", count))?;
+    let image = root.images.get(index).ok_or_else(|| FileError::index(path.field("source"), index, "images", count))?;
     let image_path = JsonPath::top("images", index);
     let decoded = match (&image.uri, image.buffer_view) {
         (Some(uri), _) => Image::decode(&reader.resource(uri, &image_path.field("uri"))?),
         (None, Some(view)) => Image::decode(reader.view(view.value(), &image_path.field("bufferView"))?.bytes()),
         (None, None) => Err("the image has neither a uri nor a bufferView".into()),
     };
-    let image = decoded.map_err(|reason| Fault::new(&image_path, reason))?;
+    let image = decoded.map_err(|reason| FileError::new(&image_path, reason))?;
     // Twice, for the mip levels.
     reader.charge(&image_path, image.pixels.len() as u64, 2)?;
     Ok(image)

@@ -221,7 +221,7 @@ fn filters_equal_those_of_the_library() {
 }
 
 #[test]
-fn a_fault_names_its_field() {
+fn an_error_names_its_field() {
     let field = |result: Result<Vec<u8>, MeshoptError>| result.unwrap_err().field;
     assert_eq!(field(decode(&[], 1, 4, "ATTRIBUTES", "SEPIA")), "filter");
     assert_eq!(field(decode(&[], 1, 4, "ATTRIBUTES", "QUATERNION")), "byteStride");

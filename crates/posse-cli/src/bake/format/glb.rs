@@ -36,7 +36,8 @@ pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter 
     Ok(Box::new(GlbWriter { head, draft, spool, motion }))
 }
 
-/// A writer of one clip. The keys of a node stand together in the file, so that frames wait until all of them are there.
+/// A writer of one clip. The keys of a node stand together in the file, so that frames wait until all of them are
+/// there.
 struct GlbWriter<'a> {
     head: ClipHead<'a>,
     draft: Draft,
@@ -110,7 +111,8 @@ fn write_times(draft: &mut Draft, spool: &mut Spool) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes the keys of each channel, one channel after the other. Several channels of an array are gathered in one pass over it.
+/// Writes the keys of each channel, one channel after the other. Several channels of an array are gathered in one pass
+/// over it.
 fn write_channels(draft: &mut Draft, spool: &mut Spool, channels: &[Channel]) -> Result<(), Error> {
     for of_array in channels.chunk_by(|channel, next| channel.array == next.array) {
         let Channel { array, numbers, .. } = of_array[0];
@@ -200,8 +202,8 @@ impl Motion {
         self.last_time.unwrap_or(0.0)
     }
 
-    /// The channels of the file, array after array: those that differ from the rest pose in any frame. If none does, it is the
-    /// first possible one, so that the file has an animation of that duration.
+    /// The channels of the file, array after array: those that differ from the rest pose in any frame. If none does, it
+    /// is the first possible one, so that the file has an animation of that duration.
     ///
     /// A node with a matrix cannot have channels.
     pub fn channels(&self, layout: &ArrayLayout, joints: &[Joint]) -> Vec<Channel> {

@@ -359,7 +359,8 @@ impl Space {
     }
 }
 
-/// A library of the skeleton of a clip, with its skins, in the space of the output. The skeleton has the name of the clip.
+/// A library of the skeleton of a clip, with its skins, in the space of the output. The skeleton has the name of the
+/// clip.
 fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Error> {
     let in_space = |joint: &Joint| {
         let matrix = joint.matrix.map(|_| space.rest_matrix(joint));

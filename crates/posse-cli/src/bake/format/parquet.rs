@@ -27,7 +27,7 @@ use crate::bake::format::{ClipHead, PartPlace, PartWriter, part_name, part_names
 use crate::bake::manifest::ListedSource;
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
-use crate::write_error::with_remedy;
+use crate::write_error::with_hint;
 
 /// Begins the files of a share.
 pub fn begin<'a>(place: PartPlace<'a>) -> Result<Box<dyn PartWriter + 'a>, Error> {
@@ -185,7 +185,7 @@ impl Part {
         let file = draft.place().to_path_buf();
         let schema = Arc::new(schema(&file, &columns)?);
         let writer = ArrowWriter::try_new(draft, schema.clone(), Some(properties()))
-            .map_err(|error| Error::Io { file: file.clone(), source: with_remedy(io_error(error)) })?;
+            .map_err(|error| Error::Io { file: file.clone(), source: with_hint(io_error(error)) })?;
         Ok(Self { file, columns, schema, writer, groups: 0, rows: 0, clips: Vec::new() })
     }
 
@@ -264,12 +264,12 @@ impl Part {
     pub fn finish(mut self) -> Result<(Draft, Vec<ListedSource>), Error> {
         self.end_group()?;
         let Self { file, writer, clips, .. } = self;
-        let draft = writer.into_inner().map_err(|error| Error::Io { file, source: with_remedy(io_error(error)) })?;
+        let draft = writer.into_inner().map_err(|error| Error::Io { file, source: with_hint(io_error(error)) })?;
         Ok((draft, clips))
     }
 
     fn error(&self, source: impl Into<io::Error>) -> Error {
-        Error::Io { file: self.file.clone(), source: with_remedy(source.into()) }
+        Error::Io { file: self.file.clone(), source: with_hint(source.into()) }
     }
 }
 

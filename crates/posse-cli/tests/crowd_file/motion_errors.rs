@@ -1,4 +1,4 @@
-//! Crowd files whose parameters, blend spaces, sync, markers or transitions are refused: each fault is named by its
+//! Crowd files whose parameters, blend spaces, sync, markers or transitions are refused: each error is named by its
 //! path.
 
 use serde_json::{Value, json};
@@ -26,16 +26,16 @@ fn sound() -> Value {
     })
 }
 
-/// Faults: the place of a value as a JSON pointer, the value (null removes it), the path of the fault, a part of the
+/// Errors: the place of a value as a JSON pointer, the value (null removes it), the path of the error, a part of the
 /// message.
-type Faults<'a> = &'a [(&'a str, Value, &'a str, &'a str)];
+type Errors<'a> = &'a [(&'a str, Value, &'a str, &'a str)];
 
 /// Asserts that the sound crowd is refused with each of these values. The paths are below a prefix.
 #[track_caller]
-fn assert_refused(prefix: [&str; 2], faults: Faults) {
+fn assert_refused(prefix: [&str; 2], errors: Errors) {
     let folder = Folder::new();
     let [pointers, paths] = prefix;
-    for (pointer, value, path, saying) in faults {
+    for (pointer, value, path, saying) in errors {
         let mut crowd = sound();
         let pointer = format!("{pointers}{pointer}");
         let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -56,7 +56,7 @@ fn the_sound_crowd_is_posed() {
 }
 
 #[test]
-fn faults_of_parameters_are_named_by_their_path() {
+fn errors_of_parameters_are_named_by_their_path() {
     let many: serde_json::Map<String, Value> = (0..17).map(|index| (format!("p{index}"), json!(0))).collect();
     assert_refused(
         ["/instances/1/parameters", "instances[1].parameters"],
@@ -79,7 +79,7 @@ fn faults_of_parameters_are_named_by_their_path() {
 }
 
 #[test]
-fn faults_of_times_and_sync_are_named_by_their_path() {
+fn errors_of_times_and_sync_are_named_by_their_path() {
     assert_refused(
         ["/instances/1/layers", "instances[1].layers"],
         &[
@@ -114,7 +114,7 @@ fn faults_of_times_and_sync_are_named_by_their_path() {
 }
 
 #[test]
-fn faults_of_weights_are_named_by_their_path() {
+fn errors_of_weights_are_named_by_their_path() {
     let knots = |knots: Value| json!({ "parameter": "speed", "knots": knots });
     assert_refused(
         ["/instances/1/layers/1", "instances[1].layers[1]"],
@@ -155,7 +155,7 @@ fn faults_of_weights_are_named_by_their_path() {
 }
 
 #[test]
-fn faults_of_blend_spaces_are_named_by_their_path() {
+fn errors_of_blend_spaces_are_named_by_their_path() {
     let line =
         json!({ "x": "speed", "y": "turn", "points": [[0, 0], [1, 1], [2, 2], [0, 1]], "triangles": [[0, 1, 2]] });
     assert_refused(
@@ -181,7 +181,7 @@ fn faults_of_blend_spaces_are_named_by_their_path() {
 }
 
 #[test]
-fn faults_of_markers_are_named_by_their_path() {
+fn errors_of_markers_are_named_by_their_path() {
     assert_refused(
         ["/markers/1", "markers[1]"],
         &[
@@ -202,7 +202,7 @@ fn faults_of_markers_are_named_by_their_path() {
 }
 
 #[test]
-fn faults_of_transitions_are_named_by_their_path() {
+fn errors_of_transitions_are_named_by_their_path() {
     let deep = |depth: u32| {
         let outer =
             |inner: Value, start: u32| json!({ "start": start, "half_life": 1, "from": [], "transition": inner });

@@ -1,4 +1,4 @@
-//! Faults that stop an importer, and warnings that do not.
+//! Errors that stop an importer, and warnings that do not.
 
 use std::fmt;
 use std::path::Path;
@@ -7,49 +7,49 @@ use crate::error::Error;
 
 /// A reason that a file cannot be used. It becomes [`Error::Import`] as soon as the name of the file is known.
 #[derive(Debug)]
-pub struct Fault {
+pub struct FileError {
     /// JSON path, the part of a GLB container, or the line of a text.
     pub path: String,
-    /// The value that was found, the value that was expected, and the remedy if there is one.
+    /// The value that was found, the value that was expected, and the hint if there is one.
     pub reason: String,
     /// True if the file cannot be used without the part: a missing buffer, too much memory. Without others, such as a
     /// track, the file may be used.
     pub stops_file: bool,
 }
 
-impl Fault {
-    /// Makes a fault at a path.
+impl FileError {
+    /// Makes an error at a path.
     pub fn new(path: impl fmt::Display, reason: impl Into<String>) -> Self {
         Self { path: path.to_string(), reason: reason.into(), stops_file: false }
     }
 
-    /// The fault as one that stops the whole file.
+    /// The error as one that stops the whole file.
     pub fn stopping_file(self) -> Self {
         Self { stops_file: true, ..self }
     }
 
-    /// The fault of an index beyond the end of an array of the document.
+    /// The error of an index beyond the end of an array of the document.
     pub fn index(path: impl fmt::Display, index: usize, array: &str, len: usize) -> Self {
         Self::new(path, format!("there is no {array}[{index}], the file has {len}"))
     }
 
-    /// The fault as the error of a file.
+    /// The error as the error of a file.
     pub fn in_file(self, file: &Path) -> Error {
         Error::Import { file: file.to_path_buf(), path: self.path, reason: self.reason }
     }
 }
 
-/// A fault of a file that was repaired or passed over, so that the rest could be used.
+/// An error of a file that was repaired or passed over, so that the rest could be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// JSON path of the fault, for example `animations[0].channels[3].target`, or its line, for example `line 12`.
+    /// JSON path of the error, for example `animations[0].channels[3].target`, or its line, for example `line 12`.
     pub path: String,
-    /// The fault, and the repair.
+    /// The error, and the repair.
     pub message: String,
 }
 
 impl Warning {
-    /// Refuses a file that has warnings: for callers who want files without faults alone.
+    /// Refuses a file that has warnings: for callers who want files without errors alone.
     ///
     /// # Errors
     /// [`Error::Import`] with the path and the message of the first warning, if there is one.
@@ -70,7 +70,7 @@ impl Warning {
     /// ```
     pub fn refuse(file: &Path, warnings: &[Self]) -> Result<(), Error> {
         let Some(Self { path, message }) = warnings.first() else { return Ok(()) };
-        Err(Fault::new(path, message).in_file(file))
+        Err(FileError::new(path, message).in_file(file))
     }
 }
 
@@ -82,8 +82,8 @@ impl fmt::Display for Warning {
 
 /// A text of a file for a message: its first 64 characters.
 pub(crate) fn shorten(text: &str) -> String {
-    const MOST: usize = 64;
-    match text.char_indices().nth(MOST) {
+    const MAX_CHARS: usize = 64;
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }

@@ -1,4 +1,4 @@
-//! Crowd files that are refused: each fault is named by its path, and the library stays unchanged.
+//! Crowd files that are refused: each error is named by its path, and the library stays unchanged.
 
 use std::fs;
 
@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 
 use super::{Folder, rig, stderr};
 
-/// Faults of a value: the key that holds it, the value, the path of the fault below the faulty object, a part of the
+/// Errors of a value: the key that holds it, the value, the path of the error below the faulty object, a part of the
 /// message.
-type Faults<'a> = &'a [(&'a str, Value, &'a str, &'a str)];
+type Errors<'a> = &'a [(&'a str, Value, &'a str, &'a str)];
 
 fn assert_refused(folder: &Folder, crowd: &Value, place: &str, saying: &str) {
     folder.assert_refused(&crowd.to_string(), place, saying);
 }
 
 #[test]
-fn faults_of_a_layer_are_named_by_their_path() {
+fn errors_of_a_layer_are_named_by_their_path() {
     let folder = Folder::new();
-    let faults: Faults = &[
+    let errors: Errors = &[
         ("clip", json!("dance"), ".clip", "no clip \"dance\"; there are: 0 walk, 1 run"),
         ("clip", json!(6), ".clip", "no clip \"#6\""),
         ("clip", json!(-1), ".clip", "name or index"),
@@ -38,7 +38,7 @@ fn faults_of_a_layer_are_named_by_their_path() {
         ("fade_out", json!({ "start": 0, "shape": "round" }), ".fade_out.shape", "`smooth`"),
         ("fade_out", json!({ "start": 0, "end": 1 }), ".fade_out.end", "unknown field `end`"),
     ];
-    for (key, value, place, saying) in faults {
+    for (key, value, place, saying) in errors {
         let mut layer = json!({ "clip": "walk" });
         layer[*key] = value.clone();
         let group = json!({ "layers": [{ "clip": "run" }, layer] });
@@ -48,10 +48,10 @@ fn faults_of_a_layer_are_named_by_their_path() {
 }
 
 #[test]
-fn faults_of_a_group_are_named_by_their_path() {
+fn errors_of_a_group_are_named_by_their_path() {
     let folder = Folder::new();
     let too_fast = json!({ "spread": { "rate": [1, 20000] }, "layers": [{ "clip": 0 }] });
-    let faults = [
+    let errors = [
         (json!({ "file": 1 }), ".file", "no files[1], the file has 1"),
         (json!({ "count": -1 }), ".count", "-1"),
         (json!({ "spread": { "seed": 4294967296_u64 } }), ".spread.seed", "4294967296"),
@@ -60,17 +60,17 @@ fn faults_of_a_group_are_named_by_their_path() {
         (json!({ "color": 1 }), ".color", "unknown field `color`"),
         (too_fast, ".layers[0].rate", "1e4"),
     ];
-    for (group, place, saying) in faults {
+    for (group, place, saying) in errors {
         let crowd = json!({ "files": ["rig.glb"], "instances": [{}, group] });
         assert_refused(&folder, &crowd, &format!("instances[1]{place}"), saying);
     }
 }
 
 #[test]
-fn faults_of_a_root_are_named_by_their_path() {
+fn errors_of_a_root_are_named_by_their_path() {
     let folder = Folder::new();
     let with_roots = |roots: Value| json!({ "files": ["rig.glb"], "instances": [], "roots": roots });
-    let faults: Faults = &[
+    let errors: Errors = &[
         ("file", json!(1), ".file", "no files[1], the file has 1"),
         ("clip", json!("dance"), ".clip", "no clip \"dance\"; there are: 0 walk, 1 run"),
         ("clip", json!(1), ".clip", "clip 1 has a root joint already"),
@@ -81,7 +81,7 @@ fn faults_of_a_root_are_named_by_their_path() {
         ("rotation", json!("roll"), ".rotation", "`yaw`"),
         ("scale", json!("x"), ".scale", "unknown field `scale`"),
     ];
-    for (key, value, place, saying) in faults {
+    for (key, value, place, saying) in errors {
         let mut root = json!({ "clip": "walk", "joint": "root" });
         root[*key] = value.clone();
         let crowd = with_roots(json!([{ "clip": "run", "joint": "root" }, root]));
@@ -92,7 +92,7 @@ fn faults_of_a_root_are_named_by_their_path() {
 }
 
 #[test]
-fn faults_of_masks_and_files_are_named_by_their_path() {
+fn errors_of_masks_and_files_are_named_by_their_path() {
     let folder = Folder::new();
     fs::write(folder.0.path().join("clip.anim"), r#"{ "duration": 1, "curveDatas": {} }"#).unwrap();
     let with_mask = |mask: Value| json!({ "files": [], "instances": [], "masks": { "front": mask } });

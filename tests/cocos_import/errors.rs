@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::{examples, read, warning_paths};
 
-/// The path of the fault for which a file is refused.
+/// The path of the error for which a file is refused.
 #[track_caller]
-fn fault_path(file: &Value) -> String {
+fn error_path(file: &Value) -> String {
     match read(file) {
         Err(Error::Import { path, reason, .. }) => {
             assert!(!reason.is_empty());
@@ -30,7 +30,7 @@ fn with_change(mut file: Value, pointer: &str, value: Value) -> Value {
 
 #[track_caller]
 fn assert_refused(file: Value, pointer: &str, value: Value, path: &str) {
-    assert_eq!(fault_path(&with_change(file, pointer, value.clone())), path, "with {value} at {pointer}");
+    assert_eq!(error_path(&with_change(file, pointer, value.clone())), path, "with {value} at {pointer}");
 }
 
 #[track_caller]
@@ -68,7 +68,7 @@ fn files_that_are_no_clip_are_refused() {
 }
 
 #[test]
-fn faults_of_documents_are_refused_with_their_path() {
+fn errors_of_documents_are_refused_with_their_path() {
     let document = examples::document;
     assert_refused(document(), "/duration", json!(-1), "duration");
     assert_refused(document(), "/duration", json!(1e300), "duration");
@@ -112,18 +112,18 @@ fn cycles_and_many_references_are_refused() {
     let mut file = examples::modifiers();
     file[5]["values"] = json!([{ "__id__": 6 }, 1, 2]);
     file[6] = json!({ "__type__": "custom", "a": [[{ "__id__": 6 }]] });
-    fault_path(&file);
+    error_path(&file);
     file[6] = json!({ "__id__": 6 });
-    assert_eq!(fault_path(&file), "[5].values[0]");
+    assert_eq!(error_path(&file), "[5].values[0]");
     file[6] = json!([{ "__id__": 99 }]);
     file[5]["values"] = json!([[0, 1], { "__id__": 99 }, 2]);
-    assert_eq!(fault_path(&file), "[5].values[1]");
+    assert_eq!(error_path(&file), "[5].values[1]");
 
     // Wide lists within wide lists, many levels deep.
     let many: Vec<Value> = vec![json!({ "__id__": 6 }); 1000];
     file[5]["values"] = json!([{ "__type__": "custom", "a": many.clone() }, 1, 2]);
     file[6] = json!(many);
-    fault_path(&file);
+    error_path(&file);
 
     // A few bytes that expand to many.
     let times: Vec<usize> = (0..10_000).collect();
@@ -207,7 +207,7 @@ fn unknown_easings_are_linear_or_refused() {
 }
 
 #[test]
-fn faults_of_tracks_are_refused_with_their_path() {
+fn errors_of_tracks_are_refused_with_their_path() {
     let tracks = examples::tracks;
     assert_refused(tracks(), "/0/_tracks/0/__id__", json!(9), "[0]._tracks[0]");
     assert_refused(tracks(), "/0/_tracks/0", json!(9), "[0]._tracks[0]");
@@ -229,7 +229,7 @@ fn faults_of_tracks_are_refused_with_their_path() {
 }
 
 #[test]
-fn faults_of_modifiers_are_refused_with_their_path() {
+fn errors_of_modifiers_are_refused_with_their_path() {
     let modifiers = examples::modifiers;
     assert_refused(modifiers(), "/0/_curves/1/commonTarget", json!(1), "[0]._curves[1].commonTarget");
     assert_refused(modifiers(), "/0/_curves/0/modifiers", json!(null), "[0]._curves[0]");
