@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::import::fbx::MIN_SAMPLE_RATE;
 use crate::model::{Clip, ClipId};
 
 /// The axis that points up in results. The model's own axis is +Y.
@@ -418,6 +419,12 @@ pub fn native_fps(clip: &Clip) -> Option<f64> {
     }
     let (fps, whole) = (1.0 / mean, (1.0 / mean).round());
     Some(if (fps - whole).abs() <= whole * TOLERANCE_SHARE { whole } else { fps })
+}
+
+/// The frame rate of a clip of a file that states one, but may have keys at any times, as FBX does: that of evenly
+/// spaced keys that are samples of a motion, [`MIN_SAMPLE_RATE`] per second and more, otherwise that of the file.
+pub fn own_fps(clip: &Clip, of_file: Option<f64>) -> Option<f64> {
+    native_fps(clip).filter(|fps| *fps >= MIN_SAMPLE_RATE).or(of_file)
 }
 
 #[cfg(test)]

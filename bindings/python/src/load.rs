@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use posse::bake::{DEFAULT_FPS, native_fps};
+use posse::bake::{DEFAULT_FPS, native_fps, own_fps};
 use posse::import::bvh::LoadOptions;
 use posse::import::{FileFormat, bvh, fbx, gltf, recognize, smpl};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
@@ -53,8 +53,8 @@ pub struct File {
     pub skeleton: SkeletonId,
     /// The joint of each node, in the order of the file.
     pub nodes: Vec<usize>,
-    /// The frame rate that the file states, if it has one.
-    fps: Option<f64>,
+    /// Per clip, the frame rate that the file states; none for glTF files.
+    fps: Vec<Option<f64>>,
     /// The clips of which no track can be read.
     left_out: Vec<ClipId>,
     pub warnings: Vec<Warning>,
@@ -92,9 +92,13 @@ impl Collection {
             None => self.add_rig(&file)?,
         };
         let skeleton = self.rigs[rig].skeleton;
-        for id in file.library.clip_ids().filter(|id| !file.left_out.contains(id)) {
+        for (index_in_file, id) in file.library.clip_ids().enumerate() {
+            if file.left_out.contains(&id) {
+                continue;
+            }
             let clip = file.library.clip(id);
-            let fps = file.fps.or_else(|| native_fps(clip)).unwrap_or(DEFAULT_FPS);
+            let of_file = file.fps.get(index_in_file).copied().flatten();
+            let fps = of_file.or_else(|| native_fps(clip)).unwrap_or(DEFAULT_FPS);
             let clip = self.library.add_clip(Clip { skeleton, ..clip.clone() })?;
             self.clips.push(Entry { clip, file: index, fps });
         }
@@ -188,7 +192,7 @@ impl File {
             return Err(Error::Usage("the built-in human has no skeleton".into()));
         };
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { library, skeleton, nodes, fps: None, left_out: Vec::new(), warnings: Vec::new() })
+        Ok(Self { library, skeleton, nodes, fps: Vec::new(), left_out: Vec::new(), warnings: Vec::new() })
     }
 
     /// The skeleton.
@@ -216,23 +220,21 @@ impl File {
         let folder = path.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
         let gltf::Asset { skeleton, joints: nodes, left_out_clips: left_out, warnings, .. } = asset;
-        Ok(Self { library, skeleton, nodes, fps: None, left_out, warnings })
+        Ok(Self { library, skeleton, nodes, fps: Vec::new(), left_out, warnings })
     }
 
     fn read_smpl(path: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Self, Error> {
         let mut library = Library::new();
         let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, rest)?;
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { library, skeleton, nodes, fps: Some(fps), left_out: Vec::new(), warnings })
+        Ok(Self { library, skeleton, nodes, fps: vec![Some(fps)], left_out: Vec::new(), warnings })
     }
 
     fn read_fbx(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let mut library = Library::new();
         let asset = fbx::from_slice(&mut library, path, bytes)?;
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-        // The rate of keys counts before that of the file, which need not be set.
-        let are_even = library.clips().iter().any(|clip| native_fps(clip).is_some());
-        let fps = asset.frame_rate.filter(|_| !are_even);
+        let fps = library.clips().iter().map(|clip| own_fps(clip, asset.frame_rate)).collect();
         let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings })
     }
@@ -248,7 +250,7 @@ impl File {
         })?;
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
         // The frame time of a single frame may be 0 or negative.
-        let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
+        let fps = vec![Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())];
         let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings })
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use posse::bake::{DEFAULT_FPS, native_fps};
+use posse::bake::{DEFAULT_FPS, native_fps, own_fps};
 use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::{FileFormat, bvh, cocos, fbx, gltf, recognize, smpl};
@@ -32,8 +32,8 @@ pub struct Source {
     pub skeleton: SkeletonId,
     /// The clips, in the order of the file.
     pub clips: Vec<ClipId>,
-    /// The frame rate that a BVH file or a file of SMPL states, or an FBX file without even keys.
-    pub own_fps: Option<f64>,
+    /// Per clip, the frame rate that its file states: BVH, FBX and SMPL; none for other files.
+    pub own_fps: Vec<Option<f64>>,
     /// The skins, in the order of the glTF file.
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
@@ -102,7 +102,9 @@ pub struct NamedClip {
 impl Source {
     /// The frame rate of a clip: that of its file or of its keys, otherwise 30 per second.
     pub fn fps(&self, clip: ClipId) -> f64 {
-        self.own_fps.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
+        let index = self.clips.iter().position(|other| *other == clip);
+        let of_file = index.and_then(|index| self.own_fps.get(index).copied().flatten());
+        of_file.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
     }
 
     /// Reads a file, and prints its warnings to stderr.
@@ -209,7 +211,7 @@ impl Source {
             library,
             skeleton,
             clips: Vec::new(),
-            own_fps: None,
+            own_fps: Vec::new(),
             skins: Vec::new(),
             joints: Vec::new(),
             named: None,
@@ -299,8 +301,8 @@ pub struct Nodes {
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
     clips: Vec<ClipId>,
-    /// The frame rate that the file states; `None` for a glTF file, and for an FBX file with even keys.
-    own_fps: Option<f64>,
+    /// Per clip, the frame rate that the file states; none for a glTF file.
+    own_fps: Vec<Option<f64>>,
     /// `None` for files that are not glTF.
     pub asset: Option<gltf::Asset>,
     pub warnings: Vec<Warning>,
@@ -355,23 +357,22 @@ impl Nodes {
         warnings: Vec<Warning>,
     ) -> Self {
         let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+        let own_fps = vec![own_fps; clips.len()];
         Self { skeleton, skins: Vec::new(), joints, clips, own_fps, asset: None, warnings }
     }
 
     fn import_fbx(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let asset = fbx::from_slice(library, file, bytes)?;
         let fbx::Asset { skeleton, skins, clips, frame_rate, warnings, .. } = asset;
-        // The rate of keys counts before that of the file, which need not be set.
-        let are_even = clips.iter().any(|&clip| native_fps(library.clip(clip)).is_some());
-        let own_fps = frame_rate.filter(|_| !are_even);
-        Ok(Self { skins, ..Self::of_joints(library, skeleton, clips, own_fps, warnings) })
+        let own_fps = clips.iter().map(|&clip| own_fps(library.clip(clip), frame_rate)).collect();
+        Ok(Self { skins, own_fps, ..Self::of_joints(library, skeleton, clips, None, warnings) })
     }
 
     fn import_gltf(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
-        Ok(Self { skeleton, skins, joints, clips, own_fps: None, asset: Some(asset), warnings })
+        Ok(Self { skeleton, skins, joints, clips, own_fps: Vec::new(), asset: Some(asset), warnings })
     }
 }
 
@@ -474,7 +475,7 @@ impl Rig {
             ..asset.clone()
         });
         let joints = self.joints.clone();
-        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), own_fps: None, asset, warnings: Vec::new() })
+        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), own_fps: Vec::new(), asset, warnings: Vec::new() })
     }
 }
 

@@ -15,8 +15,8 @@
 //!
 //! FBX curves are of single numbers, and rotations are Euler angles. Keys of translations, scales and weights that the
 //! file interpolates linearly or in steps are kept. Elsewhere keys are added until lines and slerp between them follow
-//! the curves of the file within [`MAX_OFFSET`], [`MAX_ANGLE`] and [`MAX_CHANGE`]. Keys that stand closer than
-//! 1/19.5 s are samples of a motion: they are kept as they are, without keys between them, since Euler angles of
+//! the curves of the file within [`MAX_OFFSET`], [`MAX_ANGLE`] and [`MAX_CHANGE`]. Keys of [`MIN_SAMPLE_RATE`] per second
+//! and more are samples of a motion: they are kept as they are, without keys between them, since Euler angles of
 //! samples often jump by whole turns. A step beside other curves, in one rotation or vector, takes the last millisecond
 //! before its key; a step right after a key comes at the key.
 //!
@@ -47,6 +47,8 @@ pub const MAX_OFFSET: f64 = 5e-4;
 pub const MAX_ANGLE: f64 = 0.05 * std::f64::consts::PI / 180.0;
 /// The largest difference of a scale or a morph weight from the curves of its file.
 pub const MAX_CHANGE: f64 = 1e-3;
+/// Keys of this many per second and more are samples of a motion, not keys that were set by hand.
+pub const MIN_SAMPLE_RATE: f64 = 19.5;
 
 /// The result of reading a file: its parts of a library.
 #[derive(Debug, Clone, PartialEq)]

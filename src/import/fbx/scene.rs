@@ -5,19 +5,28 @@ use ufbx::{
     MirrorAxis, SceneRoot, SpaceConversion,
 };
 
+use crate::import::file_error::shorten;
 use crate::import::memory_budget::MemoryBudget;
 use crate::import::{FileError, Warning, list_names};
 
-/// The parts of the memory budget of a file: the parsed scene, its temporary data, the baked keys of a stack, their
-/// temporary data, and the model. Together they are 64 bytes per byte of the file and 256 MiB.
-const PARTS: usize = 5;
+/// The parts of the memory budget of a file: the parsed scene, the temporary data of one step, the baked keys of a
+/// stack, and the model. Together they are 64 bytes per byte of the file and 256 MiB.
+const PARTS: usize = 4;
 const PART_GROWTH: usize = 64 / PARTS;
 const PART_ALLOWANCE: usize = (256 << 20) / PARTS;
+/// The largest number of levels of nodes. The scale of a node can depend on all nodes above it.
+const MAX_LEVELS: u32 = 1024;
+/// The largest number of layers of a stack. Each value is looked for in all of them.
+const MAX_LAYERS: usize = 128;
+
+/// The bytes of a part for a file.
+pub fn part_bytes(file_bytes: usize) -> usize {
+    file_bytes.saturating_mul(PART_GROWTH).saturating_add(PART_ALLOWANCE)
+}
 
 /// An allocator that fails beyond the limit of a part.
 pub fn limited(file_bytes: usize) -> AllocatorOpts {
-    let memory_limit = file_bytes.saturating_mul(PART_GROWTH).saturating_add(PART_ALLOWANCE);
-    AllocatorOpts { memory_limit, ..AllocatorOpts::default() }
+    AllocatorOpts { memory_limit: part_bytes(file_bytes), ..AllocatorOpts::default() }
 }
 
 /// The budget of the model.
@@ -39,6 +48,7 @@ pub fn parse(bytes: &[u8]) -> Result<SceneRoot, FileError> {
         ignore_embedded: true,
         skip_skin_vertices: true,
         skip_mesh_parts: true,
+        node_depth_limit: MAX_LEVELS,
         // Otherwise an .obj file would be read, too.
         file_format: FileFormat::Fbx,
         space_conversion: SpaceConversion::ModifyGeometry,
@@ -62,6 +72,9 @@ pub fn error(path: &str, error: &ufbx::Error) -> FileError {
         ErrorType::UnrecognizedFileFormat | ErrorType::EmptyFile => {
             format!("it is no FBX file ({what}); check the file")
         }
+        ErrorType::NodeDepthLimit => {
+            format!("nodes are more than {MAX_LEVELS} levels below the root; the file may be damaged")
+        }
         _ => format!("it cannot be parsed as FBX ({what}); the file may be damaged or incomplete: export it again"),
     };
     FileError::new(path, reason)
@@ -73,9 +86,19 @@ pub fn has_curves(stack: &AnimStack) -> bool {
     values.any(|value| value.curves.iter().any(Option::is_some))
 }
 
+/// Refuses a stack of too many layers.
+pub fn check_layers(stack: &AnimStack, path: &str) -> Result<(), FileError> {
+    let count = stack.layers.len();
+    if count > MAX_LAYERS {
+        let reason = format!("it has {count} layers, of which at most {MAX_LAYERS} are read; merge them, or bake them");
+        return Err(FileError::new(path, reason));
+    }
+    Ok(())
+}
+
 /// The name of an element for messages.
 pub fn label(kind: &str, name: &str) -> String {
-    if name.is_empty() { kind.into() } else { format!("{kind} {name:?}") }
+    if name.is_empty() { kind.into() } else { format!("{kind} {:?}", shorten(name)) }
 }
 
 /// A name of the file; `None` for an empty one.
@@ -98,12 +121,8 @@ pub fn warnings(scene: &ufbx::Scene) -> Vec<Warning> {
         let path = element.map_or_else(|| "file".into(), |element| label("element", &element.name));
         warn(path, format!("{}, {} times", &*warning.description, warning.count.max(1)));
     }
-    for stack in scene.anim_stacks.into_iter().filter(|stack| !has_curves(stack)) {
-        warn(label("animation stack", &stack.element.name), "it has no curves; it is left out".into());
-    }
-    let constraints: Vec<&str> = scene.constraints.into_iter().map(|constraint| &*constraint.element.name).collect();
-    if !constraints.is_empty() {
-        let names = list_names(&constraints);
+    if !scene.constraints.is_empty() {
+        let names = list_names(scene.constraints.iter().map(|constraint| shorten(&constraint.element.name)));
         warn(
             "constraints".into(),
             format!("they are not evaluated, only curves move joints; bake them first: {names}"),

@@ -78,7 +78,8 @@ pub struct Args {
     /// another version of posse. Nothing is written.
     #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume"])]
     pub check: Option<PathBuf>,
-    /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30.
+    /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30; for FBX,
+    /// that of the file, unless the keys are 20 per second or more.
     #[arg(long, value_name = "F", value_parser = parse_positive)]
     pub fps: Option<f64>,
     /// Only these clips of each file: all of a NAME, one of them as NAME#K counted from 0, or #INDEX.
@@ -86,8 +87,8 @@ pub struct Args {
     pub clip: Vec<String>,
     #[command(flatten)]
     pub bvh: BvhArgs,
-    /// The frames from A to B, both included, counted from 0; A: and :B are open. Frames of a BVH file are its own,
-    /// whatever --fps is; other clips are counted at the rate of the bake.
+    /// The frames from A to B, both included, counted from 0; A: and :B are open. Frames of BVH, FBX and SMPL files
+    /// are their own, whatever --fps is; other clips are counted at the rate of the bake.
     #[arg(long, value_name = "A:B", conflicts_with = "cuts", value_parser = FrameRange::from_str)]
     pub frame_range: Option<FrameRange>,
     /// The part of each clip from A to B, in seconds. The first frame is at A.

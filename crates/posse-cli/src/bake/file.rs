@@ -132,8 +132,8 @@ struct Loaded {
     unbound: Vec<ClipId>,
     /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
     mirror_images: HashMap<usize, Result<MirrorImage, String>>,
-    /// The frame rate that a BVH file or a file of SMPL states.
-    fps: Option<f64>,
+    /// Per clip, the frame rate that its file states: BVH, FBX and SMPL.
+    fps: Vec<Option<f64>>,
     /// The warnings about the retargeting.
     warnings: Vec<SourceWarning>,
 }
@@ -171,7 +171,7 @@ impl Loaded {
     /// A skeleton without clips.
     fn without_clips(library: Library, skeleton: SkeletonId, nodes: Vec<usize>) -> Self {
         let (clips, unbound, warnings) = (Vec::new(), Vec::new(), Vec::new());
-        Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps: None, warnings }
+        Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps: Vec::new(), warnings }
     }
 
     /// Makes the mirror images of the clips that need one, and prints their warnings. All pieces of a clip share one.
@@ -229,7 +229,8 @@ impl Loaded {
         };
         // The frames of a mirror image are those of the clip.
         let clip = self.library.clip(id);
-        let own = OwnRate { keys: self.fps.or_else(|| native_fps(clip)), has_frames: self.fps.is_some() };
+        let of_file = self.fps.get(listed.index).copied().flatten();
+        let own = OwnRate { keys: of_file.or_else(|| native_fps(clip)), has_frames: of_file.is_some() };
         let frames = ClipFrames::new(listed.part.range, job.options.frame_options(), own, clip.duration())?;
         job.warn_of_frames(file, listed, &frames);
         let of_clip = self.warnings.iter().filter(|warning| warning.clip == Some(id));
