@@ -116,7 +116,16 @@ fn fbx_files() -> Vec<Vec<u8>> {
     shaped.object("Deformer: 8, \"SubDeformer::\", \"Cluster\"", &cluster).connect(8, 7).connect(1, 8);
     let layer = shaped.stack("talk", [0.5, 1.0]);
     shaped.curves(layer, 6, "DeformPercent", Key::Cubic, &[("d|DeformPercent", &[(0.0, 0.0), (1.0, 80.0)])]);
-    vec![moving.text(Y_UP).into_bytes(), shaped.text(Z_UP).into_bytes()]
+    // Up to 7.1, shapes are in the mesh, and weights are its properties.
+    let mut old = FbxText::new();
+    old.object("Model: 3, \"Model::face\", \"Mesh\"", "Version: 232").connect(3, 0);
+    let weight = "Properties70:  {\nP: \"smile\", \"Number\", \"\", \"A+\",25\n}";
+    let shape = format!("Shape: \"smile\" {{\nIndexes: {}\nVertices: {}\n}}", array(&[1]), array(&[0, 0, 1]));
+    old.object("Geometry: 4, \"Geometry::\", \"Mesh\"", &format!("{weight}\n{mesh}\n{shape}")).connect(4, 3);
+    let layer = old.stack("talk", [-0.5, 1.0]);
+    old.curves(layer, 4, "smile", Key::Linear, &[("d|smile", &[(0.0, 0.0), (1.0, 80.0)])]);
+    let old = old.text(Y_UP).replace("FBX 7.4.0", "FBX 7.1.0").replace("FBXVersion: 7400", "FBXVersion: 7100");
+    vec![moving.text(Y_UP).into_bytes(), shaped.text(Z_UP).into_bytes(), old.into_bytes()]
 }
 
 /// Motions of SMPL, SMPL-H and SMPL-X in both forms, and a model file.

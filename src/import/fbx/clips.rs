@@ -23,9 +23,9 @@ const KEY_BYTES: u64 = 48;
 /// The bytes of a key while it is made: points, points with further ones between them, and keys.
 const POINT_BYTES: usize = 320;
 /// The number of keys of all stacks, with those at the frames of curves that are no lines: two per byte of the file, and
-/// 2^20. They bound the time of reading, since a few bytes can stand for many keys, and stacks can share a layer.
+/// 2^19. They bound the time of reading, since a few bytes can stand for many keys, and stacks can share a layer.
 const KEYS_PER_BYTE: u64 = 2;
-const MIN_KEYS: u64 = 1 << 20;
+const MIN_KEYS: u64 = 1 << 19;
 /// The number of keys that may be added between these: one per four bytes of the file, and 2^17.
 const BYTES_PER_ADDED: usize = 4;
 const MIN_ADDED: usize = 1 << 17;

@@ -20,6 +20,16 @@
 //! samples often jump by whole turns. A step beside other curves, in one rotation or vector, takes the last millisecond
 //! before its key; a step right after a key comes at the key.
 //!
+//! # Names and limits
+//!
+//! Maya names a channel of blend shapes `deformer.smile` since FBX 7.2; its morph weight is `smile`, as in the glTF files
+//! of Maya, unless two channels of a mesh then had one name. Up to FBX 7.1, weights are properties of meshes.
+//!
+//! A track or a skin with a number that cannot be used is left out, with a warning. The memory and the time of reading
+//! are bounded by the size of the file: too many nodes above each other, layers, keys or skins are an error.
+//!
+//! `docs/fbx.md` compares poses and times with other readers.
+//!
 //! The stages, in order: `scene` parses the file. `nodes` makes joints, skins and morph weights. `clips` bakes the
 //! animation stacks, and `keys` adds keys and makes curves.
 
