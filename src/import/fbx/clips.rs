@@ -17,11 +17,11 @@ use crate::import::memory_budget::MemoryBudget;
 use crate::import::{FileError, Warning, list_names};
 use crate::model::{Clip, Curve, Library, Skeleton, SkeletonId, Target, Timeline, Track};
 
-/// The bytes of a track and of a key in the model: a value, and a time that is kept twice.
+/// The bytes of a track and of a key in the model: a value, a time that is kept twice, and an easing.
 const TRACK_BYTES: u64 = 512;
-const KEY_BYTES: u64 = 48;
+const KEY_BYTES: u64 = 96;
 /// The bytes of a key while it is made: points, points with further ones between them, and keys.
-const POINT_BYTES: usize = 320;
+const POINT_BYTES: usize = 512;
 /// The number of keys of all stacks, with those at the frames of curves that are no lines: two per byte of the file, and
 /// 2^19. They bound the time of reading, since a few bytes can stand for many keys, and stacks can share a layer.
 const KEYS_PER_BYTE: u64 = 2;
@@ -72,6 +72,7 @@ pub fn read(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, F
         timelines: HashMap::new(),
         budget,
         keys_left: MIN_KEYS + KEYS_PER_BYTE * bytes.len() as u64,
+        effort: scene::effort(&parsed),
         left: MIN_ADDED + bytes.len() / BYTES_PER_ADDED,
         warnings,
     };
@@ -107,6 +108,8 @@ struct Stacks<'a> {
     budget: MemoryBudget,
     /// The keys that all further stacks may have.
     keys_left: u64,
+    /// The time of evaluating a value, as a multiple of the usual, without that for layers.
+    effort: u64,
     /// The keys that may still be added between those of the file and of its frames.
     left: usize,
     warnings: Vec<Warning>,
@@ -134,6 +137,8 @@ struct Play<'a> {
     stack: &'a AnimStack,
     path: String,
     span: Span,
+    /// The time of evaluating a value, as a multiple of the usual.
+    effort: u64,
     /// The elements with a curve that goes on before its first key or after its last.
     continued: HashSet<u32>,
     /// True if the weight of a layer goes on so, and with it all that the layer animates.
@@ -141,12 +146,12 @@ struct Play<'a> {
 }
 
 impl<'a> Play<'a> {
-    fn new(stack: &'a AnimStack, path: String, span: Span) -> Self {
+    fn new(stack: &'a AnimStack, path: String, span: Span, effort: u64) -> Self {
         let props = stack.layers.into_iter().flat_map(|layer| &layer.anim_props);
         let continued = props.filter(|prop| prop.anim_value.curves.iter().flatten().any(|curve| goes_on(curve)));
         let continued: HashSet<u32> = continued.map(|prop| prop.element.element_id).collect();
         let continues_all = stack.layers.into_iter().any(|layer| continued.contains(&layer.element.element_id));
-        Self { stack, path, span, continued, continues_all }
+        Self { stack, path, span, effort, continued, continues_all }
     }
 
     /// True if curves of an element go on.
@@ -165,16 +170,18 @@ impl Stacks<'_> {
     fn clip(&mut self, stack: &AnimStack) -> Result<Clip, FileError> {
         let path = path_of(stack);
         scene::check_layers(stack, &path)?;
+        let effort = scene::effort_of_stack(self.effort, stack);
+        let limit = self.bake_bytes(stack, effort);
         let options = BakeOpts {
-            temp_allocator: scene::limited(self.file_bytes),
-            result_allocator: scene::limited(self.file_bytes),
+            temp_allocator: scene::limited(limit),
+            result_allocator: scene::limited(limit),
             resample_rate: self.rate,
             step_handling: BakeStepHandling::IdenticalTime,
             ..BakeOpts::default()
         };
         let baked = ufbx::bake_anim(self.scene, &stack.anim, options).map_err(|cause| scene::error(&path, &cause))?;
-        self.take_keys(&path, count_keys(&baked))?;
-        let play = Play::new(stack, path, Span::of(&baked));
+        self.take_keys(&path, count_keys(&baked), effort)?;
+        let play = Play::new(stack, path, Span::of(&baked), effort);
         let Span { begin, end } = play.span;
         let frame = 1.0 / self.rate;
         if baked.key_time_min < begin - frame || baked.key_time_max > end + frame {
@@ -199,9 +206,19 @@ impl Stacks<'_> {
         self.warnings.push(Warning { path: path.into(), message: message.into() });
     }
 
-    /// Takes keys from the number that the file may have.
-    fn take_keys(&mut self, path: &str, count: u64) -> Result<(), FileError> {
-        let Some(left) = self.keys_left.checked_sub(count) else {
+    /// The memory for the keys of a stack and for their temporary data: no more than for the keys that are left.
+    fn bake_bytes(&self, stack: &AnimStack, effort: u64) -> usize {
+        const OF_STACK: usize = 1 << 20;
+        const OF_PART: usize = 128;
+        let props: usize = stack.layers.into_iter().map(|layer| layer.anim_props.len()).sum();
+        let keys = usize::try_from(self.keys_left / effort).unwrap_or(usize::MAX);
+        let parts = keys.saturating_add(self.scene.nodes.len()).saturating_add(props);
+        parts.saturating_mul(OF_PART).saturating_add(OF_STACK).min(scene::part_bytes(self.file_bytes))
+    }
+
+    /// Takes keys from the number that the file may have. Keys of more effort count as more.
+    fn take_keys(&mut self, path: &str, count: u64, effort: u64) -> Result<(), FileError> {
+        let Some(left) = self.keys_left.checked_sub(count.saturating_mul(effort)) else {
             let reason = format!(
                 "the animation stacks up to this one have too many keys: at most {MIN_KEYS} and {KEYS_PER_BYTE} per byte of \
                  the file are read; stacks may share a layer, or the file may be damaged"
@@ -260,7 +277,7 @@ impl Stacks<'_> {
             let path = format!("{}, {}, {part}", play.path, scene::label("node", &node.element.name));
             // Of a node with one curve, all parts are baked.
             let has_keys = points.iter().any(|point| point.is_key);
-            let points = self.followed(&path, &curve, points, continues.then_some(play.span))?;
+            let points = self.followed(&path, &curve, points, play, continues)?;
             let is_rest =
                 points.iter().all(|point| curve.is_same(point.before, rest) && curve.is_same(point.after, rest));
             if has_keys || !is_rest {
@@ -316,7 +333,7 @@ impl Stacks<'_> {
         let curve = FileCurve { width: 1, tolerance: MAX_CHANGE, evaluate: &evaluate };
         let keys = points(prop.keys.iter().map(|key| (key.time, [0.01 * key.value.x, 0.0, 0.0, 0.0], key.flags)));
         let path = format!("{}, {}", play.path, scene::label("blend shape", &first.element.name));
-        let points = self.followed(&path, &curve, keys, play.continues(element).then_some(play.span))?;
+        let points = self.followed(&path, &curve, keys, play, play.continues(element))?;
         let made = self.curve(&path, &curve, &points, play.span);
         let Some(curve) = self.or_left_out(made)? else { return Ok(()) };
         let nodes = self.nodes;
@@ -342,20 +359,19 @@ impl Stacks<'_> {
     }
 
     /// The points of a curve, with further points until lines between them follow it. Points of one value become the
-    /// first of them. `continued` is the span of a curve that goes on before its first point or after its last.
+    /// first of them. `continues` tells if the curve goes on before its first point or after its last.
     fn followed(
         &mut self,
         path: &str,
         curve: &FileCurve,
         points: Vec<Point>,
-        continued: Option<Span>,
+        play: &Play,
+        continues: bool,
     ) -> Result<Vec<Point>, FileError> {
         self.check_points(path, points.len())?;
-        let points = match continued {
-            Some(span) => self.continued(path, curve, points, span)?,
-            None => points,
-        };
-        let limit = self.left.min(self.max_points().saturating_sub(points.len()));
+        let points = if continues { self.continued(path, curve, points, play)? } else { points };
+        let affordable = usize::try_from(play.effort).map_or(0, |effort| self.left / effort);
+        let limit = affordable.min(self.max_points().saturating_sub(points.len()));
         let mut left = limit;
         let mut followed = curve.refine(&points, &mut left);
         self.left -= limit - left;
@@ -415,8 +431,9 @@ impl Stacks<'_> {
         path: &str,
         curve: &FileCurve,
         points: Vec<Point>,
-        span: Span,
+        play: &Play,
     ) -> Result<Vec<Point>, FileError> {
+        let span = play.span;
         let frames = ((span.end - span.begin) * self.rate).ceil();
         if frames > MAX_CONTINUED {
             self.warn(path, "it is set to play too long for curves that go on without keys; they hold their values");
@@ -425,7 +442,7 @@ impl Stacks<'_> {
         let frames = frames as usize;
         let count = points.len() + frames + 1;
         self.check_points(path, count)?;
-        self.take_keys(path, frames as u64 + 1)?;
+        self.take_keys(path, frames as u64 + 1, play.effort)?;
         let mut all: Vec<Point> = Vec::with_capacity(count);
         let mut points = points.into_iter().peekable();
         for frame in 0..=frames {

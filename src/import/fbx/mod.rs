@@ -28,7 +28,7 @@
 //! A track or a skin with a number that cannot be used is left out, with a warning. The memory and the time of reading
 //! are bounded by the size of the file: too many nodes above each other, layers, keys or skins are an error.
 //!
-//! `docs/fbx.md` compares poses and times with other readers.
+//! `docs/decisions/fbx.md` compares poses and times with other readers.
 //!
 //! The stages, in order: `scene` parses the file. `nodes` makes joints, skins and morph weights. `clips` bakes the
 //! animation stacks, and `keys` adds keys and makes curves.

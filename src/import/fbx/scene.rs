@@ -1,8 +1,10 @@
 //! Parsing: the options, the limits of memory, and the animation stacks that become clips.
 
+use std::collections::HashSet;
+
 use ufbx::{
-    AllocatorOpts, AnimStack, CoordinateAxes, CoordinateAxis, ErrorType, FileFormat, InheritModeHandling, LoadOpts,
-    MirrorAxis, SceneRoot, SpaceConversion,
+    AllocatorOpts, AnimStack, Connection, CoordinateAxes, CoordinateAxis, ErrorType, FileFormat, InheritModeHandling,
+    LoadOpts, MirrorAxis, Scene, SceneRoot, SpaceConversion,
 };
 
 use crate::import::file_error::shorten;
@@ -24,9 +26,9 @@ pub fn part_bytes(file_bytes: usize) -> usize {
     file_bytes.saturating_mul(PART_GROWTH).saturating_add(PART_ALLOWANCE)
 }
 
-/// An allocator that fails beyond the limit of a part.
-pub fn limited(file_bytes: usize) -> AllocatorOpts {
-    AllocatorOpts { memory_limit: part_bytes(file_bytes), ..AllocatorOpts::default() }
+/// An allocator that fails beyond a limit.
+pub fn limited(memory_limit: usize) -> AllocatorOpts {
+    AllocatorOpts { memory_limit, ..AllocatorOpts::default() }
 }
 
 /// The budget of the model.
@@ -41,9 +43,10 @@ pub fn parse(bytes: &[u8]) -> Result<SceneRoot, FileError> {
         up: CoordinateAxis::PositiveY,
         front: CoordinateAxis::PositiveZ,
     };
+    let limit = part_bytes(bytes.len());
     let options = LoadOpts {
-        temp_allocator: limited(bytes.len()),
-        result_allocator: limited(bytes.len()),
+        temp_allocator: limited(limit),
+        result_allocator: limited(limit),
         ignore_geometry: true,
         ignore_embedded: true,
         skip_skin_vertices: true,
@@ -96,6 +99,24 @@ pub fn check_layers(stack: &AnimStack, path: &str) -> Result<(), FileError> {
     Ok(())
 }
 
+/// The time of evaluating a value, as a multiple of the usual: 1 for files as they are. It can follow chains of connected
+/// properties, and the scales of all nodes above.
+pub fn effort(scene: &Scene) -> u64 {
+    let connections = || scene.connections_src.iter().filter(|connection| !connection.src_prop.is_empty());
+    let driven: HashSet<(u32, &str)> =
+        connections().map(|connection| (connection.dst.element_id, &*connection.dst_prop)).collect();
+    let is_link = |connection: &&Connection| driven.contains(&(connection.src.element_id, &*connection.src_prop));
+    let links = connections().filter(is_link).count() as u64;
+    let has_scales = scene.nodes.into_iter().any(|node| node.is_scale_helper);
+    let levels = scene.nodes.into_iter().map(|node| u64::from(node.node_depth)).max().filter(|_| has_scales);
+    1 + links / 16 + levels.unwrap_or(0) / 32
+}
+
+/// The effort of a stack, whose layers all have values.
+pub fn effort_of_stack(of_scene: u64, stack: &AnimStack) -> u64 {
+    of_scene + stack.layers.len() as u64 / 8
+}
+
 /// The name of an element for messages.
 pub fn label(kind: &str, name: &str) -> String {
     if name.is_empty() { kind.into() } else { format!("{kind} {:?}", shorten(name)) }
@@ -113,7 +134,7 @@ pub fn clip_names(bytes: &[u8]) -> Result<Vec<Option<String>>, FileError> {
 }
 
 /// The errors that the parser repaired, and the parts of the file that move joints or vertices and are not read.
-pub fn warnings(scene: &ufbx::Scene) -> Vec<Warning> {
+pub fn warnings(scene: &Scene) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |path: String, message: String| warnings.push(Warning { path, message });
     for warning in &scene.metadata.warnings {
