@@ -1,4 +1,4 @@
-//! FBX: binary and ASCII files, of version 6.1 to 7.7 and older, into a [`Library`]. It needs the feature `fbx`, and
+//! FBX: binary and ASCII files of version 5.0 to 7.7 into a [`Library`]. It needs the feature `fbx`, and
 //! with it a C compiler: the crate `ufbx` parses and evaluates the files.
 //!
 //! All nodes of a file become the joints of one skeleton, depth first, in the order of the file. Each animation stack

@@ -28,7 +28,7 @@ class Clip:
     """The duration in seconds."""
 
     fps: float
-    """The frames per second of the keys; 30 if the keys are not evenly spaced."""
+    """The frames per second that the file states, as BVH, FBX and SMPL do; else those of the keys, or 30 if these are not even."""
 
     skeleton: int
     """The index of the skeleton. Clips of equal skeletons, of one file or of several, have one index."""
