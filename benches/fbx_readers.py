@@ -1,13 +1,13 @@
-"""Poses and times of FBX files: posse beside other readers. `python3 benches/fbx_readers.py POSSE FOLDER [ASSIMP]`
+"""Poses and times of FBX files: posse beside other readers. `python3 benches/fbx_readers.py FOLDER [ASSIMP]`
 
-POSSE is the built command, FOLDER has FBX files, ASSIMP is the shared library of assimp (the one of the package `assimp_py` will do). The
-other readers are `pip install numpy ufbx bpy==5.0.1`: `ufbx` evaluates the whole scene at a time, without baked curves and without
+FOLDER has FBX files, ASSIMP is the shared library of assimp (the one in the package `assimp_py` will do). The packages are posse
+(bindings/python) and `pip install numpy ufbx bpy==5.0.1`: `ufbx` evaluates the whole scene at a time, without baked curves and without
 another unit, axes or inherit mode; `bpy` is Blender, whose importer in Python (`import_scene.fbx`) shares no code with ufbx and reads
-binary files since 7.1. A reader that is not installed is left out, with a note.
+binary files since 7.1. What a side says on stderr is a note.
 
 Places of all joints are compared at up to 8 frames of each clip, in metres; beyond 1 m from the origin, relative to the distance.
-The table has a row per program that the files are from. Times are wall times: `posse inspect` less `posse --version`, beside
-`aiImportFile` in a warm process. `posse inspect` also packs the clips; assimp also reads meshes. A time is the median of five rounds.
+The table has a row per program that the files are from. Times are wall times of `posse.Library` on one thread and of `aiImportFile`,
+which also reads meshes: medians of five rounds after a first.
 """
 
 import collections
@@ -31,12 +31,21 @@ def frames_of(array):
     return sorted({round(at * (count - 1) / (FRAMES - 1)) for at in range(FRAMES)})
 
 
-def outputs_of(baked, name, clips):
-    """The baked file of each clip, by the name of the clip."""
+def posse_side(file, folder):
+    """The seconds of reading, and a file per clip with the places of its joints at its frames."""
     import numpy
+    import posse
 
-    paths = {clip: baked / (f"{name}.npz" if len(clips) == 1 else f"{name}#{clip}.npz") for clip in clips}
-    return {clip: numpy.load(path) for clip, path in paths.items() if path.exists()}
+    seconds = []
+    for _ in range(ROUNDS + 1):
+        start = time.perf_counter()
+        library = posse.Library(str(file), threads=1)
+        seconds.append(time.perf_counter() - start)
+    for index, clip in enumerate(library.clips):
+        poses = library.bake(index, arrays=["pos"])
+        times = numpy.minimum(numpy.arange(poses.pos.shape[0]) / clip.fps, clip.duration)
+        numpy.savez(folder / f"{index}.npz", pos=poses.pos, time=times, joint_names=list(poses.joint_names))
+    return {"seconds": seconds[1:], "clips": len(library.clips)}
 
 
 def difference(place, other):
@@ -46,7 +55,7 @@ def difference(place, other):
 
 
 def ufbx_side(file, baked):
-    """The differences to the evaluation of the whole scene. Objects of ufbx must not be freed before the scene."""
+    """The differences from the evaluation of the whole scene. Objects of ufbx must not be freed before the scene."""
     import numpy
     import ufbx
 
@@ -88,11 +97,8 @@ def ufbx_side(file, baked):
         order.append(node.typed_id)
         stack += reversed(list(keep(node.children)))
     stacks = [stack for stack in keep(scene.anim_stacks) if curves(stack)]
-    arrays = outputs_of(baked, file.stem, [stack.name for stack in stacks])
-    for stack in stacks:
-        array, anim = arrays.get(stack.name), keep(stack.anim)
-        if array is None:
-            continue
+    for index, stack in enumerate(stacks):
+        array, anim = numpy.load(baked / f"{index}.npz"), keep(stack.anim)
         begin = stack.time_begin
         if not begin < stack.time_end:
             begin = min((key.time for curve in curves(stack) for key in keep(keep(curve).keyframes)), default=0.0)
@@ -115,7 +121,7 @@ def ufbx_side(file, baked):
 
 
 def blender_side(file, baked, begin):
-    """The largest difference to Blender's importer, of a file with one clip of one layer."""
+    """The largest difference from Blender's importer, of a file with one clip of one layer."""
     import bpy
     import numpy
 
@@ -123,7 +129,7 @@ def blender_side(file, baked, begin):
     bpy.ops.import_scene.fbx(filepath=str(file), anim_offset=0.0, use_image_search=False)
     scene = bpy.context.scene
     rate = scene.render.fps / scene.render.fps_base
-    array = numpy.load(baked / f"{file.stem}.npz")
+    array = numpy.load(baked / "0.npz")
     names = [str(name) for name in array["joint_names"]]
     joints = {name: at for at, name in enumerate(names) if names.count(name) == 1}
     worst, count = (0.0, ""), 0
@@ -168,7 +174,9 @@ def child(side, *arguments):
 
 
 def run_side(side, arguments):
-    if side == "ufbx":
+    if side == "posse":
+        result = posse_side(pathlib.Path(arguments[0]), pathlib.Path(arguments[1]))
+    elif side == "ufbx":
         result = ufbx_side(pathlib.Path(arguments[0]), pathlib.Path(arguments[1]))
     elif side == "blender":
         result = blender_side(pathlib.Path(arguments[0]), pathlib.Path(arguments[1]), float(arguments[2]))
@@ -188,44 +196,29 @@ def program(text):
     return known[0] if known else ("FBX SDK" if "FBX SDK" in text else "others")
 
 
-def posse_seconds(posse, file):
-    """The median seconds to inspect a file, without the start of the process."""
-
-    def seconds(*arguments):
-        start = time.perf_counter()
-        subprocess.run([posse, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return time.perf_counter() - start
-
-    rounds = [(seconds("inspect", str(file)), seconds("--version")) for _ in range(ROUNDS)]
-    return statistics.median(whole for whole, _ in rounds) - statistics.median(start for _, start in rounds)
-
-
-def main(posse, folder, assimp=None):
+def main(folder, assimp=None):
     files = sorted(path for path in pathlib.Path(folder).rglob("*") if path.suffix.lower() == ".fbx")
     rows, notes = collections.defaultdict(list), []
-    with tempfile.TemporaryDirectory() as place:
-        for file in files:
-            baked = pathlib.Path(place) / "baked" / file.stem
-            done = subprocess.run([posse, "bake", str(file), "-o", str(baked), "--arrays", "pos"], capture_output=True, text=True)
-            found = child("ufbx", file, baked)
-            if "error" in found or not baked.exists():
-                reason = done.stderr.strip().splitlines()
-                notes.append(f"{file.name}: {found.get('error') or (reason[-1] if reason else 'no clips')}")
+    for file in files:
+        with tempfile.TemporaryDirectory() as baked:
+            own = child("posse", file, baked)
+            found = child("ufbx", file, baked) if own.get("clips") else own
+            if "error" in found or not own["clips"]:
+                notes += [f"{file.name}: {found['error']}"] if "error" in found else []
                 continue
             clips = [clip for clip in found["clips"] if "difference" in clip]
             notes += [f"{file.name}: {clip['name']}: {clip['error']}" for clip in found["clips"] if "error" in clip]
             if not clips:
                 continue
             row = {"file": file.name, "clips": clips, **{key: found[key] for key in ("version", "kind")}}
-            if len(found["clips"]) == 1 and clips[0]["layers"] == 1 and found["kind"] == "binary" and found["version"] >= 7.1:
+            if own["clips"] == 1 and clips[0]["layers"] == 1 and found["kind"] == "binary" and found["version"] >= 7.1:
                 row["blender"] = child("blender", file, baked, clips[0]["begin"])
-            if assimp:
-                other = child("assimp", file, assimp)
-                if "seconds" in other:
-                    row["times"] = (posse_seconds(posse, file), statistics.median(other["seconds"]))
+            other = child("assimp", file, assimp) if assimp else {}
+            if "seconds" in other:
+                row["times"] = (statistics.median(own["seconds"]), statistics.median(other["seconds"]))
             rows[program(found["program"])].append(row)
             print(json.dumps(row), file=sys.stderr, flush=True)
-    print("| program | versions | files | clips | ufbx: largest, of half | Blender: files, largest, of half | time: posse / assimp |")
+    print("| program | versions | files | clips | ufbx: largest, of half | Blender: files, largest, of half | time, posse / assimp |")
     print("|---|---|---|---|---|---|---|")
     for name, files in sorted(rows.items(), key=lambda row: -len(row[1])):
         print(line(name, files))
