@@ -140,8 +140,8 @@ pub use self::{
     reference::Reference,
     reference::phase::{Phase, clip_time},
     retarget::{
-        AlignedBone, CarriedJoints, DropReason, DroppedTrack, Facing, Ground, JointMap, JointPair, LossReason,
-        LostRootMotion, MapRemark, MapSide, MatchedBy, MirrorMap, MirrorRemark, Mirroring, NamedAlignment,
+        AlignedBone, AlignmentReason, CarriedJoints, DropReason, DroppedTrack, Facing, Ground, JointMap, JointPair,
+        LossReason, LostRootMotion, MapRemark, MapSide, MatchedBy, MirrorMap, MirrorRemark, Mirroring, NamedAlignment,
         NamedClipReport, NamedDrop, NamedLoss, NamedPair, NamedReport, NamedResampling, ReferencePose, RetargetOptions,
         RetargetWarning, RetargetedClip, RetargetedTrack, Retargeting, RootScale, RootTranslation, TrackMethod,
         mirrored_name,

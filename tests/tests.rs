@@ -75,6 +75,8 @@ mod root_motion;
 mod sharing;
 /// Packed skin formats on every engine: hand-worked and random cases, and scales that dual quaternions cannot store.
 mod skin_formats;
+/// Files of SMPL: hand-worked cases on every engine, spellings, bodies, and files that are refused.
+mod smpl;
 /// Threads of the CPU engine: the same bits on any number, in every frame, from every caller.
 mod threads;
 /// Clips trimmed to a range of times, on every engine.

@@ -17,6 +17,9 @@ pub mod figure;
 #[allow(dead_code, reason = "the tests use more of it")]
 mod gltf_builder;
 pub mod meshopt_streams;
+#[path = "../../tests/support/npz.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+pub mod npz;
 pub mod numbers;
 pub mod promise;
 pub mod retargeted_poses;

@@ -15,6 +15,8 @@ pub const COCOS: usize = 1 << 20;
 pub const RETARGETED: usize = 64 << 20;
 /// The allowance of BVH files.
 pub const BVH: usize = 64 << 10;
+/// The allowance of files of SMPL.
+pub const SMPL: usize = 16 << 20;
 /// Seconds per megabyte, and the least limit in seconds.
 const SECONDS: f64 = 1.0;
 

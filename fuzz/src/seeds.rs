@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::cocos_examples;
 use crate::figure;
 use crate::gltf_builder::{GltfBuilder, bytes, something_of_everything};
+use crate::npz::{doubles, npy, npz};
 
 /// The seeds of a target by its name.
 pub fn of_target(target: &str) -> Vec<Vec<u8>> {
@@ -13,6 +14,7 @@ pub fn of_target(target: &str) -> Vec<Vec<u8>> {
         "gltf" => gltf().collect(),
         "meshopt" => (0..24).map(|seed| noise(seed, 40 + 20 * seed as usize)).collect(),
         "bvh" => BVH.iter().map(|text| text.as_bytes().to_vec()).collect(),
+        "smpl" => smpl(),
         "cocos" => cocos_examples::all().iter().map(json_bytes).collect(),
         "crowd" => crowds().iter().map(json_bytes).collect(),
         "document" | "compress" | "retarget" => (0..24).map(|seed| noise(seed, 32 << (seed % 5))).collect(),
@@ -86,6 +88,29 @@ const BVH: [&str; 3] = [
     "hierarchy root a { offset 0 0 0 channels 1 Yrotation } root b { offset 1 2 3 } motion frames: 2 frame time: 1e-3\n1\n2\n",
     "HIERARCHY\nROOT a\n{\nOFFSET 1 2 3\nCHANNELS 0\n}\nMOTION\nFrames: 0\nFrame Time: 0\n",
 ];
+
+/// Motions of SMPL, SMPL-H and SMPL-X in both forms, and a model file.
+fn smpl() -> Vec<Vec<u8>> {
+    let poses = |width: usize| -> Vec<f64> { (0..2 * width).map(|index| (index as f64 * 0.7).sin()).collect() };
+    let array = |width: usize| doubles(&[2, width], &poses(width));
+    let singles: Vec<u8> = poses(72).iter().flat_map(|&number| (number as f32).to_be_bytes()).collect();
+    let rate = || doubles(&[], &[120.0]);
+    vec![
+        npz(&[("poses", array(156)), ("trans", array(3)), ("mocap_framerate", rate())]),
+        npz(&[("poses", npy(">f4", true, &[2, 24, 3], &singles)), ("transl", array(3)), ("fps", rate())]),
+        npz(&[
+            ("root_orient", array(3)),
+            ("pose_body", array(63)),
+            ("pose_hand", array(90)),
+            ("pose_jaw", array(3)),
+            ("pose_eye", array(6)),
+            ("trans", array(3)),
+            ("mocap_frame_rate", rate()),
+            ("markers", npy("|O", false, &[], b"\x80\x04N.")),
+        ]),
+        npz(&[("J", doubles(&[24, 3], &poses(36)))]),
+    ]
+}
 
 fn crowds() -> [Value; 3] {
     let standing = json!({ "files": ["b.glb"], "instances": [{ "count": 3 }] });

@@ -3,6 +3,7 @@
 //! * [`gltf`]: `.glb` and `.gltf` files into skeletons, skins and clips.
 //! * [`bvh`]: `.bvh` files into skeletons and clips.
 //! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::UnboundClip)s.
+//! * [`smpl`]: motion of SMPL bodies in `.npz` files, as AMASS has it, into skeletons and clips.
 //! * [`crowd`]: crowd files, which name glTF files and describe instances with their layers.
 //! * [`recognize`]: the format of a file, by its content and its name.
 
@@ -14,6 +15,7 @@ pub mod gltf;
 pub(crate) mod json;
 mod memory_budget;
 mod recognize;
+pub mod smpl;
 
 pub(crate) use fault::Fault;
 pub use fault::Warning;

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
-use super::Fault;
 use super::json::without_mark;
+use super::{Fault, smpl};
 use crate::error::Error;
 
 /// A format of files that is read.
@@ -19,6 +19,8 @@ pub enum FileFormat {
     Gltf,
     /// BVH: `.bvh`, for [`bvh`](super::bvh).
     Bvh,
+    /// Arrays of NumPy: `.npz`, for [`smpl`](super::smpl).
+    Smpl,
     /// An animation clip of Cocos Creator: `.anim` and `.json`, for [`cocos`](super::cocos).
     CocosClip,
     /// A crowd file: `.json`, for [`crowd`](super::crowd).
@@ -32,6 +34,7 @@ impl FileFormat {
         match extension_of(file).as_str() {
             "glb" | "gltf" | "vrm" | "vrma" => Some(Self::Gltf),
             "bvh" => Some(Self::Bvh),
+            "npz" => Some(Self::Smpl),
             "anim" | "json" => Some(Self::CocosClip),
             _ => None,
         }
@@ -39,7 +42,7 @@ impl FileFormat {
 
     /// True for a format of files with joints, and false for clips and crowds, which need the joints of another file.
     pub fn has_joints(self) -> bool {
-        matches!(self, Self::Gltf | Self::Bvh)
+        matches!(self, Self::Gltf | Self::Bvh | Self::Smpl)
     }
 }
 
@@ -84,7 +87,7 @@ pub fn recognize(file: &Path, bytes: &[u8]) -> Result<FileFormat, Error> {
     }
     // Clips of Cocos Creator can be lists.
     let is_list = json.trim_ascii_start().starts_with(b"[") && !json.trim_ascii().ends_with(b"[]");
-    let of_name = FileFormat::of_name(file).filter(|format| *format != FileFormat::Bvh);
+    let of_name = FileFormat::of_name(file).filter(|format| ![FileFormat::Bvh, FileFormat::Smpl].contains(format));
     Ok(if is_list { FileFormat::CocosClip } else { of_name.unwrap_or(FileFormat::Gltf) })
 }
 
@@ -110,15 +113,21 @@ pub fn recognize_head(file: &Path, head: &[u8]) -> Result<Option<FileFormat>, Er
     if let Some(found) = UNREAD.iter().find(|format| format.has_begin(head, text)) {
         return Err(found.error(file));
     }
+    let extension = extension_of(file);
+    let unread = UNREAD.iter().find(|format| format.extensions.contains(&extension.as_str()));
+    // Some files that are not read are zip files, too.
+    if smpl::is_npz(head) && unread.is_none() {
+        return Ok(Some(FileFormat::Smpl));
+    }
     if let Some(format) = FileFormat::of_name(file) {
         return Ok(Some(format));
     }
-    let extension = extension_of(file);
-    match UNREAD.iter().find(|format| format.extensions.contains(&extension.as_str())) {
+    match unread {
         Some(found) => Err(found.error(file)),
         None => {
-            let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), BVH (.bvh), clip of Cocos Creator (.anim, .json) or \
-                          crowd file (.json), by its content or its name; check the file, or convert it to glTF or BVH";
+            let reason = "it is no glTF (.glb, .gltf, .vrm, .vrma), BVH (.bvh), motion of SMPL (.npz), clip of Cocos Creator \
+                          (.anim, .json) or crowd file (.json), by its content or its name; check the file, or convert \
+                          it to glTF or BVH";
             Err(Fault::new("file", reason).in_file(file))
         }
     }
@@ -243,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_content_of_a_file_decides_its_format_before_its_name() {
-        use FileFormat::{Bvh, CocosClip, Crowd, Gltf};
+        use FileFormat::{Bvh, CocosClip, Crowd, Gltf, Smpl};
         for (name, text, expected) in [
             ("a.txt", "\u{feff}\r\n hierarchy\nROOT", Bvh),
             ("a.fbx", "HIERARCHY", Bvh),
@@ -264,6 +273,9 @@ mod tests {
             ("a", "[]", Gltf),
             ("a.json", "glTF", Gltf),
             ("a.bin", "CCON", CocosClip),
+            ("a.bin", "PK\x03\x04", Smpl),
+            ("a.bvh", "PK\x03\x04", Smpl),
+            ("a.NPZ", "", Smpl),
             ("a.gltf", r#"{ "files": [], "instances": [] }"#, Crowd),
             ("a.json", r#"{ "files": [], "instances": [], "asset": {} }"#, Gltf),
         ] {

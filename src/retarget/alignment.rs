@@ -29,11 +29,12 @@
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
 
 use glam::{DMat3, DQuat, DVec3};
+use serde::Serialize;
 
 use crate::model::Skeleton;
 use crate::model::rotation::angle;
 use crate::retarget::body::{Body, Figure};
-use crate::retarget::conventions::{HIPS, normalized};
+use crate::retarget::conventions::{HIPS, TRUNK, normalized};
 use crate::retarget::motion::{MIN_UPRIGHT, Motion, upright_axis};
 use crate::retarget::options::{Facing, RetargetOptions};
 use crate::retarget::pose::{ModelPose, ReferencePose};
@@ -72,7 +73,7 @@ const MAX_FROM_GROUND: f64 = 0.25;
 /// The largest difference of the axes of joints that are the same in both skeletons, in degrees.
 const SAME_AXES: f64 = 5.0;
 
-/// A bone of the source that was rotated in the reference pose, so that it points where its partner points.
+/// A bone of the source that was rotated in the reference pose, so that this looks like the pose of the target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AlignedBone {
     /// The joint of the source.
@@ -81,6 +82,39 @@ pub struct AlignedBone {
     pub target: usize,
     /// The angle of the rotation in degrees: that of the hips by itself, that of others relative to the hips.
     pub degrees: f64,
+    /// The reason for the rotation.
+    pub reason: AlignmentReason,
+}
+
+/// The reason for which a bone was rotated in the reference pose; of several, the last in this order. Reports name it
+/// in lower case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AlignmentReason {
+    /// A joint above was rotated, and this one with it.
+    Parent,
+    /// The hips or a part of the spine had other directions than their partner.
+    Trunk,
+    /// The bone pointed elsewhere than its partner.
+    Direction,
+    /// The limb bends to another side in the clips than its partner can, so that the bone was rotated about itself.
+    Bend,
+    /// In the clips, the axes of the joint lie otherwise in its part of the body than at rest.
+    Clips,
+}
+
+impl AlignmentReason {
+    /// What the rotation is for, as the end of a sentence about a bone of the source: `with the joint above it`, or
+    /// `to point as upper_arm.L`.
+    pub fn describe(self, target: &str) -> String {
+        match self {
+            Self::Parent => "with the joint above it".into(),
+            Self::Trunk => format!("to stand as {target}"),
+            Self::Direction => format!("to point as {target}"),
+            Self::Bend => format!("to bend to the same side as {target}"),
+            Self::Clips => format!("so that its axes in the clips are those of {target}"),
+        }
+    }
 }
 
 /// The two poses that look alike.
@@ -206,17 +240,31 @@ impl Aligner<'_> {
             .unwrap_or(("", role));
         let joints = [source, target];
         let directions = if part == HIPS { None } else { self.directions(side, part, joints) };
-        let correction = match directions {
+        let pointed = match directions {
             _ if part == HIPS => self.correction_of_trunk(),
             Some(directions) => self.correction_of_bone(part, joints, directions, parent),
             None => parent,
         };
-        let correction =
-            self.correction_of_motion(side, part, joints, directions.map(|[_, to]| to), correction) * correction;
+        let bend = directions.map_or(DQuat::IDENTITY, |[_, to]| self.correction_of_bend(part, joints, pointed, to));
+        let bent = bend * pointed;
+        let of_motion = self.correction_of_motion(side, part, joints, directions.map(|[_, to]| to), bent);
+        let correction = of_motion * bent;
         let trunk = if part == HIPS { DQuat::IDENTITY } else { self.correction_of_hips() };
         let degrees = angle(trunk, correction).to_degrees();
         if degrees > MIN_REPORTED {
-            self.bones.push(AlignedBone { source, target, degrees });
+            let is_rotation = |one: DQuat, other: DQuat| angle(one, other).to_degrees() > MIN_REPORTED;
+            let reason = if is_rotation(bent, correction) {
+                AlignmentReason::Clips
+            } else if is_rotation(pointed, bent) {
+                AlignmentReason::Bend
+            } else if !is_rotation(parent, pointed) {
+                AlignmentReason::Parent
+            } else if part == HIPS || TRUNK.contains(&part) {
+                AlignmentReason::Trunk
+            } else {
+                AlignmentReason::Direction
+            };
+            self.bones.push(AlignedBone { source, target, degrees, reason });
         }
         correction
     }
@@ -309,20 +357,17 @@ impl Aligner<'_> {
                 }
             }
             "Toes" | "Eye" => parent,
-            _ => {
-                let correction = if degrees(parent) <= MAX_OF_LIMB { parent } else { towards(parent) };
-                let is_upper = part == "UpperArm" || part == "UpperLeg";
-                match self.motion.bend(joints[0]).filter(|_| is_upper) {
-                    Some(bend) => self.twist(part, joints, correction, bend, to) * correction,
-                    None => correction,
-                }
-            }
+            _ if degrees(parent) <= MAX_OF_LIMB => parent,
+            _ => towards(parent),
         }
     }
 
-    /// The rotation of an upper arm or leg about itself, so that it bends to the side to which its partner bends.
-    fn twist(&self, part: &str, joints: [usize; 2], correction: DQuat, bend: DVec3, along: DVec3) -> DQuat {
-        let Some(directions) = self.figures[1].directions() else { return DQuat::IDENTITY };
+    /// The rotation of an upper arm or leg about itself, so that it bends to the side to which its partner bends, which
+    /// points along a direction.
+    fn correction_of_bend(&self, part: &str, joints: [usize; 2], correction: DQuat, along: DVec3) -> DQuat {
+        let is_upper = part == "UpperArm" || part == "UpperLeg";
+        let bend = self.motion.bend(joints[0]).filter(|_| is_upper);
+        let (Some(bend), Some(directions)) = (bend, self.figures[1].directions()) else { return DQuat::IDENTITY };
         if self.has_same_axes(joints, correction) {
             return DQuat::IDENTITY;
         }
@@ -393,7 +438,8 @@ fn front(figure: &Figure, up: DVec3) -> Option<DVec3> {
 pub(crate) fn heading(from: DVec3, to: DVec3, up: DVec3) -> f64 {
     let degrees = heading_between(from, to, up).unwrap_or(0.0).to_degrees();
     let quarter = 90.0 * (degrees / 90.0).round();
-    if (degrees - quarter).abs() <= MAX_FROM_QUARTER { quarter } else { degrees }
+    // Not -0.
+    0.0 + if (degrees - quarter).abs() <= MAX_FROM_QUARTER { quarter } else { degrees }
 }
 
 /// The angle from one direction to another about an axis, in radians. `None` if one of them is nearly along the axis.

@@ -1,6 +1,8 @@
 //! The retargeting of one clip: its root joint, the translation track of the root, and the rotation tracks.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -9,9 +11,10 @@ use crate::error::Error;
 use crate::model::rotation::{angle, unit};
 use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation, Target, Timeline, Track, Transform};
 use crate::reference::sample;
+use crate::retarget::body::Figure;
 use crate::retarget::joint_map::JointPair;
 use crate::retarget::morphs::{MorphPlan, expression_tracks};
-use crate::retarget::moving_joints::{MovingJoints, TransformPart};
+use crate::retarget::moving_joints::{ModelRotations, MovingJoints, TransformPart};
 use crate::retarget::options::CarriedJoints;
 use crate::retarget::plan::Plan;
 use crate::retarget::report::{
@@ -22,6 +25,9 @@ use crate::retarget::root::{Root, StillRoot};
 
 /// The largest sine of the angle between axes of two skeletons that count as the same.
 const MAX_SLOPE: f64 = 1e-4;
+/// The smallest movement of a joint below the root that is missed, in lengths of a leg. Bones of captures become longer
+/// and shorter by less.
+const MIN_MISSED: f64 = 0.02;
 
 /// Makes a clip. Its id in the report is that of the original.
 pub(super) fn retarget(
@@ -85,6 +91,33 @@ pub(super) fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropRe
         None if part == TransformPart::Scale => DropReason::Scale,
         None => DropReason::Translation,
     }
+}
+
+/// The joints of the source below the root that have partners, and that a clip moves in their parents to no effect.
+pub(super) fn lost_translations(plan: &Plan, clip: &RetargetedClip) -> Vec<usize> {
+    let leg = Figure::new(&plan.bodies[0], &plan.reference.matrices).leg();
+    let least = MIN_MISSED * leg.unwrap_or_else(|| crate::compress::rig_size(plan.source));
+    let tracks = &plan.library.clip(clip.source).tracks;
+    let is_lost = |dropped: &&DroppedTrack| {
+        let is_place = matches!(dropped.target, Target::Translation(_)) && dropped.reason == DropReason::Translation;
+        is_place && extent(&tracks[dropped.track].curve) > least
+    };
+    let lost = clip.dropped.iter().filter(is_lost).filter_map(|dropped| TransformPart::of(dropped.target));
+    let mut joints: Vec<usize> = lost.map(|(joint, _)| joint).collect();
+    joints.sort_unstable();
+    joints.dedup();
+    joints
+}
+
+/// The size of the box around the values of a curve.
+fn extent(curve: &Curve) -> f64 {
+    let range = |number: usize| {
+        let values = (0..curve.timeline().len()).filter_map(|key| curve.value(key).get(number));
+        let [least, most] =
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], at| [least.min(*at), most.max(*at)]);
+        (most - least).max(0.0)
+    };
+    (0..curve.width()).map(|number| range(number).powi(2)).sum::<f64>().sqrt()
 }
 
 /// The root joint of a clip in the target, whose tracks are these, and what is lost of its root motion.
@@ -427,6 +460,12 @@ pub(super) struct Rotations<'a> {
     is_held: Vec<bool>,
     /// The tracks of the source on which made tracks depend.
     pub used: Vec<bool>,
+    /// The number of joints from each joint of the source up to a root, both included.
+    depths: Vec<usize>,
+    /// The rotations of the source and of the target in model space, as far as sampled tracks need them.
+    models: [RefCell<ModelRotations>; 2],
+    /// The knots of the curves of a joint of the target and of all above, sorted, likewise.
+    chain_knots: HashMap<usize, Rc<MotionKnots>>,
 }
 
 /// The rotations from mapped joints to the joints below that have no partner.
@@ -456,8 +495,13 @@ impl<'a> Rotations<'a> {
         let count = plan.target.joints().len();
         let used = vec![false; clip.tracks.len()];
         let (gaps, is_held) = (gaps(plan, source), vec![false; plan.target_of.len()]);
-        let is_off = Vec::with_capacity(count);
-        let mut rotations = Self { plan, clip, source, made: Vec::new(), is_off, gaps, is_held, used };
+        let (made, is_off) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut depths: Vec<usize> = Vec::with_capacity(is_held.len());
+        for joint in plan.source.joints() {
+            depths.push(joint.parent.map_or(1, |parent| depths[parent] + 1));
+        }
+        let (models, chain_knots) = (Default::default(), HashMap::new());
+        let mut rotations = Self { plan, clip, source, made, is_off, gaps, is_held, used, depths, models, chain_knots };
         for joint in 0..count {
             let is_above_off = plan.target.joints()[joint].parent.is_some_and(|parent| rotations.is_off[parent]);
             let made = match plan.source_of[joint].map(|partner| MappedJoint::new(plan, joint, partner)) {
@@ -523,18 +567,19 @@ impl<'a> Rotations<'a> {
         if knots.is_empty() {
             return self.constant(mapped.joint, ideal(0.0));
         }
-        let all: Vec<usize> =
-            std::iter::once(mapped.partner).chain(self.plan.source.ancestors(mapped.partner)).collect();
+        let Self { plan, source, models: [of_source, of_target], .. } = &*self;
+        let parent = plan.target.joints()[mapped.joint].parent;
         // Below a resampled joint, the errors of those above are undone.
         let compensated = |time: f64| {
-            let parents: Vec<usize> = self.plan.target.ancestors(mapped.joint).collect();
-            let parent = parents.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.local(joint, time));
-            parent.conjugate() * self.plan.alignment.space * self.product(&all, time) * mapped.after
+            let above = of_target.borrow_mut().get(plan.target, parent, time, |joint| self.local(joint, time));
+            let partner = Some(mapped.partner);
+            let wanted = of_source.borrow_mut().get(plan.source, partner, time, |joint| source.rotation(joint, time));
+            above.conjugate() * plan.alignment.space * wanted * mapped.after
         };
         let motion = SampledMotion {
             value: if is_above_off { &compensated } else { &ideal },
             error: &|_, found: DQuat, wanted| angle(found, wanted),
-            bound: self.plan.options.rotation_bound,
+            bound: plan.options.rotation_bound,
         };
         let resampled = resample(knots, &motion, budget)?;
         let method = TrackMethod::Resampled { keys: resampled.curve.timeline().len(), error: resampled.error };
@@ -584,10 +629,32 @@ impl<'a> Rotations<'a> {
                 knots.add(&track.curve, self.clip.length);
             }
         }
-        if is_above_off {
-            let curves = self.plan.target.ancestors(mapped.joint).filter_map(|above| self.curve(above));
-            curves.for_each(|curve| knots.add(curve, self.clip.length));
+        if let Some(parent) = self.plan.target.joints()[mapped.joint].parent.filter(|_| is_above_off) {
+            knots.extend(&self.knots_of_chain(parent));
         }
+        knots
+    }
+
+    /// The knots of the curves of a joint of the target and of all above it.
+    fn knots_of_chain(&mut self, joint: usize) -> Rc<MotionKnots> {
+        let (mut known, mut above) = (None, Vec::new());
+        let mut next = Some(joint);
+        while let (None, Some(joint)) = (&known, next) {
+            known = self.chain_knots.get(&joint).cloned();
+            above.push(joint);
+            next = self.plan.target.joints()[joint].parent;
+        }
+        if let (Some(known), [_]) = (&known, above.as_slice()) {
+            return known.clone();
+        }
+        // The uppermost joint adds nothing if its knots are known.
+        let is_known = known.is_some();
+        let mut all = known.as_deref().cloned().unwrap_or_default();
+        let curves = above.iter().rev().skip(usize::from(is_known)).filter_map(|&joint| self.curve(joint));
+        curves.for_each(|curve| all.add(curve, self.clip.length));
+        all.sort();
+        let knots = Rc::new(all);
+        self.chain_knots.insert(joint, knots.clone());
         knots
     }
 
@@ -610,14 +677,13 @@ impl<'a> Rotations<'a> {
     /// The joints of the source from one joint and from another up to the nearest joint above both, each path without
     /// that joint.
     fn path(&self, from: Option<usize>, to: usize) -> (Vec<usize>, Vec<usize>) {
-        let chain = |joint: usize| std::iter::once(joint).chain(self.plan.source.ancestors(joint)).collect();
-        let mut up: Vec<usize> = from.map(chain).unwrap_or_default();
-        let mut down: Vec<usize> = chain(to);
-        while let (Some(one), Some(other)) = (up.last(), down.last())
-            && one == other
-        {
-            up.pop();
-            down.pop();
+        let (mut up, mut down) = (Vec::new(), Vec::new());
+        let (mut one, mut other) = (from, Some(to));
+        let depth = |joint: Option<usize>| joint.map_or(0, |joint| self.depths[joint]);
+        while one != other {
+            let (end, path) = if depth(one) > depth(other) { (&mut one, &mut up) } else { (&mut other, &mut down) };
+            path.extend(*end);
+            *end = end.and_then(|joint| self.plan.source.joints()[joint].parent);
         }
         (up, down)
     }

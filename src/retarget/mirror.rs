@@ -19,6 +19,8 @@
 //! is reflected, relative to its rest pose. One above joints with partners stays at rest, so that these get where their
 //! partners were.
 
+use std::collections::{HashMap, HashSet};
+
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::error::Error;
@@ -149,9 +151,17 @@ impl MirrorMap {
 /// The name of the mirror image of a clip: the name with `_mirror` at its end, and the first number from 2 on with
 /// which no other clip has it.
 pub fn mirrored_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let first = format!("{name}{SUFFIX}");
-    let others = (2_u64..).map(|number| format!("{name}{SUFFIX}{number}"));
-    std::iter::once(first).chain(others).find(|name| !is_taken(name)).unwrap_or_default()
+    numbered_name(name, 1, is_taken).1
+}
+
+/// The same, with a number not below the given one, and that number. 1 is not written.
+fn numbered_name(name: &str, least: u64, is_taken: impl Fn(&str) -> bool) -> (u64, String) {
+    let numbered = |number: u64| match number {
+        1 => format!("{name}{SUFFIX}"),
+        _ => format!("{name}{SUFFIX}{number}"),
+    };
+    let mut names = (least..).map(|number| (number, numbered(number)));
+    names.find(|(_, name)| !is_taken(name)).unwrap_or_default()
 }
 
 impl Library {
@@ -193,9 +203,9 @@ impl Library {
         }
         let (mut made, remarks) = made_clips(self, clips, map)?;
         let sizes = self.sizes();
-        for (clip, report) in &mut made {
-            let is_taken = |name: &str| self.find_clip_of(map.skeleton, name).is_some();
-            clip.name = clip.name.take().map(|name| mirrored_name(&name, is_taken));
+        let names = self.mirrored_names(map, made.iter().map(|(clip, _)| clip.name.as_deref()));
+        for ((clip, report), name) in made.iter_mut().zip(names) {
+            clip.name = name;
             match self.add_clip(clip.clone()) {
                 Ok(id) => report.clip = id,
                 Err(error) => {
@@ -205,6 +215,25 @@ impl Library {
             }
         }
         Ok(Mirroring { clips: made.into_iter().map(|(_, report)| report).collect(), remarks })
+    }
+
+    /// The names of the mirror images of clips, in their order.
+    fn mirrored_names<'a>(&self, map: &MirrorMap, names: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<String>> {
+        let of_skeleton = self.clips().iter().filter(|clip| clip.skeleton == map.skeleton);
+        let taken: HashSet<&str> = of_skeleton.filter_map(|clip| clip.name.as_deref()).collect();
+        let mut added: HashSet<String> = HashSet::new();
+        // The last number of each name: all below are taken, however many clips have the name.
+        let mut numbers: HashMap<&str, u64> = HashMap::new();
+        let mirrored = names.map(|name| {
+            let name = name?;
+            let least = numbers.get(name).map_or(1, |last| last + 1);
+            let is_taken = |name: &str| taken.contains(name) || added.contains(name);
+            let (number, mirrored) = numbered_name(name, least, is_taken);
+            numbers.insert(name, number);
+            added.insert(mirrored.clone());
+            Some(mirrored)
+        });
+        mirrored.collect()
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) mod root;
 mod sides;
 mod warnings;
 
-pub use alignment::AlignedBone;
+pub use alignment::{AlignedBone, AlignmentReason};
 pub use joint_map::{JointMap, JointPair, MapRemark, MapSide, MatchedBy, RootTranslation};
 pub use mirror::{MirrorRemark, Mirroring, mirrored_name};
 pub use mirror_map::MirrorMap;
@@ -218,8 +218,9 @@ fn add_clips(
     let roles = [(&plan.bodies[0], plan.source), (&plan.bodies[1], plan.target)].map(|(body, skeleton)| {
         (0..skeleton.joints().len()).map(|joint| body.role(joint).map(str::to_owned)).collect()
     });
-    let mut warnings =
-        RetargetWarning::of(&plan, root.as_ref(), made.iter().map(|(_, made)| (made.source, made.ground)));
+    let lost = made.iter().map(|(_, made)| (made.source, clip::lost_translations(&plan, made)));
+    let grounds = made.iter().map(|(_, made)| (made.source, made.ground));
+    let mut warnings = RetargetWarning::of(&plan, root.as_ref(), grounds, lost);
     warnings.extend(morphs.warnings);
     let bones = plan.alignment.bones;
     let moving = root.as_ref().and_then(Root::moving).map(|root| (root.source, root.scale, root.basis));

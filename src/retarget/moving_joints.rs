@@ -125,3 +125,70 @@ impl<'a> MovingJoints<'a> {
         DVec3::from_array(numbers)
     }
 }
+
+/// The most rotations of [`ModelRotations`], about 50 MB.
+const MAX_KEPT: usize = 1 << 20;
+
+/// The rotations of joints in model space at times.
+///
+/// What was asked for is kept, so that a joint below one that was asked for at the same times costs one product, not one
+/// per joint above. Tracks that are sampled have the times of the tracks above them. Only so many rotations are kept:
+/// those of the last joints.
+#[derive(Debug, Default)]
+pub(crate) struct ModelRotations {
+    /// The rotations of joints that were asked for, by the bits of the time.
+    kept: HashMap<usize, HashMap<u64, DQuat>>,
+    count: usize,
+    /// The last joint that was asked for, and the one above whose rotation was found for it.
+    last: Option<usize>,
+    above_last: Option<usize>,
+    /// The joints from one that was asked for up to one that is known.
+    path: Vec<usize>,
+}
+
+impl ModelRotations {
+    /// The rotation of a joint at a time, from the local ones: that of the joint above, times its own. The identity for
+    /// `None`.
+    pub fn get(
+        &mut self,
+        skeleton: &Skeleton,
+        joint: Option<usize>,
+        time: f64,
+        local: impl Fn(usize) -> DQuat,
+    ) -> DQuat {
+        let Some(joint) = joint else { return DQuat::IDENTITY };
+        if self.last != Some(joint) {
+            (self.last, self.above_last) = (Some(joint), None);
+        }
+        let bits = time.to_bits();
+        let (mut rotation, mut next) = (DQuat::IDENTITY, Some(joint));
+        while let Some(above) = next {
+            if let Some(known) = self.kept.get(&above).and_then(|times| times.get(&bits)) {
+                rotation = *known;
+                self.above_last = Some(above).filter(|above| *above != joint).or(self.above_last);
+                break;
+            }
+            self.path.push(above);
+            next = skeleton.joints()[above].parent;
+        }
+        let is_known = self.path.is_empty();
+        while let Some(joint) = self.path.pop() {
+            rotation *= local(joint);
+        }
+        if !is_known && self.has_space() {
+            self.kept.entry(joint).or_default().insert(bits, rotation);
+            self.count += 1;
+        }
+        rotation
+    }
+
+    /// True if another rotation can be kept. If there are too many, those of all but the last joints are forgotten.
+    fn has_space(&mut self) -> bool {
+        if self.count >= MAX_KEPT {
+            let [last, above] = [self.last, self.above_last];
+            self.kept.retain(|joint, _| Some(*joint) == last || Some(*joint) == above);
+            self.count = self.kept.values().map(HashMap::len).sum();
+        }
+        self.count < MAX_KEPT
+    }
+}

@@ -4,6 +4,7 @@ use glam::DVec3;
 use serde::Serialize;
 
 use crate::model::{Library, Skeleton, Target};
+use crate::retarget::alignment::AlignmentReason;
 use crate::retarget::report::{RetargetedClip, RetargetedTrack, Retargeting, TrackMethod};
 
 /// The report of a [`Retargeting`] with names in place of indices, from [`Retargeting::named`]. A joint without a name
@@ -23,9 +24,9 @@ pub struct NamedReport {
     pub units: Option<&'static str>,
     /// The up axis of the source with its sign, such as `+Z`.
     pub source_up: String,
-    /// The turn of the source about the up axis, in degrees. `None` if it is not known which way the target faces.
+    /// The rotation of the source about the up axis, in degrees. `None` if it is not known which way the target faces.
     pub facing: Option<f64>,
-    /// The bones that were turned in the reference pose.
+    /// The bones that were rotated in the reference pose.
     pub aligned: Vec<NamedAlignment>,
     /// What was left out and what looks wrong, as sentences: all that a caller should read before a use of the clips.
     pub warnings: Vec<String>,
@@ -51,7 +52,7 @@ pub struct NamedPair {
     pub by: String,
 }
 
-/// A bone of the source that was turned in the reference pose, so that it points where its partner points.
+/// A bone of the source that was rotated in the reference pose, so that this looks like the pose of the target.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedAlignment {
     /// The joint of the source.
@@ -60,6 +61,8 @@ pub struct NamedAlignment {
     pub target: String,
     /// The angle in degrees: that of the hips by itself, that of others relative to the hips.
     pub degrees: f64,
+    /// The reason.
+    pub reason: AlignmentReason,
 }
 
 /// The tracks of a clip: `rotation of hips`, for example.
@@ -136,6 +139,7 @@ impl Retargeting {
             source: source.joint_name(bone.source),
             target: target.joint_name(bone.target),
             degrees: bone.degrees,
+            reason: bone.reason,
         });
         NamedReport {
             joints: pairs.collect(),

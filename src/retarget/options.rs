@@ -1,4 +1,6 @@
-//! The choices of a retargeting.
+//! The choices of a retargeting, and the words for them in arguments and options.
+
+use std::str::FromStr;
 
 use glam::DVec3;
 
@@ -46,6 +48,68 @@ impl Default for RetargetOptions {
     }
 }
 
+impl RetargetOptions {
+    /// The value of [`align`](Self::align) for a word: `auto` or `off`, in any case.
+    ///
+    /// # Errors
+    /// The words that are expected.
+    pub fn parse_align(text: &str) -> Result<bool, String> {
+        of_word(text, &[("auto", true), ("off", false)]).ok_or_else(|| "expected auto or off".into())
+    }
+
+    /// The value of [`source_up`](Self::source_up) for a word: `auto`, or an axis as `z`, `+z` or `-z`, in any case.
+    ///
+    /// # Errors
+    /// The words that are expected.
+    pub fn parse_source_up(text: &str) -> Result<Option<DVec3>, String> {
+        let axes = [("x", DVec3::X), ("y", DVec3::Y), ("z", DVec3::Z)];
+        let (sign, axis) = match (text.strip_prefix('-'), text.strip_prefix('+')) {
+            (Some(axis), _) => (-1.0, axis),
+            (None, axis) => (1.0, axis.unwrap_or(text)),
+        };
+        if text.eq_ignore_ascii_case("auto") {
+            return Ok(None);
+        }
+        let axis = of_word(axis, &axes).ok_or("expected auto, x, y, z, -x, -y or -z")?;
+        Ok(Some(sign * axis))
+    }
+}
+
+/// The value of a word, in any case.
+fn of_word<T: Copy>(text: &str, words: &[(&str, T)]) -> Option<T> {
+    words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, value)| *value)
+}
+
+/// `auto`, `keep` or a finite number of degrees.
+impl FromStr for Facing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let degrees = || text.trim().parse().ok().filter(|degrees: &f64| degrees.is_finite()).map(Self::Degrees);
+        let found = of_word(text, &[("auto", Self::Auto), ("keep", Self::Keep)]).or_else(degrees);
+        found.ok_or_else(|| "expected auto, keep or a number of degrees".into())
+    }
+}
+
+/// `auto`, `zero` or `keep`.
+impl FromStr for Ground {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words = [("auto", Self::Auto), ("zero", Self::Zero), ("keep", Self::Keep)];
+        of_word(text, &words).ok_or_else(|| "expected auto, zero or keep".into())
+    }
+}
+
+/// `all` or `root`.
+impl FromStr for CarriedJoints {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        of_word(text, &[("all", Self::All), ("root", Self::Root)]).ok_or_else(|| "expected all or root".into())
+    }
+}
+
 /// The joints whose translations and scales are carried over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CarriedJoints {
@@ -83,4 +147,35 @@ pub enum Ground {
     /// Nowhere: the root moves up and down relative to the reference pose of the source and the rest pose of the
     /// target.
     Keep,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_in_any_case_and_errors_list_them() {
+        assert_eq!(RetargetOptions::parse_align("auto"), Ok(true));
+        assert_eq!(RetargetOptions::parse_align("OFF"), Ok(false));
+        assert_eq!(RetargetOptions::parse_align("on"), Err("expected auto or off".into()));
+        let up = RetargetOptions::parse_source_up;
+        assert_eq!((up("Auto"), up("z"), up("+Z")), (Ok(None), Ok(Some(DVec3::Z)), Ok(Some(DVec3::Z))));
+        assert_eq!((up("-x"), up("-Y")), (Ok(Some(-DVec3::X)), Ok(Some(-DVec3::Y))));
+        for text in ["", "w", "--z", "+-z", "xy", "-auto"] {
+            assert_eq!(up(text), Err("expected auto, x, y, z, -x, -y or -z".into()), "{text}");
+        }
+        let facing = |text: &str| text.parse::<Facing>();
+        assert_eq!((facing("auto"), facing("Keep")), (Ok(Facing::Auto), Ok(Facing::Keep)));
+        assert_eq!((facing("-90"), facing(" 720.5 ")), (Ok(Facing::Degrees(-90.0)), Ok(Facing::Degrees(720.5))));
+        for text in ["back", "", "nan", "inf", "1e999"] {
+            assert_eq!(facing(text), Err("expected auto, keep or a number of degrees".into()), "{text}");
+        }
+        assert_eq!(
+            ["auto", "zero", "keep"].map(str::parse::<Ground>),
+            [Ok(Ground::Auto), Ok(Ground::Zero), Ok(Ground::Keep)]
+        );
+        assert_eq!("floor".parse::<Ground>(), Err("expected auto, zero or keep".into()));
+        assert_eq!(["all", "root"].map(str::parse::<CarriedJoints>), [Ok(CarriedJoints::All), Ok(CarriedJoints::Root)]);
+        assert_eq!("none".parse::<CarriedJoints>(), Err("expected all or root".into()));
+    }
 }

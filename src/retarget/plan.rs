@@ -1,6 +1,6 @@
 //! The two poses that look alike, and what follows from them and from the map for all clips.
 
-use glam::{DMat3, DQuat};
+use glam::{DMat3, DQuat, DVec3};
 
 use crate::error::Error;
 use crate::model::rotation::unit;
@@ -16,6 +16,9 @@ use crate::retarget::pose::{ModelPose, ReferencePose};
 /// The volume between the axes of a joint, relative to that of axes of the same lengths at right angles, up to which it
 /// has no inverse.
 const MIN_VOLUME: f64 = 1e-12;
+/// The least difference of a bone at rest from that in the clips, and from that of the target, for which the rest pose is
+/// no pose of a body, as a share of a bone.
+const MIN_DIFFERENCE: f64 = 0.5;
 
 /// The map and the poses of a retargeting.
 pub(super) struct Plan<'a> {
@@ -84,16 +87,14 @@ impl<'a> Plan<'a> {
         let motion = Motion::new(library, source, &bodies[0], clips);
         let is_same = are_same(&target_of, [&reference, &rest]);
         if !is_same && options.reference == ReferencePose::Rest {
-            // The bones of the clips lead to where these have the joints, unless that is carried over as it is.
-            let mut is_carried = vec![false; target_of.len()];
+            let mut partners = vec![None; target_of.len()];
             if options.translations == CarriedJoints::All {
                 let carried = map.pairs.iter().filter(|pair| links.carries(library, map, &target_of, pair));
-                carried.for_each(|pair| is_carried[pair.source] = true);
+                carried.for_each(|pair| partners[pair.source] = Some(pair.target));
             }
-            let is_bone = |joint: usize| bodies[0].role(joint).is_some() && !links.moves_root(joint);
-            let is_free = |joint: usize| is_bone(joint) && !is_carried[joint];
-            let places = motion.translations().filter(|&(joint, _)| is_free(joint));
-            reference = reference.with_translations(source, places);
+            let places = motion.translations().filter(|(joint, _)| !links.moves_root(*joint)).collect();
+            let places = places_of_bones(places, &partners, [&reference, &rest], &bodies[0]);
+            reference = reference.with_translations(source, places.into_iter());
         }
         let from = Side { skeleton: source, body: &bodies[0], pose: &reference };
         let to = Side { skeleton: target, body: &bodies[1], pose: &rest };
@@ -207,6 +208,39 @@ impl Links {
     pub fn moves_root(&self, joint: usize) -> bool {
         self.is_above_root[0][joint] || self.root.is_some_and(|[root, _]| root == joint)
     }
+}
+
+/// The translations of bones whose clips tell more of the body than the rest pose does. `places` are the nearly constant
+/// ones in the clips, and `partners` those joints of the target to which translations are carried over.
+///
+/// Of joints with a role, the clips tell where they are. What is carried over is the change from the rest pose, unless
+/// that is no pose of a body, as in files whose offsets are all 0: there the change would be a whole bone, and lengths
+/// would double. This is so if the rest pose differs from both the clips and the target, in proportion, by half a bone or
+/// more, and the clips are nearer to the target.
+fn places_of_bones(
+    places: Vec<(usize, DVec3)>,
+    partners: &[Option<usize>],
+    [reference, rest]: [&ModelPose; 2],
+    body: &Body,
+) -> Vec<(usize, DVec3)> {
+    // The lengths at rest, in the clips and in the target.
+    let lengths = |joint: usize, place: DVec3| {
+        let of_target = rest.local[partners[joint]?].translation.length();
+        Some([reference.local[joint].translation.length(), place.length(), of_target])
+    };
+    let all = places.iter().filter_map(|&(joint, place)| lengths(joint, place));
+    let sum = all.fold([0.0; 3], |sum, lengths| [0, 1, 2].map(|of: usize| sum[of] + lengths[of]));
+    let scale = |of: usize| if sum[of] > 0.0 { sum[2] / sum[of] } else { 0.0 };
+    let is_wanted = |&(joint, place): &(usize, DVec3)| {
+        let Some([at_rest, in_clips, of_target]) = lengths(joint, place) else { return body.role(joint).is_some() };
+        let difference = (place - reference.local[joint].translation).length();
+        let [of_rest, of_clips] =
+            [scale(0) * at_rest, scale(1) * in_clips].map(|length: f64| (length - of_target).abs());
+        difference > MIN_DIFFERENCE * at_rest.max(in_clips)
+            && of_rest > MIN_DIFFERENCE * of_target
+            && of_clips < of_rest
+    };
+    places.iter().filter(|place| is_wanted(place)).copied().collect()
 }
 
 /// The root of a map in both skeletons: that of the map, or else the first mapped joint that clips of the source

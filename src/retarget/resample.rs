@@ -20,7 +20,7 @@ const HALVINGS: usize = 40;
 const MAX_KEYS: usize = 1 << 20;
 
 /// The times at which a motion may have a kink or a jump.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct MotionKnots {
     /// Times in seconds, each with true if values may jump there.
     times: Vec<(f64, bool)>,
@@ -89,15 +89,20 @@ impl MotionKnots {
         self.times.is_empty()
     }
 
-    /// The times in order, each once.
-    fn sorted(mut self) -> Vec<(f64, bool)> {
+    /// Adds the times of another motion.
+    pub fn extend(&mut self, other: &Self) {
+        self.times.extend(&other.times);
+        self.is_smooth |= other.is_smooth;
+    }
+
+    /// Sorts the times, and leaves each once.
+    pub fn sort(&mut self) {
         self.times.sort_by(|one, other| one.0.total_cmp(&other.0));
         self.times.dedup_by(|next, kept| {
             let is_same = next.0 as f32 == kept.0 as f32;
             kept.1 |= is_same && next.1;
             is_same
         });
-        self.times
     }
 }
 
@@ -224,12 +229,13 @@ pub(crate) struct SampledMotion<'a, V> {
 /// A motion whose tracks are all held from key to key becomes such a curve, which is exact. All others become lines or
 /// arcs; a jump becomes two keys, a step of an `f32` apart. Fails if the budget has too few keys.
 pub(crate) fn resample<V: MotionValue>(
-    knots: MotionKnots,
+    mut knots: MotionKnots,
     motion: &SampledMotion<V>,
     budget: &mut KeyBudget,
 ) -> Result<Resampled, Error> {
     let is_step = !knots.is_smooth;
-    let knots = knots.sorted();
+    knots.sort();
+    let knots = knots.times;
     // A key of many numbers counts as several.
     let cost = knots.first().map_or(1, |&(time, _)| (motion.value)(time).width().div_ceil(NUMBERS_PER_KEY));
     if is_step {

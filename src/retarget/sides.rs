@@ -60,7 +60,7 @@ pub(super) fn side_of_name(name: &str) -> i32 {
 }
 
 /// The words of a name, in lower case.
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let (mut words, mut word) = (Vec::new(), String::new());
     for (index, &letter) in letters.iter().enumerate() {

@@ -66,14 +66,23 @@ pub enum RetargetWarning {
         /// Their names.
         names: Vec<String>,
     },
+    /// A clip moves joints below the root in their parents, by 2 % of a leg or more. These have partners, but under other
+    /// names, so that the movements are left out.
+    LostTranslations {
+        /// The clip of the source.
+        clip: ClipId,
+        /// The joints of the source.
+        joints: Vec<usize>,
+    },
 }
 
 impl RetargetWarning {
-    /// What looks wrong about a plan, with the grounds of the clips.
+    /// What looks wrong about a plan, with the grounds of the clips, and the joints whose translations they lose.
     pub(super) fn of(
         plan: &Plan,
         root: Option<&Root>,
         grounds: impl Iterator<Item = (ClipId, Option<f64>)>,
+        lost: impl Iterator<Item = (ClipId, Vec<usize>)>,
     ) -> Vec<Self> {
         let [of_source, of_target] = &plan.bodies;
         let figures = [Figure::new(of_source, &plan.reference.matrices), Figure::new(of_target, &plan.rest.matrices)];
@@ -98,6 +107,8 @@ impl RetargetWarning {
                 warnings.push(Self::BackwardFeet(side));
             }
         }
+        let lost = lost.filter(|(_, joints)| !joints.is_empty());
+        warnings.extend(lost.map(|(clip, joints)| Self::LostTranslations { clip, joints }));
         let Some(leg) = figures[0].leg().filter(|_| root.and_then(Root::moving).is_some_and(Root::stands)) else {
             return warnings;
         };
@@ -149,6 +160,16 @@ impl RetargetWarning {
                 let effect = if *is_taken { "this height is taken as the ground" } else { "the ground is kept at 0" };
                 let cause = if legs.abs() > 2.0 { "; the root may move in another unit than that of the skeleton" } else { "" };
                 format!("clip {clip}: the feet come down {legs:.2} legs from height 0; {effect}{cause}")
+            }
+            Self::LostTranslations { clip, joints } => {
+                let clip = library.clip(*clip).label();
+                let names: Vec<String> =
+                    joints.iter().map(|&joint| library.skeleton(map.source).joint_name(joint).to_string()).collect();
+                let names = list_names(&names);
+                format!(
+                    "clip {clip}: joints below the root move in their parents, which is left out: {names}; a map file that \
+                     names their pairs carries the movements over"
+                )
             }
             Self::Morphs { .. } | Self::MorphCounts { .. } | Self::MorphNames { .. } | Self::Expressions { .. } => {
                 self.describe_morphs(library, map)

@@ -210,7 +210,10 @@ fn clips_come_back_in_each_order_without_jumps() {
         for name in ["walk", "wave", "jump"] {
             let clip = library.find_clip(name).unwrap();
             let (text, notes) = written(&library, clip, 60.0, &options);
-            assert!(notes.is_empty(), "{notes:?}");
+            // The pelvis is squashed in one of them.
+            let is_scaled = library.clip(clip).tracks.iter().any(|track| matches!(track.target, Target::Scale(_)));
+            assert_eq!(notes.iter().filter(|note| note.contains("scale")).count(), usize::from(is_scaled), "{notes:?}");
+            assert_eq!(notes.len(), usize::from(is_scaled), "{notes:?}");
             let compared = assert_same_motion(&format!("{name} in {order}"), &library, clip, 60.0, &text);
             assert!(compared >= 64, "{name}: {compared} joints");
             assert!(text.contains(&format!("{}rotation", &order[..1])));
@@ -269,7 +272,8 @@ fn frame_times_are_read_as_the_rates_they_are() {
         let (text, _) = written(&library, still, fps, &Options::default());
         let mut other = Library::new();
         let asset = bvh::from_slice(&mut other, Path::new("still.bvh"), text.as_bytes()).unwrap();
-        assert_eq!(asset.frame_time, 1.0 / fps, "{fps}: {text}");
+        // The rates of television are read as their fractions, which differ in the last bit from the number written.
+        assert!((asset.frame_time * fps - 1.0).abs() < 4e-16, "{fps}: {text}");
     }
 }
 

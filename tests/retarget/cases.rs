@@ -145,6 +145,36 @@ fn a_figure_that_faces_the_other_way_is_turned() {
 }
 
 #[test]
+fn a_rig_below_a_turned_node_faces_its_own_front() {
+    let Some(case) = case("facing/mixamo-src.glb", "facing/mixamo-turned.glb") else { return };
+    // The rigs are equal, but for a node above the second one that rotates it by half a turn about +Y: the rotations
+    // and translations below it are those of the source. So the hips, at (0, 0.8, 1) in the source, get to
+    // (0, 0.8, -1): ahead, as the rig faces -Z. Arms of 0.5 hang by 70 degrees, 0.5 sin 70 = 0.470, and the left leg
+    // of 0.9 is raised ahead by 45 degrees, 0.9 sin 45 = 0.636.
+    let place = |joint: &str| case.place(&format!("mixamorig:{joint}"), 1.0);
+    assert!(place("Hips").distance(DVec3::new(0.0, 0.8, -1.0)) < 1e-6, "{}", place("Hips"));
+    for side in ["Left", "Right"] {
+        let below = place(&format!("{side}Arm")).y - place(&format!("{side}Hand")).y;
+        assert!((below - 0.470).abs() < 1e-3, "{side}: {below}");
+        // The left side of a figure that faces -Z is at -X.
+        assert_eq!(place(&format!("{side}UpLeg")).x < 0.0, side == "Left");
+    }
+    let ahead = place("Hips").z - place("LeftFoot").z;
+    assert!((ahead - 0.636).abs() < 1e-3, "{ahead}");
+    let (of, made) = (case.library.clip(case.source.1), case.library.clip(case.result.clips[0].clip));
+    assert_eq!((of.tracks.len(), made.tracks.len()), (4, 4));
+    for track in &of.tracks {
+        let is_same = |other: &posse::Track| {
+            let pairs = track.curve.values().iter().zip(other.curve.values());
+            other.curve.width() == track.curve.width() && pairs.map(|(a, b)| (a - b).abs()).all(|off| off < 1e-6)
+        };
+        assert!(made.tracks.iter().any(is_same), "{:?}", track.target);
+    }
+    assert_eq!(case.result.facing, Some(180.0));
+    assert!(case.result.bones.is_empty() && case.result.warnings.is_empty());
+}
+
+#[test]
 fn arms_of_an_a_pose_are_raised_as_in_a_t_pose() {
     let Some(case) = case("a-pose/t-src.vrma", "a-pose/a-dst.vrm") else { return };
     let below = |time: f64| {

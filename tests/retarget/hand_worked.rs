@@ -229,6 +229,30 @@ fn a_step_between_others_becomes_two_keys() {
 }
 
 #[test]
+fn bones_whose_offsets_stand_in_the_clips_keep_the_lengths_of_the_target() {
+    let rig = |arm: f64, hand: f64| {
+        vec![
+            joint("hip", None, NONE, [0.0; 3]),
+            joint("arm", Some(0), NONE, [arm, 0.0, 0.0]),
+            joint("hand", Some(1), NONE, [hand, 0.0, 0.0]),
+        ]
+    };
+    let still = |x: f64| curve(Interpolation::Linear, 3, &[0.0], &[x, 0.0, 0.0]);
+    let hand_at = |offsets: [f64; 2], places: [f64; 2]| {
+        let tracks = [1, 2].map(|joint| (Target::Translation(joint), still(places[joint - 1]))).to_vec();
+        let mut pair = Pair::new(rig(offsets[0], offsets[1]), rig(2.0, 4.0), tracks);
+        let result = pair.retarget(|_| {});
+        assert_eq!(result.clips[0].dropped, []);
+        model_pose(&pair.library, pair.target, Some((result.clips[0].clip, 0.0)))[2].1
+    };
+    // The offsets are 0, and the bones of 1 and 2 stand in the clip: the pose is that of the target at rest.
+    assert!(hand_at([0.0, 0.0], [1.0, 2.0]).distance(DVec3::new(6.0, 0.0, 0.0)) < 1e-12);
+    assert!(hand_at([1.0, 0.0], [1.0, 2.0]).distance(DVec3::new(6.0, 0.0, 0.0)) < 1e-12);
+    // The offsets are those of the body, and the clip holds the hand 2.5 farther away: 2 times that in the target.
+    assert!(hand_at([1.0, 2.0], [1.0, 4.5]).distance(DVec3::new(11.0, 0.0, 0.0)) < 1e-12);
+}
+
+#[test]
 fn the_reference_pose_is_the_one_that_looks_like_the_target_at_rest() {
     // The source rests with its arm down (its own axes unturned), and the target with its arm out.
     let source = vec![joint("hip", None, NONE, [0.0; 3]), joint("arm", Some(0), NONE, [0.0; 3])];
@@ -268,8 +292,8 @@ fn a_clip_on_its_own_skeleton_keeps_its_keys() {
                 let same = from.tracks.iter().find(|other| other.target == track.target).unwrap();
                 assert_eq!(track, same);
             }
-            let is_kept =
-                |target: Target| matches!(target, Target::Rotation(_) | Target::Translation(_) | Target::Scale(_));
+            // Properties of a skeleton are not those of another one.
+            let is_kept = |target: Target| !matches!(target, Target::Property(_));
             assert_eq!(to.tracks.len(), from.tracks.iter().filter(|track| is_kept(track.target)).count());
             assert_eq!(to.duration(), from.duration());
             assert!(result.clips[0].dropped.iter().all(|track| !is_kept(track.target)));

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use glam::DQuat;
 use posse::{
     Clip, Interpolation, Joint, JointMap, JointPair, Library, MatchedBy, MirrorMap, ReferencePose, RetargetOptions,
-    Skeleton, Target, Track, Transform,
+    Skeleton, Target, Track, TrackMethod, Transform,
 };
 
+use super::rigs::{angle, model_pose};
 use crate::support::build::{curve, degrees};
 
 /// A chain of joints, and a clip that turns all of them and moves the first.
@@ -61,6 +62,44 @@ fn a_chain_of_100_000_joints_is_retargeted_without_recursion() {
 }
 
 #[test]
+fn a_chain_of_sampled_tracks_takes_time_in_proportion_and_adds_no_errors_up() {
+    const MAPPED: usize = 200;
+    let mut library = Library::new();
+    let mut add_chain = |count: usize| {
+        let rest = Transform { translation: glam::DVec3::new(0.0, 0.01, 0.0), ..Transform::IDENTITY };
+        let joint = |index: usize| Joint { parent: index.checked_sub(1), rest, ..Joint::default() };
+        library.add_skeleton(Skeleton::new(None, (0..count).map(joint).collect(), Vec::new()).unwrap())
+    };
+    let (source, target) = (add_chain(2 * MAPPED), add_chain(MAPPED));
+    // Of two joints that rotate about two axes, only the lower one has a partner: no track of the target is exact.
+    let turn = |joint: usize| {
+        let axis = if joint % 2 == 0 { glam::DVec3::X } else { glam::DVec3::Y };
+        let keys = [DQuat::IDENTITY, degrees(axis, 20.0)].map(|key| key.to_array()).concat();
+        Track::new(Target::Rotation(joint), curve(Interpolation::Linear, 4, &[0.0, 1.0], &keys))
+    };
+    let clip = Clip::new(None, source, (0..2 * MAPPED).map(turn).collect());
+    let clip = library.add_clip(clip).unwrap();
+    let pair = |joint: usize| JointPair { source: 2 * joint + 1, target: joint, by: MatchedBy::Caller };
+    let map = JointMap { pairs: (0..MAPPED).map(pair).collect(), ..JointMap::new(source, target) };
+    let start = Instant::now();
+    let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+    let time = start.elapsed();
+    let tracks = &result.clips[0].tracks;
+    let is_sampled = |track: &posse::RetargetedTrack| matches!(track.method, TrackMethod::Resampled { .. });
+    assert_eq!(tracks.iter().filter(|track| is_sampled(track)).count(), MAPPED);
+    for at in [0.0, 0.13, 0.5, 0.77, 1.0] {
+        let [wanted, found] = [(source, clip), (target, result.clips[0].clip)]
+            .map(|(of, clip)| model_pose(&library, of, Some((clip, at))));
+        for joint in [0, 1, MAPPED / 2, MAPPED - 1] {
+            let error = angle(found[joint].0, wanted[2 * joint + 1].0);
+            assert!(error < 5e-4, "joint {joint} at {at}: {error}");
+        }
+    }
+    // If each sample went through all joints above, it would take minutes.
+    assert!(time < Duration::from_secs(20), "{time:?}");
+}
+
+#[test]
 fn a_mirror_map_of_200_000_joints_with_two_names_takes_time_in_proportion() {
     const OF_A_SIDE: usize = 100_000;
     let joint = |name: &str, parent: Option<usize>, x: f64| {
@@ -78,5 +117,24 @@ fn a_mirror_map_of_200_000_joints_with_two_names_takes_time_in_proportion() {
     assert_eq!(map.partners[..3], [Some(0), Some(2), Some(1)]);
     assert!(map.partners[3..].iter().all(Option::is_none));
     // With the square of the joints, it takes minutes.
+    assert!(time < Duration::from_secs(20), "{time:?}");
+}
+
+#[test]
+fn mirror_images_of_20_000_clips_of_one_name_take_time_in_proportion() {
+    const COUNT: usize = 20_000;
+    let mut library = Library::new();
+    let (skeleton, _) = chain(&mut library, 1, 1.0);
+    let clip = |name: &str| Clip::new(Some(name.into()), skeleton, Vec::new());
+    library.add_clip(clip("walk_mirror2")).unwrap();
+    let clips: Vec<_> = (0..COUNT).map(|_| library.add_clip(clip("walk")).unwrap()).collect();
+    let map = MirrorMap::new(&library, skeleton).unwrap();
+    let start = Instant::now();
+    let made = library.mirror(&clips, &map).unwrap().clips;
+    let time = start.elapsed();
+    let name = |index: usize| library.clip(made[index].clip).name.as_deref().unwrap();
+    assert_eq!([name(0), name(1), name(2)], ["walk_mirror", "walk_mirror3", "walk_mirror4"]);
+    assert_eq!(name(COUNT - 1), format!("walk_mirror{}", COUNT + 1));
+    // With the square of the clips, it takes minutes, and with their cube days.
     assert!(time < Duration::from_secs(20), "{time:?}");
 }

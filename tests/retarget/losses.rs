@@ -2,8 +2,9 @@
 
 use glam::{DQuat, DVec3};
 use posse::{
-    CarriedJoints, Clip, DropReason, Error, Interpolation, Joint, JointMap, Library, LossReason, LostRootMotion,
-    MapRemark, RetargetOptions, RootMotion, RootRotation, RootTranslation, SkeletonId, Target, Track,
+    CarriedJoints, Clip, DropReason, Error, Interpolation, Joint, JointMap, JointPair, Library, LossReason,
+    LostRootMotion, MapRemark, MatchedBy, RetargetOptions, RetargetWarning, RootMotion, RootRotation, RootTranslation,
+    SkeletonId, Target, Track,
 };
 
 use super::rigs::{add, joint};
@@ -106,6 +107,34 @@ fn a_root_that_the_map_holds_still_is_the_reason_and_other_joints_keep_their_tra
     let result = library.retarget(&[clip], &map, &options).unwrap();
     assert!(result.clips[0].dropped.iter().all(|dropped| dropped.reason == DropReason::RootAlone));
     assert_eq!(result.clips[0].dropped.len(), 2);
+}
+
+#[test]
+fn movements_below_the_root_that_are_left_out_are_warned_of() {
+    let rig = |name: &str| {
+        let mut joints = rig();
+        joints.push(joint(name, Some(1), NONE, [0.0, 0.1, 0.0]));
+        joints
+    };
+    // The third joint has a partner of another name, to which its movement may not be carried.
+    let warnings = |by: MatchedBy, way: f64, translations: CarriedJoints| {
+        let (mut library, source, target) = pair(rig("lip"), rig("beak"));
+        let clip = Clip::new(None, source, vec![slide(1, 3.0), slide(2, way)]);
+        let clip = library.add_clip(clip).unwrap();
+        let mut map = JointMap::by_names(&library, source, target).unwrap();
+        map.pairs.push(JointPair { source: 2, target: 2, by });
+        let options = RetargetOptions { translations, ..RetargetOptions::default() };
+        let result = library.retarget(&[clip], &map, &options).unwrap();
+        let texts = result.warnings.iter().map(|warning| warning.describe(&library, &result.map));
+        (texts.collect::<Vec<_>>(), result.warnings)
+    };
+    let (texts, found) = warnings(MatchedBy::Role, 0.5, CarriedJoints::All);
+    assert!(matches!(&found[..], [RetargetWarning::LostTranslations { joints, .. }] if joints == &[2]), "{found:?}");
+    assert!(texts[0].contains("which is left out: lip; a map file"), "{texts:?}");
+    // 2 % of the rig's size of 1.1 are no movement of a bone; nothing is lost if it is carried, or if nobody wants it.
+    assert_eq!(warnings(MatchedBy::Role, 0.01, CarriedJoints::All).1, []);
+    assert_eq!(warnings(MatchedBy::Caller, 0.5, CarriedJoints::All).1, []);
+    assert_eq!(warnings(MatchedBy::Role, 0.5, CarriedJoints::Root).1, []);
 }
 
 #[test]

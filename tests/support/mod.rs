@@ -12,6 +12,8 @@ pub mod each_engine;
 /// glTF files built in code.
 pub mod gltf_builder;
 pub mod gpu_library;
+/// npz files.
+pub mod npz;
 pub mod scenes;
 pub mod skip;
 /// A BVH file of a walk.

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::error::{Error, to_python};
 use crate::layout::{Layout, Request};
-use crate::load::Collection;
+use crate::load::{Collection, File};
 use crate::retarget;
 use crate::rows::Rows;
 
@@ -40,7 +40,8 @@ pub struct Times<'py> {
 
 #[pymethods]
 impl Library {
-    /// Reads files on up to this many threads. If `strict`, refuses a file with a warning.
+    /// Reads files on up to this many threads. If `strict`, refuses a file with a warning. The joints of files of SMPL
+    /// rest as those of the file `skeleton`.
     #[new]
     fn new(
         py: Python<'_>,
@@ -49,10 +50,13 @@ impl Library {
         input_fps: Option<f64>,
         end_sites: bool,
         strict: bool,
+        skeleton: Option<PathBuf>,
     ) -> PyResult<Self> {
         py.detach(|| {
             let options = LoadOptions { fps: input_fps, end_sites };
-            let collection = Collection::load(&paths, options, threads, strict)?;
+            let rest = skeleton.map(|path| File::read(&path, &options, None)).transpose()?;
+            let rest = rest.as_ref().map(File::skeleton);
+            let collection = Collection::load(&paths, options, rest, threads, strict)?;
             Self::packed(collection, paths, threads)
         })
         .map_err(to_python)

@@ -9,7 +9,7 @@ use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::bvh::LoadOptions;
-use posse::import::{FileFormat, bvh, gltf, recognize};
+use posse::import::{FileFormat, bvh, gltf, recognize, smpl};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
 /// The clips of all files in one library.
@@ -61,14 +61,21 @@ pub struct File {
 }
 
 impl Collection {
-    /// Reads files on up to this many threads. The result does not depend on the number.
+    /// Reads files on up to this many threads. The result does not depend on the number. The joints of files of SMPL
+    /// rest as those of `rest`.
     ///
     /// # Errors
     /// The error of the first file that cannot be read or used, in the order of the paths. If `strict`, a file with a
     /// warning cannot be used.
-    pub fn load(paths: &[PathBuf], options: LoadOptions, threads: usize, strict: bool) -> Result<Self, Error> {
+    pub fn load(
+        paths: &[PathBuf],
+        options: LoadOptions,
+        rest: Option<&Skeleton>,
+        threads: usize,
+        strict: bool,
+    ) -> Result<Self, Error> {
         let mut collection = Self { options, ..Self::default() };
-        for (index, file) in read_all(paths, &options, threads).into_iter().enumerate() {
+        for (index, file) in read_all(paths, &options, rest, threads).into_iter().enumerate() {
             let file = file?;
             if strict {
                 Warning::refuse(&paths[index], &file.warnings)?;
@@ -133,14 +140,19 @@ fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -
 }
 
 /// Reads all files, each on the next free thread.
-fn read_all(paths: &[PathBuf], options: &LoadOptions, threads: usize) -> Vec<Result<File, Error>> {
+fn read_all(
+    paths: &[PathBuf],
+    options: &LoadOptions,
+    rest: Option<&Skeleton>,
+    threads: usize,
+) -> Vec<Result<File, Error>> {
     let next = AtomicUsize::new(0);
     let files = Mutex::new(Vec::with_capacity(paths.len()));
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = paths.get(index) else { return };
-            let file = File::read(path, options);
+            let file = File::read(path, options, rest);
             // A poisoned lock means that another thread has panicked, which the scope reports.
             if let Ok(mut files) = files.lock() {
                 files.push((index, file));
@@ -165,7 +177,7 @@ fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     if kind.is_file() || kind.is_dir() {
         return fs::read(path);
     }
-    Err(io::Error::other("it is not a regular file; give a glTF or BVH file"))
+    Err(io::Error::other("it is not a regular file; give a glTF, BVH or npz file"))
 }
 
 impl File {
@@ -179,13 +191,20 @@ impl File {
         Ok(Self { library, skeleton, nodes, fps: None, left_out: Vec::new(), warnings: Vec::new() })
     }
 
-    /// Reads a glTF or BVH file.
-    pub fn read(path: &Path, options: &LoadOptions) -> Result<Self, Error> {
+    /// The skeleton.
+    pub fn skeleton(&self) -> &Skeleton {
+        self.library.skeleton(self.skeleton)
+    }
+
+    /// Reads a glTF file, a BVH file or a file of SMPL, whose joints rest as those of `rest`.
+    pub fn read(path: &Path, options: &LoadOptions, rest: Option<&Skeleton>) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
-        let refused = |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF or BVH files", path.display())));
+        let refused =
+            |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, BVH or npz files", path.display())));
         match recognize(path, &bytes)? {
             FileFormat::Gltf => Self::read_gltf(path, &bytes),
             FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
+            FileFormat::Smpl => Self::read_smpl(path, &bytes, rest),
             FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
             FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
         }
@@ -197,6 +216,13 @@ impl File {
         let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
         let gltf::Asset { skeleton, joints: nodes, left_out_clips: left_out, warnings, .. } = asset;
         Ok(Self { library, skeleton, nodes, fps: None, left_out, warnings })
+    }
+
+    fn read_smpl(path: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, rest)?;
+        let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
+        Ok(Self { library, skeleton, nodes, fps: Some(fps), left_out: Vec::new(), warnings })
     }
 
     fn read_bvh(path: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {

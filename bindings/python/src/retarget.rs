@@ -1,8 +1,8 @@
 //! Retargeting of the clips of a collection onto the skeleton of another file.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use posse::glam::DVec3;
 use posse::import::FileFormat;
 use posse::import::bvh::LoadOptions;
 use posse::{
@@ -69,11 +69,13 @@ impl Collection {
         let reference = PoseChoice::new("reference", &request.reference, &of_poses)?;
         let target_pose = PoseChoice::new("target_pose", &request.target_pose, &of_poses)?;
         let File { library, skeleton, nodes, warnings, .. } = match &request.rig {
-            Some(path) => File::read(path, &self.options)?,
+            Some(path) => File::read(path, &self.options, None)?,
             None => File::demo()?,
         };
         let name = request.rig.as_ref().map_or_else(|| "the built-in human".into(), |path| path.display().to_string());
-        let warnings = warnings.iter().map(|warning| format!("{name}: {warning}")).collect();
+        let of_rig = warnings.iter().map(|warning| format!("{name}: {warning}"));
+        let poses = [&reference, &target_pose].into_iter().flatten();
+        let warnings = of_rig.chain(poses.flat_map(PoseChoice::warnings)).collect();
         if let Some(choice) = &target_pose {
             options.target_pose = choice.of_target(&library, skeleton)?;
         }
@@ -153,29 +155,15 @@ impl Collection {
 impl Request {
     /// The choices without poses.
     fn options(&self) -> Result<RetargetOptions, Error> {
-        let axes = [
-            ("auto", None),
-            ("x", Some(DVec3::X)),
-            ("y", Some(DVec3::Y)),
-            ("z", Some(DVec3::Z)),
-            ("-x", Some(-DVec3::X)),
-            ("-y", Some(-DVec3::Y)),
-            ("-z", Some(-DVec3::Z)),
-        ];
-        let grounds = [("auto", Ground::Auto), ("zero", Ground::Zero), ("keep", Ground::Keep)];
-        let carried = [("all", CarriedJoints::All), ("root", CarriedJoints::Root)];
         Ok(RetargetOptions {
-            align: word("align", &self.align, &[("auto", true), ("off", false)])?,
+            align: value("align", &self.align, RetargetOptions::parse_align)?,
             facing: match &self.facing {
-                FacingChoice::Word(text) => {
-                    let hint = "or a number of degrees";
-                    choose("facing", text, &[("auto", Facing::Auto), ("keep", Facing::Keep)], hint)?
-                }
+                FacingChoice::Word(text) => value("facing", text, Facing::from_str)?,
                 FacingChoice::Degrees(degrees) => Facing::Degrees(*degrees),
             },
-            source_up: word("source_up", &self.source_up, &axes)?,
-            ground: word("ground", &self.ground, &grounds)?,
-            translations: word("translations", &self.translations, &carried)?,
+            source_up: value("source_up", &self.source_up, RetargetOptions::parse_source_up)?,
+            ground: value("ground", &self.ground, Ground::from_str)?,
+            translations: value("translations", &self.translations, CarriedJoints::from_str)?,
             rotation_bound: self.rotation_bound,
             translation_bound: self.translation_bound,
             ..RetargetOptions::default()
@@ -197,6 +185,14 @@ impl<'a> PoseChoice<'a> {
             return Ok(None);
         }
         Ok(Some(Self { argument, text, file: PoseFile::read(argument, text, options)? }))
+    }
+
+    /// The warnings about the file, each with its path.
+    fn warnings(&self) -> Vec<String> {
+        let of_file = |PoseFile { path, file, .. }: &PoseFile| -> Vec<String> {
+            file.warnings.iter().map(|warning| format!("{path}: {warning}")).collect()
+        };
+        self.file.as_ref().map(of_file).unwrap_or_default()
     }
 
     /// The pose of a source, which has all clips of the library: of its clip of that name, else of the file, else of
@@ -243,6 +239,8 @@ impl<'a> PoseChoice<'a> {
 
 /// A file with a pose.
 struct PoseFile {
+    /// The path as it was given.
+    path: String,
     file: File,
     /// The pose of its skeleton.
     pose: ReferencePose,
@@ -257,7 +255,7 @@ impl PoseFile {
     /// for a time that is no finite number.
     fn read(argument: &str, text: &str, options: &LoadOptions) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
-        let file = File::read(Path::new(path), options)?;
+        let file = File::read(Path::new(path), options, None)?;
         let clips: Vec<ClipId> = file.library.clip_ids().collect();
         let selector = file.library.clip_selector(&clips);
         // The name of a clip may contain `@`.
@@ -285,7 +283,7 @@ impl PoseFile {
                 ReferencePose::Clip { clip, time }
             }
         };
-        Ok(Some(Self { file, pose }))
+        Ok(Some(Self { path: path.to_owned(), file, pose }))
     }
 
     /// The pose of another skeleton, whose joints have the same names.
@@ -313,17 +311,7 @@ fn parse_seconds(argument: &str, text: &str, seconds: &str) -> Result<f64, Error
     Err(Error::Usage(format!("{argument} {text}: the time {seconds:?}: {reason}")))
 }
 
-/// The value of a word.
-fn word<T: Copy>(argument: &str, text: &str, values: &[(&str, T)]) -> Result<T, Error> {
-    choose(argument, text, values, "")
-}
-
-/// The value of a word. `hint` ends the error.
-fn choose<T: Copy>(argument: &str, text: &str, values: &[(&str, T)], hint: &str) -> Result<T, Error> {
-    let found = values.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let words: Vec<String> = values.iter().map(|(word, _)| format!("'{word}'")).collect();
-        let list = format!("{} {hint}", words.join(", "));
-        Error::Usage(format!("{argument}={text:?}; expected one of {}", list.trim_end()))
-    })
+/// The value of an argument.
+fn value<T>(argument: &str, text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, Error> {
+    parse(text).map_err(|reason| Error::Usage(format!("{argument}={text:?}: {reason}")))
 }

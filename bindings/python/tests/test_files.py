@@ -105,7 +105,7 @@ def test_faults_of_files_have_a_place(tmp_path: Path) -> None:
         posse.Library(path)
     clip = tmp_path / "clip.anim"
     clip.write_text('[{"__type__": "cc.AnimationClip", "_name": "a"}]')
-    with pytest.raises(posse.Error, match="clip.anim is a Cocos clip, which has no nodes; give glTF or BVH files"):
+    with pytest.raises(posse.Error, match="clip.anim is a Cocos clip, which has no nodes; give glTF, BVH or npz files"):
         posse.Library(clip)
     crowd = tmp_path / "crowd.json"
     crowd.write_text('{"files": ["hero.glb"], "instances": []}')

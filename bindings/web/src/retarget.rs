@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use posse::glam::DVec3;
-use posse::{CarriedJoints, Clip, Facing, Ground, JointMap, RetargetOptions, SkeletonId};
+use posse::{Clip, Facing, JointMap, RetargetOptions, SkeletonId};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -19,107 +18,47 @@ struct Choices {
     clips: Option<Vec<ClipChoice>>,
     /// The content of a map file.
     map: Option<serde_json::Value>,
-    align: AlignChoice,
-    facing: FacingChoice,
-    source_up: Axis,
-    ground: GroundChoice,
-    translations: Translations,
-}
-
-#[derive(Deserialize, Default, PartialEq)]
-#[serde(rename_all = "lowercase")]
-enum AlignChoice {
-    #[default]
-    Auto,
-    Off,
+    align: Option<String>,
+    facing: Option<FacingChoice>,
+    source_up: Option<String>,
+    ground: Option<String>,
+    translations: Option<String>,
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected \"auto\", \"keep\" or degrees")]
+#[serde(untagged, expecting = "expected auto, keep or a number of degrees")]
 enum FacingChoice {
     Degrees(f64),
-    Word(FacingWord),
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum FacingWord {
-    Auto,
-    Keep,
-}
-
-#[derive(Deserialize, Default)]
-enum Axis {
-    #[default]
-    #[serde(rename = "auto")]
-    Auto,
-    #[serde(rename = "x")]
-    X,
-    #[serde(rename = "y")]
-    Y,
-    #[serde(rename = "z")]
-    Z,
-    #[serde(rename = "-x")]
-    MinusX,
-    #[serde(rename = "-y")]
-    MinusY,
-    #[serde(rename = "-z")]
-    MinusZ,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "lowercase")]
-enum GroundChoice {
-    #[default]
-    Auto,
-    Zero,
-    Keep,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "lowercase")]
-enum Translations {
-    #[default]
-    All,
-    Root,
-}
-
-impl Default for FacingChoice {
-    fn default() -> Self {
-        Self::Word(FacingWord::Auto)
-    }
+    Word(String),
 }
 
 impl Choices {
-    fn options(&self) -> RetargetOptions {
-        RetargetOptions {
-            align: self.align == AlignChoice::Auto,
-            facing: match self.facing {
-                FacingChoice::Degrees(degrees) => Facing::Degrees(degrees),
-                FacingChoice::Word(FacingWord::Auto) => Facing::Auto,
-                FacingChoice::Word(FacingWord::Keep) => Facing::Keep,
-            },
-            source_up: match self.source_up {
-                Axis::Auto => None,
-                Axis::X => Some(DVec3::X),
-                Axis::Y => Some(DVec3::Y),
-                Axis::Z => Some(DVec3::Z),
-                Axis::MinusX => Some(-DVec3::X),
-                Axis::MinusY => Some(-DVec3::Y),
-                Axis::MinusZ => Some(-DVec3::Z),
-            },
-            ground: match self.ground {
-                GroundChoice::Auto => Ground::Auto,
-                GroundChoice::Zero => Ground::Zero,
-                GroundChoice::Keep => Ground::Keep,
-            },
-            translations: match self.translations {
-                Translations::All => CarriedJoints::All,
-                Translations::Root => CarriedJoints::Root,
-            },
-            ..RetargetOptions::default()
+    fn options(&self) -> Result<RetargetOptions> {
+        let mut options = RetargetOptions::default();
+        if let Some(text) = &self.align {
+            options.align = value("align", RetargetOptions::parse_align(text))?;
         }
+        match &self.facing {
+            None => {}
+            Some(FacingChoice::Degrees(degrees)) => options.facing = Facing::Degrees(*degrees),
+            Some(FacingChoice::Word(text)) => options.facing = value("facing", text.parse())?,
+        }
+        if let Some(text) = &self.source_up {
+            options.source_up = value("sourceUp", RetargetOptions::parse_source_up(text))?;
+        }
+        if let Some(text) = &self.ground {
+            options.ground = value("ground", text.parse())?;
+        }
+        if let Some(text) = &self.translations {
+            options.translations = value("translations", text.parse())?;
+        }
+        Ok(options)
     }
+}
+
+/// The value of an option, or an error with its name.
+fn value<T>(option: &str, parsed: std::result::Result<T, String>) -> Result<T> {
+    parsed.map_err(|reason| JsError::new(&format!("options.{option}: {reason}")))
 }
 
 #[wasm_bindgen]
@@ -164,7 +103,7 @@ fn retargeted(source: &Source, target: &Source, choices: &Choices) -> Result<Sou
             source.name, target.name
         )));
     }
-    let retargeting = library.retarget(&clips, &map, &choices.options())?;
+    let retargeting = library.retarget(&clips, &map, &choices.options()?)?;
     let report = retargeting.named(&library);
     let mut made = posse::Library::new();
     let skeleton: SkeletonId = made.copy_skeleton(&library, onto)?;

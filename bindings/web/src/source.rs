@@ -57,6 +57,11 @@ impl Source {
             FileFormat::Gltf => {}
             FileFormat::Bvh => return Self::read_bvh(file, bytes),
             FileFormat::CocosClip => return Self::read_cocos(file, bytes),
+            FileFormat::Smpl => {
+                return Err(JsError::new(&format!(
+                    "{name} is a file of SMPL, which is not read here; `posse bake --format glb` makes it glTF"
+                )));
+            }
             FileFormat::Crowd => {
                 return Err(JsError::new(&format!(
                     "{name} is a crowd file, which is not read here; give the files it names"

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::arguments::{BvhArgs, CompressArgs};
 use crate::output;
 use crate::quality::{QualityReport, measured_fps, parse_ground};
-use crate::source::{NamedClip, Source, target_path, target_property};
+use crate::source::{NamedClip, ReadOptions, Rig, SkeletonArgs, Source, target_path, target_property};
 
 /// The largest level that indents a line further.
 const MAX_INDENT: usize = 32;
@@ -23,13 +23,15 @@ const MAX_INDENT: usize = 32;
 /// Arguments of `posse inspect`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf or .bvh file, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf or .bvh file, an .npz file of SMPL or AMASS, or a Cocos clip (.json, .anim).
     file: PathBuf,
     /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     #[command(flatten)]
     bvh: BvhArgs,
+    #[command(flatten)]
+    skeleton: SkeletonArgs,
     /// Prints the joints too, each below its parent, with its rest translation.
     #[arg(long)]
     joints: bool,
@@ -58,7 +60,9 @@ pub struct Args {
 
 /// Runs `posse inspect`.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let source = Source::load(&args.file, args.rig.as_deref(), args.bvh)?;
+    let rest = args.skeleton.read(args.bvh)?;
+    let options = ReadOptions { bvh: args.bvh, rest: rest.as_ref().map(Rig::skeleton) };
+    let source = Source::load(&args.file, args.rig.as_deref(), options)?;
     let compressed = args.compress.compress(&source.library)?;
     let mut summary = Summary::new(&source, compressed.as_ref());
     if args.quality {

@@ -24,6 +24,7 @@ mod progress;
 mod quality;
 mod render;
 mod retarget;
+mod retarget_colours;
 mod retarget_picture;
 mod retargeting;
 mod signals;

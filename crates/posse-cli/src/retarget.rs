@@ -12,7 +12,7 @@ use crate::arguments::{BvhArgs, parse_positive};
 use crate::output::{self, Output, check_folder, note, warn_of_file};
 use crate::retarget_picture::PictureArgs;
 use crate::retargeting::{MapArgs, Retargeted};
-use crate::source::{Rig, Source, find_clip};
+use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
 
 /// The length of the sides of the triangles of the built-in figure, in metres.
 const BODY_SIDE: f64 = 0.025;
@@ -28,7 +28,7 @@ enum OutputKind {
 /// The arguments of `posse retarget`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf, .vrm, .vrma or .bvh file with clips.
+    /// A .glb, .gltf, .vrm, .vrma or .bvh file with clips, or an .npz file of SMPL or AMASS.
     file: PathBuf,
     /// A .glb, .gltf, .vrm or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
     #[arg(long, value_name = "TARGET")]
@@ -40,6 +40,8 @@ pub struct Args {
     bvh: BvhArgs,
     #[command(flatten)]
     map: MapArgs,
+    #[command(flatten)]
+    skeleton: SkeletonArgs,
     /// Keeps the animations of TARGET, before the new ones. By default, they are replaced. For .glb files.
     #[arg(long, requires = "output")]
     keep: bool,
@@ -66,7 +68,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Error> {
     let kind = args.output.as_deref().map(|output| args.kind(output)).transpose()?;
     args.picture.check()?;
-    let source = Source::load_nodes(&args.file, args.bvh.of_source())?;
+    let rest = args.skeleton.read(args.bvh)?;
+    let options = ReadOptions { bvh: args.bvh.of_source(), rest: rest.as_ref().map(Rig::skeleton) };
+    let source = Source::load_nodes(&args.file, options)?;
     let clips = selected_clips(&source, &args.clip)?;
     if clips.is_empty() {
         return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));
@@ -198,12 +202,12 @@ fn print(report: &NamedReport, out: &mut impl Write) -> io::Result<()> {
     }
     match report.facing {
         Some(degrees) => {
-            writeln!(out, "up in the source is {}; its front is turned by {degrees:.1} degrees", report.source_up)?
+            writeln!(out, "up in the source is {}; its front is rotated by {degrees:.1} degrees", report.source_up)?
         }
-        None => writeln!(out, "up in the source is {}; its front is not turned", report.source_up)?,
+        None => writeln!(out, "up in the source is {}; its front is not rotated", report.source_up)?,
     }
-    for NamedAlignment { source, target, degrees } in &report.aligned {
-        writeln!(out, "  {source} turned by {degrees:.1} degrees to point as {target}")?;
+    for NamedAlignment { source, target, degrees, reason } in &report.aligned {
+        writeln!(out, "  {source} rotated by {degrees:.1} degrees {}", reason.describe(target))?;
     }
     for (side, names) in [("source", &report.source_without_partner), ("target", &report.target_without_partner)] {
         if !names.is_empty() {

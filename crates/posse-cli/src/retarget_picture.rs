@@ -19,13 +19,14 @@ use posse::{
 };
 use posse_render::encode::write_png;
 use posse_render::{
-    Background, Bones, Bounds, Camera, Canvas, Figure, Material, Mover, Part, Picture, Placement, PoseBuffers,
-    Renderer, Scene, Stage, Target, Vertex, VertexColours, View, demo, gltf, needed_outputs,
+    Background, Bones, Bounds, Camera, Canvas, Figure, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target,
+    View, needed_outputs,
 };
 
 use crate::arguments::{check_limit, parse_size};
 use crate::engine::AdapterArgs;
-use crate::output::{Output, check_folder, file_name, note, warn_of_file};
+use crate::output::{Output, check_folder, file_name, note};
+use crate::retarget_colours::{BodySide, INK, coloured_body};
 use crate::retargeting::Retargeted;
 use crate::source::Rig as RigFile;
 
@@ -44,8 +45,6 @@ const MIN_CELL: u32 = 8;
 const LONGEST_TITLE: &str = "source, reference";
 /// The background and the ground, in sRGB.
 const BACKGROUND: [u8; 3] = [238, 240, 243];
-/// The colour of text, in sRGB.
-const INK: [u8; 3] = [60, 63, 68];
 /// The angle in radians by which figures are rotated from the direction to the camera.
 const YAW: f64 = -0.55;
 /// The angle of the camera above the ground, in radians.
@@ -66,14 +65,8 @@ const CROWN: f64 = 0.15;
 const MAX_PROPORTION: f64 = 1.3;
 /// The number of vertices of a part from which the picture is measured.
 const MEASURED_VERTICES: usize = 4000;
-/// The length in metres of the sides of the triangles of the built-in figure.
-const BODY_SIDE: f64 = 0.013;
 /// The size of a figure for the renderer, in heights of a figure: it scales bones, the grid and the softness of shadows.
 const FIGURE_SIZE: f64 = 1.3;
-/// The share by which the colour of a side replaces that of a mesh.
-const STRENGTH: f32 = 0.85;
-/// The share by which grey of the same brightness replaces the colour of a mesh without a texture.
-const PALENESS: f32 = 0.7;
 
 /// The arguments of the picture.
 #[derive(Debug, clap::Args)]
@@ -309,44 +302,6 @@ fn layer(library: &mut Library, skeleton: SkeletonId, pose: &ReferencePose) -> R
     Ok(Some(Layer::new(clip, LayerTime::At(0.0))))
 }
 
-/// A side of the body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BodySide {
-    Left,
-    Right,
-    Middle,
-}
-
-impl BodySide {
-    /// The side of a role. Eyes belong to the head.
-    fn of_role(role: &str) -> Self {
-        match role {
-            _ if role.ends_with("Eye") => Self::Middle,
-            _ if role.starts_with("left") => Self::Left,
-            _ if role.starts_with("right") => Self::Right,
-            _ => Self::Middle,
-        }
-    }
-
-    /// The linear colour.
-    fn colour(self) -> [f32; 3] {
-        match self {
-            Self::Left => [0.02, 0.16, 0.62],
-            Self::Right => [0.78, 0.14, 0.01],
-            Self::Middle => [0.12, 0.12, 0.13],
-        }
-    }
-
-    /// The colour of text, in sRGB.
-    fn bytes(self) -> [u8; 3] {
-        match self {
-            Self::Left => [38, 112, 206],
-            Self::Right => [205, 94, 10],
-            Self::Middle => INK,
-        }
-    }
-}
-
 /// A skeleton of the retargeting, as it stands in its rows.
 struct Rig {
     skeleton: SkeletonId,
@@ -407,13 +362,10 @@ impl<'a> Rigs<'a> {
         };
         let mut rigs = [rig(0), rig(1)];
         let joint_colours = rigs[1].figure.joint_colours.clone();
-        rigs[1].figure = Figure { joint_colours, ..body(retargeted, &rigs[1], target)? };
+        let body = coloured_body(retargeted, ids[1], &rigs[1].sides, &rigs[1].is_body, target)?;
+        rigs[1].figure = Figure { joint_colours, ..body };
         for (rig, pose) in rigs.iter_mut().zip(&poses) {
-            let mut bounds = Bounds::EMPTY;
-            rig.joints(pose).for_each(|place| bounds.add(place.as_vec3()));
-            let lowest = rig.joints(pose).map(|place| place.dot(rig.up)).fold(f64::INFINITY, f64::min);
-            let most = MAX_ABOVE_GROUND * f64::from(bounds.size().max_element());
-            rig.ground = if lowest.abs() <= most { 0.0 } else { lowest };
+            rig.ground = ground(&rig.joints(pose).collect::<Vec<_>>(), rig.up);
         }
         Ok(Self { library, retargeting, rigs, heights: heights(library, retargeting, &poses) })
     }
@@ -422,6 +374,15 @@ impl<'a> Rigs<'a> {
     fn clips(&self) -> impl Iterator<Item = &'a RetargetedClip> {
         self.retargeting.clips.iter().take(MAX_CLIPS)
     }
+}
+
+/// The height of the ground below the joints of a body: 0, unless the lowest joint is far from it. 0 without joints.
+fn ground(joints: &[DVec3], up: DVec3) -> f64 {
+    let mut bounds = Bounds::EMPTY;
+    joints.iter().for_each(|place| bounds.add(place.as_vec3()));
+    let lowest = joints.iter().map(|place| place.dot(up)).fold(f64::INFINITY, f64::min);
+    let most = MAX_ABOVE_GROUND * f64::from(bounds.size().max_element());
+    if joints.is_empty() || lowest.abs() <= most { 0.0 } else { lowest }
 }
 
 /// The side of each joint of a skeleton of a retargeting, and whether it is one of the body: a paired one, or below one.
@@ -514,90 +475,6 @@ fn upright(up: DVec3, front: Option<DVec3>) -> DQuat {
     let ahead = front.unwrap_or(usual);
     let axes = DMat3::from_cols(up.cross(ahead), up, ahead);
     DQuat::from_rotation_y(YAW) * DQuat::from_mat3(&axes.transpose())
-}
-
-/// The meshes of the target that its body moves, in the colours of the sides; without parts if there are none.
-fn body(retargeted: &Retargeted, rig: &Rig, target: &RigFile) -> Result<Figure, Error> {
-    let Retargeted { source, .. } = retargeted;
-    let file = &target.path;
-    let figure = match (&target.bytes, &source.asset) {
-        (None, _) => demo::figure(&source.library, rig.skeleton, BODY_SIDE)?,
-        (Some(bytes), Some(asset)) => {
-            let (figure, warnings) = gltf::from_slice(asset, bytes, file.parent())?;
-            warn_of_file(file, &warnings, &mut note)?;
-            figure
-        }
-        // A BVH file has no meshes.
-        (Some(_), None) => Figure::empty(rig.skeleton),
-    };
-    let Figure { meshes, parts, materials, images, copies, .. } = figure;
-    let skins: Vec<&[usize]> = source.library.skins_of(rig.skeleton).map(|(_, skin)| skin.joints.as_slice()).collect();
-    let mut body = Figure { images, copies, ..Figure::empty(rig.skeleton) };
-    for part in parts {
-        let joints = match part.mover {
-            Mover::Skin(skin) => skins.get(skin).copied().unwrap_or_default(),
-            Mover::Joint | Mover::Copies(_) => std::slice::from_ref(&part.joint),
-        };
-        if !joints.iter().any(|&joint| rig.is_body[joint]) {
-            continue;
-        }
-        let material = &materials[part.material];
-        let mut mesh = meshes[part.mesh].clone();
-        for vertex in &mut mesh.vertices {
-            let shares = match part.mover {
-                Mover::Joint | Mover::Copies(_) => vec![(rig.sides[part.joint], 1.0)],
-                Mover::Skin(_) => {
-                    let influences = vertex.joints.as_flattened().iter().zip(vertex.weights.as_flattened());
-                    let side =
-                        |(index, weight): (&u16, &f32)| Some((rig.sides[*joints.get(usize::from(*index))?], *weight));
-                    influences.filter_map(side).collect()
-                }
-            };
-            vertex.colour = tinted(vertex, material, &shares);
-        }
-        let base_colour = if material.texture.is_some() { material.base_colour } else { [1.0; 4] };
-        let vertex_colours = if material.texture.is_some() { VertexColours::Overlay } else { VertexColours::Factors };
-        // Without light, a limb in front of another one of its colour would not stand out.
-        let lit = Material { base_colour, vertex_colours, unlit: false, emissive: [0.0; 3], ..material.clone() };
-        body.parts.push(Part { mesh: body.meshes.len(), material: body.materials.len(), ..part });
-        body.meshes.push(mesh);
-        body.materials.push(lit);
-    }
-    Ok(body)
-}
-
-/// The colour of a vertex that joints of sides of the body move by these weights. With a texture, it is an overlay; own
-/// colours without a texture become paler, so that none looks like that of a side.
-fn tinted(vertex: &Vertex, material: &Material, shares: &[(BodySide, f32)]) -> [u16; 4] {
-    let [left, right] = [BodySide::Left, BodySide::Right].map(|side| {
-        let weights = shares.iter().filter(|(other, _)| *other == side).map(|(_, weight)| weight.max(0.0));
-        weights.sum::<f32>().min(1.0)
-    });
-    let strength = STRENGTH * (left + right).min(1.0);
-    let mix = |one: f32, other: f32, share: f32| one + share * (other - one);
-    let [of_left, of_right] = [BodySide::Left.colour(), BodySide::Right.colour()];
-    let of_side = [0, 1, 2].map(|channel: usize| {
-        mix(of_left[channel], of_right[channel], if left + right > 0.0 { right / (left + right) } else { 0.0 })
-    });
-    let own = vertex.colour.map(|number| f32::from(number) / 65535.0);
-    let [red, green, blue, alpha] = material.base_colour;
-    let paler = |colour: [f32; 3]| {
-        let grey = 0.3 * colour[0] + 0.59 * colour[1] + 0.11 * colour[2];
-        [0, 1, 2].map(|channel: usize| mix(mix(colour[channel], grey, PALENESS), of_side[channel], strength))
-    };
-    let (colour, alpha) = match (material.texture, material.vertex_colours) {
-        (Some(_), _) => (of_side, strength),
-        (None, VertexColours::Dyes) => {
-            let [a, b, c, d] = own;
-            let shares = [a, b, c, d, (1.0 - own.iter().sum::<f32>()).max(0.0)];
-            let dyes = demo::dyes(0);
-            let dyed = |channel: usize| shares.iter().zip(dyes).map(|(share, dye)| share * dye[channel]).sum::<f32>();
-            (paler([0, 1, 2].map(dyed)), 1.0)
-        }
-        (None, _) => (paler([red * own[0], green * own[1], blue * own[2]]), alpha * own[3]),
-    };
-    let [red, green, blue] = colour;
-    [red, green, blue, alpha].map(|number| (65535.0 * number.clamp(0.0, 1.0)).round() as u16)
 }
 
 /// A row of the picture: a rig in each column.
@@ -792,5 +669,19 @@ impl Shown {
         let sun = Vec3::new(-0.25, 0.9, 0.35).normalize();
         let stage = Stage::new(bounds, (FIGURE_SIZE / self.width) as f32);
         View { camera, stage: Stage { background: Background::Colour(BACKGROUND), sun, ..stage }, bones }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ground_is_0_or_that_of_the_lowest_joint() {
+        let body = |lowest: f64| [DVec3::new(0.0, lowest, 0.0), DVec3::new(0.0, lowest + 2.0, 1.0)];
+        assert_eq!(ground(&body(0.19), DVec3::Y), 0.0);
+        assert_eq!(ground(&body(0.5), DVec3::Y), 0.5);
+        // Without a joint, all places of the picture depend on it.
+        assert_eq!(ground(&[], DVec3::Y), 0.0);
     }
 }

@@ -43,24 +43,24 @@ pub struct MapArgs {
     /// The pose of the target that looks like the reference pose, as in --reference. Default: its rest pose.
     #[arg(long, value_name = "rest|FILE[#CLIP][@SECONDS]")]
     pub target_pose: Option<String>,
-    /// With `auto`, bones of the reference pose that point elsewhere than those of the target's pose are turned there.
+    /// With `auto`, bones of the reference pose that point elsewhere than those of the target's pose are rotated there.
     /// With `off`, the two poses count as alike.
-    #[arg(long, value_name = "auto|off", default_value = "auto")]
+    #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = RetargetOptions::parse_align)]
     align: Align,
-    /// The turn of SOURCE about the up axis: `auto` turns its front to that of the target, `keep` turns nothing.
-    #[arg(long, value_name = "auto|keep|DEGREES", default_value = "auto", allow_hyphen_values = true, value_parser = parse_facing)]
+    /// The rotation of SOURCE about the up axis: `auto` rotates its front to that of the target, `keep` rotates nothing.
+    #[arg(long, value_name = "auto|keep|DEGREES", default_value = "auto", allow_hyphen_values = true)]
     facing: Facing,
     /// The up axis of SOURCE. `auto` takes the axis along which the figure stands in its clips.
-    #[arg(long, value_name = "auto|x|y|z|-x|-y|-z", default_value = "auto", allow_hyphen_values = true, value_parser = parse_up)]
+    #[arg(long, value_name = "auto|x|y|z|-x|-y|-z", default_value = "auto", allow_hyphen_values = true, value_parser = RetargetOptions::parse_source_up)]
     source_up: Up,
     /// The ground of SOURCE: `auto` takes 0 if the feet come down near it, else their lowest point, `zero` takes 0; with
     /// `keep`, the root moves up and down as in the source, relative to the reference pose.
     #[arg(long, value_name = "auto|zero|keep", default_value = "auto")]
-    ground: GroundChoice,
+    ground: Ground,
     /// The translations and scales that are carried over: of `all` joints that are paired by name, or of the `root`
     /// alone.
     #[arg(long, value_name = "all|root", default_value = "all")]
-    translations: Translations,
+    translations: CarriedJoints,
     /// Fails, with exit code 2, if there is a warning about the retargeting.
     #[arg(long)]
     strict_retarget: bool,
@@ -69,51 +69,11 @@ pub struct MapArgs {
     pub bound: Option<f64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, clap::ValueEnum)]
-enum Align {
-    Auto,
-    Off,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, clap::ValueEnum)]
-enum GroundChoice {
-    Auto,
-    Zero,
-    Keep,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, clap::ValueEnum)]
-enum Translations {
-    All,
-    Root,
-}
+/// True if bones are rotated. The name keeps clap from making it a flag, and the next one from making it optional.
+type Align = bool;
 
 /// The up axis of a source; `None` for the one that its clips tell.
 type Up = Option<DVec3>;
-
-fn parse_up(text: &str) -> Result<Up, String> {
-    if text.eq_ignore_ascii_case("auto") {
-        return Ok(None);
-    }
-    let (sign, axis) = text.strip_prefix('-').map_or((1.0, text), |axis| (-1.0, axis));
-    match axis.to_ascii_lowercase().as_str() {
-        "x" => Ok(Some(sign * DVec3::X)),
-        "y" => Ok(Some(sign * DVec3::Y)),
-        "z" => Ok(Some(sign * DVec3::Z)),
-        _ => Err("expected auto, x, y, z, -x, -y or -z".into()),
-    }
-}
-
-fn parse_facing(text: &str) -> Result<Facing, String> {
-    match text {
-        "auto" => Ok(Facing::Auto),
-        "keep" => Ok(Facing::Keep),
-        _ => match text.parse::<f64>() {
-            Ok(degrees) if degrees.abs() <= 360.0 => Ok(Facing::Degrees(degrees)),
-            _ => Err("expected auto, keep, or degrees from -360 to 360".into()),
-        },
-    }
-}
 
 impl MapArgs {
     /// Returns true if one of the options is given.
@@ -123,29 +83,22 @@ impl MapArgs {
             || self.reference.is_some()
             || self.target_pose.is_some()
             || self.bound.is_some()
-            || *align != Align::Auto
+            || !*align
             || *facing != Facing::Auto
             || source_up.is_some()
-            || *ground != GroundChoice::Auto
-            || *translations != Translations::All
+            || *ground != Ground::Auto
+            || *translations != CarriedJoints::All
             || *strict_retarget
     }
 
     /// The choices and the bounds, with both poses at rest.
     fn options(&self) -> RetargetOptions {
         let mut options = RetargetOptions {
-            align: self.align == Align::Auto,
+            align: self.align,
             facing: self.facing,
             source_up: self.source_up,
-            ground: match self.ground {
-                GroundChoice::Auto => Ground::Auto,
-                GroundChoice::Zero => Ground::Zero,
-                GroundChoice::Keep => Ground::Keep,
-            },
-            translations: match self.translations {
-                Translations::All => CarriedJoints::All,
-                Translations::Root => CarriedJoints::Root,
-            },
+            ground: self.ground,
+            translations: self.translations,
             ..RetargetOptions::default()
         };
         if let Some(bound) = self.bound {
@@ -227,7 +180,7 @@ impl Retargeter {
             "reference": pose(&self.reference),
             "target_pose": pose(&self.target_pose),
             "bound": args.bound,
-            "align": args.align == Align::Auto,
+            "align": args.align,
             "facing": format!("{:?}", args.facing),
             "source_up": args.source_up.map(|up| up.to_array()),
             "ground": format!("{:?}", args.ground),
@@ -294,7 +247,7 @@ fn warnings_of(library: &Library, retargeting: &Retargeting) -> Vec<SourceWarnin
     let map = &retargeting.map;
     let made = |source: ClipId| retargeting.clips.iter().find(|made| made.source == source).map(|made| made.clip);
     let clip = |warning: &RetargetWarning| match warning {
-        RetargetWarning::Ground { clip, .. } => made(*clip),
+        RetargetWarning::Ground { clip, .. } | RetargetWarning::LostTranslations { clip, .. } => made(*clip),
         _ => None,
     };
     let remarks = map.remarks.iter().map(|remark| SourceWarning { clip: None, text: map.describe(library, remark) });

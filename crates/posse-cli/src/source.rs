@@ -1,4 +1,4 @@
-//! The files that the commands read: glTF files, BVH files, Cocos clips and crowd files.
+//! The files that the commands read: glTF files, BVH files, npz files of SMPL, Cocos clips and crowd files.
 
 use std::collections::HashSet;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use posse::bake::{DEFAULT_FPS, native_fps};
 use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
-use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
+use posse::import::{FileFormat, bvh, cocos, gltf, recognize, smpl};
 use posse::{
     BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
     TargetPath, UnboundClip, Warning, demo,
@@ -32,13 +32,13 @@ pub struct Source {
     pub skeleton: SkeletonId,
     /// The clips, in the order of the file.
     pub clips: Vec<ClipId>,
-    /// Seconds from frame to frame, if the clips are those of a BVH file.
-    pub frame_time: Option<f64>,
+    /// The frame rate that a BVH file or a file of SMPL states.
+    pub own_fps: Option<f64>,
     /// The skins, in the order of the glTF file.
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
-    /// The named targets of a Cocos clip; `None` for a glTF or BVH file.
+    /// The named targets of a Cocos clip; `None` for other files.
     pub named: Option<NamedClip>,
     /// The name of the file of `--rig`, without its folder.
     pub rig: Option<String>,
@@ -46,14 +46,49 @@ pub struct Source {
     pub unbound_clips: Vec<ClipId>,
     /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
-    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of a BVH file,
-    /// or for a Cocos clip without `--rig`.
+    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of a BVH file or
+    /// of SMPL, or for a Cocos clip without `--rig`.
     pub asset: Option<gltf::Asset>,
 }
 
 /// The frame rate of a BVH file; `None` without a usable frame time.
 pub fn bvh_fps(frame_time: f64) -> Option<f64> {
     Some(1.0 / frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())
+}
+
+/// How the files of a command are read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadOptions<'a> {
+    /// The options of BVH files.
+    pub bvh: BvhArgs,
+    /// The skeleton whose rest positions the joints of files of SMPL have; `None` for an adult.
+    pub rest: Option<&'a Skeleton>,
+}
+
+impl From<BvhArgs> for ReadOptions<'_> {
+    fn from(bvh: BvhArgs) -> Self {
+        Self { bvh, rest: None }
+    }
+}
+
+/// The option `--skeleton`.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct SkeletonArgs {
+    /// Where the joints of an npz file of SMPL rest: a model file of SMPL (.npz with J, or with J_regressor and
+    /// v_template), or a .glb, .gltf or .bvh file with joints of these names that stand with the arms to the sides.
+    /// Default: the proportions of an adult, with a warning.
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
+}
+
+impl SkeletonArgs {
+    /// Reads the file, and prints its warnings to stderr.
+    pub fn read(&self, bvh: BvhArgs) -> Result<Option<Rig>, Error> {
+        let Some(path) = &self.skeleton else { return Ok(None) };
+        let mut rig = Rig::read(path, bvh)?;
+        warn_of_file(path, std::mem::take(&mut rig.warnings), &mut note)?;
+        Ok(Some(rig))
+    }
 }
 
 /// A clip with named targets, and the binding of its tracks.
@@ -67,18 +102,17 @@ pub struct NamedClip {
 impl Source {
     /// The frame rate of a clip: that of its file or of its keys, otherwise 30 per second.
     pub fn fps(&self, clip: ClipId) -> f64 {
-        let of_file = self.frame_time.and_then(bvh_fps);
-        of_file.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
+        self.own_fps.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
     }
 
     /// Reads a file, and prints its warnings to stderr.
     ///
-    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF
-    /// or BVH file are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
-    pub fn load(file: &Path, rig: Option<&Path>, bvh: BvhArgs) -> Result<Self, Error> {
-        let bytes = read(file)?;
-        let rig = rig.map(|rig| Rig::read(rig, bvh)).transpose()?;
-        Self::from_slice(file, &bytes, rig.as_ref(), bvh, &mut note)
+    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of other
+    /// files are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
+    pub fn load<'a>(file: &Path, rig: Option<&Path>, options: impl Into<ReadOptions<'a>>) -> Result<Self, Error> {
+        let (bytes, options) = (read(file)?, options.into());
+        let rig = rig.map(|rig| Rig::read(rig, options.bvh)).transpose()?;
+        Self::from_slice(file, &bytes, rig.as_ref(), options, &mut note)
     }
 
     /// The same as [`load`](Self::load) for a file and a rig that have been read. Passes each warning to `report`.
@@ -86,14 +120,14 @@ impl Source {
         file: &Path,
         bytes: &[u8],
         rig: Option<&Rig>,
-        bvh: BvhArgs,
+        options: ReadOptions,
         report: &mut Report,
     ) -> Result<Self, Error> {
         let format = recognize(file, bytes)?;
         if format == FileFormat::CocosClip {
             return Self::import_cocos(file, bytes, rig, report);
         }
-        let source = Self::import_nodes(format, file, bytes, bvh, report)?;
+        let source = Self::import_nodes(format, file, bytes, options, report)?;
         match rig {
             None => Ok(source),
             Some(rig) => source.share_with_rig(file, rig, report),
@@ -101,33 +135,38 @@ impl Source {
     }
 
     /// Reads a file with joints, and prints its warnings to stderr. Fails for a Cocos clip.
-    pub fn load_nodes(file: &Path, bvh: BvhArgs) -> Result<Self, Error> {
-        Self::nodes_from_slice(file, &read(file)?, bvh, &mut note)
+    pub fn load_nodes<'a>(file: &Path, options: impl Into<ReadOptions<'a>>) -> Result<Self, Error> {
+        Self::nodes_from_slice(file, &read(file)?, options, &mut note)
     }
 
     /// A file with joints in memory. Fails for a Cocos clip.
-    pub fn nodes_from_slice(file: &Path, bytes: &[u8], bvh: BvhArgs, report: &mut Report) -> Result<Self, Error> {
-        Self::import_nodes(recognize(file, bytes)?, file, bytes, bvh, report)
+    pub fn nodes_from_slice<'a>(
+        file: &Path,
+        bytes: &[u8],
+        options: impl Into<ReadOptions<'a>>,
+        report: &mut Report,
+    ) -> Result<Self, Error> {
+        Self::import_nodes(recognize(file, bytes)?, file, bytes, options.into(), report)
     }
 
     fn import_nodes(
         format: FileFormat,
         file: &Path,
         bytes: &[u8],
-        bvh: BvhArgs,
+        options: ReadOptions,
         report: &mut Report,
     ) -> Result<Self, Error> {
         let mut library = Library::new();
-        let nodes = Nodes::import(format, &mut library, file, bytes, &bvh.options())?;
-        let Nodes { skeleton, skins, joints, clips, frame_time, asset, warnings } = nodes;
+        let nodes = Nodes::import(format, &mut library, file, bytes, options)?;
+        let Nodes { skeleton, skins, joints, clips, own_fps, asset, warnings } = nodes;
         let unbound_clips = asset.as_ref().map_or_else(Vec::new, |asset| asset.left_out_clips.clone());
         let source = Self { unbound_clips, ..Self::new(library, skeleton) };
-        let mut source = Self { file: file_name(file), clips, frame_time, skins, joints, asset, ..source };
+        let mut source = Self { file: file_name(file), clips, own_fps, skins, joints, asset, ..source };
         source.warn(file, warnings, report)?;
         Ok(source)
     }
 
-    /// Shares the clips of a glTF or BVH file with the skeleton of another.
+    /// Shares the clips of a file with the skeleton of another.
     fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut Report) -> Result<Self, Error> {
         let nodes = rig.add_to(&mut self.library)?;
         self.warn(&rig.path, &rig.warnings, report)?;
@@ -170,7 +209,7 @@ impl Source {
             library,
             skeleton,
             clips: Vec::new(),
-            frame_time: None,
+            own_fps: None,
             skins: Vec::new(),
             joints: Vec::new(),
             named: None,
@@ -253,16 +292,16 @@ impl Source {
     }
 }
 
-/// The parts of a library that a glTF or BVH file becomes.
+/// The parts of a library that a file with joints becomes: a glTF file, a BVH file or a file of SMPL.
 pub struct Nodes {
     pub skeleton: SkeletonId,
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
     clips: Vec<ClipId>,
-    /// Seconds from frame to frame of a BVH file; `None` for a glTF file.
-    frame_time: Option<f64>,
-    /// `None` for a BVH file.
+    /// The frame rate that the file states; `None` for a glTF file.
+    own_fps: Option<f64>,
+    /// `None` for files that are not glTF.
     pub asset: Option<gltf::Asset>,
     pub warnings: Vec<Warning>,
 }
@@ -274,14 +313,21 @@ impl Nodes {
         library: &mut Library,
         file: &Path,
         bytes: &[u8],
-        options: &LoadOptions,
+        options: ReadOptions,
     ) -> Result<Self, Error> {
         match format {
             FileFormat::Gltf => Self::import_gltf(library, file, bytes),
-            FileFormat::Bvh => Self::import_bvh(library, file, bytes, options),
+            FileFormat::Bvh => Self::import_bvh(library, file, bytes, &options.bvh.options()),
+            FileFormat::Smpl => {
+                let asset = smpl::from_slice(library, file, bytes, options.rest)?;
+                let smpl::Asset { skeleton, clip, fps, warnings, .. } = asset;
+                Ok(Self::of_joints(library, skeleton, Vec::from_iter(clip), clip.map(|_| fps), warnings))
+            }
             FileFormat::CocosClip => {
                 let file = file.display();
-                Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")))
+                Err(Error::Usage(format!(
+                    "{file} is a Cocos clip, which has no nodes; a glTF, BVH or npz file is needed"
+                )))
             }
             FileFormat::Crowd => {
                 let file = file.display();
@@ -296,16 +342,26 @@ impl Nodes {
     fn import_bvh(library: &mut Library, file: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
         let asset = bvh::from_slice_with(library, file, bytes, options).map_err(with_bvh_options)?;
         let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = asset;
+        Ok(Self::of_joints(library, skeleton, vec![clip], bvh_fps(frame_time), warnings))
+    }
+
+    /// The parts of a file of joints without skins.
+    fn of_joints(
+        library: &Library,
+        skeleton: SkeletonId,
+        clips: Vec<ClipId>,
+        own_fps: Option<f64>,
+        warnings: Vec<Warning>,
+    ) -> Self {
         let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-        let (skins, clips, frame_time) = (Vec::new(), vec![clip], Some(frame_time));
-        Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings })
+        Self { skeleton, skins: Vec::new(), joints, clips, own_fps, asset: None, warnings }
     }
 
     fn import_gltf(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
-        Ok(Self { skeleton, skins, joints, clips, frame_time: None, asset: Some(asset), warnings })
+        Ok(Self { skeleton, skins, joints, clips, own_fps: None, asset: Some(asset), warnings })
     }
 }
 
@@ -320,7 +376,7 @@ pub fn with_bvh_options(error: Error) -> Error {
     }
 }
 
-/// A rig: the skeleton and the skins of a glTF or BVH file, or of the built-in human. It is read once, and added to the
+/// A rig: the skeleton and the skins of a file with joints, or of the built-in human. It is read once, and added to the
 /// library of each file whose clips it gets.
 pub struct Rig {
     /// The path as it was given; `demo` for the built-in human.
@@ -345,7 +401,7 @@ impl Rig {
         let mut library = Library::new();
         let format = recognize(path, &bytes)?;
         let Nodes { skeleton, skins, joints, asset, warnings, .. } =
-            Nodes::import(format, &mut library, path, &bytes, &bvh.options())?;
+            Nodes::import(format, &mut library, path, &bytes, bvh.into())?;
         Ok(Self {
             path: path.to_path_buf(),
             bytes: Some(bytes),
@@ -408,7 +464,7 @@ impl Rig {
             ..asset.clone()
         });
         let joints = self.joints.clone();
-        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), frame_time: None, asset, warnings: Vec::new() })
+        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), own_fps: None, asset, warnings: Vec::new() })
     }
 }
 

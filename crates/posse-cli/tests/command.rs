@@ -70,6 +70,8 @@ mod sharing_command_line;
 /// Commands on a machine whose stacks are small.
 #[cfg(target_os = "linux")]
 mod small_stack;
+/// The commands with files of SMPL.
+mod smpl_command_line;
 /// `posse view` on a virtual display: pictures, keys, and errors.
 #[cfg(all(feature = "view", target_os = "linux"))]
 mod view;

@@ -221,6 +221,7 @@ fn read_asset(
         FileFormat::Gltf => None,
         FileFormat::CocosClip => Some("a Cocos clip, which has no nodes"),
         FileFormat::Bvh => Some("a BVH file"),
+        FileFormat::Smpl => Some("a file of SMPL"),
         FileFormat::Crowd => Some("a crowd file"),
     };
     if let Some(kind) = kind {

@@ -317,7 +317,13 @@ impl Convention {
                 self.side.iter().for_each(|&(role, name)| add(role.into(), name.into()));
                 for ((finger, name), words) in FINGERS.iter().zip(self.fingers.names).zip(words) {
                     for (joint, word) in finger.joints.iter().zip(words).filter(|_| !name.is_empty()) {
-                        add(format!("{}{joint}", finger.name), name.replace('#', word));
+                        let (role, name) = (format!("{}{joint}", finger.name), name.replace('#', word));
+                        // Both words for the smallest finger are common.
+                        let other = name.replace("inky", "ittle");
+                        if other != name {
+                            add(role.clone(), other);
+                        }
+                        add(role, name);
                     }
                 }
             }

@@ -21,7 +21,7 @@ use glam::DVec3;
 use crate::model::Skeleton;
 use crate::reference::values::{Values, model_matrices};
 use crate::retarget::conventions::human::{ARM, HIPS, LEG, TRUNK, normalized, trunk_role};
-use crate::retarget::sides::side_of_name;
+use crate::retarget::sides::{side_of_name, words};
 
 /// The most joints of a skeleton whose shape is looked at.
 const MAX_JOINTS: usize = 4096;
@@ -52,6 +52,9 @@ const MIN_ARMS: f64 = 0.3;
 
 /// The most joints from the neck to the head.
 const MAX_NECK: usize = 4;
+
+/// The words in the names of ends.
+const ENDS: [&str; 4] = ["end", "nub", "site", "tip"];
 
 /// The least cosine of the angle between two directions that are said to be alike.
 const CLEAR_COSINE: f64 = 0.5;
@@ -156,10 +159,21 @@ impl<'a> Shape<'a> {
         self.skeleton.joints()[joint].name.as_deref().unwrap_or("")
     }
 
-    /// True for the end of a chain that rotates nothing, as an End Site of a BVH file.
+    /// True for the end of a chain that rotates nothing, as an End Site of a BVH file. Exporters write the ends of their
+    /// rigs as joints, which have an end of their own in the same place: `head_end_jnt` above a head.
     fn is_end(&self, joint: usize) -> bool {
-        let name = normalized(self.name(joint));
-        self.children[joint].is_empty() && ["end", "nub", "site", "tip"].iter().any(|word| name.ends_with(word))
+        match self.children[joint].as_slice() {
+            [] => {
+                let name = normalized(self.name(joint));
+                ENDS.iter().any(|word| name.ends_with(word))
+            }
+            &[only] => {
+                self.children[only].is_empty()
+                    && self.step(only) <= NO_STEP * self.step(joint)
+                    && words(self.name(joint)).iter().any(|word| ENDS.contains(&word.as_str()))
+            }
+            _ => false,
+        }
     }
 
     fn is_twist(&self, joint: usize) -> bool {

@@ -33,7 +33,7 @@ class FileWarning(UserWarning):
 
 
 class Library:
-    """The clips of glTF and BVH files, ready to be sampled from any number of threads. It does not change.
+    """The clips of glTF and BVH files and of npz files of SMPL, ready to be sampled from any number of threads. It does not change.
 
     >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
 
@@ -46,6 +46,9 @@ class Library:
     `input_fps` is the number of frames per second of BVH files whose frame time is missing or wrong. `end_sites=False` leaves
     out the joints of End Sites of BVH files, usually NAME_end; `retarget` aligns the last bones of its source by them.
 
+    `skeleton` tells where the joints of npz files of SMPL and AMASS rest: a model file of SMPL, or a glTF or BVH file with joints
+    of these names; by default they are those of an adult, with a `FileWarning`.
+
     Raises `OSError` for a file that cannot be read or is not a regular file, and `Error` for one that cannot be used.
     """
 
@@ -56,10 +59,12 @@ class Library:
         input_fps: Optional[float] = None,
         end_sites: bool = True,
         strict: bool = False,
+        skeleton: Union[str, bytes, os.PathLike[str], os.PathLike[bytes], None] = None,
     ) -> None:
         files = tuple(os.fsdecode(path) for path in paths)
         rate = None if input_fps is None else float(input_fps)
-        self._set_up(_posse.Library(files, _threads(threads), rate, end_sites, strict), files)
+        rest = None if skeleton is None else os.fsdecode(skeleton)
+        self._set_up(_posse.Library(files, _threads(threads), rate, end_sites, strict, rest), files)
         for message in self._native.warnings:
             warnings.warn(message, FileWarning, stacklevel=2)
 

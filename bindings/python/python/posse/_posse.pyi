@@ -37,7 +37,13 @@ class Library:
     """The clips of files, ready to be sampled. It does not change."""
 
     def __new__(
-        cls, paths: Sequence[str], threads: int, input_fps: Optional[float], end_sites: bool, strict: bool
+        cls,
+        paths: Sequence[str],
+        threads: int,
+        input_fps: Optional[float],
+        end_sites: bool,
+        strict: bool,
+        skeleton: Optional[str],
     ) -> Library: ...
     @property
     def clips(self) -> list[tuple[Optional[str], int, float, float, int]]: ...

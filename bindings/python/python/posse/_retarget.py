@@ -25,12 +25,15 @@ class JointPair(TypedDict):
 
 
 class AlignedBone(TypedDict):
-    """A bone of the source that was turned in the reference pose, so that it points where its partner points."""
+    """A bone of the source that was rotated in the reference pose, so that this looks like the pose of the target."""
 
     source: str
     target: str
     degrees: float
     """The angle: that of the hips by itself, that of others relative to the hips."""
+    reason: str
+    """Why: "parent" (with the joint above it), "trunk" or "direction" (to stand or to point as its partner), "bend" (about
+    itself, so that the limb bends to the same side) or "clips" (so that its axes in the clips are those of its partner)."""
 
 
 class ResampledTrack(TypedDict):

@@ -12,6 +12,7 @@ use crate::bake::frames::FrameRange;
 use crate::bake::share::{ShardChoice, Share};
 use crate::engine::{AdapterArgs, EngineChoice};
 use crate::retargeting::MapArgs;
+use crate::source::SkeletonArgs;
 use crate::threads::ThreadArgs;
 
 /// The end of `posse bake --help`.
@@ -25,12 +26,14 @@ Examples:
   posse bake takes -o baked --rig demo --retarget             every clip on the built-in human
   posse bake takes -o baked --cuts cuts.csv                   a piece per row of takes/walk.bvh,10,70
   posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run array
+  posse bake AMASS/CMU -o baked --skeleton SMPLH_MALE.npz     every motion of SMPL, with the joints of a model file
   posse bake clips -o baked --format bvh --bvh-order ZYX      a BVH file per clip
   posse bake clips -o baked --mirror                          each clip and its mirror image, CLIP_mirror
   posse bake --check baked clips                              lists the clips that are missing
 
-INPUT is a file (.glb, .gltf, .bvh, a Cocos Creator clip with --rig, a crowd file), a folder, a glob in quotes, or @LIST, a file with
-the path of a file per line, relative to the working folder. A folder is searched for .glb, .gltf and .bvh files; OUT is left out. A clip is named by its path below the folder,
+INPUT is a file (.glb, .gltf, .bvh, an .npz of SMPL, a Cocos Creator clip with --rig, a crowd file), a folder, a glob in quotes, or @LIST, a file with
+the path of a file per line, relative to the working folder. A folder is searched for .glb, .gltf and .bvh files, and for
+.npz files with a motion of SMPL; OUT is left out. A clip is named by its path below the folder,
 without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or #INDEX if the name is missing or
 repeated. Two clips of one name are refused, and so are outputs that would replace an input.
 
@@ -114,6 +117,8 @@ pub struct Args {
     pub retarget: bool,
     #[command(flatten)]
     pub map: MapArgs,
+    #[command(flatten)]
+    pub skeleton: SkeletonArgs,
     /// Writes the mirror image of each clip, too: CLIP_mirror beside CLIP, with left and right exchanged. With
     /// --retarget, it is that of the retargeted clip.
     #[arg(long)]
@@ -139,7 +144,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "npz")]
     pub format: FormatName,
     /// The layout of npz files. Default: plain. mjlab implies --arrays pos,quat,linvel,angvel and --quaternions wxyz,
-    /// but not --up z.
+    /// but not --up z. Its joint_pos and joint_vel are empty: mjlab cannot train with them.
     #[arg(long, value_enum)]
     pub layout: Option<NpzLayout>,
     /// The order of the rotations of BVH files, the first one outermost: XYZ, XZY, YXZ, YZX, ZXY or ZYX. Default: ZXY,

@@ -17,7 +17,7 @@ use crate::bake::progress::ClipLine;
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::{Retargeted, SourceWarning};
-use crate::source::{Nodes, Source, bvh_fps, with_bvh_options};
+use crate::source::{self, Nodes, ReadOptions, Source, with_bvh_options};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
@@ -107,11 +107,12 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = job.engines.open(&loaded.library)?;
     let bake = ClipBake { chains: chains.as_deref(), job, file, turn, rig, source: &source };
+    let mut warned = HashSet::new();
     for clip in clips {
         if job.is_stopped() {
             return Ok(());
         }
-        let motion = loaded.motion(job, file, clip).map_err(Fault::from);
+        let motion = loaded.motion(job, file, clip, &mut warned).map_err(Fault::from);
         let baked = motion.and_then(|motion| bake.bake(clip, &motion, &mut sampler));
         if let Err(fault) = baked {
             job.fail(file, Some(&clip.name), fault);
@@ -131,7 +132,7 @@ struct Loaded {
     unbound: Vec<ClipId>,
     /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
     mirror_images: HashMap<usize, Result<MirrorImage, String>>,
-    /// The frame rate of a BVH file.
+    /// The frame rate that a BVH file or a file of SMPL states.
     fps: Option<f64>,
     /// The warnings about the retargeting.
     warnings: Vec<SourceWarning>,
@@ -147,24 +148,23 @@ struct MirrorImage {
 impl Loaded {
     /// Imports a file, and binds its clips to the rig if there is one.
     fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
+        let read = ReadOptions { bvh: job.options.bvh, rest: job.options.skeleton.as_ref().map(source::Rig::skeleton) };
         let (source, warnings) = match (&job.options.rig, &job.options.retarget) {
             (Some(rig), Some(retargeter)) => {
-                let bvh = job.options.bvh.of_source();
-                let source = Source::nodes_from_slice(&file.path, bytes, bvh, &mut |text| job.warn(text))?;
+                let read = ReadOptions { bvh: read.bvh.of_source(), ..read };
+                let source = Source::nodes_from_slice(&file.path, bytes, read, &mut |text| job.warn(text))?;
                 // All clips of the file are looked at together, so that the output of one is the same with others.
                 let clips = source.usable_clips();
                 let Retargeted { source, warnings, .. } = retargeter.retarget(source, &file.path, rig, &clips)?;
                 (source, warnings)
             }
             (rig, _) => {
-                let bvh = job.options.bvh;
-                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), bvh, &mut |text| job.warn(text))?;
+                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), read, &mut |text| job.warn(text))?;
                 (source, Vec::new())
             }
         };
-        check_warnings(job, file, warnings.iter().filter(|warning| warning.clip.is_none()))?;
-        let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, frame_time, .. } = source;
-        let fps = frame_time.and_then(bvh_fps);
+        check_warnings(job, file, warnings.iter().filter(|warning| warning.clip.is_none()), true)?;
+        let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, own_fps: fps, .. } = source;
         Ok(Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps, warnings })
     }
 
@@ -190,8 +190,12 @@ impl Loaded {
                 let clip = made.clips.first().ok_or("it has no mirror image")?;
                 let remarks = made.remarks.iter().map(|remark| map.describe(&self.library, remark));
                 let dropped = clip.dropped.iter().map(|track| map.describe_dropped(&self.library, track));
-                let warnings = remarks.chain(dropped).map(|warning| format!("mirror image: {warning}")).collect();
-                Ok(MirrorImage { clip: clip.clip, warnings })
+                let warnings = remarks.chain(dropped).map(|warning| format!("mirror image: {warning}"));
+                let warnings: Vec<String> = warnings.collect();
+                match warnings.iter().find_map(|warning| strict_error(job, file, warning)) {
+                    Some(error) => Err(error.to_string()),
+                    None => Ok(MirrorImage { clip: clip.clip, warnings }),
+                }
             });
             for warning in image.iter().flat_map(|image| &image.warnings) {
                 if known.insert(warning.clone()) {
@@ -203,8 +207,15 @@ impl Loaded {
         Ok(())
     }
 
-    /// A clip or its mirror image, with what of it is baked. Prints the warnings that are about this clip alone.
-    fn motion(&self, job: &Job, file: &ClipFile, listed: &ListedClip) -> Result<FramedMotion<'static>, Error> {
+    /// A clip or its mirror image, with what of it is baked. Prints the warnings that are about this clip alone, unless
+    /// another piece of it came before.
+    fn motion(
+        &self,
+        job: &Job,
+        file: &ClipFile,
+        listed: &ListedClip,
+        warned: &mut HashSet<ClipId>,
+    ) -> Result<FramedMotion<'static>, Error> {
         let id = self.clips[listed.index];
         if self.unbound.contains(&id) {
             let reason = if job.options.rig.is_some() { UNBOUND } else { UNREADABLE };
@@ -221,7 +232,8 @@ impl Loaded {
         let own = OwnRate { keys: self.fps.or_else(|| native_fps(clip)), has_frames: self.fps.is_some() };
         let frames = ClipFrames::new(listed.part.range, job.options.frame_options(), own, clip.duration())?;
         job.warn_of_frames(file, listed, &frames);
-        check_warnings(job, file, self.warnings.iter().filter(|warning| warning.clip == Some(id)))?;
+        let of_clip = self.warnings.iter().filter(|warning| warning.clip == Some(id));
+        check_warnings(job, file, of_clip, warned.insert(id))?;
         let about = self.warnings.iter().filter(|warning| warning.clip.is_none_or(|clip| clip == id));
         let of_image = image.into_iter().flat_map(|image| &image.warnings);
         let texts = about.map(|warning| &warning.text).chain(of_image).chain(frames.warnings());
@@ -231,17 +243,25 @@ impl Loaded {
     }
 }
 
-/// Prints warnings about a retargeting, or fails for them with `--strict-retarget`.
+/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new.
 fn check_warnings<'a>(
     job: &Job,
     file: &ClipFile,
     warnings: impl Iterator<Item = &'a SourceWarning>,
+    are_new: bool,
 ) -> Result<(), Error> {
     for SourceWarning { text, .. } in warnings {
-        if let Some(error) = job.options.retarget.as_ref().and_then(|options| options.strict_error(&file.path, text)) {
+        if let Some(error) = strict_error(job, file, text) {
             return Err(error);
         }
-        job.warn(&format!("warning: {}: {text}", file.path.display()));
+        if are_new {
+            job.warn(&format!("warning: {}: {text}", file.path.display()));
+        }
     }
     Ok(())
+}
+
+/// The error that `--strict-retarget` makes of a warning.
+fn strict_error(job: &Job, file: &ClipFile, warning: &str) -> Option<Error> {
+    job.options.retarget.as_ref().and_then(|options| options.strict_error(&file.path, warning))
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use posse::import::{FileFormat, crowd, gltf, recognize, recognize_head};
+use posse::import::{FileFormat, crowd, gltf, recognize, recognize_head, smpl};
 use posse::{Error, Library, Selector, mirrored_name};
 use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
@@ -77,7 +77,9 @@ impl Inputs {
         remove_repeats(&mut found);
         if found.is_empty() && failures.is_empty() {
             let names = inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
-            return Err(Error::Usage(format!("there is no .glb, .gltf or .bvh file in {names}, outside of OUT")));
+            return Err(Error::Usage(format!(
+                "there is no .glb, .gltf or .bvh file in {names}, and no .npz file of SMPL, outside of OUT"
+            )));
         }
         let files = map(threads, &found, |found| {
             let (size, contents) = match read_contents(found, options) {
@@ -104,7 +106,7 @@ impl ClipFile {
         let buffers = match kind {
             FileFormat::Gltf => gltf::Outline::from_slice(&self.path, bytes)?.buffers,
             FileFormat::Crowd => facts::files_of_crowd(&self.path, bytes)?,
-            FileFormat::Bvh | FileFormat::CocosClip => Vec::new(),
+            FileFormat::Bvh | FileFormat::Smpl | FileFormat::CocosClip => Vec::new(),
         };
         let buffers = facts::facts_of_buffers(&self.path, &buffers)?;
         let (path, sha256) = (self.below.clone(), facts::sha256_of_bytes(bytes));
@@ -231,7 +233,10 @@ fn check_names(files: &[ClipFile]) -> Result<(), Error> {
 }
 
 /// The extensions of the files that a folder is searched for.
-const EXTENSIONS: [&str; 3] = ["glb", "gltf", "bvh"];
+const EXTENSIONS: [&str; 4] = ["glb", "gltf", "bvh", NPZ];
+
+/// The extension of files of NumPy. Most of them are no motion.
+const NPZ: &str = "npz";
 
 /// A file that was found.
 #[derive(Debug, PartialEq, Eq)]
@@ -334,7 +339,7 @@ impl Search {
             |entry: &DirEntry| !entry.file_type().is_dir() || out.is_none() || canonical(entry.path()) != out;
         for entry in WalkDir::new(folder).follow_links(true).into_iter().filter_entry(is_input) {
             match entry {
-                Ok(entry) if entry.file_type().is_file() && has_clips(entry.path()) => {
+                Ok(entry) if entry.file_type().is_file() && has_clips(entry.path()) && !is_other_npz(entry.path()) => {
                     let below = entry.path().strip_prefix(folder).unwrap_or(entry.path());
                     self.found.push(Found { path: entry.path().to_path_buf(), below: join_names(below) });
                 }
@@ -400,6 +405,12 @@ fn canonical(path: &Path) -> Option<PathBuf> {
 fn has_clips(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// Returns true for a readable .npz file without a motion of SMPL: a shape of AMASS, or an output of a bake.
+fn is_other_npz(path: &Path) -> bool {
+    let is_npz = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(NPZ));
+    is_npz && smpl::has_motion(path).is_ok_and(|has_motion| !has_motion)
 }
 
 /// A relative path with `/` between its folders, on every system.
@@ -532,7 +543,15 @@ impl Outline {
                 return gltf::Outline::from_slice(path, &bytes).map(Self::of_gltf).map_err(Trouble::Content);
             }
             FileFormat::Crowd => return Self::of_crowd(path, &bytes).map_err(Trouble::Content),
-            FileFormat::Bvh => vec![path.file_stem().map(|stem| stem.to_string_lossy().into_owned())],
+            FileFormat::Smpl if !smpl::has_motion(path).map_err(Trouble::Read)? => {
+                let path = path.display();
+                return Err(Trouble::Content(Error::Usage(format!(
+                    "{path} has no motion of SMPL: none of the arrays poses, root_orient and pose_body"
+                ))));
+            }
+            FileFormat::Bvh | FileFormat::Smpl => {
+                vec![path.file_stem().map(|stem| stem.to_string_lossy().into_owned())]
+            }
             FileFormat::CocosClip => vec![None],
         };
         Ok(Self { kind, names, beside: Vec::new() })

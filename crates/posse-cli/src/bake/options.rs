@@ -41,6 +41,8 @@ pub struct Options {
     pub cuts: Option<CutList>,
     /// The rig whose nodes the clips animate.
     pub rig: Option<Rig>,
+    /// The skeleton at rest of files of SMPL; `None` for an adult.
+    pub skeleton: Option<Rig>,
     /// The retargeting to the rig; `None` if joints are matched by name.
     pub retarget: Option<Retargeter>,
     /// True if each clip is baked as its mirror image, too.
@@ -93,6 +95,8 @@ struct Normalised<'a> {
     no_end_sites: bool,
     rig: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    skeleton: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     retarget: Option<Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     quality: bool,
@@ -122,19 +126,25 @@ impl Options {
         let mut warnings = Vec::new();
         let mut report = |text: &str| warnings.push(text.to_owned());
         let rig = args.rig.as_deref().map(|rig| read_rig(rig, args.bvh, &mut report)).transpose()?;
+        let skeleton = args.skeleton.skeleton.as_deref();
+        let skeleton = skeleton.map(|path| read_rig(path, args.bvh, &mut report)).transpose()?;
         let retarget = args.retarget.then(|| Retargeter::new(&args.map, args.bvh, &mut report)).transpose()?;
         let cuts = args.cuts.as_deref().map(CutList::read).transpose()?;
+        if format == Format::Npz(NpzLayout::Mjlab) {
+            warnings.push(NO_ROBOT.into());
+        }
         let mut read_files = Vec::new();
         read_files.extend(joints_file.map(|path| ReadFile { role: "the file of --joints", path }));
         read_files.extend(args.cuts.clone().map(|path| ReadFile { role: "the file of --cuts", path }));
-        let rig_facts = match &rig {
-            Some(rig) => Some(match &rig.bytes {
-                Some(bytes) => identify(&ChoiceFile { role: "the rig", path: &rig.path, bytes }, &mut read_files)?,
-                // The version of posse is among the facts.
-                None => "demo".into(),
-            }),
-            None => None,
+        let mut facts_of = |rig: &Option<Rig>, role| match rig {
+            Some(Rig { path, bytes: Some(bytes), .. }) => {
+                identify(&ChoiceFile { role, path, bytes }, &mut read_files).map(Some)
+            }
+            // The version of posse is among the facts.
+            Some(Rig { bytes: None, .. }) => Ok(Some("demo".into())),
+            None => Ok(None),
         };
+        let rig_facts = [facts_of(&rig, "the rig")?, facts_of(&skeleton, "the file of --skeleton")?];
         let retarget_facts =
             retarget.as_ref().map(|retarget| retarget.identity(|file| identify(file, &mut read_files)));
         let retarget_facts = retarget_facts.transpose()?;
@@ -149,6 +159,7 @@ impl Options {
             seconds: args.range,
             cuts,
             rig,
+            skeleton,
             retarget,
             mirror: args.mirror,
             quality: args.quality || args.foot_lock,
@@ -199,7 +210,7 @@ impl Options {
         options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
-    fn normalised(&self, rig: Option<Value>, retarget: Option<Value>) -> Normalised<'_> {
+    fn normalised(&self, [rig, skeleton]: [Option<Value>; 2], retarget: Option<Value>) -> Normalised<'_> {
         Normalised {
             fps: self.fps,
             range: self.seconds,
@@ -209,13 +220,14 @@ impl Options {
             input_fps: self.bvh.input_fps,
             no_end_sites: self.bvh.no_end_sites,
             rig,
+            skeleton,
             retarget,
             quality: self.quality,
             foot_lock: self.foot_lock,
             up: self.up.name(),
             scale: self.scale,
             quaternions: self.quaternions.name(),
-            format: self.format.extension(),
+            format: self.format.name(),
             layout: match self.format {
                 Format::Npz(NpzLayout::Plain) => Some("plain"),
                 Format::Npz(NpzLayout::Mjlab) => Some("mjlab"),
@@ -233,6 +245,11 @@ impl Options {
         }
     }
 }
+
+/// The warning that a layout for training lacks what is trained.
+const NO_ROBOT: &str = "warning: --layout mjlab: the clips have no joints of a robot, so that joint_pos and joint_vel are \
+                        empty: mjlab cannot train with these files. Retarget the motion to the robot first, for example with \
+                        GMR, which reads --format smpl";
 
 /// Fails if an array is listed twice.
 fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {

@@ -18,7 +18,7 @@ use crate::evaluation::{ClipEvaluation, ClipPlayback};
 use crate::output::{self, Output, note, warn_of_file};
 use crate::quality::{NO_FEET, measured_fps};
 use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
-use crate::source::{Rig, Source, find_clip};
+use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
 use crate::threads::ThreadArgs;
 
 /// The end of `posse eval --help`: the output formats, and the format of crowd files.
@@ -61,7 +61,7 @@ Without --clip, the only clip of the file is evaluated; a file without clips giv
 /// Arguments of `posse eval`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf or .bvh file, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf or .bvh file, an .npz file of SMPL or AMASS, or a Cocos clip (.json, .anim).
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
@@ -70,7 +70,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "rig", "retarget", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock", "input_fps", "no_end_sites"]
+        conflicts_with_all = ["file", "rig", "retarget", "skeleton", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock", "input_fps", "no_end_sites"]
     )]
     crowd: Option<PathBuf>,
     /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos
@@ -84,6 +84,8 @@ pub struct Args {
     retarget: bool,
     #[command(flatten)]
     map: MapArgs,
+    #[command(flatten)]
+    skeleton: SkeletonArgs,
     /// Holds feet in contact with the ground where they are, by inverse kinematics of the legs, as `posse bake` does.
     #[arg(long)]
     foot_lock: bool,
@@ -220,10 +222,12 @@ impl Args {
         if self.map.is_given() && !self.retarget {
             return Err(Error::Usage(OPTIONS_WITHOUT_RETARGET.into()));
         }
+        let rest = self.skeleton.read(self.bvh)?;
+        let options = ReadOptions { bvh: self.bvh, rest: rest.as_ref().map(Rig::skeleton) };
         let (Some(rig), true) = (&self.rig, self.retarget) else {
-            return Source::load(file, self.rig.as_deref(), self.bvh);
+            return Source::load(file, self.rig.as_deref(), options);
         };
-        let source = Source::load_nodes(file, self.bvh.of_source())?;
+        let source = Source::load_nodes(file, ReadOptions { bvh: self.bvh.of_source(), ..options })?;
         let clip = find_clip(&source, self.clip.as_deref())?;
         let clip = clip.ok_or_else(|| Error::Usage(format!("{} has no clips to retarget", file.display())))?;
         Ok(Retargeted::new(source, file, &Rig::read(rig, self.bvh)?, &[clip], &self.map, self.bvh)?.source)

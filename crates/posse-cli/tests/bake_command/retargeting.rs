@@ -131,6 +131,50 @@ fn a_strict_retargeting_fails_for_the_clips_of_warnings() {
 }
 
 #[test]
+fn a_warning_is_printed_once_for_all_pieces_of_a_clip() {
+    let bench = Bench::new();
+    bench.write("clips/figure.glb", figure("high").glb());
+    bench.write("cuts.csv", "file,first,last,name\nfigure#high,0,0,start\nfigure#high,1,1,end\n");
+    let feet = "clip high: the feet come down 3.00 legs from height 0";
+    for (pieces, count) in [(["--mirror"].as_slice(), 2), (&["--mirror", "--cuts", "cuts.csv"], 4)] {
+        let output = bench.bake(&[["clips", "-o", "baked", "--json"].as_slice(), &ONTO_DEMO, pieces].concat());
+        assert_code(&output, 0);
+        assert_eq!(stderr(&output).matches(feet).count(), 1, "{}", stderr(&output));
+        // The line of each piece has it.
+        let lines = json_lines(&output.stdout);
+        let found = lines.iter().filter(|line| line["warnings"].to_string().contains(feet)).count();
+        assert_eq!(found, count, "{lines:?}");
+    }
+}
+
+#[test]
+fn a_strict_retargeting_fails_for_the_warnings_of_mirror_images() {
+    let bench = Bench::new();
+    let mut file = figure("low too");
+    // A sword on one side, which a clip swings.
+    let sword = file.push("nodes", json!({ "name": "Sword", "translation": [0.5, 0, 0] }));
+    file.set("/nodes/0/children", json!([1, 9, 12, sword]));
+    let times = file.floats("SCALAR", &[0.0, 1.0]);
+    let keys = file.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.6, 0.0, 0.8]);
+    file.push(
+        "animations",
+        json!({ "name": "swing", "samplers": [{ "input": times, "output": keys }],
+            "channels": [{ "sampler": 0, "target": { "node": sword, "path": "rotation" } }] }),
+    );
+    bench.write("clips/figure.glb", file.glb());
+    let arguments = ["clips", "-o", "baked", "--clip", "swing", "--mirror", "--rig", "clips/figure.glb", "--retarget"];
+    let output = bench.bake(&arguments);
+    assert_code(&output, 0);
+    let alone = "mirror image: joints on one side without a partner on the other one are mirrored in themselves: Sword";
+    assert!(stderr(&output).contains(&format!("warning: clips/figure.glb: {alone}")), "{}", stderr(&output));
+    fs::remove_dir_all(bench.path("baked")).unwrap();
+    let output = bench.bake(&[&arguments[..], &["--strict-retarget"]].concat());
+    assert_refused(&output, &[&format!("clip figure#swing_mirror: clips/figure.glb: {alone} (--strict-retarget)")]);
+    // The clip itself has no warning.
+    assert_eq!(bench.names("baked"), ["failed-00000.jsonl", "figure#swing.npz"]);
+}
+
+#[test]
 fn the_content_of_all_files_belongs_to_the_identity() {
     let bench = bench();
     let rig = figure("old");

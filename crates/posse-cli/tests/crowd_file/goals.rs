@@ -25,7 +25,7 @@ fn folder() -> Folder {
 #[test]
 fn groups_have_goals() {
     let folder = folder();
-    let chain = json!(["hip", "knee", "ankle"]);
+    let chain = json!(["hip", "knee#0", "ankle"]);
     let parameters = json!({ "x": [[0, 3], [1, 0]], "y": [[0, 4], [1, 5]], "z": 0, "w": [[1, 1], [2, 0]] });
     let target = json!({ "parameters": ["x", "y", "z"] });
     let crowd = json!({ "files": ["leg.glb"], "instances": [
@@ -64,9 +64,9 @@ fn groups_have_goals() {
 #[test]
 fn equal_chains_are_added_once() {
     let folder = folder();
-    let limb = |pole: Value, hold: Value| json!({ "chain": ["hip", "knee", "ankle"], "target": [0, 5, 0], "pole": pole, "hold": hold });
+    let limb = |pole: Value, hold: Value| json!({ "chain": ["hip", "knee#0", "ankle"], "target": [0, 5, 0], "pole": pole, "hold": hold });
     let aim = |limit: f64| json!({ "aim": "hip", "forward": [0, 1, 0], "target": [1, 1, 1], "limit": limit });
-    let plain = json!({ "chain": ["hip", "knee", "ankle"], "target": [1, 2, 3], "weight": 0.5 });
+    let plain = json!({ "chain": ["hip", "knee#0", "ankle"], "target": [1, 2, 3], "weight": 0.5 });
     let goals = [
         limb(json!([1, 0, 0]), json!(true)),
         limb(json!([1, 0, 0]), json!(false)),

@@ -5,6 +5,7 @@ mod glb;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod smpl;
 mod usda;
 mod vrma;
 
@@ -41,6 +42,8 @@ pub enum FormatName {
     Glb,
     /// A UsdSkel skeleton and animation per clip, as text.
     Usda,
+    /// Motion of a body of SMPL as AMASS has it, an npz file per clip: poses, trans, mocap_framerate.
+    Smpl,
     /// A BVH file per clip.
     Bvh,
     /// A VRM animation per clip, of the bones of a human.
@@ -63,6 +66,7 @@ pub enum Format {
     Parquet,
     Glb,
     Usda,
+    Smpl,
     /// With the order of the rotations.
     Bvh(RotationOrder),
     Vrma,
@@ -180,21 +184,28 @@ impl Format {
             )),
             FormatName::Glb => Ok(Self::Glb),
             FormatName::Usda => Ok(Self::Usda),
+            FormatName::Smpl => Ok(Self::Smpl),
             FormatName::Bvh => Ok(Self::Bvh(order.unwrap_or_default())),
             FormatName::Vrma => Ok(Self::Vrma),
         }
     }
 
-    /// The extension of the outputs.
-    pub fn extension(self) -> &'static str {
+    /// The name of the format.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Npz(_) => "npz",
             Self::Parquet => "parquet",
             Self::Glb => "glb",
             Self::Usda => "usda",
+            Self::Smpl => "smpl",
             Self::Bvh(_) => "bvh",
             Self::Vrma => "vrma",
         }
+    }
+
+    /// The extension of the outputs.
+    pub fn extension(self) -> &'static str {
+        if self == Self::Smpl { "npz" } else { self.name() }
     }
 
     /// The output of a clip: its path below OUT.
@@ -224,6 +235,7 @@ impl Format {
                 return Ok(if wanted.is_empty() { default } else { wanted.to_vec() });
             }
             Self::Npz(NpzLayout::Mjlab) => &[ArrayKind::Pos, ArrayKind::Quat, ArrayKind::Linvel, ArrayKind::Angvel],
+            Self::Smpl => &[ArrayKind::Pos, ArrayKind::Quat],
             Self::Glb | Self::Bvh(_) | Self::Vrma => {
                 &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale]
             }
@@ -249,6 +261,7 @@ impl Format {
             Self::Glb => (QuaternionOrder::Xyzw, "--format glb"),
             Self::Vrma => (QuaternionOrder::Xyzw, "--format vrma"),
             Self::Usda => (QuaternionOrder::Wxyz, "--format usda"),
+            Self::Smpl => (QuaternionOrder::Xyzw, "--format smpl"),
             Self::Bvh(_) if wanted.is_some() => {
                 return Err(Error::Usage("--format bvh has angles, no quaternions; leave out --quaternions".into()));
             }
@@ -271,6 +284,7 @@ impl Format {
             Self::Parquet => Err(Error::Usage("Parquet has no file per clip".into())),
             Self::Glb => glb::begin(head, draft),
             Self::Usda => usda::begin(head, draft),
+            Self::Smpl => smpl::begin(head, draft),
             Self::Bvh(order) => Ok(bvh::begin(head, draft, order)),
             Self::Vrma => vrma::begin(head, draft),
         }

@@ -98,7 +98,7 @@ fn mjlab_name(kind: ArrayKind) -> Option<&'static str> {
 }
 
 /// Writes the facts, one array each.
-fn write_facts<W: Write + Seek>(file: &mut NpzFile<W>, facts: &Facts) -> Result<(), Error> {
+pub fn write_facts<W: Write + Seek>(file: &mut NpzFile<W>, facts: &Facts) -> Result<(), Error> {
     let names: Vec<&str> = facts.joint_names.iter().map(String::as_str).collect();
     file.texts("joint_names", &[names.len()], &names)?;
     let parents: Vec<u8> = facts.parents.iter().flat_map(|parent| parent.to_le_bytes()).collect();

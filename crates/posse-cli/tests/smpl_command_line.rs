@@ -1,0 +1,168 @@
+use std::f64::consts::FRAC_PI_2;
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::npz::{doubles, npz};
+
+const FRAMES: usize = 30;
+
+/// A folder with a motion of SMPL in a world with +Z up, in which `posse` runs: `walk.npz` stands, and nods.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Self(TempDir::new().unwrap());
+        let mut poses = vec![0.0; FRAMES * 72];
+        for (frame, pose) in poses.chunks_exact_mut(72).enumerate() {
+            pose[0] = FRAC_PI_2;
+            // The head nods about x.
+            pose[3 * 15] = 0.01 * frame as f64;
+        }
+        let trans: Vec<f64> = (0..FRAMES).flat_map(|frame| [0.0, -0.01 * frame as f64, 0.93]).collect();
+        let motion = [
+            ("poses", doubles(&[FRAMES, 72], &poses)),
+            ("trans", doubles(&[FRAMES, 3], &trans)),
+            ("betas", doubles(&[16], &[0.0; 16])),
+            ("mocap_framerate", doubles(&[], &[60.0])),
+        ];
+        folder.write("clips/walk.npz", &npz(&motion));
+        folder
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn posse(&self, arguments: &str) -> Output {
+        let arguments = arguments.split_whitespace();
+        Command::new(env!("CARGO_BIN_EXE_posse")).current_dir(&self.0).args(arguments).output().unwrap()
+    }
+
+    /// The output and the messages of a command that succeeds.
+    #[track_caller]
+    fn passed(&self, arguments: &str) -> [String; 2] {
+        let output = self.posse(arguments);
+        let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        assert_eq!(output.status.code(), Some(0), "{arguments}: {}", texts[1]);
+        texts
+    }
+
+    /// The places of joints at a time, by their names.
+    #[track_caller]
+    fn places(&self, arguments: &str, names: &[&str]) -> Vec<[f64; 3]> {
+        let [text, _] = self.passed(arguments);
+        let json: Value = serde_json::from_str(&text).unwrap();
+        let nodes = json["samples"][0]["nodes"].as_array().unwrap();
+        let place = |name: &&str| {
+            let node = nodes.iter().find(|node| node["name"] == **name).unwrap_or_else(|| panic!("{name}: {text}"));
+            [12, 13, 14].map(|index| node["world"][index].as_f64().unwrap())
+        };
+        names.iter().map(place).collect()
+    }
+}
+
+#[test]
+fn inspect_and_eval_read_a_motion() {
+    let folder = Folder::new();
+    let [text, messages] = folder.passed("inspect clips/walk.npz --joints");
+    assert!(text.contains("24 joints") && text.contains("left_hand"), "{text}");
+    assert!(messages.contains("those of an adult of 1.7 m"), "{messages}");
+    // The pelvis is at `trans` plus its rest position (0, -0.22, 0.03), and the head above it along z.
+    let places = folder.places("eval clips/walk.npz --times 0 --engine reference", &["pelvis", "head"]);
+    let [pelvis, head] = [places[0], places[1]];
+    assert!(pelvis[0].abs() < 1e-9 && (pelvis[1] + 0.22).abs() < 1e-9 && (pelvis[2] - 0.96).abs() < 1e-9, "{pelvis:?}");
+    assert!((0.5..0.7).contains(&(head[2] - pelvis[2])) && (head[1] - pelvis[1]).abs() < 0.1, "{head:?}");
+}
+
+#[test]
+fn a_skeleton_gives_the_proportions() {
+    let folder = Folder::new();
+    let mut joints = [[0.0, 0.0, 0.0]; 24];
+    joints[7] = [0.0, -2.0, 0.0];
+    joints[15] = [0.0, 1.5, 0.0];
+    (joints[20], joints[21]) = ([1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]);
+    folder.write("model.npz", &npz(&[("J", doubles(&[24, 3], joints.as_flattened()))]));
+    let command = "eval clips/walk.npz --skeleton model.npz --times 0 --engine reference";
+    let places = folder.places(command, &["pelvis", "head"]);
+    let near = |one: [f64; 3], other: [f64; 3]| one.iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-9);
+    assert!(near(places[0], [0.0, 0.0, 0.93]) && near(places[1], [0.0, 0.0, 2.43]), "{places:?}");
+    let [_, messages] = folder.passed(command);
+    assert!(!messages.contains("adult"), "{messages}");
+    // Outputs of another skeleton are others.
+    folder.passed("bake clips -o out --skeleton model.npz");
+    let output = folder.posse("bake --check out clips");
+    assert_ne!(output.status.code(), Some(0));
+    folder.passed("bake --check out clips --skeleton model.npz");
+}
+
+#[test]
+fn retargeting_stands_the_body_up() {
+    let folder = Folder::new();
+    let command = "eval clips/walk.npz --rig demo --retarget --times 0 --engine reference";
+    let places = folder.places(command, &["pelvis", "head", "foot.L"]);
+    let heights: Vec<f64> = places.iter().map(|place| place[1]).collect();
+    assert!(heights[1] > heights[0] + 0.5 && heights[2] < heights[0] - 0.6, "{heights:?}");
+    folder.passed("retarget clips/walk.npz --onto demo -o human.glb");
+    folder.passed("inspect human.glb");
+}
+
+#[test]
+fn a_bake_writes_a_motion_that_is_read_back() {
+    let folder = Folder::new();
+    // The shapes of AMASS lie beside motions, and are no motions.
+    folder.write("clips/shape.npz", &npz(&[("betas", doubles(&[16], &[0.0; 16]))]));
+    folder.passed("bake clips -o out --format smpl");
+    assert!(folder.0.path().join("out/walk.npz").exists() && !folder.0.path().join("out/shape.npz").exists());
+    // The file has its rest positions.
+    let [_, messages] = folder.passed("inspect out/walk.npz");
+    assert!(!messages.contains("adult"), "{messages}");
+    let places = |file: &str, time: &str| {
+        folder.places(&format!("eval {file} --times {time} --engine reference"), &["pelvis", "head", "left_hand"])
+    };
+    for time in ["0", "0.4"] {
+        let (found, expected) = (places("out/walk.npz", time), places("clips/walk.npz", time));
+        let distance = |(one, other): (&[f64; 3], &[f64; 3])| {
+            one.iter().zip(other).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max)
+        };
+        assert!(found.iter().zip(&expected).map(distance).fold(0.0, f64::max) < 1e-5, "{found:?}, {expected:?}");
+    }
+    // With +Z up, a body that stood along +Y in the world stands along +Z.
+    folder.passed("bake out/walk.npz -o turned --format smpl --up z --scale 2");
+    let turned = folder.places("eval turned/walk.npz --times 0 --engine reference", &["pelvis", "head"]);
+    let plain = places("clips/walk.npz", "0");
+    let expected = |place: [f64; 3]| [2.0 * place[0], -2.0 * place[2], 2.0 * place[1]];
+    for (found, plain) in turned.iter().zip(plain) {
+        assert!(found.iter().zip(expected(plain)).all(|(one, other)| (one - other).abs() < 1e-5), "{turned:?}");
+    }
+}
+
+#[test]
+fn other_files_are_refused() {
+    let folder = Folder::new();
+    folder.write("other/arrays.npz", &npz(&[("pos", doubles(&[1, 3], &[0.0; 3]))]));
+    let refusal = |arguments: &str| {
+        let output = folder.posse(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let text = refusal("inspect other/arrays.npz");
+    assert!(text.contains("no motion of SMPL") && text.contains("the arrays are pos"), "{text}");
+    assert!(refusal("bake other/arrays.npz -o out").contains("has no motion of SMPL"));
+    assert!(refusal("bake other -o out").contains("no .npz file of SMPL"));
+    assert!(refusal("bake clips -o out --format smpl --joints pelvis,head").contains("leave out --joints"));
+    let text = refusal("bake clips -o out --format smpl --rig demo --retarget");
+    assert!(text.contains("the skeleton is no body of SMPL: it lacks left_hip"), "{text}");
+    assert!(refusal("bake clips -o out --format smpl --arrays pos").contains("leave out --arrays"));
+}
+
+#[test]
+fn the_layout_of_mjlab_says_that_it_cannot_train() {
+    let folder = Folder::new();
+    let [_, messages] = folder.passed("bake clips -o out --layout mjlab");
+    assert!(messages.contains("mjlab cannot train with these files"), "{messages}");
+}

@@ -1,0 +1,159 @@
+//! SMPL: poses of skeletons with the joints of the bodies SMPL, SMPL-H and SMPL-X, as the rotation vectors that programs
+//! of these bodies read.
+
+use glam::{DQuat, DVec3};
+
+use crate::error::Error;
+use crate::import::smpl::{BodyModel, body};
+use crate::model::Skeleton;
+
+/// The joints of a skeleton that are those of a body, for motion that is written for programs of SMPL.
+///
+/// # Examples
+/// ```
+/// use posse::export::smpl::SmplBody;
+/// use posse::glam::DQuat;
+/// use posse::{Joint, Skeleton};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// # let names = ["pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2", "left_ankle",
+/// #     "right_ankle", "spine3", "left_foot", "right_foot", "neck", "left_collar", "right_collar", "head",
+/// #     "left_shoulder", "right_shoulder", "left_elbow", "right_elbow", "left_wrist", "right_wrist"];
+/// # let joints = names.map(|name| Joint { name: Some(name.into()), ..Joint::default() });
+/// // `joints` have the names of SMPL.
+/// let skeleton = Skeleton::new(None, joints.to_vec(), Vec::new())?;
+/// let body = SmplBody::of_skeleton(&skeleton)?;
+/// let vectors = body.rotation_vectors(|_| DQuat::from_rotation_x(0.5));
+/// assert!(vectors.len() == 24 && (vectors[0][0] - 0.5).abs() < 1e-12);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct SmplBody {
+    model: BodyModel,
+    /// Per joint of the body the joint of the skeleton, and its parent in the body.
+    joints: Vec<(Option<usize>, Option<usize>)>,
+    /// Per joint of the body the inverse of its rotation at rest, in model space.
+    at_rest: Vec<DQuat>,
+    rest_positions: Vec<DVec3>,
+}
+
+/// The largest distance of the pelvis of a model from its origin at rest, in metres. Beyond, the origin of a skeleton is
+/// another one, as between the feet.
+const MAX_PELVIS: f64 = 0.5;
+
+impl SmplBody {
+    /// The body of a skeleton: SMPL-X if it has a jaw, else SMPL-H if it has fingers, else SMPL. Hands, fingers, jaw
+    /// and eyes that it lacks are not rotated.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a skeleton that lacks one of the joints that all bodies share, with their names.
+    pub fn of_skeleton(skeleton: &Skeleton) -> Result<Self, Error> {
+        let found = body::find_joints(BodyModel::SmplX, skeleton);
+        let has = |joint: usize| found.get(joint).is_some_and(Option::is_some);
+        let model = match (has(body::SHARED_COUNT), (body::SHARED_COUNT + 3..found.len()).any(has)) {
+            (true, _) => BodyModel::SmplX,
+            (false, true) => BodyModel::SmplH,
+            (false, false) => BodyModel::Smpl,
+        };
+        let (found, tree) = (body::find_joints(model, skeleton), model.joints());
+        let shared = found.iter().zip(&tree).take(body::SHARED_COUNT);
+        let missing: Vec<&str> =
+            shared.filter(|(found, _)| found.is_none()).map(|(_, joint)| joint.name.as_str()).collect();
+        if !missing.is_empty() {
+            return Err(Error::Usage(format!(
+                "the skeleton is no body of SMPL: it lacks {}; retarget the clip to a skeleton with the joints of SMPL",
+                missing.join(", ")
+            )));
+        }
+        let matrices = body::rest_matrices(skeleton);
+        let matrix = |joint: &Option<usize>| joint.and_then(|joint| matrices.get(joint)).copied();
+        let rotation = |joint: &Option<usize>| {
+            matrix(joint).map_or(DQuat::IDENTITY, |matrix| matrix.to_scale_rotation_translation().1.inverse())
+        };
+        let adult = body::adult(model);
+        let positions = found.iter().zip(&adult);
+        let rest_positions = positions.map(|(joint, adult)| matrix(joint).map_or(*adult, |matrix| matrix.translation));
+        let (at_rest, rest_positions) = (found.iter().map(rotation).collect(), rest_positions.collect());
+        let joints = found.into_iter().zip(tree).map(|(joint, of_body)| (joint, of_body.parent)).collect();
+        Ok(Self { model, joints, at_rest, rest_positions })
+    }
+
+    /// The body.
+    pub fn model(&self) -> BodyModel {
+        self.model
+    }
+
+    /// The joints of the skeleton that are joints of the body.
+    pub fn joints(&self) -> impl Iterator<Item = usize> {
+        self.joints.iter().filter_map(|(joint, _)| *joint)
+    }
+
+    /// The joint of the skeleton that is the pelvis.
+    pub fn pelvis(&self) -> usize {
+        self.joints.first().and_then(|(joint, _)| *joint).unwrap_or(0)
+    }
+
+    /// The rest position of the pelvis relative to the origin of the model, which translations leave out: that of the
+    /// skeleton if it is within half a metre of the origin, as in the models, otherwise that of an adult.
+    pub fn origin(&self) -> DVec3 {
+        let own = self.rest_positions.first().copied().filter(|position| position.length() <= MAX_PELVIS);
+        own.or_else(|| body::adult(self.model).first().copied()).unwrap_or_default()
+    }
+
+    /// The rest positions of the joints relative to the origin of the model, in the order of the rotation vectors.
+    pub fn rest_positions(&self) -> Vec<DVec3> {
+        let pelvis = self.rest_positions.first().copied().unwrap_or_default();
+        self.rest_positions.iter().map(|position| position - pelvis + self.origin()).collect()
+    }
+
+    /// The rotation vectors of a pose, in radians, in the order of the models. `rotation` gives the rotation of a joint
+    /// of the skeleton in model space.
+    ///
+    /// They are relative to the rest pose, in which the models have no rotations, so that the axes of the joints may be
+    /// any: what counts is that the skeleton rests with the arms to the sides. Angles are at most half a revolution.
+    pub fn rotation_vectors(&self, rotation: impl Fn(usize) -> DQuat) -> Vec<[f64; 3]> {
+        let mut rotations: Vec<DQuat> = Vec::with_capacity(self.joints.len());
+        let mut vectors = Vec::with_capacity(self.joints.len());
+        for ((joint, parent), at_rest) in self.joints.iter().zip(&self.at_rest) {
+            let parent = parent.and_then(|parent| rotations.get(parent)).copied().unwrap_or(DQuat::IDENTITY);
+            let own = joint.map_or(parent, |joint| rotation(joint) * *at_rest);
+            vectors.push(rotation_vector(parent.inverse() * own));
+            rotations.push(own);
+        }
+        vectors
+    }
+}
+
+/// The rotation vector of a rotation, of at most half a revolution.
+fn rotation_vector(rotation: DQuat) -> [f64; 3] {
+    let rotation = if rotation.w < 0.0 { -rotation } else { rotation };
+    let axis = rotation.xyz();
+    let sin = axis.length();
+    // The angle over its half sine, whose limit is 2. The arc tangent is precise for all angles.
+    let factor = if sin > 0.0 { 2.0 * sin.atan2(rotation.w) / sin } else { 2.0 };
+    (axis * factor).to_array()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+    use super::*;
+
+    #[test]
+    fn rotation_vectors_are_those_of_the_shorter_way() {
+        let half = FRAC_1_SQRT_2;
+        for (quaternion, expected) in [
+            ([0.0, 0.0, 0.0, 1.0], [0.0; 3]),
+            ([half, 0.0, 0.0, half], [0.5 * PI, 0.0, 0.0]),
+            // 1.5 half revolutions about y are half a half revolution back.
+            ([0.0, half, 0.0, -half], [0.0, -0.5 * PI, 0.0]),
+            ([0.0, 0.0, -1.0, 0.0], [0.0, 0.0, -PI]),
+        ] {
+            let found = rotation_vector(DQuat::from_array(quaternion));
+            assert!(DVec3::from(found).distance(expected.into()) < 1e-15, "{quaternion:?}: {found:?}");
+        }
+        assert_eq!(rotation_vector(DQuat::from_xyzw(1e-200, 0.0, 0.0, 1.0)), [2e-200, 0.0, 0.0]);
+    }
+}

@@ -1,0 +1,357 @@
+//! The numbers of a motion: rotation vectors per joint and frame, translations, and the frame rate.
+//!
+//! The spellings of the members are those that public data sets and loaders have: AMASS in its releases for SMPL-H
+//! (`poses`, `mocap_framerate`) and SMPL-X (`root_orient`, `pose_body`, `mocap_frame_rate`), the arguments of the
+//! package `smplx` (`global_orient`, `body_pose`, `transl`), and those of GRAB, AIST++ and PHC.
+
+use std::sync::Arc;
+
+use glam::DQuat;
+
+use super::body::{BodyModel, SHARED_COUNT};
+use super::npy::Array;
+use super::zip::Directory;
+use crate::error::Error;
+use crate::import::memory_budget::MemoryBudget;
+use crate::import::{Fault, Warning};
+use crate::model::{Clip, Curve, Interpolation, SkeletonId, Target, Timeline, Track, is_usable};
+
+/// The rotations of all joints.
+const POSES: &[&str] = &["poses", "fullpose", "full_pose", "pose_aa", "smpl_poses"];
+const ROOT: &[&str] = &["root_orient", "global_orient", "pose_root"];
+const BODY: &[&str] = &["pose_body", "body_pose"];
+const HANDS: &[&str] = &["pose_hand", "hand_pose"];
+const LEFT_HAND: &[&str] = &["left_hand_pose", "lhand_pose", "pose_lhand"];
+const RIGHT_HAND: &[&str] = &["right_hand_pose", "rhand_pose", "pose_rhand"];
+const JAW: &[&str] = &["pose_jaw", "jaw_pose"];
+const EYES: &[&str] = &["pose_eye", "eye_pose"];
+const LEFT_EYE: &[&str] = &["leye_pose"];
+const RIGHT_EYE: &[&str] = &["reye_pose"];
+const TRANSLATION: &[&str] = &["trans", "transl", "smpl_trans", "trans_orig"];
+const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_fps", "fps", "framerate", "frame_rate"];
+
+/// The rate of a motion that states none.
+const DEFAULT_RATE: f64 = 30.0;
+
+/// The joints of a hand with fingers.
+const HAND_JOINTS: usize = 15;
+
+/// An open file: its bytes, its members and what it may still allocate.
+pub(super) struct Members<'a> {
+    pub bytes: &'a [u8],
+    pub directory: Directory,
+    pub budget: MemoryBudget,
+}
+
+impl<'a> Members<'a> {
+    /// Returns true if a member tells the pose of a body.
+    pub fn have_motion(directory: &Directory) -> bool {
+        [POSES, ROOT, BODY].into_iter().any(|names| name_of(directory, names).is_some())
+    }
+
+    /// The first member with one of these names.
+    pub fn array(&mut self, names: &[&str]) -> Result<Option<Array<'a>>, Fault> {
+        let Some(name) = name_of(&self.directory, names) else { return Ok(None) };
+        let content = self.directory.content(self.bytes, &name, &mut self.budget)?;
+        content.map(|content| Array::new(&name, content)).transpose()
+    }
+}
+
+/// The name of the member of an array. `numpy.savez` appends `.npy`.
+fn name_of(directory: &Directory, names: &[&str]) -> Option<String> {
+    names.iter().map(|name| format!("{name}.npy")).find(|name| directory.has(name))
+}
+
+/// Rotation vectors of consecutive joints.
+struct Part<'a> {
+    array: Array<'a>,
+    /// The first joint, and the number of joints.
+    first: usize,
+    count: usize,
+}
+
+/// A motion, before its clip is made.
+pub(super) struct Motion<'a> {
+    pub model: BodyModel,
+    pub frames: usize,
+    /// Frames per second, above 0.
+    pub fps: f64,
+    parts: Vec<Part<'a>>,
+    translation: Option<Array<'a>>,
+    pub warnings: Vec<Warning>,
+}
+
+impl<'a> Motion<'a> {
+    /// Reads the arrays of a motion.
+    pub fn read(members: &mut Members<'a>) -> Result<Self, Fault> {
+        let mut warnings = Vec::new();
+        let (model, parts) = match members.array(POSES)? {
+            Some(poses) => whole(members, poses)?,
+            None => pieces(members, &mut warnings)?,
+        };
+        let translation = members.array(TRANSLATION)?;
+        if let Some(array) = translation.as_ref().filter(|array| array.rows()[1] != 3) {
+            return Err(Fault::new(array.name(), format!("its shape is {:?}; expected (frames, 3)", array.shape())));
+        }
+        if translation.is_none() {
+            let message = "it is missing, so that the pelvis stays in its place".into();
+            warnings.push(Warning { path: "trans.npy".into(), message });
+        }
+        let fps = rate(members, &mut warnings);
+        let arrays = || parts.iter().map(|part| &part.array).chain(&translation);
+        let counts: Vec<(&str, usize)> = arrays().map(|array| (array.name(), array.rows()[0])).collect();
+        let frames = counts.iter().map(|(_, count)| *count).min().unwrap_or(0);
+        if let Some((name, count)) = counts.iter().find(|(_, count)| *count != frames) {
+            let message = format!("it has {count} frames, others have {frames}; the frames after those are left out");
+            warnings.push(Warning { path: (*name).into(), message });
+        }
+        Ok(Self { model, frames, fps, parts, translation, warnings })
+    }
+
+    /// The bytes of memory of the keys: those of rotations, of the translation and of times.
+    fn key_bytes(&self) -> u64 {
+        let numbers = 4 * self.model.joint_count() + 3 + 1;
+        (numbers as u64 * size_of::<f64>() as u64).saturating_mul(self.frames as u64)
+    }
+
+    /// The clip: the translation of the pelvis, whose rest position is `origin`, and the rotation of each joint. Without
+    /// frames, it has no tracks. Joints without numbers keep their rest pose.
+    ///
+    /// # Errors
+    /// [`Fault`] with the frame, for numbers that are not finite.
+    pub fn clip(
+        &self,
+        origin: [f64; 3],
+        skeleton: SkeletonId,
+        name: Option<String>,
+        budget: &mut MemoryBudget,
+    ) -> Result<Clip, Fault> {
+        let Some(last) = self.frames.checked_sub(1) else { return Ok(Clip::new(name, skeleton, Vec::new())) };
+        budget.charge("poses", self.key_bytes())?;
+        let in_clip = |error: Error| Fault::new("poses", error.to_string());
+        if !is_usable(last as f64 / self.fps) {
+            return Err(Fault::new("fps", format!("at {} frames per second, the clip is too long", self.fps)));
+        }
+        let times = (0..self.frames).map(|frame| frame as f64 / self.fps);
+        let timeline = Arc::new(Timeline::new(times.collect()).map_err(in_clip)?);
+        let mut tracks = Vec::with_capacity(1 + self.model.joint_count());
+        let mut add = |target, width, values| -> Result<(), Error> {
+            let curve = Curve::new(timeline.clone(), Interpolation::Linear, width, values)?;
+            tracks.push(Track::new(target, curve));
+            Ok(())
+        };
+        if let Some(array) = &self.translation {
+            let mut values = Vec::with_capacity(3 * self.frames);
+            for frame in 0..self.frames {
+                let [x, y, z] = vector(array, frame, 0)?;
+                values.extend([x + origin[0], y + origin[1], z + origin[2]]);
+            }
+            add(Target::Translation(0), 3, values).map_err(in_clip)?;
+        }
+        for part in &self.parts {
+            let mut keys = vec![Vec::new(); part.count];
+            keys.iter_mut().for_each(|keys| keys.reserve_exact(4 * self.frames));
+            for frame in 0..self.frames {
+                for (joint, keys) in keys.iter_mut().enumerate() {
+                    append_rotation(keys, vector(&part.array, frame, joint)?);
+                }
+            }
+            for (joint, keys) in keys.into_iter().enumerate() {
+                add(Target::Rotation(part.first + joint), 4, keys).map_err(in_clip)?;
+            }
+        }
+        Ok(Clip::new(name, skeleton, tracks))
+    }
+}
+
+/// The rotations of all joints in one array. A root of its own stands before those of the other joints.
+fn whole<'a>(members: &mut Members<'a>, poses: Array<'a>) -> Result<(BodyModel, Vec<Part<'a>>), Fault> {
+    let [_, width] = poses.rows();
+    let joints = width / 3;
+    if width.is_multiple_of(3)
+        && let Some(model) = BodyModel::of_count(joints)
+    {
+        return Ok((model, vec![Part { array: poses, first: 0, count: joints }]));
+    }
+    let root = members.array(ROOT)?.filter(|root| root.rows()[1] == 3);
+    match (root, BodyModel::of_count(joints + 1)) {
+        (Some(root), Some(model)) if width.is_multiple_of(3) => {
+            let root = Part { array: root, first: 0, count: 1 };
+            Ok((model, vec![root, Part { array: poses, first: 1, count: joints }]))
+        }
+        _ => {
+            let is_matrices = width.is_multiple_of(9) && BodyModel::of_count(width / 9).is_some();
+            let rotations = if is_matrices { "; rotation matrices are not read, write rotation vectors" } else { "" };
+            Err(Fault::new(
+                poses.name(),
+                format!(
+                    "its shape is {:?}, {width} numbers per frame; expected 72 (SMPL), 156 (SMPL-H), 165 (SMPL-X) or 66 \
+                     (without hands){rotations}",
+                    poses.shape()
+                ),
+            ))
+        }
+    }
+}
+
+/// The rotations of the parts of a body in arrays of their own.
+fn pieces<'a>(members: &mut Members<'a>, warnings: &mut Vec<Warning>) -> Result<(BodyModel, Vec<Part<'a>>), Fault> {
+    let root = members.array(ROOT)?;
+    let body = members.array(BODY)?;
+    let mut parts = Vec::new();
+    let mut add = |array: Option<Array<'a>>, first: usize, counts: &[usize]| -> Result<Option<usize>, Fault> {
+        let Some(array) = array else { return Ok(None) };
+        let [_, width] = array.rows();
+        let Some(&count) = counts.iter().find(|&&count| 3 * count == width) else {
+            let expected = counts.iter().map(|count| (3 * count).to_string()).collect::<Vec<_>>().join(" or ");
+            return Err(Fault::new(
+                array.name(),
+                format!("its shape is {:?}; expected {expected} numbers per frame", array.shape()),
+            ));
+        };
+        parts.push(Part { array, first, count });
+        Ok(Some(count))
+    };
+    add(root, 0, &[1])?;
+    let body = add(body, 1, &[SHARED_COUNT - 1, 23])?;
+    if body == Some(23) {
+        return Ok((BodyModel::Smpl, parts));
+    }
+    let has_face = [JAW, EYES, LEFT_EYE, RIGHT_EYE].iter().any(|names| name_of(&members.directory, names).is_some());
+    let fingers = if has_face { SHARED_COUNT + 3 } else { SHARED_COUNT };
+    if has_face {
+        add(members.array(JAW)?, SHARED_COUNT, &[1])?;
+        match members.array(EYES)? {
+            Some(eyes) => {
+                add(Some(eyes), SHARED_COUNT + 1, &[2])?;
+            }
+            None => {
+                add(members.array(LEFT_EYE)?, SHARED_COUNT + 1, &[1])?;
+                add(members.array(RIGHT_EYE)?, SHARED_COUNT + 2, &[1])?;
+            }
+        }
+    }
+    let mut has_fingers = false;
+    let hands = [(HANDS, 0, 2 * HAND_JOINTS), (LEFT_HAND, 0, HAND_JOINTS), (RIGHT_HAND, HAND_JOINTS, HAND_JOINTS)];
+    for (names, first, count) in hands {
+        let Some(array) = members.array(names)? else { continue };
+        let [_, width] = array.rows();
+        if width < 3 * count {
+            // Coefficients of principal components, which only a model file explains.
+            let message = format!(
+                "its {width} numbers per frame are not rotations of {count} joints, and are left out: the fingers keep \
+                 their rest pose"
+            );
+            warnings.push(Warning { path: array.name().into(), message });
+            continue;
+        }
+        add(Some(array), fingers + first, &[count])?;
+        has_fingers = true;
+        if names == HANDS {
+            break;
+        }
+    }
+    let model = match (has_face, has_fingers) {
+        (true, _) => BodyModel::SmplX,
+        (false, true) => BodyModel::SmplH,
+        (false, false) => BodyModel::Body,
+    };
+    Ok((model, parts))
+}
+
+/// The frame rate.
+fn rate(members: &mut Members, warnings: &mut Vec<Warning>) -> f64 {
+    let mut usual = |path: &str, found: String| {
+        let message = format!("{found}; {DEFAULT_RATE} frames per second are taken");
+        warnings.push(Warning { path: path.into(), message });
+        DEFAULT_RATE
+    };
+    match members.array(RATE) {
+        Ok(Some(array)) => match array.single() {
+            Some(fps) if fps > 0.0 && is_usable(fps) => fps,
+            Some(fps) => usual(array.name(), format!("the frame rate is {fps}; expected a number above 0")),
+            None => usual(array.name(), format!("its shape is {:?}; expected one frame rate", array.shape())),
+        },
+        Ok(None) => usual("zip", format!("there is no frame rate, an array of the name {}", RATE.join(", "))),
+        Err(fault) => usual(&fault.path, fault.reason),
+    }
+}
+
+/// Three numbers of a frame.
+fn vector(array: &Array, frame: usize, index: usize) -> Result<[f64; 3], Fault> {
+    let vector = [0, 1, 2].map(|axis| array.number(frame, 3 * index + axis));
+    match vector.iter().position(|&number| !is_usable(number)) {
+        None => Ok(vector),
+        Some(axis) => {
+            let [_, width] = array.rows();
+            let number = array.number(frame, 3 * index + axis);
+            Err(Fault::new(
+                array.name(),
+                format!(
+                    "frame {frame}: number {} of {width} is {number}; expected finite numbers in the range of an f32",
+                    3 * index + axis + 1
+                ),
+            ))
+        }
+    }
+}
+
+/// Appends the quaternion of a rotation vector, with the sign that is nearest to the key before, so that interpolation
+/// takes the shorter way.
+fn append_rotation(keys: &mut Vec<f64>, vector: [f64; 3]) {
+    let rotation = DQuat::from_array(quaternion(vector));
+    let before = keys.last_chunk().map_or(rotation, |before| DQuat::from_array(*before));
+    let rotation = if before.dot(rotation) < 0.0 { -rotation } else { rotation };
+    keys.extend(rotation.to_array());
+}
+
+/// The quaternion xyzw of a rotation vector, whose direction is the axis and whose length the angle in radians.
+///
+/// Nothing is lost: angles beyond half a revolution and the tiniest ones are rotated by as they are.
+fn quaternion([x, y, z]: [f64; 3]) -> [f64; 4] {
+    let half = 0.5 * x.hypot(y).hypot(z);
+    let (sin, cos) = half.sin_cos();
+    // sin(half) / (2 half), whose limit is a half.
+    let factor = if half > 0.0 { 0.5 * sin / half } else { 0.5 };
+    [factor * x, factor * y, factor * z, cos]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotation_vectors_become_quaternions_without_loss() {
+        use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI};
+        for (vector, expected) in [
+            ([0.0; 3], [0.0, 0.0, 0.0, 1.0]),
+            ([FRAC_PI_2, 0.0, 0.0], [FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2]),
+            ([0.0, -PI, 0.0], [0.0, -1.0, 0.0, 0.0]),
+            // One and a half revolutions.
+            ([0.0, 0.0, 3.0 * PI], [0.0, 0.0, -1.0, 0.0]),
+        ] {
+            let found = quaternion(vector);
+            assert!(
+                found.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-15),
+                "{vector:?}: {found:?}"
+            );
+        }
+        // sin(a / 2) is a / 2 for tiny angles, also for those whose square is 0.
+        assert_eq!(quaternion([2e-200, 0.0, 0.0]), [1e-200, 0.0, 0.0, 1.0]);
+        assert_eq!(quaternion([0.0, 5e-324, 0.0])[3], 1.0);
+    }
+
+    #[test]
+    fn neighbours_are_in_one_hemisphere() {
+        // The angles 0.9 and -0.9 half revolutions about z are 0.2 half revolutions apart.
+        let (mut keys, angle) = (Vec::new(), 0.9 * std::f64::consts::PI);
+        for angle in [angle, -angle, angle] {
+            append_rotation(&mut keys, [0.0, 0.0, angle]);
+        }
+        let (keys, _) = keys.as_chunks::<4>();
+        let dots: Vec<f64> =
+            keys.windows(2).map(|pair| DQuat::from_array(pair[0]).dot(DQuat::from_array(pair[1]))).collect();
+        let expected = (0.1 * std::f64::consts::PI).cos();
+        assert!(dots.iter().all(|dot| (dot - expected).abs() < 1e-15), "{dots:?}");
+    }
+}
