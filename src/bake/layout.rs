@@ -1,5 +1,6 @@
 //! The arrays of a skeleton: names, shapes, the numbers of a pose that each of them holds, and their space.
 
+use std::collections::HashMap;
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::Range;
 
@@ -38,6 +39,8 @@ pub struct ArrayLayout {
     joints: Vec<usize>,
     parents: Vec<Option<usize>>,
     feet: Vec<Foot>,
+    /// The joint with the translation of each joint.
+    pub(super) translations: Vec<usize>,
     /// True for joints that are roots of the skeleton.
     pub(super) roots: Vec<bool>,
     pub(super) space: Space,
@@ -75,6 +78,7 @@ impl ArrayLayout {
         let model = model.ok_or_else(missing)?;
         check(model, nodes, request)?;
         let joints = request.joints.clone();
+        let translations = translations(model, &joints);
         let skins = consecutive_ranges(library.skins_of(skeleton).map(|(_, skin)| skin.joints.len()));
         let weight_ranges = model.weight_ranges();
         let weights: Vec<usize> = nodes.iter().flat_map(|&node| weight_ranges[node].clone()).collect();
@@ -100,7 +104,8 @@ impl ArrayLayout {
             arrays: arrays(&request.kinds, joints.len(), &skins, widths),
             feet,
             parents: parents(model, &joints),
-            roots: joints.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
+            roots: translations.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
+            translations,
             space: Space { up: request.up, scale: request.scale, order: request.quaternions },
             chain: RotationChain::new(model, rotated),
             numbers: OutputLayout::new(counts, outputs),
@@ -128,16 +133,19 @@ impl ArrayLayout {
         for (range, joint) in joints {
             range.enumerate().for_each(|(index, weight)| morphs[weight] = joint.morph_name(index));
         }
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, (name, &weight)) in self.weight_names.iter().zip(&self.weights).enumerate() {
+            let name = name.as_str();
+            let morph = morphs[weight].filter(|morph| *morph != name);
+            std::iter::once(name).chain(morph).for_each(|name| places.entry(name).or_default().push(place));
+        }
         let mut selected = Vec::with_capacity(names.len());
         for name in names.iter().map(AsRef::as_ref) {
-            let before = selected.len();
-            let is_wanted =
-                |place: &usize| self.weight_names[*place] == name || morphs[self.weights[*place]] == Some(name);
-            selected.extend((0..self.weights.len()).filter(is_wanted));
-            if selected.len() == before {
+            let Some(found) = places.get(name) else {
                 let known = list_names(&self.weight_names);
                 return Err(Error::Usage(format!("there is no morph target {name:?}; there are: {known}")));
-            }
+            };
+            selected.extend_from_slice(found);
         }
         let mut is_selected = vec![false; self.weights.len()];
         if let Some(&place) = selected.iter().find(|&&place| std::mem::replace(&mut is_selected[place], true)) {
@@ -243,6 +251,17 @@ fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [u
         }
     }
     arrays
+}
+
+/// For each joint the joint with its translation: itself, or the joint above that carries it and is not among the joints.
+fn translations(skeleton: &Skeleton, joints: &[usize]) -> Vec<usize> {
+    let mut is_listed = vec![false; skeleton.joints().len()];
+    joints.iter().for_each(|&joint| is_listed[joint] = true);
+    let of_joint = |&joint: &usize| match skeleton.translation_joint(joint) {
+        carrier if is_listed[carrier] => joint,
+        carrier => carrier,
+    };
+    joints.iter().map(of_joint).collect()
 }
 
 /// For each joint its nearest ancestor among the joints.

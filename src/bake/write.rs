@@ -126,7 +126,7 @@ impl Posed<'_> {
 
     #[inline(always)]
     fn local_point(&self, pose: usize, position: usize) -> [f64; 3] {
-        let local = self.local(pose, self.layout.joints()[position]);
+        let local = self.local(pose, self.layout.translations[position]);
         let (point, space) = ([local[0], local[1], local[2]].map(f64::from), self.layout.space);
         if self.layout.roots[position] { space.point(point) } else { space.scale(point) }
     }

@@ -144,10 +144,10 @@ impl<'a> Binder<'a> {
         let mut roots = Vec::new();
         for (index, joint) in skeleton.joints().iter().enumerate() {
             if let Some(name) = &joint.name {
-                let child = children.entry((joint.parent, name.as_str()));
+                let child = children.entry((skeleton.parent_node(index), name.as_str()));
                 child.and_modify(|(_, several)| *several = true).or_insert((index, false));
             }
-            if joint.parent.is_none() {
+            if skeleton.parent_node(index).is_none() && skeleton.node_joint(index) == index {
                 roots.push(index);
             }
         }
@@ -195,15 +195,16 @@ impl<'a> Binder<'a> {
         joint: usize,
         tracks: &mut Vec<Track>,
     ) -> Result<Option<Target>, Error> {
-        let target = match track.target.property.as_str() {
+        let translated = self.skeleton.translation_joint(joint);
+        let (target, moved) = match track.target.property.as_str() {
             _ if track.target.component.is_some() => return Ok(None),
-            "position" => Target::Translation(joint),
-            "rotation" => Target::Rotation(joint),
-            "scale" => Target::Scale(joint),
-            "eulerAngles" => Target::EulerAngles(joint),
+            "position" => (Target::Translation(translated), translated),
+            "rotation" => (Target::Rotation(joint), joint),
+            "scale" => (Target::Scale(joint), joint),
+            "eulerAngles" => (Target::EulerAngles(joint), joint),
             _ => return Ok(None),
         };
-        if self.skeleton.joints()[joint].matrix.is_some() {
+        if self.skeleton.joints()[moved].matrix.is_some() {
             self.fault(index, track, FaultKind::Matrix);
             return Ok(None);
         }

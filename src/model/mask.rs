@@ -66,18 +66,19 @@ impl Mask {
             return fault(format!("the weight {weight} of joint {joint:?} is not a finite number of 0 or more"));
         }
         let selector = Selector::of_joints(skeleton);
-        let mut selected: Vec<(Vec<usize>, f64)> = Vec::new();
+        // Many texts may each select many joints, which are therefore looked up twice, not stored.
+        let mut selected: Vec<(usize, &str, f64)> = Vec::new();
         let mut unknown = Vec::new();
-        for (text, weight) in joints {
-            match selector.all(text) {
-                none if none.is_empty() => unknown.push(*text),
-                found => selected.push((found, *weight)),
+        for &(text, weight) in joints {
+            match selector.all(text).len() {
+                0 => unknown.push(text),
+                count => selected.push((count, text, weight)),
             }
         }
-        selected.sort_by_key(|(found, _)| Reverse(found.len()));
+        selected.sort_by_key(|&(count, ..)| Reverse(count));
         let mut own = vec![None; skeleton.joints().len()];
-        for (found, weight) in selected {
-            found.into_iter().for_each(|joint| own[joint] = Some(weight));
+        for (_, text, weight) in selected {
+            selector.all(text).into_iter().for_each(|joint| own[joint] = Some(weight));
         }
         let mut weights: Vec<f64> = Vec::with_capacity(own.len());
         for (joint, own) in skeleton.joints().iter().zip(own) {

@@ -13,10 +13,10 @@ const MAX_GROWTH: usize = 64;
 /// first, and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MorphMap {
-    /// For each morph target of the second joint, its partner among those of the first.
+    /// The partner of each morph target of the second joint.
     sources: Vec<Option<usize>>,
-    /// The number of morph targets of the first joint.
-    count: usize,
+    /// The partner of each morph target of the first joint.
+    targets: Vec<Option<usize>>,
 }
 
 impl MorphMap {
@@ -24,8 +24,7 @@ impl MorphMap {
     pub fn new(from: &Joint, to: &Joint) -> Option<Self> {
         let count = from.weights.len();
         if from.morph_names.is_empty() || to.morph_names.is_empty() {
-            let sources = (0..count).map(Some).collect();
-            return (count == to.weights.len()).then_some(Self { sources, count });
+            return (count == to.weights.len()).then(|| Self::of((0..count).map(Some).collect(), count));
         }
         let mut known: HashMap<&str, VecDeque<usize>> = HashMap::new();
         for index in 0..count {
@@ -35,7 +34,18 @@ impl MorphMap {
         }
         let source = |index: usize| known.get_mut(to.morph_name(index)?)?.pop_front();
         let sources = (0..to.weights.len()).map(source).collect();
-        Some(Self { sources, count })
+        Some(Self::of(sources, count))
+    }
+
+    /// The map with these partners of the morph targets of the second joint, each below `count`, the number of the first.
+    pub fn of(sources: Vec<Option<usize>>, count: usize) -> Self {
+        let mut targets = vec![None; count];
+        for (target, source) in sources.iter().enumerate() {
+            if let Some(source) = *source {
+                targets[source] = Some(target);
+            }
+        }
+        Self { sources, targets }
     }
 
     /// The number of morph targets with a partner.
@@ -43,18 +53,34 @@ impl MorphMap {
         self.sources.iter().flatten().count()
     }
 
+    /// The partner of a morph target of the first joint.
+    pub fn target(&self, source: usize) -> Option<usize> {
+        self.targets.get(source).copied().flatten()
+    }
+
     /// The morph targets of the first joint without a partner.
     pub fn left_out(&self) -> Vec<usize> {
-        let mut has_partner = vec![false; self.count];
-        for &source in self.sources.iter().flatten() {
-            has_partner[source] = true;
-        }
-        (0..self.count).filter(|&index| !has_partner[index]).collect()
+        (0..self.targets.len()).filter(|&index| self.targets[index].is_none()).collect()
     }
 
     /// The morph targets of the second joint without a partner.
     pub fn at_rest(&self) -> Vec<usize> {
         (0..self.sources.len()).filter(|&index| self.sources[index].is_none()).collect()
+    }
+
+    /// True if all morph targets have the same order on both sides.
+    fn is_same(&self) -> bool {
+        let mut sources = self.sources.iter().enumerate();
+        self.sources.len() == self.targets.len() && sources.all(|(index, &source)| source == Some(index))
+    }
+
+    /// The numbers per key that [`tracks`](Self::tracks) copies of a track.
+    pub fn copied(&self, track: &Track) -> usize {
+        if track.component.is_some() || self.is_same() {
+            return 0;
+        }
+        let (width, driven) = (self.sources.len(), self.len());
+        if width <= MAX_GROWTH * driven { width } else { driven }
     }
 
     /// The tracks that drive the second joint as a track of weights drives the first; empty if it drives no morph
@@ -65,11 +91,10 @@ impl MorphMap {
     pub fn tracks(&self, track: &Track, joint: usize, rest: &[f64]) -> Result<Vec<Track>, Error> {
         let target = Target::Weights(joint);
         if let Some(component) = track.component {
-            let partner = self.sources.iter().position(|&source| source == Some(component));
+            let partner = self.target(component);
             return Ok(partner.map(|index| Track::component(target, index, track.curve.clone())).into_iter().collect());
         }
-        let is_same = self.sources.len() == self.count;
-        if is_same && self.sources.iter().enumerate().all(|(index, &source)| source == Some(index)) {
+        if self.is_same() {
             return Ok(vec![Track { target, ..track.clone() }]);
         }
         let driven = self.len();
@@ -130,19 +155,22 @@ mod tests {
         let (from, to) = (joint(&["jaw", "smile", "", "blink"]), joint(&["smile", "", "brow", "jaw"]));
         let map = MorphMap::new(&from, &to).unwrap();
         assert_eq!((map.len(), map.left_out(), map.at_rest()), (2, vec![2, 3], vec![1, 2]));
+        assert_eq!([0, 1, 2, 3, 4].map(|source| map.target(source)), [Some(3), Some(0), None, None, None]);
         // One key of a spline: in-tangent, value and out-tangent of four weights each.
         let timeline = Arc::new(Timeline::new(vec![0.0]).unwrap());
         let numbers = (1..=12).map(f64::from).collect();
         let curve = Curve::new(timeline.clone(), Interpolation::CubicSpline, 4, numbers).unwrap();
         let made = tracks(&from, &to, &Track::new(Target::Weights(0), curve));
         let [track] = &made[..] else { panic!("{made:?}") };
-        assert_eq!((track.target, track.component), (Target::Weights(3), None));
+        assert_eq!((track.target, track.component, map.copied(track)), (Target::Weights(3), None, 4));
         assert_eq!(track.curve.values(), [2.0, 0.0, 0.0, 1.0, 6.0, 0.5, 0.5, 5.0, 10.0, 0.0, 0.0, 9.0]);
         // A single number goes where its name is, or nowhere.
         let one = Curve::new(timeline, Interpolation::Step, 1, vec![0.75]).unwrap();
         let single = |component: usize| Track::component(Target::Weights(0), component, one.clone());
         assert_eq!(tracks(&from, &to, &single(0)), [Track::component(Target::Weights(3), 3, one.clone())]);
         assert_eq!(tracks(&from, &to, &single(3)), []);
+        // Copies of a curve share its numbers.
+        assert_eq!([map.copied(&single(0)), MorphMap::new(&from, &from).map_or(9, |same| same.copied(track))], [0, 0]);
     }
 
     #[test]

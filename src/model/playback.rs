@@ -149,8 +149,9 @@ impl Playback {
     ///
     /// The start moves to the tick from which the new rate has played as much at `now`, to within half a tick. The
     /// shown time is off by at most half a microsecond times the rate. Passes that were played remain played, and a
-    /// play that waits for its start continues to wait. With frames that are steps from one tick to another, pass the
-    /// `from` of the next step as `now`, so that its motion and events use the new rate.
+    /// play that waits for its start continues to wait: with a negative rate, at the end of its part. With frames that
+    /// are steps from one tick to another, pass the `from` of the next step as `now`, so that its motion and events use
+    /// the new rate.
     ///
     /// `None` if no start does this:
     /// * At a rate of 0, or at a rate so slow that the start would be 140,000 years away. To pause, use

@@ -11,6 +11,7 @@
 //!    file.
 //! 5. Of clips, a number alone: the index.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::error::Error;
@@ -92,7 +93,7 @@ impl<'a> Selector<'a> {
 
     /// All that a text selects, in the order of the file; nothing if there is none.
     pub fn all(&self, text: &str) -> Vec<usize> {
-        self.positions(text).into_iter().filter_map(|at| Some(self.items.get(at)?.1)).collect()
+        self.positions(text).iter().map(|&at| self.items[at].1).collect()
     }
 
     /// The only one that a text selects.
@@ -101,8 +102,8 @@ impl<'a> Selector<'a> {
     /// [`Error::Usage`] if the text selects nothing, with the names that there are, or the nearest ones; or if it
     /// selects several, with a text for each of them.
     pub fn one(&self, text: &str) -> Result<usize, Error> {
-        match self.all(text).as_slice() {
-            [only] => Ok(*only),
+        match *self.positions(text) {
+            [only] => Ok(self.items[only].1),
             [] => Err(Error::Usage(self.missing(&[text]))),
             _ => Err(Error::Usage(self.ambiguous(text))),
         }
@@ -124,10 +125,10 @@ impl<'a> Selector<'a> {
     }
 
     /// The positions of all that a text selects.
-    fn positions(&self, text: &str) -> Vec<usize> {
+    fn positions(&self, text: &str) -> Cow<'_, [usize]> {
         let index = |digits: &str| whole_number(digits).filter(|&index| index < self.items.len());
         if let Some(index) = text.strip_prefix('#').and_then(index) {
-            return vec![index];
+            return vec![index].into();
         }
         let found = self.of_name(text);
         if !found.is_empty() {
@@ -136,16 +137,16 @@ impl<'a> Selector<'a> {
         match numbered(text) {
             Some((name, number)) => self.of_name(name).get(number).copied().into_iter().collect(),
             None if self.skeleton.is_none() => index(text).into_iter().collect(),
-            None => Vec::new(),
+            None => Cow::default(),
         }
     }
 
     /// The positions of the items with a name, else of the joints with a path that ends so.
-    fn of_name(&self, text: &str) -> Vec<usize> {
+    fn of_name(&self, text: &str) -> Cow<'_, [usize]> {
         if let Some(found) = self.by_name.get(text) {
-            return found.clone();
+            return found.into();
         }
-        let Some(skeleton) = self.skeleton else { return Vec::new() };
+        let Some(skeleton) = self.skeleton else { return Cow::default() };
         let mut found = Vec::new();
         // The last name may have `/` in it, too.
         for (slash, _) in text.rmatch_indices('/').take(MAX_SLASHES) {
@@ -155,7 +156,7 @@ impl<'a> Selector<'a> {
             found.extend(named.into_iter().flatten().filter(ends_so).copied());
         }
         found.sort_unstable();
-        found
+        found.into()
     }
 
     /// The message for a text that selects several items.
@@ -167,7 +168,10 @@ impl<'a> Selector<'a> {
                 (.., Some(file)) => format!("#{at} of {file}"),
                 _ => format!("#{at}"),
             };
-            format!("{text}#{number} ({place})")
+            // `NAME#K` may be the name of another one.
+            let of_name = format!("{text}#{number}");
+            let is_own = *self.positions(&of_name) == [at];
+            format!("{} ({place})", if is_own { of_name } else { format!("#{at}") })
         };
         let mut lines: Vec<String> = positions.iter().enumerate().take(MAX_LISTED_ITEMS).map(line).collect();
         if positions.len() > lines.len() {
@@ -295,7 +299,7 @@ fn path_ends_with(skeleton: &Skeleton, joint: usize, text: &str) -> bool {
             return true;
         }
         let Some(before) = before.strip_suffix('/') else { return false };
-        match skeleton.joints().get(at).and_then(|joint| joint.parent) {
+        match skeleton.parent_node(at) {
             // A text that begins with `/` begins at a root.
             None => return before.is_empty(),
             Some(_) if before.is_empty() => return false,
@@ -309,7 +313,7 @@ fn path_of(skeleton: &Skeleton, joint: usize) -> String {
     let name_of = |joint: usize| skeleton.joints().get(joint).and_then(|joint| joint.name.as_deref());
     let mut names = vec![name_of(joint).unwrap_or_default()];
     let mut length = 0;
-    for above in skeleton.ancestors(joint) {
+    for above in std::iter::successors(skeleton.parent_node(joint), |&above| skeleton.parent_node(above)) {
         let name = name_of(above).unwrap_or_default();
         length += name.len() + 1;
         if length > MAX_PATH {
@@ -461,6 +465,10 @@ mod tests {
         );
         assert_eq!(error("Hand#3"), "there is no joint \"Hand#3\"; those of the name \"Hand\" end at Hand#2");
         assert_eq!(error("#4"), "there is no joint \"#4\"; there are 4, numbered from #0");
+        // Each text selects what it stands for.
+        let clips = Selector::of_clips(["go", "go", "go#0"].map(Some));
+        let expected = "2 clips are named \"go\"; write which one: #0 (#0), go#1 (#1)";
+        assert_eq!(clips.one("go").unwrap_err().to_string(), expected);
         let clips = Selector::of_clips([Some("go"), None, Some("go")]).with_files(vec!["a.glb", "a.glb", "b.glb"]);
         assert_eq!(
             clips.one("go").unwrap_err().to_string(),

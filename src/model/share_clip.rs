@@ -35,7 +35,7 @@ impl Library {
             return Err(Error::Usage(no_such("skeleton", skeleton.index(), "library", self.skeletons().len())));
         };
         let from = self.skeleton(found.skeleton);
-        let matches = Matches::new(from, to);
+        let mut matches = Matches::new(from, to);
         let (mut targets, mut tracks, mut faults) = (Vec::with_capacity(found.tracks.len()), Vec::new(), Vec::new());
         for (index, track) in found.tracks.iter().enumerate() {
             let Match { tracks: made, kind, morphs } = matches.track(track)?;
@@ -67,7 +67,7 @@ fn target_name(skeleton: &Skeleton, target: Target) -> Option<String> {
         | Target::Rotation(joint)
         | Target::Scale(joint)
         | Target::EulerAngles(joint)
-        | Target::Weights(joint) => skeleton.joints()[joint].name.clone(),
+        | Target::Weights(joint) => skeleton.joints()[skeleton.node_joint(joint)].name.clone(),
     }
 }
 
@@ -88,6 +88,9 @@ struct Matches<'a> {
     joints: Vec<(Option<usize>, Option<SharingFaultKind>)>,
     /// Per property of `from`: its match in `to`.
     properties: Vec<Option<usize>>,
+    /// The partners of the morph targets of joints of `from`, as far as tracks asked for them: a clip may have a track
+    /// per weight.
+    morphs: HashMap<usize, Option<MorphMap>>,
 }
 
 impl<'a> Matches<'a> {
@@ -118,7 +121,7 @@ impl<'a> Matches<'a> {
             }
         };
         let joints = from_paths.iter().enumerate().map(joint).collect();
-        Self { from, to, joints, properties: match_properties(from, to) }
+        Self { from, to, joints, properties: match_properties(from, to), morphs: HashMap::new() }
     }
 
     /// The match of a joint, if the match can be animated, and a remark.
@@ -129,8 +132,19 @@ impl<'a> Matches<'a> {
         }
     }
 
+    /// The match of the translation of a joint, which another joint may carry, and a remark.
+    fn translation(&self, joint: usize) -> (Option<usize>, Option<SharingFaultKind>) {
+        let node = self.from.node_joint(joint);
+        match self.joints[node] {
+            (Some(found), kind) if self.to.translation_joint(found) != found => {
+                (Some(self.to.translation_joint(found)), kind)
+            }
+            _ => self.joint(node),
+        }
+    }
+
     /// The match of a track.
-    fn track(&self, track: &Track) -> Result<Match, Error> {
+    fn track(&mut self, track: &Track) -> Result<Match, Error> {
         let of_target = |target: Option<Target>, kind| {
             let track = target.map(|target| Track { target, ..track.clone() });
             Match { tracks: track.into_iter().collect(), kind, ..Match::default() }
@@ -140,7 +154,10 @@ impl<'a> Matches<'a> {
             of_target(found.map(target), kind)
         };
         Ok(match track.target {
-            Target::Translation(index) => joint(index, Target::Translation),
+            Target::Translation(index) => {
+                let (found, kind) = self.translation(index);
+                of_target(found.map(Target::Translation), kind)
+            }
             Target::Rotation(index) => joint(index, Target::Rotation),
             Target::Scale(index) => joint(index, Target::Scale),
             Target::EulerAngles(index) => joint(index, Target::EulerAngles),
@@ -158,28 +175,30 @@ impl<'a> Matches<'a> {
     /// The match of a track of morph weights of a joint, and a remark on its match in the other skeleton, if there is
     /// one.
     fn weights(
-        &self,
+        &mut self,
         track: &Track,
         joint: usize,
         found: usize,
         kind: Option<SharingFaultKind>,
     ) -> Result<Match, Error> {
         let [from, to] = [(self.from, joint), (self.to, found)].map(|(skeleton, joint)| &skeleton.joints()[joint]);
-        let Some(map) = MorphMap::new(from, to) else {
+        let Some(map) = self.morphs.entry(joint).or_insert_with(|| MorphMap::new(from, to)) else {
             let kind = SharingFaultKind::Weights { from: from.weights.len(), to: to.weights.len() };
             return Ok(Match { kind: Some(kind), ..Match::default() });
         };
         let tracks = map.tracks(track, found, &to.weights)?;
         // A track of a single weight says nothing about the others. Those of the rig alone are no loss, but may tell of
         // another spelling.
-        let is_wanted = |index: &usize| track.component.is_none_or(|component| component == *index);
-        let left_out: Vec<String> =
-            map.left_out().into_iter().filter(is_wanted).map(|index| from.morph_label(index)).collect();
+        let (left_out, at_rest) = match track.component {
+            Some(component) => (vec![component], Vec::new()),
+            None => (map.left_out(), map.at_rest()),
+        };
+        let left_out = left_out.into_iter().filter(|&index| map.target(index).is_none());
+        let left_out: Vec<String> = left_out.map(|index| from.morph_label(index)).collect();
         if left_out.is_empty() {
             return Ok(Match { tracks, kind, ..Match::default() });
         }
-        let at_rest = map.at_rest().into_iter().filter(|_| track.component.is_none());
-        let at_rest = at_rest.map(|index| to.morph_label(index)).collect();
+        let at_rest = at_rest.into_iter().map(|index| to.morph_label(index)).collect();
         let kind = Some(SharingFaultKind::MorphNames { is_driven: !tracks.is_empty() });
         Ok(Match { tracks, kind, morphs: [left_out, at_rest] })
     }
@@ -194,11 +213,11 @@ fn number_paths<'a>(
 ) -> Vec<usize> {
     let mut siblings: HashMap<(Option<usize>, Option<&str>), usize> = HashMap::new();
     let mut numbers: Vec<usize> = Vec::with_capacity(skeleton.joints().len());
-    for joint in skeleton.joints() {
-        let name = joint.name.as_deref();
-        let sibling = siblings.entry((joint.parent, name)).or_default();
+    for (index, joint) in skeleton.joints().iter().enumerate() {
+        let (name, parent) = (joint.name.as_deref(), skeleton.parent_node(index));
+        let sibling = siblings.entry((parent, name)).or_default();
         let next = paths.len();
-        numbers.push(*paths.entry((joint.parent.map(|parent| numbers[parent]), name, *sibling)).or_insert(next));
+        numbers.push(*paths.entry((parent.map(|parent| numbers[parent]), name, *sibling)).or_insert(next));
         *sibling += 1;
     }
     numbers

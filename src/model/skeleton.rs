@@ -132,6 +132,9 @@ pub struct Skeleton {
     expressions: Vec<Expression>,
     /// The joint of each node, in the order of the file; empty if the joints have that order.
     file_order: Vec<usize>,
+    /// The joints that are no nodes of the file, in order. Each carries the translation of the next joint, its only
+    /// child.
+    carriers: Vec<usize>,
 }
 
 impl Skeleton {
@@ -139,7 +142,8 @@ impl Skeleton {
     ///
     /// # Errors
     /// [`Error::Skeleton`] if a parent does not come before its child, a number is not finite or beyond the range of an
-    /// `f32`, a rotation is zero, or there are names of morph targets, but not one per weight; [`Error::Usage`] if a property has no numbers, or is a rotation without 4 numbers.
+    /// `f32`, a rotation is zero, or there are names of morph targets, but not one per weight; [`Error::Usage`] if a
+    /// property has no numbers, or is a rotation without 4 numbers.
     pub fn new(name: Option<String>, joints: Vec<Joint>, properties: Vec<Property>) -> Result<Self, Error> {
         for (index, joint) in joints.iter().enumerate() {
             let fault = |reason: &str| Err(Error::Skeleton { joint: index, reason: reason.into() });
@@ -167,8 +171,8 @@ impl Skeleton {
             }
         }
         properties.iter().try_for_each(Property::check)?;
-        let (human_bones, expressions, file_order) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { name, joints, properties, human_bones, expressions, file_order })
+        let (human_bones, expressions, file_order, carriers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { name, joints, properties, human_bones, expressions, file_order, carriers })
     }
 
     /// The same skeleton with roles of its joints in a human body. [`JointMap::by_names`](crate::JointMap::by_names)
@@ -212,10 +216,30 @@ impl Skeleton {
         Ok(Self { expressions, ..self })
     }
 
-    /// The same skeleton with the joint of each node of its file, each joint once.
+    /// The same skeleton with the joint of each node of its file, each joint at most once. A joint without a node carries
+    /// the translation of the next joint, its only child.
     pub(crate) fn in_file_order(self, joints: Vec<usize>) -> Self {
         let is_same = joints.iter().copied().eq(0..self.joints.len());
-        Self { file_order: if is_same { Vec::new() } else { joints }, ..self }
+        let mut has_node = vec![false; self.joints.len()];
+        joints.iter().for_each(|&joint| has_node[joint] = true);
+        let carriers = (0..has_node.len()).filter(|&joint| !has_node[joint]).collect();
+        Self { file_order: if is_same { Vec::new() } else { joints }, carriers, ..self }
+    }
+
+    /// The joint of the node that a joint belongs to: itself, or the next one if it carries the translation of that.
+    pub(crate) fn node_joint(&self, joint: usize) -> usize {
+        joint + usize::from(self.carriers.binary_search(&joint).is_ok())
+    }
+
+    /// The joint with the translation of the node of a joint: itself, or its parent if that carries the translation.
+    pub(crate) fn translation_joint(&self, joint: usize) -> usize {
+        let parent = self.joints[joint].parent;
+        parent.filter(|parent| self.carriers.binary_search(parent).is_ok()).unwrap_or(joint)
+    }
+
+    /// The joint of the node above that of a joint; `None` at a root of the file.
+    pub(crate) fn parent_node(&self, joint: usize) -> Option<usize> {
+        self.joints[self.translation_joint(joint)].parent
     }
 
     /// The joints in the order of their file, in which a [`Selector`](crate::Selector) counts them.

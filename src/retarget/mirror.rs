@@ -32,7 +32,7 @@ use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::clip::{MadeTrack, Rotations, mapped_curve, reason, root_motion, rotated_curve};
 use crate::retarget::joint_map::{JointMap, JointPair, MatchedBy, are_joints};
 use crate::retarget::mirror_map::{MirrorMap, direction_to_left, extent, half_turn, middle};
-use crate::retarget::morphs::mirrored_weights;
+use crate::retarget::morphs::{mirrored_drivers, mirrored_morphs};
 use crate::retarget::motion::Motion;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::options::RetargetOptions;
@@ -175,8 +175,9 @@ impl Library {
     /// * Scales go to the partner. They are dropped if they are not uniform and the axes of the two joints differ by
     ///   more than their order and signs.
     /// * Morph weights go to the partner, with left and right exchanged in the names of morph targets
-    ///   ([`Joint::morph_names`](crate::Joint::morph_names)), else in their order. Properties, events and sync markers
-    ///   stay as they are, whatever sides their names tell.
+    ///   ([`Joint::morph_names`](crate::Joint::morph_names)), else in their order. The weights of expressions of a VRM
+    ///   animation go to the expression of the other side. Properties, events and sync markers stay as they are,
+    ///   whatever sides their names tell.
     /// * A clip keeps its duration, speed and wrap mode, and has the root joint of the original or its partner. Its
     ///   name is that of the original with `_mirror` at its end, see [`mirrored_name`].
     ///
@@ -275,7 +276,9 @@ fn made_clips(
     moved.for_each(|(joint, _)| is_named[joint] = true);
     let has_mapped_below = has_mapped_below(&plan);
     let is_still = |joint: &usize| has_mapped_below[*joint] || skeleton.joints()[*joint].matrix.is_some();
-    let unpaired = (0..is_named.len()).filter(|&joint| is_named[joint] && map.partners[joint].is_none());
+    let drivers = mirrored_drivers(skeleton);
+    let is_unpaired = |joint: &usize| map.partners[*joint].is_none() && !drivers.contains_key(joint);
+    let unpaired = (0..is_named.len()).filter(|joint| is_named[*joint] && is_unpaired(joint));
     let (still, alone): (Vec<usize>, Vec<usize>) = unpaired.partition(is_still);
     if !alone.is_empty() {
         remarks.push(MirrorRemark::Alone { joints: alone });
@@ -367,8 +370,10 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
     let has_mapped_below = has_mapped_below(plan);
     let carried = has_mapped_below.iter().enumerate();
     let carried: Vec<Carried> = carried.filter_map(|(joint, &is_above)| Carried::new(plan, joint, is_above)).collect();
+    let drivers = mirrored_drivers(plan.target);
     for carried in &carried {
-        for part in TransformPart::ALL {
+        let is_driver = [carried.source, carried.target].iter().any(|joint| drivers.contains_key(joint));
+        for part in TransformPart::ALL.into_iter().filter(|&part| part != TransformPart::Translation || !is_driver) {
             let tracks = carried.tracks(plan, clip, &source, part, budget);
             let tracks = tracks.map_err(|error| part.fault(clip, plan.target, carried.target, error))?;
             if !tracks.is_empty() {
@@ -377,13 +382,21 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
             made.extend(tracks);
         }
     }
+    // A clip may have a track per weight.
+    let mut morphs = HashMap::new();
     for (index, track) in clip.tracks.iter().enumerate() {
         let tracks = match track.target {
             Target::Weights(joint) => {
-                let count = |joint: usize| plan.target.joints()[joint].weights.len();
-                let partner = map.partners[joint].filter(|&partner| count(partner) == count(joint));
-                mirrored_weights(plan.target.joints(), track, [joint, partner.unwrap_or(joint)])?
+                let joints = plan.target.joints();
+                let count = |joint: usize| joints[joint].weights.len();
+                let partner = map.partners[joint].filter(|&partner| count(partner) == count(joint)).unwrap_or(joint);
+                let morphs = morphs.entry(joint).or_insert_with(|| mirrored_morphs(&joints[joint], &joints[partner]));
+                morphs.tracks(track, partner, &joints[partner].weights)?
             }
+            Target::Translation(joint) => match drivers.get(&joint) {
+                Some(&driver) => vec![Track { target: Target::Translation(driver), ..track.clone() }],
+                None => continue,
+            },
             Target::Property(_) => vec![track.clone()],
             _ => continue,
         };

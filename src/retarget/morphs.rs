@@ -11,7 +11,8 @@
 //! <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm_animation-1.0/README.md> and
 //! <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/expressions.md>.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use crate::error::Error;
 use crate::model::{
@@ -109,8 +110,8 @@ impl MorphPlan {
         for pair in &self.pairs {
             for &(index, track) in of_joint.get(&pair.source).into_iter().flatten() {
                 let rest = &plan.target.joints()[pair.target].weights;
-                let more = rest.len().saturating_sub(track.curve.width());
-                budget.charge_curve(track.curve.timeline().len(), more)?;
+                // Many joints may take over the weights of one.
+                budget.charge_curve(track.curve.timeline().len(), pair.map.copied(track))?;
                 let tracks = pair.map.tracks(track, pair.target, rest)?;
                 used[index] |= !tracks.is_empty();
                 made.extend(tracks.into_iter().map(|track| (track, TrackMethod::Exact)));
@@ -146,31 +147,28 @@ fn pairs(plan: &Plan, moved: &BTreeSet<usize>) -> (Vec<MorphPair>, HashMap<usize
     for (target, joint) in plan.target.joints().iter().enumerate().filter(|(_, joint)| !joint.weights.is_empty()) {
         let partner = plan.source_of[target].filter(|&source| !joints[source].weights.is_empty());
         let partner = partner.or_else(|| by_name.get(joint.name.as_deref()?).copied());
-        let map = |source: usize| MorphMap::new(&joints[source], joint).filter(|map| map.len() > 0);
-        let by_pair = partner.and_then(|source| Some((source, map(source)?)));
-        if let Some(source) = partner.filter(|&source| MorphMap::new(&joints[source], joint).is_none()) {
+        let pair = |source: usize| Some(MorphPair { source, target, map: MorphMap::new(&joints[source], joint)? });
+        let by_partner = partner.and_then(pair);
+        if let (Some(source), None) = (partner, &by_partner) {
             misfits.entry(source).or_insert(target);
         }
-        let found = by_pair.or_else(|| {
+        let has_common = |pair: &MorphPair| pair.map.len() > 0;
+        pairs.extend(by_partner.filter(has_common).or_else(|| {
             let key = joint.morph_names.as_ptr();
             let source = *nearest.entry(key).or_insert_with(|| most_in_common(joint, &joints_of_names));
-            source.and_then(|source| Some((source, map(source)?)))
-        });
-        if let Some((source, map)) = found {
-            pairs.push(MorphPair { source, target, map });
-        }
+            source.and_then(pair).filter(has_common)
+        }));
     }
     (pairs, misfits)
 }
 
 /// The joint of the source that shares most names of morph targets with a joint, the first of several.
 fn most_in_common(joint: &Joint, joints_of_names: &HashMap<&str, Vec<usize>>) -> Option<usize> {
-    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut counts: HashMap<usize, usize> = HashMap::new();
     for name in (0..joint.weights.len()).filter_map(|index| joint.morph_name(index)) {
         joints_of_names.get(name).into_iter().flatten().for_each(|&source| *counts.entry(source).or_default() += 1);
     }
-    let largest = counts.values().copied().max()?;
-    counts.into_iter().find(|&(_, count)| count == largest).map(|(source, _)| source)
+    counts.into_iter().max_by_key(|&(source, count)| (count, Reverse(source))).map(|(source, _)| source)
 }
 
 /// The warning about the morph targets of a joint of the source with its pairs; `None` if all have a partner. Others of
@@ -205,29 +203,57 @@ fn warning(
     (!is_whole).then_some(RetargetWarning::MorphNames { joint, morphs })
 }
 
-/// The tracks that a track of morph weights becomes in the mirror image of its clip, for a joint and its partner, which
-/// have one number of weights. Names exchange left and right, if all have a partner then; else the order counts.
-pub(super) fn mirrored_weights(
-    joints: &[Joint],
-    track: &Track,
-    [joint, partner]: [usize; 2],
-) -> Result<Vec<Track>, Error> {
-    let names = &joints[joint].morph_names;
-    let sides: Vec<Option<SidedName>> = names.iter().map(|name| SidedName::new(name)).collect();
-    let sided = sides.iter().enumerate().filter_map(|(index, side)| Some((side.as_ref()?, index)));
-    let by_side: HashMap<(bool, &str), usize> =
-        sided.map(|(side, index)| ((side.is_left, side.rest.as_str()), index)).collect();
-    let exchanged = |(index, side): (usize, &Option<SidedName>)| {
-        let other = side.as_ref().and_then(|side| by_side.get(&(!side.is_left, side.rest.as_str())));
-        names[*other.unwrap_or(&index)].clone()
-    };
-    let morph_names = sides.iter().enumerate().map(exchanged).collect();
-    let original = Joint { weights: joints[joint].weights.clone(), morph_names, ..Joint::default() };
-    let map = MorphMap::new(&original, &joints[partner]);
-    match map.filter(|map| map.left_out().is_empty() && map.at_rest().is_empty()) {
-        Some(map) => map.tracks(track, partner, &joints[partner].weights),
-        None => Ok(vec![Track { target: Target::Weights(partner), ..track.clone() }]),
+/// The morph targets of a joint in the mirror image of a clip, for a joint and its partner, which have one number of
+/// weights. Names exchange left and right; a morph target without a counterpart stays as it is. Of several names that
+/// differ in their signs alone, as `blink_L` and `blink.L` do, the first belongs to the first, and so on. If not all
+/// have a partner then, the order counts.
+pub(super) fn mirrored_morphs(joint: &Joint, partner: &Joint) -> MorphMap {
+    let count = joint.weights.len();
+    let side = |joint: &Joint, index: usize| joint.morph_name(index).and_then(SidedName::new);
+    let mut by_side: HashMap<(bool, String), VecDeque<usize>> = HashMap::new();
+    for index in 0..count {
+        if let Some(SidedName { is_left, rest }) = side(joint, index) {
+            by_side.entry((is_left, rest)).or_default().push_back(index);
+        }
     }
+    let counterpart = |index: usize| {
+        let SidedName { is_left, rest } = side(partner, index)?;
+        by_side.get_mut(&(!is_left, rest))?.pop_front()
+    };
+    let mut sources: Vec<Option<usize>> = (0..count).map(counterpart).collect();
+    let taken: HashSet<usize> = sources.iter().flatten().copied().collect();
+    // Morph targets without a name follow each other, too.
+    let mut by_name: HashMap<Option<&str>, VecDeque<usize>> = HashMap::new();
+    for index in (0..count).filter(|index| !taken.contains(index)) {
+        by_name.entry(joint.morph_name(index)).or_default().push_back(index);
+    }
+    for (index, source) in sources.iter_mut().enumerate().filter(|(_, source)| source.is_none()) {
+        *source = by_name.get_mut(&partner.morph_name(index)).and_then(VecDeque::pop_front);
+    }
+    if sources.contains(&None) {
+        sources = (0..count).map(Some).collect();
+    }
+    MorphMap::of(sources, count)
+}
+
+/// The joints that drive expressions, each with the joint that takes over its weight in the mirror image of a clip:
+/// names of expressions exchange left and right. A weight is no place, so that it is not reflected.
+pub(super) fn mirrored_drivers(skeleton: &Skeleton) -> HashMap<usize, usize> {
+    let driven =
+        || skeleton.expressions().iter().filter_map(|found| Some((SidedName::new(&found.name), found.driver?)));
+    let sided = driven().filter_map(|(side, driver)| Some((side?, driver)));
+    let by_side: HashMap<(bool, String), usize> =
+        sided.map(|(side, driver)| ((side.is_left, side.rest), driver)).collect();
+    let mut partners = HashMap::new();
+    for (side, driver) in driven() {
+        let partner = side.and_then(|side| by_side.get(&(!side.is_left, side.rest)).copied());
+        let partner = partner.filter(|&partner| skeleton.joints()[partner].matrix.is_none());
+        partners.entry(driver).or_insert(partner.unwrap_or(driver));
+    }
+    // A joint may drive several expressions.
+    let is_mutual = |driver: usize, partner: usize| partners.get(&partner) == Some(&driver);
+    let partner = |(&driver, &partner)| (driver, if is_mutual(driver, partner) { partner } else { driver });
+    partners.iter().map(partner).collect()
 }
 
 /// The expressions of the source with the joints that drive them, by name. Names in VRM 0.x have no case.
@@ -356,17 +382,27 @@ impl<'a> DrivenExpressions<'a> {
         if expression.is_binary { f64::from(u8::from(weight > MIN_ON)) } else { weight }
     }
 
-    /// The weight of an expression beside those that weaken it.
-    fn weight(&self, index: usize, time: f64) -> f64 {
+    /// The weights of expressions at a time: of `driving` ones beside the expressions that weaken them, of other
+    /// `needed` ones by themselves, else 0.
+    fn weights(&self, needed: &BTreeSet<usize>, driving: &BTreeSet<usize>, time: f64) -> Vec<f64> {
+        let mut own = vec![0.0; self.expressions.len()];
+        needed.iter().for_each(|&index| own[index] = self.own_weight(index, time));
+        let mut weights = own.clone();
+        driving.iter().for_each(|&index| weights[index] = self.weakened_weight(index, &own));
+        weights
+    }
+
+    /// The weight of an expression beside those that weaken it. `own` has the weights by themselves.
+    fn weakened_weight(&self, index: usize, own: &[f64]) -> f64 {
         let DrivenExpression { expression, overriders, .. } = &self.expressions[index];
-        let effects = overriders.iter().map(|&(index, blocks)| match self.own_weight(index, time) {
+        let effects = overriders.iter().map(|&(index, blocks)| match own[index] {
             weight if blocks => f64::from(u8::from(weight > MIN_BLOCKING)),
             weight => weight,
         });
         let left = 1.0 - effects.sum::<f64>().min(1.0);
         // A binary expression is never half on.
         let left = if expression.is_binary && left < 1.0 - MIN_BLOCKING { 0.0 } else { left };
-        left * self.own_weight(index, time)
+        left * own[index]
     }
 
     /// The curve of the weights of a joint.
@@ -379,25 +415,34 @@ impl<'a> DrivenExpressions<'a> {
     ) -> Result<(Curve, TrackMethod), Error> {
         let mut base = rest.to_vec();
         moved.iter().for_each(|moved| base[moved.index] = 0.0);
-        let weights = |weight_of: &dyn Fn(usize) -> f64| {
+        let moving = |weight_of: &dyn Fn(usize) -> f64| {
             let mut weights = base.clone();
             moved.iter().for_each(|moved| weights[moved.index] += moved.weight * weight_of(moved.expression));
             weights
         };
         if let Some(curve) = self.linear_curve(moved) {
             budget.charge_curve(curve.timeline().len(), rest.len())?;
-            let keys = curve.values().chunks_exact(3).flat_map(|numbers| weights(&|_| numbers[0]));
+            let keys = curve.values().chunks_exact(3).flat_map(|numbers| moving(&|_| numbers[0]));
             let curve = curve.with_values(curve.interpolation(), rest.len(), keys.collect())?;
             return Ok((curve, TrackMethod::Exact));
         }
+        let driving: BTreeSet<usize> = moved.iter().map(|moved| moved.expression).collect();
+        let overriders = driving.iter().flat_map(|&index| &self.expressions[index].overriders);
+        let needed = driving.iter().copied().chain(overriders.map(|&(overrider, _)| overrider)).collect();
+        let mut knots = self.knots(&needed, &driving, length);
+        // Many expressions may move one weight, so that the time to sample it may be out of proportion to the clip.
+        budget.charge_curve(knots.count(), needed.len())?;
         let motion = SampledMotion {
-            value: &|time| weights(&|expression| self.weight(expression, time)),
+            value: &|time| {
+                let weights = self.weights(&needed, &driving, time);
+                moving(&|expression| weights[expression])
+            },
             error: &|_, found: Vec<f64>, wanted: Vec<f64>| {
                 found.iter().zip(&wanted).map(|(found, wanted)| (found - wanted).abs()).fold(0.0, f64::max)
             },
             bound: BOUND,
         };
-        let resampled = resample(self.knots(moved, length), &motion, budget)?;
+        let resampled = resample(knots, &motion, budget)?;
         let method = TrackMethod::Resampled { keys: resampled.curve.timeline().len(), error: resampled.error };
         Ok((resampled.curve, method))
     }
@@ -419,26 +464,28 @@ impl<'a> DrivenExpressions<'a> {
         (moved.iter().all(is_alone) && track.component.is_none() && is_linear && is_within()).then_some(curve)
     }
 
-    /// The times at which weights may have a kink or a jump.
-    fn knots(&self, moved: &[MovedWeight], length: Option<f64>) -> MotionKnots {
-        let mut expressions: BTreeSet<usize> = moved.iter().map(|moved| moved.expression).collect();
+    /// The times at which the weights of `driving` expressions may have a kink or a jump. `needed` has the expressions
+    /// that weaken them, too.
+    fn knots(&self, needed: &BTreeSet<usize>, driving: &BTreeSet<usize>, length: Option<f64>) -> MotionKnots {
         let mut blocking = BTreeSet::new();
-        for index in expressions.clone() {
+        for &index in driving {
             let DrivenExpression { expression, overriders, .. } = &self.expressions[index];
             let jumps = overriders.iter().filter(|(_, blocks)| *blocks || expression.is_binary);
             blocking.extend(jumps.map(|&(overrider, _)| overrider));
-            expressions.extend(overriders.iter().map(|&(overrider, _)| overrider));
         }
         let mut knots = MotionKnots::default();
-        for &index in &expressions {
-            for (_, track) in self.source.tracks(self.expressions[index].driver, TransformPart::Translation) {
-                knots.add(&track.curve, length);
+        for &index in needed {
+            let DrivenExpression { expression, driver, .. } = &self.expressions[index];
+            let mut own = MotionKnots::default();
+            for (_, track) in self.source.tracks(*driver, TransformPart::Translation) {
+                own.add(&track.curve, length);
             }
-        }
-        let is_binary = |index: &usize| self.expressions[*index].expression.is_binary;
-        let binary = expressions.into_iter().filter(is_binary).map(|index| (index, MIN_ON));
-        for (index, threshold) in blocking.into_iter().map(|index| (index, MIN_BLOCKING)).chain(binary) {
-            knots.add_changes(&|time| self.own_weight(index, time) > threshold);
+            if expression.is_binary {
+                own.add_changes(&|time| self.own_weight(index, time) > MIN_ON);
+            } else if blocking.contains(&index) {
+                own.add_changes(&|time| self.own_weight(index, time) > MIN_BLOCKING);
+            }
+            knots.append(own);
         }
         knots
     }

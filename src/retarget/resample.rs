@@ -65,19 +65,26 @@ impl MotionKnots {
 
     /// Adds a jump wherever a condition changes between the times that were added.
     pub fn add_changes(&mut self, is_met: &dyn Fn(f64) -> bool) {
-        let mut times: Vec<f64> = self.times.iter().map(|&(time, _)| time).collect();
-        times.sort_by(f64::total_cmp);
-        times.dedup();
-        for pair in times.windows(2) {
-            let mut start = pair[0];
+        self.sort();
+        let mut changes = Vec::new();
+        for pair in self.times.windows(2) {
+            let (first, last) = (pair[0].0, pair[1].0);
+            let mut start = first;
             for place in 1..=PLACES {
-                let end = pair[0] + (pair[1] - pair[0]) * (place as f64 / PLACES as f64);
+                let end = first + (last - first) * (place as f64 / PLACES as f64);
                 if is_met(start) != is_met(end) {
-                    self.times.push((change(is_met, start, end), true));
+                    changes.push((change(is_met, start, end), true));
                 }
                 start = end;
             }
         }
+        self.times.extend(changes);
+    }
+
+    /// Adds other times.
+    pub fn append(&mut self, other: Self) {
+        self.times.extend(other.times);
+        self.is_smooth |= other.is_smooth;
     }
 
     /// Replaces the times beyond a range by its ends.
@@ -93,6 +100,12 @@ impl MotionKnots {
     pub fn extend(&mut self, other: &Self) {
         self.times.extend(&other.times);
         self.is_smooth |= other.is_smooth;
+    }
+
+    /// The number of different times.
+    pub fn count(&mut self) -> usize {
+        self.sort();
+        self.times.len()
     }
 
     /// Sorts the times, and leaves each once.
@@ -233,9 +246,8 @@ pub(crate) fn resample<V: MotionValue>(
     motion: &SampledMotion<V>,
     budget: &mut KeyBudget,
 ) -> Result<Resampled, Error> {
-    let is_step = !knots.is_smooth;
     knots.sort();
-    let knots = knots.times;
+    let (is_step, knots) = (!knots.is_smooth, knots.times);
     // A key of many numbers counts as several.
     let cost = knots.first().map_or(1, |&(time, _)| (motion.value)(time).width().div_ceil(NUMBERS_PER_KEY));
     if is_step {
@@ -336,6 +348,7 @@ fn divide<V: MotionValue>(
 ///
 /// Few keys can become many: below a joint that rotates far and has no partner, each interval becomes hundreds of keys
 /// in each track. The limit is 8 keys per key of the clips and 2^22 more, so that memory stays in proportion to the input.
+/// A key of many numbers counts as several.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyBudget {
     left: usize,
@@ -362,7 +375,8 @@ impl KeyBudget {
 
     /// Raises the limit by a clip that is sampled.
     pub fn add_clip(&mut self, clip: &Clip) {
-        let keys: usize = clip.tracks.iter().map(|track| track.curve.timeline().len()).sum();
+        let cost = |curve: &Curve| curve.timeline().len().saturating_mul(curve.width().div_ceil(NUMBERS_PER_KEY));
+        let keys = clip.tracks.iter().fold(0_usize, |keys, track| keys.saturating_add(cost(&track.curve)));
         let more = keys.saturating_mul(GROWTH);
         self.left = self.left.saturating_add(more);
         self.allowed = self.allowed.saturating_add(more);

@@ -2,8 +2,9 @@
 //! and parts that cannot be read, on every engine.
 
 use glam::{DMat4, DVec3};
-use posse::import::gltf::Asset;
-use posse::{ClipId, Evaluator, Interpolation, Library, Pose, Target, Warning};
+use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, Moment};
+use posse::import::gltf::{self, Asset};
+use posse::{ClipId, CpuEngine, Evaluator, Interpolation, Library, Pose, Target, Warning};
 use serde_json::{Value, json};
 
 use super::{one_channel, tracks, warnings};
@@ -300,11 +301,40 @@ fn a_pointer_to_the_translation_of_a_node_with_a_matrix_sets_its_last_column() {
             assert_near(&pose.skins[0][0].transform_point3(DVec3::Y).to_array(), &[13.5, y + 1.0, 0.0]);
         }
     });
+    // Paths and numbers are those of the nodes.
+    let skeleton = &library.skeletons()[0];
+    for (node, text) in [(0, "/root/sheared/child"), (1, "root/sheared"), (1, "#1"), (3, "root/last")] {
+        assert_eq!(skeleton.select_joint(text).unwrap(), asset.joints[node], "{text}");
+    }
+    let error = skeleton.select_joint("sheared#1").unwrap_err().to_string();
+    assert!(error.contains("end at sheared#0"), "{error}");
+    // So are the local translations of arrays, at 0.5 s.
+    let kinds = vec![ArrayKind::LocalPos];
+    let request = ArrayRequest { kinds, ..ArrayRequest::of_joints(&asset.joints) };
+    let layout = ArrayLayout::new(library, asset.skeleton, &asset.joints, &request).unwrap();
+    assert_eq!(layout.parents(), [Some(1), Some(2), None, Some(2)]);
+    let mut numbers = vec![f32::NAN; 12];
+    let moments = [Moment::at(asset.clips[0], 0.5)];
+    layout.sample(&CpuEngine::with_threads(library, 1).unwrap(), &moments, &mut [numbers.as_mut_slice()]).unwrap();
+    let numbers: Vec<f64> = numbers.into_iter().map(f64::from).collect();
+    assert_near(&numbers, &[0.0, 1.0, 0.0, 3.0, 2.0, 0.0, 10.0, 0.0, 0.0, 3.0, 2.0, 0.0]);
+    // Clips are shared with nodes, too, whichever joint has their translation.
+    let sheared = file.glb();
     // Without shear, the matrix is taken apart, and nothing is lost.
     file.json["nodes"][1]["matrix"] = json!([0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 2, 0, 3, 0, 0, 1]);
     let loaded = file.load().unwrap();
     assert_eq!((warnings(&loaded), loaded.0.skeletons()[0].joints().len()), (vec![], 4));
     assert_eq!(tracks(&loaded)[0].target, Target::Translation(loaded.1.joints[1]));
+    let (mut library, plain) = loaded;
+    let split = gltf::from_slice(&mut library, "sheared.glb".as_ref(), &sheared, None).unwrap();
+    let joints = [split.joints[1] - 1, split.joints[3]];
+    for (clip, skeleton, joints) in
+        [(plain.clips[0], split.skeleton, joints), (split.clips[0], plain.skeleton, [plain.joints[1], plain.joints[3]])]
+    {
+        let sharing = library.share_clip(clip, skeleton).unwrap();
+        assert_eq!(sharing.tracks, joints.map(|joint| Some(Target::Translation(joint))), "{:?}", sharing.faults);
+        assert!(sharing.faults.is_empty(), "{:?}", sharing.faults);
+    }
     // A rotation cannot be set beside shear: it is lost, with a warning.
     file.json["nodes"][1]["matrix"] = json!(matrix);
     let turns = file.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);

@@ -57,6 +57,10 @@ fn names_that_do_not_fit_are_cut_or_missing() {
         assert_eq!(names(&loaded)[0], expected.clone().unwrap_or_default(), "{extras}");
         let places: &[&str] = if expected.is_some() { &["meshes[0].extras.targetNames"] } else { &[] };
         assert_eq!(warnings(&loaded), places, "{extras}");
+        if extras["targetNames"].as_array().is_some_and(|names| names.len() > 2) {
+            let message = &loaded.1.warnings[0].message;
+            assert_eq!(message, "it has 3 names for 2 morph targets; names beyond them are ignored");
+        }
     }
 }
 

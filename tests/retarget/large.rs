@@ -85,7 +85,9 @@ fn a_chain_of_sampled_tracks_takes_time_in_proportion_and_adds_no_errors_up() {
     let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
     let time = start.elapsed();
     let tracks = &result.clips[0].tracks;
-    let is_sampled = |track: &posse::RetargetedTrack| matches!(track.method, TrackMethod::Resampled { .. });
+    let is_sampled = |track: &posse::RetargetedTrack| {
+        matches!((track.target, track.method), (Target::Rotation(_), TrackMethod::Resampled { .. }))
+    };
     assert_eq!(tracks.iter().filter(|track| is_sampled(track)).count(), MAPPED);
     for at in [0.0, 0.13, 0.5, 0.77, 1.0] {
         let [wanted, found] = [(source, clip), (target, result.clips[0].clip)]

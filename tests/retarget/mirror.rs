@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use glam::{DQuat, DVec3};
 use posse::{
-    Clip, ClipId, Curve, Error, Event, Interpolation, Joint, JointMap, Library, MirrorMap, MirrorRemark, Mirroring,
-    RetargetOptions, RootMotion, RootRotation, Skeleton, SkeletonId, Target, Track, TrackMethod, demo, import,
-    mirrored_name,
+    Clip, ClipId, Curve, Error, Event, Expression, Interpolation, Joint, JointMap, Library, MirrorMap, MirrorRemark,
+    Mirroring, RetargetOptions, RootMotion, RootRotation, Skeleton, SkeletonId, Target, Track, TrackMethod, demo,
+    import, mirrored_name,
 };
 
 use super::rigs::{Dice, add, angle, joint, model_pose};
@@ -610,12 +610,17 @@ fn names_of_morph_targets_exchange_left_and_right() {
             Joint { weights: vec![0.0; names.len()], morph_names, ..joint("face", Some(0), NONE, [0.0, 0.6, 0.0]) };
         arms().into_iter().chain([face]).collect::<Vec<Joint>>()
     };
-    let cases: [(&[&str], [f64; 3]); 4] = [
+    let cases: [(&[&str], [f64; 3]); 7] = [
         (&["eyeBlinkLeft", "jawOpen", "eyeBlinkRight"], [0.75, 0.5, 0.25]),
         (&["blink_R", "blink_L", "jawOpen"], [0.5, 0.25, 0.75]),
         // Without a counterpart, and without names, weights stay where they are.
         (&["eyeBlinkLeft", "jawOpen", "browRight"], [0.25, 0.5, 0.75]),
         (&["", "", ""], [0.25, 0.5, 0.75]),
+        // A morph target without a name does not keep the others from their exchange.
+        (&["blink_L", "", "blink_R"], [0.75, 0.5, 0.25]),
+        // Two names of the left, of which the first has a counterpart.
+        (&["blink_L", "blink.L", "blink_R"], [0.75, 0.5, 0.25]),
+        (&["blink_L", "blink_L", "blink_R"], [0.75, 0.5, 0.25]),
     ];
     for (names, right) in cases {
         let keys = curve(Interpolation::Step, 3, &[0.0], &[0.25, 0.5, 0.75]);
@@ -625,4 +630,52 @@ fn names_of_morph_targets_exchange_left_and_right() {
         assert_eq!(made.value(0), right, "{names:?}");
         assert!(result.clips[0].dropped.is_empty());
     }
+}
+
+#[test]
+fn eyes_exchange_morph_targets_that_have_another_order() {
+    let eye = |name: &str, x: f64, names: [&str; 2]| {
+        let morph_names = names.iter().map(|name| (*name).to_owned()).collect();
+        Joint { weights: vec![0.0; 2], morph_names, ..joint(name, Some(0), NONE, [x, 0.6, 0.0]) }
+    };
+    let eyes = [eye("leftEye", 0.1, ["wideLeft", "blinkLeft"]), eye("rightEye", -0.1, ["blinkRight", "wideRight"])];
+    let keys = curve(Interpolation::Step, 2, &[0.0], &[0.25, 0.75]);
+    // A track of a single weight goes to the partner of that weight.
+    let one = Track::component(Target::Weights(6), 0, curve(Interpolation::Step, 1, &[0.0], &[0.5]));
+    let mut case = Case::new(arms().into_iter().chain(eyes).collect(), vec![(Target::Weights(5), keys)]);
+    let blink = case.library.add_clip(Clip::new(Some("blinks".into()), case.skeleton, vec![one])).unwrap();
+    let result = case.mirror();
+    let made = curve_of(&case.library, result.clips[0].clip, Target::Weights(6)).unwrap();
+    assert_eq!(made.values(), [0.75, 0.25]);
+    let map = MirrorMap::new(&case.library, case.skeleton).unwrap();
+    let result = case.library.mirror(&[blink], &map).unwrap();
+    let [track] = &case.library.clip(result.clips[0].clip).tracks[..] else { panic!("one track") };
+    assert_eq!((track.target, track.component, track.curve.values()), (Target::Weights(5), Some(1), &[0.5][..]));
+}
+
+/// The translation along x of a joint that drives an expression is a weight, of which a mirror image has the same.
+#[test]
+fn expressions_exchange_left_and_right_and_keep_their_weights() {
+    let drivers = ["blinkLeft", "blinkRight", "aa"];
+    let joints = arms().into_iter().chain(drivers.iter().map(|name| joint(name, Some(0), NONE, [0.0; 3])));
+    let expressions = drivers.iter().zip(5..).map(|(name, joint)| Expression {
+        name: (*name).into(),
+        driver: Some(joint),
+        ..Expression::default()
+    });
+    let skeleton = Skeleton::new(None, joints.collect(), Vec::new()).unwrap();
+    let skeleton = skeleton.with_expressions(expressions.collect()).unwrap();
+    let mut library = Library::new();
+    let skeleton = library.add_skeleton(skeleton);
+    let keys = |weight: f64| curve(Interpolation::Linear, 3, &[0.0, 1.0], &[0.0, 0.0, 0.0, weight, 0.0, 0.0]);
+    let tracks = [(5, 0.75), (7, 0.5)].map(|(joint, weight)| Track::new(Target::Translation(joint), keys(weight)));
+    let clip = library.add_clip(Clip::new(Some("talks".into()), skeleton, tracks.to_vec())).unwrap();
+    let map = MirrorMap::new(&library, skeleton).unwrap();
+    let result = library.mirror(&[clip], &map).unwrap();
+    let made = result.clips[0].clip;
+    for (joint, weight) in [(6, 0.75), (7, 0.5)] {
+        assert_eq!(curve_of(&library, made, Target::Translation(joint)), Some(&keys(weight)), "{joint}");
+    }
+    assert_eq!(library.clip(made).tracks.len(), 2);
+    assert!(result.clips[0].dropped.is_empty());
 }

@@ -32,11 +32,20 @@ fn nameless(skeleton: &Skeleton) -> Skeleton {
 
 /// Retargets a clip of the first skeleton to the second.
 fn retarget(source: Skeleton, target: Skeleton, tracks: Vec<Track>) -> (Library, Retargeting) {
+    let (library, result) = try_retarget(source, target, tracks);
+    (library, result.unwrap())
+}
+
+fn try_retarget(
+    source: Skeleton,
+    target: Skeleton,
+    tracks: Vec<Track>,
+) -> (Library, Result<Retargeting, posse::Error>) {
     let mut library = Library::new();
     let (source, target) = (library.add_skeleton(source), library.add_skeleton(target));
     let clip = library.add_clip(Clip::new(Some("talk".into()), source, tracks)).unwrap();
     let map = JointMap::by_names(&library, source, target).unwrap();
-    let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+    let result = library.retarget(&[clip], &map, &RetargetOptions::default());
     (library, result)
 }
 
@@ -115,6 +124,11 @@ type Driver<'a> = (&'a str, &'a [f64], &'a [f64]);
 
 /// A clip whose joints drive expressions, as in a VRM animation, for a face of three morph targets with expressions.
 fn expressions(drivers: &[Driver], of_target: Vec<Expression>) -> (Library, Retargeting) {
+    let (library, result) = try_expressions(drivers, of_target);
+    (library, result.unwrap())
+}
+
+fn try_expressions(drivers: &[Driver], of_target: Vec<Expression>) -> (Library, Result<Retargeting, posse::Error>) {
     let joints = std::iter::once(joint("hip", None, NONE, [0.0; 3]));
     let joints = joints.chain(drivers.iter().map(|(name, ..)| joint(&format!("{name} node"), None, NONE, [0.0; 3])));
     let source = Skeleton::new(None, joints.collect(), Vec::new()).unwrap();
@@ -129,7 +143,7 @@ fn expressions(drivers: &[Driver], of_target: Vec<Expression>) -> (Library, Reta
         Track::new(Target::Translation(index + 1), curve(Interpolation::Linear, 3, times, &values))
     };
     let target = with_faces(&[("Face", &["a", "b", "c"])]).with_expressions(of_target).unwrap();
-    retarget(source, target, drivers.iter().enumerate().map(track).collect())
+    try_retarget(source, target, drivers.iter().enumerate().map(track).collect())
 }
 
 fn expression(name: &str, binds: &[(usize, f64)]) -> Expression {
@@ -165,6 +179,19 @@ fn expressions_add_up_and_binary_ones_are_on_or_off() {
     let method = result.clips[0].tracks[0].method;
     // A jump is two keys, so that few are enough.
     assert!(matches!(method, TrackMethod::Resampled { keys: 5, error } if error < 1e-4), "{method:?}");
+}
+
+/// Each of the 12000 key times would ask for 3000 expressions.
+#[test]
+fn a_morph_target_of_too_many_expressions_is_refused() {
+    let names: Vec<String> = (0..3000).map(|index| format!("e{index}")).collect();
+    let times = |index: usize| [0.0, 0.25, 0.5, 0.75].map(|key| 1e-3 * (index as f64 + key));
+    let times: Vec<[f64; 4]> = (0..3000).map(times).collect();
+    let drivers: Vec<Driver> =
+        names.iter().zip(&times).map(|(name, times)| (name.as_str(), &times[..], &[0.0, 1.0, 0.0, 1.0][..])).collect();
+    let of_target = names.iter().map(|name| expression(name, &[(0, 1.0)])).collect();
+    let error = try_expressions(&drivers, of_target).1.unwrap_err().to_string();
+    assert!(error.starts_with("clip talk, morph weights: ") && error.contains("need more than"), "{error}");
 }
 
 #[test]

@@ -219,20 +219,27 @@ impl RestPose {
         Self { nodes, skins, parents: joints.iter().map(|joint| joint.parent).collect() }
     }
 
-    /// The largest distance of a joint from the origin; 1 if all are there.
-    fn size(&self) -> f64 {
-        let size = self.nodes.iter().map(|matrix| matrix.translation.length()).fold(0.0, f64::max);
+    /// The model matrix of a joint: in the skins if `by_skins` is true, else by the nodes.
+    fn model(&self, joint: usize, by_skins: bool) -> Option<DAffine3> {
+        if by_skins { self.skins[joint] } else { Some(self.nodes[joint]) }
+    }
+
+    /// The largest distance of some of the joints from the origin; 1 if all are there.
+    fn size(&self, joints: impl Iterator<Item = usize>, by_skins: bool) -> f64 {
+        let places = joints.filter_map(|joint| Some(self.model(joint, by_skins)?.translation.length()));
+        let size = places.fold(0.0, f64::max);
         if size > 0.0 { size } else { 1.0 }
     }
 
-    /// The matrix of a joint relative to its parent: in the skins if `by_skins` is true and both are in them, else by
-    /// the nodes.
-    fn local(&self, joint: usize, by_skins: bool) -> Option<DAffine3> {
-        let parent = self.parents[joint];
-        if by_skins {
-            return Some(self.skins[parent?]?.inverse() * self.skins[joint]?);
-        }
-        Some(parent.map_or(self.nodes[joint], |parent| self.nodes[parent].inverse() * self.nodes[joint]))
+    /// The matrix of a joint relative to its parent, and the scale of the parent. `None` if the skins do not have both
+    /// joints.
+    fn local(&self, joint: usize, by_skins: bool) -> Option<(DAffine3, f64)> {
+        let parent = match self.parents[joint] {
+            Some(parent) => self.model(parent, by_skins)?,
+            None if by_skins => return None,
+            None => DAffine3::IDENTITY,
+        };
+        Some((parent.inverse() * self.model(joint, by_skins)?, parent.matrix3.determinant().abs().cbrt()))
     }
 }
 
@@ -243,11 +250,18 @@ const MAX_DIFFERENCE: f64 = 1e-3;
 /// The difference of the rest poses of matched joints, as a text. `None` if they are the same.
 fn difference(matched: &BTreeSet<(usize, usize)>, poses: &[RestPose; 2], skeleton: &Skeleton) -> Option<String> {
     let [source, target] = poses;
-    let size = source.size().max(target.size());
+    let sizes = |by_skins| {
+        let size = source.size(matched.iter().map(|&(from, _)| from), by_skins);
+        [size, target.size(matched.iter().map(|&(_, to)| to), by_skins)]
+    };
+    let (by_nodes, by_skins) = (sizes(false), sizes(true));
     let (mut count, mut first) = (0, None);
     for &(from, to) in matched {
-        let pair = |by_skins| Some((source.local(from, by_skins)?, target.local(to, by_skins)?));
-        let Some((one, other)) = pair(true).or_else(|| pair(false)) else { continue };
+        let pair = |by_skins, sizes| Some((source.local(from, by_skins)?, target.local(to, by_skins)?, sizes));
+        let pair = pair(true, by_skins).or_else(|| pair(false, by_nodes));
+        let Some(((one, scale), (other, other_scale), sizes)) = pair else { continue };
+        // In the units of the parent, whose scale may differ from those of model space by a factor of 100.
+        let size = (sizes[0] / scale).max(sizes[1] / other_scale);
         // Of a parent that is flat, nothing is known.
         if !one.is_finite() || !other.is_finite() {
             continue;

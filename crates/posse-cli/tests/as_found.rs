@@ -112,6 +112,8 @@ fn a_range_beyond_the_clip_is_shortened_with_a_warning() {
     assert_eq!([&answer["samples"][0]["clip_time"], &answer["samples"][1]["clip_time"]], [&json!(9.0), &json!(10.0)]);
     assert!(said.contains("warning: ramp.gltf: the range 9 to 11 s is not within the clip, 0 to 10 s"), "{said}");
     folder.assert_refused("eval ramp.gltf --wrap normal --range 9,11 --times 0 --strict", "it is shortened (--strict)");
+    // Nothing of it is left.
+    folder.assert_refused("eval ramp.gltf --wrap normal --range 10,12 --times 0", "before the end of the clip, 10 s");
 }
 
 #[test]
@@ -138,6 +140,7 @@ fn layers_of_crowd_files_have_ranges() {
     for (layer, saying) in [
         (json!({ "clip": 0, "range": [3, 1] }), "instances[0].layers[0].range: the range from 3 s to 1 s"),
         (json!({ "clip": 0, "range": [3] }), "instances[0].layers[0].range"),
+        (json!({ "clip": 0, "range": [10, 12] }), "layers[0].range: the range does not begin before the end"),
         (json!({ "clip": 0, "range": [0, 1], "time": { "parameter": "p" } }), "leave `range` out"),
     ] {
         crowd(layer);
@@ -225,6 +228,36 @@ fn a_clip_that_cannot_be_read_is_left_out_in_every_command() {
     fs::write(folder.path("crowd.json"), crowd.to_string()).unwrap();
     assert_near(&folder.x("--crowd crowd.json --times 0.5"), &[0.5]);
     folder.assert_refused("eval --crowd crowd.json --times 0.5 --strict", named);
+    for clip in [json!("bad"), json!(0)] {
+        let crowd = json!({ "files": ["nan.gltf"], "instances": [{ "layers": [{ "clip": clip }] }] });
+        fs::write(folder.path("crowd.json"), crowd.to_string()).unwrap();
+        folder.assert_refused("eval --crowd crowd.json --times 0.5", "clip bad is left out, as none of its tracks");
+    }
+}
+
+#[test]
+fn a_node_with_shear_keeps_its_motion_in_baked_clips() {
+    let folder = Folder::new();
+    let mut file = GltfBuilder::new();
+    let matrix = [1.0, 0.0, 0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 3.0, 0.0, 0.0, 1.0];
+    file.push("nodes", json!({ "name": "m", "matrix": matrix, "children": [1] }));
+    file.push("nodes", json!({ "name": "c", "translation": [0, 1, 0] }));
+    let (input, output) = (file.floats("SCALAR", &[0.0, 1.0]), file.floats("VEC3", &[3.0, 0.0, 0.0, 3.0, 4.0, 0.0]));
+    let pointer = json!({ "KHR_animation_pointer": { "pointer": "/nodes/0/translation" } });
+    file.animate(json!({ "path": "pointer", "extensions": pointer }), input, output, "LINEAR");
+    folder.write("sheared.gltf", &file);
+    for (out, options) in [("all", ""), ("one", "--joints m")] {
+        let baked = folder.run(&format!("bake sheared.gltf -o {out} --fps 2 --format glb {options}"));
+        assert!(baked.status.success(), "{}", stderr(&baked));
+        let (answer, _) = folder.json(&format!("eval {out}/sheared.glb --times 0.5"));
+        let world = |node: usize| -> Vec<f64> {
+            let numbers = answer["samples"][0]["nodes"][node]["world"].as_array().unwrap();
+            numbers.iter().map(|number| number.as_f64().unwrap()).collect()
+        };
+        assert_near(&world(0), &[&matrix[..12], &[3.0, 2.0, 0.0, 1.0]].concat());
+        // At y = 1, the shear moves it by 0.5.
+        assert_near(&world(1)[12..], &[3.5, 3.0, 0.0, 1.0]);
+    }
 }
 
 #[test]

@@ -206,6 +206,23 @@ fn another_skeleton_is_for_retarget() {
 }
 
 #[test]
+fn rest_poses_are_compared_in_the_units_of_the_joints() {
+    let folder = Folder::new();
+    // An armature with a scale of 100, as in files that were converted from FBX. The arm is 2 cm longer.
+    let armature = |x: f32| {
+        let mut file = figure([x, 0.0, 0.0], UNIT);
+        file.push("nodes", json!({ "name": "armature", "scale": [100, 100, 100], "children": [0] }));
+        animate(&mut file, Some("reach"), 1.0);
+        file
+    };
+    folder.add("large.glb", &armature(0.5));
+    folder.add("longer.glb", &armature(0.52));
+    folder.merge("large.glb --onto large.glb -o same.glb");
+    let stderr = folder.refusal("longer.glb --onto large.glb -o out.glb");
+    assert!(stderr.contains("its rest pose is not that of large.glb: arm is "), "{stderr}");
+}
+
+#[test]
 fn skins_tell_the_rest_pose_where_nodes_hold_another_pose() {
     let folder = Folder::new();
     let mut posed = figure(BESIDE, [0.0, 0.0, HALF, HALF]);

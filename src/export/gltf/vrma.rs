@@ -7,8 +7,11 @@
 //!
 //! So the file has a skeleton of its own: the human bones alone, without rotations at rest (`zero_pose`), in the
 //! T-pose. The rest pose of a VRM file is a T-pose. That of another skeleton is made one: it is rotated upright and to
-//! the front, and arms and legs that point elsewhere are stretched, with the bones below them. Rotations of other joints
-//! between two bones go into those of the lower bone.
+//! the front, and arms and legs that point elsewhere are stretched, with the bones below them. Rotations of other
+//! joints between two bones go into those of the lower bone.
+//!
+//! Players scale the translation of the hips by the height of the hips, or of the upper legs, in the T-pose. So the
+//! T-pose stands on the ground at the origin, also where the rest pose has its hips there, as in many BVH files.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -67,6 +70,10 @@ const KEPT: [&str; 2] = ["leftFoot", "rightFoot"];
 /// The largest angle in radians between a limb of a T-pose and its direction. Limbs within it stay as they are.
 const MAX_SLANT: f64 = 0.2;
 
+/// The largest distance of the hips of a T-pose from their place above the origin, as a share of their height above the
+/// lowest bone. Hips within it stay where they are: the lowest bone is above the sole of a shoe.
+const MAX_OFF_GROUND: f64 = 0.3;
+
 /// Hips above this height in metres are those of a file in other units.
 const MAX_HIPS: f64 = 10.0;
 
@@ -85,6 +92,8 @@ pub struct VrmAnimation<'a> {
     hips: usize,
     /// The first joint whose translation was left out.
     stretched: Option<usize>,
+    /// The first expression with a weight, which was left out.
+    expression: Option<&'a str>,
     before: Vec<DQuat>,
     placed: Vec<Placed>,
     local: Vec<Placed>,
@@ -94,8 +103,8 @@ impl<'a> VrmAnimation<'a> {
     /// The bones of a skeleton with the roles that its file declares, or those by the names of its joints.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such skeleton, it lacks bones that VRM 1.0 requires, or its rest pose does not
-    /// stand upright.
+    /// [`Error::Usage`] if there is no such skeleton, it lacks bones that VRM 1.0 requires, a bone is not below the
+    /// hips, or its rest pose does not stand upright.
     pub fn new(library: &'a Library, skeleton: SkeletonId) -> Result<Self, Error> {
         let Some(source) = library.skeletons().get(skeleton.index()) else {
             return Err(Error::Usage(no_such("skeleton", skeleton.index(), "library", library.skeletons().len())));
@@ -117,9 +126,18 @@ impl<'a> VrmAnimation<'a> {
         bones.retain(|bone| !EYES.contains(&bone.role.as_str()));
         let mut is_kept = vec![false; source.joints().len()];
         bones.iter().for_each(|bone| is_kept[bone.joint] = true);
-        let zero = ZeroPose::new(source, &is_kept, &pose);
+        let mut zero = ZeroPose::new(source, &is_kept, &pose);
         let index: HashMap<usize, usize> = zero.joints.iter().copied().zip(0..).collect();
         let hips = body.joint("hips").and_then(|hips| index.get(&hips)).copied().unwrap_or_default();
+        let is_apart = |&index: &usize| index != hips && zero.parents[index].is_none();
+        if let Some(apart) = (0..zero.joints.len()).find(is_apart) {
+            let [apart, hips] = [apart, hips].map(|index| source.joint_name(zero.joints[index]));
+            return Err(Error::Usage(format!(
+                "a VRM animation needs all bones below the hips, and {apart} is not below {hips}; retarget the clip to \
+                 a VRM model first"
+            )));
+        }
+        stand_on_ground(&mut zero, hips, &pose);
         let joints = zero.joints.iter().zip(&zero.parents).zip(&zero.offsets);
         let joint = |((&joint, &parent), &translation): ((&usize, &Option<usize>), &DVec3)| Joint {
             name: source.joints()[joint].name.clone(),
@@ -135,7 +153,7 @@ impl<'a> VrmAnimation<'a> {
         let skeleton = skeleton.with_human_bones(bones.collect())?;
         let before = vec![DQuat::IDENTITY; zero.joints.len()];
         let (placed, local) = (Vec::new(), Vec::new());
-        Ok(Self { source, skeleton, zero, upright, hips, stretched: None, before, placed, local })
+        Ok(Self { source, skeleton, zero, upright, hips, stretched: None, expression: None, before, placed, local })
     }
 
     /// The skeleton of the file: the bones in T-pose, with their roles.
@@ -147,6 +165,12 @@ impl<'a> VrmAnimation<'a> {
     /// source, `pose` gets those of [`skeleton`](Self::skeleton). Rotations are in the hemisphere of those of the call
     /// before.
     pub fn pose(&mut self, local: &[Transform], pose: &mut Vec<Transform>) {
+        if self.expression.is_none() {
+            let weight = |driver: usize| local.get(driver).map_or(0.0, |driver| driver.translation.x);
+            let mut expressions = self.source.expressions().iter();
+            let found = expressions.find(|expression| expression.driver.is_some_and(|driver| weight(driver) > 0.0));
+            self.expression = found.map(|expression| expression.name.as_str());
+        }
         place(self.source, local, &mut self.placed);
         for placed in &mut self.placed {
             let Placed { place, rotation } = *placed;
@@ -175,6 +199,9 @@ impl<'a> VrmAnimation<'a> {
             notes.push(format!(
                 "VRM animations move the hips only; other bones that move, such as {name}, keep their place"
             ));
+        }
+        if let Some(name) = self.expression {
+            notes.push(format!("expressions, such as {name}, are left out: the file has bones alone"));
         }
         let height = self.zero.offsets[self.hips].y;
         if height > MAX_HIPS {
@@ -272,13 +299,18 @@ fn upright(body: &Body, rest: &[Placed]) -> Result<DQuat, Error> {
 fn t_pose(source: &Skeleton, body: &Body, rest: &[Placed], upright: DQuat, stretch: bool) -> Vec<Placed> {
     let mut corrections: HashMap<usize, DQuat> = HashMap::new();
     for (side, sign) in [("left", 1.0), ("right", -1.0)] {
+        // The lower end of the limb that was stretched last.
+        let mut stretched = None;
         for ([from, to], direction) in STRETCHED.iter().filter(|_| stretch) {
             let (Some(from), Some(to)) = (body.on_side(side, from), body.on_side(side, to)) else { continue };
             let bone = upright * (rest[to].place - rest[from].place);
             // Legs point down on both sides.
             let direction = *direction * DVec3::new(sign, 1.0, 1.0);
-            if let Some(bone) = bone.try_normalize().filter(|bone| bone.angle_between(direction) > MAX_SLANT) {
+            let Some(bone) = bone.try_normalize() else { continue };
+            // A lower limb would follow the correction of the upper one, wherever it points itself.
+            if bone.angle_between(direction) > MAX_SLANT || stretched == Some(from) {
                 corrections.insert(from, DQuat::from_rotation_arc(bone, direction));
+                stretched = Some(to);
             }
         }
     }
@@ -300,9 +332,21 @@ fn t_pose(source: &Skeleton, body: &Body, rest: &[Placed], upright: DQuat, stret
     pose
 }
 
+/// Places the hips of a T-pose that does not stand on the ground at the origin above it, with the lowest bone on the
+/// ground.
+fn stand_on_ground(zero: &mut ZeroPose, hips: usize, pose: &[Placed]) {
+    let height = |index: usize| pose[zero.joints[index]].place.y;
+    let lowest = (0..zero.joints.len()).map(height).fold(f64::INFINITY, f64::min);
+    let above_origin = DVec3::Y * (height(hips) - lowest);
+    if zero.offsets[hips].distance(above_origin) > MAX_OFF_GROUND * above_origin.y {
+        zero.offsets[hips] = above_origin;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Expression;
 
     /// A human that faces -X with +Z up, whose arms hang and whose legs are apart.
     fn human() -> (Library, SkeletonId) {
@@ -336,6 +380,26 @@ mod tests {
         (library, id)
     }
 
+    #[test]
+    fn a_note_tells_of_expressions_that_are_left_out() {
+        let (library, id) = human();
+        let mut joints = library.skeleton(id).joints().to_vec();
+        joints.push(Joint::default());
+        let driver = joints.len() - 1;
+        let aa = Expression { name: "aa".into(), driver: Some(driver), ..Expression::default() };
+        let skeleton = Skeleton::new(None, joints, Vec::new()).unwrap().with_expressions(vec![aa]).unwrap();
+        let mut local: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+        let mut library = Library::new();
+        let id = library.add_skeleton(skeleton);
+        let mut animation = VrmAnimation::new(&library, id).unwrap();
+        let mut pose = Vec::new();
+        animation.pose(&local, &mut pose);
+        assert_eq!(animation.notes(), Vec::<String>::new());
+        local[driver].translation.x = 0.5;
+        animation.pose(&local, &mut pose);
+        assert_eq!(animation.notes(), ["expressions, such as aa, are left out: the file has bones alone"]);
+    }
+
     fn offset(animation: &VrmAnimation, name: &str) -> DVec3 {
         let joint = animation.skeleton.find_joint(name).unwrap();
         animation.skeleton.joints()[joint].rest.translation
@@ -360,6 +424,60 @@ mod tests {
         }
         assert!(animation.skeleton.joints().iter().all(|joint| joint.rest.rotation == DQuat::IDENTITY));
         assert_eq!(animation.skeleton.human_bones().len(), 15);
+    }
+
+    /// The bones of a human whose joints are changed.
+    fn changed(change: impl Fn(&mut Vec<Joint>)) -> Result<Vec<(String, DVec3)>, String> {
+        let (library, id) = human();
+        let mut joints = library.skeleton(id).joints().to_vec();
+        change(&mut joints);
+        let mut other = Library::new();
+        let id = other.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+        let animation = VrmAnimation::new(&other, id).map_err(|error| error.to_string())?;
+        let joints = animation.skeleton.joints().iter();
+        Ok(joints.map(|joint| (joint.name.clone().unwrap(), joint.rest.translation)).collect())
+    }
+
+    #[test]
+    fn hips_of_the_t_pose_are_above_the_origin() {
+        // The legs are 0.4 and the root of 0.17 long.
+        let height = 0.4 + 0.17_f64.sqrt();
+        for (place, expected) in [
+            // As in BVH files whose ROOT has the OFFSET 0.
+            ([0.0, 0.0, 0.0], [0.0, height, 0.0]),
+            ([0.0, 0.0, 3.0], [0.0, height, 0.0]),
+            ([0.0, -2.0, 0.9], [0.0, height, 0.0]),
+            ([0.0, -0.1, 0.9], [0.1, 0.9, 0.0]),
+        ] {
+            let bones = changed(|joints| joints[0].rest.translation = place.into()).unwrap();
+            let (name, found) = &bones[0];
+            assert_eq!(name, "Hips");
+            assert!(found.distance(expected.into()) < 1e-9, "{place:?}: {found} instead of {expected:?}");
+        }
+    }
+
+    #[test]
+    fn lower_limbs_are_stretched_with_the_upper_ones() {
+        // The upper arms hang, the lower ones point aside already.
+        let bones = changed(|joints| {
+            joints[11].rest.translation = DVec3::new(0.0, -0.25, 0.0);
+            joints[14].rest.translation = DVec3::new(0.0, 0.25, 0.0);
+        });
+        let bones = bones.unwrap();
+        for (name, x) in [("LeftForeArm", 0.3), ("LeftHand", 0.25), ("RightForeArm", -0.3), ("RightHand", -0.25)] {
+            let (_, found) = bones.iter().find(|(bone, _)| bone == name).unwrap();
+            assert!(found.distance(DVec3::X * x) < 1e-9, "{name}: {found}");
+        }
+    }
+
+    #[test]
+    fn bones_that_are_not_below_the_hips_are_refused() {
+        let error = changed(|joints| {
+            joints[1].parent = None;
+            joints[1].rest.translation = DVec3::new(0.0, 0.0, 1.2);
+        });
+        let error = error.unwrap_err();
+        assert!(error.contains("Spine is not below Hips"), "{error}");
     }
 
     #[test]

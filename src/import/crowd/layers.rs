@@ -134,7 +134,10 @@ impl LayerScope<'_> {
         }
         let rate = entry.rate.unwrap_or(1.0) * library.clip(clip).speed;
         let playback = Playback { range: entry.range, ..Playback::new(wrap, Ticks::default(), rate) };
-        let of_range = Playback { rate: 0.0, ..playback }.fault();
+        let duration = library.clip(clip).duration();
+        let is_beyond = entry.range.is_some_and(|[start, _]| start > 0.0 && start >= duration);
+        let beyond = || format!("the range does not begin before the end of the clip, {duration} s");
+        let of_range = Playback { rate: 0.0, ..playback }.fault().or_else(|| is_beyond.then(beyond));
         of_range.map_or(Ok(LayerTime::Playing(playback)), |reason| Err(Fault::new(path.field("range"), reason)))
     }
 
@@ -227,11 +230,20 @@ fn check_leader(
 
 /// The clip that a text or an index selects in an asset.
 pub(super) fn find_clip(library: &Library, path: &JsonPath, wanted: &ClipName, asset: &Asset) -> Result<ClipId, Fault> {
+    let fault = |reason: &str| Fault::new(path.field("clip"), format!("{}: {reason}", asset.file.display()));
     let found = match wanted {
-        ClipName::Index(index) => library.select_clip(&asset.clips, &format!("#{index}")),
+        ClipName::Index(index) => match asset.clips.get(*index) {
+            Some(clip) => Ok(*clip),
+            None => library.select_clip(&asset.clips, &format!("#{index}")),
+        },
         ClipName::Name(wanted) => library.select_clip(&asset.clips, wanted),
     };
-    found.map_err(|error| Fault::new(path.field("clip"), format!("{}: {error}", asset.file.display())))
+    let clip = found.map_err(|error| fault(&error.to_string()))?;
+    if asset.left_out_clips.contains(&clip) {
+        let label = library.clip(clip).label();
+        return Err(fault(&format!("clip {label} is left out, as none of its tracks can be read; name another clip")));
+    }
+    Ok(clip)
 }
 
 /// The joint that a text selects in an asset.

@@ -61,7 +61,8 @@ pub struct Document<'a> {
     pub extensions: Option<RootExtensions>,
 }
 
-/// The extensions of the document that name humanoid bones and expressions. Their content is free here: a fault in it stops no file.
+/// The extensions of the document that name humanoid bones and expressions. Their content is free here: a fault in it
+/// stops no file.
 #[derive(Debug, Default, Deserialize)]
 pub struct RootExtensions {
     #[serde(rename = "VRMC_vrm")]

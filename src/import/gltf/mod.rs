@@ -6,8 +6,8 @@
 //!
 //! Supported besides the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
 //! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones and expressions of `VRMC_vrm`,
-//! `VRMC_vrm_animation` and, in VRM 0.x, `VRM`. An unknown extension does not stop a file, even if the file requires it: a [`Warning`] names
-//! it.
+//! `VRMC_vrm_animation` and, in VRM 0.x, `VRM`. An unknown extension does not stop a file, even if the file requires it: a
+//! [`Warning`] names it.
 //!
 //! A track, a clip or a skin that cannot be read is left out, with a [`Warning`] that names it; all else of the file
 //! works. Faults of the hierarchy, missing buffers and a claim to too much memory stop the file.

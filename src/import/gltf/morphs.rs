@@ -84,7 +84,8 @@ fn names(index: usize, mesh: &Mesh, named: &NamedMesh, reader: &mut Reader) -> V
     let name = |name: &Value| name.as_str().unwrap_or_default().to_owned();
     if given.len() != count || !given.iter().all(Value::is_string) {
         let texts = given.iter().filter(|name| name.is_string()).count();
-        let message = format!("it has {texts} names for {count} morph targets; the others have no name");
+        let effect = if given.len() > count { "names beyond them are ignored" } else { "the others have no name" };
+        let message = format!("it has {texts} names for {count} morph targets; {effect}");
         reader.warn(JsonPath::top("meshes", index).field("extras").field(TARGET_NAMES), message);
     }
     given.iter().map(name).chain(std::iter::repeat(String::new())).take(count).collect()

@@ -92,9 +92,9 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], rest: Option
     asset.map_err(|fault| fault.in_file(name))
 }
 
-/// Returns true for the bytes of a zip file, which `.npz` files are. The first four bytes tell.
+/// Returns true for the bytes of an `.npz` file: a zip file whose first member is an array. Some hundred bytes tell.
 pub fn is_npz(bytes: &[u8]) -> bool {
-    zip::is_zip(bytes)
+    zip::first_name(bytes).is_some_and(|name| name.ends_with(b".npy"))
 }
 
 /// Returns true if a `.npz` file has the arrays of a motion. Only the list of its arrays is read. A file that is damaged

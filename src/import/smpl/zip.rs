@@ -48,9 +48,11 @@ struct Member {
     offset: u64,
 }
 
-/// Returns true if bytes begin as a zip file does.
-pub(super) fn is_zip(bytes: &[u8]) -> bool {
-    bytes.starts_with(MEMBER) || bytes.starts_with(END)
+/// The name of the first member of a zip file, by its first bytes; `None` for other bytes.
+pub(super) fn first_name(bytes: &[u8]) -> Option<&[u8]> {
+    bytes.strip_prefix(MEMBER)?;
+    let length = usize::from(u16::from_le_bytes([*bytes.get(26)?, *bytes.get(27)?]));
+    bytes.get(30..30 + length)
 }
 
 /// The bytes at the end of a file within which its directory lies, unless there are thousands of members.

@@ -319,7 +319,7 @@ impl Convention {
                     for (joint, word) in finger.joints.iter().zip(words).filter(|_| !name.is_empty()) {
                         let (role, name) = (format!("{}{joint}", finger.name), name.replace('#', word));
                         // Both words for the smallest finger are common.
-                        let other = name.replace("inky", "ittle");
+                        let other = name.replace("pinky", "little").replace("Pinky", "Little");
                         if other != name {
                             add(role.clone(), other);
                         }

@@ -1,7 +1,9 @@
 //! One clip: its arrays, its writer and its facts.
 
+use std::borrow::Cow;
+
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest};
-use posse::{ChainId, Error, Library, SkeletonId};
+use posse::{ChainId, Error, Library, Skeleton, SkeletonId};
 
 use crate::bake::facts::{Facts, SourceFacts, VERSION};
 use crate::bake::format::{ClipHead, ClipWriter};
@@ -26,8 +28,8 @@ pub const UNREADABLE: &str = "none of its tracks can be read; a warning names th
 pub struct Rig<'a> {
     pub library: &'a Library,
     pub skeleton: SkeletonId,
-    /// The joint of each node, in the order of the file.
-    pub nodes: &'a [usize],
+    /// The joint of each node, in the order of the file, and for formats with nodes all other joints.
+    nodes: Cow<'a, [usize]>,
     pub layout: ArrayLayout,
     /// The joints of `--joints`; `None` without it.
     listed: Option<Vec<usize>>,
@@ -43,13 +45,19 @@ impl<'a> Rig<'a> {
     ) -> Result<Self, Error> {
         let listed =
             options.joints.as_deref().map(|names| library.skeleton(skeleton).select_joints(names)).transpose()?;
+        let count = nodes.len();
+        let nodes = all_nodes(options, library.skeleton(skeleton), nodes);
         let joints = match &listed {
-            Some(listed) if !options.format.needs_all_joints() => listed.clone(),
+            Some(listed) if !options.format.needs_all_joints() => {
+                let parent = |&joint: &usize| library.skeleton(skeleton).joints()[joint].parent;
+                let carries = |other: &&usize| listed.iter().any(|joint| parent(joint) == Some(**other));
+                listed.iter().chain(nodes[count..].iter().filter(carries)).copied().collect()
+            }
             _ => nodes.to_vec(),
         };
         let Options { up, scale, quaternions, .. } = *options;
         let request = ArrayRequest { kinds: options.kinds.clone(), joints, up, scale, quaternions };
-        let layout = ArrayLayout::new(library, skeleton, nodes, &request)?;
+        let layout = ArrayLayout::new(library, skeleton, &nodes, &request)?;
         let layout = match &options.morphs {
             Some(names) => layout.with_weights(library, names)?,
             None => layout,
@@ -59,7 +67,7 @@ impl<'a> Rig<'a> {
 
     /// The facts about a clip that its writer needs.
     pub fn head<'b>(&'b self, name: &'b str) -> ClipHead<'b> {
-        let Self { library, skeleton, nodes, ref layout, ref listed } = *self;
+        let Self { library, skeleton, ref nodes, ref layout, ref listed } = *self;
         ClipHead { library, skeleton, nodes, layout, listed: listed.as_deref(), name }
     }
 
@@ -126,6 +134,18 @@ impl<'a> Rig<'a> {
             warnings: Vec::new(),
         }
     }
+}
+
+/// The nodes of an output: those of the file; for formats with nodes, also the joints that are no nodes of the file, but
+/// carry translations of nodes.
+fn all_nodes<'a>(options: &Options, skeleton: &Skeleton, nodes: &'a [usize]) -> Cow<'a, [usize]> {
+    let count = skeleton.joints().len();
+    if nodes.len() == count || !options.format.has_nodes() {
+        return nodes.into();
+    }
+    let mut is_node = vec![false; count];
+    nodes.iter().for_each(|&node| is_node[node] = true);
+    nodes.iter().copied().chain((0..count).filter(|&joint| !is_node[joint])).collect()
 }
 
 /// The clips of a file that are baked with one skeleton.

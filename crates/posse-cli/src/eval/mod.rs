@@ -345,12 +345,18 @@ impl PlaybackArgs {
         let Some(clip) = clip else {
             return Err(Error::Usage("--wrap plays a clip, and the file has none".into()));
         };
+        let duration = clip.duration();
+        if let Some([start, end]) = self.range.filter(|&[start, _]| start > 0.0 && start >= duration) {
+            let reason =
+                format!("the range {start} to {end} s does not begin before the end of the clip, {duration} s");
+            return Err(Error::Usage(reason));
+        }
         let playback = Playback {
             repeat_count: self.repeat_count,
             range: self.range,
             ..Playback::new(wrap, Ticks::default(), self.speed.unwrap_or(1.0))
         };
-        Ok(Some(ClipPlayback { playback: playback.resolve_wrap(clip.wrap), duration: clip.duration() }))
+        Ok(Some(ClipPlayback { playback: playback.resolve_wrap(clip.wrap), duration }))
     }
 }
 

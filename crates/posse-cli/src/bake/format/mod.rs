@@ -218,6 +218,11 @@ impl Format {
         self == Self::Parquet
     }
 
+    /// True if outputs have the nodes of the skeleton, and not arrays alone.
+    pub fn has_nodes(self) -> bool {
+        matches!(self, Self::Glb | Self::Usda | Self::Bvh(_) | Self::Vrma)
+    }
+
     /// True if the writer needs the arrays of all joints, whichever are written: a joint that is left out moves the
     /// joints below it.
     pub fn needs_all_joints(self) -> bool {
@@ -363,8 +368,9 @@ fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Erro
     let joints = head.library.skeleton(head.skeleton).joints().iter().map(in_space).collect();
     let mut library = Library::new();
     let skeleton = Skeleton::new(Some(head.name.to_owned()), joints, Vec::new())?;
-    let roles = head.library.skeleton(head.skeleton).human_bones().to_vec();
-    let skeleton = library.add_skeleton(skeleton.with_human_bones(roles)?);
+    let source = head.library.skeleton(head.skeleton);
+    let skeleton = skeleton.with_human_bones(source.human_bones().to_vec())?;
+    let skeleton = library.add_skeleton(skeleton.with_expressions(source.expressions().to_vec())?);
     // The vertices are those of the file: the matrices scale them.
     let scale = DAffine3::from_scale(DVec3::splat(space.scale()));
     for (_, skin) in head.library.skins_of(head.skeleton) {
