@@ -268,7 +268,8 @@ impl FrameAnimation<'_> {
     /// The bytes of a `.glb` file of a skeleton up to the keys of the animation. The caller appends the times of all
     /// frames, then the keys of each target, all as little-endian `f32`.
     ///
-    /// `order` has each joint of the skeleton once, in the order of the nodes. `extras` belongs to the asset.
+    /// `order` has the joints of the skeleton in the order of the nodes, each once; of a VRM animation, the
+    /// [nodes](super::VrmAnimation::nodes) that it needs. `extras` belongs to the asset.
     ///
     /// # Errors
     /// [`Error::Limit`] if the file would be larger than 4 GiB.
@@ -282,7 +283,7 @@ impl FrameAnimation<'_> {
         let mut document = Document::of_nodes(library, skeleton, order);
         document.json["asset"]["extras"] = extras;
         if self.is_vrm {
-            document.declare_human_bones(library.skeleton(skeleton).human_bones());
+            document.declare_vrm_animation(library.skeleton(skeleton), order);
         }
         let mut list = SamplerList::default();
         let mut offset = 0;
