@@ -62,7 +62,9 @@ impl ClipWriter for VrmaWriter<'_> {
         let (name, nodes) = (head.name, animation.nodes());
         let head =
             ClipHead { library: &bones, skeleton: bone_skeleton, nodes: &nodes, layout: &layout, listed: None, name };
-        write(&head, &mut draft, Frames { spool: &mut bone_spool, motion: &motion, is_vrm: true }, facts)?;
+        // The file has expressions in place of morph weights.
+        let facts = Facts { weight_names: Vec::new(), ..facts.clone() };
+        write(&head, &mut draft, Frames { spool: &mut bone_spool, motion: &motion, is_vrm: true }, &facts)?;
         Ok(Some(draft))
     }
 }
