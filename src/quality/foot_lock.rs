@@ -130,8 +130,9 @@ impl FootLock {
     }
 
     /// The goals at a time of the clip in seconds, from the pose of the clip in the library: one per foot that is in
-    /// contact or near to it, after one for its calf if the leg is straight. Times outside of the clip are moved to its ends, as its poses are. None for a
-    /// clip whose root joint moves the instance, because its poses lack that movement.
+    /// contact or near to it, after one for its calf if the leg is straight. Times outside of the clip are moved to its
+    /// ends, as its poses are. None for a clip whose root joint moves the instance, because its poses lack that
+    /// movement.
     ///
     /// # Panics
     /// If the clip is not in the library.

@@ -32,8 +32,8 @@ pub struct Args {
     bvh: BvhArgs,
     #[command(flatten)]
     skeleton: SkeletonArgs,
-    /// Prints the joints too, each below its parent, with its rest translation, and with a path that selects it if others
-    /// have its name.
+    /// Prints the joints too, each below its parent, with its rest translation, and with a path that selects it if
+    /// others have its name.
     #[arg(long)]
     joints: bool,
     /// Measures each clip: contacts of feet, foot skate, jumps between frames, jitter, loop seam and ground

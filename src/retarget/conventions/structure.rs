@@ -1,8 +1,8 @@
 //! Roles of joints by the shape of a human, for skeletons whose names say too little.
 //!
 //! A human has two pairs of long limbs. The limbs of a pair leave one joint and are mirrored: their segments have equal
-//! lengths, or, if their names differ in left and right alone, nearly equal ones, as each side of a person is measured
-//! by itself. The legs leave the lower trunk and the arms the upper one. Nothing here depends on the axes of the world or
+//! lengths, or, if their names differ in left and right alone, nearly equal ones: the two sides of a person are measured
+//! apart. The legs leave the lower trunk and the arms the upper one. Nothing here depends on the axes of the world or
 //! on a pose: in many files all bones lie along +X at zero.
 //!
 //! 1. A *limb* is the longest path down from a child of a joint, without twist joints and without steps of no length.

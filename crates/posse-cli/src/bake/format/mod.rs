@@ -384,8 +384,8 @@ fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Erro
 /// Frames that are read at a time.
 const FRAMES: usize = 64;
 
-/// Calls a function with the time of each frame, the local transforms of all joints, and the morph weights if the layout
-/// has them.
+/// Calls a function with the time of each frame, the local transforms of all joints, and the morph weights, at rest if
+/// the layout lacks them.
 fn each_pose(
     head: &ClipHead,
     skeleton: &Skeleton,
