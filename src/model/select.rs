@@ -258,8 +258,7 @@ impl Skeleton {
     }
 
     /// For each joint whose name others have, too, a text that selects it alone: the shortest end of its path that no
-    /// other has, such as `Armature/Hips`, else `#I`. `None` for joints with a name of their own and for those without a
-    /// name.
+    /// other has, such as `Armature/Hips`, else `#I`. `None` for a joint with a name of its own, or without a name.
     pub fn telling_paths(&self) -> Vec<Option<String>> {
         let joints = self.joints();
         let name = |joint: usize| joints[joint].name.as_deref().filter(|name| !name.is_empty());
@@ -568,7 +567,7 @@ mod tests {
         let skeleton = skeleton(&joints);
         let paths = skeleton.telling_paths();
         let found: Vec<&str> = paths.iter().map(|path| path.as_deref().unwrap_or("")).collect();
-        // The path of the first `x` has a joint without a name, and that of the second one is the name of another joint.
+        // The path of the first `x` has a joint without a name; that of the second one is the name of another joint.
         assert_eq!(found, ["", "Armature/Hips", "", "Body/Hips", "#4", "#5", "/Hips", "", "#8", "/Body/x", ""]);
         for (joint, path) in paths.iter().enumerate().filter_map(|(joint, path)| Some((joint, path.as_ref()?))) {
             assert_eq!(skeleton.select_joint(path).unwrap(), joint, "{path}");

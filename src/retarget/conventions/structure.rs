@@ -1,7 +1,7 @@
 //! Roles of joints by the shape of a human, for skeletons whose names say too little.
 //!
 //! A human has two pairs of long limbs. The limbs of a pair leave one joint and are mirrored: their segments have equal
-//! lengths, or, if their names differ in left and right alone, nearly equal ones: the two sides of a person are measured
+//! lengths, or nearly equal ones if their names differ in left and right alone: the sides of a person are measured
 //! apart. The legs leave the lower trunk and the arms the upper one. Nothing here depends on the axes of the world or
 //! on a pose: in many files all bones lie along +X at zero.
 //!
