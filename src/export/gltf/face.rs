@@ -36,7 +36,7 @@ const GAZE: [&str; 4] = ["lookUp", "lookDown", "lookLeft", "lookRight"];
 const MAX_ROUNDS: usize = 64;
 /// The largest change of a weight that ends the rounds.
 const MAX_CHANGE: f64 = 1e-7;
-/// The weight above which an expression is used.
+/// The weight up to which an expression counts as unused.
 const MIN_USED: f64 = 1e-4;
 /// The largest difference of a morph weight from what the expressions give that is no loss.
 const MAX_LOSS: f64 = 0.005;
@@ -134,7 +134,11 @@ impl<'a> Face<'a> {
             self.morphs = morphs;
             self.solve();
         }
-        self.expressions.iter_mut().for_each(|found| found.is_used |= found.weight > MIN_USED);
+        for found in &mut self.expressions {
+            // A file has no keys for an expression that is never used.
+            found.weight = if found.weight > MIN_USED { found.weight } else { 0.0 };
+            found.is_used |= found.weight > 0.0;
+        }
     }
 
     /// Finds the weights that give the morph weights.
