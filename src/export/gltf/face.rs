@@ -32,6 +32,8 @@ const PRESETS: [&str; 14] = [
 /// The expressions of the gaze.
 const GAZE: [&str; 4] = ["lookUp", "lookDown", "lookLeft", "lookRight"];
 
+/// The smallest value of a morph weight at a weight of 1 of an expression that counts.
+const MIN_BIND: f64 = 1e-6;
 /// The most rounds over all expressions.
 const MAX_ROUNDS: usize = 64;
 /// The largest change of a weight that ends the rounds.
@@ -84,7 +86,7 @@ impl<'a> Face<'a> {
             for bind in &expression.binds {
                 *column.entry(ranges[bind.joint].start + bind.index).or_insert(0.0) += bind.weight;
             }
-            column.into_iter().filter(|(_, weight)| *weight != 0.0).collect::<Vec<(usize, f64)>>()
+            column.into_iter().filter(|(_, weight): &(_, f64)| weight.abs() > MIN_BIND).collect::<Vec<(usize, f64)>>()
         };
         let expression = |expression: &'a Expression| FaceExpression {
             name: &expression.name,
