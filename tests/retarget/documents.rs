@@ -86,6 +86,24 @@ fn a_node_with_shear_is_translated_by_a_pointer() {
 }
 
 #[test]
+fn a_matrix_stays_where_morph_weights_alone_move() {
+    let mut file = GltfBuilder::new();
+    let positions = file.floats("VEC3", &[0.0; 9]);
+    let primitive = json!({ "attributes": { "POSITION": positions }, "targets": [{ "POSITION": positions }] });
+    file.push("meshes", json!({ "primitives": [primitive] }));
+    let matrix = [1.0, 0.0, 0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    file.push("nodes", json!({ "name": "face", "mesh": 0, "matrix": matrix }));
+    let (times, weights) = (file.floats("SCALAR", &[0.0, 1.0]), file.floats("SCALAR", &[0.0, 1.0]));
+    file.animate(json!({ "node": 0, "path": "weights" }), times, weights, "LINEAR");
+    let (library, asset) = file.load().unwrap();
+    let mut removed = document(&file);
+    removed.remove_animations();
+    removed.add_clip(&library, asset.clips[0]).unwrap();
+    let (json, _) = parts(&removed.to_glb().unwrap());
+    assert_eq!((&json["nodes"], json["animations"].as_array().unwrap().len()), (&file.json["nodes"], 1));
+}
+
+#[test]
 fn clips_are_retargeted_onto_a_node_with_shear_as_far_as_it_moves() {
     let file = sheared();
     let (mut library, target) = file.load().unwrap();

@@ -46,7 +46,7 @@ pub enum FormatName {
     Smpl,
     /// A BVH file per clip.
     Bvh,
-    /// A VRM animation per clip, of the bones of a human.
+    /// A VRM animation per clip, of the bones and expressions of a human.
     Vrma,
 }
 
