@@ -59,7 +59,8 @@ function fileRead(name) {
 /// Shows the name of a file, its size in clips and joints, the warnings of the import, and what was done to show its clips
 /// on the human.
 function fileShown(read, { clips, joints, warnings: ofFile, onHuman }) {
-  const count = clips.length === 0 ? "no clip, at rest" : `${formatCount(clips.length)} ${clips.length === 1 ? "clip" : "clips"}`;
+  const usable = clips.filter(({ leftOut }) => !leftOut).length;
+  const count = usable === 0 ? "no clip, at rest" : `${formatCount(usable)} ${usable === 1 ? "clip" : "clips"}`;
   const left = read?.left.length > 0 ? ` Left out, one file at a time: ${read.left.join(", ")}.` : "";
   fileName = read?.name ?? "Built-in human";
   fileText = `${fileName}: ${count}, ${formatCount(joints)} joints.${left}`;

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { armAsGlb, slidElbow, swungElbow } from "./arm.mjs";
+import { armAsGlb, armAsGltf, slidElbow, swungElbow } from "./arm.mjs";
 import { LIMIT, ROOT, assertMatrix, at, connectWorker, give, hold, joint, reasonToSkip, slide, still, textOf, withBarePage, withPosse } from "./posse_page.mjs";
 
 const skip = reasonToSkip();
@@ -171,6 +171,27 @@ test("an error that stops the WebAssembly stops the engine", { skip, timeout }, 
     assert.equal(await textOf(page, "error"), "");
     assert.match(await textOf(page, "file"), /^arm\.glb/);
     await drawMore(page);
+  });
+});
+
+test("a clip that cannot be read is listed as left out", { skip, timeout }, async () => {
+  await withPosse(async (page) => {
+    await still(page);
+    const { gltf, bin } = armAsGltf();
+    const document = JSON.parse(gltf);
+    // The key times of "swing" are rotations.
+    document.animations[0].samplers[0].input = 2;
+    await give(page, ["arm.gltf", Buffer.from(JSON.stringify(document))], ["arm data.bin", bin]);
+    assert.equal(await textOf(page, "error"), "");
+    assert.match(await textOf(page, "file"), /^arm\.gltf: 2 clips/);
+    for (const list of ["clip", "clip2"]) {
+      const options = at(page, list).locator("option");
+      assert.deepEqual(await options.allTextContents(), ["swing (left out)", "slide", "2"]);
+      assert.equal(await options.first().isDisabled(), true);
+    }
+    assert.equal(await at(page, "clip").inputValue(), "1");
+    await hold(page, 0.5);
+    assertMatrix(await joint(page, 0, "elbow"), slidElbow(0.5), "the first clip that can be read");
   });
 });
 

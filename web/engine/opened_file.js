@@ -13,7 +13,7 @@ export function openFile(file) {
   if (!file) return new OpenedFile(Library.demo(), []);
   const { library, refused } = openLibrary(file);
   try {
-    const hasMotion = !library.hasMeshes && library.clips.length > 0 && !isClip(file.name);
+    const hasMotion = !library.hasMeshes && library.clips.some(({ leftOut }) => !leftOut) && !isClip(file.name);
     return new OpenedFile(library, refused, hasMotion ? showOnHuman(library) : null);
   } catch (error) {
     if (!isFatal(error)) library.free();
@@ -35,7 +35,7 @@ class OpenedFile {
 
   constructor(own, refused, human = null) {
     this.#own = own;
-    this.clips = own.clips.map(({ name, duration, skeleton }) => ({ name, duration, skeleton }));
+    this.clips = own.clips.map(({ name, duration, skeleton, leftOut }) => ({ name, duration, skeleton, leftOut }));
     this.joints = own.joints(this.clips[0]?.skeleton ?? 0).length;
     this.warnings = [...refused, ...own.warnings];
     if (!human) return;

@@ -187,14 +187,16 @@ export class Stage {
 
 /// The clips to begin with, as numbers; -1 if there is none, and the characters stand at rest.
 function firstClips(clips, isDemo) {
-  if (clips.length === 0) return { clip: -1, clip2: -1 };
+  const first = clips.findIndex((clip) => !clip.leftOut);
+  if (first < 0) return { clip: -1, clip2: -1 };
   const find = (name) => clips.findIndex((clip) => clip.name === name);
   if (isDemo && DEMO_CLIPS.every((name) => find(name) >= 0)) {
     const [clip, clip2] = DEMO_CLIPS.map(find);
     return { clip, clip2 };
   }
-  const second = clips.findIndex((clip, index) => index > 0 && clip.skeleton === clips[0].skeleton);
-  return { clip: 0, clip2: Math.max(second, 0) };
+  const isSecond = (clip, index) => index > first && !clip.leftOut && clip.skeleton === clips[first].skeleton;
+  const second = clips.findIndex(isSecond);
+  return { clip: first, clip2: second < 0 ? first : second };
 }
 
 function spreadOf({ count, clip, clip2, share, spread, speed }) {

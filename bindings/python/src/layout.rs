@@ -26,16 +26,17 @@ pub struct Request {
     up: String,
     scale: f64,
     quaternions: String,
+    morphs: Option<Vec<String>>,
 }
 
 impl Layout {
     /// The arrays of a request. Joints are those that the texts select, in their order; without texts all nodes of the
-    /// file.
+    /// file. So are morph weights.
     ///
     /// # Errors
     /// `posse.Error` for an unknown kind, joint, axis or order, and for what [`ArrayLayout::new`] refuses.
     pub fn new(collection: &Collection, skeleton: usize, request: Request) -> PyResult<Self> {
-        let Request { kinds, joints, up, scale, quaternions } = request;
+        let Request { kinds, joints, up, scale, quaternions, morphs } = request;
         let rig = collection.rigs.get(skeleton).ok_or_else(|| Error::new_err(format!("no skeleton {skeleton}")))?;
         let found = collection.library.skeleton(rig.skeleton);
         let joints = match joints {
@@ -50,6 +51,10 @@ impl Layout {
         let (up, quaternions) = (up_axis(&up)?, quaternion_order(&quaternions)?);
         let request = ArrayRequest { kinds, joints, up, scale, quaternions };
         let arrays = ArrayLayout::new(&collection.library, rig.skeleton, &rig.nodes, &request).map_err(to_python)?;
+        let arrays = match morphs {
+            Some(morphs) => arrays.with_weights(&collection.library, &morphs).map_err(to_python)?,
+            None => arrays,
+        };
         let names = joint_names(found, arrays.joints());
         Ok(Self { skeleton, arrays, names })
     }

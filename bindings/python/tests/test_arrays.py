@@ -208,3 +208,28 @@ def test_morph_weights_have_names(tmp_path: Path) -> None:
     poses = library.sample("bend", [0.0])
     assert poses.weight_names == library.clips[0].weight_names and poses.weights.shape == (1, 2)
     assert library.sample("bend", [0.0], arrays=["pos"]).weight_names == ()
+
+
+def test_morph_weights_are_selected_by_name(tmp_path: Path) -> None:
+    path = rigs.worm(tmp_path / "worm.gltf")
+    file = json.loads(path.read_text())
+    file["meshes"][0]["extras"] = {"targetNames": ["thin", "thick"]}
+    path.write_text(json.dumps(file))
+    library = posse.Library(path)
+    names = library.clips[0].weight_names
+    every = library.sample("bend", [0.0, 0.5])
+    for morphs in (["thick", "thin"], [names[1], names[0]]):
+        poses = library.sample("bend", [0.0, 0.5], morphs=morphs)
+        assert poses.weight_names == (names[1], names[0])
+        np.testing.assert_array_equal(poses.weights, every.weights[:, ::-1])
+    assert library.bake("bend", arrays=["weights"], morphs=["thin"]).weights.shape[1] == 1
+    assert library.states(["bend"], [0.5], arrays=["weights"], morphs=["thin"]).weights.shape == (1, 1)
+    for morphs, arrays, saying in (
+        (["wide"], ["weights"], 'no morph target "wide"; there are: '),
+        (["thin", names[0]], ["weights"], "two names select the morph weight"),
+        (["thin"], ["pos"], "there is no array of them"),
+    ):
+        with pytest.raises(posse.Error, match=saying):
+            library.sample("bend", [0.0], arrays=arrays, morphs=morphs)
+    with pytest.raises(TypeError, match="morphs='thin' is one name"):
+        library.sample("bend", [0.0], morphs="thin")

@@ -107,10 +107,13 @@ fn retargeted(source: &Source, target: &Source, choices: &Choices) -> Result<Sou
     let report = retargeting.named(&library);
     let mut made = posse::Library::new();
     let skeleton: SkeletonId = made.copy_skeleton(&library, onto)?;
+    let mut left_out = Vec::new();
     for clip in &retargeting.clips {
-        made.add_clip(Clip { skeleton, ..library.clip(clip.clip).clone() })?;
+        let id = made.add_clip(Clip { skeleton, ..library.clip(clip.clip).clone() })?;
+        left_out.extend(Some(id).filter(|_| source.left_out.contains(&clip.source)));
     }
     Ok(Source {
+        left_out,
         nodes: vec![target.nodes[first.index()].clone()],
         figures: target.figures.iter().filter(|figure| figure.skeleton == first).cloned().collect(),
         retargeting: Some(report),

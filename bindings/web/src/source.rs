@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
-use posse::{Library, Mask, PropertyTracks, SkeletonId};
+use posse::{ClipId, Library, Mask, PropertyTracks, SkeletonId};
 use posse_render::Figure;
 use wasm_bindgen::prelude::*;
 
@@ -19,6 +19,8 @@ pub struct Source {
     pub library: Library,
     /// The skeletons, each with the joint of each node of its file.
     pub nodes: Vec<Vec<usize>>,
+    /// The clips of which no track can be read.
+    pub left_out: Vec<ClipId>,
     /// The meshes of glTF files, by skeleton.
     pub figures: Vec<Figure>,
     /// The errors that were repaired or passed over.
@@ -38,6 +40,7 @@ impl Source {
             name: name.into(),
             nodes: library.skeletons().iter().map(|skeleton| (0..skeleton.joints().len()).collect()).collect(),
             library,
+            left_out: Vec::new(),
             figures: Vec::new(),
             warnings,
             #[cfg(feature = "retarget")]
@@ -78,8 +81,8 @@ impl Source {
         let asset = gltf::from_slice_with(&mut library, file, bytes, &find)?;
         let (figure, drawing) = posse_render::gltf::from_slice_with(&asset, bytes, &find)?;
         let warnings = asset.warnings.iter().chain(&drawing).map(ToString::to_string).collect();
-        let (nodes, figures) = (vec![asset.joints], vec![figure]);
-        Ok(Self { nodes, figures, ..Self::new(name, library, warnings) })
+        let (nodes, left_out, figures) = (vec![asset.joints], asset.left_out_clips, vec![figure]);
+        Ok(Self { nodes, left_out, figures, ..Self::new(name, library, warnings) })
     }
 
     fn read_bvh(file: &Path, bytes: &[u8]) -> Result<Self> {

@@ -106,6 +106,7 @@ class Library:
         *,
         arrays: Optional[Sequence[str]] = None,
         joints: Optional[Sequence[str]] = None,
+        morphs: Optional[Sequence[str]] = None,
         fps: Optional[float] = None,
         wrap: str = "clamp",
         up: str = "y",
@@ -118,9 +119,10 @@ class Library:
 
         `arrays` are names of arrays of `Poses`; by default all but velocities and `root`. `joints` are names, by default all
         joints, in the order of the file. Of several joints of a name, the end of a path such as "Armature/Hips" or "NAME#K",
-        counted from 0, selects one; "#INDEX" is the index of the node. Velocities are central differences of the clip over
-        `1 / fps` to both sides, one-sided at its ends; by default `fps` is that of the clip. Times outside of the clip are
-        clamped to it (`wrap="clamp"`), or start over (`wrap="loop"`).
+        counted from 0, selects one; "#INDEX" is the index of the node. `morphs` are names of morph targets, by default all:
+        "jawOpen" selects the weight on all joints that have it, "Head.jawOpen" that of one joint. Velocities are central
+        differences of the clip over `1 / fps` to both sides, one-sided at its ends; by default `fps` is that of the clip.
+        Times outside of the clip are clamped to it (`wrap="clamp"`), or start over (`wrap="loop"`).
 
         `up="z"` turns model space by +90 degrees about +X, and `scale` multiplies lengths. `quaternions` is "xyzw" or "wxyz".
         `threads` is by default the number of cores that this process may use; the numbers do not depend on it. `out`, arrays by
@@ -129,7 +131,7 @@ class Library:
         index = self._index(clip)
         at = seconds(times)
         ids = np.full(len(at), index, dtype=np.int64)
-        wanted = request(DEFAULT_ARRAYS if arrays is None else arrays, joints, up, scale, quaternions)
+        wanted = request(DEFAULT_ARRAYS if arrays is None else arrays, joints, morphs, up, scale, quaternions)
         layout = self._layout(self._clips[index].skeleton, wanted)
         return self._fill(self._rows(ids, at, fps, wrap), [layout], threads, out)
 
@@ -140,6 +142,7 @@ class Library:
         *,
         arrays: Sequence[str] = ("pos", "quat"),
         joints: Optional[Sequence[str]] = None,
+        morphs: Optional[Sequence[str]] = None,
         up: str = "y",
         scale: float = 1.0,
         quaternions: str = "xyzw",
@@ -155,7 +158,7 @@ class Library:
         rate = self._clips[index].fps if fps is None else float(fps)
         before, at, after = frame_times(rate, self._clips[index].duration)
         ids = np.full(len(at), index, dtype=np.int64)
-        layout = self._layout(self._clips[index].skeleton, request(arrays, joints, up, scale, quaternions))
+        layout = self._layout(self._clips[index].skeleton, request(arrays, joints, morphs, up, scale, quaternions))
         rows: Times = {"clips": ids, "times": at, "before": before, "after": after}
         return self._fill(rows, [layout], threads, out, fps=rate)
 
@@ -167,6 +170,7 @@ class Library:
         velocities: bool = False,
         arrays: Sequence[str] = ("pos", "quat"),
         joints: Optional[Sequence[str]] = None,
+        morphs: Optional[Sequence[str]] = None,
         fps: Optional[float] = None,
         wrap: str = "clamp",
         up: str = "y",
@@ -183,7 +187,7 @@ class Library:
         """
         at = seconds(times)
         ids = clip_ids(clips, len(at), len(self._clips), self._index)
-        wanted = request(arrays, joints, up, scale, quaternions)
+        wanted = request(arrays, joints, morphs, up, scale, quaternions)
         if velocities:
             # A kind that is listed twice counts once.
             wanted = replace(wanted, kinds=(*wanted.kinds, "linvel", "angvel"))

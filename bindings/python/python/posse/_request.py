@@ -19,6 +19,7 @@ class Request:
     up: str = "y"
     scale: float = 1.0
     quaternions: str = "xyzw"
+    morphs: Optional[tuple[str, ...]] = None
 
 
 class Times(TypedDict):
@@ -31,11 +32,17 @@ class Times(TypedDict):
 
 
 def request(
-    arrays: Sequence[str], joints: Optional[Sequence[str]], up: str, scale: float, quaternions: str
+    arrays: Sequence[str],
+    joints: Optional[Sequence[str]],
+    morphs: Optional[Sequence[str]],
+    up: str,
+    scale: float,
+    quaternions: str,
 ) -> Request:
     """A request of the arguments of a call."""
-    names = None if joints is None else _names(joints, "joints")
-    return Request(_names(arrays, "arrays"), names, up, float(scale), quaternions)
+    of_joints = None if joints is None else _names(joints, "joints")
+    of_morphs = None if morphs is None else _names(morphs, "morphs")
+    return Request(_names(arrays, "arrays"), of_joints, up, float(scale), quaternions, of_morphs)
 
 
 def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:

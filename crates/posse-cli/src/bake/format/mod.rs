@@ -46,7 +46,7 @@ pub enum FormatName {
     Smpl,
     /// A BVH file per clip.
     Bvh,
-    /// A VRM animation per clip, of the bones of a human.
+    /// A VRM animation per clip, of the bones and expressions of a human.
     Vrma,
 }
 
@@ -241,10 +241,10 @@ impl Format {
             }
             Self::Npz(NpzLayout::Mjlab) => &[ArrayKind::Pos, ArrayKind::Quat, ArrayKind::Linvel, ArrayKind::Angvel],
             Self::Smpl => &[ArrayKind::Pos, ArrayKind::Quat],
-            Self::Glb | Self::Bvh(_) | Self::Vrma => {
-                &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale]
+            Self::Glb | Self::Bvh(_) => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale],
+            Self::Usda | Self::Vrma => {
+                &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale, ArrayKind::Weights]
             }
-            Self::Usda => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale, ArrayKind::Weights],
         };
         if !wanted.is_empty() {
             return Err(Error::Usage(
@@ -384,15 +384,20 @@ fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Erro
 /// Frames that are read at a time.
 const FRAMES: usize = 64;
 
-/// Calls a function with the time of each frame and the local transforms of all joints.
+/// Calls a function with the time of each frame, the local transforms of all joints, and the morph weights, at rest if
+/// the layout lacks them.
 fn each_pose(
     head: &ClipHead,
     skeleton: &Skeleton,
     spool: &mut Spool,
-    mut each: impl FnMut(f64, &[Transform]) -> Result<(), Error>,
+    mut each: impl FnMut(f64, &[Transform], &[f64]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let arrays = head.layout.arrays();
     let mut local: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+    // The layout has them in the order of the nodes.
+    let ranges = skeleton.weight_ranges();
+    let places: Vec<usize> = head.nodes.iter().flat_map(|&node| ranges[node].clone()).collect();
+    let mut morphs: Vec<f64> = skeleton.joints().iter().flat_map(|joint| joint.weights.iter().copied()).collect();
     spool.rewind()?;
     loop {
         let (times, numbers) = spool.read(FRAMES)?;
@@ -410,12 +415,15 @@ fn each_pose(
                     ArrayKind::LocalQuat => joints.zip(row.as_chunks::<4>().0).for_each(|(&joint, numbers)| {
                         local[joint].rotation = DQuat::from_array(numbers.map(f64::from));
                     }),
+                    ArrayKind::Weights => {
+                        places.iter().zip(row).for_each(|(&place, &number)| morphs[place] = number.into());
+                    }
                     _ => joints.zip(row.as_chunks::<3>().0).for_each(|(&joint, numbers)| {
                         local[joint].scale = DVec3::from(numbers.map(f64::from));
                     }),
                 }
             }
-            each(time, &local)?;
+            each(time, &local, &morphs)?;
         }
     }
 }
