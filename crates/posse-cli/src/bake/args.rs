@@ -34,8 +34,8 @@ Examples:
   posse bake --check baked clips                              lists the clips that are missing
 
 INPUT is a file (.glb, .gltf, .fbx, .bvh, an .npz of SMPL, a Cocos Creator clip with --rig, a crowd file), a folder, a
-glob in quotes, or @LIST, a file with the path of a file per line, relative to --base or the working folder. A folder is searched for
-.glb, .gltf, .fbx and .bvh files, and for .npz files with a motion of SMPL; OUT is left out. A clip is named by its path
+glob in quotes, or @LIST, a file with the path of a file per line, relative to --base or the working folder. A folder is
+searched for .glb, .gltf, .fbx and .bvh files, and for .npz files with a motion of SMPL; OUT is left out. A clip is named by its path
 below the folder, without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or
 #INDEX if the name is missing or repeated. Clips of one name are bad inputs (--keep-extension, --base). A bake whose outputs
 would replace an input is refused.

@@ -22,8 +22,8 @@ use crate::bake::{crowd, format};
 use crate::output::{self, note};
 use crate::threads;
 
-/// Lists the clips whose outputs are missing, or are not those that a bake would make. With `--allow-failed`, leaves out
-/// those that the lists of failures have.
+/// Lists the clips whose outputs are missing, or are not those that a bake would make. With `--allow-failed`, those
+/// that the lists of failures have are left out.
 pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Result<Outcome, Error> {
     let Some(out) = &args.check else { return Ok(Outcome::Passed) };
     let files = task.files();

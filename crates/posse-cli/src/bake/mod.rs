@@ -1,11 +1,11 @@
 //! `posse bake`: clips of many files as arrays or animation files, on one machine or many.
 //!
 //! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips, and `cuts`
-//! the pieces of them that a `cut_list` names. `places` checks that each output has a name of its own, can be written and
-//! replaces no input. `share` and `shards_file` deal the files of a task, or a `plan` has them. They are baked file by
-//! file: `file` and `stream` import, `frames` has what of a clip is baked, `measure` finds its contacts and what looks wrong, `sampler` poses, the
-//! formats write. `draft` gives outputs their names when they are complete. `manifest` lists the outputs that are
-//! there, and `check` compares them with the inputs.
+//! the pieces of them that a `cut_list` names. `places` checks that each output has a name of its own, can be written,
+//! and replaces no input. `share` and `shards_file` deal the files of a task, or a `plan` has them. They are baked file
+//! by file: `file` and `stream` import, `frames` has what of a clip is baked, `measure` finds its contacts and what
+//! looks wrong, `sampler` poses, the formats write. `draft` gives outputs their names when they are complete.
+//! `manifest` lists the outputs that are there, and `check` compares them with the inputs.
 
 mod args;
 mod check;

@@ -119,7 +119,8 @@ fn repeated_message(files: &[ClipFile], index: usize, name: &str, repeat: &Repea
         false => "rename a file, or give the folder above them as INPUT",
     };
     format!(
-        "{} and {}{more} {both} have a clip of the name {name}, and with it one output{mirrored}, which none of them gets; {hint}",
+        "{} and {}{more} {both} have a clip of the name {name}, and with it one output{mirrored}, which none of them \
+         gets; {hint}",
         file.path.display(),
         paths.join(", ")
     )
