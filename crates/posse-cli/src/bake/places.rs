@@ -11,9 +11,8 @@ use crate::bake::format::part_name;
 use crate::bake::inputs::{ClipFile, Inputs, RefusedClip, name_of, resolve, stem};
 use crate::bake::job::failures_name;
 use crate::bake::options::{Options, ReadFile};
-use crate::bake::plan;
 use crate::bake::share::Share;
-use crate::bake::{crowd, manifest};
+use crate::bake::{crowd, manifest, plan};
 use crate::threads::map;
 
 /// The largest number of files that a message lists.

@@ -50,7 +50,7 @@ struct PlannedShare {
 #[serde(rename_all = "lowercase")]
 enum Line<T, F> {
     File(T),
-    /// An input that could not be searched. The first share reports it.
+    /// An input that is no file to bake: a folder that could not be searched, for example. Its share reports it.
     Failure(F),
 }
 
@@ -86,9 +86,18 @@ pub fn write(
         // Failures are lines of the first share.
         place.offset = if share == 0 { 0 } else { text.len() as u64 };
         while let Some(file) = files.next_if(|&file| dealt[file] == share) {
+            let (file, size) = (&inputs.files[file], sizes[file]);
+            if file.path.to_str().is_none() {
+                let (path, source) = (file.path.display().to_string(), Some(file.below.clone()));
+                let message =
+                    "its path is not UTF-8, which a plan cannot hold; rename it, or bake without a plan".into();
+                let failure = Failure { path, source, clip: None, message };
+                text.push_str(&line_of(&Line::<&ClipFile, _>::Failure(failure))?);
+                continue;
+            }
             place.files += 1;
-            place.bytes = place.bytes.saturating_add(sizes[file]);
-            text.push_str(&line_of_file(&inputs.files[file])?);
+            place.bytes = place.bytes.saturating_add(size);
+            text.push_str(&line_of(&Line::<_, Failure>::File(file))?);
         }
     }
     let list = ShardsFile::new(shares, &inputs.files, options.value_of_all());
@@ -106,16 +115,6 @@ pub fn write(
 fn line_of(line: &impl Serialize) -> Result<String, BakeError> {
     let text = serde_json::to_string(line).map_err(|error| BakeError::Input(Error::Usage(error.to_string())))?;
     Ok(text + "\n")
-}
-
-/// The line of a file.
-fn line_of_file(file: &ClipFile) -> Result<String, BakeError> {
-    if file.path.to_str().is_some() {
-        return line_of(&Line::<_, &Failure>::File(file));
-    }
-    let (path, below, size) = (file.path.to_string_lossy().into_owned().into(), file.below.clone(), file.size);
-    let reason = "its path is not UTF-8, which a plan cannot hold; rename it, or bake without a plan";
-    line_of(&Line::<_, &Failure>::File(ClipFile { path, below, size, contents: Err(reason.into()) }))
 }
 
 impl Plan {

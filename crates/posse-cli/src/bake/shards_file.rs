@@ -26,10 +26,8 @@ pub struct ShardsFile {
     posse_version: String,
     /// The number of shares.
     pub shards: u32,
-    /// The number of files.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
+    files: u64,
+    bytes: u64,
     /// The SHA-256 of the names and sizes of the files, in the order of the list.
     list_sha256: String,
     options: Value,

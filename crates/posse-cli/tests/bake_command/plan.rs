@@ -179,3 +179,15 @@ fn killed_tasks_of_a_plan_that_are_resumed_have_the_bytes_of_one_run() {
     }
     assert!(killed > 1, "{killed} of 8 tasks were killed");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_is_no_text_is_a_failure_of_its_share() {
+    use std::os::unix::ffi::OsStrExt;
+    let bench = Bench::with_clips();
+    let name = std::ffi::OsStr::from_bytes(b"clips/caf\xe9.bvh");
+    fs::write(bench.folder.path().join(name), bvh(3, 0.0)).unwrap();
+    bench.baked(&["clips", "-o", "baked", "--plan", "1"]);
+    assert_refused(&bake_share(&bench, "0/1", &[]), &["caf\u{fffd}.bvh: its path is not UTF-8", "1 bad input,"]);
+    assert_eq!(bench.names("baked").len(), 7 + 3, "with plan, shares and failures");
+}
