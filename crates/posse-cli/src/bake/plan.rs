@@ -170,7 +170,7 @@ impl Plan {
         // The file of a share without clips has the columns of another share.
         if options.format.is_per_share() && inputs.files.iter().all(|file| file.clips().is_empty()) {
             inputs.files = self.read(all, options)?.files;
-            let before = self.head.shares[..index].iter().map(|share| share.files).sum();
+            let before: usize = self.head.shares[..index].iter().map(|share| share.files).sum();
             own = before..before + own.len();
         }
         Ok(Task::dealt(inputs, share, self.head.list, own))
