@@ -159,8 +159,9 @@ fn killed_tasks_of_a_plan_that_are_resumed_have_the_bytes_of_one_run() {
     let (mut moments, mut killed) = (Moments(51), 0);
     for _ in 0..4 {
         bench.baked(&[&["clips", "-o", "baked", "--plan", "2"], arrays.as_slice()].concat());
-        let task =
-            |share: &str| [&["-o", "baked", "--plan", PLAN, "--shard", share, "--resume"], arrays.as_slice()].concat();
+        let task = |share: &'static str| {
+            [&["-o", "baked", "--plan", PLAN, "--shard", share, "--resume"], arrays.as_slice()].concat()
+        };
         let start = |share| bench.command(&task(share)).stderr(Stdio::null()).spawn().unwrap();
         for mut running in ["0/2", "1/2"].map(start) {
             // A share takes about half of the whole run.
