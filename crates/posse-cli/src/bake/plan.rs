@@ -134,8 +134,8 @@ impl Plan {
         })?;
         let plan = Self { path: path.to_path_buf(), file, head, start: text.len() as u64 };
         let Head { list, shares } = &plan.head;
-        if list.shares as usize != shares.len() || shares.is_empty() {
-            return Err(plan.damaged(&format!("its head has {} of {} shares", shares.len(), list.shares)));
+        if list.shards as usize != shares.len() || shares.is_empty() {
+            return Err(plan.damaged(&format!("its head has {} of {} shares", shares.len(), list.shards)));
         }
         let differences = list.with_options(options.value_of_all()).differences(list);
         if !differences.is_empty() {
@@ -148,7 +148,7 @@ impl Plan {
 
     /// The number of shares.
     pub fn shares(&self) -> u32 {
-        self.head.list.shares
+        self.head.list.shards
     }
 
     /// The task of a share, or of all shares together. Files that have changed since, or could not be listed, are
