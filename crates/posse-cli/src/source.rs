@@ -396,6 +396,8 @@ pub struct Rig {
     pub bytes: Option<Vec<u8>>,
     /// The repairs, and the parts that were ignored.
     pub warnings: Vec<Warning>,
+    /// True if lengths are metres. The unit of a BVH file is not known.
+    pub is_in_metres: bool,
     skeleton: Skeleton,
     skins: Vec<Skin>,
     joints: Vec<usize>,
@@ -417,6 +419,7 @@ impl Rig {
             path: path.to_path_buf(),
             bytes: Some(bytes),
             warnings,
+            is_in_metres: format != FileFormat::Bvh,
             skeleton: library.skeleton(skeleton).clone(),
             skins: skins.into_iter().map(|skin| library.skin(skin).clone()).collect(),
             joints,
@@ -435,6 +438,7 @@ impl Rig {
             path: "demo".into(),
             bytes: None,
             warnings: Vec::new(),
+            is_in_metres: true,
             joints: (0..skeleton.joints().len()).collect(),
             skins: library.skins_of(id).map(|(_, skin)| skin.clone()).collect(),
             skeleton,

@@ -9,11 +9,11 @@ use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
 
 use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, UNREADABLE};
 use crate::bake::frames::{ClipFrames, OwnRate};
-use crate::bake::inputs::{ClipFile, Contents, ListedClip};
+use crate::bake::inputs::{ClipFile, Contents, ListedClip, RefusedClip};
 use crate::bake::job::{BakeError, Job};
 use crate::bake::options::Options;
 use crate::bake::part::{Part, Turn};
-use crate::bake::progress::ClipLine;
+use crate::bake::progress::{ClipLine, FileProgress};
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::{Retargeted, SourceWarning};
@@ -24,10 +24,14 @@ const STREAM_FROM: u64 = 8 << 20;
 
 /// Bakes the clips of a file. Errors are recorded.
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
+    let progress = &job.progress.begin_file(file.size, file.clips().len());
     let contents = match &file.contents {
         Ok(contents) => contents,
         Err(message) => return job.fail(file, None, BakeError::Input(Error::Usage(message.clone()))),
     };
+    for RefusedClip { name, message } in &contents.refused {
+        job.fail(file, Some(name), BakeError::Input(Error::Usage(message.clone())));
+    }
     if contents.count == 0 {
         let path = file.path.to_string_lossy();
         job.progress.note(&format!("warning: {path}: the file has no clips"));
@@ -37,9 +41,11 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
         return;
     }
     let result = match contents.kind {
-        FileFormat::Bvh if file.size >= STREAM_FROM && !needs_whole(job.options) => stream::bake(job, file, turn),
-        FileFormat::Crowd => crowd::bake(job, file, contents, turn),
-        _ => bake_whole(job, file, contents, turn),
+        FileFormat::Bvh if file.size >= STREAM_FROM && !needs_whole(job.options) => {
+            stream::bake(job, file, turn, progress)
+        }
+        FileFormat::Crowd => crowd::bake(job, file, contents, turn, progress),
+        _ => bake_whole(job, file, contents, turn, progress),
     };
     if let Err(error) = result {
         job.fail(file, None, error);
@@ -76,7 +82,13 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), BakeEr
 }
 
 /// Bakes the clips of a file that fits into memory.
-fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), BakeError> {
+fn bake_whole(
+    job: &Job,
+    file: &ClipFile,
+    contents: &Contents,
+    turn: Option<&Turn>,
+    progress: &FileProgress,
+) -> Result<(), BakeError> {
     let bytes = facts::read_regular(&file.path)?;
     let source = file.source_of_bytes(contents.kind, &bytes)?;
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
@@ -106,7 +118,8 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     });
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = job.engines.open(&loaded.library)?;
-    let bake = ClipBake { chains: chains.as_deref(), job, file, turn, rig, source: &source };
+    let (chains, is_in_metres) = (chains.as_deref(), job.options.is_in_metres(contents.kind));
+    let bake = ClipBake { chains, job, file, turn, rig, source: &source, progress, is_in_metres };
     let mut warned = HashSet::new();
     for clip in clips {
         if job.is_stopped() {

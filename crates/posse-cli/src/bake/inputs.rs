@@ -4,22 +4,25 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use posse::import::{FileFormat, crowd, fbx, gltf, recognize, recognize_head, smpl};
 use posse::{Error, Library, Selector, mirrored_name};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::bake::facts::{self, SourceFacts};
 use crate::bake::frames::ClipPart;
 use crate::bake::options::Options;
-use crate::output::file_name;
+use crate::bake::progress::MinuteClock;
+use crate::output::{file_name, note};
 use crate::threads::map;
 
 /// The largest number of names that a message proposes.
 const MAX_PROPOSED: usize = 5;
 
 /// A file with clips, as it was listed.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ClipFile {
     /// The path to open.
     pub path: PathBuf,
@@ -32,10 +35,13 @@ pub struct ClipFile {
 }
 
 /// An input that could not be baked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The path of the file or folder.
     pub path: String,
+    /// The path of the file below its INPUT, as outputs state it; `None` for a folder or a row of `--cuts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// The name of the clip; `None` if the whole file failed.
     pub clip: Option<String>,
     /// The error.
@@ -43,6 +49,7 @@ pub struct Failure {
 }
 
 /// All inputs, in the order of the paths.
+#[derive(Default)]
 pub struct Inputs {
     /// The files.
     pub files: Vec<ClipFile>,
@@ -60,20 +67,15 @@ impl Inputs {
     /// Searches the inputs and lists the clips of each file. `out` is left out of folders and globs.
     ///
     /// # Errors
-    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, there is an
-    /// option that is not for crowd files, or two outputs have one name.
+    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, or there is an
+    /// option that is not for crowd files.
     pub fn list(inputs: &[PathBuf], out: &Path, options: &Options, threads: usize) -> Result<Self, Error> {
-        let mut search = Search::new(out);
+        let mut search = Search::new(out, options.base.clone());
         for input in inputs {
             search.add(input)?;
         }
         let Search { mut found, lists, failures, mut warnings, .. } = search;
-        found.sort_by(|a, b| {
-            fn bytes(path: &Path) -> &[u8] {
-                path.as_os_str().as_encoded_bytes()
-            }
-            bytes(&a.path).cmp(bytes(&b.path)).then_with(|| a.below.cmp(&b.below))
-        });
+        found.sort_by(|a, b| in_order(&a.path, &a.below, &b.path, &b.below));
         remove_repeats(&mut found);
         if found.is_empty() && failures.is_empty() {
             let names = inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
@@ -81,24 +83,65 @@ impl Inputs {
                 "there is no .glb, .gltf, .fbx or .bvh file in {names}, and no .npz file of SMPL, outside of OUT"
             )));
         }
-        let files = map(threads, &found, |found| {
-            let (size, contents) = match read_contents(found, options) {
-                Ok((size, contents)) => (size, Ok(contents)),
-                Err(error) => (std::fs::metadata(&found.path).map_or(0, |file| file.len()), Err(error.to_string())),
-            };
-            ClipFile { path: found.path.clone(), below: found.below.clone(), size, contents }
+        let (clock, listed) = (MinuteClock::new(), AtomicUsize::new(0));
+        let files = map(threads, &found, |file| {
+            let count = listed.fetch_add(1, Ordering::Relaxed) + 1;
+            if clock.is_due() {
+                note(&format!("{count} of {} files are listed", found.len()));
+            }
+            ClipFile::list(&file.path, &file.below, options)
         });
         check_crowds(&files, options)?;
         check_selection(&files, options, &mut warnings)?;
-        check_names(&files)?;
         Ok(Self { files, unused: Vec::new(), failures, lists, warnings })
+    }
+
+    /// Sorts the files by their paths.
+    pub fn sort(&mut self) {
+        self.files.sort_by(|a, b| in_order(&a.path, &a.below, &b.path, &b.below));
     }
 }
 
+/// The order of two files: that of the bytes of their paths, then of the paths below their INPUTs.
+fn in_order(path: &Path, below: &str, other_path: &Path, other_below: &str) -> std::cmp::Ordering {
+    let [bytes, other_bytes] = [path, other_path].map(|path| path.as_os_str().as_encoded_bytes());
+    bytes.cmp(other_bytes).then_with(|| below.cmp(other_below))
+}
+
 impl ClipFile {
+    /// Lists the clips of a file.
+    fn list(path: &Path, below: &str, options: &Options) -> Self {
+        let (size, contents) = match read_contents(path, below, options) {
+            Ok((size, contents)) => (size, Ok(contents)),
+            Err(error) => (fs::metadata(path).map_or(0, |file| file.len()), Err(error.to_string())),
+        };
+        Self { path: path.to_path_buf(), below: below.to_owned(), size, contents }
+    }
+
+    /// The file of a plan as it is now: if its size has changed, or if it could not be listed, its clips are listed
+    /// again. Pieces of clips stay as they are.
+    pub fn listed_again(self, options: &Options) -> Self {
+        let size = fs::metadata(&self.path).map_or(0, |file| file.len());
+        if options.cuts.is_some() || self.contents.is_ok() && size == self.size {
+            return Self { size, ..self };
+        }
+        let mut file = Self::list(&self.path, &self.below, options);
+        if let (Ok(contents), Ok(before)) = (&mut file.contents, self.contents) {
+            let is_refused = |clip: &ListedClip| before.refused.iter().any(|refused| refused.name == clip.name);
+            contents.clips.retain(|clip| !is_refused(clip));
+            contents.refused = before.refused;
+        }
+        file
+    }
+
     /// The clips that are wanted; none if they cannot be listed.
     pub fn clips(&self) -> &[ListedClip] {
         self.contents.as_ref().map_or(&[], |contents| &contents.clips)
+    }
+
+    /// The clips that are wanted, but whose names others have, too.
+    pub fn refused(&self) -> &[RefusedClip] {
+        self.contents.as_ref().map_or(&[], |contents| &contents.refused)
     }
 
     /// The facts of the file, whose bytes have been read.
@@ -130,6 +173,11 @@ pub fn stem(below: &str) -> &str {
         Some(dot) if dot > 0 => &below[..name + dot],
         _ => below,
     }
+}
+
+/// The name of a file in the names of its clips: its path below its INPUT, with the extension if the options keep it.
+pub fn name_of<'a>(below: &'a str, options: &Options) -> &'a str {
+    if options.keeps_extension { below } else { stem(below) }
 }
 
 /// Removes files that were found twice at one path below an INPUT, for example as `a` and `./a`.
@@ -209,29 +257,6 @@ fn known_clips<'a>(wanted: &str, names: impl Iterator<Item = &'a String>) -> Str
     }
 }
 
-/// Fails if two clips have one name.
-fn check_names(files: &[ClipFile]) -> Result<(), Error> {
-    let mut known: HashMap<&str, &Path> = HashMap::new();
-    for file in files {
-        // A crowd file may have an output of its own besides those of its instances.
-        let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
-        let own = is_crowd.then(|| stem(&file.below));
-        for name in file.clips().iter().map(|clip| clip.name.as_str()).chain(own) {
-            if let Some(other) = known.insert(name, &file.path) {
-                let (one, other) = (file.path.display(), other.display());
-                let mut clips = files.iter().flat_map(ClipFile::clips);
-                let is_mirrored = clips.any(|clip| clip.name == name && clip.part.mirrored);
-                let mirrored = if is_mirrored { ", as a clip or as a mirror image" } else { "" };
-                return Err(Error::Usage(format!(
-                    "{other} and {one} both have a clip of the name {name}, and with it one output{mirrored}; rename a file, or give \
-                     the folder above both as INPUT"
-                )));
-            }
-        }
-    }
-    Ok(())
-}
-
 /// The extensions of the files that a folder is searched for.
 const EXTENSIONS: [&str; 5] = ["glb", "gltf", "fbx", "bvh", NPZ];
 
@@ -258,12 +283,15 @@ pub struct Search {
     pub warnings: Vec<String>,
     /// The canonical path of the folder of the outputs.
     out: Option<PathBuf>,
+    /// The folder of the paths of lists; `None` for the working folder.
+    base: Option<PathBuf>,
 }
 
 impl Search {
-    /// A search that leaves out a folder.
-    pub fn new(out: &Path) -> Self {
-        Self { found: Vec::new(), lists: Vec::new(), failures: Vec::new(), warnings: Vec::new(), out: resolve(out) }
+    /// A search that leaves out a folder. `base` is that of the paths of lists.
+    pub fn new(out: &Path, base: Option<PathBuf>) -> Self {
+        let (found, lists, failures, warnings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { found, lists, failures, warnings, out: resolve(out), base }
     }
 
     /// Adds the files of an INPUT.
@@ -295,9 +323,23 @@ impl Search {
             ));
         }
         let text = fs::read_to_string(list).map_err(|source| Error::Io { file: list.to_path_buf(), source })?;
-        let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
         let before = self.found.len();
-        lines.for_each(|line| self.add_file(Path::new(line)));
+        for (number, line) in (1_usize..).zip(text.trim_start_matches('\u{feff}').lines()) {
+            if line.trim().is_empty() {
+                continue;
+            }
+            match &self.base {
+                None => self.add_file(Path::new(line)),
+                Some(base) => {
+                    let below = path_below(base, Path::new(line)).ok_or_else(|| {
+                        let (list, base) = (list.display(), base.display());
+                        let reason = "is not below it; give a folder above all files of the list";
+                        Error::Usage(format!("{list}: line {number}: --base {base}: {line} {reason}"))
+                    })?;
+                    self.found.push(Found { path: base.join(line), below });
+                }
+            }
+        }
         if self.found.len() == before {
             return Err(Error::Usage(format!("{}: the list is empty; write a path per line", list.display())));
         }
@@ -370,7 +412,7 @@ impl Search {
 
     fn fail(&mut self, path: &Path, error: &io::Error) {
         let message = format!("the folder cannot be searched: {error}");
-        self.failures.push(Failure { path: path.display().to_string(), clip: None, message });
+        self.failures.push(Failure { path: path.display().to_string(), source: None, clip: None, message });
     }
 
     /// Returns true for OUT and all below it.
@@ -395,6 +437,17 @@ pub fn resolve(folder: &Path) -> Option<PathBuf> {
         place = place.canonicalize().unwrap_or(place);
     }
     Some(place)
+}
+
+/// A path below a folder, relative to it, with `/` between folders: a relative path is that already. `None` for a path
+/// that leads out of the folder.
+fn path_below(folder: &Path, path: &Path) -> Option<String> {
+    let folders = [std::path::absolute(folder).ok(), canonical(folder)];
+    let relative = match path.is_absolute() {
+        true => folders.iter().flatten().find_map(|folder| path.strip_prefix(folder).ok())?,
+        false => path,
+    };
+    (!relative.components().any(|part| part == Component::ParentDir)).then(|| join_names(relative))
 }
 
 fn canonical(path: &Path) -> Option<PathBuf> {
@@ -430,29 +483,72 @@ const MAX_NAME_BYTES: usize = 255;
 const MAX_INSTANCES: usize = 1 << 16;
 
 /// The clips of a file.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Contents {
+    #[serde(with = "kind_name")]
     pub kind: FileFormat,
     /// The number of all clips of the file; of a crowd file that of its instances.
     pub count: usize,
     /// The clips that are wanted.
     pub clips: Vec<ListedClip>,
+    /// The clips that are wanted, but whose names other clips have, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedClip>,
     /// The files that it names: buffers, and the files of a crowd file with theirs.
+    #[serde(skip)]
     pub beside: Vec<PathBuf>,
     /// The indices of the clips that each `--clip` selects.
+    #[serde(skip)]
     pub selected: Vec<Vec<usize>>,
     /// The names of all clips, for `--clip` and `--cuts`; empty without them.
+    #[serde(skip)]
     pub names: Vec<Option<String>>,
 }
 
+/// The names of formats in a plan.
+mod kind_name {
+    use posse::import::FileFormat;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    const NAMES: [(FileFormat, &str); 6] = [
+        (FileFormat::Gltf, "gltf"),
+        (FileFormat::Bvh, "bvh"),
+        (FileFormat::Fbx, "fbx"),
+        (FileFormat::Smpl, "smpl"),
+        (FileFormat::CocosClip, "cocos"),
+        (FileFormat::Crowd, "crowd"),
+    ];
+
+    pub fn serialize<S: Serializer>(kind: &FileFormat, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(NAMES.iter().find(|(known, _)| known == kind).map_or("", |(_, name)| name))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<FileFormat, D::Error> {
+        let name = String::deserialize(from)?;
+        let found = NAMES.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind);
+        found.ok_or_else(|| D::Error::custom(format!("there is no format {name:?}")))
+    }
+}
+
+/// A clip whose name another clip has, too.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RefusedClip {
+    /// The name.
+    pub name: String,
+    /// The error.
+    pub message: String,
+}
+
 /// A clip of a file, or a piece of it, or the mirror image of either.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ListedClip {
     /// The index in the file.
     pub index: usize,
     /// The name: the path of the output below OUT, without extension.
     pub name: String,
     /// What of it is baked.
+    #[serde(flatten)]
     pub part: ClipPart,
 }
 
@@ -467,9 +563,8 @@ impl ListedClip {
 }
 
 /// Reads the size and the clips of a file.
-fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Error> {
-    let path = &found.path;
-    let failed = |source| Error::Io { file: path.clone(), source };
+fn read_contents(path: &Path, below: &str, options: &Options) -> Result<(u64, Contents), Error> {
+    let failed = |source| Error::Io { file: path.to_path_buf(), source };
     let mut file = facts::open_regular(path)?;
     let size = file.metadata().map_err(failed)?.len();
     let mut head = Vec::new();
@@ -486,7 +581,7 @@ fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Er
     let selected: Vec<Vec<usize>> = options.clips.iter().map(|wanted| selector.all(wanted)).collect();
     let wanted: HashSet<usize> = selected.iter().flatten().copied().collect();
     let is_wanted = |index: usize| selected.is_empty() || wanted.contains(&index);
-    let output_names = output_names(stem(&found.below), kind, &names);
+    let output_names = output_names(name_of(below, options), kind, &names);
     let taken: HashSet<&str> = output_names.iter().map(String::as_str).collect();
     let mut clips = Vec::new();
     for (index, name) in output_names.iter().enumerate().filter(|(index, _)| is_wanted(*index)) {
@@ -505,7 +600,7 @@ fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Er
     let beside = beside.iter().map(|below| folder.join(below)).collect();
     let count = names.len();
     let names = if selected.is_empty() && options.cuts.is_none() { Vec::new() } else { names };
-    Ok((size, Contents { kind, count, clips, beside, selected, names }))
+    Ok((size, Contents { kind, count, clips, refused: Vec::new(), beside, selected, names }))
 }
 
 /// A failure to read, or content that cannot be used.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
+use posse::import::FileFormat;
 use posse::{Error, import};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -25,6 +26,10 @@ pub struct Options {
     pub fps: Option<f64>,
     /// The clips of each file, by name or index; empty for all.
     pub clips: Vec<String>,
+    /// True if the names of clips keep the extensions of their files.
+    pub keeps_extension: bool,
+    /// The folder of the paths of `@LIST`; `None` for the working folder.
+    pub base: Option<PathBuf>,
     /// The options of reading BVH files.
     pub bvh: BvhArgs,
     /// The arrays, in the order of [`ArrayKind::ALL`].
@@ -151,6 +156,8 @@ impl Options {
         let mut options = Self {
             fps: args.fps,
             clips: args.clip.clone(),
+            keeps_extension: args.keep_extension,
+            base: base(args)?,
             bvh: args.bvh,
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
@@ -185,6 +192,9 @@ impl Options {
     pub fn value_of_all(&self) -> Value {
         let mut value = self.value.clone();
         value["clip"] = self.clips.as_slice().into();
+        if self.keeps_extension {
+            value["keep-extension"] = true.into();
+        }
         if !self.frames.is_whole() {
             value["frame-range"] = self.frames.to_string().into();
         }
@@ -201,6 +211,12 @@ impl Options {
     pub fn frame_options(&self) -> FrameOptions {
         let keeps_end = matches!(self.format, Format::Glb | Format::Usda);
         FrameOptions { fps: self.fps, seconds: self.seconds, keeps_end }
+    }
+
+    /// Returns true if the lengths of outputs are metres: the unit of the rig or of this kind of files is known, or
+    /// `--scale` makes metres of it. Nothing is known of the unit of a BVH file.
+    pub fn is_in_metres(&self, kind: FileFormat) -> bool {
+        self.scale != 1.0 || self.rig.as_ref().map_or(kind != FileFormat::Bvh, |rig| rig.is_in_metres)
     }
 
     /// The option for which the frames of a clip are measured, so that the whole file is read. `None` without one.
@@ -257,6 +273,18 @@ fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
         Some((_, kind)) => Err(Error::Usage(format!("--arrays repeats {}; list each array once", kind.name()))),
         None => Ok(()),
     }
+}
+
+/// The folder of `--base`; `None` without the option.
+fn base(args: &Args) -> Result<Option<PathBuf>, Error> {
+    let Some(base) = &args.base else { return Ok(None) };
+    if !args.inputs.iter().any(|input| input.to_string_lossy().starts_with('@')) {
+        return Err(Error::Usage("--base is for @LIST; a folder as INPUT is the base of its files".into()));
+    }
+    if !base.is_dir() {
+        return Err(Error::Usage(format!("--base {}: there is no such folder", base.display())));
+    }
+    Ok(Some(base.clone()))
 }
 
 /// The names of `--morphs`; `None` without the option.

@@ -149,8 +149,8 @@ pub fn part_names(folder: &Path, share: Share) -> Result<Vec<String>, Error> {
 ///
 /// The clips come one at a time, complete, in the order of their names. Each clip comes from a library of its own.
 pub trait PartWriter: Send {
-    /// Appends a clip. `clip` is at its first frame.
-    fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<(), Error>;
+    /// Appends a clip. `clip` is at its first frame. Returns the name of the file that has it.
+    fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<String, Error>;
 
     /// Declares the arrays of a share without clips: those of a clip of another share. Its empty file then has their
     /// columns, so that the files of all shares can be read together.
