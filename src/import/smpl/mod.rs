@@ -28,7 +28,6 @@ mod zip;
 pub use self::body::BodyModel;
 pub use self::proportions::Proportions;
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -114,13 +113,12 @@ pub fn is_npz(bytes: &[u8]) -> bool {
     zip::first_name(bytes).is_some_and(|name| name.ends_with(b".npy"))
 }
 
-/// Returns true if a `.npz` file has the arrays of a motion. Only the list of its arrays is read. A file that is
+/// Returns true if an open `.npz` file has the arrays of a motion. Only the list of its arrays is read. A file that is
 /// damaged counts as a motion, so that its import tells what is wrong.
 ///
 /// # Errors
 /// The error of the system, if the file cannot be read.
-pub fn has_motion(file: &Path) -> io::Result<bool> {
-    let mut file = File::open(file)?;
+pub fn has_motion(mut file: impl Read + Seek) -> io::Result<bool> {
     let length = file.seek(SeekFrom::End(0))?;
     let start = file.seek(SeekFrom::Start(length.saturating_sub(zip::TAIL)))?;
     let mut tail = Vec::new();
