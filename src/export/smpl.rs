@@ -57,11 +57,14 @@ impl SmplBody {
     pub fn of_skeleton(skeleton: &Skeleton) -> Result<Self, Error> {
         let found = body::find_joints(BodyModel::SmplX, skeleton);
         let has = |joint: usize| found.get(joint).is_some_and(Option::is_some);
-        Self::new(skeleton, match (has(body::SHARED_COUNT), (body::SHARED_COUNT + 3..found.len()).any(has)) {
-            (true, _) => BodyModel::SmplX,
-            (false, true) => BodyModel::SmplH,
-            (false, false) => BodyModel::Smpl,
-        })
+        Self::new(
+            skeleton,
+            match (has(body::SHARED_COUNT), (body::SHARED_COUNT + 3..found.len()).any(has)) {
+                (true, _) => BodyModel::SmplX,
+                (false, true) => BodyModel::SmplH,
+                (false, false) => BodyModel::Smpl,
+            },
+        )
     }
 
     /// The same for a body that the caller chooses. Joints of the skeleton that the body lacks are left out.

@@ -225,12 +225,7 @@ impl File {
         Ok(Self { library, skeleton, nodes, fps: None, left_out, warnings })
     }
 
-    fn read_smpl(
-        path: &Path,
-        bytes: &[u8],
-        options: &LoadOptions,
-        rest: Option<&Proportions>,
-    ) -> Result<Self, Error> {
+    fn read_smpl(path: &Path, bytes: &[u8], options: &LoadOptions, rest: Option<&Proportions>) -> Result<Self, Error> {
         let mut library = Library::new();
         let options = smpl::LoadOptions { rest, fps: options.fps };
         let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, &options)?;

@@ -446,7 +446,9 @@ impl Rig {
     /// Those of [`Proportions::from_slice`], for an npz file that is not a model file.
     pub fn proportions(&self) -> Result<Proportions, Error> {
         match &self.bytes {
-            Some(bytes) if recognize(&self.path, bytes)? == FileFormat::Smpl => Proportions::from_slice(&self.path, bytes),
+            Some(bytes) if recognize(&self.path, bytes)? == FileFormat::Smpl => {
+                Proportions::from_slice(&self.path, bytes)
+            }
             _ => Ok(Proportions::of_skeleton(self.skeleton.clone())),
         }
     }

@@ -238,7 +238,8 @@ impl BodyAtRest {
         if !missing.is_empty() {
             return Err(missing.join(", "));
         }
-        let place = |joint: &Option<usize>| joint.and_then(|joint| matrices.get(joint)).map(|matrix| matrix.translation);
+        let place =
+            |joint: &Option<usize>| joint.and_then(|joint| matrices.get(joint)).map(|matrix| matrix.translation);
         let at = |index: usize| joints.get(index).and_then(place).unwrap_or_default();
         let leg = at(LEFT_ANKLE).distance(at(LEFT_HIP));
         let metre = if leg > 0.0 { leg / ADULT_LEG } else { 1.0 };

@@ -136,7 +136,7 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], options: &LoadOptions)
         skeleton.map(|skeleton| library.add_skeleton(skeleton)).map_err(in_model)
     };
     if !Members::have_motion(&members.directory) {
-        let (model, positions) = proportions::rest_positions(&mut members)?;
+        let (model, positions) = proportions::rest_positions(&mut members, NOTHING)?;
         let skeleton = add_skeleton(model, &positions)?;
         let (file, warnings) = (name.to_path_buf(), Vec::new());
         return Ok(Asset { file, model, skeleton, clip: None, frames: 0, fps: motion::DEFAULT_RATE, warnings });
@@ -146,19 +146,20 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], options: &LoadOptions)
     let positions = match options.rest {
         Some(rest) => {
             // A shape that cannot be read is left out.
-            let betas = members.array(motion::BETAS).or_else(|FileError { path, reason, stops_file }| match stops_file {
-                true => Err(FileError { path, reason, stops_file }),
-                false => {
-                    warnings.push(Warning { path, message: format!("{reason}; the body has its mean shape") });
-                    Ok(None)
-                }
-            })?;
+            let betas =
+                members.array(motion::BETAS).or_else(|FileError { path, reason, stops_file }| match stops_file {
+                    true => Err(FileError { path, reason, stops_file }),
+                    false => {
+                        warnings.push(Warning { path, message: format!("{reason}; the body has its mean shape") });
+                        Ok(None)
+                    }
+                })?;
             let (positions, of_rest) = rest.rest_positions(motion.model, betas.as_ref())?;
             warnings.extend(of_rest);
             positions
         }
         None if members.directory.has("J.npy") => {
-            let (model, positions) = proportions::rest_positions(&mut members)?;
+            let (model, positions) = proportions::rest_positions(&mut members, NOTHING)?;
             if model != motion.model {
                 let (found, expected) = (model.joint_count(), motion.model.joint_count());
                 let reason = format!("it has {found} joints; expected {expected}, as many as the poses");
@@ -182,3 +183,6 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], options: &LoadOptions)
     let file = name.to_path_buf();
     Ok(Asset { file, model, skeleton, clip: Some(clip), frames: frames as u64, fps, warnings })
 }
+
+/// The error of a file that is neither.
+const NOTHING: &str = "there is no motion of SMPL (poses, or root_orient and pose_body) and no model file (J, or J_regressor and v_template)";

@@ -143,7 +143,9 @@ impl NumberType {
                             write it as an array of numbers"
                     .into());
             }
-            _ => return Err(format!("its numbers are of the type {}; expected f2, f4, f8 or integers", shorten(descr))),
+            _ => {
+                return Err(format!("its numbers are of the type {}; expected f2, f4, f8 or integers", shorten(descr)));
+            }
         };
         Ok(Self { kind, bytes, is_big_endian })
     }

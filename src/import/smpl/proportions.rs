@@ -61,7 +61,8 @@ impl Proportions {
 
     fn read(bytes: &[u8]) -> Result<Self, FileError> {
         let mut members = Members::open(bytes)?;
-        let (model, positions) = rest_positions(&mut members)?;
+        let expected = "it is no model file of SMPL: it lacks J, or J_regressor and v_template";
+        let (model, positions) = rest_positions(&mut members, expected)?;
         let skeleton = Skeleton::new(None, body::joints_at(model, &positions), Vec::new());
         let skeleton = skeleton.map_err(|error| FileError::new("joints", error.to_string()))?;
         // The mean shape can be used without the others.
@@ -148,20 +149,15 @@ impl BodyModel {
     }
 }
 
-/// The body and the rest positions of a file.
-pub(super) fn rest_positions(members: &mut Members) -> Result<(BodyModel, Vec<DVec3>), FileError> {
+/// The body and the rest positions of a file. `missing` is the reason of the error for a file without them.
+pub(super) fn rest_positions(members: &mut Members, missing: &str) -> Result<(BodyModel, Vec<DVec3>), FileError> {
     if let Some(joints) = members.array(&["J", "J_template"])? {
         let [count, width] = joints.rows();
         let model = body_of_count(&joints, if width == 3 { count } else { 0 })?;
         return Ok((model, (0..count).map(|joint| joints.vector(joint, 0, 1)).collect()));
     }
     let (Some(regressor), Some(vertices)) = (members.array(&["J_regressor"])?, members.array(&["v_template"])?) else {
-        let found = members.directory.list();
-        let reason = format!(
-            "there is no motion of SMPL (poses, or root_orient and pose_body) and no model file (J); the arrays are \
-             {found}"
-        );
-        return Err(FileError::new("zip", reason));
+        return Err(FileError::new("zip", format!("{missing}; the arrays are {}", members.directory.list())));
     };
     let [count, _] = regressor.rows();
     let model = body_of_count(&regressor, count)?;
@@ -236,8 +232,7 @@ fn check_vertices(regressor: &Array, vertices: &Array, columns: usize) -> Result
 /// The body with the number of joints of an array.
 fn body_of_count(array: &Array, count: usize) -> Result<BodyModel, FileError> {
     BodyModel::of_count(count).ok_or_else(|| {
-        let reason =
-            format!("its shape is {:?}; expected 24 joints (SMPL), 52 (SMPL-H) or 55 (SMPL-X)", array.shape());
+        let reason = format!("its shape is {:?}; expected 24 joints (SMPL), 52 (SMPL-H) or 55 (SMPL-X)", array.shape());
         FileError::new(array.name(), reason)
     })
 }

@@ -18,7 +18,8 @@ const COLUMNS: u64 = 32 << 20;
 /// Begins the file of a clip. Its arrays are the local translations, rotations and scales.
 pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter + 'a>, Error> {
     if head.library.skeleton(head.skeleton).weight_count() > 0 {
-        let text = "glb files have no meshes here, so morph weights are left out; --format npz --arrays weights has them";
+        let text =
+            "glb files have no meshes here, so morph weights are left out; --format npz --arrays weights has them";
         head.progress.note_of_first(head.name, text);
     }
     let spool = Spool::new(head.layout, draft.folder());
