@@ -14,6 +14,7 @@ use super::body::{self, BodyAtRest, BodyModel};
 use super::motion::Members;
 use super::npy::Array;
 use crate::error::Error;
+use crate::import::memory_budget::MemoryBudget;
 use crate::import::{FileError, Warning};
 use crate::model::{Skeleton, is_usable};
 
@@ -162,7 +163,7 @@ pub(super) fn rest_positions(members: &mut Members, missing: &str) -> Result<(Bo
     let [count, _] = regressor.rows();
     let model = body_of_count(&regressor, count)?;
     check_vertices(&regressor, &vertices, 1)?;
-    let regressed = regress(&regressor, &vertices, 1);
+    let regressed = regress(&regressor, &vertices, 1, &mut members.budget)?;
     Ok((model, regressed.into_iter().flatten().collect()))
 }
 
@@ -192,20 +193,28 @@ fn directions(members: &mut Members, model: BodyModel) -> Result<Option<Vec<Vec<
         BodyModel::SmplX if betas < MAX_BETAS => betas.min(FEW_BETAS),
         _ => betas.min(MAX_BETAS),
     };
-    Ok(Some(regress(&regressor, &shapes, betas).into_iter().take(used).collect()))
+    Ok(Some(regress(&regressor, &shapes, betas, &mut members.budget)?.into_iter().take(used).collect()))
 }
 
 /// Per column of three numbers of each vertex the sums over vertices, weighted by the regressor of each joint. Most
-/// weights are 0.
-fn regress(regressor: &Array, vertices: &Array, columns: usize) -> Vec<Vec<DVec3>> {
+/// weights are 0; a file in which most are not could claim much time with few bytes, so that the work is charged as
+/// memory.
+fn regress(
+    regressor: &Array,
+    vertices: &Array,
+    columns: usize,
+    budget: &mut MemoryBudget,
+) -> Result<Vec<Vec<DVec3>>, FileError> {
     let [joints, count] = regressor.rows();
     let mut sums = vec![vec![DVec3::ZERO; joints]; columns.min(MAX_BETAS)];
+    let work = (sums.len() * size_of::<DVec3>()) as u64;
     for joint in 0..joints {
         for vertex in 0..count {
             let weight = regressor.number(joint, vertex);
             if weight == 0.0 {
                 continue;
             }
+            budget.charge(regressor.name(), work)?;
             for (column, sums) in sums.iter_mut().enumerate() {
                 if let Some(sum) = sums.get_mut(joint) {
                     *sum += weight * vertices.vector(vertex, column, columns);
@@ -213,7 +222,7 @@ fn regress(regressor: &Array, vertices: &Array, columns: usize) -> Vec<Vec<DVec3
             }
         }
     }
-    sums
+    Ok(sums)
 }
 
 /// Fails for an array that does not have three numbers per column of each vertex of a regressor.
