@@ -146,14 +146,13 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], options: &LoadOptions)
     let positions = match options.rest {
         Some(rest) => {
             // A shape that cannot be read is left out.
-            let betas =
-                members.array(motion::BETAS).or_else(|FileError { path, reason, stops_file }| match stops_file {
-                    true => Err(FileError { path, reason, stops_file }),
-                    false => {
-                        warnings.push(Warning { path, message: format!("{reason}; the body has its mean shape") });
-                        Ok(None)
-                    }
-                })?;
+            let betas = match members.array(motion::BETAS) {
+                Err(FileError { path, reason, stops_file: false }) => {
+                    warnings.push(Warning { path, message: format!("{reason}; the body has its mean shape") });
+                    None
+                }
+                betas => betas?,
+            };
             let (positions, of_rest) = rest.rest_positions(motion.model, betas.as_ref())?;
             warnings.extend(of_rest);
             positions

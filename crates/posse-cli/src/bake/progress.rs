@@ -187,3 +187,19 @@ impl Drop for Progress {
         self.bar.finish_and_clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_remembered_in_bounded_memory() {
+        let progress = Progress::new(1, true);
+        assert!(progress.is_new("a") && !progress.is_new("a"));
+        for index in 0..MAX_KNOWN {
+            assert!(progress.is_new(&index.to_string()));
+        }
+        assert!(progress.known.lock().unwrap().len() <= MAX_KNOWN);
+        assert!(progress.is_new("a") && !progress.is_new("a"));
+    }
+}
