@@ -44,8 +44,8 @@ pub struct SmplBody {
     stands: bool,
 }
 
-/// The largest distance of the pelvis of a model from its origin at rest, in metres of an adult. Beyond, the origin of a
-/// skeleton is another one, as between the feet.
+/// The largest distance of the pelvis of a model from its origin at rest, in metres of an adult. Beyond, the origin of
+/// a skeleton is another one, as between the feet.
 const MAX_PELVIS: f64 = 0.5;
 
 impl SmplBody {
@@ -74,7 +74,8 @@ impl SmplBody {
     pub fn new(skeleton: &Skeleton, model: BodyModel) -> Result<Self, Error> {
         let rest = BodyAtRest::new(model, skeleton).map_err(|missing| {
             Error::Usage(format!(
-                "the skeleton is no body of SMPL: it lacks {missing}; retarget the clip to a skeleton with the joints of SMPL"
+                "the skeleton is no body of SMPL: it lacks {missing}; retarget the clip to a skeleton with the joints \
+                 of SMPL"
             ))
         })?;
         let stands = rest.stands();
@@ -117,15 +118,15 @@ impl SmplBody {
         self.joints.iter().map(|(_, parent)| *parent)
     }
 
-    /// The rest position of the pelvis relative to the origin of the model, which translations leave out, in the unit of
-    /// the skeleton: that of the skeleton if it is within half a metre of the origin, as in the models, otherwise that
-    /// of an adult. A metre is that of an adult with legs of the length of those of the skeleton.
+    /// The rest position of the pelvis relative to the origin of the model, which translations leave out, in the unit
+    /// of the skeleton: that of the skeleton if it is within half a metre of the origin, as in the models, otherwise
+    /// that of an adult. A metre is that of an adult with legs of the length of those of the skeleton.
     pub fn origin(&self) -> DVec3 {
         self.origin
     }
 
-    /// The rest positions of the joints relative to the origin of the model, in the order of the rotation vectors, in the
-    /// unit of the skeleton.
+    /// The rest positions of the joints relative to the origin of the model, in the order of the rotation vectors, in
+    /// the unit of the skeleton.
     pub fn rest_positions(&self) -> Vec<DVec3> {
         self.offsets.iter().map(|offset| *offset + self.origin).collect()
     }
@@ -135,8 +136,8 @@ impl SmplBody {
         let note = || {
             let expected = body::REST_POSE;
             format!(
-                "the skeleton does not rest as the bodies of SMPL do, so that programs of SMPL show other poses; expected \
-                 {expected}"
+                "the skeleton does not rest as the bodies of SMPL do, so that programs of SMPL show other poses; \
+                 expected {expected}"
             )
         };
         Vec::from_iter((!self.stands).then(note))

@@ -174,8 +174,8 @@ impl Alignment {
         let [from, to] = [front(&figures[0], up[0]).map(|front| upright * front), front(&figures[1], up[1])];
         // Most worlds in which +Y is up, or +Z, have figures that face +Z, or -Y.
         let usual = quarter_rotation(DVec3::Y, up[1]) * DVec3::Z;
-        // So has a figure that stands along another axis at rest, as that of SMPL for motion with +Z up, if the rotation
-        // that stands it up gives it this front.
+        // So has a figure that stands along another axis at rest, as that of SMPL for motion with +Z up, if the
+        // rotation that stands it up gives it this front.
         let stood_up = at_rest(0).and_then(|axis| Some(quarter_rotation(axis, up[0]) * front(&figures[0], axis)?));
         let is_usual = stood_up.is_some_and(|front| heading(upright * front, usual, up[1]) == 0.0);
         let has_sides = figures[0].directions().is_some();

@@ -32,7 +32,11 @@ pub struct DrawnCrowdArgs {
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
     /// `posse eval --help` has an example and all its fields.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites", "skeleton"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites", "skeleton"]
+    )]
     crowd: Option<PathBuf>,
     /// A .glb, .gltf, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
     #[arg(long, value_name = "FILE")]

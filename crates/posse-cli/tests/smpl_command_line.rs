@@ -208,7 +208,8 @@ fn the_layout_of_phc_has_its_arrays() {
         (a * x + b * y + c * z + d * w).abs()
     };
     assert!((dot(0, [0.0, 0.0, -half, half]) - 1.0).abs() < 1e-6);
-    // The head is joint 13 of the humanoid: it nods about the x axis of the world, on which the left side of the body is.
+    // The head is joint 13 of the humanoid: it nods about the x axis of the world, on which the left side of the body
+    // is.
     let (sin, cos) = 0.145_f64.sin_cos();
     let nod = [sin * half, sin * half, -cos * half, cos * half];
     assert!(

@@ -6,15 +6,15 @@
 //! Other usual names are known (`motion`). The number of rotations tells the body: 24 joints are SMPL, 52 SMPL-H, 55
 //! SMPL-X, and 22 a body without hands. Other arrays, such as markers, are not read, whatever they hold.
 //!
-//! The joints have the names and the tree of the models. Their rest positions depend on a shape, which only a model file
-//! gives: as [`Proportions`], which are passed to the import of motions, and which the `betas` of a motion change. A
-//! motion may have its rest positions, `J`, itself, as those that `posse bake` writes. Otherwise the positions are those
-//! of an adult (`body`), with a warning. Rotations are exact in any case. Those of fingers are relative to the flat hand
-//! (`flat_hand_mean` of the package `smplx`), as in AMASS.
+//! The joints have the names and the tree of the models. Their rest positions depend on a shape, which only a model
+//! file gives: as [`Proportions`], which are passed to the import of motions, and which the `betas` of a motion change.
+//! A motion may have its rest positions, `J`, itself, as those that `posse bake` writes. Otherwise the positions are
+//! those of an adult (`body`), with a warning. Rotations are exact in any case. Those of fingers are relative to the
+//! flat hand (`flat_hand_mean` of the package `smplx`), as in AMASS.
 //!
-//! The world is that of the file. At rest, the bodies stand along +Y and look to +Z; the worlds of AMASS have +Z up, and
-//! the rotation of the pelvis stands the body up in them. The pelvis is at `trans` plus its rest position, which is not
-//! rotated, as in the models. Between frames, rotations follow slerp, and translations a line.
+//! The world is that of the file. At rest, the bodies stand along +Y and look to +Z; the worlds of AMASS have +Z up,
+//! and the rotation of the pelvis stands the body up in them. The pelvis is at `trans` plus its rest position, which is
+//! not rotated, as in the models. Between frames, rotations follow slerp, and translations a line.
 //!
 //! The stages, in order: `zip` finds the members, `npy` reads an array, `motion` makes keys of the arrays, `body` has
 //! the joints, and `proportions` says where they rest.
@@ -184,4 +184,5 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], options: &LoadOptions)
 }
 
 /// The error of a file that is neither.
-const NOTHING: &str = "there is no motion of SMPL (poses, or root_orient and pose_body) and no model file (J, or J_regressor and v_template)";
+const NOTHING: &str = "there is no motion of SMPL (poses, or root_orient and pose_body) and no model file (J, or \
+                       J_regressor and v_template)";

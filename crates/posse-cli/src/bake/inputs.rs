@@ -247,8 +247,8 @@ pub struct Found {
     pub path: PathBuf,
     /// The path below the INPUT, with `/` between folders.
     pub below: String,
-    /// True for a file of a folder or glob, which is left out if it is an .npz file without a motion of SMPL: a shape of
-    /// AMASS, or an output of a bake.
+    /// True for a file of a folder or glob, which is left out if it is an .npz file without a motion of SMPL: a shape
+    /// of AMASS, or an output of a bake.
     pub is_searched: bool,
 }
 

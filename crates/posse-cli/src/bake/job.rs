@@ -104,8 +104,8 @@ impl Job<'_> {
         self.progress.note(text);
     }
 
-    /// Prints the line of a warning about the import of a file. What the files of SMPL lack is the same for all of a data
-    /// set, and is printed for the first of them.
+    /// Prints the line of a warning about the import of a file. What the files of SMPL lack is the same for all of a
+    /// data set, and is printed for the first of them.
     pub fn warn_of_import(&self, file: &ClipFile, line: &str) {
         let is_smpl = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Smpl);
         let path = file.path.display();

@@ -72,8 +72,8 @@ fn an_npz_file_of_gmr_has_bodies_relative_to_the_root() {
     let folder = Folder::new();
     let gmr = folder.bake("gmr", "--fps 2 --layout gmr --joints hip,leg.l,lamp,socket").join("figure.npz");
     let member = |name: &str| Member::read(&gmr, name);
-    // In the middle, the hip is at (0, 1, 2), and rotated by 90 degrees about z: a place (x, y) relative to it is (y, -x).
-    // The others are at (0.5, 1, 2), (7, 0, 0) and (0.5, 6, 2).
+    // In the middle, the hip is at (0, 1, 2), and rotated by 90 degrees about z: a place (x, y) relative to it is (y,
+    // -x). The others are at (0.5, 1, 2), (7, 0, 0) and (0.5, 6, 2).
     assert_eq!((member("root_pos").shape, member("root_rot").shape), (vec![3, 3], vec![3, 4]));
     assert_near(&member("root_pos").singles()[3..6], &[0.0, 1.0, 2.0]);
     assert_near(&member("root_rot").singles()[4..8], &[0.0, 0.0, HALF, HALF]);

@@ -79,13 +79,13 @@ impl NpzLayout {
         match self {
             Self::Plain | Self::Phc => None,
             Self::Mjlab => Some(
-                "warning: --layout mjlab: the clips have no joints of a robot, so that joint_pos and joint_vel are empty: \
-                 mjlab cannot train with these files. Retarget the motion to the robot first, for example with GMR, which \
-                 reads --format smpl",
+                "warning: --layout mjlab: the clips have no joints of a robot, so that joint_pos and joint_vel are \
+                 empty: mjlab cannot train with these files. Retarget the motion to the robot first, for example with \
+                 GMR, which reads --format smpl",
             ),
             Self::Gmr => Some(
-                "warning: --layout gmr: the clips have no joints of a robot, so that dof_pos is empty: robots cannot be \
-                 trained with these files. GMR itself makes motion of a robot, from --format smpl and from BVH files",
+                "warning: --layout gmr: the clips have no joints of a robot, so that dof_pos is empty: robots cannot \
+                 be trained with these files. GMR itself makes motion of a robot, from --format smpl and from BVH files",
             ),
         }
     }

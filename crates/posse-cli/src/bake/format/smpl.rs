@@ -1,11 +1,11 @@
 //! The format smpl and the layout phc: motion of a body of SMPL, under the names that programs of these bodies read.
 //!
-//! * **smpl** has the names of AMASS (<https://amass.is.tue.mpg.de>). `poses` has the rotation vectors of all joints, and
-//!   the arrays of parts of the body the same numbers again, which files of AMASS for SMPL-X have beside it.
+//! * **smpl** has the names of AMASS (<https://amass.is.tue.mpg.de>). `poses` has the rotation vectors of all joints,
+//!   and the arrays of parts of the body the same numbers again, which files of AMASS for SMPL-X have beside it.
 //! * **phc** has the names of the motions of PHC, as `scripts/data_process/convert_amass_data.py` of
-//!   <https://github.com/ZhengyiLuo/PHC> makes them of AMASS: of the 24 joints of SMPL, in their order in `pose_aa`, and in
-//!   that of the humanoid of MuJoCo in the quaternions. The bodies of that humanoid are upright if they are not rotated:
-//!   their axes are those of the world, with +X ahead and +Z up.
+//!   <https://github.com/ZhengyiLuo/PHC> makes them of AMASS: of the 24 joints of SMPL, in their order in `pose_aa`,
+//!   and in that of the humanoid of MuJoCo in the quaternions. The bodies of that humanoid are upright if they are not
+//!   rotated: their axes are those of the world, with +X ahead and +Z up.
 //!
 //! `J` has the rest positions, so that both files can be read back without a model file.
 
@@ -118,8 +118,8 @@ fn phc_columns(folder: &Path) -> Vec<Column> {
     columns.into_iter().map(|(name, numbers, width)| Column::new(name, numbers, width, folder)).collect()
 }
 
-/// The joints of the humanoid of PHC, as their indices in SMPL: pelvis, left leg, right leg, spine, head, left arm, right
-/// arm.
+/// The joints of the humanoid of PHC, as their indices in SMPL: pelvis, left leg, right leg, spine, head, left arm,
+/// right arm.
 const HUMANOID: [usize; 24] = [0, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, 15, 13, 16, 18, 20, 22, 14, 17, 19, 21, 23];
 
 /// The rotation of a body that stands upright in the world of SMPL relative to the axes of the humanoid.
@@ -230,8 +230,8 @@ mod tests {
     fn a_body_that_stands_has_no_rotations_in_the_humanoid() {
         // The names of the humanoid of PHC, in its order, and in that of SMPL: `SMPL_MUJOCO_NAMES` and
         // `SMPL_BONE_ORDER_NAMES` of `smpl_sim/smpllib/smpl_joint_names.py`.
-        let mujoco = "Pelvis L_Hip L_Knee L_Ankle L_Toe R_Hip R_Knee R_Ankle R_Toe Torso Spine Chest Neck Head L_Thorax \
-                      L_Shoulder L_Elbow L_Wrist L_Hand R_Thorax R_Shoulder R_Elbow R_Wrist R_Hand";
+        let mujoco = "Pelvis L_Hip L_Knee L_Ankle L_Toe R_Hip R_Knee R_Ankle R_Toe Torso Spine Chest Neck Head \
+                      L_Thorax L_Shoulder L_Elbow L_Wrist L_Hand R_Thorax R_Shoulder R_Elbow R_Wrist R_Hand";
         let smpl = "Pelvis L_Hip R_Hip Torso L_Knee R_Knee Spine L_Ankle R_Ankle Chest L_Toe R_Toe Neck L_Thorax \
                     R_Thorax Head L_Shoulder R_Shoulder L_Elbow R_Elbow L_Wrist R_Wrist L_Hand R_Hand";
         let smpl: Vec<&str> = smpl.split_whitespace().collect();
