@@ -85,7 +85,7 @@ impl NpzLayout {
             ),
             Self::Gmr => Some(
                 "warning: --layout gmr: the clips have no joints of a robot, so that dof_pos is empty: robots cannot \
-                 be trained with these files. GMR itself makes motion of a robot, from --format smpl and from BVH files",
+                 be trained with these files. GMR itself makes motion of robots, from --format smpl and from BVH",
             ),
         }
     }
