@@ -244,7 +244,8 @@ impl Loaded {
     }
 }
 
-/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new.
+/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new. Those that
+/// several files share are printed for the first of them.
 fn check_warnings<'a>(
     job: &Job,
     file: &ClipFile,
@@ -256,7 +257,8 @@ fn check_warnings<'a>(
             return Err(error);
         }
         if are_new {
-            job.warn(&format!("warning: {}: {text}", file.path.display()));
+            // The manifest has it for each clip.
+            job.progress.note_of_first(file.path.display(), text);
         }
     }
     Ok(())
