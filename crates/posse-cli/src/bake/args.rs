@@ -153,8 +153,9 @@ pub struct Args {
     /// The format of the outputs.
     #[arg(long, value_enum, default_value = "npz")]
     pub format: FormatName,
-    /// The layout of npz files. Default: plain. mjlab implies --arrays pos,quat,linvel,angvel and --quaternions wxyz,
-    /// but not --up z. Its joint_pos and joint_vel are empty: mjlab cannot train with them.
+    /// The names of the arrays of npz files, as programs have them. Default: plain. The others have arrays and an order
+    /// of quaternions of their own, but no --up z. The joints of the robot of mjlab and gmr are empty: robots cannot be
+    /// trained with them.
     #[arg(long, value_enum)]
     pub layout: Option<NpzLayout>,
     /// The order of the rotations of BVH files, the first one outermost: XYZ, XZY, YXZ, YZX, ZXY or ZYX. Default: ZXY,

@@ -67,9 +67,10 @@ impl<'a> Rig<'a> {
     }
 
     /// The facts about a clip that its writer needs.
-    pub fn head<'b>(&'b self, name: &'b str) -> ClipHead<'b> {
+    pub fn head<'b>(&'b self, job: &'b Job<'b>, name: &'b str) -> ClipHead<'b> {
         let Self { library, skeleton, ref nodes, ref layout, ref listed } = *self;
-        ClipHead { library, skeleton, nodes, layout, listed: listed.as_deref(), name }
+        let (listed, scale, progress) = (listed.as_deref(), job.options.scale, &job.progress);
+        ClipHead { library, skeleton, nodes, layout, listed, name, scale, progress }
     }
 
     /// Begins the output of a clip. With a turn, the clip goes to the files of the share.
@@ -82,7 +83,7 @@ impl<'a> Rig<'a> {
     where
         'w: 'b,
     {
-        let head = self.head(name);
+        let head = self.head(job, name);
         match turn {
             Some(turn) => Ok(Box::new(PartClip::new(job, turn, head, job.out))),
             None => {
@@ -237,7 +238,7 @@ impl ClipBake<'_, '_> {
     ) -> Result<Option<Measured>, Error> {
         let Self { job, rig, .. } = self;
         let (Some(_), Motion::Clip(clip)) = (job.options.measuring(), motion) else { return Ok(None) };
-        let head = rig.head(&listed.name);
+        let head = rig.head(job, &listed.name);
         Measured::new(&head, frames, clip, self.chains, job.options.quality, sampler).map(Some)
     }
 

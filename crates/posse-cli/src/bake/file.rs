@@ -17,7 +17,7 @@ use crate::bake::progress::{ClipLine, FileProgress};
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::{Retargeted, SourceWarning};
-use crate::source::{self, Nodes, ReadOptions, Source, with_bvh_options};
+use crate::source::{Nodes, ReadOptions, Source, with_bvh_options};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
@@ -78,7 +78,7 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), BakeEr
         (None, _) => Loaded::new(job, file, &facts::read_regular(&file.path)?)?,
     };
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
-    part.declare(&rig.head(&file.clips()[0].name)).map_err(BakeError::of_writer)
+    part.declare(&rig.head(job, &file.clips()[0].name)).map_err(BakeError::of_writer)
 }
 
 /// Bakes the clips of a file that fits into memory.
@@ -161,18 +161,19 @@ struct MirrorImage {
 impl Loaded {
     /// Imports a file, and binds its clips to the rig if there is one.
     fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
-        let read = ReadOptions { bvh: job.options.bvh, rest: job.options.skeleton.as_ref().map(source::Rig::skeleton) };
+        let read = ReadOptions { bvh: job.options.bvh, rest: job.options.proportions.as_ref() };
+        let mut report = |line: &str| job.warn_of_import(file, line);
         let (source, warnings) = match (&job.options.rig, &job.options.retarget) {
             (Some(rig), Some(retargeter)) => {
                 let read = ReadOptions { bvh: read.bvh.of_source(), ..read };
-                let source = Source::nodes_from_slice(&file.path, bytes, read, &mut |text| job.warn(text))?;
+                let source = Source::nodes_from_slice(&file.path, bytes, read, &mut report)?;
                 // All clips of the file are looked at together, so that the output of one is the same with others.
                 let clips = source.usable_clips();
                 let Retargeted { source, warnings, .. } = retargeter.retarget(source, &file.path, rig, &clips)?;
                 (source, warnings)
             }
             (rig, _) => {
-                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), read, &mut |text| job.warn(text))?;
+                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), read, &mut report)?;
                 (source, Vec::new())
             }
         };
@@ -257,7 +258,8 @@ impl Loaded {
     }
 }
 
-/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new.
+/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new. Those that
+/// several files share are printed for the first of them.
 fn check_warnings<'a>(
     job: &Job,
     file: &ClipFile,
@@ -269,7 +271,8 @@ fn check_warnings<'a>(
             return Err(error);
         }
         if are_new {
-            job.warn(&format!("warning: {}: {text}", file.path.display()));
+            // The manifest has it for each clip.
+            job.progress.note_of_first(file.path.display(), text);
         }
     }
     Ok(())

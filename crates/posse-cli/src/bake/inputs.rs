@@ -77,20 +77,24 @@ impl Inputs {
         let Search { mut found, lists, failures, mut warnings, .. } = search;
         found.sort_by(|a, b| in_order(&a.path, &a.below, &b.path, &b.below));
         remove_repeats(&mut found);
-        if found.is_empty() && failures.is_empty() {
-            let names = inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
-            return Err(Error::Usage(format!(
-                "there is no .glb, .gltf, .fbx or .bvh file in {names}, and no .npz file of SMPL, outside of OUT"
-            )));
-        }
         let (clock, listed) = (MinuteClock::new(), AtomicUsize::new(0));
         let files = map(threads, &found, |file| {
             let count = listed.fetch_add(1, Ordering::Relaxed) + 1;
             if clock.is_due() {
                 note(&format!("{count} of {} files are listed", found.len()));
             }
-            ClipFile::list(&file.path, &file.below, options)
+            match read_contents(&file.path, &file.below, options) {
+                Err(ListError::NoMotion) if file.is_searched => None,
+                read => Some(ClipFile::new(&file.path, &file.below, read)),
+            }
         });
+        let files: Vec<ClipFile> = files.into_iter().flatten().collect();
+        if files.is_empty() && failures.is_empty() {
+            let names = inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
+            return Err(Error::Usage(format!(
+                "there is no .glb, .gltf, .fbx or .bvh file in {names}, and no .npz file of SMPL, outside of OUT"
+            )));
+        }
         check_crowds(&files, options)?;
         check_selection(&files, options, &mut warnings)?;
         Ok(Self { files, unused: Vec::new(), failures, lists, warnings })
@@ -109,11 +113,11 @@ fn in_order(path: &Path, below: &str, other_path: &Path, other_below: &str) -> s
 }
 
 impl ClipFile {
-    /// Lists the clips of a file.
-    fn list(path: &Path, below: &str, options: &Options) -> Self {
-        let (size, contents) = match read_contents(path, below, options) {
+    /// A file whose clips were listed, or could not be listed.
+    fn new(path: &Path, below: &str, read: Result<(u64, Contents), ListError>) -> Self {
+        let (size, contents) = match read {
             Ok((size, contents)) => (size, Ok(contents)),
-            Err(error) => (fs::metadata(path).map_or(0, |file| file.len()), Err(error.to_string())),
+            Err(error) => (fs::metadata(path).map_or(0, |file| file.len()), Err(error.of_file(path).to_string())),
         };
         Self { path: path.to_path_buf(), below: below.to_owned(), size, contents }
     }
@@ -125,7 +129,7 @@ impl ClipFile {
         if options.cuts.is_some() || self.contents.is_ok() && size == self.size {
             return Self { size, ..self };
         }
-        let mut file = Self::list(&self.path, &self.below, options);
+        let mut file = Self::new(&self.path, &self.below, read_contents(&self.path, &self.below, options));
         if let (Ok(contents), Ok(before)) = (&mut file.contents, self.contents) {
             let is_refused = |clip: &ListedClip| before.refused.iter().any(|refused| refused.name == clip.name);
             contents.clips.retain(|clip| !is_refused(clip));
@@ -258,10 +262,7 @@ fn known_clips<'a>(wanted: &str, names: impl Iterator<Item = &'a String>) -> Str
 }
 
 /// The extensions of the files that a folder is searched for.
-const EXTENSIONS: [&str; 5] = ["glb", "gltf", "fbx", "bvh", NPZ];
-
-/// The extension of files of NumPy. Most of them are no motion.
-const NPZ: &str = "npz";
+const EXTENSIONS: [&str; 5] = ["glb", "gltf", "fbx", "bvh", "npz"];
 
 /// A file that was found.
 #[derive(Debug, PartialEq, Eq)]
@@ -270,6 +271,9 @@ pub struct Found {
     pub path: PathBuf,
     /// The path below the INPUT, with `/` between folders.
     pub below: String,
+    /// True for a file of a folder or glob, which is left out if it is an .npz file without a motion of SMPL: a shape
+    /// of AMASS, or an output of a bake.
+    pub is_searched: bool,
 }
 
 /// The files that were found so far.
@@ -303,7 +307,7 @@ impl Search {
         match fs::metadata(input) {
             Ok(metadata) if metadata.is_dir() => self.add_folder(input),
             Ok(_) => {
-                self.add_file(input);
+                self.add_file(input, false);
                 Ok(())
             }
             Err(_) if text.contains(['*', '?', '[']) => self.add_glob(&text),
@@ -311,8 +315,8 @@ impl Search {
         }
     }
 
-    fn add_file(&mut self, path: &Path) {
-        self.found.push(Found { path: path.to_path_buf(), below: file_name(path) });
+    fn add_file(&mut self, path: &Path, is_searched: bool) {
+        self.found.push(Found { path: path.to_path_buf(), below: file_name(path), is_searched });
     }
 
     /// Adds the paths of a list, one per line. A path that cannot be used is found when it is read.
@@ -329,14 +333,14 @@ impl Search {
                 continue;
             }
             match &self.base {
-                None => self.add_file(Path::new(line)),
+                None => self.add_file(Path::new(line), false),
                 Some(base) => {
                     let below = path_below(base, Path::new(line)).ok_or_else(|| {
                         let (list, base) = (list.display(), base.display());
                         let reason = "is not below it; give a folder above all files of the list";
                         Error::Usage(format!("{list}: line {number}: --base {base}: {line} {reason}"))
                     })?;
-                    self.found.push(Found { path: base.join(line), below });
+                    self.found.push(Found { path: base.join(line), below, is_searched: false });
                 }
             }
         }
@@ -354,7 +358,7 @@ impl Search {
         for path in paths {
             match path {
                 Ok(path) if path.is_file() && self.is_output(&path) => outputs += 1,
-                Ok(path) if path.is_file() => self.add_file(&path),
+                Ok(path) if path.is_file() => self.add_file(&path, true),
                 Ok(_) => {}
                 Err(error) => self.fail(error.path(), error.error()),
             }
@@ -381,9 +385,9 @@ impl Search {
             |entry: &DirEntry| !entry.file_type().is_dir() || out.is_none() || canonical(entry.path()) != out;
         for entry in WalkDir::new(folder).follow_links(true).into_iter().filter_entry(is_input) {
             match entry {
-                Ok(entry) if entry.file_type().is_file() && has_clips(entry.path()) && !is_other_npz(entry.path()) => {
-                    let below = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-                    self.found.push(Found { path: entry.path().to_path_buf(), below: join_names(below) });
+                Ok(entry) if entry.file_type().is_file() && has_clips(entry.path()) => {
+                    let below = join_names(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
+                    self.found.push(Found { path: entry.path().to_path_buf(), below, is_searched: true });
                 }
                 Ok(_) => {}
                 Err(error) => self.add_error(folder, &error),
@@ -400,8 +404,8 @@ impl Search {
             self.warnings.push(format!("{link} leads back to {above}, and is passed over"));
         } else if has_clips(path) {
             // A broken link to a file. It is reported when it is read.
-            let below = path.strip_prefix(folder).unwrap_or(path);
-            self.found.push(Found { path: path.to_path_buf(), below: join_names(below) });
+            let below = join_names(path.strip_prefix(folder).unwrap_or(path));
+            self.found.push(Found { path: path.to_path_buf(), below, is_searched: true });
         } else if let Some(source) = error.io_error() {
             // A broken link to anything else is no input.
             if source.kind() != io::ErrorKind::NotFound {
@@ -458,12 +462,6 @@ fn canonical(path: &Path) -> Option<PathBuf> {
 fn has_clips(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
-}
-
-/// Returns true for a readable .npz file without a motion of SMPL: a shape of AMASS, or an output of a bake.
-fn is_other_npz(path: &Path) -> bool {
-    let is_npz = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(NPZ));
-    is_npz && smpl::has_motion(path).is_ok_and(|has_motion| !has_motion)
 }
 
 /// A relative path with `/` between its folders, on every system.
@@ -563,19 +561,16 @@ impl ListedClip {
 }
 
 /// Reads the size and the clips of a file.
-fn read_contents(path: &Path, below: &str, options: &Options) -> Result<(u64, Contents), Error> {
-    let failed = |source| Error::Io { file: path.to_path_buf(), source };
+fn read_contents(path: &Path, below: &str, options: &Options) -> Result<(u64, Contents), ListError> {
     let mut file = facts::open_regular(path)?;
-    let size = file.metadata().map_err(failed)?.len();
+    let size = file.metadata().map_err(ListError::Read)?.len();
     let mut head = Vec::new();
-    (&mut file).take(HEAD).read_to_end(&mut head).map_err(failed)?;
-    let Outline { kind, names, beside } = Outline::read(path, file, head).map_err(|error| match error {
-        Trouble::Read(source) => failed(source),
-        Trouble::Content(error) => error,
-    })?;
+    (&mut file).take(HEAD).read_to_end(&mut head).map_err(ListError::Read)?;
+    let Outline { kind, names, beside } = Outline::read(path, file, head)?;
     if kind == FileFormat::CocosClip && options.rig.is_none() {
         let path = path.display();
-        return Err(Error::Usage(format!("{path} is a Cocos clip, which has no joints; name a glTF file with --rig")));
+        let reason = format!("{path} is a Cocos clip, which has no joints; name a glTF file with --rig");
+        return Err(Error::Usage(reason).into());
     }
     let selector = Selector::of_clips(names.iter().map(Option::as_deref));
     let selected: Vec<Vec<usize>> = options.clips.iter().map(|wanted| selector.all(wanted)).collect();
@@ -594,7 +589,8 @@ fn read_contents(path: &Path, below: &str, options: &Options) -> Result<(u64, Co
         clips.extend(mirror_image);
     }
     if options.cuts.is_none() {
-        clips.iter().try_for_each(|clip| check_length(clip, options.format.extension())).map_err(Error::Usage)?;
+        let checked = clips.iter().try_for_each(|clip| check_length(clip, options.format.extension()));
+        checked.map_err(|reason| ListError::Content(Error::Usage(reason)))?;
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     let beside = beside.iter().map(|below| folder.join(below)).collect();
@@ -603,10 +599,34 @@ fn read_contents(path: &Path, below: &str, options: &Options) -> Result<(u64, Co
     Ok((size, Contents { kind, count, clips, refused: Vec::new(), beside, selected, names }))
 }
 
-/// A failure to read, or content that cannot be used.
-enum Trouble {
+/// A reason that the clips of a file cannot be listed.
+enum ListError {
+    /// It cannot be read.
     Read(io::Error),
+    /// Its content cannot be used.
     Content(Error),
+    /// It is an .npz file without a motion of SMPL.
+    NoMotion,
+}
+
+impl From<Error> for ListError {
+    fn from(error: Error) -> Self {
+        Self::Content(error)
+    }
+}
+
+impl ListError {
+    /// The error of a file.
+    fn of_file(self, path: &Path) -> Error {
+        match self {
+            Self::Read(source) => Error::Io { file: path.to_path_buf(), source },
+            Self::Content(error) => error,
+            Self::NoMotion => Error::Usage(format!(
+                "{} has no motion of SMPL: none of the arrays poses and pose_body",
+                path.display()
+            )),
+        }
+    }
 }
 
 /// The parts of a file that are known without its keys.
@@ -620,33 +640,28 @@ struct Outline {
 
 impl Outline {
     /// Reads the outline of a file. `head` has been read from `file`.
-    fn read(path: &Path, mut file: File, head: Vec<u8>) -> Result<Self, Trouble> {
-        let found = recognize_head(path, &head).map_err(Trouble::Content)?;
+    fn read(path: &Path, mut file: File, head: Vec<u8>) -> Result<Self, ListError> {
+        let found = recognize_head(path, &head)?;
         if found == Some(FileFormat::Gltf) {
-            return gltf::Outline::read(path).map(Self::of_gltf).map_err(Trouble::Content);
+            return Ok(Self::of_gltf(gltf::Outline::read(path)?));
         }
         let mut bytes = head;
         let kind = match found {
             Some(kind) => kind,
             None => {
-                file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
-                recognize(path, &bytes).map_err(Trouble::Content)?
+                file.read_to_end(&mut bytes).map_err(ListError::Read)?;
+                recognize(path, &bytes)?
             }
         };
         let names = match kind {
-            FileFormat::Gltf => {
-                return gltf::Outline::from_slice(path, &bytes).map(Self::of_gltf).map_err(Trouble::Content);
-            }
-            FileFormat::Crowd => return Self::of_crowd(path, &bytes).map_err(Trouble::Content),
+            FileFormat::Gltf => return Ok(Self::of_gltf(gltf::Outline::from_slice(path, &bytes)?)),
+            FileFormat::Crowd => return Ok(Self::of_crowd(path, &bytes)?),
             FileFormat::Fbx => {
-                file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
-                fbx::clip_names(path, &bytes).map_err(Trouble::Content)?
+                file.read_to_end(&mut bytes).map_err(ListError::Read)?;
+                fbx::clip_names(path, &bytes)?
             }
-            FileFormat::Smpl if !smpl::has_motion(path).map_err(Trouble::Read)? => {
-                let path = path.display();
-                return Err(Trouble::Content(Error::Usage(format!(
-                    "{path} has no motion of SMPL: none of the arrays poses, root_orient and pose_body"
-                ))));
+            FileFormat::Smpl if !smpl::has_motion(&mut file).map_err(ListError::Read)? => {
+                return Err(ListError::NoMotion);
             }
             FileFormat::Bvh | FileFormat::Smpl => {
                 vec![path.file_stem().map(|stem| stem.to_string_lossy().into_owned())]

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use posse::Error;
+use posse::import::FileFormat;
 
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::{Facts, SourceFacts};
@@ -101,6 +102,17 @@ impl Job<'_> {
     /// Prints the line of a warning.
     pub fn warn(&self, text: &str) {
         self.progress.note(text);
+    }
+
+    /// Prints the line of a warning about the import of a file. What the files of SMPL lack is the same for all of a
+    /// data set, and is printed for the first of them.
+    pub fn warn_of_import(&self, file: &ClipFile, line: &str) {
+        let is_smpl = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Smpl);
+        let path = file.path.display();
+        match line.strip_prefix(&format!("warning: {path}: ")).filter(|_| is_smpl) {
+            Some(text) => self.progress.note_of_first(path, text),
+            None => self.warn(line),
+        }
     }
 
     /// Prints the warning that a range was shortened, and once for all clips that ends are lost.

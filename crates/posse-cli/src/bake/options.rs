@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
 use posse::import::FileFormat;
+use posse::import::smpl::Proportions;
 use posse::{Error, import};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use crate::arguments::BvhArgs;
 use crate::bake::args::Args;
 use crate::bake::cut_list::CutList;
 use crate::bake::facts;
-use crate::bake::format::{Format, NpzLayout};
+use crate::bake::format::Format;
 use crate::bake::frames::{FrameOptions, FrameRange};
 use crate::engine::EngineChoice;
 use crate::output::warn_of_file;
@@ -46,8 +47,8 @@ pub struct Options {
     pub cuts: Option<CutList>,
     /// The rig whose nodes the clips animate.
     pub rig: Option<Rig>,
-    /// The skeleton at rest of files of SMPL; `None` for an adult.
-    pub skeleton: Option<Rig>,
+    /// Where the joints of files of SMPL rest; `None` for an adult.
+    pub proportions: Option<Proportions>,
     /// The retargeting to the rig; `None` if joints are matched by name.
     pub retarget: Option<Retargeter>,
     /// True if each clip is baked as its mirror image, too.
@@ -135,8 +136,8 @@ impl Options {
         let skeleton = skeleton.map(|path| read_rig(path, args.bvh, &mut report)).transpose()?;
         let retarget = args.retarget.then(|| Retargeter::new(&args.map, args.bvh, &mut report)).transpose()?;
         let cuts = args.cuts.as_deref().map(CutList::read).transpose()?;
-        if format == Format::Npz(NpzLayout::Mjlab) {
-            warnings.push(NO_ROBOT.into());
+        if let Format::Npz(layout) = format {
+            warnings.extend(layout.warning().map(str::to_owned));
         }
         let mut read_files = Vec::new();
         read_files.extend(joints_file.map(|path| ReadFile { role: "the file of --joints", path }));
@@ -166,7 +167,7 @@ impl Options {
             seconds: args.range,
             cuts,
             rig,
-            skeleton,
+            proportions: skeleton.as_ref().map(Rig::proportions).transpose()?,
             retarget,
             mirror: args.mirror,
             quality: args.quality || args.foot_lock,
@@ -245,8 +246,7 @@ impl Options {
             quaternions: self.quaternions.name(),
             format: self.format.name(),
             layout: match self.format {
-                Format::Npz(NpzLayout::Plain) => Some("plain"),
-                Format::Npz(NpzLayout::Mjlab) => Some("mjlab"),
+                Format::Npz(layout) => Some(layout.name()),
                 _ => None,
             },
             bvh_order: match self.format {
@@ -261,11 +261,6 @@ impl Options {
         }
     }
 }
-
-/// The warning that a layout for training lacks what is trained.
-const NO_ROBOT: &str = "warning: --layout mjlab: the clips have no joints of a robot, so that joint_pos and joint_vel are \
-                        empty: mjlab cannot train with these files. Retarget the motion to the robot first, for example with \
-                        GMR, which reads --format smpl";
 
 /// Fails if an array is listed twice.
 fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -18,6 +19,10 @@ use crate::bake::facts::RowFacts;
 use crate::bake::frames::SourceFrames;
 use crate::output::note;
 use crate::progress;
+
+/// The number of texts that are remembered, so that each of them is printed once. After that many, they are forgotten,
+/// and printed again.
+const MAX_KNOWN: usize = 1 << 12;
 
 /// The time between two lines.
 const LINE_EVERY: Duration = Duration::from_secs(60);
@@ -93,7 +98,7 @@ pub struct Progress {
     frames: AtomicU64,
     /// The frames of clips that are done. Clips that fail have written frames too.
     done_frames: AtomicU64,
-    /// The warnings of the rig, which each file repeats.
+    /// The texts that were printed once, at most [`MAX_KNOWN`].
     known: Mutex<HashSet<String>>,
     /// The first failure to print a line of JSON.
     error: Mutex<Option<io::Error>>,
@@ -174,9 +179,28 @@ impl Progress {
 
     /// The same for a line that is printed once, however often it comes.
     pub fn note_once(&self, text: &str) {
-        if self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned()) {
+        if self.is_new(text) {
             self.note(text);
         }
+    }
+
+    /// Prints a warning about the first file or clip that it is about.
+    pub fn note_of_first(&self, place: impl fmt::Display, text: &str) {
+        if self.is_new(text) {
+            self.note(&format!("warning: {place}: {text}"));
+        }
+    }
+
+    /// Remembers a text. Returns true unless it is remembered already.
+    fn is_new(&self, text: &str) -> bool {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.contains(text) {
+            return false;
+        }
+        if known.len() >= MAX_KNOWN {
+            known.clear();
+        }
+        known.insert(text.to_owned())
     }
 
     /// The result at the end: the clips that are done, with their frames.
@@ -297,5 +321,16 @@ mod tests {
         // A clip whose output is kept.
         drop(progress.begin_file(39, 1));
         assert_eq!(done(), [100, 39, 120]);
+    }
+
+    #[test]
+    fn texts_are_remembered_in_bounded_memory() {
+        let progress = Progress::new(1, 1, true);
+        assert!(progress.is_new("a") && !progress.is_new("a"));
+        for index in 0..MAX_KNOWN {
+            assert!(progress.is_new(&index.to_string()));
+        }
+        assert!(progress.known.lock().unwrap().len() <= MAX_KNOWN);
+        assert!(progress.is_new("a") && !progress.is_new("a"));
     }
 }

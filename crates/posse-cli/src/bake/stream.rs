@@ -25,7 +25,7 @@ use crate::bake::part::Turn;
 use crate::bake::progress::FileProgress;
 use crate::bake::sampler::{Block, Motion};
 use crate::output::warn_of_file;
-use crate::source::{Nodes, bvh_fps, with_bvh_options};
+use crate::source::{Nodes, with_bvh_options};
 
 /// The bytes of the keys of a window.
 const WINDOW_BYTES: usize = 4 << 20;
@@ -68,7 +68,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>, progress: &FileProg
         None => (own, (0..window.reader.skeleton().joints().len()).collect()),
     };
     let rig = Rig::new(&library, skeleton, &nodes, job.options)?;
-    let rate = OwnRate { keys: bvh_fps(window.reader.frame_time()), has_frames: true };
+    let rate = OwnRate { keys: window.reader.fps(), has_frames: true };
     let mut pieces = Vec::new();
     for clip in clips {
         match ClipFrames::new(clip.part.range, job.options.frame_options(), rate, window.reader.duration()) {
