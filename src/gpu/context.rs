@@ -270,3 +270,20 @@ async fn open(
     })?;
     Ok(GpuContext { device, queue, info })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_has_the_features_that_it_is_opened_with_and_a_missing_one_is_named() {
+        let adapter = GpuContext::default_adapter(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}")).adapter;
+        let open = |features| pollster::block_on(GpuContext::with_features_async(&adapter, features));
+        let present = adapter.features() & wgpu::Features::all_webgpu_mask();
+        assert!(!present.is_empty());
+        assert!(open(present).unwrap().device.features().contains(present));
+        let missing = wgpu::Features::all().difference(adapter.features()).iter().next().unwrap();
+        let error = open(missing).unwrap_err().to_string();
+        assert!(error.contains(&format!("lacks the features {};", missing.as_str().unwrap())), "{error}");
+    }
+}
