@@ -84,7 +84,7 @@ pub fn member(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &name.into()).unwrap_or_default()
 }
 
-/// Sets a member of a new object, which takes any.
+/// Sets a member of an object that takes any, such as a new one.
 pub fn set(object: &Object, name: &str, value: &JsValue) {
     let _ = Reflect::set(object, &name.into(), value);
 }
