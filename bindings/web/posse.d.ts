@@ -10,12 +10,6 @@ import type {
 
 export type * from "./types.js";
 
-declare global {
-  // Of `@webgpu/types`, or of TypeScript 6 and later, for programs without them.
-  interface GPUBuffer {}
-  interface GPUDevice {}
-}
-
 declare const init: Init;
 export default init;
 
@@ -317,3 +311,7 @@ export class Measure implements Freeable {
   free(): void;
   [Symbol.dispose](): void;
 }
+
+/** The types of WebGPU that the page has: those of `@webgpu/types`, or of TypeScript's library; without them, `any`. */
+export type GPUDevice = typeof globalThis extends { GPUDevice: { prototype: infer Device } } ? Device : any;
+export type GPUBuffer = typeof globalThis extends { GPUBuffer: { prototype: infer Buffer } } ? Buffer : any;
