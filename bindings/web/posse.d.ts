@@ -437,3 +437,7 @@ export class Measure implements Freeable {
   free(): void;
   [Symbol.dispose](): void;
 }
+
+/** The types of WebGPU that the page has: those of `@webgpu/types`, or of TypeScript's library; without them, `any`. */
+export type GPUDevice = typeof globalThis extends { GPUDevice: { prototype: infer Device } } ? Device : any;
+export type GPUBuffer = typeof globalThis extends { GPUBuffer: { prototype: infer Buffer } } ? Buffer : any;
