@@ -316,52 +316,48 @@ function materialOf(found) {
     const known = Object.keys(MATERIALS).join(", ");
     throw new Error(`materials of the type ${found.type} are not drawn; use one of ${known}, or a node material`);
   }
-  const material = new NodeMaterial().copy(found);
-  material.name = found.name;
-  return material;
+  return new NodeMaterial().copy(found);
 }
 
-/// The balls that hold a file's vertices: each about an object that moves it, with a radius in the object's space. A
-/// skinned vertex lies between the positions that its joints give it, each in the ball of the joint.
-function ballsOf(parts) {
-  const balls = new Map();
-  const add = (object, radius) => balls.set(object, Math.max(radius, balls.get(object) ?? 0));
-  const [vertex, delta] = [new Vector3(), new Vector3()];
+/// The boxes that hold a file's vertices: each in the space of an object that moves it. A skinned vertex lies between the
+/// positions that its joints give it, each in the box of the joint.
+function boxesOf(parts) {
+  const boxes = new Map();
+  const boxOf = (map, key) => map.get(key) ?? map.set(key, new Box3()).get(key);
+  const [range, delta] = [new Box3(), new Vector3()];
   for (const { found } of parts) {
     const { attributes: { position, skinIndex, skinWeight }, morphAttributes } = found.geometry;
+    const skinned = new Map();
     for (let at = 0; at < position.count; at++) {
-      const morphed = (morphAttributes.position ?? [])
-        .reduce((sum, target) => sum + delta.fromBufferAttribute(target, at).length(), 0);
-      if (!found.isSkinnedMesh) {
-        add(found, vertex.fromBufferAttribute(position, at).length() + morphed);
-        continue;
+      range.min.fromBufferAttribute(position, at);
+      range.max.copy(range.min);
+      for (const target of morphAttributes.position ?? []) {
+        delta.fromBufferAttribute(target, at);
+        for (const axis of ["x", "y", "z"]) range[delta[axis] < 0 ? "min" : "max"][axis] += delta[axis];
       }
-      for (let lane = 0; lane < 4; lane++) {
-        const joint = skinIndex.getComponent(at, lane);
-        const bone = found.skeleton.bones[joint];
-        if (!bone || skinWeight.getComponent(at, lane) === 0) continue;
-        const inverse = found.skeleton.boneInverses[joint];
-        const length = vertex.fromBufferAttribute(position, at).applyMatrix4(inverse).length();
-        add(bone, length + morphed * inverse.getMaxScaleOnAxis());
+      if (!found.isSkinnedMesh) boxOf(boxes, found).union(range);
+      for (let lane = 0; found.isSkinnedMesh && lane < 4; lane++) {
+        if (skinWeight.getComponent(at, lane) > 0) boxOf(skinned, skinIndex.getComponent(at, lane)).union(range);
       }
     }
+    for (const [joint, box] of skinned) {
+      const { bones, boneInverses } = found.skeleton;
+      if (bones[joint]) boxOf(boxes, bones[joint]).union(box.applyMatrix4(boneInverses[joint]));
+    }
   }
-  return balls;
+  return boxes;
 }
 
 /// A sphere about a character in all clips of its file: in poses of each, and at rest.
 function reachOf({ scene, animations }, parts) {
-  const balls = ballsOf(parts);
-  const box = new Box3();
-  const [centre, matrix, toFile] = [new Vector3(), new Matrix4(), new Matrix4()];
+  const boxes = boxesOf(parts);
+  const [reach, box] = [new Box3(), new Box3()];
+  const [matrix, toFile] = [new Matrix4(), new Matrix4()];
   const grow = () => {
     scene.updateWorldMatrix(true, true);
     toFile.copy(scene.matrixWorld).invert();
-    for (const [object, radius] of balls) {
-      matrix.multiplyMatrices(toFile, object.matrixWorld);
-      const reach = radius * matrix.getMaxScaleOnAxis();
-      centre.setFromMatrixPosition(matrix);
-      box.expandByPoint(centre.clone().addScalar(reach)).expandByPoint(centre.addScalar(-reach));
+    for (const [object, own] of boxes) {
+      reach.union(box.copy(own).applyMatrix4(matrix.multiplyMatrices(toFile, object.matrixWorld)));
     }
   };
   grow();
@@ -377,7 +373,7 @@ function reachOf({ scene, animations }, parts) {
   }
   mixer.uncacheRoot(scene);
   scene.updateWorldMatrix(true, true);
-  return box.isEmpty() ? new Sphere(new Vector3(), 0) : box.getBoundingSphere(new Sphere());
+  return reach.getBoundingSphere(new Sphere());
 }
 
 /// What an instance is set with, without new objects.
