@@ -405,11 +405,11 @@ test("instances are hidden, culled and measured", { skip: isMissing(), timeout: 
       crowd.setVisibleAt(1, true);
       truth.children[1].visible = true;
 
-      // A narrow view of the first instance, with no shadow of others.
+      // A narrow view of the stone of the first instance, with no shadow of others, out of their spheres.
       const narrow = camera.clone();
-      narrow.fov = 8;
-      narrow.position.set(-1.7, 1.2, 9);
-      narrow.lookAt(-1.7, 1.2, 0);
+      narrow.fov = 3;
+      narrow.position.set(-3.1, 0.3, 9);
+      narrow.lookAt(-3.1, 0.3, 0);
       narrow.updateProjectionMatrix();
       const near = await picture(crowd, 0.4, { see: narrow });
       crowd.cull(narrow);
