@@ -5,6 +5,7 @@ use std::path::Path;
 
 use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
 use posse::{Library, Mask, PropertyTracks, SkeletonId};
+#[cfg(feature = "gpu")]
 use posse_render::Figure;
 use wasm_bindgen::prelude::*;
 
@@ -15,11 +16,13 @@ use crate::js::{Result, check_index};
 #[derive(Clone)]
 pub struct Source {
     /// The name of the file; `human` for the built-in human.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "measurements and retargetings name it"))]
     pub name: String,
     pub library: Library,
     /// The skeletons, each with the joint of each node of its file.
     pub nodes: Vec<Vec<usize>>,
     /// The meshes of glTF files, by skeleton.
+    #[cfg(feature = "gpu")]
     pub figures: Vec<Figure>,
     /// The errors that were repaired or passed over.
     pub warnings: Vec<String>,
@@ -38,6 +41,7 @@ impl Source {
             name: name.into(),
             nodes: library.skeletons().iter().map(|skeleton| (0..skeleton.joints().len()).collect()).collect(),
             library,
+            #[cfg(feature = "gpu")]
             figures: Vec::new(),
             warnings,
             #[cfg(feature = "retarget")]
@@ -76,10 +80,15 @@ impl Source {
         let find = |path: &str| find(files, path);
         let mut library = Library::new();
         let asset = gltf::from_slice_with(&mut library, file, bytes, &find)?;
-        let (figure, drawing) = posse_render::gltf::from_slice_with(&asset, bytes, &find)?;
-        let warnings = asset.warnings.iter().chain(&drawing).map(ToString::to_string).collect();
-        let (nodes, figures) = (vec![asset.joints], vec![figure]);
-        Ok(Self { nodes, figures, ..Self::new(name, library, warnings) })
+        let warnings = asset.warnings.iter().map(ToString::to_string).collect();
+        let source = Self::new(name, library, warnings);
+        #[cfg(feature = "gpu")]
+        let source = {
+            let (figure, drawing) = posse_render::gltf::from_slice_with(&asset, bytes, &find)?;
+            let warnings = source.warnings.into_iter().chain(drawing.iter().map(ToString::to_string)).collect();
+            Self { figures: vec![figure], warnings, ..source }
+        };
+        Ok(Self { nodes: vec![asset.joints], ..source })
     }
 
     fn read_bvh(file: &Path, bytes: &[u8]) -> Result<Self> {
