@@ -99,6 +99,8 @@ export interface RetargetOptions {
   ground?: "auto" | "zero" | "keep";
   /** The joints that keep their translations and scales: `all`, the default, that are paired by name, or the root alone. */
   translations?: "all" | "root";
+  /** The distance beyond which a clip whose root moves over the ground stays in place. Default: every clip travels. */
+  inPlace?: number;
 }
 
 /** What a retargeting did: the report of `posse retarget --json`. */
