@@ -58,7 +58,22 @@ function build({ size = 1, prefix = "" } = {}) {
 
 /// The arm as the bytes of a .glb file.
 export function armAsGlb(options) {
-  const { document, buffer } = build(options);
+  return pair(build(options));
+}
+
+/// The arm without its clips as the bytes of a .vrm file: glTF with the extension of VRM 1.0.
+export function armAsVrm() {
+  const { document, buffer } = build();
+  delete document.animations;
+  const humanBones = { rightUpperArm: { node: 0 }, rightLowerArm: { node: 1 }, rightHand: { node: 2 } };
+  const meta = { name: "arm", authors: ["posse"], licenseUrl: "https://vrm.dev/licenses/1.0/" };
+  document.extensionsUsed = ["VRMC_vrm"];
+  document.extensions = { VRMC_vrm: { specVersion: "1.0", meta, humanoid: { humanBones } } };
+  return pair({ document, buffer });
+}
+
+/// A document and its buffer in one file.
+function pair({ document, buffer }) {
   const text = JSON.stringify(document);
   const json = Buffer.from(text.padEnd(Math.ceil(text.length / 4) * 4));
   const head = (...numbers) => Buffer.from(new Uint32Array(numbers).buffer);

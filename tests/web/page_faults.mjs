@@ -6,17 +6,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { armAsGlb, slidElbow, swungElbow } from "./arm.mjs";
-import { LIMIT, ROOT, assertMatrix, at, connectWorker, give, hold, joint, reasonToSkip, slide, still, textOf, withBarePage, withPosse } from "./posse_page.mjs";
+import {
+  LIMIT, ROOT, asItIs, assertMatrix, at, connectWorker, give, hold, inWorker, joint, reasonToSkip, slide, still, textOf, withBarePage, withPosse,
+} from "./posse_page.mjs";
 
 const skip = reasonToSkip();
 const timeout = LIMIT;
-const WORKER = "**/worker.js";
 
-/// Prepares a page whose worker has this text in front of its own.
-const inWorker = (text) => {
-  const body = text + readFileSync(join(ROOT, "web/worker.js"), "utf8");
-  return (page) => page.route(WORKER, (route) => route.fulfill({ body, contentType: "text/javascript" }));
-};
 const frames = (page) => page.evaluate(() => window.posse.frames);
 const drawMore = async (page) => page.waitForFunction((from) => window.posse.frames > from + 2, await frames(page));
 const errorText = (page) => page.waitForFunction(() => document.getElementById("error").textContent);
@@ -30,7 +26,7 @@ test("an engine that cannot be opened is opened again", { skip, timeout }, async
     await reopen.waitFor();
     assert.match(await textOf(page, "error"), /adapter/);
 
-    await page.unroute(WORKER);
+    await asItIs(page);
     await give(page, ["arm.glb", armAsGlb()]);
     assert.equal(await textOf(page, "error"), "");
     assert.ok(!(await reopen.isVisible()), "the button is gone");
@@ -155,6 +151,55 @@ test("a joint has the settings of its call", { skip, timeout }, async () => {
     for (const [index, expected] of [swungElbow, slidElbow, swungElbow, slidElbow].entries()) {
       assertMatrix(found[index], expected(0.25), `answer ${index}`);
     }
+  });
+});
+
+test("losses in a row, and a GPU that the browser keeps back, get their own words", { skip, timeout }, async () => {
+  await withPosse(async (page) => {
+    const reopen = page.getByRole("button", { name: "Open the GPU again" });
+    const error = () => textOf(page, "error");
+    const lose = async () => {
+      await page.evaluate(() => window.posse.lose());
+      await reopen.waitFor();
+    };
+    await lose();
+    assert.match(await error(), /^The GPU was lost: .*Open the GPU again/);
+    await reopen.click();
+    await page.evaluate(() => window.posse.ready);
+    await lose();
+    assert.match(await error(), /^The GPU was lost 2 times in a row: .*Show fewer characters/);
+
+    // As Chromium does after several crashes of the GPU process. A reload does not forget the losses.
+    await inWorker("navigator.gpu.requestAdapter = async () => null;\n")(page);
+    for (const open of [() => reopen.click(), () => page.reload()]) {
+      await open();
+      await page.evaluate(() => window.posse.ready.catch(() => {}));
+      await reopen.waitFor();
+      assert.match(await error(), /^The GPU was lost, and now the browser gives it to this page no more.*start it again/);
+    }
+    await asItIs(page);
+    await reopen.click();
+    await page.evaluate(() => window.posse.ready);
+    assert.equal(await error(), "");
+  });
+});
+
+test("crashes of the GPU process get the words of a loss", { skip, timeout }, async () => {
+  await withPosse(async (page, { browser, problems }) => {
+    const session = await browser.newBrowserCDPSession();
+    const reopen = page.getByRole("button", { name: "Open the GPU again" });
+    for (const words of [/^The GPU was lost: /, /^The GPU was lost( 2 times in a row: |, and now the browser)/]) {
+      // The answer does not come: the process that would give it ends.
+      session.send("Browser.crashGpuProcess").catch(() => {});
+      await page.waitForFunction(() => document.getElementById("error").textContent);
+      await reopen.waitFor();
+      assert.match(await textOf(page, "error"), words);
+      await reopen.click();
+      await page.evaluate(() => window.posse.ready.catch(() => {}));
+    }
+    console.log(`after two crashes: ${(await textOf(page, "error")) || "the GPU was opened again"}`);
+    // Chromium reports a lost context of its own.
+    problems.length = 0;
   });
 });
 
