@@ -19,6 +19,8 @@ let version = "unknown";
 let fileText = element("file").textContent;
 let fileName = fileText;
 let isFirstFile = true;
+/// True while the result of a link is shown.
+let isLinked = false;
 /// The limit of the crowd's clock in seconds, in both directions.
 const MAX_SECONDS = 4e12;
 
@@ -78,23 +80,26 @@ const panels = Object.fromEntries(Object.entries(trials).map(([name, { show, fai
 
 /// Takes the result of a trial away, and that of a link, which is not of this machine.
 function clearResult(name) {
-  const names = element("linked").textContent ? Object.keys(trials) : [name];
-  element("linked").textContent = "";
-  for (const name of names) {
-    trials[name].empty();
-    share.set(name, null);
+  for (const gone of isLinked ? Object.keys(trials) : [name]) {
+    trials[gone].empty();
+    share.set(gone, null);
   }
+  isLinked = false;
+  element("linked").textContent = "";
 }
 
-/// Shows the result of a link.
+/// Shows the result of a link, or the reason why it cannot be shown.
 function showLinked() {
   const { hash } = location;
   if (share.isAt(hash)) return;
   const linked = element("linked");
+  linked.textContent = "";
+  if (isLinked) clearResult();
   try {
     const result = resultOf(hash);
     if (!result) return;
-    for (const name of Object.keys(trials)) clearResult(name);
+    Object.keys(trials).forEach(clearResult);
+    isLinked = true;
     const { check, measure, posse, browser, began } = result;
     linked.textContent = `The result of a link, measured by posse ${posse} on ${(measure ?? check).adapter}, ${began.slice(0, 10)}. Browser: ${browser}`;
     if (check) showVerdict(check);

@@ -332,7 +332,7 @@ export interface CameraOptions {
 }
 
 export interface ViewOptions {
-  /** Samples per pixel. Default: 4, on a software renderer 1. */
+  /** Samples per pixel. Default: 4, on a software renderer 1. With 1, shadows are coarser too. */
   samples?: 1 | 4;
 }
 

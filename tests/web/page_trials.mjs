@@ -80,7 +80,7 @@ async function assertShared(page, { watch }, rows) {
 
   // The address of the page becomes the link, and the result stays.
   await at(page, "result-link").click();
-  assert.equal(page.url(), link);
+  await page.waitForURL(link);
   assert.equal(await textOf(page, "linked"), "");
   assert.ok(await at(page, "save").isVisible());
 }
@@ -103,6 +103,8 @@ test("a link shows what it holds as text, or says that it cannot", { skip, timeo
     assert.deepEqual(await at(page, "measure-result").locator("tbody tr").allInnerTexts(), ["10\t0.5\t320 k\t–"]);
     assert.equal(await page.locator("img").count(), 0);
     assert.notEqual(await page.title(), "bad");
+    await open("");
+    await page.waitForFunction(() => document.getElementById("check-result").textContent === "");
     const escaped = "\\<img src=x onerror=\"document.title='bad'\"\\>\\|\\`\\*\\[a\\]\\(javascript:alert\\(1\\)\\)";
     assert.ok(markdown.includes(escaped), markdown);
     assert.ok(markdown.includes("| 10 | 0.5 | 320 k | – |"), markdown);
@@ -117,6 +119,7 @@ test("a link shows what it holds as text, or says that it cannot", { skip, timeo
       await open(fragment);
       await page.getByText(/^This link has no result that can be shown: .*\.$/).waitFor();
       await open("");
+      await page.waitForFunction(() => document.getElementById("linked").textContent === "");
     }
   });
 });

@@ -69,7 +69,7 @@ export function clockOf(rows) {
 const FIELDS = ["instances", "milliseconds", "jointsPerSecond", "bandwidthShare", "worst"];
 
 function toList(row) {
-  const brief = (number) => (number === null ? null : Number(number.toPrecision(4)));
+  const brief = (number) => (number === null ? null : Number(number.toPrecision(6)));
   return [...FIELDS.map((field) => brief(row[field])), row.gpuClock];
 }
 
