@@ -193,12 +193,6 @@ mod tests {
     use super::*;
     use crate::gpu::{AdapterKind, GpuContext};
 
-    /// A buffer that can be mapped.
-    fn probe(device: &wgpu::Device) -> wgpu::Buffer {
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 4, usage, mapped_at_creation: false })
-    }
-
     #[test]
     fn a_device_that_does_not_finish_is_an_error_and_works_again_later() {
         let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
@@ -212,7 +206,8 @@ mod tests {
             encoder.clear_buffer(&memory, 0, None);
         }
         gpu.queue.submit([encoder.finish()]);
-        let error = pollster::block_on(map(device, &[probe(device)], Duration::ZERO)).unwrap_err().to_string();
+        let probe = create_probe(device, wgpu::BufferUsages::MAP_READ, false);
+        let error = pollster::block_on(map(device, &[probe], Duration::ZERO)).unwrap_err().to_string();
         assert!(error.contains("did not finish within 0 s") && error.contains("submit less work"), "{error}");
         pollster::block_on(wait_for_device((&gpu).into())).unwrap();
     }

@@ -121,45 +121,6 @@ test("controls change the crowd", { skip, timeout: LIMIT }, async () => {
   });
 });
 
-test("a software renderer draws no more characters than it can in time", { skip, timeout: LIMIT }, async () => {
-  await withPosse(async (page) => {
-    await page.evaluate(() => {
-      window.longest = 0;
-      let last = performance.now();
-      const beat = (now) => {
-        window.longest = Math.max(window.longest, now - last);
-        last = now;
-        requestAnimationFrame(beat);
-      };
-      requestAnimationFrame(beat);
-    });
-    const frames = () => page.evaluate(() => window.posse.frames);
-    const settled = () => page.waitForFunction(() => /^[\d,]+ of 100,000 are shown: more would take/.test(document.getElementById("limit").textContent));
-    await slide(page, "instances", 5);
-    await settled();
-    const shown = Number((await textOf(page, "limit")).split(" ")[0].replaceAll(",", ""));
-    console.log(`${shown} characters are drawn; ${await textOf(page, "fps")} frames per second`);
-    assert.ok(shown >= 50 && shown < 20_000, `${shown} characters`);
-    const before = await frames();
-    await page.waitForFunction((from) => window.posse.frames >= from + 3, before, { timeout: 15_000 });
-    // The settings of the others are those of the whole crowd.
-    assert.equal((await joint(page, 99_999, "pelvis")).length, 16);
-    // A picture of 100,000 would take minutes.
-    const longest = await page.evaluate(() => window.longest);
-    console.log(`the longest pause of the page: ${longest.toFixed(0)} ms`);
-    assert.ok(longest < 8000, `the page stood still for ${longest} ms`);
-    await takePicture(page, "limited");
-    await slide(page, "instances", 1);
-    await page.waitForFunction(() => document.getElementById("limit").textContent === "");
-    assert.equal(await textOf(page, "error"), "");
-    // The way is known now.
-    await slide(page, "instances", 5);
-    await settled();
-    await slide(page, "instances", 0);
-    await page.waitForFunction(() => document.getElementById("limit").textContent === "");
-  });
-});
-
 test("files: dropped, in parts, broken, good again", { skip, timeout: LIMIT }, async () => {
   await withPosse(async (page) => {
     await still(page);

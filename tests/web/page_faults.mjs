@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 import { armAsGlb, slidElbow, swungElbow } from "./arm.mjs";
 import {
-  LIMIT, ROOT, asItIs, assertMatrix, at, connectWorker, give, hold, inWorker, joint, reasonToSkip, slide, still, textOf, withBarePage, withPosse,
+  LIMIT, ROOT, asItIs, assertMatrix, at, connectWorker, give, hold, inWorker, joint, reasonToSkip, slide, still, takePicture, textOf, withBarePage, withPosse,
 } from "./posse_page.mjs";
 
 const skip = reasonToSkip();
@@ -151,6 +151,74 @@ test("a joint has the settings of its call", { skip, timeout }, async () => {
     for (const [index, expected] of [swungElbow, slidElbow, swungElbow, slidElbow].entries()) {
       assertMatrix(found[index], expected(0.25), `answer ${index}`);
     }
+  });
+});
+
+/// The numbers of characters of the steps to `wanted`, if a picture takes `time(count)` milliseconds.
+async function steps(first, wanted, time) {
+  // It has no package.json beside it, which would tell Node.js that it is a module.
+  const source = readFileSync(join(ROOT, "web/engine/budget.js"), "utf8");
+  const { Budget } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+  const budget = new Budget(first);
+  const counts = [];
+  for (let count = budget.next(wanted); count !== counts.at(-1); count = budget.next(wanted)) {
+    counts.push(count);
+    if (budget.isUntimed(count)) budget.add(count, time(count));
+  }
+  return counts;
+}
+
+test("a crowd grows in steps to the picture that takes 0.7 s", async () => {
+  assert.deepEqual(await steps(Infinity, 100_000, () => 0), [100_000], "a GPU");
+  // 150 + 2 * 275 = 700
+  assert.deepEqual(await steps(1, 100_000, (count) => 150 + 2 * count), [1, 4, 16, 64, 256, 275]);
+  assert.deepEqual(await steps(1, 100, (count) => 150 + 2 * count), [1, 4, 16, 64, 100]);
+  assert.deepEqual(await steps(100, 60, () => 5000), [60], "few enough to be drawn untried");
+  // The step to 4 takes 1300 ms, and so the crowd shrinks to 100 + 2 * 300 = 700.
+  assert.deepEqual(await steps(1, 100_000, (count) => 100 + 300 * count), [1, 4, 2]);
+  // A machine that takes 900 ms for the first picture gets 1.25 times that: 900 + 2 * 112 = 1124.
+  assert.equal((await steps(1, 100_000, (count) => 898 + 2 * count)).at(-1), 113);
+  const quick = await steps(1, 100_000, () => 1);
+  assert.equal(quick.at(-1), 100_000);
+  quick.slice(1).forEach((count, index) => assert.ok(count <= 4 * quick[index]));
+});
+
+test("a software renderer draws no more characters than it can in time", { skip, timeout: LIMIT }, async () => {
+  await withPosse(async (page) => {
+    await page.evaluate(() => {
+      window.longest = 0;
+      let last = performance.now();
+      const beat = (now) => {
+        window.longest = Math.max(window.longest, now - last);
+        last = now;
+        requestAnimationFrame(beat);
+      };
+      requestAnimationFrame(beat);
+    });
+    const frames = () => page.evaluate(() => window.posse.frames);
+    const settled = () => page.waitForFunction(() => /^[\d,]+ of 100,000 are shown: more would take/.test(document.getElementById("limit").textContent));
+    await slide(page, "instances", 5);
+    await settled();
+    const shown = Number((await textOf(page, "limit")).split(" ")[0].replaceAll(",", ""));
+    console.log(`${shown} characters are drawn; ${await textOf(page, "fps")} frames per second`);
+    assert.ok(shown >= 50 && shown < 20_000, `${shown} characters`);
+    const before = await frames();
+    await page.waitForFunction((from) => window.posse.frames >= from + 3, before, { timeout: 15_000 });
+    // The settings of the others are those of the whole crowd.
+    assert.equal((await joint(page, 99_999, "pelvis")).length, 16);
+    // A picture of 100,000 would take minutes.
+    const longest = await page.evaluate(() => window.longest);
+    console.log(`the longest pause of the page: ${longest.toFixed(0)} ms`);
+    assert.ok(longest < 8000, `the page stood still for ${longest} ms`);
+    await takePicture(page, "limited");
+    await slide(page, "instances", 1);
+    await page.waitForFunction(() => document.getElementById("limit").textContent === "");
+    assert.equal(await textOf(page, "error"), "");
+    // The way is known now.
+    await slide(page, "instances", 5);
+    await settled();
+    await slide(page, "instances", 0);
+    await page.waitForFunction(() => document.getElementById("limit").textContent === "");
   });
 });
 
