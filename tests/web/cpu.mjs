@@ -419,7 +419,6 @@ test("types hold with skipLibCheck: false, with and without types of the browser
     else posse.Crowd.create(posse.Library.demo(), [[]]).pose(0);`);
   try {
     check(["--lib", "es2022,esnext.disposable", "cpu.ts"]);
-    check(["--lib", "es2022,dom,esnext.disposable", "cpu.ts", "auto.ts"]);
     check(["--lib", "es2022,dom", "auto.ts"]);
   } catch (error) {
     assert.fail(error.stdout);
