@@ -25,7 +25,7 @@ const COMMAND = process.env.POSSE_BIN;
 /// Rounding of f32 over a few joints of a few metres.
 const BOUND = 1e-5;
 /// Bytes that the entry may have, gzipped.
-const MAX_BYTES = 400_000;
+const MAX_BYTES = 600_000;
 const TIMES = [0, 0.4, 1.3, 7.77];
 
 function reasonToSkip() {
