@@ -101,7 +101,13 @@ fn fbx_files() -> Vec<Vec<u8>> {
     for (node, property, key) in
         [(1, "Lcl Translation", Key::Linear), (1, "Lcl Scaling", Key::Step), (2, "Lcl Rotation", Key::Cubic)]
     {
-        moving.curves(layer, node, property, key, &[("d|X", &[(0.0, 1.0), (0.5, 90.0), (1.0, 2.0)]), ("d|Z", &[(0.25, 3.0)])]);
+        moving.curves(
+            layer,
+            node,
+            property,
+            key,
+            &[("d|X", &[(0.0, 1.0), (0.5, 90.0), (1.0, 2.0)]), ("d|Z", &[(0.25, 3.0)])],
+        );
     }
     let mut shaped = FbxText::new();
     shaped.node(1, "bone", 0, &[]);
