@@ -4,21 +4,30 @@
 // `free()`; the garbage collector frees them too, later. Times are in seconds. Errors are of the class `Error`, with
 // the place and the hint in the message.
 
-/** Loads the WebAssembly. Without an argument it is `posse_bg.wasm` beside this module. To be awaited before anything else. */
-export default function init(
-  source?: { module_or_path: RequestInfo | URL | Response | BufferSource | WebAssembly.Module },
-): Promise<unknown>;
+import type {
+  Bytes, Freeable, Init, LayerOptions, LibraryContent, OutputOptions, Pose, ReachedEvents, SpreadOptions,
+} from "./types.js";
 
-interface Freeable {
-  free(): void;
-  [Symbol.dispose](): void;
+export type * from "./types.js";
+
+declare const init: Init;
+export default init;
+
+/** The choices of a device. */
+export interface OpenOptions {
+  /** A device of the page, for example of a renderer, whose errors the page listens to. Its limits must be enough for posse: WebGPU's defaults are. Default: a new device. */
+  device?: GPUDevice;
+  /** Features that a renderer on the same device needs, by their names in WebGPU, such as `float32-filterable`. Rejects if the adapter lacks one. Default: none; the clock is used where there is one. */
+  features?: string[];
+  /** Which of several GPUs. Default: the browser chooses. */
+  powerPreference?: "low-power" | "high-performance";
 }
 
 /** A WebGPU device. */
 export class Gpu implements Freeable {
   private constructor();
-  /** Opens the device. Rejects with the hint if there is no WebGPU or no adapter. */
-  static open(): Promise<Gpu>;
+  /** Opens a device, or takes one. Rejects with the hint if there is no WebGPU or no adapter. */
+  static open(options?: OpenOptions): Promise<Gpu>;
   /** The adapter in one line. */
   readonly name: string;
   /** True for a software renderer. */
@@ -31,44 +40,17 @@ export class Gpu implements Freeable {
   [Symbol.dispose](): void;
 }
 
-export interface ClipInfo {
-  /** The name, or the number of a clip without a name. */
-  name: string;
-  duration: number;
-  skeleton: number;
-  /** The number of events. */
-  events: number;
-  /** Present if no track of the clip can be read: a warning says why. It keeps the number of the others, and lasts 0 s. */
-  leftOut?: true;
-}
-
-export interface JointInfo {
-  name: string | null;
-  /** The number of the parent among the joints. */
-  parent: number | null;
-  /** The number of the node in the file. */
-  node: number;
-}
-
 /** Skeletons, skins and clips, and the meshes to draw. */
-export class Library implements Freeable {
+export interface Library extends LibraryContent {}
+export class Library {
   private constructor();
   /** The built-in human. */
   static demo(): Library;
   /**
-   * Reads a `.glb`, `.gltf` or `.bvh` file, or a clip of Cocos Creator (`.json`, `.anim`), which gets a skeleton of the nodes that
-   * it names. `files` has the external buffers and images of a `.gltf` file, by their paths or by their file names.
+   * Reads a `.glb`, `.gltf`, `.vrm` or `.bvh` file, or a clip of Cocos Creator (`.json`, `.anim`), which gets a skeleton of the nodes
+   * that it names. `files` has the external buffers and images of a `.gltf` file, by their paths or by their file names.
    */
-  static load(name: string, bytes: Uint8Array, files?: Record<string, Uint8Array>): Library;
-  /** Adds a clip of Cocos Creator, which moves the nodes of the first skeleton. Returns its number. Crowds created before do not have it. */
-  addClip(name: string, bytes: Uint8Array): number;
-  /** Adds a mask: a weight by joint name; descendants take the weight too unless told otherwise, other joints 0. Returns its number for `LayerOptions.mask`, for crowds created later. */
-  mask(skeleton: number, weights: Record<string, number>, descendants?: boolean): number;
-  readonly clips: ClipInfo[];
-  /** The number of skeletons. */
-  readonly skeletons: number;
-  /** Parts of the file that were repaired or ignored. */
-  readonly warnings: string[];
+  static load(name: string, bytes: Bytes, files?: Record<string, Bytes>): Library;
   /** True if there are meshes to draw. */
   readonly hasMeshes: boolean;
   /**
@@ -78,11 +60,6 @@ export class Library implements Freeable {
   retarget?(onto: Library, options?: RetargetOptions): Library;
   /** What `retarget` did to make this library; `undefined` for one of a file. */
   readonly retargeting?: RetargetReport;
-  joints(skeleton: number): JointInfo[];
-  /** The number of a joint by its name, the end of its path (`Armature/Hips`), `NAME#K` for the K-th of that name from 0, or `#INDEX` of its node. Throws with the nearest names, or with the joints that the text selects if they are several. */
-  joint(skeleton: number, name: string): number;
-  free(): void;
-  [Symbol.dispose](): void;
 }
 
 /** The choices of a retargeting. */
@@ -101,6 +78,8 @@ export interface RetargetOptions {
   ground?: "auto" | "zero" | "keep";
   /** The joints that keep their translations and scales: `all`, the default, that are paired by name, or the root alone. */
   translations?: "all" | "root";
+  /** The distance beyond which a clip whose root moves over the ground stays in place. Default: every clip travels. */
+  inPlace?: number;
 }
 
 /** What a retargeting did: the report of `posse retarget --json`. */
@@ -141,55 +120,6 @@ export interface RetargetReport {
   }[];
 }
 
-/** A ramp of a layer's weight, on the clock of the crowd. */
-export interface FadeOptions {
-  start: number;
-  /** Seconds. */
-  length: number;
-  /** Default: `linear`. */
-  shape?: "linear" | "smooth";
-}
-
-/** A clip at work on an instance. */
-export interface LayerOptions {
-  /** The number or the name of the clip; of several of a name, `NAME#K` is the K-th, from 0. */
-  clip: number | string;
-  /** 0 or more. Default: 1. */
-  weight?: number;
-  /** Default: 1. Negative speeds play backwards. At 0, the layer shows the time `start`. */
-  speed?: number;
-  /** The time of the clip at time 0 of the crowd. Default: 0. */
-  start?: number;
-  /** As `start`, in durations of the clip. Both are added. */
-  phase?: number;
-  /** A fixed time of the clip, instead of a play. */
-  at?: number;
-  /** Default: `loop`. `default` is the mode of the clip. */
-  wrap?: "default" | "normal" | "loop" | "pingpong" | "reverse" | "loopreverse" | "pingpongreverse";
-  /** Passes until it stops. */
-  repeat?: number;
-  /** The played part of the clip. */
-  range?: [number, number];
-  /** Default: `blend`. `additive` adds the difference from the clip's first pose, `additiveRest` from the rest pose. */
-  mode?: "blend" | "override" | "additive" | "additiveRest";
-  /** The number of a mask of `Library.mask`. */
-  mask?: number;
-  fadeIn?: FadeOptions;
-  fadeOut?: FadeOptions;
-}
-
-/** The outputs that a crowd writes. Default: skin matrices alone. */
-export interface OutputOptions {
-  /** Default: true. */
-  skin?: boolean;
-  model?: boolean;
-  local?: boolean;
-  /** Morph weights. */
-  weights?: boolean;
-  /** Properties of clips. A view needs them for files whose materials or visibility are animated. */
-  properties?: boolean;
-}
-
 /** Room for layers that come later. */
 export interface RoomOptions {
   /** Layers per instance, up to 8. Default: as many as the instances begin with. */
@@ -198,62 +128,6 @@ export interface RoomOptions {
   mixing?: "none" | "blend" | "any";
   /** The skeleton of instances without layers. Default: 0. */
   skeleton?: number;
-}
-
-/** A crowd that plays one or two clips. */
-export interface SpreadOptions {
-  /** 1 to 1,048,576 instances. */
-  count: number;
-  /** Default: none, the rest pose. */
-  clip?: number | string;
-  clip2?: number | string;
-  /** The share of the instances that play `clip2`, 0 to 1. Default: 0. */
-  share?: number;
-  /** Default: 1. */
-  speed?: number;
-  /** 0: all in step; 1: phases over the whole clip, speeds up to 20 % apart. Default: 0. Instance 0 always has the phase 0 and this speed. */
-  spread?: number;
-}
-
-/** A pose of one instance. */
-export interface Pose {
-  /** 3 numbers per joint. */
-  translations: Float32Array;
-  /** 4 numbers per joint: x, y, z, w. */
-  rotations: Float32Array;
-  /** 3 numbers per joint. */
-  scales: Float32Array;
-  /** 16 numbers per joint, column-major. */
-  model: Float32Array;
-  /** 16 numbers per joint of each skin. */
-  skin: Float32Array;
-  /** Morph weights. */
-  weights: Float32Array;
-  properties: Float32Array;
-}
-
-/** An event that the play of a layer has reached. */
-export interface ReachedEvent {
-  /** The time of the crowd at which it was reached. */
-  time: number;
-  instance: number;
-  /** The number of the layer in the instance. */
-  layer: number;
-  /** The number of the event in its clip. */
-  event: number;
-  /** The number of the clip. */
-  clip: number;
-  /** The name of the function to call. */
-  function: string;
-  /** The arguments of the call: strings as they are, other values as JSON. */
-  parameters: string[];
-}
-
-export interface ReachedEvents {
-  /** Ordered by time, then by instance, layer and event. */
-  events: ReachedEvent[];
-  /** The number of events that are not listed. */
-  missed: number;
 }
 
 /** The buffers of a batch: instances of one skeleton that need the same mixing. A stride is the bytes per instance. */
@@ -332,7 +206,7 @@ export interface CameraOptions {
 }
 
 export interface ViewOptions {
-  /** Samples per pixel. Default: 4, on a software renderer 1. */
+  /** Samples per pixel. Default: 4, on a software renderer 1. With 1, shadows are coarser too. */
   samples?: 1 | 4;
 }
 
@@ -439,3 +313,7 @@ export class Measure implements Freeable {
   free(): void;
   [Symbol.dispose](): void;
 }
+
+/** The types of WebGPU that the page has: those of `@webgpu/types`, or of TypeScript's library; without them, `any`. */
+export type GPUDevice = typeof globalThis extends { GPUDevice: { prototype: infer Device } } ? Device : any;
+export type GPUBuffer = typeof globalThis extends { GPUBuffer: { prototype: infer Buffer } } ? Buffer : any;

@@ -134,7 +134,7 @@ fn fbx_files() -> Vec<Vec<u8>> {
     vec![moving.text(Y_UP).into_bytes(), shaped.text(Z_UP).into_bytes(), old.into_bytes()]
 }
 
-/// Motions of SMPL, SMPL-H and SMPL-X in both forms, and a model file.
+/// Motions of SMPL, SMPL-H and SMPL-X in both forms, and model files.
 fn smpl() -> Vec<Vec<u8>> {
     let poses = |width: usize| -> Vec<f64> { (0..2 * width).map(|index| (index as f64 * 0.7).sin()).collect() };
     let array = |width: usize| doubles(&[2, width], &poses(width));
@@ -154,6 +154,22 @@ fn smpl() -> Vec<Vec<u8>> {
             ("markers", npy("|O", false, &[], b"\x80\x04N.")),
         ]),
         npz(&[("J", doubles(&[24, 3], &poses(36)))]),
+        npz(&[
+            ("pose_aa", array(72)),
+            // A body without lengths stands as a body does.
+            ("J", doubles(&[24, 3], &[0.0; 72])),
+            ("J_shapedirs", doubles(&[24, 3, 2], &poses(72))),
+            ("betas", doubles(&[2], &poses(1))),
+        ]),
+        npz(&[
+            ("poses", array(66)),
+            ("J_regressor", doubles(&[24, 2], &poses(24))),
+            ("v_template", doubles(&[2, 3], &[0.0; 6])),
+            ("shapedirs", doubles(&[2, 3, 2], &poses(6))),
+            ("smpl_trans", npy("<f2", false, &[2, 3], &[0, 0x3c, 0, 0xbc, 1, 0x38, 0, 0, 0, 0x40, 2, 0x3c])),
+            ("smpl_scaling", doubles(&[1], &[90.0])),
+            ("betas", doubles(&[2], &poses(1))),
+        ]),
     ]
 }
 

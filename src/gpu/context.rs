@@ -72,7 +72,7 @@ impl GpuContext {
     /// # Errors
     /// Those of `new`.
     pub async fn new_async(kind: AdapterKind) -> Result<Self, Error> {
-        open_with_all_limits(&choose(&Self::instance(), kind, None).await?.adapter).await
+        Self::with_adapter_async(&choose(&Self::instance(), kind, None).await?.adapter).await
     }
 
     /// Opens an adapter of an [`instance`](Self::instance), for example one of [`adapters`](Self::adapters).
@@ -89,7 +89,31 @@ impl GpuContext {
     /// # Errors
     /// Those of `with_adapter`.
     pub async fn with_adapter_async(adapter: &wgpu::Adapter) -> Result<Self, Error> {
-        open_with_all_limits(adapter).await
+        Self::with_features_async(adapter, wgpu::Features::empty()).await
+    }
+
+    /// As `with_adapter_async`, with further features, for a renderer that uses the same device.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the adapter is not enough for posse, lacks one of the features or cannot be opened.
+    pub async fn with_features_async(adapter: &wgpu::Adapter, features: wgpu::Features) -> Result<Self, Error> {
+        AdapterDescription::new(0, adapter.clone()).check()?;
+        let missing = features.difference(adapter.features());
+        if !missing.is_empty() {
+            let names: Vec<&str> = missing.iter().filter_map(|feature| feature.as_str()).collect();
+            let (name, names) = (adapter.get_info().name, names.join(", "));
+            let reason = format!("{name} lacks the features {names}; leave them out, or select another adapter");
+            return Err(Error::Device(reason));
+        }
+        // Its limits for buffers, and its clock if it has one. Other limits are the default, or those of an adapter
+        // with less.
+        let available = adapter.limits();
+        let limits = wgpu::Limits {
+            max_buffer_size: available.max_buffer_size,
+            max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
+            ..wgpu::Limits::default().or_worse_values_from(&available)
+        };
+        open(adapter, limits, features | adapter.features() & wgpu::Features::TIMESTAMP_QUERY).await
     }
 
     /// As `new`, for programs with a window: with an adapter of any kind that can present on a surface of an
@@ -111,7 +135,7 @@ impl GpuContext {
         surface: &wgpu::Surface<'_>,
     ) -> Result<(Self, wgpu::Adapter), Error> {
         let adapter = choose(instance, AdapterKind::Any, Some(surface)).await?.adapter;
-        Ok((open_with_all_limits(&adapter).await?, adapter))
+        Ok((Self::with_adapter_async(&adapter).await?, adapter))
     }
 
     /// The adapters of the machine, in the order of wgpu. The environment variable `WGPU_BACKEND` limits them to some
@@ -223,19 +247,6 @@ impl GpuContext {
     }
 }
 
-/// Opens an adapter with its limits for buffers, and with its clock if it has one. Other limits are the default, or
-/// those of an adapter with less.
-async fn open_with_all_limits(adapter: &wgpu::Adapter) -> Result<GpuContext, Error> {
-    AdapterDescription::new(0, adapter.clone()).check()?;
-    let available = adapter.limits();
-    let limits = wgpu::Limits {
-        max_buffer_size: available.max_buffer_size,
-        max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
-        ..wgpu::Limits::default().or_worse_values_from(&available)
-    };
-    open(adapter, limits, adapter.features() & wgpu::Features::TIMESTAMP_QUERY).await
-}
-
 async fn open(
     adapter: &wgpu::Adapter,
     required_limits: wgpu::Limits,
@@ -258,4 +269,21 @@ async fn open(
         ))
     })?;
     Ok(GpuContext { device, queue, info })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_has_the_features_that_it_is_opened_with_and_a_missing_one_is_named() {
+        let adapter = GpuContext::default_adapter(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}")).adapter;
+        let open = |features| pollster::block_on(GpuContext::with_features_async(&adapter, features));
+        let present = adapter.features() & wgpu::Features::all_webgpu_mask();
+        assert!(!present.is_empty());
+        assert!(open(present).unwrap().device.features().contains(present));
+        let missing = wgpu::Features::all().difference(adapter.features()).iter().next().unwrap();
+        let error = open(missing).unwrap_err().to_string();
+        assert!(error.contains(&format!("lacks the features {};", missing.as_str().unwrap())), "{error}");
+    }
 }

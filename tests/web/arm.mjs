@@ -7,19 +7,26 @@
 
 const HALF = Math.SQRT1_2;
 
-/// Joins arrays of floats to one buffer, with an accessor and a view of each.
-function pack(arrays) {
-  const types = { 1: "SCALAR", 3: "VEC3", 4: "VEC4" };
+/// Joins arrays of floats, or of the kind that is given, to one buffer, with an accessor and a view of each.
+export function pack(arrays) {
+  const types = { 1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4" };
+  const componentTypes = { Uint8Array: 5121, Uint16Array: 5123, Float32Array: 5126 };
   const bufferViews = [];
   const accessors = [];
+  const chunks = [];
   let byteOffset = 0;
-  for (const { size, numbers } of arrays) {
-    bufferViews.push({ buffer: 0, byteOffset, byteLength: 4 * numbers.length });
-    const range = size === 1 ? { min: [numbers[0]], max: [numbers.at(-1)] } : {};
-    accessors.push({ bufferView: accessors.length, componentType: 5126, count: numbers.length / size, type: types[size], ...range });
-    byteOffset += 4 * numbers.length;
+  for (const { size, numbers, kind = Float32Array, ...more } of arrays) {
+    const bytes = Buffer.from(new kind(numbers).buffer);
+    bufferViews.push({ buffer: 0, byteOffset, byteLength: bytes.length });
+    const range = size === 1 && kind === Float32Array ? { min: [numbers[0]], max: [numbers.at(-1)] } : {};
+    const [componentType, count, type] = [componentTypes[kind.name], numbers.length / size, types[size]];
+    accessors.push({ bufferView: accessors.length, componentType, count, type, ...range, ...more });
+    const padded = Buffer.alloc(Math.ceil(bytes.length / 4) * 4);
+    bytes.copy(padded);
+    chunks.push(padded);
+    byteOffset += padded.length;
   }
-  return { bufferViews, accessors, buffer: Buffer.from(new Float32Array(arrays.flatMap(({ numbers }) => numbers)).buffer) };
+  return { bufferViews, accessors, buffer: Buffer.concat(chunks) };
 }
 
 /// The document and its buffer. All lengths are multiplied by `size`; names begin with `prefix`.
@@ -59,6 +66,22 @@ function build({ size = 1, prefix = "" } = {}) {
 /// The arm as the bytes of a .glb file.
 export function armAsGlb(options) {
   const { document, buffer } = build(options);
+  return glb(document, buffer);
+}
+
+/// The arm without its clips as the bytes of a .vrm file: glTF with the extension of VRM 1.0.
+export function armAsVrm() {
+  const { document, buffer } = build();
+  delete document.animations;
+  const humanBones = { rightUpperArm: { node: 0 }, rightLowerArm: { node: 1 }, rightHand: { node: 2 } };
+  const meta = { name: "arm", authors: ["posse"], licenseUrl: "https://vrm.dev/licenses/1.0/" };
+  document.extensionsUsed = ["VRMC_vrm"];
+  document.extensions = { VRMC_vrm: { specVersion: "1.0", meta, humanoid: { humanBones } } };
+  return glb(document, buffer);
+}
+
+/// A document and its buffer as the bytes of a .glb file.
+export function glb(document, buffer) {
   const text = JSON.stringify(document);
   const json = Buffer.from(text.padEnd(Math.ceil(text.length / 4) * 4));
   const head = (...numbers) => Buffer.from(new Uint32Array(numbers).buffer);

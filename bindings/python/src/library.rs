@@ -41,7 +41,7 @@ pub struct Times<'py> {
 #[pymethods]
 impl Library {
     /// Reads files on up to this many threads. If `strict`, refuses a file with a warning. The joints of files of SMPL
-    /// rest as those of the file `skeleton`.
+    /// have the proportions of the file `skeleton`.
     #[new]
     fn new(
         py: Python<'_>,
@@ -54,9 +54,8 @@ impl Library {
     ) -> PyResult<Self> {
         py.detach(|| {
             let options = LoadOptions { fps: input_fps, end_sites };
-            let rest = skeleton.map(|path| File::read(&path, &options, None)).transpose()?;
-            let rest = rest.as_ref().map(File::skeleton);
-            let collection = Collection::load(&paths, options, rest, threads, strict)?;
+            let rest = skeleton.map(|path| File::proportions(&path, &options)).transpose()?;
+            let collection = Collection::load(&paths, options, rest.as_ref(), threads, strict)?;
             Self::packed(collection, paths, threads)
         })
         .map_err(to_python)

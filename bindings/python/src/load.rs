@@ -9,6 +9,7 @@ use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps, own_fps};
 use posse::import::bvh::LoadOptions;
+use posse::import::smpl::Proportions;
 use posse::import::{FileFormat, bvh, fbx, gltf, recognize, smpl};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
@@ -62,7 +63,7 @@ pub struct File {
 
 impl Collection {
     /// Reads files on up to this many threads. The result does not depend on the number. The joints of files of SMPL
-    /// rest as those of `rest`.
+    /// have the proportions `rest`.
     ///
     /// # Errors
     /// The error of the first file that cannot be read or used, in the order of the paths. If `strict`, a file with a
@@ -70,7 +71,7 @@ impl Collection {
     pub fn load(
         paths: &[PathBuf],
         options: LoadOptions,
-        rest: Option<&Skeleton>,
+        rest: Option<&Proportions>,
         threads: usize,
         strict: bool,
     ) -> Result<Self, Error> {
@@ -147,7 +148,7 @@ fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -
 fn read_all(
     paths: &[PathBuf],
     options: &LoadOptions,
-    rest: Option<&Skeleton>,
+    rest: Option<&Proportions>,
     threads: usize,
 ) -> Vec<Result<File, Error>> {
     let next = AtomicUsize::new(0);
@@ -195,13 +196,18 @@ impl File {
         Ok(Self { library, skeleton, nodes, fps: Vec::new(), left_out: Vec::new(), warnings: Vec::new() })
     }
 
-    /// The skeleton.
-    pub fn skeleton(&self) -> &Skeleton {
-        self.library.skeleton(self.skeleton)
+    /// Reads where the joints of bodies of SMPL rest: in a model file, or in a file with joints.
+    pub fn proportions(path: &Path, options: &LoadOptions) -> Result<Proportions, Error> {
+        let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
+        if recognize(path, &bytes)? == FileFormat::Smpl {
+            return Proportions::from_slice(path, &bytes);
+        }
+        let file = Self::read(path, options, None)?;
+        Ok(Proportions::of_skeleton(file.library.skeleton(file.skeleton).clone()))
     }
 
-    /// Reads a glTF, FBX or BVH file, or a file of SMPL, whose joints rest as those of `rest`.
-    pub fn read(path: &Path, options: &LoadOptions, rest: Option<&Skeleton>) -> Result<Self, Error> {
+    /// Reads a glTF, FBX or BVH file, or a file of SMPL, whose joints have the proportions `rest`.
+    pub fn read(path: &Path, options: &LoadOptions, rest: Option<&Proportions>) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         let refused =
             |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, FBX, BVH or npz files", path.display())));
@@ -209,7 +215,7 @@ impl File {
             FileFormat::Gltf => Self::read_gltf(path, &bytes),
             FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
             FileFormat::Fbx => Self::read_fbx(path, &bytes),
-            FileFormat::Smpl => Self::read_smpl(path, &bytes, rest),
+            FileFormat::Smpl => Self::read_smpl(path, &bytes, options, rest),
             FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
             FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
         }
@@ -223,9 +229,10 @@ impl File {
         Ok(Self { library, skeleton, nodes, fps: Vec::new(), left_out, warnings })
     }
 
-    fn read_smpl(path: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Self, Error> {
+    fn read_smpl(path: &Path, bytes: &[u8], options: &LoadOptions, rest: Option<&Proportions>) -> Result<Self, Error> {
         let mut library = Library::new();
-        let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, rest)?;
+        let options = smpl::LoadOptions { rest, fps: options.fps };
+        let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, &options)?;
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
         Ok(Self { library, skeleton, nodes, fps: vec![Some(fps)], left_out: Vec::new(), warnings })
     }
@@ -250,7 +257,7 @@ impl File {
         })?;
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
         // The frame time of a single frame may be 0 or negative.
-        let fps = vec![Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())];
+        let fps = vec![asset.fps()];
         let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings })
     }

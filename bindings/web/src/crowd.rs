@@ -5,22 +5,18 @@ use std::rc::Rc;
 
 use js_sys::Float32Array;
 use posse::low_level::Stopwatch;
-use posse::{
-    CrowdOptions, EventList, GpuCrowd, GpuEngine, GpuEvents, LayersOutcome, Mixing, Occurrence, Outputs, Pose, Step,
-};
+use posse::{CrowdOptions, GpuCrowd, GpuEngine, GpuEvents, LayersOutcome, Mixing, Outputs, Pose, Step, wgpu};
 use posse_render::needed_outputs;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
 use crate::gpu::Gpu;
 use crate::joints;
-use crate::js::{Result, check_index, object, options, ticks};
-use crate::layer::{LayerOptions, layers, skeleton};
+use crate::js::{Result, index, object, options, ticks, whole};
+use crate::layer::LayerOptions;
 use crate::library::{Library, SharedLibrary};
+use crate::outputs::{EVENTS, OutputOptions, ReachedEvents, WHOLE_POSE, batch_buffers};
 use crate::spread::SpreadOptions;
-
-/// The most events of a list by default.
-const EVENTS: usize = 1024;
 
 /// Instances that play clips, with their poses in buffers of the device.
 #[wasm_bindgen]
@@ -37,54 +33,6 @@ pub struct SharedCrowd {
     pub gpu_crowd: GpuCrowd,
     outputs: Outputs,
     stopwatch: Option<Stopwatch>,
-}
-
-/// The outputs of a crowd: `OutputOptions` of `posse.d.ts`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct OutputOptions {
-    skin: bool,
-    model: bool,
-    local: bool,
-    weights: bool,
-    properties: bool,
-}
-
-/// The events of a step: `ReachedEvents` of `posse.d.ts`.
-#[derive(Serialize)]
-struct ReachedEvents<'a> {
-    events: Vec<ReachedEvent<'a>>,
-    missed: u64,
-}
-
-#[derive(Serialize)]
-struct ReachedEvent<'a> {
-    time: f64,
-    instance: usize,
-    layer: usize,
-    event: usize,
-    clip: usize,
-    function: &'a str,
-    parameters: &'a [String],
-}
-
-impl<'a> ReachedEvents<'a> {
-    fn new(library: &'a posse::Library, crowd: &posse::Crowd, list: &EventList) -> Self {
-        let reached = |found: &Occurrence| {
-            let clip = crowd.layers(found.instance).get(found.layer)?.clip;
-            let event = library.clip(clip).events.get(found.event)?;
-            Some(ReachedEvent {
-                time: found.tick.to_seconds(),
-                instance: found.instance,
-                layer: found.layer,
-                event: found.event,
-                clip: clip.index(),
-                function: &event.function,
-                parameters: &event.parameters,
-            })
-        };
-        Self { events: list.events.iter().filter_map(reached).collect(), missed: list.missed }
-    }
 }
 
 /// The room of a crowd: `RoomOptions` of `posse.d.ts`.
@@ -104,12 +52,6 @@ enum RoomForMixing {
     Any,
 }
 
-impl Default for OutputOptions {
-    fn default() -> Self {
-        Self { skin: true, model: false, local: false, weights: false, properties: false }
-    }
-}
-
 #[wasm_bindgen]
 impl Crowd {
     /// A crowd of instances with their layers.
@@ -123,35 +65,14 @@ impl Crowd {
         let instances: Vec<Vec<LayerOptions>> = options("instances", &instances)?;
         let wanted: OutputOptions = options("outputs", &outputs)?;
         let room: RoomOptions = options("options", &room)?;
-        let outputs = Outputs {
-            skin: wanted.skin,
-            model: wanted.model,
-            local: wanted.local,
-            weights: wanted.weights,
-            properties: wanted.properties,
-            ..Outputs::NONE
-        };
-        let mut crowd = posse::Crowd::new();
-        {
-            let source = library.shared.source();
-            check_index("skeleton", room.skeleton, source.library.skeletons().len())?;
-            let standing = source.library.clip_ids().next().map(|clip| source.library.clip(clip).skeleton);
-            let standing = source.library.skeleton_ids().nth(room.skeleton).or(standing);
-            for (instance, options) in instances.iter().enumerate() {
-                let layers = layers(&source.library, options)?;
-                let Some(skeleton) = skeleton(&source.library, &layers).or(standing) else {
-                    return Err(JsError::new(&format!("instance {instance} has no skeleton: the library has none")));
-                };
-                crowd.push(skeleton, &layers)?;
-            }
-        }
+        let crowd = crate::layer::crowd(&library.shared.source().library, &instances, room.skeleton)?;
         let mixing = match room.mixing {
             None | Some(RoomForMixing::None) => Mixing::None,
             Some(RoomForMixing::Blend) => Mixing::Blend,
             Some(RoomForMixing::Any) => Mixing::Any,
         };
         let options = CrowdOptions { layers: room.layers, mixing, ..CrowdOptions::NONE };
-        Self::new(gpu, library, crowd, outputs, options).await
+        Self::new(gpu, library, crowd, wanted.into(), options).await
     }
 
     /// A crowd that plays one or two clips, with the outputs that a view draws.
@@ -199,10 +120,10 @@ impl Crowd {
 
     /// Replaces the layers of an instance.
     #[wasm_bindgen(js_name = setLayers)]
-    pub fn set_layers(&self, instance: usize, layers: &JsValue) -> Result<()> {
+    pub fn set_layers(&self, instance: f64, layers: &JsValue) -> Result<()> {
         let options: Vec<LayerOptions> = options("layers", layers)?;
         let mut crowd = self.shared.crowd.borrow_mut();
-        check_index("instance", instance, crowd.len())?;
+        let instance = index("instance", instance, crowd.len())?;
         let layers = crate::layer::layers(&self.shared.library.source().library, &options)?;
         replaced(self.shared.gpu_crowd.set_instance(self.shared.engine.library(), instance, &layers)?)?;
         let skeleton = crowd.skeleton(instance);
@@ -251,24 +172,24 @@ impl Crowd {
     }
 
     /// The model matrix of a joint at a time, posed on the GPU and read back.
-    pub async fn joint(&self, instance: usize, joint: usize, time: f64) -> Result<Float32Array> {
+    pub async fn joint(&self, instance: f64, joint: f64, time: f64) -> Result<Float32Array> {
         let pose = self.shared.clone().probe(instance, time, Outputs { model: true, ..Outputs::NONE }).await?;
-        check_index("joint", joint, pose.model.len())?;
+        let joint = index("joint", joint, pose.model.len())?;
         Ok(Float32Array::from(&joints::columns(&pose.model[joint])[..]))
     }
 
     /// The whole pose of an instance at a time, posed on the GPU and read back.
     #[wasm_bindgen(js_name = readPose)]
-    pub async fn read_pose(&self, instance: usize, time: f64) -> Result<JsValue> {
-        let pose = self.shared.clone().probe(instance, time, Outputs { root_motion: false, ..Outputs::ALL }).await?;
+    pub async fn read_pose(&self, instance: f64, time: f64) -> Result<JsValue> {
+        let pose = self.shared.clone().probe(instance, time, WHOLE_POSE).await?;
         joints::pose(&pose)
     }
 
     /// The events that the layers reach after the time `from`, up to the time `to`.
-    pub async fn events(&self, from: f64, to: f64, capacity: Option<usize>) -> Result<JsValue> {
+    pub async fn events(&self, from: f64, to: f64, capacity: Option<f64>) -> Result<JsValue> {
         let shared = self.shared.clone();
         let step = Step { from: ticks("from", from)?, to: ticks("to", to)? };
-        let capacity = capacity.unwrap_or(EVENTS);
+        let capacity = capacity.map_or(Ok(EVENTS), |capacity| whole("capacity", capacity))?;
         let events = GpuEvents::new_async(shared.engine.library(), &shared.gpu_crowd, capacity).await?;
         let gpu = shared.engine.gpu();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -307,27 +228,12 @@ impl Crowd {
     /// All buffers, batch after batch.
     #[wasm_bindgen(getter)]
     pub fn buffers(&self) -> js_sys::Array {
-        let member = |object: &js_sys::Object, name: &str, value: &JsValue| {
-            // A new object takes any member.
-            let _ = js_sys::Reflect::set(object, &name.into(), value);
+        let handle = |buffer: Option<&wgpu::Buffer>| -> JsValue {
+            buffer.and_then(|buffer| buffer.as_webgpu()).map_or(JsValue::NULL, JsValue::from)
         };
         let batches = self.shared.gpu_crowd.batches().iter().map(|batch| {
-            let object = js_sys::Object::new();
-            let instances: Vec<u32> = batch.instances().iter().map(|&instance| instance as u32).collect();
-            member(&object, "instances", &js_sys::Uint32Array::from(&instances[..]).into());
-            let layout = batch.layout();
-            let buffers = [
-                ("skin", batch.skin(), layout.skin),
-                ("model", batch.model(), layout.model),
-                ("local", batch.local(), layout.local),
-                ("values", batch.values(), layout.values),
-            ];
-            for (name, buffer, numbers) in buffers {
-                let handle = buffer.and_then(|buffer| buffer.as_webgpu()).map_or(JsValue::NULL, JsValue::from);
-                member(&object, name, &handle);
-                member(&object, &format!("{name}Stride"), &(4 * numbers as u32).into());
-            }
-            object
+            let buffers = [batch.skin(), batch.model(), batch.local(), batch.values()];
+            batch_buffers(batch.instances(), batch.layout(), buffers.map(handle))
         });
         batches.collect()
     }
@@ -335,12 +241,12 @@ impl Crowd {
 
 impl SharedCrowd {
     /// The pose of an instance at a time: posed alone, so that the poses of the crowd stay those of its last frame.
-    async fn probe(self: Rc<Self>, instance: usize, time: f64, outputs: Outputs) -> Result<Pose> {
+    async fn probe(self: Rc<Self>, instance: f64, time: f64, outputs: Outputs) -> Result<Pose> {
         let now = ticks("time", time)?;
         let mut one = posse::Crowd::new();
         {
             let crowd = self.crowd.borrow();
-            check_index("instance", instance, crowd.len())?;
+            let instance = index("instance", instance, crowd.len())?;
             one.push(crowd.skeleton(instance), crowd.layers(instance))?;
         }
         let poses = self.engine.evaluate_step_async(&one, now.into(), outputs).await?;

@@ -1,11 +1,12 @@
 //! The device.
 
-use js_sys::{Promise, Reflect};
-use posse::{AdapterKind, GpuContext};
+use js_sys::{Object, Promise, Reflect};
+use posse::{GpuContext, wgpu};
+use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
-use crate::js::Result;
+use crate::js::{Result, member, options, set};
 
 /// A WebGPU device.
 #[wasm_bindgen]
@@ -19,24 +20,68 @@ pub struct Gpu {
 const HINT: &str = "use a current Chrome, Edge, Safari or Firefox, open the page over https or from localhost, and switch \
                       hardware acceleration on";
 
+/// The options of a device: `OpenOptions` of `posse.d.ts`, without its `device`.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+struct OpenOptions {
+    features: Vec<String>,
+    power_preference: Option<PowerChoice>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum PowerChoice {
+    LowPower,
+    HighPerformance,
+}
+
+impl OpenOptions {
+    /// The features by their names in WebGPU.
+    fn features(&self) -> Result<wgpu::Features> {
+        let mut features = wgpu::Features::empty();
+        for name in &self.features {
+            let found = name.parse::<wgpu::Features>();
+            features |=
+                found.map_err(|()| JsError::new(&format!("options.features: wgpu knows no feature {name:?}")))?;
+        }
+        Ok(features)
+    }
+}
+
 #[wasm_bindgen]
 impl Gpu {
-    /// Opens the device.
-    pub async fn open() -> Result<Gpu> {
-        if member(&member(&js_sys::global(), "navigator"), "gpu").is_falsy() {
+    /// Opens a device, or takes one of the page.
+    pub async fn open(open_options: JsValue) -> Result<Gpu> {
+        let (own, others) = split_device(open_options)?;
+        let choices: OpenOptions = options("options", &others)?;
+        let features = choices.features()?;
+        let navigator_gpu = member(&member(&js_sys::global(), "navigator"), "gpu");
+        if navigator_gpu.is_falsy() {
             return Err(JsError::new(&format!("this browser has no WebGPU here; {HINT}")));
         }
-        let context = GpuContext::new_async(AdapterKind::Any).await.map_err(|error| match error {
-            posse::Error::NoAdapter { .. } => {
-                JsError::new(&format!("WebGPU finds no graphics adapter on this machine; {HINT}"))
-            }
-            error => error.into(),
-        })?;
+        let power_preference = match choices.power_preference {
+            None => wgpu::PowerPreference::None,
+            Some(PowerChoice::LowPower) => wgpu::PowerPreference::LowPower,
+            Some(PowerChoice::HighPerformance) => wgpu::PowerPreference::HighPerformance,
+        };
+        let request = wgpu::RequestAdapterOptions { power_preference, ..Default::default() };
+        let instance = GpuContext::instance();
+        let adapter = match &own {
+            Some(device) => request_adapter_of(device, &navigator_gpu, || instance.request_adapter(&request)).await,
+            None => instance.request_adapter(&request).await,
+        };
+        let adapter =
+            adapter.map_err(|_| JsError::new(&format!("WebGPU finds no graphics adapter on this machine; {HINT}")))?;
+        let context = GpuContext::with_features_async(&adapter, features).await?;
+        let lost = loss(&context);
+        if own.is_some() {
+            // The page listens to the errors of its device.
+            return Ok(Self { context, lost });
+        }
         // By default, an error that no call awaits would stop the module.
         context.device.on_uncaptured_error(std::sync::Arc::new(|error| {
             web_sys::console::error_1(&format!("posse: WebGPU reports: {error}").into());
         }));
-        let lost = loss(&context);
         Ok(Self { context, lost })
     }
 
@@ -90,7 +135,48 @@ fn loss(context: &GpuContext) -> Promise {
     })
 }
 
-/// A member of an object; `undefined` if there is none.
-fn member(object: &JsValue, name: &str) -> JsValue {
-    if object.is_object() { Reflect::get(object, &name.into()).unwrap_or_default() } else { JsValue::UNDEFINED }
+/// The device of some options, if there is one, and the other options.
+fn split_device(open_options: JsValue) -> Result<(Option<JsValue>, JsValue)> {
+    let device = member(&open_options, "device");
+    if device.is_undefined() {
+        return Ok((None, open_options));
+    }
+    if !member(&device, "queue").is_object() {
+        return Err(JsError::new("options.device: expected a GPUDevice"));
+    }
+    let others = Object::assign(&Object::new(), open_options.unchecked_ref::<Object>());
+    let _ = Reflect::delete_property(&others, &"device".into());
+    Ok((Some(device), others.into()))
+}
+
+/// Calls `request`, by which wgpu requests an adapter, so that wgpu gets an adapter whose device is the given one.
+///
+/// wgpu 30 takes in textures of the page, but no device: `Device::as_webgpu` has no counterpart. It gets devices from
+/// `navigator.gpu` alone. During this call, which does not wait, `navigator.gpu` answers with an object that has the
+/// members of an adapter that wgpu uses.
+fn request_adapter_of<T>(device: &JsValue, navigator_gpu: &JsValue, request: impl FnOnce() -> T) -> T {
+    let adapter = Object::new();
+    let info = match member(device, "adapterInfo") {
+        info if info.is_object() => info,
+        _ => {
+            let nameless = Object::new();
+            set(&nameless, "description", &"".into());
+            nameless.into()
+        }
+    };
+    set(&adapter, "info", &info);
+    set(&adapter, "features", &member(device, "features"));
+    set(&adapter, "limits", &member(device, "limits"));
+    set(&adapter, "requestDevice", &resolving(device.clone()));
+    let navigator_gpu: &Object = navigator_gpu.unchecked_ref();
+    // It hides the method of the prototype.
+    set(navigator_gpu, "requestAdapter", &resolving(adapter.into()));
+    let requested = request();
+    let _ = Reflect::delete_property(navigator_gpu, &"requestAdapter".into());
+    requested
+}
+
+/// A function that returns a promise of a value, once.
+fn resolving(value: JsValue) -> JsValue {
+    Closure::<dyn FnMut() -> Promise>::once_into_js(move || Promise::resolve(&value))
 }

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use js_sys::{Float32Array, Object, Reflect};
+use js_sys::{Float32Array, Object};
 use posse::glam::{DAffine3, DMat4};
 use posse::{Joint, Pose, Skeleton, Transform, UnboundClip};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-use crate::js::Result;
+use crate::js::{self, Result};
 
 /// A joint for JavaScript.
 #[derive(Serialize)]
@@ -53,10 +53,7 @@ pub fn of_targets(clip: &UnboundClip) -> Result<Skeleton> {
 /// A pose as an object of arrays of 32-bit floats.
 pub fn pose(pose: &Pose) -> Result<JsValue> {
     let object = Object::new();
-    let set = |name: &str, numbers: Vec<f32>| {
-        // A new object takes any member.
-        let _ = Reflect::set(&object, &name.into(), &Float32Array::from(&numbers[..]));
-    };
+    let set = |name: &str, numbers: Vec<f32>| js::set(&object, name, &Float32Array::from(&numbers[..]));
     let parts =
         |part: fn(&Transform) -> Vec<f64>| pose.local.iter().flat_map(part).map(|number| number as f32).collect();
     set("translations", parts(|local| local.translation.to_array().into()));

@@ -1,8 +1,7 @@
 //! Layers from options.
 
 use posse::{
-    AdditiveReference, ClipId, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks,
-    WrapMode,
+    AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, Ticks, WrapMode,
 };
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
@@ -148,9 +147,20 @@ pub fn layers(library: &Library, options: &[LayerOptions]) -> Result<Vec<Layer>>
     options.iter().map(|options| options.layer(library)).collect()
 }
 
-/// The skeleton that layers animate.
-pub fn skeleton(library: &Library, layers: &[Layer]) -> Option<SkeletonId> {
-    layers.first().map(|layer| library.clip(layer.clip).skeleton)
+/// A crowd of instances with their layers. `skeleton` is the number of the skeleton of instances without layers.
+pub fn crowd(library: &Library, instances: &[Vec<LayerOptions>], skeleton: usize) -> Result<Crowd> {
+    check_index("skeleton", skeleton, library.skeletons().len())?;
+    let standing = library.skeleton_ids().nth(skeleton);
+    let mut crowd = Crowd::new();
+    for (instance, options) in instances.iter().enumerate() {
+        let layers = layers(library, options)?;
+        let animated = layers.first().map(|layer| library.clip(layer.clip).skeleton);
+        let Some(skeleton) = animated.or(standing) else {
+            return Err(JsError::new(&format!("instance {instance} has no skeleton: the library has none")));
+        };
+        crowd.push(skeleton, &layers)?;
+    }
+    Ok(crowd)
 }
 
 impl FadeOptions {

@@ -1,25 +1,39 @@
-//! The npm package `posse`: crowds of animated characters on WebGPU, for pages and workers.
+//! The npm package `posse`: crowds of animated characters, for pages, workers and Node.js.
 //!
-//! `posse.d.ts` describes the classes for their callers. A class holds a shared state, so that a method that awaits
-//! does not lock the object: other methods may be called meanwhile.
+//! With the feature `gpu`, it is the entry `posse`, on WebGPU; without it, the entry `posse/cpu`. Both have classes of
+//! the same names. `posse.d.ts` and `cpu.d.ts` describe them for their callers. A class with methods that await holds a
+//! shared state, so that such a method does not lock the object: other methods may be called meanwhile.
 
+#[cfg(feature = "gpu")]
 mod check;
+#[cfg(feature = "gpu")]
 mod clock;
+#[cfg(not(feature = "gpu"))]
+mod cpu_crowd;
+#[cfg(feature = "gpu")]
 mod crowd;
+#[cfg(feature = "gpu")]
 mod figure;
+#[cfg(feature = "gpu")]
 mod gpu;
 mod joints;
 mod js;
 mod layer;
 mod library;
+#[cfg(feature = "gpu")]
 mod measure;
+#[cfg(feature = "gpu")]
 mod measured_size;
+mod outputs;
 #[cfg(feature = "retarget")]
 mod retarget;
+#[cfg(feature = "gpu")]
 mod run;
 mod source;
 mod spread;
+#[cfg(feature = "gpu")]
 mod steps;
+#[cfg(feature = "gpu")]
 mod view;
 
 use wasm_bindgen::prelude::*;

@@ -1,16 +1,20 @@
-//! The library: skeletons, skins, clips, and the meshes to draw.
+//! The library: skeletons, skins, clips, and for the GPU the meshes to draw.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Object, Uint8Array};
-use posse::{GpuContext, GpuEngine, GpuLibrary, PackedLibrary};
+use js_sys::Object;
+#[cfg(not(feature = "gpu"))]
+use posse::CpuEngine as Engine;
+#[cfg(feature = "gpu")]
+use posse::{GpuContext, GpuEngine as Engine, GpuLibrary, PackedLibrary};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
+#[cfg(feature = "gpu")]
 use crate::figure::{self, Drawn};
 use crate::joints;
-use crate::js::{Result, check_index, object, options};
+use crate::js::{self, Result, index, object, options};
 use crate::source::{Files, Source};
 
 /// Skeletons, skins and clips, and the meshes to draw.
@@ -23,11 +27,13 @@ pub struct Library {
 pub struct SharedLibrary {
     /// The content. Calls that await hold it, so that it is replaced rather than changed.
     source: RefCell<Rc<Source>>,
-    /// The library on the device that used it last.
-    engine: RefCell<Option<Rc<GpuEngine>>>,
+    /// The engine of the library, on the device that used it last.
+    engine: RefCell<Option<Rc<Engine>>>,
     /// The figures with their bounds, once they have been drawn.
+    #[cfg(feature = "gpu")]
     drawn: RefCell<Option<Drawn>>,
     /// True for the built-in human.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "its meshes are made when it is drawn"))]
     pub is_demo: bool,
 }
 
@@ -49,19 +55,28 @@ impl Library {
     }
 
     /// Reads a file.
-    pub fn load(name: &str, bytes: &[u8], files: Option<Object>) -> Result<Library> {
-        Ok(Self::new(Source::read(name, bytes, &beside(files)?)?, false))
+    pub fn load(name: &str, bytes: &JsValue, files: Option<Object>) -> Result<Library> {
+        let bytes = js::bytes("bytes", bytes)?;
+        Ok(Self::new(Source::read(name, &bytes, &beside(files)?)?, false))
     }
 
     /// Adds a Cocos clip that moves the nodes of the first skeleton. Returns the number of the clip.
     #[wasm_bindgen(js_name = addClip)]
-    pub fn add_clip(&self, name: &str, bytes: &[u8]) -> Result<usize> {
-        self.shared.change(|source| source.add_cocos_clip(name, bytes))
+    pub fn add_clip(&self, name: &str, bytes: &JsValue) -> Result<usize> {
+        let bytes = js::bytes("bytes", bytes)?;
+        self.shared.change(|source| source.add_cocos_clip(name, &bytes))
     }
 
     pub(crate) fn new(source: Source, is_demo: bool) -> Self {
-        let (source, engine, drawn) = (RefCell::new(Rc::new(source)), RefCell::default(), RefCell::default());
-        Self { shared: Rc::new(SharedLibrary { source, engine, drawn, is_demo }) }
+        Self {
+            shared: Rc::new(SharedLibrary {
+                source: RefCell::new(Rc::new(source)),
+                engine: RefCell::default(),
+                #[cfg(feature = "gpu")]
+                drawn: RefCell::default(),
+                is_demo,
+            }),
+        }
     }
 
     /// The clips.
@@ -85,6 +100,7 @@ impl Library {
     }
 
     /// True if the library has meshes to draw.
+    #[cfg(feature = "gpu")]
     #[wasm_bindgen(getter, js_name = hasMeshes)]
     pub fn has_meshes(&self) -> bool {
         self.shared.is_demo || self.shared.source().figures.iter().any(|figure| !figure.meshes.is_empty())
@@ -97,21 +113,22 @@ impl Library {
     }
 
     /// The joints of a skeleton.
-    pub fn joints(&self, skeleton: usize) -> Result<JsValue> {
+    pub fn joints(&self, skeleton: f64) -> Result<JsValue> {
         let source = self.shared.source();
-        check_index("skeleton", skeleton, source.library.skeletons().len())?;
+        let skeleton = index("skeleton", skeleton, source.library.skeletons().len())?;
         object(&joints::list(&source.library.skeletons()[skeleton], &source.nodes[skeleton]))
     }
 
     /// The joint that a text selects.
-    pub fn joint(&self, skeleton: usize, name: &str) -> Result<usize> {
+    pub fn joint(&self, skeleton: f64, name: &str) -> Result<usize> {
         let source = self.shared.source();
-        check_index("skeleton", skeleton, source.library.skeletons().len())?;
+        let skeleton = index("skeleton", skeleton, source.library.skeletons().len())?;
         Ok(source.library.skeletons()[skeleton].select_joint(name)?)
     }
 
     /// Adds a mask and returns its number.
-    pub fn mask(&self, skeleton: usize, weights: &JsValue, descendants: Option<bool>) -> Result<usize> {
+    pub fn mask(&self, skeleton: f64, weights: &JsValue, descendants: Option<bool>) -> Result<usize> {
+        let skeleton = index("skeleton", skeleton, self.shared.source().library.skeletons().len())?;
         let weights: std::collections::BTreeMap<String, f64> = options("weights", weights)?;
         self.shared.change(|source| source.add_mask(skeleton, &weights, descendants.unwrap_or(true)))
     }
@@ -130,10 +147,27 @@ impl SharedLibrary {
         let result = change(&mut source)?;
         self.source.replace(Rc::new(source));
         self.engine.replace(None);
+        #[cfg(feature = "gpu")]
         self.drawn.replace(None);
         Ok(result)
     }
+}
 
+#[cfg(not(feature = "gpu"))]
+impl SharedLibrary {
+    /// The engine of the library, made when it is first needed.
+    pub fn engine(&self) -> Result<Rc<Engine>> {
+        if let Some(engine) = &*self.engine.borrow() {
+            return Ok(engine.clone());
+        }
+        let engine = Rc::new(Engine::with_threads(&self.source().library, 1)?);
+        self.engine.replace(Some(engine.clone()));
+        Ok(engine)
+    }
+}
+
+#[cfg(feature = "gpu")]
+impl SharedLibrary {
     /// The figures for a crowd of `count` instances. Figures of files depend neither on the count nor on the device.
     pub fn drawn(&self, count: usize, is_software: bool) -> Result<Drawn> {
         let side = self.is_demo.then_some(figure::side(count, is_software));
@@ -149,14 +183,14 @@ impl SharedLibrary {
     }
 
     /// The library on a device. It is uploaded once per device.
-    pub async fn engine(&self, context: &GpuContext) -> Result<Rc<GpuEngine>> {
+    pub async fn engine(&self, context: &GpuContext) -> Result<Rc<Engine>> {
         let known = self.engine.borrow().clone();
         if let Some(engine) = known.filter(|engine| engine.gpu().device == context.device) {
             return Ok(engine);
         }
         let packed = PackedLibrary::new(&self.source().library)?;
         let library = GpuLibrary::new_async(context, packed).await?;
-        let engine = Rc::new(GpuEngine::with_library(context.clone(), library)?);
+        let engine = Rc::new(Engine::with_library(context.clone(), library)?);
         self.engine.replace(Some(engine.clone()));
         Ok(engine)
     }
@@ -167,11 +201,9 @@ fn beside(files: Option<Object>) -> Result<Files> {
     let mut found = Files::new();
     for entry in files.iter().flat_map(|files| Object::entries(files).to_vec()) {
         let entry = js_sys::Array::from(&entry);
-        let (name, bytes) = (entry.get(0).as_string().unwrap_or_default(), entry.get(1));
-        let Some(bytes) = bytes.dyn_ref::<Uint8Array>() else {
-            return Err(JsError::new(&format!("files[{name:?}]: expected the bytes of the file as a Uint8Array")));
-        };
-        found.insert(name, bytes.to_vec());
+        let name = entry.get(0).as_string().unwrap_or_default();
+        let bytes = js::bytes(&format!("files[{name:?}]"), &entry.get(1))?;
+        found.insert(name, bytes);
     }
     Ok(found)
 }

@@ -1,10 +1,11 @@
 //! The results of a measurement, and the JSON that `posse bench --from` reads.
 
-use js_sys::{Date, Reflect};
+use js_sys::Date;
 use posse::low_level::Bandwidth;
 use serde::Serialize;
 use serde_json::{Value, json};
-use wasm_bindgen::prelude::*;
+
+use crate::js::member;
 
 /// The version of the JSON. It changes when the meaning of a field changes.
 const FORMAT: u64 = 1;
@@ -102,14 +103,7 @@ impl Run {
 
     /// The JSON of the run.
     pub fn json(&self) -> Value {
-        let navigator = |name: &str| {
-            let navigator = Reflect::get(&js_sys::global(), &"navigator".into()).unwrap_or_default();
-            if navigator.is_object() {
-                Reflect::get(&navigator, &name.into()).unwrap_or_default()
-            } else {
-                JsValue::UNDEFINED
-            }
-        };
+        let navigator = |name: &str| member(&member(&js_sys::global(), "navigator"), name);
         json!({
             "format": FORMAT,
             "posse": env!("CARGO_PKG_VERSION"),

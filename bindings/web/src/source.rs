@@ -5,6 +5,7 @@ use std::path::Path;
 
 use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
 use posse::{ClipId, Library, Mask, PropertyTracks, SkeletonId};
+#[cfg(feature = "gpu")]
 use posse_render::Figure;
 use wasm_bindgen::prelude::*;
 
@@ -15,6 +16,7 @@ use crate::js::{Result, check_index};
 #[derive(Clone)]
 pub struct Source {
     /// The name of the file; `human` for the built-in human.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "measurements and retargetings name it"))]
     pub name: String,
     pub library: Library,
     /// The skeletons, each with the joint of each node of its file.
@@ -22,6 +24,7 @@ pub struct Source {
     /// The clips of which no track can be read.
     pub left_out: Vec<ClipId>,
     /// The meshes of glTF files, by skeleton.
+    #[cfg(feature = "gpu")]
     pub figures: Vec<Figure>,
     /// The errors that were repaired or passed over.
     pub warnings: Vec<String>,
@@ -41,6 +44,7 @@ impl Source {
             nodes: library.skeletons().iter().map(|skeleton| (0..skeleton.joints().len()).collect()).collect(),
             library,
             left_out: Vec::new(),
+            #[cfg(feature = "gpu")]
             figures: Vec::new(),
             warnings,
             #[cfg(feature = "retarget")]
@@ -79,10 +83,15 @@ impl Source {
         let find = |path: &str| find(files, path);
         let mut library = Library::new();
         let asset = gltf::from_slice_with(&mut library, file, bytes, &find)?;
-        let (figure, drawing) = posse_render::gltf::from_slice_with(&asset, bytes, &find)?;
-        let warnings = asset.warnings.iter().chain(&drawing).map(ToString::to_string).collect();
-        let (nodes, left_out, figures) = (vec![asset.joints], asset.left_out_clips, vec![figure]);
-        Ok(Self { nodes, left_out, figures, ..Self::new(name, library, warnings) })
+        let warnings = asset.warnings.iter().map(ToString::to_string).collect();
+        let source = Self::new(name, library, warnings);
+        #[cfg(feature = "gpu")]
+        let source = {
+            let (figure, drawing) = posse_render::gltf::from_slice_with(&asset, bytes, &find)?;
+            let warnings = source.warnings.into_iter().chain(drawing.iter().map(ToString::to_string)).collect();
+            Self { figures: vec![figure], warnings, ..source }
+        };
+        Ok(Self { nodes: vec![asset.joints], left_out: asset.left_out_clips, ..source })
     }
 
     fn read_bvh(file: &Path, bytes: &[u8]) -> Result<Self> {

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::arguments::{BvhArgs, CompressArgs};
 use crate::output;
 use crate::quality::{QualityReport, measured_fps, parse_ground};
-use crate::source::{NamedClip, ReadOptions, Rig, SkeletonArgs, Source, target_path, target_property};
+use crate::source::{NamedClip, ReadOptions, SkeletonArgs, Source, target_path, target_property};
 
 /// The largest level that indents a line further.
 const MAX_INDENT: usize = 32;
@@ -62,7 +62,7 @@ pub struct Args {
 /// Runs `posse inspect`.
 pub fn run(args: &Args) -> Result<(), Error> {
     let rest = args.skeleton.read(args.bvh)?;
-    let options = ReadOptions { bvh: args.bvh, rest: rest.as_ref().map(Rig::skeleton) };
+    let options = ReadOptions { bvh: args.bvh, rest: rest.as_ref() };
     let source = Source::load(&args.file, args.rig.as_deref(), options)?;
     let compressed = args.compress.compress(&source.library)?;
     let mut summary = Summary::new(&source, compressed.as_ref());

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use posse::bake::{DEFAULT_FPS, native_fps, own_fps};
 use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
+use posse::import::smpl::Proportions;
 use posse::import::{FileFormat, bvh, cocos, fbx, gltf, recognize, smpl};
 use posse::{
     BindingIssueKind, BoundTrack, ClipId, Error, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
@@ -51,18 +52,13 @@ pub struct Source {
     pub asset: Option<gltf::Asset>,
 }
 
-/// The frame rate of a BVH file; `None` without a usable frame time.
-pub fn bvh_fps(frame_time: f64) -> Option<f64> {
-    Some(1.0 / frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())
-}
-
 /// How the files of a command are read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReadOptions<'a> {
-    /// The options of BVH files.
+    /// The options of BVH files. Files of SMPL have the same option for their frame rate.
     pub bvh: BvhArgs,
-    /// The skeleton whose rest positions the joints of files of SMPL have; `None` for an adult.
-    pub rest: Option<&'a Skeleton>,
+    /// Where the joints of files of SMPL rest; `None` for an adult.
+    pub rest: Option<&'a Proportions>,
 }
 
 impl From<BvhArgs> for ReadOptions<'_> {
@@ -75,19 +71,20 @@ impl From<BvhArgs> for ReadOptions<'_> {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct SkeletonArgs {
     /// Where the joints of an npz file of SMPL rest: a model file of SMPL (.npz with J, or with J_regressor and
-    /// v_template), or a .glb, .gltf, .fbx or .bvh file with joints of these names that stand with the arms to the
-    /// sides. Default: the proportions of an adult, with a warning.
+    /// v_template; with shapedirs, each file has the shape of its betas), or a .glb, .gltf, .fbx or .bvh file with
+    /// joints of these names that stand with the arms to the sides. Default: the proportions of an adult, with a
+    /// warning.
     #[arg(long, value_name = "FILE")]
     pub skeleton: Option<PathBuf>,
 }
 
 impl SkeletonArgs {
     /// Reads the file, and prints its warnings to stderr.
-    pub fn read(&self, bvh: BvhArgs) -> Result<Option<Rig>, Error> {
+    pub fn read(&self, bvh: BvhArgs) -> Result<Option<Proportions>, Error> {
         let Some(path) = &self.skeleton else { return Ok(None) };
         let mut rig = Rig::read(path, bvh)?;
         warn_of_file(path, std::mem::take(&mut rig.warnings), &mut note)?;
-        Ok(Some(rig))
+        rig.proportions().map(Some)
     }
 }
 
@@ -322,7 +319,8 @@ impl Nodes {
             FileFormat::Bvh => Self::import_bvh(library, file, bytes, &options.bvh.options()),
             FileFormat::Fbx => Self::import_fbx(library, file, bytes),
             FileFormat::Smpl => {
-                let asset = smpl::from_slice(library, file, bytes, options.rest)?;
+                let options = smpl::LoadOptions { rest: options.rest, fps: options.bvh.input_fps };
+                let asset = smpl::from_slice(library, file, bytes, &options)?;
                 let smpl::Asset { skeleton, clip, fps, warnings, .. } = asset;
                 Ok(Self::of_joints(library, skeleton, Vec::from_iter(clip), clip.map(|_| fps), warnings))
             }
@@ -344,8 +342,9 @@ impl Nodes {
 
     fn import_bvh(library: &mut Library, file: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
         let asset = bvh::from_slice_with(library, file, bytes, options).map_err(with_bvh_options)?;
-        let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = asset;
-        Ok(Self::of_joints(library, skeleton, vec![clip], bvh_fps(frame_time), warnings))
+        let fps = asset.fps();
+        let bvh::Asset { skeleton, clip, warnings, .. } = asset;
+        Ok(Self::of_joints(library, skeleton, vec![clip], fps, warnings))
     }
 
     /// The parts of a file of joints without skins.
@@ -396,6 +395,8 @@ pub struct Rig {
     pub bytes: Option<Vec<u8>>,
     /// The repairs, and the parts that were ignored.
     pub warnings: Vec<Warning>,
+    /// True if lengths are metres. The unit of a BVH file is not known.
+    pub is_in_metres: bool,
     skeleton: Skeleton,
     skins: Vec<Skin>,
     joints: Vec<usize>,
@@ -417,6 +418,7 @@ impl Rig {
             path: path.to_path_buf(),
             bytes: Some(bytes),
             warnings,
+            is_in_metres: format != FileFormat::Bvh,
             skeleton: library.skeleton(skeleton).clone(),
             skins: skins.into_iter().map(|skin| library.skin(skin).clone()).collect(),
             joints,
@@ -435,11 +437,25 @@ impl Rig {
             path: "demo".into(),
             bytes: None,
             warnings: Vec::new(),
+            is_in_metres: true,
             joints: (0..skeleton.joints().len()).collect(),
             skins: library.skins_of(id).map(|(_, skin)| skin.clone()).collect(),
             skeleton,
             asset: None,
         })
+    }
+
+    /// Where the joints of bodies of SMPL rest in it.
+    ///
+    /// # Errors
+    /// Those of [`Proportions::from_slice`], for an npz file that is not a model file.
+    pub fn proportions(&self) -> Result<Proportions, Error> {
+        match &self.bytes {
+            Some(bytes) if recognize(&self.path, bytes)? == FileFormat::Smpl => {
+                Proportions::from_slice(&self.path, bytes)
+            }
+            _ => Ok(Proportions::of_skeleton(self.skeleton.clone())),
+        }
     }
 
     /// Returns true for the built-in human.

@@ -14,9 +14,6 @@ pub const SHARED: Shared = Shared {
 };
 
 constants! {
-    /// Samples of the shadow map per row and per column of a square. Their mean is the share of sunlight that reaches a
-    /// point.
-    pub const SHADOW_SAMPLES: u32 = 6;
     /// Vertices of a bone: the eight triangles of an octahedron.
     pub const BONE_VERTICES: u32 = 24;
     /// Vertices of the ground: two triangles.

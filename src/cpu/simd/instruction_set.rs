@@ -31,7 +31,7 @@ pub enum InstructionSet {
     Avx2,
     /// NEON, on 64-bit ARM: registers of 4 numbers, two at a time.
     Neon,
-    /// Vectors of 4 numbers of `glam`, for any machine. On x86, they are SSE2.
+    /// Vectors of 4 numbers of `glam`, for any machine. On x86, they are SSE2; in WebAssembly with `simd128`, its own.
     Portable,
 }
 

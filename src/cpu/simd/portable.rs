@@ -1,4 +1,5 @@
-//! Registers of four numbers: vectors of `glam`. They are SSE2 on x86, NEON on ARM, and plain numbers elsewhere.
+//! Registers of four numbers: vectors of `glam`. They are SSE2 on x86, NEON on ARM, registers of WebAssembly if it is
+//! compiled with `simd128`, and plain numbers elsewhere.
 
 use std::ops::{Add, Div, Mul, Sub};
 

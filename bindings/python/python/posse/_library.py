@@ -44,11 +44,12 @@ class Library:
 
     `paths` name the files. `threads` is the number of threads that read them; by default the cores that this process may use.
 
-    `input_fps` is the number of frames per second of BVH files whose frame time is missing or wrong. `end_sites=False` leaves
+    `input_fps` is the number of frames per second of BVH and SMPL files whose rate is missing or wrong. `end_sites=False` leaves
     out the joints of End Sites of BVH files, usually NAME_end; `retarget` aligns the last bones of its source by them.
 
-    `skeleton` tells where the joints of npz files of SMPL and AMASS rest: a model file of SMPL, or a glTF, FBX or BVH file
-    with joints of these names; by default they are those of an adult, with a `FileWarning`.
+    `skeleton` tells where the joints of npz files of SMPL and AMASS rest: a model file of SMPL, with which each file has the
+    shape of its betas, or a glTF, FBX or BVH file with joints of these names; by default they are those of an adult, with a
+    `FileWarning`.
 
     Raises `OSError` for a file that cannot be read or is not a regular file, and `Error` for one that cannot be used.
     """

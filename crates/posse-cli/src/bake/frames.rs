@@ -37,8 +37,8 @@ impl FrameRange {
     }
 
     /// Returns true for all frames of a clip.
-    pub fn is_whole(self) -> bool {
-        self == Self::default()
+    pub fn is_whole(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -96,13 +96,16 @@ pub struct SourceFrames {
 }
 
 /// What of a file becomes an output, besides the clip's index: all of a clip by default.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ClipPart {
     /// The name of the clip, if its piece or its mirror image has another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<String>,
     /// The frames.
+    #[serde(default, skip_serializing_if = "FrameRange::is_whole")]
     pub range: FrameRange,
     /// True for the mirror image.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mirrored: bool,
 }
 

@@ -1,17 +1,22 @@
-//! The places of the outputs, checked before anything is baked.
+//! The names and places of the outputs, checked before anything is baked.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use posse::Error;
+use posse::import::FileFormat;
 
 use crate::bake::format::part_name;
-use crate::bake::inputs::{ClipFile, Inputs, resolve};
+use crate::bake::inputs::{ClipFile, Inputs, RefusedClip, name_of, resolve, stem};
+use crate::bake::job::failures_name;
 use crate::bake::options::{Options, ReadFile};
 use crate::bake::share::Share;
-use crate::bake::{crowd, manifest};
+use crate::bake::{crowd, manifest, plan};
 use crate::threads::map;
+
+/// The largest number of files that a message lists.
+const MAX_LISTED: usize = 5;
 
 /// A file that a bake writes.
 struct Output<'a> {
@@ -34,6 +39,90 @@ impl Output<'_> {
             None => format!("the output {}", self.below),
         }
     }
+}
+
+/// A name that several clips have.
+#[derive(Default)]
+struct RepeatedName {
+    /// The indices of their files.
+    files: Vec<usize>,
+    /// True if one of them is a mirror image.
+    mirrored: bool,
+}
+
+/// Makes bad inputs of all clips whose name another clip has, too. An output depends on its own file and the options
+/// alone, so that none of them gets it.
+pub fn refuse_repeated_names(files: &mut [ClipFile], options: &Options) {
+    let repeated = repeated_names(files, options);
+    let mut messages: HashMap<(usize, &str), String> = HashMap::new();
+    for (name, repeat) in &repeated {
+        for &index in &repeat.files {
+            messages.insert((index, name.as_str()), repeated_message(files, index, name, repeat));
+        }
+    }
+    for (index, file) in files.iter_mut().enumerate() {
+        let Ok(contents) = &mut file.contents else { continue };
+        let own = messages.get(&(index, name_of(&file.below, options)));
+        match own.filter(|_| contents.kind == FileFormat::Crowd) {
+            Some(message) => file.contents = Err(message.clone()),
+            None => {
+                for clip in std::mem::take(&mut contents.clips) {
+                    match messages.get(&(index, clip.name.as_str())).cloned() {
+                        Some(message) => contents.refused.push(RefusedClip { name: clip.name, message }),
+                        None => contents.clips.push(clip),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The names that several clips have.
+fn repeated_names(files: &[ClipFile], options: &Options) -> HashMap<String, RepeatedName> {
+    let names = || {
+        files.iter().enumerate().flat_map(move |(index, file)| {
+            // A crowd file may have an output of its own besides those of its instances.
+            let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
+            let own = is_crowd.then(|| (index, name_of(&file.below, options), false));
+            file.clips().iter().map(move |clip| (index, clip.name.as_str(), clip.part.mirrored)).chain(own)
+        })
+    };
+    let mut known = HashSet::new();
+    let repeats = names().filter(|(_, name, _)| !known.insert(*name));
+    let mut repeated: HashMap<String, RepeatedName> =
+        repeats.map(|(_, name, _)| (name.to_owned(), RepeatedName::default())).collect();
+    for (index, name, mirrored) in names() {
+        if let Some(name) = repeated.get_mut(name) {
+            name.files.push(index);
+            name.mirrored |= mirrored;
+        }
+    }
+    repeated
+}
+
+/// The message for a file with a clip whose name clips of other files have.
+fn repeated_message(files: &[ClipFile], index: usize, name: &str, repeat: &RepeatedName) -> String {
+    let file = &files[index];
+    let others = repeat.files.iter().filter(|other| **other != index).map(|&other| &files[other]);
+    let others: Vec<&ClipFile> = others.take(MAX_LISTED).collect();
+    let paths: Vec<String> = others.iter().map(|other| other.path.display().to_string()).collect();
+    let more = match repeat.files.len().saturating_sub(1 + others.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let both = if others.len() > 1 { "all" } else { "both" };
+    let mirrored = if repeat.mirrored { ", as a clip or as a mirror image" } else { "" };
+    let has_other_extension = |other: &&ClipFile| other.below != file.below && stem(&other.below) == stem(&file.below);
+    let hint = match others.iter().all(has_other_extension) {
+        true => "keep the extensions in the names (--keep-extension), or rename a file",
+        false => "rename a file, or give the folder above them as INPUT",
+    };
+    format!(
+        "{} and {}{more} {both} have a clip of the name {name}, and with it one output{mirrored}, which none of them \
+         gets; {hint}",
+        file.path.display(),
+        paths.join(", ")
+    )
 }
 
 /// Fails if one output is both a file and a folder of other outputs.
@@ -88,7 +177,7 @@ pub fn check(
 fn outputs<'a>(files: &'a [ClipFile], options: &Options, share: Option<Share>) -> Vec<Output<'a>> {
     let of_bake = |below: String| Output { below, source: None };
     let Share { index, count } = share.unwrap_or(Share { index: 0, count: 1 });
-    let mut outputs = vec![of_bake(format!("failed-{index:05}.jsonl")), of_bake(manifest::name(index))];
+    let mut outputs = vec![of_bake(failures_name(index)), of_bake(manifest::name(index))];
     if share.is_some() {
         outputs.push(of_bake("shards.json".into()));
     }
@@ -126,7 +215,11 @@ fn is_reserved(name: &str, options: &Options) -> bool {
         let name = name.strip_prefix("part-").and_then(|name| name.strip_suffix(".parquet"));
         name.and_then(|name| name.split_once("-of-")).is_some_and(|(share, _)| is_number(share))
     };
-    name == "shards.json" || is_failures || manifest::is_manifest(name) || options.format.is_per_share() && is_part()
+    name == "shards.json"
+        || name == plan::NAME
+        || is_failures
+        || manifest::is_manifest(name)
+        || options.format.is_per_share() && is_part()
 }
 
 /// Fails if OUT, or the lowest folder above it that is there, is a file.

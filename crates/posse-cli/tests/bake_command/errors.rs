@@ -24,6 +24,45 @@ fn a_bad_input_does_not_stop_the_others() {
 }
 
 #[test]
+fn bad_inputs_are_allowed_once_they_are_listed() {
+    let bench = Bench::with_clips();
+    bench.write("clips/bad.bvh", "");
+    bench.write("clips/broken.gltf", "{");
+    let output = bench.bake(&["clips", "-o", "baked", "--allow-failed"]);
+    assert_code(&output, 0);
+    assert!(stderr(&output).contains("2 bad inputs, listed in failed-*.jsonl"), "{}", stderr(&output));
+    let failures = json_lines(&bench.files("baked")["failed-00000.jsonl"]);
+    assert_eq!(failures.iter().map(|failure| &failure["source"]).collect::<Vec<_>>(), ["bad.bvh", "broken.gltf"]);
+    let check = |clips: &str, arguments: &[&str], code: i32| {
+        let checked = bench.bake(&[&["--check", "baked", clips], arguments].concat());
+        assert_code(&checked, code);
+        (String::from_utf8(checked.stdout.clone()).unwrap(), stderr(&checked))
+    };
+    assert_eq!(check("clips", &[], 1).0.lines().count(), 2);
+    let (lines, summary) = check("clips", &["--allow-failed"], 0);
+    assert!(lines.is_empty() && summary.contains("7 of 8;"), "{lines}{summary}");
+    assert!(summary.contains("missing or different: 0; failed, as failed-*.jsonl lists: 2"), "{summary}");
+    // The list holds whatever folder a command runs in.
+    let clips = bench.path("clips");
+    assert!(check(clips.to_str().unwrap(), &["--allow-failed"], 0).0.is_empty());
+    // What is missing, but has not failed, is no failure.
+    fs::remove_file(bench.path("baked/1.npz")).unwrap();
+    assert_eq!(check("clips", &["--allow-failed"], 1).0, "1: missing\n");
+    bench.write("clips/new.gltf", "{");
+    assert_eq!(check("clips", &["--allow-failed"], 1).0.lines().count(), 2);
+    fs::remove_file(bench.path("baked/failed-00000.jsonl")).unwrap();
+    assert_eq!(check("clips", &["--allow-failed"], 1).0.lines().count(), 4);
+    // A wrong OUT is no bad input.
+    bench.write("file", "no folder");
+    assert_code(&bench.bake(&["clips", "-o", "file/out", "--allow-failed"]), 2);
+    // A warning makes a bad input, and the bake goes on.
+    bench.write("takes/good.bvh", bvh(5, 0.0));
+    bench.write("takes/surplus.bvh", bvh(6, 0.0).replace("Frames: 6", "Frames: 5"));
+    bench.baked(&["takes", "-o", "strict", "--strict", "--allow-failed", "--threads", "1"]);
+    assert_eq!(bench.names("strict"), ["failed-00000.jsonl", "good.npz"]);
+}
+
+#[test]
 fn a_bad_clip_is_named() {
     let bench = Bench::new();
     let mut file: Value = serde_json::from_str(&gltf(&[Some("walk"), Some("wave")])).unwrap();

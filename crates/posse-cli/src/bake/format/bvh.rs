@@ -6,7 +6,7 @@ use posse::Error;
 use posse::export::bvh::{Options, RotationOrder, Writer};
 
 use crate::bake::facts::Facts;
-use crate::bake::format::{ClipHead, ClipWriter, Space, each_pose, in_space, note_once};
+use crate::bake::format::{ClipHead, ClipWriter, Space, each_pose, in_space};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 
@@ -37,7 +37,7 @@ impl ClipWriter for BvhWriter<'_> {
         let mut writer = Writer::new(&library, skeleton, &options)?;
         let skeleton = library.skeleton(skeleton);
         each_pose(&head, skeleton, &mut spool, |_, local, _| writer.survey(local))?;
-        note_once(head.name, writer.notes());
+        writer.notes().iter().for_each(|note| head.progress.note_of_first(head.name, note));
         let mut text = writer.head(spool.frames(), facts.fps);
         each_pose(&head, skeleton, &mut spool, |_, local, _| {
             writer.row(local, &mut text);

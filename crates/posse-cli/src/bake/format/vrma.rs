@@ -8,7 +8,7 @@ use posse::{Error, Library, Transform};
 
 use crate::bake::facts::Facts;
 use crate::bake::format::glb::{Frames, Motion, write};
-use crate::bake::format::{ClipHead, ClipWriter, Space, each_pose, in_space, note_once};
+use crate::bake::format::{ClipHead, ClipWriter, Space, each_pose, in_space};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 
@@ -58,10 +58,9 @@ impl ClipWriter for VrmaWriter<'_> {
             motion.append(&[time], &arrays).map_err(|reason| Error::Usage(format!("{}: {reason}", head.name)))?;
             bone_spool.append(&[time], &arrays)
         })?;
-        note_once(head.name, animation.notes());
-        let (name, nodes) = (head.name, animation.nodes());
-        let head =
-            ClipHead { library: &bones, skeleton: bone_skeleton, nodes: &nodes, layout: &layout, listed: None, name };
+        animation.notes().iter().for_each(|note| head.progress.note_of_first(head.name, note));
+        let (library, skeleton, nodes) = (&bones, bone_skeleton, animation.nodes());
+        let head = ClipHead { library, skeleton, nodes: &nodes, layout: &layout, listed: None, ..head };
         // The file has expressions in place of morph weights.
         let facts = Facts { weight_names: Vec::new(), ..facts.clone() };
         write(&head, &mut draft, Frames { spool: &mut bone_spool, motion: &motion, is_vrm: true }, &facts)?;

@@ -1,0 +1,105 @@
+// Devices of the npm package in Chromium: Gpu.open with its options, and the entry posse/auto.
+//
+// The package must have been built, by bindings/web/build; POSSE_WEB_PACKAGE names another folder of it.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { withPage } from "./browser.mjs";
+
+const PACKAGE = process.env.POSSE_WEB_PACKAGE ?? join(dirname(fileURLToPath(import.meta.url)), "../../bindings/web/pkg");
+const timeout = 300_000;
+
+function reasonToSkip() {
+  if (["posse.js", "cpu.js"].every((name) => existsSync(join(PACKAGE, name)))) return false;
+  process.stderr.write("SKIPPED: devices of the npm package, which bindings/web/build makes\n");
+  return "bindings/web/build has not run";
+}
+
+const skip = reasonToSkip();
+
+test("Gpu.open takes a device of the page, features and a preference", { skip, timeout }, async () => {
+  await withPage({ "/": PACKAGE }, async ({ page, address, problems }) => {
+    await page.goto(`${address}/package.json`);
+    const found = await page.evaluate(async () => {
+      const { default: init, Crowd, Gpu, Library } = await import("/posse.js");
+      await init();
+      const preferences = [];
+      const request = GPU.prototype.requestAdapter;
+      GPU.prototype.requestAdapter = function (options) {
+        preferences.push(options?.powerPreference);
+        return request.call(this, options);
+      };
+      const adapter = await navigator.gpu.requestAdapter();
+      const feature = ["float32-filterable", "indirect-first-instance", "rg11b10ufloat-renderable"].find((name) => adapter.features.has(name));
+      const message = (promise) => promise.then(() => "no error", (error) => error.message);
+      const answers = {};
+
+      // A device without features, by the page.
+      const device = await adapter.requestDevice();
+      const library = Library.demo();
+      const height = async (gpu) => {
+        const crowd = await Crowd.create(gpu, library, [[{ clip: "walk" }]]);
+        crowd.pose(0.5);
+        const matrix = await crowd.joint(0, library.joint(0, "head"), 0.5);
+        crowd.free();
+        return matrix[13];
+      };
+      const before = preferences.length;
+      const own = await Gpu.open({ device });
+      answers.isSame = own.device === device;
+      answers.asked = preferences.length - before;
+      answers.isRestored = !Object.hasOwn(navigator.gpu, "requestAdapter");
+      const another = await Gpu.open();
+      answers.isOther = another.device !== device;
+      answers.heights = [await height(own), await height(another)];
+
+      const chosen = await Gpu.open({ features: feature ? [feature] : [], powerPreference: "low-power" });
+      answers.hasFeature = !feature || chosen.device.features.has(feature);
+      answers.preference = preferences.at(-1);
+      answers.errors = [
+        await message(Gpu.open({ features: ["fast"] })),
+        await message(Gpu.open({ powerPreference: "most" })),
+        await message(Gpu.open({ device: {} })),
+        await message(Gpu.open({ devise: 1 })),
+      ];
+      [own, another, chosen, library].forEach((object) => object.free());
+      return answers;
+    });
+    assert.deepEqual([found.isSame, found.asked, found.isRestored, found.isOther], [true, 0, true, true]);
+    assert.ok(found.heights[0] > 1 && found.heights[0] === found.heights[1], `${found.heights}`);
+    assert.ok(found.hasFeature);
+    assert.equal(found.preference, "low-power");
+    const [feature, preference, device, name] = found.errors;
+    assert.equal(feature, 'options.features: wgpu knows no feature "fast"');
+    assert.match(preference, /^options\.powerPreference: unknown variant `most`, expected `low-power` or `high-performance`/);
+    assert.equal(device, "options.device: expected a GPUDevice");
+    assert.match(name, /unknown field `devise`/);
+    assert.deepEqual(problems, []);
+  });
+});
+
+test("posse/auto takes the CPU on a software renderer, and without WebGPU", { skip, timeout }, async () => {
+  await withPage({ "/": PACKAGE }, async ({ page, address, problems }) => {
+    const loaded = [];
+    page.on("request", (request) => request.url().endsWith(".wasm") && loaded.push(request.url().split("/").pop()));
+    const pose = async () => {
+      await page.goto(`${address}/package.json`);
+      return page.evaluate(async () => {
+        const posse = await (await import("/auto.js")).open();
+        const crowd = posse.Crowd.create(posse.Library.demo(), [[{ clip: "walk" }]]);
+        crowd.pose(0.5);
+        return [posse.engine, crowd.skinBuffer().some((number) => number !== 0)];
+      });
+    };
+    assert.deepEqual(await pose(), ["cpu", true]);
+    assert.deepEqual(loaded.splice(0), ["posse_bg.wasm", "cpu_bg.wasm"]);
+    await page.addInitScript(() => Object.defineProperty(Navigator.prototype, "gpu", { get: () => undefined }));
+    assert.deepEqual(await pose(), ["cpu", true]);
+    assert.deepEqual(loaded, ["cpu_bg.wasm"]);
+    assert.deepEqual(problems, []);
+  });
+});
