@@ -28,7 +28,7 @@ pub(crate) mod feet;
 pub(crate) mod joint_map;
 mod mirror;
 mod mirror_map;
-mod morphs;
+pub(crate) mod morphs;
 pub(crate) mod motion;
 pub(crate) mod moving_joints;
 mod named_report;

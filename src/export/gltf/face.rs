@@ -4,12 +4,19 @@
 //! morph weights `w`, and expressions that move them: `w = A x` with weights `x` of the expressions from 0 to 1. Then
 //! `x` is a least-squares solution, by coordinate descent from 0: the expressions that every model has come first, and
 //! of these the ones that move most. So closed eyes are a `blink`, and not `blinkLeft` with `blinkRight` or what a
-//! model for face capture calls its eyelids, though all give the same face. What expressions override is not divided
-//! out: a model that blinks less while it is happy does so again.
+//! model for face capture calls its eyelids, though all give the same face. A binary expression is then on or off, and
+//! the others are found once more beside it.
+//!
+//! An animation must not have expressions of the gaze. They take part where the others leave something: eyes that look
+//! up are no smile that moves the same morph target a little.
+//!
+//! A player weakens expressions that others override: while a model is happy, it blinks less. Morph weights have what
+//! is left, and the file the weight before.
 
 use std::collections::{BTreeMap, HashSet};
 
 use crate::model::{Expression, Skeleton, Transform};
+use crate::retarget::morphs::{MIN_ON, overriders, share_left};
 
 /// The expressions of VRM 1.0 that every model can have, without those of the gaze, which an animation must not have.
 const PRESETS: [&str; 14] = [
@@ -48,16 +55,21 @@ pub(super) fn is_preset(name: &str) -> bool {
     PRESETS.contains(&name)
 }
 
-/// The expressions that a file can have, with their weights in the last pose.
+/// The expressions of a skeleton, with their weights in the last pose.
 #[derive(Debug, Clone)]
 pub(super) struct Face<'a> {
     source: &'a Skeleton,
+    /// Those that a file can have, then those of the gaze.
     expressions: Vec<FaceExpression<'a>>,
+    /// The number of those that a file can have.
+    writable: usize,
     /// The morph weights at rest, and true for each that an expression moves.
     rest: Vec<f64>,
     is_moved: Vec<bool>,
     /// The expressions with morph weights, in the order in which they are found.
     order: Vec<usize>,
+    /// For each expression those that weaken it, with true for those that block it.
+    overriders: Vec<Vec<(usize, bool)>>,
     /// The morph weights of the last pose.
     morphs: Vec<f64>,
     /// The first morph weight that no expression gives.
@@ -72,61 +84,64 @@ pub(super) struct FaceExpression<'a> {
     pub weight: f64,
     /// True if it had a weight in any pose.
     pub is_used: bool,
-    /// The joint that drives it.
-    driver: Option<usize>,
+    expression: &'a Expression,
     /// The morph weights that it moves, with their values at a weight of 1.
     column: Vec<(usize, f64)>,
+    /// The sum of the squares of these values.
+    square: f64,
 }
 
 impl<'a> Face<'a> {
     pub fn new(source: &'a Skeleton) -> Self {
         let ranges = source.weight_ranges();
-        let column = |expression: &Expression| {
+        let column = |expression: &Expression| -> Vec<(usize, f64)> {
             let mut column = BTreeMap::new();
-            for bind in &expression.binds {
+            for bind in expression.binds.iter().filter(|_| expression.driver.is_none()) {
                 *column.entry(ranges[bind.joint].start + bind.index).or_insert(0.0) += bind.weight;
             }
-            column.into_iter().filter(|(_, weight): &(_, f64)| weight.abs() > MIN_BIND).collect::<Vec<(usize, f64)>>()
+            column.into_iter().filter(|(_, weight): &(_, f64)| weight.abs() > MIN_BIND).collect()
         };
-        let expression = |expression: &'a Expression| FaceExpression {
-            name: &expression.name,
-            weight: 0.0,
-            is_used: false,
-            driver: expression.driver,
-            column: if expression.driver.is_some() { Vec::new() } else { column(expression) },
+        let expression = |expression: &'a Expression| {
+            let column = column(expression);
+            let square = column.iter().map(|(_, full)| full * full).sum();
+            FaceExpression { name: &expression.name, weight: 0.0, is_used: false, expression, column, square }
         };
         // Those of an animation come before those of a model, which may be in the same file.
         let (driven, others): (Vec<_>, Vec<_>) = source.expressions().iter().partition(|found| found.driver.is_some());
         let mut names = HashSet::new();
         let is_wanted = |found: &FaceExpression<'a>| {
-            let has_weight = found.driver.is_some() || !found.column.is_empty();
-            has_weight && !GAZE.contains(&found.name) && names.insert(found.name)
+            let has_weight = found.expression.driver.is_some() || !found.column.is_empty();
+            has_weight && names.insert(found.name)
         };
         let all = driven.into_iter().chain(others).map(expression);
-        let expressions: Vec<FaceExpression> = all.filter(is_wanted).collect();
+        let is_writable = |found: &FaceExpression<'a>| !GAZE.contains(&found.name);
+        let (mut expressions, gaze): (Vec<_>, Vec<_>) = all.filter(is_wanted).partition(is_writable);
+        let writable = expressions.len();
+        expressions.extend(gaze);
         let rest: Vec<f64> = source.joints().iter().flat_map(|joint| joint.weights.iter().copied()).collect();
         let mut is_moved = vec![false; rest.len()];
         expressions.iter().flat_map(|found| &found.column).for_each(|&(morph, _)| is_moved[morph] = true);
         let mut order: Vec<usize> = (0..expressions.len()).filter(|&at| !expressions[at].column.is_empty()).collect();
-        let size = |at: usize| expressions[at].square();
+        let rank = |at: usize| (at >= writable, !is_preset(expressions[at].name));
         order.sort_by(|&one, &other| {
-            let presets = [one, other].map(|at| !is_preset(expressions[at].name));
-            presets[0].cmp(&presets[1]).then(size(other).total_cmp(&size(one)))
+            let squares = [one, other].map(|at| expressions[at].square);
+            rank(one).cmp(&rank(other)).then(squares[1].total_cmp(&squares[0]))
         });
         let morphs = rest.iter().zip(&is_moved).map(|(&rest, is_moved)| if *is_moved { 0.0 } else { rest }).collect();
-        Self { source, expressions, rest, is_moved, order, morphs, lost: None }
+        let overriders = overriders(&Vec::from_iter(expressions.iter().map(|found| found.expression)));
+        Self { source, expressions, writable, rest, is_moved, order, overriders, morphs, lost: None }
     }
 
-    /// The expressions, in the order of their joints in the file.
+    /// The expressions that a file can have, in the order of their joints in the file.
     pub fn expressions(&self) -> &[FaceExpression<'a>] {
-        &self.expressions
+        &self.expressions[..self.writable]
     }
 
     /// Finds the weights of the expressions in a pose of all joints and morph weights of the source. Morph weights that
     /// are missing are at rest.
     pub fn look(&mut self, local: &[Transform], morphs: &[f64]) {
         for found in &mut self.expressions {
-            if let Some(driver) = found.driver {
+            if let Some(driver) = found.expression.driver {
                 found.weight = local.get(driver).map_or(0.0, |driver| driver.translation.x.clamp(0.0, 1.0));
             }
         }
@@ -150,23 +165,63 @@ impl<'a> Face<'a> {
         let unmoved = left.iter_mut().zip(&self.rest).zip(&self.is_moved).filter(|(_, is_moved)| !**is_moved);
         unmoved.for_each(|((left, rest), _)| *left -= rest);
         self.order.iter().for_each(|&at| self.expressions[at].weight = 0.0);
+        self.descend(&mut left, |_, is_gaze| !is_gaze);
+        let with_gaze = self.writable < self.expressions.len() && first_lost(&left).is_some();
+        if with_gaze {
+            self.descend(&mut left, |_, _| true);
+        }
+        let mut is_rounded = false;
+        for &at in &self.order {
+            let found = &mut self.expressions[at];
+            if found.expression.is_binary {
+                let weight = if found.weight > MIN_ON { 1.0 } else { 0.0 };
+                is_rounded |= found.set(weight, &mut left) > MAX_CHANGE;
+            }
+        }
+        if is_rounded {
+            self.descend(&mut left, |expression, is_gaze| !expression.is_binary && (with_gaze || !is_gaze));
+        }
+        // The file does not have them.
+        for gaze in &mut self.expressions[self.writable..] {
+            gaze.set(0.0, &mut left);
+        }
+        self.divide(&mut left);
+        if self.lost.is_none() {
+            self.lost = first_lost(&left);
+        }
+    }
+
+    /// Changes the weights of the expressions that are free, one after the other, until `left` is as small as can be.
+    /// `is_free` gets an expression, and true for one of the gaze.
+    fn descend(&mut self, left: &mut [f64], is_free: impl Fn(&Expression, bool) -> bool) {
         for _ in 0..MAX_ROUNDS {
             let mut largest = 0.0_f64;
             for &at in &self.order {
                 let found = &mut self.expressions[at];
-                let wanted: f64 = found.column.iter().map(|&(morph, full)| full * left[morph]).sum();
-                let before = found.weight;
-                found.weight = (before + wanted / found.square()).clamp(0.0, 1.0);
-                let change = found.weight - before;
-                found.column.iter().for_each(|&(morph, full)| left[morph] -= change * full);
-                largest = largest.max(change.abs());
+                if is_free(found.expression, at >= self.writable) {
+                    let wanted: f64 = found.column.iter().map(|&(morph, full)| full * left[morph]).sum();
+                    let weight = (found.weight + wanted / found.square).clamp(0.0, 1.0);
+                    largest = largest.max(found.set(weight, left));
+                }
             }
             if largest <= MAX_CHANGE {
                 break;
             }
         }
-        if self.lost.is_none() {
-            self.lost = left.iter().position(|left| left.abs() > MAX_LOSS);
+    }
+
+    /// Divides the weights by what overriders leave of them. A weight of which they leave nothing stays, for models
+    /// without them.
+    fn divide(&mut self, left: &mut [f64]) {
+        let used = |found: &FaceExpression| if found.weight > MIN_USED { found.weight } else { 0.0 };
+        let mut own: Vec<f64> = self.expressions.iter().map(used).collect();
+        for &at in self.order.iter().filter(|&&at| !self.overriders[at].is_empty()) {
+            let found = &mut self.expressions[at];
+            let share = share_left(found.expression, &self.overriders[at], &own);
+            let before = if share > 0.0 { (own[at] / share).min(1.0) } else { own[at] };
+            found.set(share * before, left);
+            found.weight = before;
+            own[at] = before;
         }
     }
 
@@ -176,17 +231,25 @@ impl<'a> Face<'a> {
         let ranges = self.source.weight_ranges();
         let joint = ranges.iter().position(|range| range.contains(&lost))?;
         let name = self.source.weight_name(joint, lost - ranges[joint].start);
-        Some(match self.order.is_empty() {
+        Some(match self.expressions().iter().all(|found| found.column.is_empty()) {
             true => format!("morph weights, such as {name}, are left out: the model has no expressions that move them"),
             false => format!("no expressions of the model give the morph weights exactly, such as {name}"),
         })
     }
 }
 
+/// The first morph weight of which more is left than is no loss.
+fn first_lost(left: &[f64]) -> Option<usize> {
+    left.iter().position(|left| left.abs() > MAX_LOSS)
+}
+
 impl FaceExpression<'_> {
-    /// The sum of the squares of what it moves.
-    fn square(&self) -> f64 {
-        self.column.iter().map(|(_, full)| full * full).sum()
+    /// Changes the weight, and what is left of the morph weights with it. Returns the size of the change.
+    fn set(&mut self, weight: f64, left: &mut [f64]) -> f64 {
+        let change = weight - self.weight;
+        self.weight = weight;
+        self.column.iter().for_each(|&(morph, full)| left[morph] -= change * full);
+        change.abs()
     }
 }
 
@@ -195,7 +258,7 @@ mod tests {
     use glam::DVec3;
 
     use super::*;
-    use crate::model::{Joint, MorphBind};
+    use crate::model::{ExpressionOverride, Joint, MorphBind};
 
     /// A face with two eyelids, a mouth, and a morph weight of 0.3 at rest that no expression moves.
     fn model() -> Skeleton {
@@ -222,12 +285,94 @@ mod tests {
 
     /// The weights of the expressions that are not 0, and the note.
     fn weights(morphs: &[f64]) -> (Vec<(String, f64)>, Option<String>) {
-        let skeleton = model();
-        let mut face = Face::new(&skeleton);
+        weights_of(&model(), morphs)
+    }
+
+    fn weights_of(skeleton: &Skeleton, morphs: &[f64]) -> (Vec<(String, f64)>, Option<String>) {
+        let mut face = Face::new(skeleton);
         face.look(&[], morphs);
         let found = face.expressions().iter().filter(|found| found.is_used);
-        let found = found.map(|found| (found.name.to_owned(), (found.weight * 1e5).round() / 1e5)).collect();
+        let found = found.map(|found| (found.name.to_owned(), (found.weight * 1e4).round() / 1e4)).collect();
         (found, face.note())
+    }
+
+    /// A face of morph weights that are 0 at rest, each named by its index.
+    fn face_of(count: usize, expressions: Vec<Expression>) -> Skeleton {
+        let joint = Joint { weights: vec![0.0; count], ..Joint::default() };
+        Skeleton::new(None, vec![joint], Vec::new()).unwrap().with_expressions(expressions).unwrap()
+    }
+
+    fn moving(name: &str, binds: &[(usize, f64)]) -> Expression {
+        let binds = binds.iter().map(|&(index, weight)| MorphBind { joint: 0, index, weight }).collect();
+        Expression { name: name.into(), binds, ..Expression::default() }
+    }
+
+    /// The expressions of the model Godette of <https://github.com/V-Sekai/godot-vrm>, in which many share morph
+    /// targets.
+    fn godette() -> Skeleton {
+        let mut expressions = vec![
+            moving("aa", &[(5, 1.0)]),
+            moving("ih", &[(6, 1.0)]),
+            moving("ou", &[(7, 1.0)]),
+            moving("ee", &[(8, 1.0)]),
+            moving("oh", &[(9, 1.0)]),
+            moving("blink", &[(3, 1.0), (4, 1.0)]),
+            moving("happy", &[(9, 0.5), (10, 0.25)]),
+            moving("angry", &[(14, 1.0), (5, 0.25), (3, 0.25), (4, 0.25)]),
+            moving("sad", &[(11, 0.5), (2, 1.0), (3, 0.1), (4, 0.1)]),
+            moving("relaxed", &[(7, 0.5), (10, 0.25)]),
+            moving("lookUp", &[(10, 1.0)]),
+            moving("lookDown", &[(11, 1.0)]),
+        ];
+        let binary = [("blinkLeft", 3), ("blinkRight", 4)];
+        expressions.extend(binary.map(|(name, index)| Expression { is_binary: true, ..moving(name, &[(index, 1.0)]) }));
+        face_of(15, expressions)
+    }
+
+    #[test]
+    fn expressions_that_share_morph_targets_are_told_apart() {
+        let model = godette();
+        for (given, expected, lost) in [
+            (&[("happy", 1.0)][..], &[("happy", 1.0)][..], None),
+            (&[("relaxed", 1.0)], &[("relaxed", 1.0)], None),
+            (&[("blink", 1.0)], &[("blink", 1.0)], None),
+            (&[("angry", 0.2), ("sad", 0.4), ("aa", 0.5)], &[("aa", 0.5), ("angry", 0.2), ("sad", 0.4)], None),
+            // An animation has no gaze, and what shares its morph targets does not stand in for it.
+            (&[("lookUp", 1.0)], &[], Some("10")),
+            (&[("lookUp", 1.0), ("happy", 0.5)], &[("happy", 0.5)], Some("10")),
+            // A player shows a binary expression wholly or not at all.
+            (&[("blinkLeft", 1.0)], &[("blinkLeft", 1.0)], None),
+            (&[("blinkLeft", 0.6)], &[("blinkLeft", 1.0)], Some("3")),
+        ] {
+            let mut morphs = vec![0.0; 15];
+            for (name, weight) in given {
+                let expression = model.expressions().iter().find(|expression| expression.name == *name).unwrap();
+                expression.binds.iter().for_each(|bind| morphs[bind.index] += weight * bind.weight);
+            }
+            let expected = expected.iter().map(|&(name, weight)| (String::from(name), weight)).collect();
+            let (found, note) = weights_of(&model, &morphs);
+            assert_eq!((&found, note.is_some()), (&expected, lost.is_some()), "{given:?}: {note:?}");
+            let is_named = |name: &str| note.as_ref().is_some_and(|note| note.ends_with(&format!(".{name}")));
+            assert!(lost.is_none_or(is_named), "{given:?}: {note:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_has_the_weights_before_overriders() {
+        // A player shows blinks by the weight times 1 less that of `happy`, or not at all beside it.
+        for (effect, morphs, blink, is_lost) in [
+            (ExpressionOverride::None, [0.5, 0.25], 0.25, false),
+            (ExpressionOverride::Blend, [0.5, 0.25], 0.5, false),
+            (ExpressionOverride::Blend, [0.5, 0.75], 1.0, true),
+            (ExpressionOverride::Block, [0.0, 0.25], 0.25, false),
+            (ExpressionOverride::Block, [0.5, 0.25], 0.25, true),
+        ] {
+            let happy = Expression { override_blink: effect, ..moving("happy", &[(0, 1.0)]) };
+            let model = face_of(2, vec![moving("blink", &[(1, 1.0)]), happy]);
+            let (found, note) = weights_of(&model, &morphs);
+            assert_eq!(found[0], ("blink".into(), blink), "{effect:?} {morphs:?}");
+            assert_eq!((found.get(1).map_or(0.0, |happy| happy.1), note.is_some()), (morphs[0], is_lost), "{effect:?}");
+        }
     }
 
     #[test]

@@ -32,6 +32,7 @@ use crate::retarget::alignment::heading;
 use crate::retarget::body::{Body, Figure};
 use crate::retarget::joint_map::are_joints;
 use crate::retarget::motion::upright_axis;
+use crate::retarget::resample::KeyBudget;
 
 /// The extension.
 const NAME: &str = "VRMC_vrm_animation";
@@ -228,8 +229,8 @@ impl<'a> VrmAnimation<'a> {
     /// A document of a clip of a human at a frame rate, with notes on what it does not hold.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::Usage`] if there is no such clip; [`Error::Limit`] for too many
-    /// frames.
+    /// Those of [`new`](Self::new), and [`Error::Usage`] if there is no such clip, or the bones and expressions have
+    /// more than 8 keys per key of the clip and 2^22 more; [`Error::Limit`] for too many frames.
     ///
     /// # Examples
     /// ```
@@ -255,34 +256,44 @@ impl<'a> VrmAnimation<'a> {
         let skeleton = made.add_skeleton(animation.skeleton.clone());
         let (mut local, mut pose) = (Vec::new(), Vec::new());
         let bones = animation.zero.joints.len();
+        // A clip of few keys may be so long that its frames are out of proportion to it.
+        let frames = usize::try_from(framed.grid.len()).unwrap_or(usize::MAX);
+        let mut budget = KeyBudget::new();
+        budget.add_clip(found);
+        budget.charge(frames.saturating_mul(bones + 1))?;
         let mut rotations = vec![Vec::new(); bones];
-        // Of the hips, and of the joints of the expressions.
-        let moved: Vec<usize> =
-            std::iter::once(animation.hips).chain(bones..animation.skeleton.joints().len()).collect();
-        let mut translations = vec![Vec::new(); moved.len()];
-        for frame in 0..framed.grid.len() {
-            framed.local(frame, &mut local);
-            animation.pose(&local, &framed.morphs(frame), &mut pose);
+        let mut places: Vec<f64> = Vec::new();
+        // The keys of each expression, from its first weight on.
+        let mut weights: Vec<Vec<f64>> = vec![Vec::new(); animation.face.expressions().len()];
+        for frame in 0..frames {
+            framed.local(frame as u64, &mut local);
+            animation.pose(&local, &framed.morphs(frame as u64), &mut pose);
             for (keys, transform) in rotations.iter_mut().zip(&pose) {
                 keys.extend(transform.rotation.to_array());
             }
-            for (keys, &joint) in translations.iter_mut().zip(&moved) {
-                keys.extend(pose[joint].translation.to_array());
+            places.extend(pose[animation.hips].translation.to_array());
+            for (keys, expression) in weights.iter_mut().zip(animation.face.expressions()) {
+                if expression.is_used && keys.is_empty() {
+                    budget.charge(frames)?;
+                    keys.resize(3 * frame, 0.0);
+                }
+                if expression.is_used {
+                    keys.extend([expression.weight, 0.0, 0.0]);
+                }
             }
         }
         let times = (0..framed.grid.len()).map(|frame| framed.grid.time(frame)).collect();
         let timeline = Arc::new(Timeline::new(times)?);
         let curve = |width: usize, keys: Vec<f64>| Curve::new(timeline.clone(), Interpolation::Linear, width, keys);
-        let nodes = animation.nodes();
-        let is_needed: HashSet<usize> = nodes.iter().copied().collect();
-        let mut tracks = Vec::new();
-        for (joint, keys) in moved.into_iter().zip(translations).filter(|(joint, _)| is_needed.contains(joint)) {
+        let mut tracks = vec![Track::new(Target::Translation(animation.hips), curve(3, places)?)];
+        for (joint, keys) in (bones..).zip(weights).filter(|(_, keys)| !keys.is_empty()) {
             tracks.push(Track::new(Target::Translation(joint), curve(3, keys)?));
         }
         for (joint, keys) in rotations.into_iter().enumerate() {
             tracks.push(Track::new(Target::Rotation(joint), curve(4, keys)?));
         }
         let clip = made.add_clip(Clip::new(found.name.clone(), skeleton, tracks))?;
+        let nodes = animation.nodes();
         let mut document = Document::of_nodes(&made, skeleton, &nodes);
         document.declare_vrm_animation(made.skeleton(skeleton), &nodes);
         let mut notes = document.add_clip(&made, clip)?;
@@ -540,6 +551,17 @@ mod tests {
             assert!(to[index].place.distance(expected) < 1e-9, "{:?}: {} and {expected}", joint.name, to[index].place);
         }
         assert!(animation.notes().is_empty());
+    }
+
+    #[test]
+    fn frames_out_of_proportion_to_the_clip_are_refused() {
+        let (mut library, id) = human();
+        let timeline = Arc::new(Timeline::new(vec![0.0, 1e6]).unwrap());
+        let still = Curve::new(timeline, Interpolation::Linear, 4, DQuat::IDENTITY.to_array().repeat(2)).unwrap();
+        let clip = library.add_clip(Clip::new(None, id, vec![Track::new(Target::Rotation(0), still)])).unwrap();
+        let error = VrmAnimation::document(&library, clip, 30.0).unwrap_err().to_string();
+        assert!(error.contains("need more than"), "{error}");
+        assert!(VrmAnimation::document(&library, clip, 1e-4).is_ok());
     }
 
     #[test]

@@ -162,7 +162,7 @@ impl Options {
             bvh: args.bvh,
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
-            morphs: morphs(args, &kinds)?,
+            morphs: morphs(args, format, &kinds)?,
             frames: args.frame_range.unwrap_or_default(),
             seconds: args.range,
             cuts,
@@ -283,9 +283,14 @@ fn base(args: &Args) -> Result<Option<PathBuf>, Error> {
 }
 
 /// The names of `--morphs`; `None` without the option.
-fn morphs(args: &Args, kinds: &[ArrayKind]) -> Result<Option<Vec<String>>, Error> {
+fn morphs(args: &Args, format: Format, kinds: &[ArrayKind]) -> Result<Option<Vec<String>>, Error> {
     if args.morphs.is_empty() {
         return Ok(None);
+    }
+    if format == Format::Vrma {
+        return Err(Error::Usage(
+            "--format vrma has the expressions of all morph weights, and selects none; leave out --morphs".into(),
+        ));
     }
     if !kinds.contains(&ArrayKind::Weights) {
         return Err(Error::Usage("--morphs selects morph weights: add weights to --arrays".into()));
