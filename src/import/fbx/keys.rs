@@ -2,9 +2,8 @@
 //! lines follow the curve of the file.
 //!
 //! A key is a point with a value before and a value after its time, which differ at a step. Between two points, the
-//! curve of the file is compared with a line (slerp for rotations) at a quarter, half and three quarters. If one of
-//! them differs by more than the tolerance, the value at the half becomes a further point, and both halves are
-//! compared in turn.
+//! curve of the file is compared with a line (slerp for rotations) at four times. If one of them differs by more than the
+//! tolerance, the value at the half becomes a further point, and both halves are compared in turn.
 
 use glam::{DQuat, DVec4};
 
@@ -22,6 +21,12 @@ const STEP: f64 = 1e-3;
 const MIN_GAP: f64 = 1e-5;
 /// The smallest time between a key that is added and its neighbours, in seconds: 1/30 s is halved five times.
 const MIN_PIECE: f64 = 1e-3;
+
+/// The parts of an interval after which the curve is compared with a line. At the golden section, a spin of whole
+/// turns to all other parts does not look still.
+const PARTS: [f64; 4] = [0.25, 0.381_966_011_250_105_1, 0.5, 0.75];
+/// The smallest cosine of half the angle between two rotations with a line between them: 168 degrees.
+const MIN_COSINE: f64 = 0.1;
 
 /// A curve of a file.
 pub struct FileCurve<'a> {
@@ -87,7 +92,11 @@ impl FileCurve<'_> {
 
     /// True if the curve follows a line.
     fn is_line(&self, start: f64, first: Value, end: f64, last: Value) -> bool {
-        [0.25, 0.5, 0.75].into_iter().all(|part| {
+        // Of rotations by half a turn, rounding would choose the direction of slerp.
+        if self.width == 4 && DVec4::from(first).dot(DVec4::from(last)).abs() < MIN_COSINE {
+            return false;
+        }
+        PARTS.into_iter().all(|part| {
             let on_curve = (self.evaluate)(start + part * (end - start));
             // A number that is not finite is no reason for further keys.
             let distance = self.distance(on_curve, self.interpolate(first, last, part));
