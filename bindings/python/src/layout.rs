@@ -44,9 +44,6 @@ impl Layout {
         };
         let kinds = kinds.iter().map(|name| name.parse::<ArrayKind>());
         let kinds = kinds.collect::<Result<Vec<_>, _>>().map_err(to_python)?;
-        if kinds.contains(&ArrayKind::Contact) {
-            return Err(Error::new_err("contact is an array of whole clips: `posse bake --arrays contact` writes it"));
-        }
         let (up, quaternions) = (up_axis(&up)?, quaternion_order(&quaternions)?);
         let request = ArrayRequest { kinds, joints, up, scale, quaternions };
         let arrays = ArrayLayout::new(&collection.library, rig.skeleton, &rig.nodes, &request).map_err(to_python)?;
@@ -75,15 +72,23 @@ impl Layout {
         self.arrays.weight_names().to_vec()
     }
 
+    /// The names of the feet of the array `contact`; empty without it.
+    #[getter]
+    fn contact_feet(&self) -> Vec<String> {
+        self.arrays.feet().iter().map(|foot| foot.name.clone()).collect()
+    }
+
     /// The nearest ancestor of each joint among the joints, -1 without one.
     #[getter]
     fn parents(&self) -> Vec<i32> {
         self.arrays.parents().iter().map(|parent| parent.map_or(-1, |parent| parent as i32)).collect()
     }
 
-    /// Returns true if the arrays of another layout have the same names and shapes.
-    fn has_shapes_of(&self, other: PyRef<'_, Self>) -> bool {
-        self.arrays.arrays() == other.arrays.arrays()
+    /// True if the arrays of another layout have the same names and shapes, and the same joints and morph weights in
+    /// them, by their names.
+    fn has_columns_of(&self, other: PyRef<'_, Self>) -> bool {
+        let weights = [&self.arrays, &other.arrays].map(ArrayLayout::weight_names);
+        self.arrays.arrays() == other.arrays.arrays() && self.names == other.names && weights[0] == weights[1]
     }
 }
 
