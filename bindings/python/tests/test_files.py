@@ -183,7 +183,7 @@ def test_lists_and_globs_are_files(takes: list[Path], tmp_path: Path) -> None:
     folder = takes[0].parent
     assert files(takes) == files(iter(takes)) == files(folder / "take*.bvh") == every
     assert files(takes[4:], str(takes[0]), [os.fsencode(takes[1])]) == [*every[4:], *every[:2]]
-    assert files(f"{folder.parent}/**/take[01].bvh") == every[:2]
+    assert files(f"{folder}/**/take[01].bvh") == every[:2]
     with pytest.raises(FileNotFoundError, match="no file matches") as caught:
         posse.Library(folder / "walk*.bvh")
     assert caught.value.filename == str(folder / "walk*.bvh")

@@ -36,8 +36,8 @@ CALLS = {
     "load": "posse.Library([path] * 5000, threads=1)",
     "load on two threads": "posse.Library([path] * 10000, threads=2)",
     "bake": "library.bake(0, 3e6, arrays=['pos'], joints=['joint0'], threads=1)",
-    "bake on two threads": "library.bake(0, 5e6, arrays=['pos'], joints=['joint0'], threads=2)",
-    "states": "library.states(0, np.zeros(2_000_000), arrays=['pos'], joints=['joint0'], threads=1)",
+    "bake on two threads": "library.bake(0, 3e6, arrays=['pos'], joints=['joint0'], threads=2)",
+    "states": "library.states(0, np.linspace(0, 1, 2_000_000), arrays=['pos'], joints=['joint0'], threads=1)",
     "contacts": "posse.Library(sys.argv[2]).bake(0, 1e5, arrays=['contact'])",
 }
 

@@ -90,8 +90,8 @@ def test_the_example_draws_a_picture(tmp_path: Path) -> None:
 
 def test_the_readme_runs(tmp_path: Path) -> None:
     text = (FOLDER / "README.md").read_text()
-    calls, retargeting = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    run(sys.executable, "-W", "error", "-c", calls)
+    calls, workers, retargeting = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    run(sys.executable, "-W", "error", "-c", calls + workers)
     # The walk has no arms, which is a warning.
     run(sys.executable, "-c", calls + retargeting)
 

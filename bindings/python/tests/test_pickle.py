@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import multiprocessing
 import pickle
@@ -67,15 +68,20 @@ def test_options_are_kept(tmp_path: Path, slide: Path) -> None:
     assert isinstance(again.failed[str(tmp_path / "missing.bvh")], FileNotFoundError)
 
 
+@pytest.mark.filterwarnings("ignore::posse.RetargetWarning")
 def test_what_was_done_with_clips_is_done_again(tmp_path: Path) -> None:
     human = rigs.human(tmp_path / "human.bvh")
     rig = rigs.human(tmp_path / "rig.bvh", rigs.BIOVISION, unit=100.0, frames=1)
-    library = posse.Library(human).retarget(onto=rig, ground="zero").mirror()
+    library = posse.Library(human).retarget(onto=rig, translations="root").mirror()
     again = restored(library)
     assert len(again) == 2
     assert_same(library, again)
     assert again.reports == library.reports and again.reports[0]["file"] == str(human)
-    assert_same(library.retarget(onto="demo"), restored(library.retarget(onto="demo")))
+    on_demo = library.retarget(onto="demo", clips=["human_mirror"])
+    with warnings.catch_warnings():
+        # What was told once is not told again.
+        warnings.simplefilter("error")
+        assert_same(on_demo, restored(on_demo))
     rig.write_text(rig.read_text().replace("Frames: 1", "Frames:  1"))
     with pytest.raises(posse.Error, match="rig.bvh: .* has changed since"):
         restored(library)
@@ -99,8 +105,6 @@ def test_a_changed_file_is_an_error(slide: Path, worm: Path, tmp_path: Path) -> 
 def test_a_changed_buffer_is_an_error(worm: Path, tmp_path: Path) -> None:
     document = json.loads(worm.read_text())
     (uri,) = [buffer["uri"] for buffer in document["buffers"]]
-    import base64
-
     buffer = tmp_path / "worm data.bin"
     buffer.write_bytes(base64.b64decode(uri.partition(",")[2]))
     document["buffers"][0]["uri"] = "worm%20data.bin"
