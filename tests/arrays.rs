@@ -15,8 +15,8 @@ use std::sync::Arc;
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, Moment, QuaternionOrder, UpAxis};
 use posse::glam::{DAffine3, DQuat, DVec3};
 use posse::{
-    Clip, ClipId, CpuEngine, Curve, Interpolation, Joint, Library, Skeleton, SkeletonId, Skin, Target, Timeline, Track,
-    Transform,
+    Clip, ClipId, CpuEngine, Curve, Evaluator, Interpolation, Joint, Library, Outputs, Pose, Reference, Skeleton,
+    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, demo,
 };
 
 /// An arm in the plane of x and y: the upper arm turns about z at half a turn per second, one metre above the ground.
@@ -170,6 +170,34 @@ fn root_motion_is_the_place_and_the_heading_on_the_ground() {
     let request = ArrayRequest { up, quaternions, scale: 2.0, ..request };
     let arrays = sample(&library, skeleton, &request, &[Moment::at(clip, 0.0)]);
     assert_near(&arrays[0], &[6.0, -8.0, 0.0, cos, 0.0, 0.0, sin], 1e-6);
+}
+
+#[test]
+fn poses_of_an_instance_are_those_of_the_crowd() {
+    let library = demo::library().unwrap();
+    let crowd = demo::crowd(&library, 3).unwrap();
+    let (skeleton, joints) = (crowd.skeleton(2), [5, 0]);
+    let layout =
+        layout(&library, skeleton, &ArrayRequest { kinds: vec![ArrayKind::Pos], ..ArrayRequest::of_joints(&joints) });
+    let clip = library.clip_ids().next().unwrap();
+    let times = [0.25, 1.5, -3.0];
+    let moments = times.map(|time| Moment::at(clip, time));
+    let engine = CpuEngine::with_threads(&library, 1).unwrap();
+    let mut pose = |time: f64| engine.query(&crowd, 2, Ticks::from_seconds(time), layout.outputs());
+    let arrays = fill(&layout, 3, |out| layout.sample_poses(&mut pose, &moments, out).unwrap());
+    let mut reference = Reference::new(&library);
+    let outputs = Outputs { model: true, ..Outputs::NONE };
+    let places = times.map(|time| {
+        let poses = reference.evaluate(&crowd, Ticks::from_seconds(time), outputs).unwrap();
+        joints.map(|joint| poses.instances[2].model[joint].translation.to_array())
+    });
+    assert_near(&arrays[0], places.as_flattened().as_flattened(), 1e-5);
+    // A pose without the outputs of the layout.
+    let mut empty = |_: f64| Ok(Pose::default());
+    fill(&layout, 3, |out| {
+        let error = layout.sample_poses(&mut empty, &moments, out).unwrap_err().to_string();
+        assert!(error.contains("lacks an output"), "{error}");
+    });
 }
 
 #[test]

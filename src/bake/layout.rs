@@ -193,6 +193,11 @@ impl ArrayLayout {
         &self.feet
     }
 
+    /// The outputs that the arrays need of a pose, for [`sample_poses`](Self::sample_poses).
+    pub fn outputs(&self) -> Outputs {
+        self.outputs
+    }
+
     /// Returns true if an array holds velocities.
     pub fn has_velocities(&self) -> bool {
         self.arrays.iter().any(|array| array.kind.is_velocity())

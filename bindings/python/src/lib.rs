@@ -12,10 +12,12 @@
 //! * [`layout`]: the class `_posse.Layout`, the arrays of a skeleton.
 //! * [`retarget`]: clips on the skeleton of another file.
 //! * [`mirror`]: mirror images of clips.
+//! * [`crowd`]: the class `_posse.Crowd`, the instances of a crowd file.
 //! * [`contacts`]: contacts of feet with the ground.
 //! * [`rows`]: division of arrays into pieces that threads fill.
 
 mod contacts;
+mod crowd;
 mod error;
 mod layout;
 mod library;
@@ -31,6 +33,8 @@ use pyo3::prelude::*;
 /// The native half of the package `posse`.
 #[pymodule]
 mod _posse {
+    #[pymodule_export]
+    use crate::crowd::Crowd;
     #[pymodule_export]
     use crate::error::Error;
     #[pymodule_export]

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadwriteArrayDyn};
 use posse::bake::{ArrayKind, Moment};
 use posse::import::bvh::LoadOptions;
-use posse::{CpuEngine, PackedLibrary, Selector};
+use posse::{ClipId, CpuEngine, PackedLibrary, Selector};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 
@@ -159,7 +159,7 @@ impl Library {
         threads: usize,
         fps: Option<f64>,
     ) -> PyResult<()> {
-        let moments = self.moments(&times)?;
+        let moments = times.moments(|number| self.clip(number))?;
         let layouts: Vec<&Layout> = layouts.iter().map(|layout| &**layout).collect();
         let mut out = out.iter().map(borrow).collect::<PyResult<Vec<_>>>()?;
         let (slices, watch) = (slices_of(&mut out)?, Watch::new());
@@ -229,17 +229,24 @@ impl Library {
         Ok(())
     }
 
-    fn moments(&self, times: &Times) -> PyResult<Vec<Moment>> {
-        let (ids, seconds) = (times.clips.as_slice()?, times.times.as_slice()?);
-        let (before, after) = (times.before.as_slice()?, times.after.as_slice()?);
-        let rows = ids.iter().zip(seconds).zip(before.iter().zip(after));
+    /// The clip of a number of `Times`.
+    fn clip(&self, number: i64) -> Option<ClipId> {
         let Collection { clips, rigs, .. } = &*self.collection;
-        let moment = |((&clip, &time), (&before, &after))| {
-            let found = match usize::try_from(clip) {
-                Ok(index) => clips.get(index).map(|entry| entry.clip),
-                Err(_) => usize::try_from(-1 - clip).ok().and_then(|skeleton| rigs.get(skeleton)).map(|rig| rig.rest),
-            };
-            let clip = found.ok_or_else(|| Error::new_err(format!("there is no clip {clip}")))?;
+        match usize::try_from(number) {
+            Ok(index) => clips.get(index).map(|entry| entry.clip),
+            Err(_) => usize::try_from(-1 - number).ok().and_then(|skeleton| rigs.get(skeleton)).map(|rig| rig.rest),
+        }
+    }
+}
+
+impl Times<'_> {
+    /// The moments of the rows. `clip` has the clip of a number.
+    pub fn moments(&self, clip: impl Fn(i64) -> Option<ClipId>) -> PyResult<Vec<Moment>> {
+        let (clips, seconds) = (self.clips.as_slice()?, self.times.as_slice()?);
+        let (before, after) = (self.before.as_slice()?, self.after.as_slice()?);
+        let rows = clips.iter().zip(seconds).zip(before.iter().zip(after));
+        let moment = |((&number, &time), (&before, &after))| {
+            let clip = clip(number).ok_or_else(|| Error::new_err(format!("there is no clip {number}")))?;
             Ok(Moment { clip, time, before, after })
         };
         rows.map(moment).collect()
@@ -247,12 +254,12 @@ impl Library {
 }
 
 /// The numbers of arrays, which must be contiguous.
-fn slices_of<'a>(arrays: &'a mut [PyReadwriteArrayDyn<'_, f32>]) -> PyResult<Vec<&'a mut [f32]>> {
+pub fn slices_of<'a>(arrays: &'a mut [PyReadwriteArrayDyn<'_, f32>]) -> PyResult<Vec<&'a mut [f32]>> {
     Ok(arrays.iter_mut().map(|array| array.as_slice_mut()).collect::<Result<_, _>>()?)
 }
 
 /// Borrows an array. Two borrows of the same memory are refused, also those of two calls at the same time.
-fn borrow<'py>(array: &Bound<'py, PyArrayDyn<f32>>) -> PyResult<PyReadwriteArrayDyn<'py, f32>> {
+pub fn borrow<'py>(array: &Bound<'py, PyArrayDyn<f32>>) -> PyResult<PyReadwriteArrayDyn<'py, f32>> {
     let error = |error: numpy::BorrowError| {
         Error::new_err(format!(
             "{error}: it overlaps another array, or another call fills it; give each its own memory"

@@ -33,7 +33,8 @@ impl Collection {
                 let dropped = dropped.map(|track| map.describe_dropped(&library, track));
                 let found = made.remarks.iter().map(|remark| map.describe(&library, remark)).chain(dropped);
                 // Clips of a file have most remarks in common.
-                let found: Vec<String> = found.map(in_file).filter(|remark| !remarks[first..].contains(remark)).collect();
+                let found: Vec<String> =
+                    found.map(in_file).filter(|remark| !remarks[first..].contains(remark)).collect();
                 remarks.extend(found);
                 images[index] = made.clips.first().map(|made| library.clip(made.clip).clone());
             }

@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from . import _posse
 from ._clip import Clip
-from ._continuous import make_continuous
 from ._files import Path, Paths, absolute, below, listed
-from ._out import new_arrays, reused_arrays
-from ._poses import Floats, Poses
+from ._out import Out, filled
+from ._poses import Poses
 from ._recipe import Mirroring, Opening, Recipe, named
 from ._request import ArrayName, Quaternions, Request, Times, UpAxis, Wrap, request
 from ._retarget import Retargeting, RetargetReport, RetargetWarning, degrees, joint_map, rig_path
@@ -101,7 +100,8 @@ class Library:
             passes_over=False,
             skeleton=None if rest is None else absolute(rest),
         )
-        self._set_up(native, Recipe(found, names, tuple((opening.files[index], error) for index, error in failed), ()))
+        passed_over = tuple((opening.files[index], error) for index, error in failed)
+        self._set_up(native, Recipe(found, names, passed_over, (), ()))
         for message in (*map(str, exceptions.values()), *native.warnings):
             warnings.warn(message, FileWarning, stacklevel=2)
 
@@ -182,20 +182,20 @@ class Library:
         scale: float = 1.0,
         quaternions: Quaternions = "xyzw",
         threads: Optional[int] = None,
-        out: Union[Poses, Mapping[str, Floats], None] = None,
+        out: Out = None,
     ) -> Poses:
         """The poses of a clip at times in seconds, which may have any shape T.
 
-        `arrays` are names of arrays of `Poses`; by default all but velocities and `root`. `joints` are names, by default all
-        joints, in the order of the file. Of several joints of a name, the end of a path such as "Armature/Hips" or "NAME#K",
+        `arrays` are names of arrays of `Poses`; by default positions, rotations as quaternions, scales, `skin`, `weights` and
+        `properties`. `joints` are names, by default all joints, in the order of the file. Of several joints of a name, the end of a path such as "Armature/Hips" or "NAME#K",
         counted from 0, selects one; "#INDEX" is the index of the node. Velocities are central differences of the clip over
         `1 / fps` to both sides, one-sided at its ends; by default `fps` is that of the clip. Times outside of the clip are
         clamped to it (`wrap="clamp"`), or start over (`wrap="loop"`).
 
         `up="z"` turns model space by +90 degrees about +X, and `scale` multiplies lengths. `quaternions` is "xyzw", "wxyz" or
         "continuous": xyzw, each with the sign that is nearest to the one before it along the last axis of times, and w >= 0 for
-        the first. `threads` is by default the number of cores that this process may use; the numbers do not depend on it. `out`, arrays by
-        name or the result of an earlier call, is filled instead of new arrays.
+        the first. `threads` is by default the number of cores that this process may use; the numbers do not depend on it.
+        `out`, arrays by name or the result of an earlier call, is filled instead of new arrays.
         """
         index = self._index(clip)
         at = seconds(times)
@@ -216,7 +216,7 @@ class Library:
         scale: float = 1.0,
         quaternions: Quaternions = "xyzw",
         threads: Optional[int] = None,
-        out: Union[Poses, Mapping[str, Floats], None] = None,
+        out: Out = None,
     ) -> Poses:
         """All frames of a clip at `fps` frames per second, from 0 to its end: the arrays that `posse bake` writes, bit for bit.
 
@@ -267,7 +267,7 @@ class Library:
         scale: float = 1.0,
         quaternions: Quaternions = "xyzw",
         threads: Optional[int] = None,
-        out: Union[Poses, Mapping[str, Floats], None] = None,
+        out: Out = None,
     ) -> Poses:
         """The poses of N clips at N times in seconds: row i has clip `clips[i]` at `times[i]`.
 
@@ -505,28 +505,22 @@ class Library:
         rows: Times,
         layouts: Sequence[_posse.Layout],
         threads: Optional[int],
-        out: Union[Poses, Mapping[str, Floats], None],
+        out: Out,
         quaternions: Quaternions,
         *,
         fps: Optional[float] = None,
     ) -> Poses:
         if not layouts:
             raise _posse.Error("the library has no clips")
-        first, clips = layouts[0], rows["clips"]
-        shapes = {name: (*clips.shape, *shape) for name, _, shape in first.arrays}
-        given = out.arrays if isinstance(out, Poses) else out
-        arrays = new_arrays(shapes) if given is None else reused_arrays(shapes, given)
-        flat: Times = {
-            "clips": clips.ravel(),
-            "times": rows["times"].ravel(),
-            "before": rows["before"].ravel(),
-            "after": rows["after"].ravel(),
-        }
-        self._native.fill(layouts, flat, list(arrays.values()), _threads(threads), fps)
-        if quaternions == "continuous":
-            make_continuous([(kind, arrays[name]) for name, kind, _ in first.arrays], clips)
-        names, parents = tuple(first.joint_names), tuple(first.parents)
-        return Poses(arrays, rows["times"], fps, names, parents, tuple(first.weight_names), tuple(first.contact_feet))
+        count = _threads(threads)
+        return filled(
+            layouts[0],
+            rows,
+            out,
+            quaternions,
+            lambda flat, arrays: self._native.fill(layouts, flat, arrays, count, fps),
+            fps,
+        )
 
 
 def _made(native: _posse.Library, recipe: Recipe, reports: tuple[RetargetReport, ...]) -> Library:

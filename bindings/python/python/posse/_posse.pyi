@@ -11,6 +11,7 @@ from ._request import Request, Times
 from ._retarget import Retargeting
 
 __all__ = [
+    "Crowd",
     "Error",
     "Layout",
     "Library",
@@ -70,6 +71,21 @@ class Library:
         threads: int,
         fps: Optional[float],
     ) -> None: ...
+
+@final
+class Crowd:
+    """The instances of a crowd file, ready to be sampled. It does not change."""
+
+    @staticmethod
+    def open(path: str, strict: bool) -> Crowd: ...
+    @property
+    def files(self) -> list[str]: ...
+    @property
+    def groups(self) -> list[tuple[int, int, int]]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def layout(self, file: int, request: Request) -> Layout: ...
+    def fill(self, instance: int, layout: Layout, times: Times, out: Sequence[npt.NDArray[np.float32]]) -> None: ...
 
 def frame_count(fps: float, duration: float) -> int: ...
 def frame_times(

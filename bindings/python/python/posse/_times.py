@@ -27,7 +27,7 @@ def seconds(times: npt.ArrayLike) -> Seconds:
     return array
 
 
-def bracketed(place: npt.NDArray[np.int64]) -> str:
+def bracketed(place: npt.NDArray[np.intp]) -> str:
     """The indices of a number in an array, in brackets; nothing for an array of one number."""
     return f"[{', '.join(map(str, place))}]" if len(place) else ""
 
