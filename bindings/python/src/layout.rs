@@ -1,6 +1,6 @@
 //! The class `_posse.Layout`: the arrays of a skeleton.
 
-use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, QuaternionOrder, UpAxis};
+use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, ArrayShape, QuaternionOrder, UpAxis};
 use pyo3::prelude::*;
 
 use crate::error::{Error, to_python};
@@ -16,6 +16,8 @@ pub struct Layout {
     /// The arrays.
     pub arrays: ArrayLayout,
     names: Vec<String>,
+    /// The names of the joints of the skins, if there are arrays of them.
+    skin_names: Vec<String>,
 }
 
 /// The arrays that a caller wants: an object with these attributes in Python.
@@ -44,11 +46,13 @@ impl Layout {
         };
         let kinds = kinds.iter().map(|name| name.parse::<ArrayKind>());
         let kinds = kinds.collect::<Result<Vec<_>, _>>().map_err(to_python)?;
+        let skins = collection.library.skins_of(rig.skeleton).filter(|_| kinds.contains(&ArrayKind::Skin));
+        let skin_names = skins.flat_map(|(_, skin)| joint_names(found, &skin.joints)).collect();
         let (up, quaternions) = (up_axis(&up)?, quaternion_order(&quaternions)?);
         let request = ArrayRequest { kinds, joints, up, scale, quaternions };
         let arrays = ArrayLayout::new(&collection.library, rig.skeleton, &rig.nodes, &request).map_err(to_python)?;
         let names = joint_names(found, arrays.joints());
-        Ok(Self { skeleton, arrays, names })
+        Ok(Self { skeleton, arrays, names, skin_names })
     }
 }
 
@@ -87,8 +91,11 @@ impl Layout {
     /// True if the arrays of another layout have the same names and shapes, and the same joints and morph weights in
     /// them, by their names.
     fn has_columns_of(&self, other: PyRef<'_, Self>) -> bool {
-        let weights = [&self.arrays, &other.arrays].map(ArrayLayout::weight_names);
-        self.arrays.arrays() == other.arrays.arrays() && self.names == other.names && weights[0] == weights[1]
+        fn columns(layout: &Layout) -> (&[ArrayShape], [&[String]; 3]) {
+            let Layout { arrays, names, skin_names, .. } = layout;
+            (arrays.arrays(), [names, skin_names, arrays.weight_names()])
+        }
+        columns(self) == columns(&other)
     }
 }
 

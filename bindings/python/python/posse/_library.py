@@ -549,7 +549,7 @@ def _difference(one: _posse.Layout, other: _posse.Layout) -> tuple[str, str, str
             if name != another:
                 hint = "give `joints`, the names of joints that all have" if kind == "joint" else "use a call for each"
                 return f"whose {kind} {place} is {name!r}", f"whose {kind} {place} is {another!r}", hint
-    return "with other arrays", "with these", "use a call for each"
+    return "with skins", "with skins of other joints", "use a call for each"
 
 
 def _threads(threads: Optional[int]) -> int:
