@@ -105,7 +105,7 @@ impl ArrayLayout {
     ///
     /// # Errors
     /// [`Error::Usage`] if a time is not finite, a slice has the wrong length, a pose is that of another skeleton or
-    /// lacks an output, or a result exceeds the range of an `f32`; the errors of the function.
+    /// has other outputs, or a result exceeds the range of an `f32`; the errors of the function.
     pub fn sample_poses(&self, pose: &mut PoseAt, moments: &[Moment], out: &mut [&mut [f32]]) -> Result<(), Error> {
         self.check_slices(moments, out)?;
         check_times(moments)?;
@@ -118,7 +118,9 @@ impl ArrayLayout {
             let OutputLayout { local, model, skin, values, .. } = self.numbers;
             let found = [&numbers.local, &numbers.model, &numbers.skin, &numbers.values].map(|numbers| numbers.len());
             if found != [local, model, skin, values].map(|width| width * times.len()) {
-                return Err(Error::Usage("a pose has other joints than the skeleton, or lacks an output".into()));
+                return Err(Error::Usage(
+                    "a pose has other joints than the skeleton, or other outputs than the arrays need".into(),
+                ));
             }
             block(&numbers)
         })

@@ -97,6 +97,8 @@ impl Collection {
                 reports.push(FileReport { file, report });
             }
         }
+        // In the order of this collection, whose mirror images come after all files.
+        clips.sort_by_key(|(_, index)| *index);
         let mut made = Self { warnings, options: self.options, sources, ..Self::default() };
         let skeleton = made.library.copy_skeleton(&target.library, target.skeleton)?;
         made.rigs.push(Rig::new(&mut made.library, skeleton, nodes)?);

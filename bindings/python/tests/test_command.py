@@ -133,6 +133,10 @@ def test_some_clips_get_mirror_images(tmp_path: Path) -> None:
     # An image of an image is the original.
     twice = images.mirror(["two_mirror"])
     np.testing.assert_allclose(twice.bake(3).pos, library.bake(1).pos, rtol=0, atol=1e-5)
+    # A retargeting keeps the order.
+    both = library.mirror()
+    names = ["one", "two", "one_mirror", "two_mirror"]
+    assert [clip.name for clip in both] == [clip.name for clip in both.retarget(onto=one)] == names
     with pytest.raises(TypeError, match="is one clip"):
         library.mirror("one")
     with pytest.raises(posse.Error, match="the library has no clips"):
