@@ -249,7 +249,7 @@ def test_a_library_is_a_sequence_of_clips(slide: Path, worm: Path) -> None:
     assert library[0] is library.clips[0] and library[-1] is library.clips[2] is library["grow"] is library[np.int64(2)]
     assert library[1:] == library.clips[1:] and library[library[1]] is library.clips[1]
     assert library[1] in library and posse.Library(worm)[0] not in library
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="clip 3: the library has 3 clips"):
         library[3]
     with pytest.raises(posse.Error, match='there is no clip "bent"'):
         library["bent"]

@@ -411,7 +411,10 @@ class Library:
     def __getitem__(self, clip: Union[ClipLike, slice]) -> Union[Clip, tuple[Clip, ...]]:
         if isinstance(clip, (str, Clip)):
             return self.clip(clip)
-        return self._clips[clip]
+        try:
+            return self._clips[clip]
+        except IndexError:
+            raise IndexError(f"clip {clip}: the library has {len(self._clips)} clips") from None
 
     def __reduce__(self) -> tuple[object, ...]:
         return _reopened, (self._recipe,)

@@ -71,8 +71,8 @@ class Recipe:
         for (path, *expected), (_, *found) in zip(self.sources, native.sources):
             if found != expected:
                 raise _posse.Error(
-                    f"{path}: the file, or a buffer beside it, has changed since the library was made that was pickled: it has "
-                    f"{found[0]} bytes with the CRC-32 {found[1]:08x}, and had {expected[0]} with {expected[1]:08x}; make the library anew"
+                    f"{path}: the file, or a buffer beside it, has changed since the library was pickled: it has {found[0]} bytes "
+                    f"with the CRC-32 {found[1]:08x}, and had {expected[0]} with {expected[1]:08x}; make the library anew"
                 )
 
 
