@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use numpy::PyArrayDyn;
-use posse::bake::{ArrayKind, Moment};
+use posse::bake::ArrayKind;
 use posse::import::crowd::{self, CrowdFile};
 use posse::{CpuEngine, Error as PosseError, Library, Warning};
 use pyo3::prelude::*;
