@@ -51,6 +51,13 @@ mod _posse {
 
     use crate::error::to_python;
 
+    /// Imports what arrays need of NumPy, which a signal must not interrupt in a call.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        PyArray1::<f64>::from_vec(module.py(), Vec::new());
+        Ok(())
+    }
+
     /// Times in seconds.
     type Seconds<'py> = Bound<'py, PyArray1<f64>>;
 
