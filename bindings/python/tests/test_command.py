@@ -7,6 +7,7 @@ from typing import Callable
 
 import numpy as np
 import pytest
+import rigs
 
 import posse
 
