@@ -193,7 +193,7 @@ fn poses_of_an_instance_are_those_of_the_crowd() {
     });
     assert_near(&arrays[0], places.as_flattened().as_flattened(), 1e-5);
     // A pose without the outputs of the layout.
-    let mut empty = |_: f64| Ok(Pose::default());
+    let mut empty = |_: f64| -> Result<Pose, posse::Error> { Ok(Pose::default()) };
     fill(&layout, 3, |out| {
         let error = layout.sample_poses(&mut empty, &moments, out).unwrap_err().to_string();
         assert!(error.contains("other outputs than the arrays need"), "{error}");

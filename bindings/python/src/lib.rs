@@ -54,7 +54,7 @@ mod _posse {
     /// Imports what arrays need of NumPy, which a signal must not interrupt in a call.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        PyArray1::<f64>::from_vec(module.py(), Vec::new());
+        let _ = PyArray1::<f64>::from_vec(module.py(), Vec::new());
         Ok(())
     }
 
