@@ -4,10 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional, TypedDict
+from typing import Literal, Optional, TypedDict
 
 import numpy as np
 import numpy.typing as npt
+
+ArrayName = Literal[
+    "pos",
+    "quat",
+    "linvel",
+    "angvel",
+    "local_pos",
+    "local_quat",
+    "local_scale",
+    "rot6d",
+    "local_rot6d",
+    "skin",
+    "weights",
+    "properties",
+    "root",
+    "root_motion",
+    "contact",
+]
+"""The name of an array of `Poses`."""
+
+UpAxis = Literal["y", "z"]
+Quaternions = Literal["xyzw", "wxyz", "continuous"]
+Wrap = Literal["clamp", "loop"]
 
 
 @dataclass(frozen=True)
@@ -23,9 +46,11 @@ class Request:
 
 
 class Times(TypedDict):
-    """Clips and times, one per row. `before` and `after` are the times that velocities are measured between."""
+    """Clips and times, one per row, in arrays of one shape. `before` and `after` are the times that velocities are measured
+    between."""
 
     clips: npt.NDArray[np.int64]
+    """The indices of clips; -1 - K for the rest pose of skeleton K."""
     times: npt.NDArray[np.float64]
     before: npt.NDArray[np.float64]
     after: npt.NDArray[np.float64]
@@ -42,7 +67,9 @@ def request(
     """A request of the arguments of a call."""
     of_joints = None if joints is None else _names(joints, "joints")
     of_morphs = None if morphs is None else _names(morphs, "morphs")
-    return Request(_names(arrays, "arrays"), of_joints, up, float(scale), quaternions, of_morphs)
+    # The signs of continuous quaternions are chosen when they are there.
+    order = "xyzw" if quaternions == "continuous" else quaternions
+    return Request(_names(arrays, "arrays"), of_joints, up, float(scale), order, of_morphs)
 
 
 def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:

@@ -52,11 +52,13 @@ Arrays (frames first, float32), of --arrays:
                            of rotations, the mean of the differences on both sides
   local_pos, local_quat, local_scale
                            relative to the parent of the joint
+  rot6d, local_rot6d       first two columns of the rotation matrix (joints, 6), in model space and relative to the parent
   skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins. With --up z and --scale they
                            take the file's own vertices, unscaled and with y up, to the turned and scaled model space
   weights, properties      morph weights and animated properties (count), in the order of `posse eval`; weight_names has
                            NODE.NAME of each weight, if the file names morph targets
   root                     position and rotation of the first joint written (7)
+  root_motion              place and heading of the first joint written on the ground (7)
   contact                  booleans (feet), true for a foot of a human on the ground, the left one first; contact_feet
                            has the names. For npz and Parquet
 
