@@ -50,8 +50,8 @@ struct RepeatedName {
     mirrored: bool,
 }
 
-/// Makes bad inputs of clips whose outputs cannot be there beside those of others. An output depends on its own file and
-/// the options alone, so that of several clips of one name none gets it. A clip whose output would be a folder of other
+/// Makes bad inputs of clips whose outputs cannot be there beside others. An output depends on its own file and the
+/// options alone, so that of several clips of one name none gets it. A clip whose output would be a folder of other
 /// outputs makes way for them, and so do the clips in a folder that would be a file of the bake.
 ///
 /// Clips that were refused before count as well, so that a second call changes nothing.
