@@ -44,7 +44,8 @@ pub fn bake(
     let mut bake = |clip: &ListedClip| -> Result<(), BakeError> {
         let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)
         else {
-            let reason = "the file has fewer instances than when it was listed; run again";
+            let reason =
+                "the file has fewer instances than when it was listed; run again, with a new plan if there is one";
             return Err(BakeError::Input(Error::Usage(reason.into())));
         };
         let asset = &crowd.files[asset].asset;

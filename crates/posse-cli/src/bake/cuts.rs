@@ -410,7 +410,7 @@ mod tests {
         let (count, kind) = (clips.len(), FileFormat::Bvh);
         let (refused, beside, selected) = (Vec::new(), Vec::new(), Vec::new());
         let contents = Contents { kind, count, clips, refused, beside, selected, names };
-        ClipFile { path: path.into(), below: below.into(), size: 1, contents: Ok(contents) }
+        ClipFile { path: path.into(), below: below.into(), size: 1, modified: None, contents: Ok(contents) }
     }
 
     #[test]

@@ -100,7 +100,9 @@ fn bake_whole(
     drop(bytes);
     if loaded.clips.len() != contents.count {
         let (now, before) = (loaded.clips.len(), contents.count);
-        let reason = format!("the file has {now} clips, but had {before} when it was listed; run again");
+        let reason = format!(
+            "the file has {now} clips, but had {before} when it was listed; run again, with a new plan if there is one"
+        );
         return Err(BakeError::Input(Error::Usage(reason)));
     }
     loaded.mirror(job, file, &clips)?;

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::UNIX_EPOCH;
 
 use posse::import::{FileFormat, crowd, fbx, gltf, recognize, recognize_head, smpl};
 use posse::{Error, Library, Selector, mirrored_name};
@@ -30,6 +31,8 @@ pub struct ClipFile {
     pub below: String,
     /// The size in bytes; 0 if the file cannot be read.
     pub size: u64,
+    /// The time of the last change, in nanoseconds since 1970; `None` if it is not known.
+    pub modified: Option<u64>,
     /// The clips that are wanted, or the reason that they cannot be listed.
     pub contents: Result<Contents, String>,
 }
@@ -114,20 +117,30 @@ fn in_order(path: &Path, below: &str, other_path: &Path, other_below: &str) -> s
 
 impl ClipFile {
     /// A file whose clips were listed, or could not be listed.
-    fn new(path: &Path, below: &str, read: Result<(u64, Contents), ListError>) -> Self {
-        let (size, contents) = match read {
-            Ok((size, contents)) => (size, Ok(contents)),
-            Err(error) => (fs::metadata(path).map_or(0, |file| file.len()), Err(error.of_file(path).to_string())),
+    fn new(path: &Path, below: &str, read: Result<(fs::Metadata, Contents), ListError>) -> Self {
+        let (metadata, contents) = match read {
+            Ok((metadata, contents)) => (Some(metadata), Ok(contents)),
+            Err(error) => (fs::metadata(path).ok(), Err(error.of_file(path).to_string())),
         };
-        Self { path: path.to_path_buf(), below: below.to_owned(), size, contents }
+        let (size, modified) = size_and_time(metadata.as_ref());
+        Self { path: path.to_path_buf(), below: below.to_owned(), size, modified, contents }
     }
 
-    /// The file of a plan as it is now: if its size has changed, or if it could not be listed, its clips are listed
-    /// again. Pieces of clips stay as they are.
+    /// The file of a plan as it is now: if it has changed, or if it could not be listed, its clips are listed again.
+    /// Pieces of the only clip of a file stay as they are. Those of a changed file with several clips cannot be found
+    /// without the rows.
     pub fn listed_again(self, options: &Options) -> Self {
-        let size = fs::metadata(&self.path).map_or(0, |file| file.len());
-        if options.cuts.is_some() || self.contents.is_ok() && size == self.size {
-            return Self { size, ..self };
+        let (size, modified) = size_and_time(fs::metadata(&self.path).ok().as_ref());
+        let is_same = (size, modified) == (self.size, self.modified);
+        match &self.contents {
+            Ok(_) if is_same => return self,
+            Ok(contents) if options.cuts.is_some() && contents.count > 1 => {
+                let path = self.path.display();
+                let reason = format!("{path}: it has changed since its pieces were listed; write the plan again");
+                return Self { size, modified, contents: Err(reason), ..self };
+            }
+            _ if options.cuts.is_some() => return Self { size, modified, ..self },
+            _ => {}
         }
         let mut file = Self::new(&self.path, &self.below, read_contents(&self.path, &self.below, options));
         if let (Ok(contents), Ok(before)) = (&mut file.contents, self.contents) {
@@ -136,6 +149,15 @@ impl ClipFile {
             contents.refused = before.refused;
         }
         file
+    }
+
+    /// Returns false for a clip that the file does not have, and for an output outside of OUT. A plan has them if posse
+    /// has not written it.
+    pub fn is_sound(&self) -> bool {
+        let Ok(contents) = &self.contents else { return true };
+        let is_below = |name: &str| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let mut clips = contents.clips.iter();
+        is_below(&self.below) && clips.all(|clip| clip.index < contents.count && is_below(&clip.name))
     }
 
     /// The clips that are wanted; none if they cannot be listed.
@@ -197,7 +219,7 @@ fn remove_repeats(found: &mut Vec<Found>) {
 
 /// Fails if there is a rig, a range, `--mirror` or an option that measures clips beside a crowd file, whose instances
 /// have skeletons, times and layers of their own.
-fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
+pub fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
     let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
     let Some(file) = files.iter().find(is_crowd) else { return Ok(()) };
     let [option, reason] = if options.rig.is_some() {
@@ -560,10 +582,17 @@ impl ListedClip {
     }
 }
 
-/// Reads the size and the clips of a file.
-fn read_contents(path: &Path, below: &str, options: &Options) -> Result<(u64, Contents), ListError> {
+/// The size of a file, and the time of its last change in nanoseconds since 1970.
+fn size_and_time(file: Option<&fs::Metadata>) -> (u64, Option<u64>) {
+    let since_1970 = |file: &fs::Metadata| file.modified().ok()?.duration_since(UNIX_EPOCH).ok();
+    let nanoseconds = file.and_then(since_1970).and_then(|time| u64::try_from(time.as_nanos()).ok());
+    (file.map_or(0, fs::Metadata::len), nanoseconds)
+}
+
+/// Reads the size, the time and the clips of a file.
+fn read_contents(path: &Path, below: &str, options: &Options) -> Result<(fs::Metadata, Contents), ListError> {
     let mut file = facts::open_regular(path)?;
-    let size = file.metadata().map_err(ListError::Read)?.len();
+    let metadata = file.metadata().map_err(ListError::Read)?;
     let mut head = Vec::new();
     (&mut file).take(HEAD).read_to_end(&mut head).map_err(ListError::Read)?;
     let Outline { kind, names, beside } = Outline::read(path, file, head)?;
@@ -596,7 +625,7 @@ fn read_contents(path: &Path, below: &str, options: &Options) -> Result<(u64, Co
     let beside = beside.iter().map(|below| folder.join(below)).collect();
     let count = names.len();
     let names = if selected.is_empty() && options.cuts.is_none() { Vec::new() } else { names };
-    Ok((size, Contents { kind, count, clips, refused: Vec::new(), beside, selected, names }))
+    Ok((metadata, Contents { kind, count, clips, refused: Vec::new(), beside, selected, names }))
 }
 
 /// A reason that the clips of a file cannot be listed.

@@ -82,21 +82,19 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         None => (None, None),
     };
     let share = Share::new(args.shard, args.shards, plan.as_ref().map(Plan::shares))?;
-    let task = match plan {
+    let mut task = match plan {
         Some(plan) => plan.task(share, &options)?,
         None => {
             let mut inputs = Inputs::list(&args.inputs, out, &options, threads)?;
-            match &options.cuts {
-                Some(cuts) => inputs = cuts::cut(inputs, cuts, &options, share)?,
-                // Pieces have names of their own.
-                None => places::refuse_repeated_names(&mut inputs.files, &options),
+            if let Some(cuts) = &options.cuts {
+                inputs = cuts::cut(inputs, cuts, &options, share)?;
             }
             Task::new(inputs, share, &options)
         }
     };
+    places::refuse_clashes(&mut task.inputs.files, &options);
     // A plan has the outputs of all shares.
     let share = planned.map(|count| Share { index: 0, count }).or(share);
-    places::check_folders(&task.inputs.files, &options, share)?;
     if args.check.is_some() {
         return check::run(args, &options, &task, threads);
     }
@@ -142,6 +140,8 @@ fn bake(args: &Args, options: &Options, out: &Path, task: &Task, threads: usize)
     if let Some(list) = list {
         list.agree(out, &tag)?;
     }
+    // A run that is killed must not leave the failures of an earlier one, which `--check --allow-failed` accepts.
+    job::write_failures(out, task.index(), &[], &tag).map_err(BakeError::Output)?;
     let clips = files.iter().map(|file| file.clips().len() + file.refused().len()).sum();
     let bytes = files.iter().fold(0, |bytes: u64, file| bytes.saturating_add(file.size));
     let job = Job {

@@ -50,42 +50,90 @@ struct RepeatedName {
     mirrored: bool,
 }
 
-/// Makes bad inputs of all clips whose name another clip has, too. An output depends on its own file and the options
-/// alone, so that none of them gets it.
-pub fn refuse_repeated_names(files: &mut [ClipFile], options: &Options) {
-    let repeated = repeated_names(files, options);
-    let mut messages: HashMap<(usize, &str), String> = HashMap::new();
-    for (name, repeat) in &repeated {
+/// Makes bad inputs of clips whose outputs cannot be there beside others. An output depends on its own file and the
+/// options alone, so that of several clips of one name none gets it. A clip whose output would be a folder of other
+/// outputs makes way for them, and so do the clips in a folder that would be a file of the bake.
+///
+/// Clips that were refused before count as well, so that a second call changes nothing.
+pub fn refuse_clashes(files: &mut [ClipFile], options: &Options) {
+    let mut messages: HashMap<usize, HashMap<String, String>> = HashMap::new();
+    for (index, name, message) in clips_in_place_of_others(files, options) {
+        messages.entry(index).or_default().insert(name, message);
+    }
+    for (name, repeat) in repeated_names(files, options) {
         for &index in &repeat.files {
-            messages.insert((index, name.as_str()), repeated_message(files, index, name, repeat));
+            let message = repeated_message(files, index, &name, &repeat);
+            messages.entry(index).or_default().insert(name.clone(), message);
         }
     }
-    for (index, file) in files.iter_mut().enumerate() {
+    for (index, mut of_file) in messages {
+        let file = &mut files[index];
         let Ok(contents) = &mut file.contents else { continue };
-        let own = messages.get(&(index, name_of(&file.below, options)));
-        match own.filter(|_| contents.kind == FileFormat::Crowd) {
-            Some(message) => file.contents = Err(message.clone()),
-            None => {
-                for clip in std::mem::take(&mut contents.clips) {
-                    match messages.get(&(index, clip.name.as_str())).cloned() {
-                        Some(message) => contents.refused.push(RefusedClip { name: clip.name, message }),
-                        None => contents.clips.push(clip),
-                    }
-                }
+        if contents.kind == FileFormat::Crowd
+            && let Some(message) = of_file.remove(name_of(&file.below, options))
+        {
+            file.contents = Err(message);
+            continue;
+        }
+        for clip in std::mem::take(&mut contents.clips) {
+            match of_file.remove(&clip.name) {
+                Some(message) => contents.refused.push(RefusedClip { name: clip.name, message }),
+                None => contents.clips.push(clip),
             }
         }
     }
 }
 
+/// The names of the clips of a file, with true for mirror images. A crowd file may have an output of its own besides
+/// those of its instances.
+fn names<'a>(file: &'a ClipFile, options: &Options) -> impl Iterator<Item = (&'a str, bool)> {
+    let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
+    let own = is_crowd.then(|| (name_of(&file.below, options), false));
+    let refused = file.refused().iter().map(|refused| (refused.name.as_str(), false));
+    file.clips().iter().map(|clip| (clip.name.as_str(), clip.part.mirrored)).chain(refused).chain(own)
+}
+
+/// The clips whose output would be a folder of other outputs, or be in a folder that is a file of the bake: the indices
+/// of their files, their names and the errors.
+fn clips_in_place_of_others(files: &[ClipFile], options: &Options) -> Vec<(usize, String, String)> {
+    if options.format.is_per_share() {
+        return Vec::new();
+    }
+    let mut folders: HashMap<&str, &Path> = HashMap::new();
+    for file in files {
+        for (name, _) in names(file, options) {
+            for (end, _) in name.rmatch_indices('/') {
+                // The folders above a known one are known too.
+                if folders.insert(&name[..end], &file.path).is_some() {
+                    break;
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (index, file) in files.iter().enumerate() {
+        let own = crowd::reference_output(options, file).map(|_| name_of(&file.below, options));
+        for name in file.clips().iter().map(|clip| clip.name.as_str()).chain(own) {
+            let output = options.format.output(name);
+            let of_bake = name.split_once('/').map(|(folder, _)| folder).filter(|folder| is_reserved(folder, options));
+            let reason = match (folders.get(output.as_str()), of_bake) {
+                (Some(other), _) => format!("has the place of a folder of the outputs of {}", other.display()),
+                (None, Some(of_bake)) => format!("has a folder in the place of {of_bake}, which posse writes itself"),
+                (None, None) => continue,
+            };
+            let path = file.path.display();
+            let message = format!("{path}: its output {output} {reason}; rename one of the input files or folders");
+            found.push((index, name.to_owned(), message));
+        }
+    }
+    found
+}
+
 /// The names that several clips have.
 fn repeated_names(files: &[ClipFile], options: &Options) -> HashMap<String, RepeatedName> {
     let names = || {
-        files.iter().enumerate().flat_map(move |(index, file)| {
-            // A crowd file may have an output of its own besides those of its instances.
-            let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
-            let own = is_crowd.then(|| (index, name_of(&file.below, options), false));
-            file.clips().iter().map(move |clip| (index, clip.name.as_str(), clip.part.mirrored)).chain(own)
-        })
+        let indexed = files.iter().enumerate();
+        indexed.flat_map(move |(index, file)| names(file, options).map(move |(name, mirrored)| (index, name, mirrored)))
     };
     let mut known = HashSet::new();
     let repeats = names().filter(|(_, name, _)| !known.insert(*name));
@@ -123,21 +171,6 @@ fn repeated_message(files: &[ClipFile], index: usize, name: &str, repeat: &Repea
         file.path.display(),
         paths.join(", ")
     )
-}
-
-/// Fails if one output is both a file and a folder of other outputs.
-pub fn check_folders(files: &[ClipFile], options: &Options, share: Option<Share>) -> Result<(), Error> {
-    let outputs = outputs(files, options, share);
-    let by_path: HashMap<&str, &Output> = outputs.iter().map(|output| (output.below.as_str(), output)).collect();
-    for output in &outputs {
-        if let Some(other) = output.folders().find_map(|folder| by_path.get(folder)) {
-            let (one, other) = (output.text(), other.text());
-            return Err(Error::Usage(format!(
-                "{other} has the place of a folder of {one}; rename one of the input files or folders"
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// Fails if an output of any share would replace a file that the bake reads, or if its place is taken for good: by a

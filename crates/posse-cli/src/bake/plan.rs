@@ -5,6 +5,7 @@
 //! listed. A task reads the head and its own lines. What can be found among all inputs only, such as clips of one name
 //! and outputs that would replace an input, was found when the plan was written.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::open_regular;
-use crate::bake::inputs::{ClipFile, Failure, Inputs};
+use crate::bake::inputs::{ClipFile, Failure, Inputs, check_crowds};
 use crate::bake::job::BakeError;
 use crate::bake::options::Options;
 use crate::bake::shards_file::{ShardsFile, Task};
@@ -152,32 +153,35 @@ impl Plan {
     }
 
     /// The task of a share, or of all shares together. Files that have changed since, or could not be listed, are
-    /// listed again.
+    /// listed again. If a clip has a name then that the plan does not have for its file, the task has the files of all
+    /// shares, among which clashes are to be sought.
     ///
     /// # Errors
     /// [`Error::Io`] if the plan cannot be read, [`Error::Usage`] if it is damaged.
     pub fn task(mut self, share: Option<Share>, options: &Options) -> Result<Task, Error> {
         let all = 0..self.head.shares.len();
         let Some(Share { index, .. }) = share else {
-            let mut inputs = self.read(all, options)?;
+            let (mut inputs, _) = self.read(all, options)?;
             inputs.sort();
             let own = 0..inputs.files.len();
             return Ok(Task::dealt(inputs, share, self.head.list, own));
         };
         let index = index as usize;
-        let mut inputs = self.read(index..index + 1, options)?;
+        let (mut inputs, has_new_names) = self.read(index..index + 1, options)?;
         let mut own = 0..inputs.files.len();
         // The file of a share without clips has the columns of another share.
-        if options.format.is_per_share() && inputs.files.iter().all(|file| file.clips().is_empty()) {
-            inputs.files = self.read(all, options)?.files;
+        let needs_columns = options.format.is_per_share() && inputs.files.iter().all(|file| file.clips().is_empty());
+        if needs_columns || has_new_names {
+            inputs.files = self.read(all, options)?.0.files;
             let before: usize = self.head.shares[..index].iter().map(|share| share.files).sum();
             own = before..before + own.len();
         }
         Ok(Task::dealt(inputs, share, self.head.list, own))
     }
 
-    /// Reads the files of some shares, in the order of the plan.
-    fn read(&mut self, shares: Range<usize>, options: &Options) -> Result<Inputs, Error> {
+    /// Reads the files of some shares, in the order of the plan. Returns true if clips are there under names that the
+    /// plan does not have.
+    fn read(&mut self, shares: Range<usize>, options: &Options) -> Result<(Inputs, bool), Error> {
         let failed = |path: &Path, source| Error::Io { file: path.to_path_buf(), source };
         let wanted = &self.head.shares[shares.clone()];
         let count: usize = wanted.iter().fold(0, |count, share| count.saturating_add(share.files));
@@ -185,7 +189,7 @@ impl Plan {
         let end = self.head.shares.get(shares.end).map_or(u64::MAX, |share| share.offset);
         let place = SeekFrom::Start(self.start.saturating_add(start));
         self.file.seek(place).map_err(|source| failed(&self.path, source))?;
-        let mut inputs = Inputs::default();
+        let (mut inputs, mut has_new_names) = (Inputs::default(), false);
         let mut text = Vec::new();
         let mut lines = (&mut self.file).take(end.saturating_sub(start));
         loop {
@@ -195,7 +199,18 @@ impl Plan {
                 break;
             }
             match serde_json::from_slice::<Line<ClipFile, Failure>>(&text) {
-                Ok(Line::File(file)) => inputs.files.push(file.listed_again(options)),
+                Ok(Line::File(file)) => {
+                    let names = |file: &ClipFile| -> HashSet<String> {
+                        file.clips().iter().map(|clip| clip.name.clone()).collect()
+                    };
+                    let before = names(&file);
+                    let file = file.listed_again(options);
+                    if !file.is_sound() {
+                        return Err(self.damaged(&format!("{} has no such clips", file.path.display())));
+                    }
+                    has_new_names |= !names(&file).is_subset(&before);
+                    inputs.files.push(file);
+                }
                 Ok(Line::Failure(failure)) => inputs.failures.push(failure),
                 Err(error) => return Err(self.damaged(&error.to_string())),
             }
@@ -203,7 +218,8 @@ impl Plan {
         if inputs.files.len() != count {
             return Err(self.damaged(&format!("it has {} of {count} files", inputs.files.len())));
         }
-        Ok(inputs)
+        check_crowds(&inputs.files, options)?;
+        Ok((inputs, has_new_names))
     }
 
     fn damaged(&self, reason: &str) -> Error {

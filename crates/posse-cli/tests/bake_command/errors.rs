@@ -1,3 +1,7 @@
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
 use super::*;
 
 #[test]
@@ -60,6 +64,29 @@ fn bad_inputs_are_allowed_once_they_are_listed() {
     bench.write("takes/surplus.bvh", bvh(6, 0.0).replace("Frames: 6", "Frames: 5"));
     bench.baked(&["takes", "-o", "strict", "--strict", "--allow-failed", "--threads", "1"]);
     assert_eq!(bench.names("strict"), ["failed-00000.jsonl", "good.npz"]);
+}
+
+#[test]
+fn failures_of_an_earlier_run_do_not_count_after_a_kill() {
+    let bench = Bench::new();
+    bench.write("clips/bad.bvh", "");
+    bench.write("clips/long.bvh", bvh(30_000, 0.0));
+    bench.baked(&["clips/bad.bvh", "-o", "baked", "--allow-failed"]);
+    let list = bench.path("baked/failed-00000.jsonl");
+    assert!(list.exists());
+    // The file is mended, and the next run is killed before it comes to it.
+    bench.write("clips/bad.bvh", bvh(2, 0.0));
+    let mut command = bench.command(&["clips", "-o", "baked", "--threads", "1"]);
+    let mut running = command.stderr(Stdio::null()).spawn().unwrap();
+    while list.exists() && running.try_wait().unwrap().is_none() {
+        sleep(Duration::from_millis(1));
+    }
+    running.kill().unwrap();
+    assert!(!running.wait().unwrap().success(), "it was done before the kill");
+    let checked = bench.bake(&["--check", "baked", "clips", "--allow-failed"]);
+    assert_code(&checked, 1);
+    let lines = String::from_utf8(checked.stdout).unwrap();
+    assert!(lines.contains("bad: missing\n"), "{lines}");
 }
 
 #[test]

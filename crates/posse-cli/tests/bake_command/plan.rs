@@ -1,7 +1,8 @@
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use super::crowds::crowd;
 use super::resume::Moments;
 use super::*;
 
@@ -110,6 +111,77 @@ fn a_task_of_a_plan_bakes_what_the_plan_lists() {
         assert_code(&bake_share(&bench, share, &["--resume"]), 0);
     }
     assert!(bench.path("baked/new.npz").exists());
+}
+
+#[test]
+fn crowd_files_of_one_name_stay_bad_inputs_in_a_plan() {
+    let bench = crowd();
+    for name in ["four.json", "rigs/lift.gltf", "rigs/keys.bin"] {
+        bench.write(&format!("other/{name}"), fs::read(bench.path(name)).unwrap());
+    }
+    bench.baked(&["four.json", "other/four.json", "-o", "baked", "--plan", "2"]);
+    for share in ["0/2", "1/2"] {
+        let output = bake_share(&bench, share, &[]);
+        assert_refused(&output, &["both have a clip of the name four,", "1 bad input,"]);
+    }
+    let names = bench.names("baked");
+    assert_eq!(names, ["failed-00000.jsonl", "failed-00001.jsonl", "plan.jsonl", "shards.json"]);
+}
+
+#[test]
+fn a_new_clip_of_a_changed_file_takes_no_output_of_another_share() {
+    let bench = Bench::new();
+    let [before, after] = [["x", "y"], ["x", "z"]].map(|names| gltf(&names.map(Some)));
+    assert_eq!(before.len(), after.len(), "the size does not tell");
+    bench.write("clips/a.gltf", before);
+    bench.write("clips/a#z.bvh", bvh(3, 0.0));
+    bench.baked(&["clips", "-o", "baked", "--plan", "2"]);
+    bench.write("clips/a.gltf", after);
+    // Some file systems count time in seconds.
+    let file = fs::File::options().write(true).open(bench.path("clips/a.gltf")).unwrap();
+    file.set_modified(SystemTime::now() + Duration::from_secs(10)).unwrap();
+    let outputs = ["0/2", "1/2"].map(|share| bake_share(&bench, share, &[]));
+    let (bad, good): (Vec<&Output>, Vec<&Output>) = outputs.iter().partition(|output| !output.status.success());
+    assert_eq!((bad.len(), good.len()), (1, 1));
+    assert_refused(bad[0], &["clips/a.gltf and clips/a#z.bvh both have a clip of the name a#z", "1 bad input,"]);
+    let mut files = bench.files("baked");
+    files.retain(|name, _| name.ends_with(".npz"));
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["a#x.npz", "a#z.npz"]);
+    bench.baked(&["clips/a#z.bvh", "-o", "alone"]);
+    assert!(files["a#z.npz"] == bench.files("alone")["a#z.npz"]);
+}
+
+#[test]
+fn pieces_of_several_clips_need_the_file_of_the_plan() {
+    let bench = Bench::with_clips();
+    bench.write("cuts.csv", "2,10,20,turn\nlift#rise,0,1,up\n");
+    let cuts = ["--cuts", "cuts.csv"];
+    bench.baked(&[&["clips", "-o", "baked", "--plan", "1"], &cuts[..]].concat());
+    // The only clip of a file is known by its index, the clips of lift.gltf are not.
+    bench.write("clips/2.bvh", bvh(130, 2.0));
+    bench.write("clips/more/lift.gltf", gltf(&[Some("falling"), Some("rise")]));
+    let reason = "clips/more/lift.gltf: it has changed since its pieces were listed; write the plan again";
+    assert_refused(&bake_share(&bench, "0/1", &cuts), &[reason, "1 bad input,"]);
+    assert!(bench.path("baked/turn.npz").exists() && !bench.path("baked/up.npz").exists());
+}
+
+#[test]
+fn a_plan_with_other_clips_than_its_files_is_damaged() {
+    let bench = Bench::with_clips();
+    bench.baked(&["clips", "-o", "baked", "--plan", "1"]);
+    let text = fs::read_to_string(bench.path(PLAN)).unwrap();
+    for (from, to, file) in [
+        ("\"name\":\"0\"", "\"name\":\"../0\"", "clips/0.bvh"),
+        ("\"name\":\"0\"", "\"name\":\"/tmp/0\"", "clips/0.bvh"),
+        ("\"below\":\"0.bvh\"", "\"below\":\"../0.bvh\"", "clips/0.bvh"),
+        ("\"index\":1", "\"index\":2", "clips/more/lift.gltf"),
+    ] {
+        assert_eq!(text.matches(from).count(), 1, "{from}: {text}");
+        bench.write(PLAN, text.replace(from, to));
+        let damaged = format!("the plan is damaged: {file} has no such clips");
+        assert_refused(&bake_share(&bench, "0/1", &[]), &[PLAN, &damaged]);
+    }
+    assert_eq!(bench.names("baked"), ["plan.jsonl", "shards.json"]);
 }
 
 #[test]
