@@ -38,7 +38,9 @@ fn a_track_with_a_number_out_of_range_is_left_out() {
 fn nodes_that_are_too_deep_and_layers_that_are_too_many_are_refused() {
     let chain = |count: u32| {
         let mut file = FbxText::new();
-        (1..=count).for_each(|node| drop(file.node(node, "a", node - 1, &[])));
+        (1..=count).for_each(|node| {
+            file.node(node, "a", node - 1, &[]);
+        });
         file.text(Y_UP)
     };
     let mut library = Library::new();

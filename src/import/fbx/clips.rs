@@ -123,12 +123,19 @@ struct Span {
 }
 
 impl Span {
-    /// The span that the stack states, otherwise that of its keys.
-    fn of(baked: &BakedAnim) -> Self {
-        let keys = Self { begin: baked.key_time_min, end: baked.key_time_max };
+    /// The span that the stack states, otherwise that of its keys. (Those of `baked` are no help: parts of a node without
+    /// keys have some at 0 s there.)
+    fn of(stack: &AnimStack, baked: &BakedAnim) -> Self {
         let stated = Self { begin: baked.playback_time_begin, end: baked.playback_time_end };
-        let is_usable = |span: &Self| span.begin.is_finite() && span.end.is_finite() && span.begin < span.end;
-        [stated, keys].into_iter().find(is_usable).unwrap_or(Self { begin: 0.0, end: 0.0 })
+        if stated.begin.is_finite() && stated.end.is_finite() && stated.begin < stated.end {
+            return stated;
+        }
+        let props = stack.layers.into_iter().flat_map(|layer| &layer.anim_props);
+        let curves = props.flat_map(|prop| prop.anim_value.curves.iter().flatten());
+        let times = curves.flat_map(|curve| curve.keyframes.iter().map(|key| key.time)).filter(|time| time.is_finite());
+        let wider = |span: Self, time: f64| Self { begin: span.begin.min(time), end: span.end.max(time) };
+        let keys = times.fold(Self { begin: f64::INFINITY, end: f64::NEG_INFINITY }, wider);
+        if keys.begin <= keys.end { keys } else { Self { begin: 0.0, end: 0.0 } }
     }
 }
 
@@ -181,7 +188,7 @@ impl Stacks<'_> {
         };
         let baked = ufbx::bake_anim(self.scene, &stack.anim, options).map_err(|cause| scene::error(&path, &cause))?;
         self.take_keys(&path, count_keys(&baked), effort)?;
-        let play = Play::new(stack, path, Span::of(&baked), effort);
+        let play = Play::new(stack, path, Span::of(stack, &baked), effort);
         let Span { begin, end } = play.span;
         let frame = 1.0 / self.rate;
         if baked.key_time_min < begin - frame || baked.key_time_max > end + frame {
