@@ -105,6 +105,19 @@ fn rotation_orders_post_rotations_and_pivots_are_in_the_transforms() {
 }
 
 #[test]
+fn a_negative_scale_mirrors_what_is_below() {
+    let mut file = FbxText::new();
+    let mirrored = vector("Lcl Scaling", [-1.0, 1.0, 1.0]);
+    file.node(1, "a", 0, &[mirrored, vector("Lcl Rotation", [0.0, 0.0, 90.0]), int("InheritType", 1)]);
+    file.node(2, "b", 1, &[vector("Lcl Translation", [10.0, 20.0, 30.0]), int("InheritType", 1)]);
+    let (library, asset) = import(&file, Y_UP);
+    let model = rest_pose(&library, &asset);
+    // Scaled to (-10, 20, 30), then rotated by a quarter about z: (x, y) becomes (-y, x).
+    assert_vector(model[1].translation, [-0.2, -0.1, 0.3], "b");
+    assert!((model[1].matrix3.determinant() + 1.0).abs() < 1e-9);
+}
+
+#[test]
 fn a_joint_that_does_not_inherit_scale_has_none() {
     for (scale, has_helper) in [([2.0, 2.0, 2.0], false), ([2.0, 1.0, 1.0], true)] {
         let mut file = FbxText::new();
@@ -194,6 +207,19 @@ fn channels_of_blend_shapes_become_morph_weights_of_the_mesh() {
     assert_eq!((track.target, track.component), (posse::Target::Weights(0), Some(1)));
     assert_eq!(track.curve.timeline().times(), [0.0, 1.0]);
     assert_close(track.curve.values(), &[0.0, 0.8], "weights");
+}
+
+#[test]
+fn a_shape_in_between_is_named() {
+    // The channel is 20, and its shape 120 at 100 percent. The further one is at 50 percent.
+    let mut file = face("", &[("smile", "smile", 25.0), ("blink", "blink", 0.0)]);
+    file.object("Geometry: 900, \"Geometry::half\", \"Shape\"", &format!("Version: 100\n{}", shape())).connect(900, 20);
+    let text = file.text(Y_UP).replacen("FullWeights: *1 {\na: 100\n}", "FullWeights: *2 {\na: 100,50\n}", 1);
+    let mut library = Library::new();
+    let asset = fbx::from_slice(&mut library, Path::new("face.fbx"), text.as_bytes()).unwrap();
+    assert_close(&library.skeleton(asset.skeleton).joints()[0].weights, &[0.25, 0.0], "rest");
+    let warnings: Vec<_> = asset.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings, ["blend shape \"smile\": it has shapes in between, which one weight stands for"]);
 }
 
 #[test]

@@ -324,10 +324,13 @@ fn betas_move_the_joints_of_a_model_file() {
     directions[3] = 1.0;
     let of_joints = model_file(&[("J", positions()), ("J_shapedirs", doubles(&[24, 3, 2], &directions))]);
     let expected = [[0.0, -0.5, 0.0], [4.0, 0.5, 0.0]];
-    for betas in [doubles(&[2], &[2.0, -1.0]), doubles(&[2, 2], &[2.0, -1.0, 7.0, 7.0])] {
+    for betas in [doubles(&[2], &[2.0, -1.0]), doubles(&[2, 2], &[2.0, -1.0, 2.0, -1.0])] {
         let (places, warnings) = shaped(betas, &of_joints);
         assert!(places == expected && warnings.is_empty(), "{places:?}, {warnings:?}");
     }
+    // Estimates from videos have others in each frame, but a skeleton has one shape.
+    let (places, warnings) = shaped(doubles(&[2, 2], &[2.0, -1.0, 2.0, -1.5]), &of_joints);
+    assert!(places == expected && warnings[0].contains("the shape of the first frame"), "{warnings:?}");
     // The same of two vertices: the wrist is the second one, all others are the first.
     let regressor: Vec<f64> = (0..24).flat_map(|joint| if joint == WRIST { [0.0, 1.0] } else { [1.0, 0.0] }).collect();
     let vertices = [
@@ -361,6 +364,56 @@ fn betas_move_the_joints_of_a_model_file() {
     }
     let refused = Proportions::from_slice(Path::new("model.npz"), &npz(&with("J", None))).unwrap_err().to_string();
     assert!(refused.contains("model.npz: zip: it is no model file of SMPL"), "{refused}");
+}
+
+#[test]
+fn joints_that_a_model_file_lacks_move_with_their_parents() {
+    // SMPL and SMPL-H share their shapes, but joint 22 is a hand in one and the first joint of an index finger in the
+    // other one.
+    let place = |motion: usize, model: usize, beta: f64, joint: usize| {
+        let mut joints = vec![[0.0, 0.0, 0.0]; model];
+        joints[7] = [0.0, -0.83, 0.0];
+        (joints[WRIST], joints[WRIST + 1]) = ([0.7, 0.0, 0.0], [-0.7, 0.0, 0.0]);
+        // A beta moves the left wrist by a unit along x, and other joints of hands by 10 and more along y.
+        let mut directions = vec![0.0; 3 * model];
+        directions[3 * WRIST] = 1.0;
+        (HAND..model).for_each(|joint| directions[3 * joint + 1] = 10.0 + joint as f64);
+        let rest = model_file(&[
+            ("J", doubles(&[model, 3], joints.as_flattened())),
+            ("J_shapedirs", doubles(&[model, 3, 1], &directions)),
+        ]);
+        let poses = ("poses", doubles(&[1, 3 * motion], &vec![0.0; 3 * motion]));
+        let (library, asset) = import(&npz(&[poses, ("betas", doubles(&[1], &[beta]))]), Some(&rest)).unwrap();
+        let joints = library.skeleton(asset.skeleton).joints();
+        let above = std::iter::successors(Some(joint), |&joint| joints[joint].parent);
+        above.map(|joint| joints[joint].rest.translation).sum::<posse::glam::DVec3>()
+    };
+    for (motion, model, left, right) in [(52, 24, &[22, 24, 36][..], &[37, 51][..]), (24, 52, &[22], &[23])] {
+        for (joints, x) in [(left, 2.0), (right, 0.0)] {
+            for &joint in joints {
+                let moved = place(motion, model, 2.0, joint) - place(motion, model, 0.0, joint);
+                assert_vector(moved, [x, 0.0, 0.0], &format!("{joint} of {motion}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_origin_of_a_skeleton_may_be_between_its_feet() {
+    let mut places = [[0.0, 0.0, 0.0]; 22];
+    places[7] = [0.0, -0.83, 0.0];
+    places[15] = [0.0, 0.6, 0.0];
+    let motion = npz(&with("J", None));
+    // The pelvis of an adult with these legs, which are those of the adult, rests at (0, -0.22, 0.03).
+    let standing = places.map(|[x, y, z]| [x, y + 0.95, z]);
+    for (places, unit) in [(standing, 1.0), (standing, 100.0)] {
+        let (library, asset) = import(&motion, Some(&of_joints(joints_at(&places, unit)))).unwrap();
+        let joints = library.skeleton(asset.skeleton).joints();
+        assert_vector(joints[0].rest.translation, [0.0, -0.22, 0.03], "pelvis");
+        let pose = pose_at(&mut posse::Reference::new(&library), &library, asset.clip.unwrap(), 0.5);
+        assert_vector(pose.model[0].translation, [1.0, 1.78, 3.03], "pelvis at 0.5 s");
+        assert_vector(pose.model[15].translation, [1.0, 2.38, 3.03], "head at 0.5 s");
+    }
 }
 
 #[test]

@@ -36,17 +36,11 @@ pub struct SmplBody {
     joints: Vec<(Option<usize>, Option<usize>)>,
     /// Per joint of the body the inverse of its rotation at rest, in model space.
     at_rest: Vec<DQuat>,
-    /// The rest positions relative to the pelvis.
-    offsets: Vec<DVec3>,
-    /// The rest position of the pelvis relative to the origin of the models.
-    origin: DVec3,
+    /// The rest positions relative to the origin of the models.
+    positions: Vec<DVec3>,
     /// True if the skeleton stands as the models do.
     stands: bool,
 }
-
-/// The largest distance of the pelvis of a model from its origin at rest, in metres of an adult. Beyond, the origin of
-/// a skeleton is another one, as between the feet.
-const MAX_PELVIS: f64 = 0.5;
 
 impl SmplBody {
     /// The body of a skeleton: SMPL-X if it has a jaw, else SMPL-H if it has fingers, else SMPL. Hands, fingers, jaw
@@ -78,19 +72,15 @@ impl SmplBody {
                  of SMPL"
             ))
         })?;
-        let stands = rest.stands();
-        let BodyAtRest { joints, matrices, positions, metre } = rest;
+        let (stands, positions) = (rest.stands(), rest.positions_in_model());
+        let BodyAtRest { joints, matrices, .. } = rest;
         let rotation = |joint: &Option<usize>| {
             let matrix = joint.and_then(|joint| matrices.get(joint));
             matrix.map_or(DQuat::IDENTITY, |matrix| matrix.to_scale_rotation_translation().1.inverse())
         };
         let at_rest = joints.iter().map(rotation).collect();
         let joints = joints.into_iter().zip(model.joints()).map(|(joint, of_body)| (joint, of_body.parent)).collect();
-        let pelvis = positions.first().copied().unwrap_or_default();
-        let offsets = positions.iter().map(|position| *position - pelvis).collect();
-        let of_adult = || metre * body::adult(model).first().copied().unwrap_or_default();
-        let origin = if pelvis.length() <= MAX_PELVIS * metre { pelvis } else { of_adult() };
-        Ok(Self { model, joints, at_rest, offsets, origin, stands })
+        Ok(Self { model, joints, at_rest, positions, stands })
     }
 
     /// The body.
@@ -122,13 +112,13 @@ impl SmplBody {
     /// of the skeleton: that of the skeleton if it is within half a metre of the origin, as in the models, otherwise
     /// that of an adult. A metre is that of an adult with legs of the length of those of the skeleton.
     pub fn origin(&self) -> DVec3 {
-        self.origin
+        self.positions.first().copied().unwrap_or_default()
     }
 
     /// The rest positions of the joints relative to the origin of the model, in the order of the rotation vectors, in
     /// the unit of the skeleton.
-    pub fn rest_positions(&self) -> Vec<DVec3> {
-        self.offsets.iter().map(|offset| *offset + self.origin).collect()
+    pub fn rest_positions(&self) -> &[DVec3] {
+        &self.positions
     }
 
     /// What looks wrong about the skeleton.

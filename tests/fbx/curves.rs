@@ -160,6 +160,44 @@ fn a_clip_begins_where_its_stack_does() {
     }
 }
 
+#[test]
+fn a_pivot_moves_with_its_rotation() {
+    let mut file = FbxText::new();
+    file.node(1, "a", 0, &[vector("RotationPivot", [0.0, 100.0, 0.0])]);
+    let layer = file.stack("go", [0.0, 2.0]);
+    file.curves(layer, 1, "Lcl Rotation", Key::Linear, &[("d|Z", &[(0.0, 0.0), (2.0, 180.0)])]);
+    for (time, place, rotation) in poses(&file) {
+        // The origin goes around the pivot, 1 m above it, from below.
+        let (sin, cos) = (90.0 * time).to_radians().sin_cos();
+        let expected = DVec3::new(sin, 1.0 - cos, 0.0);
+        assert!((place - expected).length() <= MAX_OFFSET + 1e-6, "{place} at {time}");
+        let angle = 2.0 * (rotation.conjugate() * degrees(DVec3::Z, 90.0 * time)).xyz().length().min(1.0).asin();
+        assert!(angle <= MAX_ANGLE + 1e-5, "{} degrees at {time}", angle.to_degrees());
+    }
+}
+
+#[test]
+fn stacks_of_one_timeline_begin_at_0_each() {
+    // Two takes of one file, as motion capture has them: keys on one axis of time, and a part of it per take.
+    let mut file = FbxText::new();
+    file.node(1, "a", 0, &[]);
+    for (name, [start, stop]) in [("one", [10.0, 11.0]), ("two", [20.0, 22.0])] {
+        let layer = file.stack(name, [start, stop]);
+        let keys = [(start, 100.0 * start), (stop, 100.0 * stop)];
+        file.curves(layer, 1, "Lcl Translation", Key::Linear, &[("d|X", &keys)]);
+    }
+    // Keys before the part that is played are before 0.
+    let layer = file.stack("part", [1.0, 2.0]);
+    file.curves(layer, 1, "Lcl Translation", Key::Linear, &[("d|X", &[(0.0, 0.0), (4.0, 400.0)])]);
+    let (library, asset) = import(&file, Y_UP);
+    let x = |clip: usize, time: f64| joint_at(&library, asset.clips[clip], time).translation.x;
+    let names: Vec<_> = library.clips().iter().map(|clip| (clip.name.as_deref(), clip.duration())).collect();
+    assert_eq!(names, [(Some("one"), 1.0), (Some("two"), 2.0), (Some("part"), 1.0)]);
+    assert_close(&[x(0, 0.0), x(0, 0.5), x(0, 1.0)], &[10.0, 10.5, 11.0], "one");
+    assert_close(&[x(1, 0.0), x(1, 1.5), x(1, 2.0)], &[20.0, 21.5, 22.0], "two");
+    assert_close(&[x(2, 0.0), x(2, 0.25), x(2, 1.0)], &[1.0, 1.25, 2.0], "part");
+}
+
 /// A file with a node 1 and a stack of two seconds. A linear curve of x in centimetres has two keys, at 0 and at `end`.
 /// `mode` tells how it goes on: K with its slope, R with a repetition.
 fn repeating(end: f64, x: [f64; 2], mode: char) -> (FbxText, u32) {

@@ -94,3 +94,18 @@ fn stacks_that_share_a_layer_of_many_keys_are_refused() {
     let error = refused(&file.text(Y_UP));
     assert!(error.contains("the animation stacks up to this one have too many keys"), "{error}");
 }
+
+#[test]
+fn stacks_that_share_a_layer_without_curves_are_no_clips() {
+    let mut file = FbxText::new();
+    file.node(1, "a", 0, &[]);
+    let layer = file.stack("still", [0.0, 1.0]);
+    file.curves(layer, 1, "Lcl Translation", Key::Linear, &[]);
+    let moving = file.stack("go", [0.0, 1.0]);
+    file.curves(moving, 1, "Lcl Translation", Key::Linear, &[("d|X", &[(0.0, 0.0), (1.0, 100.0)])]);
+    let both = file.id();
+    file.object(&format!("AnimationStack: {both}, \"AnimStack::both\", \"\""), "");
+    file.connect(layer, both).connect(moving, both);
+    let names = fbx::clip_names(Path::new("a.fbx"), file.text(Y_UP).as_bytes()).unwrap();
+    assert_eq!(names, [Some("go".to_string()), Some("both".to_string())]);
+}

@@ -22,10 +22,12 @@ const TRACK_BYTES: u64 = 512;
 const KEY_BYTES: u64 = 96;
 /// The bytes of a key while it is made: points, points with further ones between them, and keys.
 const POINT_BYTES: usize = 512;
-/// The number of keys of all stacks, with those at the frames of curves that are no lines: two per byte of the file, and
-/// 2^19. They bound the time of reading, since a few bytes can stand for many keys, and stacks can share a layer.
+/// The number of keys of all stacks, with those at the frames of curves that are no lines: two per byte of the file,
+/// and 2^19. They bound the time of reading, since a few bytes can stand for many keys, and stacks can share a layer.
 const KEYS_PER_BYTE: u64 = 2;
 const MIN_KEYS: u64 = 1 << 19;
+/// The nodes that count as one key of a stack, whether it moves them or not.
+const NODES_PER_KEY: usize = 64;
 /// The number of keys that may be added between these: one per four bytes of the file, and 2^17.
 const BYTES_PER_ADDED: usize = 4;
 const MIN_ADDED: usize = 1 << 17;
@@ -77,7 +79,7 @@ pub fn read(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, F
         warnings,
     };
     let mut clips = Vec::new();
-    for stack in parsed.anim_stacks.into_iter().filter(|stack| scene::has_curves(stack)) {
+    for stack in scene::animated_stacks(&parsed) {
         let clip = stacks.clip(stack)?;
         let added = library.add_clip(clip);
         clips.push(added.map_err(|error| FileError::new(path_of(stack), keys::reason(error)))?);
@@ -187,14 +189,17 @@ impl Stacks<'_> {
             ..BakeOpts::default()
         };
         let baked = ufbx::bake_anim(self.scene, &stack.anim, options).map_err(|cause| scene::error(&path, &cause))?;
-        self.take_keys(&path, count_keys(&baked), effort)?;
+        // Properties without keys and nodes that rest take time, too.
+        let parts = count_props(stack).max(self.scene.nodes.len() / NODES_PER_KEY) as u64;
+        self.take_keys(&path, count_keys(&baked).max(parts), effort)?;
         let play = Play::new(stack, path, Span::of(stack, &baked), effort);
         let Span { begin, end } = play.span;
         let frame = 1.0 / self.rate;
         if baked.key_time_min < begin - frame || baked.key_time_max > end + frame {
             let (first, last) = (baked.key_time_min, baked.key_time_max);
             let message = format!(
-                "it is set to play {begin:.3} to {end:.3} s, but has keys from {first:.3} to {last:.3} s; the rest is not played"
+                "it is set to play {begin:.3} to {end:.3} s, but has keys from {first:.3} to {last:.3} s; the rest \
+                 is not played"
             );
             self.warn(&play.path, message);
         }
@@ -217,7 +222,7 @@ impl Stacks<'_> {
     fn bake_bytes(&self, stack: &AnimStack, effort: u64) -> usize {
         const OF_STACK: usize = 1 << 20;
         const OF_PART: usize = 128;
-        let props: usize = stack.layers.into_iter().map(|layer| layer.anim_props.len()).sum();
+        let props = count_props(stack);
         let keys = usize::try_from(self.keys_left / effort).unwrap_or(usize::MAX);
         let parts = keys.saturating_add(self.scene.nodes.len()).saturating_add(props);
         parts.saturating_mul(OF_PART).saturating_add(OF_STACK).min(scene::part_bytes(self.file_bytes))
@@ -488,6 +493,11 @@ fn driven_channels<'a>(scene: &'a Scene, element: &Element, name: &str) -> Vec<&
     let of_name = connections.iter().skip(first).take_while(|connection| &*connection.src_prop == name);
     let weights = of_name.filter(|connection| &*connection.dst_prop == WEIGHT);
     weights.filter_map(|connection| as_channel(scene, &connection.dst)).collect()
+}
+
+/// The number of animated properties of all layers of a stack.
+fn count_props(stack: &AnimStack) -> usize {
+    stack.layers.into_iter().map(|layer| layer.anim_props.len()).sum()
 }
 
 /// The number of keys of a baked stack.

@@ -15,15 +15,15 @@
 //!
 //! FBX curves are of single numbers, and rotations are Euler angles. Keys of translations, scales and weights that the
 //! file interpolates linearly or in steps are kept. Elsewhere keys are added until lines and slerp between them follow
-//! the curves of the file within [`MAX_OFFSET`], [`MAX_ANGLE`] and [`MAX_CHANGE`]. Keys of [`MIN_SAMPLE_RATE`] per second
-//! and more are samples of a motion: they are kept as they are, without keys between them, since Euler angles of
+//! the curves of the file within [`MAX_OFFSET`], [`MAX_ANGLE`] and [`MAX_CHANGE`]. Keys of [`MIN_SAMPLE_RATE`] per
+//! second and more are samples of a motion: they are kept as they are, without keys between them, since Euler angles of
 //! samples often jump by whole turns. A step beside other curves, in one rotation or vector, takes the last millisecond
 //! before its key; a step right after a key comes at the key.
 //!
 //! # Names and limits
 //!
-//! Maya names a channel of blend shapes `deformer.smile` since FBX 7.2; its morph weight is `smile`, as in the glTF files
-//! of Maya, unless two channels of a mesh then had one name. Up to FBX 7.1, weights are properties of meshes.
+//! Maya names a channel of blend shapes `deformer.smile` since FBX 7.2; its morph weight is `smile`, as in the glTF
+//! files of Maya, unless two channels of a mesh then had one name. Up to FBX 7.1, weights are properties of meshes.
 //!
 //! A track or a skin with a number that cannot be used is left out, with a warning. The memory and the time of reading
 //! are bounded by the size of the file: too many nodes above each other, layers, keys or skins are an error.

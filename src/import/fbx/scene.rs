@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use ufbx::{
-    AllocatorOpts, AnimStack, Connection, CoordinateAxes, CoordinateAxis, ErrorType, FileFormat, InheritModeHandling,
-    LoadOpts, MirrorAxis, Scene, SceneRoot, SpaceConversion,
+    AllocatorOpts, AnimLayer, AnimStack, Connection, CoordinateAxes, CoordinateAxis, ErrorType, FileFormat,
+    InheritModeHandling, LoadOpts, MirrorAxis, Scene, SceneRoot, SpaceConversion,
 };
 
 use crate::import::file_error::shorten;
@@ -83,10 +83,15 @@ pub fn error(path: &str, error: &ufbx::Error) -> FileError {
     FileError::new(path, reason)
 }
 
-/// True for an animation stack with curves.
-pub fn has_curves(stack: &AnimStack) -> bool {
-    let mut values = stack.layers.into_iter().flat_map(|layer| &layer.anim_values);
-    values.any(|value| value.curves.iter().any(Option::is_some))
+/// The animation stacks with curves. Stacks can share layers, so that each layer is looked through once.
+pub fn animated_stacks(scene: &Scene) -> impl Iterator<Item = &AnimStack> {
+    let has_curves =
+        |layer: &&AnimLayer| layer.anim_values.into_iter().any(|value| value.curves.iter().any(Option::is_some));
+    let animated = scene.anim_layers.into_iter().filter(has_curves);
+    let animated: HashSet<u32> = animated.map(|layer| layer.element.element_id).collect();
+    let is_animated =
+        move |stack: &&AnimStack| stack.layers.into_iter().any(|layer| animated.contains(&layer.element.element_id));
+    scene.anim_stacks.into_iter().filter(is_animated)
 }
 
 /// Refuses a stack of too many layers.
@@ -99,8 +104,8 @@ pub fn check_layers(stack: &AnimStack, path: &str) -> Result<(), FileError> {
     Ok(())
 }
 
-/// The time of evaluating a value, as a multiple of the usual: 1 for files as they are. It can follow chains of connected
-/// properties, and the scales of all nodes above.
+/// The time of evaluating a value, as a multiple of the usual: 1 for files as they are. It can follow chains of
+/// connected properties, and the scales of all nodes above.
 pub fn effort(scene: &Scene) -> u64 {
     let connections = || scene.connections_src.iter().filter(|connection| !connection.src_prop.is_empty());
     let driven: HashSet<(u32, &str)> =
@@ -130,7 +135,7 @@ pub fn name(name: &ufbx::String) -> Option<String> {
 /// The names of the stacks that become clips.
 pub fn clip_names(bytes: &[u8]) -> Result<Vec<Option<String>>, FileError> {
     let scene = parse(bytes)?;
-    Ok(scene.anim_stacks.into_iter().filter(|stack| has_curves(stack)).map(|stack| name(&stack.element.name)).collect())
+    Ok(animated_stacks(&scene).map(|stack| name(&stack.element.name)).collect())
 }
 
 /// The errors that the parser repaired, and the parts of the file that move joints or vertices and are not read.

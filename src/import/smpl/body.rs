@@ -222,7 +222,14 @@ pub(crate) struct BodyAtRest {
     pub positions: Vec<DVec3>,
     /// The length in the skeleton of a metre in that adult. 1 for a skeleton whose legs have no length.
     pub metre: f64,
+    /// The rest position of the pelvis relative to the origin of the models, in the unit of the skeleton: that of the
+    /// skeleton, or that of an adult if the origin of the skeleton is another one, as between the feet.
+    pub origin: DVec3,
 }
+
+/// The largest distance of the pelvis of a model from its origin at rest, in metres of an adult. Beyond, the origin of
+/// a skeleton is another one.
+const MAX_PELVIS: f64 = 0.5;
 
 impl BodyAtRest {
     /// Finds the joints of a body in a skeleton by their names.
@@ -248,7 +255,16 @@ impl BodyAtRest {
             let parent = parent.and_then(|parent| positions.get(parent)).copied().unwrap_or_default();
             positions.push(place(joint).unwrap_or(parent + metre * *offset));
         }
-        Ok(Self { joints, matrices, positions, metre })
+        let pelvis = at(0);
+        let of_adult = || metre * body.first().map(|joint| joint.offset).unwrap_or_default();
+        let origin = if pelvis.length() <= MAX_PELVIS * metre { pelvis } else { of_adult() };
+        Ok(Self { joints, matrices, positions, metre, origin })
+    }
+
+    /// The positions of the joints of the body relative to the origin of the models, in the unit of the skeleton.
+    pub fn positions_in_model(&self) -> Vec<DVec3> {
+        let shift = self.origin - self.positions.first().copied().unwrap_or_default();
+        self.positions.iter().map(|position| *position + shift).collect()
     }
 
     /// Returns true if the body stands with its feet down -Y, its left arm along +X and its right arm along -X, as the

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use glam::DVec3;
 
-use super::body::{self, BodyAtRest, BodyModel};
+use super::body::{self, BodyAtRest, BodyModel, SHARED_COUNT};
 use super::motion::Members;
 use super::npy::Array;
 use crate::error::Error;
@@ -46,6 +46,10 @@ const FEW_BETAS: usize = 10;
 impl Proportions {
     /// Those of a skeleton with the joints of the bodies, by their names in the models or in their FBX files. It stands
     /// with its feet down -Y, its left arm along +X, and looks to +Z, in metres or centimetres.
+    ///
+    /// The translations of motions are relative to the origin of the models, which is in the chest. A skeleton whose
+    /// pelvis rests more than half a metre from its origin, which may be between the feet, is moved: its pelvis rests
+    /// where that of an adult does.
     pub fn of_skeleton(skeleton: Skeleton) -> Self {
         Self { skeleton, shapes: Err("a skeleton has one shape; a model file has those of all betas".into()) }
     }
@@ -90,7 +94,7 @@ impl Proportions {
             return Err(in_joints(format!("the skeleton does not rest as the body does; expected {expected}")));
         }
         let mut warnings = Vec::new();
-        let mut positions = rest.positions;
+        let mut positions = rest.positions_in_model();
         if rest.metre > CENTIMETRES {
             positions.iter_mut().for_each(|position| *position *= 0.01);
             let message = "the skeleton has lengths of centimetres, which are divided by 100".into();
@@ -110,7 +114,7 @@ impl Proportions {
         betas: &Array,
         positions: &mut [DVec3],
     ) -> Result<Option<String>, FileError> {
-        // Some files repeat them for each frame.
+        // Some files repeat them for each frame, or have an estimate per frame.
         let [rows, width] = betas.rows();
         let count = if rows == 0 { 0 } else { width };
         let beta = |index: usize| betas.number(0, index);
@@ -127,12 +131,28 @@ impl Proportions {
             }
             Err(reason) => return Ok(Some(not_used(reason))),
         };
-        for (index, direction) in shapes.directions.iter().enumerate().take(last + 1) {
-            let moved = positions.iter_mut().zip(direction);
-            moved.for_each(|(position, direction)| *position += beta(index) * *direction);
+        let directions = shapes.directions.iter().take(last + 1).enumerate();
+        let displacement = |joint: usize| -> Option<DVec3> {
+            let of_joint = |(index, direction): (usize, &Vec<DVec3>)| Some(beta(index) * *direction.get(joint)?);
+            directions.clone().map(of_joint).sum()
+        };
+        // The bodies have the same first joints. Others that the model file lacks move with their parents.
+        let known_joints = if shapes.model == model { positions.len() } else { SHARED_COUNT };
+        let mut moved: Vec<DVec3> = Vec::with_capacity(positions.len());
+        for (index, joint) in model.joints().iter().enumerate() {
+            let own = displacement(index).filter(|_| index < known_joints);
+            let of_parent = || joint.parent.and_then(|parent| moved.get(parent)).copied();
+            moved.push(own.or_else(of_parent).unwrap_or_default());
         }
+        positions.iter_mut().zip(&moved).for_each(|(position, moved)| *position += *moved);
         let known = shapes.directions.len();
-        Ok((last >= known).then(|| format!("only the first {known} are used: the model file has no more")))
+        let changes = (1..rows).any(|row| (0..count).any(|index| betas.number(row, index) != beta(index)));
+        let notes = [
+            (last >= known).then(|| format!("only the first {known} are used: the model file has no more")),
+            changes.then(|| "they change from frame to frame; the body has the shape of the first frame".to_owned()),
+        ];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        Ok((!notes.is_empty()).then(|| notes.join("; ")))
     }
 }
 

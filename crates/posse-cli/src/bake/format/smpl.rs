@@ -178,7 +178,7 @@ impl ClipWriter for SmplWriter<'_> {
             let shape = column.shape(frames);
             file.array(column.name, Kind::Double, &shape, &mut column.spooled.bytes())?;
         }
-        let rest = body.rest_positions().into_iter().flat_map(|position| (position * head.scale).to_array());
+        let rest = body.rest_positions().iter().flat_map(|position| (*position * head.scale).to_array());
         let (rest, fps) = (doubles(rest), facts.fps.to_le_bytes());
         let betas = doubles([0.0; BETAS]);
         match names {
