@@ -3,7 +3,7 @@
 import { linkOf, markdownOf } from "./share.js";
 
 const element = (id) => document.getElementById(id);
-const [row, link, copied, markdown] = ["share", "result-link", "copied", "markdown"].map(element);
+const [row, link, copied, markdown] = ["result-row", "result-link", "copied", "markdown"].map(element);
 
 export class ShareRow {
   #parts = {};
