@@ -195,7 +195,8 @@ impl Stacks<'_> {
         let play = Play::new(stack, path, Span::of(stack, &baked), effort);
         let Span { begin, end } = play.span;
         let frame = 1.0 / self.rate;
-        if baked.key_time_min < begin - frame || baked.key_time_max > end + frame {
+        let is_stated = baked.playback_time_begin < baked.playback_time_end;
+        if is_stated && (baked.key_time_min < begin - frame || baked.key_time_max > end + frame) {
             let (first, last) = (baked.key_time_min, baked.key_time_max);
             let message = format!(
                 "it is set to play {begin:.3} to {end:.3} s, but has keys from {first:.3} to {last:.3} s; the rest \
