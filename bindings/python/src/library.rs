@@ -47,6 +47,9 @@ pub struct Opening {
     passes_over: bool,
 }
 
+/// The exceptions of files that are passed over, with the indices of the files.
+type Exceptions = Vec<(usize, Py<PyBaseException>)>;
+
 /// Clips and times, one per row: a dictionary in Python.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
@@ -65,7 +68,7 @@ impl Library {
     /// Reads files on up to this many threads. Also returns the exceptions of the files that are passed over, with the
     /// indices of the files.
     #[staticmethod]
-    fn open(py: Python<'_>, opening: Opening, threads: usize) -> PyResult<(Self, Vec<(usize, Py<PyBaseException>)>)> {
+    fn open(py: Python<'_>, opening: Opening, threads: usize) -> PyResult<(Self, Exceptions)> {
         let (library, failed) = work::run(py, move |stop| opening.read(threads, stop))?;
         let failed = failed.into_iter().map(|(index, error)| (index, to_python(error).into_value(py)));
         Ok((library, failed.collect()))
