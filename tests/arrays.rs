@@ -15,8 +15,8 @@ use std::sync::Arc;
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, Moment, QuaternionOrder, UpAxis};
 use posse::glam::{DAffine3, DQuat, DVec3};
 use posse::{
-    Clip, ClipId, CpuEngine, Curve, Interpolation, Joint, Library, Skeleton, SkeletonId, Skin, Target, Timeline, Track,
-    Transform,
+    Clip, ClipId, CpuEngine, Curve, Evaluator, Interpolation, Joint, Library, Outputs, Pose, Reference, Skeleton,
+    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, demo,
 };
 
 /// An arm in the plane of x and y: the upper arm turns about z at half a turn per second, one metre above the ground.
@@ -122,6 +122,82 @@ fn up_z_and_scale_turn_and_scale_model_space() {
     assert_near(&arrays[4], &[200.0, 0.0, 0.0, 0.0, 0.0, 100.0], 1e-4);
     assert_near(&arrays[5], &[r, 0.0, 0.0, -r, 0.5, 0.5, -0.5, 0.5], 1e-6);
     assert_near(&arrays[6], &[1.0; 6], 0.0);
+}
+
+#[test]
+fn six_numbers_of_a_rotation_are_the_directions_of_two_axes() {
+    let (library, skeleton, clip) = arm();
+    let kinds = vec![ArrayKind::Rot6d, ArrayKind::LocalRot6d];
+    let request = ArrayRequest { kinds, quaternions: QuaternionOrder::Wxyz, ..ArrayRequest::of_joints(&[0, 1]) };
+    let moment = Moment::at(clip, 0.25);
+    let r = FRAC_1_SQRT_2;
+    // The upper arm is turned by 45 degrees about z, the hand back by as much.
+    let arrays = sample(&library, skeleton, &request, &[moment]);
+    let (upper, back) = ([r, r, 0.0, -r, r, 0.0], [r, -r, 0.0, r, r, 0.0]);
+    assert_near(&arrays[0], &[upper, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]].concat(), 1e-6);
+    assert_near(&arrays[1], &[upper, back].concat(), 1e-6);
+    // With z up, the axes of roots and of model space are turned: (x, y, z) becomes (x, -z, y).
+    let arrays = sample(&library, skeleton, &ArrayRequest { up: UpAxis::Z, ..request }, &[moment]);
+    let upper = [r, 0.0, r, -r, 0.0, r];
+    assert_near(&arrays[0], &[upper, [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]].concat(), 1e-6);
+    assert_near(&arrays[1], &[upper, back].concat(), 1e-6);
+}
+
+#[test]
+fn root_motion_is_the_place_and_the_heading_on_the_ground() {
+    // At rest, the hips lie on their back.
+    let at_rest = DQuat::from_rotation_x(PI / 2.0);
+    let rest = Transform { translation: DVec3::Y, rotation: at_rest, ..Transform::IDENTITY };
+    let mut library = Library::new();
+    let hips = Joint { rest, ..Joint::default() };
+    let skeleton = library.add_skeleton(Skeleton::new(None, vec![hips], vec![]).unwrap());
+    let curve = |width, values: &[f64]| {
+        let times = Arc::new(Timeline::new(vec![0.0]).unwrap());
+        Curve::new(times, Interpolation::Linear, width, values.to_vec()).unwrap()
+    };
+    // From there, they lean by 0.3 rad, and then head 60 degrees to the left.
+    let turned = DQuat::from_rotation_y(PI / 3.0) * DQuat::from_rotation_x(0.3) * at_rest;
+    let tracks = vec![
+        Track::new(Target::Translation(0), curve(3, &[3.0, 5.0, 4.0])),
+        Track::new(Target::Rotation(0), curve(4, &turned.to_array())),
+    ];
+    let clip = library.add_clip(Clip::new(None, skeleton, tracks)).unwrap();
+    let request = ArrayRequest { kinds: vec![ArrayKind::RootMotion], ..ArrayRequest::of_joints(&[0]) };
+    let (sin, cos) = (PI / 6.0).sin_cos();
+    let arrays = sample(&library, skeleton, &request, &[Moment::at(clip, 0.0)]);
+    assert_near(&arrays[0], &[3.0, 0.0, 4.0, 0.0, sin, 0.0, cos], 1e-6);
+    let (up, quaternions) = (UpAxis::Z, QuaternionOrder::Wxyz);
+    let request = ArrayRequest { up, quaternions, scale: 2.0, ..request };
+    let arrays = sample(&library, skeleton, &request, &[Moment::at(clip, 0.0)]);
+    assert_near(&arrays[0], &[6.0, -8.0, 0.0, cos, 0.0, 0.0, sin], 1e-6);
+}
+
+#[test]
+fn poses_of_an_instance_are_those_of_the_crowd() {
+    let library = demo::library().unwrap();
+    let crowd = demo::crowd(&library, 3).unwrap();
+    let (skeleton, joints) = (crowd.skeleton(2), [5, 0]);
+    let layout =
+        layout(&library, skeleton, &ArrayRequest { kinds: vec![ArrayKind::Pos], ..ArrayRequest::of_joints(&joints) });
+    let clip = library.clip_ids().next().unwrap();
+    let times = [0.25, 1.5, -3.0];
+    let moments = times.map(|time| Moment::at(clip, time));
+    let engine = CpuEngine::with_threads(&library, 1).unwrap();
+    let mut pose = |time: f64| engine.query(&crowd, 2, Ticks::from_seconds(time), layout.outputs());
+    let arrays = fill(&layout, 3, |out| layout.sample_poses(&mut pose, &moments, out).unwrap());
+    let mut reference = Reference::new(&library);
+    let outputs = Outputs { model: true, ..Outputs::NONE };
+    let places = times.map(|time| {
+        let poses = reference.evaluate(&crowd, Ticks::from_seconds(time), outputs).unwrap();
+        joints.map(|joint| poses.instances[2].model[joint].translation.to_array())
+    });
+    assert_near(&arrays[0], places.as_flattened().as_flattened(), 1e-5);
+    // A pose without the outputs of the layout.
+    let mut empty = |_: f64| -> Result<Pose, posse::Error> { Ok(Pose::default()) };
+    fill(&layout, 3, |out| {
+        let error = layout.sample_poses(&mut empty, &moments, out).unwrap_err().to_string();
+        assert!(error.contains("other outputs than the arrays need"), "{error}");
+    });
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 /// Curves of every kind: kept keys, further keys, spans of stacks.
 mod curves;
+/// Files that would take long, or much memory.
+mod hostile;
 
 use std::path::Path;
 
@@ -103,6 +105,19 @@ fn rotation_orders_post_rotations_and_pivots_are_in_the_transforms() {
 }
 
 #[test]
+fn a_negative_scale_mirrors_what_is_below() {
+    let mut file = FbxText::new();
+    let mirrored = vector("Lcl Scaling", [-1.0, 1.0, 1.0]);
+    file.node(1, "a", 0, &[mirrored, vector("Lcl Rotation", [0.0, 0.0, 90.0]), int("InheritType", 1)]);
+    file.node(2, "b", 1, &[vector("Lcl Translation", [10.0, 20.0, 30.0]), int("InheritType", 1)]);
+    let (library, asset) = import(&file, Y_UP);
+    let model = rest_pose(&library, &asset);
+    // Scaled to (-10, 20, 30), then rotated by a quarter about z: (x, y) becomes (-y, x).
+    assert_vector(model[1].translation, [-0.2, -0.1, 0.3], "b");
+    assert!((model[1].matrix3.determinant() + 1.0).abs() < 1e-9);
+}
+
+#[test]
 fn a_joint_that_does_not_inherit_scale_has_none() {
     for (scale, has_helper) in [([2.0, 2.0, 2.0], false), ([2.0, 1.0, 1.0], true)] {
         let mut file = FbxText::new();
@@ -157,22 +172,33 @@ fn triangle() -> String {
     format!("Vertices: {vertices}\nPolygonVertexIndex: {}\nGeometryVersion: 124", array(&[0, 1, -3]))
 }
 
-#[test]
-fn channels_of_blend_shapes_become_morph_weights_of_the_mesh() {
+/// A mesh, whose geometry is 4, with a deformer of blend shapes: channels with the names of their shapes, and weights in
+/// percent. The channels are 20 and up.
+fn face(deformer: &str, channels: &[(&str, &str, f64)]) -> FbxText {
     let mut file = FbxText::new();
     file.object("Model: 3, \"Model::face\", \"Mesh\"", "Version: 232").connect(3, 0);
     file.object("Geometry: 4, \"Geometry::\", \"Mesh\"", &triangle()).connect(4, 3);
-    file.object("Deformer: 5, \"Deformer::\", \"BlendShape\"", "Version: 100").connect(5, 4);
-    for (channel, name, percent) in [(6, "smile", 25.0), (7, "blink", 0.0)] {
+    file.object(&format!("Deformer: 5, \"Deformer::{deformer}\", \"BlendShape\""), "Version: 100").connect(5, 4);
+    for (channel, (name, shape_name, percent)) in (20..).zip(channels) {
         let content = format!("Version: 100\nDeformPercent: {percent}\nFullWeights: {}", array(&[100.0]));
         file.object(&format!("Deformer: {channel}, \"SubDeformer::{name}\", \"BlendShapeChannel\""), &content);
-        let offsets = array(&[0.0, 0.0, 1.0]);
-        let shape = format!("Version: 100\nIndexes: {}\nVertices: {offsets}", array(&[1]));
-        file.object(&format!("Geometry: {}, \"Geometry::{name}\", \"Shape\"", channel + 10), &shape);
-        file.connect(channel, 5).connect(channel + 10, channel);
+        let head = format!("Geometry: {}, \"Geometry::{shape_name}\", \"Shape\"", channel + 100);
+        file.object(&head, &format!("Version: 100\n{}", shape()));
+        file.connect(channel, 5).connect(channel + 100, channel);
     }
+    file
+}
+
+/// The content of a shape that moves a vertex.
+fn shape() -> String {
+    format!("Indexes: {}\nVertices: {}", array(&[1]), array(&[0.0, 0.0, 1.0]))
+}
+
+#[test]
+fn channels_of_blend_shapes_become_morph_weights_of_the_mesh() {
+    let mut file = face("", &[("smile", "smile", 25.0), ("blink", "blink", 0.0)]);
     let layer = file.stack("talk", [0.0, 1.0]);
-    file.curves(layer, 7, "DeformPercent", Key::Linear, &[("d|DeformPercent", &[(0.0, 0.0), (1.0, 80.0)])]);
+    file.curves(layer, 21, "DeformPercent", Key::Linear, &[("d|DeformPercent", &[(0.0, 0.0), (1.0, 80.0)])]);
     let (library, asset) = import(&file, Y_UP);
     let joint = &library.skeleton(asset.skeleton).joints()[0];
     assert_close(&joint.weights, &[0.25, 0.0], "rest");
@@ -181,6 +207,75 @@ fn channels_of_blend_shapes_become_morph_weights_of_the_mesh() {
     assert_eq!((track.target, track.component), (posse::Target::Weights(0), Some(1)));
     assert_eq!(track.curve.timeline().times(), [0.0, 1.0]);
     assert_close(track.curve.values(), &[0.0, 0.8], "weights");
+}
+
+#[test]
+fn a_shape_in_between_is_named() {
+    // The channel is 20, and its shape 120 at 100 percent. The further one is at 50 percent.
+    let mut file = face("", &[("smile", "smile", 25.0), ("blink", "blink", 0.0)]);
+    file.object("Geometry: 900, \"Geometry::half\", \"Shape\"", &format!("Version: 100\n{}", shape())).connect(900, 20);
+    let text = file.text(Y_UP).replacen("FullWeights: *1 {\na: 100\n}", "FullWeights: *2 {\na: 100,50\n}", 1);
+    let mut library = Library::new();
+    let asset = fbx::from_slice(&mut library, Path::new("face.fbx"), text.as_bytes()).unwrap();
+    assert_close(&library.skeleton(asset.skeleton).joints()[0].weights, &[0.25, 0.0], "rest");
+    let warnings: Vec<_> = asset.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings, ["blend shape \"smile\": it has shapes in between, which one weight stands for"]);
+}
+
+#[test]
+fn names_of_morph_weights_leave_out_the_deformer_as_maya_does_for_gltf() {
+    let names = |deformer, channels: &[(&str, &str)]| {
+        let channels: Vec<_> = channels.iter().map(|(name, shape)| (*name, *shape, 0.0)).collect();
+        let (library, asset) = import(&face(deformer, &channels), Y_UP);
+        library.skeleton(asset.skeleton).joints()[0].morph_names.to_vec()
+    };
+    // Maya writes the deformer before the name of the shape, ZBrush no names of channels, and Blender the same twice.
+    let channels =
+        [("Squish.top", "top"), ("Squish.side", "Squish.side"), ("", "morph"), ("Squish.", "x"), ("Other.low", "low")];
+    assert_eq!(names("Squish", &channels), ["top", "Squish.side", "morph", "Squish.", "Other.low"]);
+    // Two channels of one name would be lost.
+    assert_eq!(names("a", &[("a.low", ""), ("low", "low")]), ["a.low", "low"]);
+    assert!(names("a", &[("", ""), ("", "")]).is_empty());
+}
+
+#[test]
+fn weights_are_properties_of_the_mesh_up_to_7_1() {
+    let mut file = FbxText::new();
+    file.object("Model: 3, \"Model::face\", \"Mesh\"", "Version: 232").connect(3, 0);
+    let weight = |name: &str, percent: f64| format!("P: \"{name}\", \"Number\", \"\", \"A+\",{percent}");
+    let properties = format!("Properties70:  {{\n{}\n{}\n}}", weight("smile", 25.0), weight("blink", 0.0));
+    let shapes = ["smile", "blink"].map(|name| format!("Shape: \"{name}\" {{\n{}\n}}", shape())).join("\n");
+    let content = format!("{properties}\n{}\n{shapes}", triangle());
+    file.object("Geometry: 4, \"Geometry::\", \"Mesh\"", &content).connect(4, 3);
+    let layer = file.stack("talk", [0.0, 1.0]);
+    file.curves(layer, 4, "blink", Key::Linear, &[("d|blink", &[(0.0, 0.0), (1.0, 80.0)])]);
+    file.curves(layer, 4, "other", Key::Linear, &[("d|other", &[(0.0, 0.0), (1.0, 80.0)])]);
+    let text = file.text(Y_UP).replace("FBX 7.4.0", "FBX 7.1.0").replace("FBXVersion: 7400", "FBXVersion: 7100");
+    let mut library = Library::new();
+    let asset = fbx::from_slice(&mut library, Path::new("face.fbx"), text.as_bytes()).unwrap();
+    let joint = &library.skeleton(asset.skeleton).joints()[0];
+    assert_close(&joint.weights, &[0.25, 0.0], "rest");
+    assert_eq!(*joint.morph_names, ["smile", "blink"]);
+    let [track] = library.clip(asset.clips[0]).tracks.as_slice() else { panic!("one track") };
+    assert_eq!((track.target, track.component), (posse::Target::Weights(0), Some(1)));
+    assert_eq!(track.curve.timeline().times(), [0.0, 1.0]);
+    assert_close(track.curve.values(), &[0.0, 0.8], "weights");
+    let [warning] = asset.warnings.as_slice() else { panic!("{:?}", asset.warnings) };
+    assert_eq!(warning.to_string(), "animation stack \"talk\": it animates properties that are not read: other");
+}
+
+#[test]
+fn weights_that_blender_writes_at_the_mesh_too_are_no_warning() {
+    let mut file = face("Cube", &[("Key", "Key", 0.0)]);
+    let layer = file.stack("talk", [0.0, 1.0]);
+    let keys: [(f64, f64); 2] = [(0.0, 0.0), (1.0, 100.0)];
+    for (object, property) in [(20, "DeformPercent"), (4, "Key")] {
+        file.curves(layer, object, property, Key::Linear, &[(&format!("d|{property}"), &keys)]);
+    }
+    let (library, asset) = import(&file, Y_UP);
+    assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+    let [track] = library.clip(asset.clips[0]).tracks.as_slice() else { panic!("one track") };
+    assert_close(track.curve.values(), &[0.0, 1.0], "weights");
 }
 
 #[test]
@@ -232,7 +327,6 @@ fn what_is_not_read_is_named() {
     assert_eq!(
         warnings,
         [
-            "animation stack \"Take 001\": it has no curves; it is left out",
             "constraints: they are not evaluated, only curves move joints; bake them first: Aim at ball",
             "animation stack \"walk\": it animates properties that are not read: Visibility",
         ]

@@ -3,7 +3,7 @@
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use std::path::Path;
 
-use posse::import::smpl::{self, Asset, BodyModel};
+use posse::import::smpl::{self, Asset, BodyModel, LoadOptions, Proportions};
 use posse::{Error, Joint, Library, Skeleton, Transform};
 
 use crate::support::assert_close::assert_vector;
@@ -15,10 +15,19 @@ const ELBOW: usize = 18;
 const WRIST: usize = 20;
 const HAND: usize = 22;
 
-fn import(bytes: &[u8], rest: Option<&Skeleton>) -> Result<(Library, Asset), Error> {
+fn import(bytes: &[u8], rest: Option<&Proportions>) -> Result<(Library, Asset), Error> {
+    import_with(bytes, &LoadOptions { rest, ..LoadOptions::default() })
+}
+
+fn import_with(bytes: &[u8], options: &LoadOptions) -> Result<(Library, Asset), Error> {
     let mut library = Library::new();
-    let asset = smpl::from_slice(&mut library, Path::new("motion/wave.npz"), bytes, rest)?;
+    let asset = smpl::from_slice(&mut library, Path::new("motion/wave.npz"), bytes, options)?;
     Ok((library, asset))
+}
+
+/// The proportions of a skeleton of these joints.
+fn of_joints(joints: Vec<Joint>) -> Proportions {
+    Proportions::of_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap())
 }
 
 fn warnings(asset: &Asset) -> Vec<String> {
@@ -105,7 +114,7 @@ fn the_world_is_that_of_the_file() {
         ("trans", doubles(&[1, 3], &[0.5, 0.25, 0.9])),
         ("mocap_frame_rate", doubles(&[], &[120.0])),
     ];
-    let rest = Skeleton::new(None, joints_at(&at_rest, 1.0), Vec::new()).unwrap();
+    let rest = of_joints(joints_at(&at_rest, 1.0));
     let (library, asset) = import(&npz(&arrays), Some(&rest)).unwrap();
     assert_eq!((asset.model, asset.fps, warnings(&asset).len()), (BodyModel::Body, 120.0, 0));
     each_engine(&library, |engine| {
@@ -290,21 +299,169 @@ fn a_model_file_is_a_skeleton() {
     assert_eq!(library.skeleton(asset.skeleton).joints()[0].rest.translation.to_array(), [1.0, 1.0, 0.0]);
 }
 
+/// A model file with the positions of [`positions`] as its mean shape.
+fn model_file(arrays: &[(&str, Vec<u8>)]) -> Proportions {
+    Proportions::from_slice(Path::new("model.npz"), &npz(arrays)).unwrap()
+}
+
+/// The rest positions of the pelvis and the left wrist in model space, by a motion with these betas.
+fn shaped(betas: Vec<u8>, rest: &Proportions) -> ([[f64; 3]; 2], Vec<String>) {
+    let motion = with("J", None).into_iter().chain([("betas", betas)]).collect::<Vec<_>>();
+    let (library, asset) = import(&npz(&motion), Some(rest)).unwrap();
+    let joints = library.skeleton(asset.skeleton).joints();
+    let place = |joint: usize| {
+        let above = std::iter::successors(Some(joint), |&joint| joints[joint].parent);
+        above.map(|joint| joints[joint].rest.translation).sum::<posse::glam::DVec3>().to_array()
+    };
+    ([place(0), place(WRIST)], warnings(&asset))
+}
+
+#[test]
+fn betas_move_the_joints_of_a_model_file() {
+    // The first beta moves the wrist by a unit along x, the second one the pelvis by a unit along y.
+    let mut directions = vec![0.0; 24 * 3 * 2];
+    directions[WRIST * 6] = 1.0;
+    directions[3] = 1.0;
+    let of_joints = model_file(&[("J", positions()), ("J_shapedirs", doubles(&[24, 3, 2], &directions))]);
+    let expected = [[0.0, -0.5, 0.0], [4.0, 0.5, 0.0]];
+    for betas in [doubles(&[2], &[2.0, -1.0]), doubles(&[2, 2], &[2.0, -1.0, 2.0, -1.0])] {
+        let (places, warnings) = shaped(betas, &of_joints);
+        assert!(places == expected && warnings.is_empty(), "{places:?}, {warnings:?}");
+    }
+    // Estimates from videos have others in each frame, but a skeleton has one shape.
+    let (places, warnings) = shaped(doubles(&[2, 2], &[2.0, -1.0, 2.0, -1.5]), &of_joints);
+    assert!(places == expected && warnings[0].contains("the shape of the first frame"), "{warnings:?}");
+    // The same of two vertices: the wrist is the second one, all others are the first.
+    let regressor: Vec<f64> = (0..24).flat_map(|joint| if joint == WRIST { [0.0, 1.0] } else { [1.0, 0.0] }).collect();
+    let vertices = [
+        ("J_regressor", doubles(&[24, 2], &regressor)),
+        ("v_template", doubles(&[2, 3], &[0.0, 0.5, 0.0, 2.0, 0.5, 0.0])),
+        ("shapedirs", doubles(&[2, 3, 2], &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])),
+    ];
+    assert_eq!(shaped(doubles(&[2], &[2.0, -1.0]), &model_file(&vertices)).0, expected);
+    // Betas of 0, and none, are those of the mean shape.
+    let mean = [[0.0, 0.5, 0.0], [2.0, 0.5, 0.0]];
+    for betas in [doubles(&[2], &[0.0; 2]), doubles(&[0, 1 << 40], &[])] {
+        assert_eq!(shaped(betas, &of_joints), (mean, Vec::new()));
+    }
+    let (places, warnings) = shaped(doubles(&[3], &[2.0, -1.0, 1.0]), &of_joints);
+    assert!(places == expected && warnings[0].contains("only the first 2 are used"), "{warnings:?}");
+    // What cannot be used is said.
+    let without = model_file(&[("J", positions())]);
+    let pickled = model_file(&[("J", positions()), ("J_shapedirs", npy("|O", false, &[], b"\x80\x04N."))]);
+    let of_smplx =
+        model_file(&[("J", doubles(&[55, 3], &[0.0; 165])), ("J_shapedirs", doubles(&[55, 3, 1], &[1.0; 165]))]);
+    for (rest, saying) in [
+        (&without, "the model file has no J_shapedirs"),
+        (&pickled, "J_shapedirs.npy of the model file: it is an array of Python objects"),
+        (&of_smplx, "the motion is of SMPL, and the model file of SMPL-X"),
+    ] {
+        let (_, warnings) = shaped(doubles(&[1], &[1.0]), rest);
+        assert!(
+            warnings[0].starts_with("betas.npy: they are not used") && warnings[0].contains(saying),
+            "{warnings:?}"
+        );
+    }
+    let refused = Proportions::from_slice(Path::new("model.npz"), &npz(&with("J", None))).unwrap_err().to_string();
+    assert!(refused.contains("model.npz: zip: it is no model file of SMPL"), "{refused}");
+}
+
+#[test]
+fn joints_that_a_model_file_lacks_move_with_their_parents() {
+    // SMPL and SMPL-H share their shapes, but joint 22 is a hand in one and the first joint of an index finger in the
+    // other one.
+    let place = |motion: usize, model: usize, beta: f64, joint: usize| {
+        let mut joints = vec![[0.0, 0.0, 0.0]; model];
+        joints[7] = [0.0, -0.83, 0.0];
+        (joints[WRIST], joints[WRIST + 1]) = ([0.7, 0.0, 0.0], [-0.7, 0.0, 0.0]);
+        // A beta moves the left wrist by a unit along x, and other joints of hands by 10 and more along y.
+        let mut directions = vec![0.0; 3 * model];
+        directions[3 * WRIST] = 1.0;
+        (HAND..model).for_each(|joint| directions[3 * joint + 1] = 10.0 + joint as f64);
+        let rest = model_file(&[
+            ("J", doubles(&[model, 3], joints.as_flattened())),
+            ("J_shapedirs", doubles(&[model, 3, 1], &directions)),
+        ]);
+        let poses = ("poses", doubles(&[1, 3 * motion], &vec![0.0; 3 * motion]));
+        let (library, asset) = import(&npz(&[poses, ("betas", doubles(&[1], &[beta]))]), Some(&rest)).unwrap();
+        let joints = library.skeleton(asset.skeleton).joints();
+        let above = std::iter::successors(Some(joint), |&joint| joints[joint].parent);
+        above.map(|joint| joints[joint].rest.translation).sum::<posse::glam::DVec3>()
+    };
+    for (motion, model, left, right) in [(52, 24, &[22, 24, 36][..], &[37, 51][..]), (24, 52, &[22], &[23])] {
+        for (joints, x) in [(left, 2.0), (right, 0.0)] {
+            for &joint in joints {
+                let moved = place(motion, model, 2.0, joint) - place(motion, model, 0.0, joint);
+                assert_vector(moved, [x, 0.0, 0.0], &format!("{joint} of {motion}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_origin_of_a_skeleton_may_be_between_its_feet() {
+    let mut places = [[0.0, 0.0, 0.0]; 22];
+    places[7] = [0.0, -0.83, 0.0];
+    places[15] = [0.0, 0.6, 0.0];
+    let motion = npz(&with("J", None));
+    // The pelvis of an adult with these legs, which are those of the adult, rests at (0, -0.22, 0.03).
+    let standing = places.map(|[x, y, z]| [x, y + 0.95, z]);
+    for (places, unit) in [(standing, 1.0), (standing, 100.0)] {
+        let (library, asset) = import(&motion, Some(&of_joints(joints_at(&places, unit)))).unwrap();
+        let joints = library.skeleton(asset.skeleton).joints();
+        assert_vector(joints[0].rest.translation, [0.0, -0.22, 0.03], "pelvis");
+        let pose = pose_at(&mut posse::Reference::new(&library), &library, asset.clip.unwrap(), 0.5);
+        assert_vector(pose.model[0].translation, [1.0, 1.78, 3.03], "pelvis at 0.5 s");
+        assert_vector(pose.model[15].translation, [1.0, 2.38, 3.03], "head at 0.5 s");
+    }
+}
+
+#[test]
+fn expressions_of_a_small_model_file_are_no_shapes() {
+    // Ten shapes and ten expressions, which all move the only vertex by a unit along each axis.
+    let rest = model_file(&[
+        ("J_regressor", doubles(&[55, 1], &[1.0; 55])),
+        ("v_template", doubles(&[1, 3], &[0.0; 3])),
+        ("shapedirs", doubles(&[1, 3, 20], &[1.0; 60])),
+    ]);
+    let motion = [("poses", doubles(&[1, 165], &[0.0; 165])), ("betas", doubles(&[16], &[1.0; 16]))];
+    let (library, asset) = import(&npz(&motion), Some(&rest)).unwrap();
+    assert_eq!(library.skeleton(asset.skeleton).joints()[0].rest.translation.to_array(), [10.0; 3]);
+    assert!(warnings(&asset).iter().any(|text| text.contains("only the first 10 are used")), "{:?}", warnings(&asset));
+}
+
+#[test]
+fn what_a_file_lacks_can_be_given() {
+    let (library, asset) =
+        import_with(&npz(&with("mocap_framerate", None)), &LoadOptions { fps: Some(4.0), ..LoadOptions::default() })
+            .unwrap();
+    assert_eq!((asset.fps, library.clips()[0].duration(), warnings(&asset).len()), (4.0, 0.5, 0));
+    for fps in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = import_with(&npz(&wave()), &LoadOptions { fps: Some(fps), ..LoadOptions::default() }).unwrap_err();
+        assert!(matches!(error, Error::Usage(_)), "{error}");
+    }
+    // AIST++: the translation is larger than the body by a factor.
+    let scaled = [("smpl_trans", doubles(&[3, 3], &TRANS.map(|length| 50.0 * length)))];
+    let scaled = with("trans", None).into_iter().chain(scaled);
+    let scaled = scaled.chain([("smpl_scaling", doubles(&[1], &[50.0]))]).collect::<Vec<_>>();
+    assert!(import(&npz(&scaled), None).unwrap().0 == import(&npz(&wave()), None).unwrap().0);
+    // A body without a root is not rotated.
+    let (_, asset) = import(&npz(&[("pose_body", doubles(&[1, 63], &[0.0; 63]))]), None).unwrap();
+    assert!(warnings(&asset)[0].contains("the pelvis is not rotated"), "{:?}", warnings(&asset));
+}
+
 #[test]
 fn a_skeleton_of_centimetres_gives_metres() {
     let mut places = [[0.0, 0.0, 0.0]; 22];
     places[7] = [0.0, -0.9, 0.0];
     places[15] = [0.0, 0.6, 0.0];
     let motion = npz(&with("J", None));
-    let rest = Skeleton::new(None, joints_at(&places, 100.0), Vec::new()).unwrap();
+    let rest = of_joints(joints_at(&places, 100.0));
     let (library, asset) = import(&motion, Some(&rest)).unwrap();
     assert!(warnings(&asset)[0].contains("centimetres"), "{:?}", warnings(&asset));
     let joints = library.skeleton(asset.skeleton).joints();
     assert!((joints[15].rest.translation.y - 0.6).abs() < 1e-12);
-    let refusal = |joints: Vec<Joint>| {
-        let rest = Skeleton::new(None, joints, Vec::new()).unwrap();
-        import(&motion, Some(&rest)).unwrap_err().to_string()
-    };
+    let refusal = |joints: Vec<Joint>| import(&motion, Some(&of_joints(joints))).unwrap_err().to_string();
     let lacking = joints_at(&places, 1.0).into_iter().filter(|joint| joint.name.as_deref() != Some("m_avg_L_Knee"));
     assert!(refusal(lacking.collect()).contains("lacks joints of the body: left_knee"));
     places[7] = [0.0, 0.0, -0.9];
@@ -323,6 +480,10 @@ fn other_files_are_refused_with_their_place() {
         (with("trans", Some(doubles(&[3, 2], &[0.0; 6]))), "trans.npy: its shape is [3, 2]; expected (frames, 3)"),
         (with("poses", Some(doubles(&[3, 156], &[0.0; 468]))), "J.npy: it has 24 joints; expected 52"),
         (vec![("pos", doubles(&[1, 3], &[0.0; 3]))], "the arrays are pos"),
+        // The rotation of a root and those of fingers are those of a hand, or of anything.
+        (vec![("global_orient", doubles(&[1, 3], &[0.0; 3]))], "there is no motion of SMPL"),
+        // No numbers, but a width beyond all memory.
+        (with("poses", Some(npy("<f8", false, &[0, 1 << 32, 1 << 32], &[]))), "poses.npy: its shape"),
         (vec![("pose_body", doubles(&[1, 60], &[0.0; 60]))], "expected 63 or 69 numbers per frame"),
     ] {
         let error = refusal(&arrays);

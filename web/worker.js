@@ -16,10 +16,11 @@ let trial = { number: 0, name: null };
 let trials = 0;
 
 async function open(canvas, width, height) {
-  memory = (await init()).memory;
+  memory = (await init({ module_or_path: await download() })).memory;
   stage = await Stage.open(canvas, {
     fault: (message) => announce(self, "fault", message),
     fit: (camera) => announce(self, "fit", camera),
+    limit: (limit) => announce(self, "limit", limit),
   });
   frames = new Frames(stage, clock, (report) => announce(self, "report", report));
   frames.resize(width, height);
@@ -31,17 +32,39 @@ async function open(canvas, width, height) {
   return { adapter: stage.gpu.name, isSoftware: stage.gpu.isSoftware };
 }
 
+/// The WebAssembly as it comes, whose progress is announced.
+async function download() {
+  const response = await fetch(new URL("./pkg/posse_bg.wasm", import.meta.url));
+  const { headers } = response;
+  // The length of a compressed file is not that of its content.
+  const total = headers.has("content-encoding") ? null : Number(headers.get("content-length")) || null;
+  const reader = response.clone().body.getReader();
+  const count = async () => {
+    for (let done = 0; ; ) {
+      const { value } = await reader.read();
+      if (!value || stage) return;
+      done += value.byteLength;
+      announce(self, "loaded", { done, total });
+    }
+  };
+  // The copy fails only if the WebAssembly does, and that is reported.
+  count().catch(() => {});
+  return response;
+}
+
 /// Runs a check or a measurement. The picture stands still meanwhile, so that the GPU is free.
 async function run(name, start, finish) {
   const number = ++trials;
   trial = { number, name };
   frames.isPaused = true;
+  stage.isPaused = true;
   try {
     const progress = (done) => announce(self, "progress", name, done);
     return await runTrial(stage, { start, progress, finish, isWanted: () => number === trial.number });
   } finally {
     // A later one may have taken over.
     frames.isPaused = trial.number > number;
+    stage.isPaused = frames.isPaused;
   }
 }
 

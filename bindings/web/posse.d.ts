@@ -78,6 +78,8 @@ export interface RetargetOptions {
   ground?: "auto" | "zero" | "keep";
   /** The joints that keep their translations and scales: `all`, the default, that are paired by name, or the root alone. */
   translations?: "all" | "root";
+  /** The distance beyond which a clip whose root moves over the ground stays in place. Default: every clip travels. */
+  inPlace?: number;
 }
 
 /** What a retargeting did: the report of `posse retarget --json`. */
@@ -204,7 +206,7 @@ export interface CameraOptions {
 }
 
 export interface ViewOptions {
-  /** Samples per pixel. Default: 4, on a software renderer 1. */
+  /** Samples per pixel. Default: 4, on a software renderer 1. With 1, shadows are coarser too. */
   samples?: 1 | 4;
 }
 

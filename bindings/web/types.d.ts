@@ -45,6 +45,8 @@ export interface ClipInfo {
   skeleton: number;
   /** The number of events. */
   events: number;
+  /** Present if no track of the clip can be read: a warning says why. It keeps the number of the others, and lasts 0 s. */
+  leftOut?: true;
 }
 
 export interface JointInfo {

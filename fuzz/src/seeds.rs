@@ -101,7 +101,13 @@ fn fbx_files() -> Vec<Vec<u8>> {
     for (node, property, key) in
         [(1, "Lcl Translation", Key::Linear), (1, "Lcl Scaling", Key::Step), (2, "Lcl Rotation", Key::Cubic)]
     {
-        moving.curves(layer, node, property, key, &[("d|X", &[(0.0, 1.0), (0.5, 90.0), (1.0, 2.0)]), ("d|Z", &[(0.25, 3.0)])]);
+        moving.curves(
+            layer,
+            node,
+            property,
+            key,
+            &[("d|X", &[(0.0, 1.0), (0.5, 90.0), (1.0, 2.0)]), ("d|Z", &[(0.25, 3.0)])],
+        );
     }
     let mut shaped = FbxText::new();
     shaped.node(1, "bone", 0, &[]);
@@ -116,10 +122,19 @@ fn fbx_files() -> Vec<Vec<u8>> {
     shaped.object("Deformer: 8, \"SubDeformer::\", \"Cluster\"", &cluster).connect(8, 7).connect(1, 8);
     let layer = shaped.stack("talk", [0.5, 1.0]);
     shaped.curves(layer, 6, "DeformPercent", Key::Cubic, &[("d|DeformPercent", &[(0.0, 0.0), (1.0, 80.0)])]);
-    vec![moving.text(Y_UP).into_bytes(), shaped.text(Z_UP).into_bytes()]
+    // Up to 7.1, shapes are in the mesh, and weights are its properties.
+    let mut old = FbxText::new();
+    old.object("Model: 3, \"Model::face\", \"Mesh\"", "Version: 232").connect(3, 0);
+    let weight = "Properties70:  {\nP: \"smile\", \"Number\", \"\", \"A+\",25\n}";
+    let shape = format!("Shape: \"smile\" {{\nIndexes: {}\nVertices: {}\n}}", array(&[1]), array(&[0, 0, 1]));
+    old.object("Geometry: 4, \"Geometry::\", \"Mesh\"", &format!("{weight}\n{mesh}\n{shape}")).connect(4, 3);
+    let layer = old.stack("talk", [-0.5, 1.0]);
+    old.curves(layer, 4, "smile", Key::Linear, &[("d|smile", &[(0.0, 0.0), (1.0, 80.0)])]);
+    let old = old.text(Y_UP).replace("FBX 7.4.0", "FBX 7.1.0").replace("FBXVersion: 7400", "FBXVersion: 7100");
+    vec![moving.text(Y_UP).into_bytes(), shaped.text(Z_UP).into_bytes(), old.into_bytes()]
 }
 
-/// Motions of SMPL, SMPL-H and SMPL-X in both forms, and a model file.
+/// Motions of SMPL, SMPL-H and SMPL-X in both forms, and model files.
 fn smpl() -> Vec<Vec<u8>> {
     let poses = |width: usize| -> Vec<f64> { (0..2 * width).map(|index| (index as f64 * 0.7).sin()).collect() };
     let array = |width: usize| doubles(&[2, width], &poses(width));
@@ -139,6 +154,22 @@ fn smpl() -> Vec<Vec<u8>> {
             ("markers", npy("|O", false, &[], b"\x80\x04N.")),
         ]),
         npz(&[("J", doubles(&[24, 3], &poses(36)))]),
+        npz(&[
+            ("pose_aa", array(72)),
+            // A body without lengths stands as a body does.
+            ("J", doubles(&[24, 3], &[0.0; 72])),
+            ("J_shapedirs", doubles(&[24, 3, 2], &poses(72))),
+            ("betas", doubles(&[2], &poses(1))),
+        ]),
+        npz(&[
+            ("poses", array(66)),
+            ("J_regressor", doubles(&[24, 2], &poses(24))),
+            ("v_template", doubles(&[2, 3], &[0.0; 6])),
+            ("shapedirs", doubles(&[2, 3, 2], &poses(6))),
+            ("smpl_trans", npy("<f2", false, &[2, 3], &[0, 0x3c, 0, 0xbc, 1, 0x38, 0, 0, 0, 0x40, 2, 0x3c])),
+            ("smpl_scaling", doubles(&[1], &[90.0])),
+            ("betas", doubles(&[2], &poses(1))),
+        ]),
     ]
 }
 

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::Range;
 
+use glam::DQuat;
+
 use crate::bake::rotation::RotationChain;
 use crate::bake::{ArrayKind, ArrayRequest, QuaternionOrder, UpAxis};
 use crate::error::Error;
@@ -43,6 +45,8 @@ pub struct ArrayLayout {
     pub(super) translations: Vec<usize>,
     /// True for joints that are roots of the skeleton.
     pub(super) roots: Vec<bool>,
+    /// The rotation of the first joint in model space at rest.
+    pub(super) rest_rotation: DQuat,
     pub(super) space: Space,
     pub(super) chain: RotationChain,
     /// The matrices of each skin among those of all skins.
@@ -87,7 +91,10 @@ impl ArrayLayout {
             .iter()
             .filter(|_| has_weights)
             .flat_map(|&node| (0..model.joints()[node].weights.len()).map(move |index| model.weight_name(node, index)));
-        let has_rotations = |kind: &ArrayKind| matches!(kind, ArrayKind::Quat | ArrayKind::Angvel | ArrayKind::Root);
+        let has_rotations = |kind: &ArrayKind| {
+            use ArrayKind::*;
+            matches!(kind, Quat | Angvel | Root | Rot6d | RootMotion)
+        };
         let rotated = if request.kinds.iter().any(has_rotations) { joints.as_slice() } else { &[] };
         let outputs = outputs(&request.kinds);
         let counts = OutputCounts {
@@ -106,6 +113,7 @@ impl ArrayLayout {
             parents: parents(model, &joints),
             roots: translations.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
             translations,
+            rest_rotation: joints.first().map_or(DQuat::IDENTITY, |&first| rest_rotation(model, first)),
             space: Space { up: request.up, scale: request.scale, order: request.quaternions },
             chain: RotationChain::new(model, rotated),
             numbers: OutputLayout::new(counts, outputs),
@@ -185,6 +193,11 @@ impl ArrayLayout {
         &self.feet
     }
 
+    /// The outputs that the arrays need of a pose, for [`sample_poses`](Self::sample_poses).
+    pub fn outputs(&self) -> Outputs {
+        self.outputs
+    }
+
     /// Returns true if an array holds velocities.
     pub fn has_velocities(&self) -> bool {
         self.arrays.iter().any(|array| array.kind.is_velocity())
@@ -203,8 +216,9 @@ fn check(skeleton: &Skeleton, nodes: &[usize], request: &ArrayRequest) -> Result
         let name = skeleton.joints()[joint].name.as_deref().unwrap_or("unnamed");
         return error(format!("joint {joint} ({name}) is listed twice; list each joint once"));
     }
-    if request.joints.is_empty() && request.kinds.contains(&ArrayKind::Root) {
-        return error("the array root holds the first joint, but no joint is listed; list a joint".into());
+    let of_first = |kind: &&ArrayKind| matches!(kind, ArrayKind::Root | ArrayKind::RootMotion);
+    if let Some(kind) = request.kinds.iter().find(of_first).filter(|_| request.joints.is_empty()) {
+        return error(format!("the array {kind} holds the first joint, but no joint is listed; list a joint"));
     }
     if !(request.scale > 0.0 && is_usable(request.scale)) {
         return error(format!("the scale is {}; expected a finite number above 0", request.scale));
@@ -217,8 +231,8 @@ fn outputs(kinds: &[ArrayKind]) -> Outputs {
     use ArrayKind::*;
     let wants = |needed: &[ArrayKind]| kinds.iter().any(|kind| needed.contains(kind));
     Outputs {
-        local: wants(&[Quat, Angvel, LocalPos, LocalQuat, LocalScale, Root]),
-        model: wants(&[Pos, Linvel, Root]),
+        local: wants(&[Quat, Angvel, LocalPos, LocalQuat, LocalScale, Root, Rot6d, LocalRot6d, RootMotion]),
+        model: wants(&[Pos, Linvel, Root, RootMotion]),
         skin: wants(&[Skin]),
         weights: wants(&[Weights]),
         properties: wants(&[Properties]),
@@ -245,7 +259,8 @@ fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [u
             }
             ArrayKind::Weights => push(name, vec![widths[0]]),
             ArrayKind::Properties => push(name, vec![widths[1]]),
-            ArrayKind::Root => push(name, vec![7]),
+            ArrayKind::Root | ArrayKind::RootMotion => push(name, vec![7]),
+            ArrayKind::Rot6d | ArrayKind::LocalRot6d => push(name, vec![joints, 6]),
             ArrayKind::Contact => push(name, vec![widths[2]]),
             _ => push(name, vec![joints, 3]),
         }
@@ -263,6 +278,12 @@ fn translations(skeleton: &Skeleton, joints: &[usize]) -> Vec<usize> {
         carrier => carrier,
     };
     joints.iter().map(of_joint).collect()
+}
+
+/// The rotation of a joint in model space at rest: the product of the local rotations from the root to the joint.
+fn rest_rotation(skeleton: &Skeleton, joint: usize) -> DQuat {
+    let local = |joint: usize| skeleton.joints()[joint].rest.rotation;
+    skeleton.ancestors(joint).fold(local(joint), |below, joint| (local(joint) * below).normalize())
 }
 
 /// For each joint its nearest ancestor among the joints.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::import::fbx::MIN_SAMPLE_RATE;
 use crate::model::{Clip, ClipId};
 
 /// The axis that points up in results. The model's own axis is +Y.
@@ -123,6 +124,17 @@ pub enum ArrayKind {
     Properties,
     /// Position and rotation of the first joint in model space, 7 numbers.
     Root,
+    /// Rotations of joints in model space, 6 numbers each: the first two columns of the rotation matrix, which are the
+    /// directions of the x and the y axis of the joint. Unlike quaternions, they are continuous in the rotation: Zhou
+    /// et al., On the continuity of rotation representations in neural networks, CVPR 2019, section 4.
+    Rot6d,
+    /// The same of rotations relative to the parents.
+    LocalRot6d,
+    /// The part of the movement of the first joint that is over the ground, 7 numbers: its position in model space with
+    /// height 0, and the rotation about the up axis since the rest pose, the twist of the joint's rotation. It is the
+    /// movement of [`RootMotion::on_ground`](crate::RootMotion::on_ground) for a joint that has no rotation at rest and
+    /// whose parents have no translation.
+    RootMotion,
     /// Contacts of feet with the ground, one number per foot of [`ArrayLayout::feet`](crate::bake::ArrayLayout::feet):
     /// 1 in contact, 0 elsewhere. A contact is a matter of the whole clip, not of a moment, so that
     /// [`sample`](crate::bake::ArrayLayout::sample) leaves these arrays as they are:
@@ -132,7 +144,7 @@ pub enum ArrayKind {
 
 impl ArrayKind {
     /// All kinds.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Pos,
         Self::Quat,
         Self::Linvel,
@@ -145,6 +157,9 @@ impl ArrayKind {
         Self::Properties,
         Self::Root,
         Self::Contact,
+        Self::Rot6d,
+        Self::LocalRot6d,
+        Self::RootMotion,
     ];
 
     /// The name, for example `local_pos`.
@@ -162,6 +177,9 @@ impl ArrayKind {
             Self::Properties => "properties",
             Self::Root => "root",
             Self::Contact => "contact",
+            Self::Rot6d => "rot6d",
+            Self::LocalRot6d => "local_rot6d",
+            Self::RootMotion => "root_motion",
         }
     }
 
@@ -418,6 +436,12 @@ pub fn native_fps(clip: &Clip) -> Option<f64> {
     }
     let (fps, whole) = (1.0 / mean, (1.0 / mean).round());
     Some(if (fps - whole).abs() <= whole * TOLERANCE_SHARE { whole } else { fps })
+}
+
+/// The frame rate of a clip of a file that states one, but may have keys at any times, as FBX does: that of evenly
+/// spaced keys that are samples of a motion, [`MIN_SAMPLE_RATE`] per second and more, otherwise that of the file.
+pub fn own_fps(clip: &Clip, of_file: Option<f64>) -> Option<f64> {
+    native_fps(clip).filter(|fps| *fps >= MIN_SAMPLE_RATE).or(of_file)
 }
 
 #[cfg(test)]

@@ -99,6 +99,33 @@ impl ArrayLayout {
         })
     }
 
+    /// Fills the arrays as [`sample_with`](Self::sample_with) does, with the poses that a function returns for times in
+    /// seconds: for example, those of an instance of a crowd by [`CpuEngine::query`]. They have the
+    /// [`outputs`](Self::outputs) of the layout. The clips of the moments do not matter.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a time is not finite, a slice has the wrong length, a pose is that of another skeleton or
+    /// has other outputs, or a result exceeds the range of an `f32`; the errors of the function.
+    pub fn sample_poses(&self, pose: &mut PoseAt, moments: &[Moment], out: &mut [&mut [f32]]) -> Result<(), Error> {
+        self.check_slices(moments, out)?;
+        check_times(moments)?;
+        let mut numbers = OutputNumbers::default();
+        self.each_block(moments, out, &mut |times, block| {
+            clear(&mut numbers);
+            for at in times {
+                append(&pose(at.time)?, &mut numbers);
+            }
+            let OutputLayout { local, model, skin, values, .. } = self.numbers;
+            let found = [&numbers.local, &numbers.model, &numbers.skin, &numbers.values].map(|numbers| numbers.len());
+            if found != [local, model, skin, values].map(|width| width * times.len()) {
+                return Err(Error::Usage(
+                    "a pose has other joints than the skeleton, or other outputs than the arrays need".into(),
+                ));
+            }
+            block(&numbers)
+        })
+    }
+
     /// Splits moments and arrays into parts of `share` moments.
     fn shares<'a>(&self, moments: &'a [Moment], out: &'a mut [&mut [f32]], share: usize) -> Vec<ThreadShare<'a>> {
         let mut rest: Vec<&mut [f32]> = out.iter_mut().map(|array| &mut **array).collect();
@@ -230,6 +257,9 @@ type ThreadShare<'a> = (&'a [Moment], Vec<&'a mut [f32]>);
 /// A function with the goals of a clip at a time in seconds.
 pub type GoalsAt<'a> = dyn Fn(ClipId, f64) -> Vec<Goal> + 'a;
 
+/// A function with the pose at a time in seconds.
+pub type PoseAt<'a> = dyn FnMut(f64) -> Result<Pose, Error> + 'a;
+
 /// A function that takes the numbers of the poses of a block.
 pub type TakeNumbers<'a> = dyn FnMut(&OutputNumbers) -> Result<(), Error> + 'a;
 
@@ -321,11 +351,16 @@ fn evaluate_poses(
         }
     }
     let poses = engine.evaluate(&crowd, Ticks(0), outputs)?;
-    for numbers in [&mut to.local, &mut to.model, &mut to.skin, &mut to.values] {
-        numbers.clear();
-    }
+    clear(to);
     poses.instances.iter().for_each(|pose| append(pose, to));
     Ok(())
+}
+
+/// Removes the numbers of all poses.
+fn clear(numbers: &mut OutputNumbers) {
+    for numbers in [&mut numbers.local, &mut numbers.model, &mut numbers.skin, &mut numbers.values] {
+        numbers.clear();
+    }
 }
 
 /// Appends the numbers of a pose.

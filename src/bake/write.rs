@@ -2,9 +2,12 @@
 
 use std::array::from_fn;
 
+use glam::{DQuat, DVec3};
+
 use crate::bake::rotation::{LANES, ModelRotations, WideRotation, WideVector, angular_velocities, normalize};
 use crate::bake::{ArrayKind, ArrayLayout, Moment};
 use crate::cpu::ClipTime;
+use crate::model::twist;
 use crate::pack::{NUMBERS, OutputNumbers};
 
 /// The moments of a block.
@@ -24,7 +27,8 @@ impl Posed<'_> {
         match kind {
             // The caller fills it.
             ArrayKind::Contact => {}
-            ArrayKind::Quat => self.write_rotations(block, width, to),
+            ArrayKind::Quat => self.write_rotations(block, width, to, |rotation| layout.space.ordered(rotation)),
+            ArrayKind::Rot6d => self.write_rotations(block, width, to, first_columns),
             ArrayKind::Angvel => self.write_angular_velocities(block, width, to),
             ArrayKind::Linvel => self.write_velocities(block, width, to),
             ArrayKind::Pos => rows.for_each(|(pose, to)| self.vectors(to, |position| self.point(pose, position))),
@@ -35,10 +39,9 @@ impl Posed<'_> {
                 rows.for_each(|(pose, to)| self.vectors(to, |position| self.local_scale(pose, position)));
             }
             ArrayKind::LocalQuat => rows.for_each(|(pose, to)| {
-                for (position, to) in to.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-                    *to = layout.space.ordered(self.local_rotation(pose, position));
-                }
+                self.local_rotations(pose, to, |rotation| layout.space.ordered(rotation));
             }),
+            ArrayKind::LocalRot6d => rows.for_each(|(pose, to)| self.local_rotations(pose, to, first_columns)),
             ArrayKind::Skin => rows.for_each(|(pose, to)| {
                 let matrices = &self.skin(pose)[layout.skins[skin].clone()];
                 for (matrix, to) in matrices.iter().zip(to.as_chunks_mut().0) {
@@ -54,11 +57,16 @@ impl Posed<'_> {
                 to.copy_from_slice(&values[values.len() - to.len()..]);
             }),
             ArrayKind::Root => rows.for_each(|(pose, to)| {
-                let mut rotation = WideRotation::default();
-                self.rotations.gather(&layout.chain, 0, std::iter::once(pose), &mut rotation);
-                normalize(&mut rotation);
                 to[..3].copy_from_slice(&self.point(pose, 0).map(|number| number as f32));
-                to[3..].copy_from_slice(&layout.space.ordered(layout.space.rotation(rotation.lane(0))));
+                to[3..].copy_from_slice(&layout.space.ordered(layout.space.rotation(self.first_rotation(pose))));
+            }),
+            ArrayKind::RootMotion => rows.for_each(|(pose, to)| {
+                let [x, _, z] = self.position(pose, layout.joints()[0]);
+                let turned = DQuat::from_array(self.first_rotation(pose)) * layout.rest_rotation.conjugate();
+                let yaw = twist(turned, DVec3::Y).unwrap_or(DQuat::IDENTITY);
+                let [i, j, k] = layout.space.turn(yaw.xyz().to_array());
+                to[..3].copy_from_slice(&layout.space.point([x, 0.0, z]).map(|number| number as f32));
+                to[3..].copy_from_slice(&layout.space.ordered([i, j, k, yaw.w]));
             }),
         }
     }
@@ -71,15 +79,23 @@ impl Posed<'_> {
         }
     }
 
-    fn write_rotations(&self, block: BlockMoments, width: usize, to: &mut [f32]) {
+    /// Writes the rotations in model space, as `N` numbers each.
+    #[inline(always)]
+    fn write_rotations<const N: usize>(
+        &self,
+        block: BlockMoments,
+        width: usize,
+        to: &mut [f32],
+        numbers: impl Fn([f64; 4]) -> [f32; N],
+    ) {
         let (chain, space) = (&self.layout.chain, self.layout.space);
         let mut rotations = WideRotation::default();
         for (poses, to) in block.poses.chunks(LANES).zip(to.chunks_mut(LANES * width)) {
-            for position in 0..width / 4 {
+            for position in 0..width / N {
                 self.rotations.gather(chain, position, poses.iter().map(|poses| poses[1]), &mut rotations);
                 normalize(&mut rotations);
                 for (lane, to) in to.chunks_exact_mut(width).enumerate() {
-                    to.as_chunks_mut().0[position] = space.ordered(space.rotation(rotations.lane(lane)));
+                    to.as_chunks_mut().0[position] = numbers(space.rotation(rotations.lane(lane)));
                 }
             }
         }
@@ -138,11 +154,41 @@ impl Posed<'_> {
         if self.layout.roots[position] { self.layout.space.rotation(own) } else { own }
     }
 
+    /// Writes the rotations relative to the parents, as `N` numbers each.
+    #[inline(always)]
+    fn local_rotations<const N: usize>(&self, pose: usize, to: &mut [f32], numbers: impl Fn([f64; 4]) -> [f32; N]) {
+        for (position, to) in to.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+            *to = numbers(self.local_rotation(pose, position));
+        }
+    }
+
+    /// The rotation of the first joint in model space.
+    fn first_rotation(&self, pose: usize) -> [f64; 4] {
+        let mut rotation = WideRotation::default();
+        self.rotations.gather(&self.layout.chain, 0, std::iter::once(pose), &mut rotation);
+        normalize(&mut rotation);
+        rotation.lane(0)
+    }
+
     #[inline(always)]
     fn local_scale(&self, pose: usize, position: usize) -> [f64; 3] {
         let local = self.local(pose, self.layout.joints()[position]);
         [local[8], local[9], local[10]].map(f64::from)
     }
+}
+
+/// The first two columns of the matrix of a rotation.
+#[inline(always)]
+fn first_columns([x, y, z, w]: [f64; 4]) -> [f32; 6] {
+    let columns = [
+        1.0 - 2.0 * (y * y + z * z),
+        2.0 * (x * y + w * z),
+        2.0 * (x * z - w * y),
+        2.0 * (x * y - w * z),
+        1.0 - 2.0 * (x * x + z * z),
+        2.0 * (y * z + w * x),
+    ];
+    columns.map(|number| number as f32)
 }
 
 /// The distinct poses of a block of moments. Neighbouring moments share poses, as the frames of a clip do.

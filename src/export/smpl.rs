@@ -4,7 +4,8 @@
 use glam::{DQuat, DVec3};
 
 use crate::error::Error;
-use crate::import::smpl::{BodyModel, body};
+use crate::import::smpl::BodyModel;
+use crate::import::smpl::body::{self, BodyAtRest};
 use crate::model::Skeleton;
 
 /// The joints of a skeleton that are those of a body, for motion that is written for programs of SMPL.
@@ -35,12 +36,11 @@ pub struct SmplBody {
     joints: Vec<(Option<usize>, Option<usize>)>,
     /// Per joint of the body the inverse of its rotation at rest, in model space.
     at_rest: Vec<DQuat>,
-    rest_positions: Vec<DVec3>,
+    /// The rest positions relative to the origin of the models.
+    positions: Vec<DVec3>,
+    /// True if the skeleton stands as the models do.
+    stands: bool,
 }
-
-/// The largest distance of the pelvis of a model from its origin at rest, in metres. Beyond, the origin of a skeleton
-/// is another one, as between the feet.
-const MAX_PELVIS: f64 = 0.5;
 
 impl SmplBody {
     /// The body of a skeleton: SMPL-X if it has a jaw, else SMPL-H if it has fingers, else SMPL. Hands, fingers, jaw
@@ -51,32 +51,36 @@ impl SmplBody {
     pub fn of_skeleton(skeleton: &Skeleton) -> Result<Self, Error> {
         let found = body::find_joints(BodyModel::SmplX, skeleton);
         let has = |joint: usize| found.get(joint).is_some_and(Option::is_some);
-        let model = match (has(body::SHARED_COUNT), (body::SHARED_COUNT + 3..found.len()).any(has)) {
-            (true, _) => BodyModel::SmplX,
-            (false, true) => BodyModel::SmplH,
-            (false, false) => BodyModel::Smpl,
-        };
-        let (found, tree) = (body::find_joints(model, skeleton), model.joints());
-        let shared = found.iter().zip(&tree).take(body::SHARED_COUNT);
-        let missing: Vec<&str> =
-            shared.filter(|(found, _)| found.is_none()).map(|(_, joint)| joint.name.as_str()).collect();
-        if !missing.is_empty() {
-            return Err(Error::Usage(format!(
-                "the skeleton is no body of SMPL: it lacks {}; retarget the clip to a skeleton with the joints of SMPL",
-                missing.join(", ")
-            )));
-        }
-        let matrices = body::rest_matrices(skeleton);
-        let matrix = |joint: &Option<usize>| joint.and_then(|joint| matrices.get(joint)).copied();
+        Self::new(
+            skeleton,
+            match (has(body::SHARED_COUNT), (body::SHARED_COUNT + 3..found.len()).any(has)) {
+                (true, _) => BodyModel::SmplX,
+                (false, true) => BodyModel::SmplH,
+                (false, false) => BodyModel::Smpl,
+            },
+        )
+    }
+
+    /// The same for a body that the caller chooses. Joints of the skeleton that the body lacks are left out.
+    ///
+    /// # Errors
+    /// Those of [`of_skeleton`](Self::of_skeleton).
+    pub fn new(skeleton: &Skeleton, model: BodyModel) -> Result<Self, Error> {
+        let rest = BodyAtRest::new(model, skeleton).map_err(|missing| {
+            Error::Usage(format!(
+                "the skeleton is no body of SMPL: it lacks {missing}; retarget the clip to a skeleton with the joints \
+                 of SMPL"
+            ))
+        })?;
+        let (stands, positions) = (rest.stands(), rest.positions_in_model());
+        let BodyAtRest { joints, matrices, .. } = rest;
         let rotation = |joint: &Option<usize>| {
-            matrix(joint).map_or(DQuat::IDENTITY, |matrix| matrix.to_scale_rotation_translation().1.inverse())
+            let matrix = joint.and_then(|joint| matrices.get(joint));
+            matrix.map_or(DQuat::IDENTITY, |matrix| matrix.to_scale_rotation_translation().1.inverse())
         };
-        let adult = body::adult(model);
-        let positions = found.iter().zip(&adult);
-        let rest_positions = positions.map(|(joint, adult)| matrix(joint).map_or(*adult, |matrix| matrix.translation));
-        let (at_rest, rest_positions) = (found.iter().map(rotation).collect(), rest_positions.collect());
-        let joints = found.into_iter().zip(tree).map(|(joint, of_body)| (joint, of_body.parent)).collect();
-        Ok(Self { model, joints, at_rest, rest_positions })
+        let at_rest = joints.iter().map(rotation).collect();
+        let joints = joints.into_iter().zip(model.joints()).map(|(joint, of_body)| (joint, of_body.parent)).collect();
+        Ok(Self { model, joints, at_rest, positions, stands })
     }
 
     /// The body.
@@ -94,17 +98,50 @@ impl SmplBody {
         self.joints.first().and_then(|(joint, _)| *joint).unwrap_or(0)
     }
 
-    /// The rest position of the pelvis relative to the origin of the model, which translations leave out: that of the
-    /// skeleton if it is within half a metre of the origin, as in the models, otherwise that of an adult.
-    pub fn origin(&self) -> DVec3 {
-        let own = self.rest_positions.first().copied().filter(|position| position.length() <= MAX_PELVIS);
-        own.or_else(|| body::adult(self.model).first().copied()).unwrap_or_default()
+    /// The names of the joints of the body, in the order of the rotation vectors.
+    pub fn names(&self) -> Vec<String> {
+        self.model.joints().into_iter().map(|joint| joint.name).collect()
     }
 
-    /// The rest positions of the joints relative to the origin of the model, in the order of the rotation vectors.
-    pub fn rest_positions(&self) -> Vec<DVec3> {
-        let pelvis = self.rest_positions.first().copied().unwrap_or_default();
-        self.rest_positions.iter().map(|position| position - pelvis + self.origin()).collect()
+    /// The parent of each joint of the body, in the order of the rotation vectors; `None` for the pelvis.
+    pub fn parents(&self) -> impl Iterator<Item = Option<usize>> {
+        self.joints.iter().map(|(_, parent)| *parent)
+    }
+
+    /// The rest position of the pelvis relative to the origin of the model, which translations leave out, in the unit
+    /// of the skeleton: that of the skeleton if it is within half a metre of the origin, as in the models, otherwise
+    /// that of an adult. A metre is that of an adult with legs of the length of those of the skeleton.
+    pub fn origin(&self) -> DVec3 {
+        self.positions.first().copied().unwrap_or_default()
+    }
+
+    /// The rest positions of the joints relative to the origin of the model, in the order of the rotation vectors, in
+    /// the unit of the skeleton.
+    pub fn rest_positions(&self) -> &[DVec3] {
+        &self.positions
+    }
+
+    /// What looks wrong about the skeleton.
+    pub fn notes(&self) -> Vec<String> {
+        let note = || {
+            let expected = body::REST_POSE;
+            format!(
+                "the skeleton does not rest as the bodies of SMPL do, so that programs of SMPL show other poses; \
+                 expected {expected}"
+            )
+        };
+        Vec::from_iter((!self.stands).then(note))
+    }
+
+    /// The rotations of a pose in model space, relative to the rest pose, in the order of the rotation vectors.
+    /// `rotation` gives the rotation of a joint of the skeleton in model space.
+    pub fn rotations(&self, rotation: impl Fn(usize) -> DQuat) -> Vec<DQuat> {
+        let mut rotations: Vec<DQuat> = Vec::with_capacity(self.joints.len());
+        for ((joint, parent), at_rest) in self.joints.iter().zip(&self.at_rest) {
+            let parent = parent.and_then(|parent| rotations.get(parent)).copied().unwrap_or(DQuat::IDENTITY);
+            rotations.push(joint.map_or(parent, |joint| rotation(joint) * *at_rest));
+        }
+        rotations
     }
 
     /// The rotation vectors of a pose, in radians, in the order of the models. `rotation` gives the rotation of a joint
@@ -113,15 +150,12 @@ impl SmplBody {
     /// They are relative to the rest pose, in which the models have no rotations, so that the axes of the joints may be
     /// any: what counts is that the skeleton rests with the arms to the sides. Angles are at most half a revolution.
     pub fn rotation_vectors(&self, rotation: impl Fn(usize) -> DQuat) -> Vec<[f64; 3]> {
-        let mut rotations: Vec<DQuat> = Vec::with_capacity(self.joints.len());
-        let mut vectors = Vec::with_capacity(self.joints.len());
-        for ((joint, parent), at_rest) in self.joints.iter().zip(&self.at_rest) {
-            let parent = parent.and_then(|parent| rotations.get(parent)).copied().unwrap_or(DQuat::IDENTITY);
-            let own = joint.map_or(parent, |joint| rotation(joint) * *at_rest);
-            vectors.push(rotation_vector(parent.inverse() * own));
-            rotations.push(own);
-        }
-        vectors
+        let rotations = self.rotations(rotation);
+        let parent = |parent: Option<usize>| parent.and_then(|parent| rotations.get(parent)).copied();
+        let local = rotations.iter().zip(self.parents());
+        local
+            .map(|(own, of_body)| rotation_vector(parent(of_body).map_or(*own, |parent| parent.inverse() * *own)))
+            .collect()
     }
 }
 

@@ -131,6 +131,7 @@ pub(crate) fn place_at_rest(skeleton: &Skeleton) -> Vec<Placed> {
 
 /// A clip at a frame rate, in `f64`.
 pub(crate) struct FramedClip<'a> {
+    library: &'a Library,
     pub skeleton: &'a Skeleton,
     pub grid: FrameGrid,
     clip: &'a Clip,
@@ -148,7 +149,7 @@ impl<'a> FramedClip<'a> {
         };
         let skeleton = library.skeleton(found.skeleton);
         let grid = FrameGrid::new(fps, found.duration())?;
-        Ok(Self { skeleton, grid, clip: found, joints: MovingJoints::new(library, skeleton, found) })
+        Ok(Self { library, skeleton, grid, clip: found, joints: MovingJoints::new(library, skeleton, found) })
     }
 
     /// The local transforms of all joints at a frame.
@@ -160,6 +161,14 @@ impl<'a> FramedClip<'a> {
             rotation: self.joints.rotation(joint, time),
             scale: self.joints.scale(joint, time),
         }));
+    }
+
+    /// The morph weights of all joints at a frame.
+    pub fn morphs(&self, frame: u64) -> Vec<f64> {
+        if self.skeleton.weight_count() == 0 {
+            return Vec::new();
+        }
+        Values::sampled(self.library, self.clip, self.clip.keep(self.grid.time(frame))).weights.concat()
     }
 }
 

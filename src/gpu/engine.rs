@@ -173,7 +173,7 @@ impl GpuEngine {
     /// # Errors
     /// Those of `wait`.
     pub async fn wait_async(&self) -> Result<(), Error> {
-        wait_for_device(&self.gpu.device).await
+        wait_for_device((&self.gpu).into()).await
     }
 
     /// The poses of a crowd at the end of a step, as [`Evaluator::evaluate_step`] for a browser.

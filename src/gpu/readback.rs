@@ -14,7 +14,7 @@ use std::time::Instant;
 use futures_channel::oneshot;
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
+use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, create_encoder, fault_point};
 
 /// The longest wait for a device. Drivers of hardware give up earlier, and lose the device; a software renderer may
 /// work for minutes.
@@ -84,16 +84,16 @@ pub async fn read_buffers(
 ///
 /// # Errors
 /// [`Error::Device`] if the device is lost.
-pub(crate) async fn wait_for_device(device: &wgpu::Device) -> Result<(), Error> {
+pub(crate) async fn wait_for_device(gpu: DeviceAndQueue<'_>) -> Result<(), Error> {
+    let DeviceAndQueue { device, queue } = gpu;
+    let mut encoder = create_encoder(device)?;
     let scopes = Scopes::push(device);
-    // A lost device reports nothing, not even to a poll. The failed mapping of a buffer shows the loss.
-    let descriptor = wgpu::BufferDescriptor {
-        label: Some("posse probe"),
-        size: 4,
-        usage: wgpu::BufferUsages::MAP_READ,
-        mapped_at_creation: false,
-    };
-    let probe = create_buffer(device, &descriptor);
+    // A browser maps a buffer at once if no submitted work uses it, so the queue writes the probe after all other work.
+    // A lost device reports nothing, not even to a poll: the failed mapping shows the loss.
+    let probe = create_probe(device, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST, false);
+    encoder.clear_buffer(&probe, 0, None);
+    fault_point(device);
+    queue.submit([encoder.finish()]);
     scopes.pop().await?;
     map(device, &[probe], PATIENCE).await
 }
@@ -106,13 +106,7 @@ pub(crate) async fn wait_for_device(device: &wgpu::Device) -> Result<(), Error> 
 pub async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
     // A buffer that is mapped when it is created shows the loss without a wait for submitted work.
     let scopes = Scopes::push(device);
-    let descriptor = wgpu::BufferDescriptor {
-        label: Some("posse probe"),
-        size: 4,
-        usage: wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: true,
-    };
-    let probe = create_buffer(device, &descriptor);
+    let probe = create_probe(device, wgpu::BufferUsages::COPY_DST, true);
     scopes.pop_for_memory()?;
     match probe.get_mapped_range_mut(..) {
         Ok(_) => Ok(()),
@@ -126,8 +120,17 @@ pub async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
 /// [`Error::Device`] if the device is lost.
 #[cfg(target_arch = "wasm32")]
 pub async fn check_device(device: &wgpu::Device) -> Result<(), Error> {
-    // In a browser, a buffer that is mapped when it is created panics if the device is lost.
-    wait_for_device(device).await
+    // In a browser, a buffer that is mapped when it is created panics if the device is lost. An unused one is mapped
+    // without a wait for submitted work.
+    let scopes = Scopes::push(device);
+    let probe = create_probe(device, wgpu::BufferUsages::MAP_READ, false);
+    scopes.pop().await?;
+    map(device, &[probe], PATIENCE).await
+}
+
+/// A small buffer whose mapping shows whether the device is lost.
+fn create_probe(device: &wgpu::Device, usage: wgpu::BufferUsages, mapped_at_creation: bool) -> wgpu::Buffer {
+    create_buffer(device, &wgpu::BufferDescriptor { label: Some("posse probe"), size: 4, usage, mapped_at_creation })
 }
 
 /// Maps buffers after all submitted work has run, if it runs within `patience`.
@@ -190,12 +193,6 @@ mod tests {
     use super::*;
     use crate::gpu::{AdapterKind, GpuContext};
 
-    /// A buffer that can be mapped.
-    fn probe(device: &wgpu::Device) -> wgpu::Buffer {
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 4, usage, mapped_at_creation: false })
-    }
-
     #[test]
     fn a_device_that_does_not_finish_is_an_error_and_works_again_later() {
         let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
@@ -209,9 +206,10 @@ mod tests {
             encoder.clear_buffer(&memory, 0, None);
         }
         gpu.queue.submit([encoder.finish()]);
-        let error = pollster::block_on(map(device, &[probe(device)], Duration::ZERO)).unwrap_err().to_string();
+        let probe = create_probe(device, wgpu::BufferUsages::MAP_READ, false);
+        let error = pollster::block_on(map(device, &[probe], Duration::ZERO)).unwrap_err().to_string();
         assert!(error.contains("did not finish within 0 s") && error.contains("submit less work"), "{error}");
-        pollster::block_on(wait_for_device(device)).unwrap();
+        pollster::block_on(wait_for_device((&gpu).into())).unwrap();
     }
 
     #[test]
@@ -243,7 +241,7 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..200 {
                         gpu.queue.submit([]);
-                        pollster::block_on(wait_for_device(&gpu.device)).unwrap();
+                        pollster::block_on(wait_for_device((&gpu).into())).unwrap();
                     }
                 });
             }

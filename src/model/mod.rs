@@ -57,6 +57,7 @@ pub(crate) use morph_map::{MorphMap, list_morphs};
 pub use outputs::{Outputs, Pose, Poses};
 pub use parameter::{Knots, Parameter, ParameterValues, WeightDriver};
 pub use playback::{Playback, Step, Ticks, WrapMode};
+pub(crate) use root_motion::twist;
 pub use root_motion::{Motion, RootMotion, RootRotation};
 pub use rotation::Transform;
 pub use select::Selector;

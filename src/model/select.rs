@@ -26,6 +26,9 @@ const MAX_SLASHES: usize = 64;
 /// The largest length of a path in a message, in bytes without the last name.
 const MAX_PATH: usize = 200;
 
+/// The most names of a path that tells joints of one name apart.
+const MAX_TELLING: usize = 8;
+
 /// Clips or joints, of which a text selects one or several: `NAME`, `NAME#K` for number K of that name, `#I` for the
 /// index I, and of joints the end of a path such as `Armature/Hips`. K and I count from 0 in the order of the file.
 ///
@@ -252,6 +255,50 @@ impl Skeleton {
             return Err(Error::Usage(selector.missing(&missing)));
         }
         texts.iter().map(|text| selector.one(text)).collect()
+    }
+
+    /// For each joint whose name others have, too, a text that selects it alone: the shortest end of its path that no
+    /// other has, such as `Armature/Hips`, else `#I`. `None` for a joint with a name of its own, or without a name.
+    pub fn telling_paths(&self) -> Vec<Option<String>> {
+        let joints = self.joints();
+        let name = |joint: usize| joints[joint].name.as_deref().filter(|name| !name.is_empty());
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        (0..joints.len()).filter_map(name).for_each(|name| *counts.entry(name).or_default() += 1);
+        let mut paths = vec![None; joints.len()];
+        // Of joints that are not told apart yet: the end of the path, and its uppermost joint.
+        let shared = (0..joints.len()).filter_map(|joint| Some((joint, name(joint)?)));
+        let shared = shared.filter(|(_, name)| counts.get(name).is_some_and(|&count| count > 1));
+        let mut open: Vec<(usize, String, usize)> = shared.map(|(joint, name)| (joint, name.into(), joint)).collect();
+        let mut ambiguous = Vec::new();
+        for _ in 1..MAX_TELLING {
+            let mut ends: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
+            for (joint, path, top) in open.drain(..) {
+                let longer = match self.parent_node(top) {
+                    // It is the whole path.
+                    None if path.starts_with('/') => None,
+                    None => Some((format!("/{path}"), top)),
+                    Some(above) => name(above).map(|name| (format!("{name}/{path}"), above)),
+                };
+                match longer.filter(|(path, _)| path.len() <= MAX_PATH) {
+                    Some((path, top)) => ends.entry(path).or_default().push((joint, top)),
+                    None => ambiguous.push(joint),
+                }
+            }
+            for (path, of_path) in ends {
+                match of_path.as_slice() {
+                    // A name that is equal to the whole text would come first.
+                    &[(joint, _)] if !counts.contains_key(path.as_str()) => paths[joint] = Some(path),
+                    _ => open.extend(of_path.into_iter().map(|(joint, top)| (joint, path.clone(), top))),
+                }
+            }
+        }
+        ambiguous.extend(open.into_iter().map(|(joint, ..)| joint));
+        if !ambiguous.is_empty() {
+            let mut index = vec![0; joints.len()];
+            self.file_order().enumerate().for_each(|(at, joint)| index[joint] = at);
+            ambiguous.into_iter().for_each(|joint| paths[joint] = Some(format!("#{}", index[joint])));
+        }
+        paths
     }
 
     /// The joint that a text selects. [`Selector`] has the rule.
@@ -500,5 +547,30 @@ mod tests {
         assert_eq!(message, "no joint is named \"Tail\"; the nearest name is \"tail\"");
         let nameless = Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap();
         assert!(nameless.select_joints(&["hip"]).unwrap_err().to_string().contains("have no names"));
+    }
+
+    #[test]
+    fn a_path_tells_joints_of_one_name_apart() {
+        let joints = [
+            ("Armature", None),
+            ("Hips", Some(0)),
+            ("Body", None),
+            ("Hips", Some(2)),
+            ("tip", Some(3)),
+            ("tip", Some(3)),
+            ("Hips", None),
+            ("", Some(2)),
+            ("x", Some(7)),
+            ("x", Some(2)),
+            ("Body/x", Some(0)),
+        ];
+        let skeleton = skeleton(&joints);
+        let paths = skeleton.telling_paths();
+        let found: Vec<&str> = paths.iter().map(|path| path.as_deref().unwrap_or("")).collect();
+        // The path of the first `x` has a joint without a name; that of the second one is the name of another joint.
+        assert_eq!(found, ["", "Armature/Hips", "", "Body/Hips", "#4", "#5", "/Hips", "", "#8", "/Body/x", ""]);
+        for (joint, path) in paths.iter().enumerate().filter_map(|(joint, path)| Some((joint, path.as_ref()?))) {
+            assert_eq!(skeleton.select_joint(path).unwrap(), joint, "{path}");
+        }
     }
 }

@@ -8,6 +8,10 @@ use glam::DAffine3;
 use crate::error::Error;
 use crate::model::{SkeletonId, Transform};
 
+/// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, or to 1,
+/// that counts as rounding.
+const MAX_SHEAR: f64 = 1e-6;
+
 /// The letters of a joint's name in the name of a morph weight: each weight repeats them.
 const MAX_LETTERS: usize = 64;
 
@@ -41,6 +45,14 @@ impl Joint {
     /// The name of a morph target for messages: its index for one without a name.
     pub(crate) fn morph_label(&self, index: usize) -> String {
         self.morph_name(index).map_or_else(|| index.to_string(), str::to_owned)
+    }
+
+    /// True if the joint is given by a matrix that no translation, rotation and scale can stand for.
+    pub(crate) fn has_shear(&self) -> bool {
+        self.matrix.is_some_and(|matrix| {
+            let largest = matrix.to_cols_array().into_iter().map(f64::abs).fold(1.0, f64::max);
+            !self.rest.to_affine().abs_diff_eq(matrix, MAX_SHEAR * largest)
+        })
     }
 }
 
@@ -226,15 +238,20 @@ impl Skeleton {
         Self { file_order: if is_same { Vec::new() } else { joints }, carriers, ..self }
     }
 
+    /// True if a joint is no node of the file, but carries the translation of the next joint.
+    pub(crate) fn is_carrier(&self, joint: usize) -> bool {
+        self.carriers.binary_search(&joint).is_ok()
+    }
+
     /// The joint of the node that a joint belongs to: itself, or the next one if it carries the translation of that.
     pub(crate) fn node_joint(&self, joint: usize) -> usize {
-        joint + usize::from(self.carriers.binary_search(&joint).is_ok())
+        joint + usize::from(self.is_carrier(joint))
     }
 
     /// The joint with the translation of the node of a joint: itself, or its parent if that carries the translation.
     pub(crate) fn translation_joint(&self, joint: usize) -> usize {
         let parent = self.joints[joint].parent;
-        parent.filter(|parent| self.carriers.binary_search(parent).is_ok()).unwrap_or(joint)
+        parent.filter(|&parent| self.is_carrier(parent)).unwrap_or(joint)
     }
 
     /// The joint of the node above that of a joint; `None` at a root of the file.
@@ -246,6 +263,31 @@ impl Skeleton {
     pub(crate) fn file_order(&self) -> impl Iterator<Item = usize> {
         let rest = if self.file_order.is_empty() { 0..self.joints.len() } else { 0..0 };
         self.file_order.iter().copied().chain(rest)
+    }
+
+    /// The same skeleton with joints that are given by translation, rotation and scale in place of a matrix, so that
+    /// clips can animate them. A joint whose matrix has shear, which these cannot stand for, keeps it.
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::{Joint, Skeleton, Transform};
+    /// use posse::glam::{DAffine3, DVec3};
+    ///
+    /// # fn main() -> Result<(), posse::Error> {
+    /// let raised = DAffine3::from_translation(DVec3::Y);
+    /// let mut sheared = raised;
+    /// sheared.matrix3.y_axis.x = 0.5;
+    /// let joint = |matrix| Joint { matrix: Some(matrix), rest: Transform::from_affine(matrix), ..Joint::default() };
+    /// let skeleton = Skeleton::new(None, vec![joint(raised), joint(sheared)], Vec::new())?.animatable();
+    /// assert_eq!(skeleton.joints()[0].matrix, None);
+    /// assert_eq!(skeleton.joints()[1].matrix, Some(sheared));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn animatable(mut self) -> Self {
+        self.joints.iter_mut().filter(|joint| !joint.has_shear()).for_each(|joint| joint.matrix = None);
+        self
     }
 
     /// The same skeleton with a joint that is given by its rest transform in place of a matrix.
@@ -297,9 +339,10 @@ impl Skeleton {
         self.joints.iter().position(|joint| joint.name.as_deref() == Some(name))
     }
 
-    /// The name of a joint for messages: `joint 7` for one without a name, or if there is no such joint.
+    /// The name of a joint for messages: `joint 7` for one without a name, or if there is no such joint. A joint that
+    /// carries the translation of a node has the name of the node.
     pub fn joint_name(&self, joint: usize) -> String {
-        let name = self.joints.get(joint).and_then(|found| found.name.clone());
+        let name = self.joints.get(self.node_joint(joint)).and_then(|found| found.name.clone());
         name.unwrap_or_else(|| format!("joint {joint}"))
     }
 

@@ -14,14 +14,21 @@
 //! with 0.995 of the leg, at which knees do not snap straight, the foot is raised towards the hip, by 0.02 of a leg at
 //! most: a foot that floats by a centimetre is less visible than one that slides. What is out of reach even then is
 //! cut, and still slides.
+//!
+//! A goal of two bones does not move a straight leg: nothing tells in which plane its knee bends. Captures have such
+//! legs in every step, with a knee at exactly 0 degrees. So a goal before it bends the knee by a sixth of a degree to
+//! the front of the foot, or to that of the hips if the foot points along the leg. The foot rotates with the calf.
 
-use glam::{DAffine3, DVec3};
+use std::f64::consts::PI;
+
+use glam::{DAffine3, DQuat, DVec3};
 
 use crate::error::Error;
 use crate::model::{Chain, ChainId, ChainKind, ClipId, Goal, GoalTarget, GoalWeight, Library, SkeletonId};
 use crate::quality::contacts::{Contact, FootContacts};
 use crate::quality::stance::Stance;
-use crate::reference::values::{Values, model_matrices};
+use crate::reference::inverse_kinematics::Posture;
+use crate::reference::values::Values;
 use crate::retarget::feet::Foot;
 
 /// The most seconds over which an offset is blended.
@@ -30,6 +37,13 @@ const BLEND: f64 = 0.2;
 const MAX_REACH: f64 = 0.995;
 /// The largest height by which a foot is raised, in leg lengths.
 const MAX_RAISE: f64 = 0.02;
+/// The sine of the angle between thigh and calf below which a leg is straight. Goals of two bones do nothing below
+/// 0.001.
+const MAX_STRAIGHT: f64 = 0.0015;
+/// The angle by which the calf of a straight leg is bent, in radians.
+const BEND: f64 = 0.003;
+/// The least part of a foot across its leg that tells where its front is, as a share of its length.
+const MIN_AHEAD: f64 = 0.3;
 
 /// Holds the feet of a clip in contact where they are.
 ///
@@ -66,8 +80,9 @@ pub struct FootLock {
 }
 
 impl FootLock {
-    /// Adds a chain per foot to a library, the left one first: hip, knee and ankle, with a foot that keeps its
-    /// rotation. None without known feet. Engines that are to hold feet must be made after it.
+    /// Adds two chains per foot to a library, those of the left one first: the knee that aims with the calf; then hip,
+    /// knee and ankle, with a foot that keeps its rotation. None without known feet. Engines that are to hold feet must
+    /// be made after it.
     ///
     /// # Errors
     /// [`Error::Usage`] if a joint of a leg is given by a matrix.
@@ -76,11 +91,29 @@ impl FootLock {
     /// If the skeleton does not exist.
     pub fn add_chains(library: &mut Library, skeleton: SkeletonId) -> Result<Vec<ChainId>, Error> {
         let feet = Foot::of_skeleton(library, skeleton);
-        let add = |foot: Foot| {
-            let kind = ChainKind::TwoBone { joints: foot.leg, pole: None, hold: true };
-            library.add_chain(Chain { name: Some(format!("{} leg", foot.side)), skeleton, kind })
+        let rest = library.skeleton(skeleton);
+        let rest = Posture::new(rest, Values::at_rest(rest).local);
+        let calf = |foot: &Foot| {
+            let [_, knee, ankle] = foot.leg;
+            let calf = rest.model[ankle].translation - rest.model[knee].translation;
+            (rest.rotations[knee].conjugate() * calf).to_array()
         };
-        feet.into_iter().map(add).collect()
+        let calves: Vec<[f64; 3]> = feet.iter().map(calf).collect();
+        let mut chains = Vec::with_capacity(2 * feet.len());
+        for (foot, forward) in feet.into_iter().zip(calves) {
+            let kinds = [
+                ("calf", ChainKind::Aim { joint: foot.leg[1], forward, limit: PI }),
+                ("leg", ChainKind::TwoBone { joints: foot.leg, pole: None, hold: true }),
+            ];
+            for (part, kind) in kinds {
+                chains.push(library.add_chain(Chain {
+                    name: Some(format!("{} {part}", foot.side)),
+                    skeleton,
+                    kind,
+                })?);
+            }
+        }
+        Ok(chains)
     }
 
     /// The lock of a clip. `chains` are those of [`add_chains`](Self::add_chains) for its skeleton, `stance` and
@@ -97,27 +130,58 @@ impl FootLock {
     }
 
     /// The goals at a time of the clip in seconds, from the pose of the clip in the library: one per foot that is in
-    /// contact or near to it. Times outside of the clip are moved to its ends, as its poses are. None for a
-    /// clip whose root joint moves the instance, because its poses lack that movement.
+    /// contact or near to it, after one for its calf if the leg is straight. Times outside of the clip are moved to its
+    /// ends, as its poses are. None for a clip whose root joint moves the instance, because its poses lack that
+    /// movement.
     ///
     /// # Panics
     /// If the clip is not in the library.
     pub fn goals(&self, library: &Library, time: f64) -> Vec<Goal> {
         let clip = library.clip(self.clip);
-        let has_contacts = (0..self.chains.len()).any(|foot| !self.contacts.of_foot(foot).is_empty());
+        let has_contacts = (0..self.contacts.feet()).any(|foot| !self.contacts.of_foot(foot).is_empty());
         if clip.root_motion.is_some() || !has_contacts {
             return Vec::new();
         }
         // The pose stays as it is outside of the clip, and so does the ground.
         let time = time.max(0.0).min(clip.duration());
-        let matrices = model_matrices(library.skeleton(clip.skeleton), &Values::sampled(library, clip, time).local);
-        let feet = self.stance.feet.iter().zip(&self.chains).enumerate();
-        let goals = feet.filter_map(|(index, (foot, &chain))| {
-            let offset = self.offset(index, foot, &matrices, time - self.start)?;
-            let target = matrices[foot.leg[2]].translation + offset;
-            Some(Goal { chain, target: GoalTarget::Point(target.to_array()), weight: GoalWeight::Fixed(1.0) })
-        });
-        goals.collect()
+        let posture = Posture::new(library.skeleton(clip.skeleton), Values::sampled(library, clip, time).local);
+        let goal = |chain: ChainId, target: DVec3| Goal {
+            chain,
+            target: GoalTarget::Point(target.to_array()),
+            weight: GoalWeight::Fixed(1.0),
+        };
+        let mut goals = Vec::new();
+        let feet = self.stance.feet.iter().zip(self.chains.as_chunks::<2>().0).enumerate();
+        for (index, (foot, &[calf, leg])) in feet {
+            let Some(offset) = self.offset(index, foot, &posture.model, time - self.start) else { continue };
+            goals.extend(self.bent_calf(library, foot, calf, &posture).map(|target| goal(calf, target)));
+            goals.push(goal(leg, posture.model[foot.leg[2]].translation + offset));
+        }
+        goals
+    }
+
+    /// The place to which the calf of a straight leg points after it is bent. `None` for other legs.
+    fn bent_calf(&self, library: &Library, foot: &Foot, calf: ChainId, posture: &Posture) -> Option<DVec3> {
+        let ChainKind::Aim { forward, .. } = library.chains()[calf.index()].kind else { return None };
+        let place = |joint: usize| posture.model[joint].translation;
+        let [hip, knee, ankle] = foot.leg.map(place);
+        let (upper, lower) = (knee - hip, ankle - knee);
+        let is_straight =
+            upper.dot(lower) > 0.0 && upper.cross(lower).length() < MAX_STRAIGHT * upper.length() * lower.length();
+        let leg = (ankle - hip).try_normalize().filter(|_| is_straight)?;
+        let toes = foot.toe.map_or(DVec3::ZERO, |toe| place(toe) - ankle);
+        let ahead = toes.reject_from_normalized(leg);
+        let axis = if ahead.length() > MIN_AHEAD * toes.length() {
+            ahead.cross(leg)
+        } else {
+            match self.stance.feet.as_slice() {
+                [left, .., right] => (place(left.leg[0]) - place(right.leg[0])).reject_from_normalized(leg),
+                _ => return None,
+            }
+        };
+        let bend = DQuat::from_axis_angle(axis.try_normalize()?, BEND);
+        let calf = (posture.rotations[foot.leg[1]] * DVec3::from(forward)).try_normalize()?;
+        Some(knee + lower.length() * (bend * calf))
     }
 
     /// The offset of an ankle in a pose, at a time since the first frame of the contacts. `None` if there is none.

@@ -174,6 +174,10 @@ impl Alignment {
         let [from, to] = [front(&figures[0], up[0]).map(|front| upright * front), front(&figures[1], up[1])];
         // Most worlds in which +Y is up, or +Z, have figures that face +Z, or -Y.
         let usual = quarter_rotation(DVec3::Y, up[1]) * DVec3::Z;
+        // So has a figure that stands along another axis at rest, as that of SMPL for motion with +Z up, if the
+        // rotation that stands it up gives it this front.
+        let stood_up = at_rest(0).and_then(|axis| Some(quarter_rotation(axis, up[0]) * front(&figures[0], axis)?));
+        let is_usual = stood_up.is_some_and(|front| heading(upright * front, usual, up[1]) == 0.0);
         let has_sides = figures[0].directions().is_some();
         let heading = to.filter(|_| has_sides).map(|to| heading(from.unwrap_or(usual), to, up[1]));
         let heading = if is_same { Some(0.0) } else { heading };
@@ -201,7 +205,7 @@ impl Alignment {
         }
         let Aligner { corrections, bones, .. } = found;
         let rotations = (0..count).map(|joint| corrections[joint] * space * source.pose.rotations[joint]).collect();
-        let (is_up_known, is_front_known) = (known.is_some(), is_same || from.is_some() && to.is_some());
+        let (is_up_known, is_front_known) = (known.is_some(), is_same || (from.is_some() || is_usual) && to.is_some());
         Self {
             is_same,
             space,

@@ -28,7 +28,7 @@ pub(crate) mod feet;
 pub(crate) mod joint_map;
 mod mirror;
 mod mirror_map;
-mod morphs;
+pub(crate) mod morphs;
 pub(crate) mod motion;
 pub(crate) mod moving_joints;
 mod named_report;
@@ -56,16 +56,14 @@ pub use report::{
 pub use root::RootScale;
 pub use warnings::RetargetWarning;
 
+use std::collections::HashSet;
+
 use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, no_such};
 use crate::retarget::morphs::MorphPlan;
 use crate::retarget::plan::Plan;
 use crate::retarget::resample::KeyBudget;
 use crate::retarget::root::{Root, StillRoot};
-
-/// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, that
-/// counts as rounding.
-const MAX_SHEAR: f64 = 1e-6;
 
 impl Library {
     /// Makes clips for the target of a joint map from clips of its source, and adds them.
@@ -175,18 +173,20 @@ impl Library {
 }
 
 /// The target with mapped joints that are given by translation, rotation and scale. Leaves pairs out whose joint has a
-/// shear.
+/// shear, unless other joints carry the translations of both, which are then a pair.
 fn animatable(source: &Skeleton, mut target: Skeleton, map: &mut JointMap) -> Result<Skeleton, Error> {
+    let sources: HashSet<usize> = map.pairs.iter().map(|pair| pair.source).collect();
+    let targets: HashSet<usize> = map.pairs.iter().map(|pair| pair.target).collect();
     for pair in std::mem::take(&mut map.pairs) {
-        let joint = &target.joints()[pair.target];
-        let Some(matrix) = joint.matrix else {
-            map.pairs.push(pair);
-            continue;
-        };
-        let largest = matrix.to_cols_array().into_iter().map(f64::abs).fold(1.0, f64::max);
-        if joint.rest.to_affine().abs_diff_eq(matrix, MAX_SHEAR * largest) {
+        if !target.joints()[pair.target].has_shear() {
             target = target.without_matrix(pair.target);
             map.pairs.push(pair);
+            continue;
+        }
+        let [from, to] = [source.translation_joint(pair.source), target.translation_joint(pair.target)];
+        if !(sources.contains(&from) || targets.contains(&to)) {
+            map.pairs.push(JointPair { source: from, target: to, by: pair.by });
+            map.root = map.root.map(|root| if root == pair.source { from } else { root });
         } else {
             map.remarks.push(MapRemark::Matrix { source: pair.source, target: pair.target });
         }

@@ -27,7 +27,7 @@ use crate::retarget::sides::SidedName;
 use crate::retarget::warnings::RetargetWarning;
 
 /// The weight of a binary expression above which it is on.
-const MIN_ON: f64 = 0.5;
+pub(crate) const MIN_ON: f64 = 0.5;
 /// The weight above which an expression blocks others, or weakens a binary one. The specification has 0, above which a
 /// weight that rises from 0 comes at no time that a key could have.
 const MIN_BLOCKING: f64 = 1e-6;
@@ -356,23 +356,12 @@ impl<'a> DrivenExpressions<'a> {
     fn new(plan: &Plan<'a>, source: &'a MovingJoints<'a>) -> Self {
         let partners = Partners::new(plan.source, |joint| source.has_translation(joint));
         let target = plan.target.expressions().iter();
-        let found = target.filter_map(|expression| {
-            Some(DrivenExpression { expression, driver: partners.driver(&expression.name)?, overriders: Vec::new() })
-        });
-        let mut expressions: Vec<DrivenExpression> = found.collect();
-        for group in [Group::Mouth, Group::Blink, Group::Look] {
-            let of_group = |found: &DrivenExpression| Group::of(&found.expression.name) == Some(group);
-            let overriders = expressions.iter().enumerate().filter(|(_, found)| !of_group(found));
-            let overriders = overriders.filter_map(|(index, found)| match group.effect_of(found.expression) {
-                ExpressionOverride::None => None,
-                effect => Some((index, effect == ExpressionOverride::Block)),
-            });
-            let overriders: Vec<(usize, bool)> = overriders.collect();
-            for found in expressions.iter_mut().filter(|found| of_group(found)) {
-                found.overriders.clone_from(&overriders);
-            }
-        }
-        Self { source, expressions }
+        let found = target.filter_map(|expression| Some((expression, partners.driver(&expression.name)?)));
+        let (found, drivers): (Vec<&Expression>, Vec<usize>) = found.unzip();
+        let driven = found.iter().zip(drivers).zip(overriders(&found));
+        let driven =
+            driven.map(|((&expression, driver), overriders)| DrivenExpression { expression, driver, overriders });
+        Self { source, expressions: driven.collect() }
     }
 
     /// The weight of an expression by itself at a time.
@@ -395,14 +384,7 @@ impl<'a> DrivenExpressions<'a> {
     /// The weight of an expression beside those that weaken it. `own` has the weights by themselves.
     fn weakened_weight(&self, index: usize, own: &[f64]) -> f64 {
         let DrivenExpression { expression, overriders, .. } = &self.expressions[index];
-        let effects = overriders.iter().map(|&(index, blocks)| match own[index] {
-            weight if blocks => f64::from(u8::from(weight > MIN_BLOCKING)),
-            weight => weight,
-        });
-        let left = 1.0 - effects.sum::<f64>().min(1.0);
-        // A binary expression is never half on.
-        let left = if expression.is_binary && left < 1.0 - MIN_BLOCKING { 0.0 } else { left };
-        left * own[index]
+        share_left(expression, overriders, own) * own[index]
     }
 
     /// The curve of the weights of a joint.
@@ -489,6 +471,35 @@ impl<'a> DrivenExpressions<'a> {
         }
         knots
     }
+}
+
+/// For each of these expressions those that weaken it, by their positions, with true for those that block it.
+pub(crate) fn overriders(expressions: &[&Expression]) -> Vec<Vec<(usize, bool)>> {
+    let mut found = vec![Vec::new(); expressions.len()];
+    for group in [Group::Mouth, Group::Blink, Group::Look] {
+        let of_group = |expression: &Expression| Group::of(&expression.name) == Some(group);
+        let others = expressions.iter().enumerate().filter(|(_, expression)| !of_group(expression));
+        let of_others = others.filter_map(|(index, expression)| match group.effect_of(expression) {
+            ExpressionOverride::None => None,
+            effect => Some((index, effect == ExpressionOverride::Block)),
+        });
+        let of_others: Vec<(usize, bool)> = of_others.collect();
+        for (found, _) in found.iter_mut().zip(expressions).filter(|(_, expression)| of_group(expression)) {
+            found.clone_from(&of_others);
+        }
+    }
+    found
+}
+
+/// The share of the weight of an expression that its overriders leave. `own` has the weights of all by themselves.
+pub(crate) fn share_left(expression: &Expression, overriders: &[(usize, bool)], own: &[f64]) -> f64 {
+    let effects = overriders.iter().map(|&(index, blocks)| match own[index] {
+        weight if blocks => f64::from(u8::from(weight > MIN_BLOCKING)),
+        weight => weight,
+    });
+    let left = 1.0 - effects.sum::<f64>().min(1.0);
+    // A binary expression is never half on.
+    if expression.is_binary && left < 1.0 - MIN_BLOCKING { 0.0 } else { left }
 }
 
 /// The expressions that others can weaken.

@@ -195,7 +195,10 @@ impl Links {
         if self.root.is_none() || moves_root || above != self.above[1][pair.target] {
             return false;
         }
-        let name = |skeleton, joint: usize| library.skeleton(skeleton).joints()[joint].name.as_deref().map(normalized);
+        let name = |skeleton, joint: usize| {
+            let skeleton = library.skeleton(skeleton);
+            skeleton.joints()[skeleton.node_joint(joint)].name.as_deref().map(normalized)
+        };
         let have_same_name = || {
             let names = [name(map.source, pair.source), name(map.target, pair.target)];
             names[0].is_some() && names[0] == names[1]

@@ -399,7 +399,7 @@ impl KeyBudget {
         let Some(left) = self.left.checked_sub(keys) else {
             return Err(Error::Usage(format!(
                 "the sampled tracks need more than {} keys, {GROWTH} per key of the clips and {ALLOWANCE} more; take fewer or \
-                 shorter clips at once, or a larger error bound",
+                 shorter clips at once, a lower frame rate, or a larger error bound",
                 self.allowed
             )));
         };

@@ -18,7 +18,8 @@ pub enum RetargetWarning {
     /// The figure stands along no axis, neither in its clips nor at rest, so that +Y counts as up.
     UnknownUp,
     /// It is not known which direction source or target faces, because its pose does not stand upright. +Z counts as
-    /// its front, or -Y if +Z is up.
+    /// its front, or -Y if +Z is up. A source that stands along another axis than in its clips is known to face there
+    /// if it does so when it is stood up.
     UnknownFront,
     /// The source faces elsewhere than the target, and the options keep it so.
     KeptFront {

@@ -14,7 +14,9 @@ fn requests_that_do_not_fit_are_refused() {
     refused(of(&[0, 2]), &[], "there is no joint 2; the skeleton has 2, numbered from 0");
     refused(of(&[0]), &[7], "there is no joint 7");
     refused(of(&[1, 0, 1]), &[], "joint 1 (hand) is listed twice");
-    refused(ArrayRequest { kinds: vec![ArrayKind::Root], ..of(&[]) }, &[], "list a joint");
+    for kind in [ArrayKind::Root, ArrayKind::RootMotion] {
+        refused(ArrayRequest { kinds: vec![kind], ..of(&[]) }, &[], "list a joint");
+    }
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         refused(ArrayRequest { scale, ..of(&[0]) }, &[], "the scale is");
     }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use posse::bake::{FrameGrid, MAX_FRAMES, native_fps};
+use posse::bake::{FrameGrid, MAX_FRAMES, native_fps, own_fps};
 use posse::{Clip, Curve, Error, Interpolation, Library, Skeleton, Target, Timeline, Track};
 
 #[test]
@@ -99,4 +99,15 @@ fn the_native_rate_is_that_of_all_keys() {
     assert_eq!([fps(&[]), fps(&[vec![1.0]])], [None, None]);
     // The gaps may differ by a thousandth of their mean.
     assert!(fps(&[vec![0.0, 0.1, 0.2001, 0.3]]).is_some() && fps(&[vec![0.0, 0.1, 0.2002, 0.3]]).is_none());
+}
+
+#[test]
+fn the_own_rate_is_that_of_samples_before_that_of_the_file() {
+    let every = |seconds: f64| -> Vec<f64> { (0..5).map(|key| f64::from(key) * seconds).collect() };
+    let fps = |times: Vec<f64>, of_file| own_fps(&clip_of(&[times]), of_file);
+    assert_eq!(fps(every(1.0 / 60.0), Some(30.0)), Some(60.0));
+    assert_eq!(fps(every(1.0 / 60.0), None), Some(60.0));
+    // Keys that were set by hand.
+    assert_eq!([fps(every(0.5), Some(24.0)), fps(every(0.5), None)], [Some(24.0), None]);
+    assert_eq!(fps(vec![0.0, 0.1, 0.5], Some(24.0)), Some(24.0));
 }

@@ -243,6 +243,17 @@ def test_limits(cluster):
     assert states(cluster.wait(always)) == {0: ("FAILED", "137:0", 3)}
 
 
+def test_without_requeue(cluster, local):
+    """Where a task may not requeue itself and gets no variables, one whose posse is killed goes on in the same job."""
+    site = ["--no-requeue", f"--export=POSSE={cluster.posse}", "--partition=all"]
+    arguments = [cluster.script, "2", "library", "-o", "again", *OPTIONS]
+    array = cluster.submit("--array=0-1", *ONE_CORE, *site, *arguments, posse="/nowhere/posse")
+    os.kill(wait_for("posse of task 0", 30, lambda: posse_of_task(0)), signal.SIGKILL)
+    tasks = states(cluster.wait(array))
+    assert tasks == {0: DONE, 1: DONE}, tasks
+    assert outputs(cluster.folder / "again") == local
+
+
 def test_cancelled_task(cluster):
     """A task that is cancelled is not put back into the queue."""
     array = cluster.submit("--array=0", *ONE_CORE, cluster.script, "1", "library", "-o", "cancelled", *OPTIONS)
@@ -319,6 +330,7 @@ def run(folder, posse, script):
         addresses = listening_addresses()
         assert len(addresses) >= 3 and all(each.startswith("127.0.0.1:") for each in addresses), addresses
         test_bad_input(cluster)
+        test_without_requeue(cluster, local)
         test_cancelled_task(cluster)
         test_limits(cluster)
         test_lost_node(cluster, local)

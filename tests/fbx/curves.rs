@@ -161,7 +161,46 @@ fn a_clip_begins_where_its_stack_does() {
 }
 
 #[test]
-fn a_curve_that_repeats_goes_on_to_the_end_of_its_stack() {
+fn a_pivot_moves_with_its_rotation() {
+    let mut file = FbxText::new();
+    file.node(1, "a", 0, &[vector("RotationPivot", [0.0, 100.0, 0.0])]);
+    let layer = file.stack("go", [0.0, 2.0]);
+    file.curves(layer, 1, "Lcl Rotation", Key::Linear, &[("d|Z", &[(0.0, 0.0), (2.0, 180.0)])]);
+    for (time, place, rotation) in poses(&file) {
+        // The origin goes around the pivot, 1 m above it, from below.
+        let (sin, cos) = (90.0 * time).to_radians().sin_cos();
+        let expected = DVec3::new(sin, 1.0 - cos, 0.0);
+        assert!((place - expected).length() <= MAX_OFFSET + 1e-6, "{place} at {time}");
+        let angle = 2.0 * (rotation.conjugate() * degrees(DVec3::Z, 90.0 * time)).xyz().length().min(1.0).asin();
+        assert!(angle <= MAX_ANGLE + 1e-5, "{} degrees at {time}", angle.to_degrees());
+    }
+}
+
+#[test]
+fn stacks_of_one_timeline_begin_at_0_each() {
+    // Two takes of one file, as motion capture has them: keys on one axis of time, and a part of it per take.
+    let mut file = FbxText::new();
+    file.node(1, "a", 0, &[]);
+    for (name, [start, stop]) in [("one", [10.0, 11.0]), ("two", [20.0, 22.0])] {
+        let layer = file.stack(name, [start, stop]);
+        let keys = [(start, 100.0 * start), (stop, 100.0 * stop)];
+        file.curves(layer, 1, "Lcl Translation", Key::Linear, &[("d|X", &keys)]);
+    }
+    // Keys before the part that is played are before 0.
+    let layer = file.stack("part", [1.0, 2.0]);
+    file.curves(layer, 1, "Lcl Translation", Key::Linear, &[("d|X", &[(0.0, 0.0), (4.0, 400.0)])]);
+    let (library, asset) = import(&file, Y_UP);
+    let x = |clip: usize, time: f64| joint_at(&library, asset.clips[clip], time).translation.x;
+    let names: Vec<_> = library.clips().iter().map(|clip| (clip.name.as_deref(), clip.duration())).collect();
+    assert_eq!(names, [(Some("one"), 1.0), (Some("two"), 2.0), (Some("part"), 1.0)]);
+    assert_close(&[x(0, 0.0), x(0, 0.5), x(0, 1.0)], &[10.0, 10.5, 11.0], "one");
+    assert_close(&[x(1, 0.0), x(1, 1.5), x(1, 2.0)], &[20.0, 21.5, 22.0], "two");
+    assert_close(&[x(2, 0.0), x(2, 0.25), x(2, 1.0)], &[1.0, 1.25, 2.0], "part");
+}
+
+/// A file with a node 1 and a stack of two seconds. A linear curve of x in centimetres has two keys, at 0 and at `end`.
+/// `mode` tells how it goes on: K with its slope, R with a repetition.
+fn repeating(end: f64, x: [f64; 2], mode: char) -> (FbxText, u32) {
     let mut file = FbxText::new();
     file.node(1, "a", 0, &[]);
     let layer = file.stack("go", [0.0, 2.0]);
@@ -169,16 +208,77 @@ fn a_curve_that_repeats_goes_on_to_the_end_of_its_stack() {
     file.object(&format!("AnimationCurveNode: {node}, \"AnimCurveNode::T\", \"\""), "");
     file.connect(node, layer).connect_property(node, 1, "Lcl Translation");
     let curve = file.id();
-    let content = "KeyVer: 4008\nKeyTime: *2 {\na: 0,46186158000\n}\nKeyValueFloat: *2 {\na: 0,100\n}\nKeyAttrFlags: *1 {\na: \
-                   4\n}\nKeyAttrDataFloat: *4 {\na: 0,0,0,0\n}\nKeyAttrRefCount: *1 {\na: 2\n}\nPost-Extrapolation:  {\nType: \
-                   K\nRepetition: -1\n}";
-    file.object(&format!("AnimationCurve: {curve}, \"AnimCurve::\", \"\""), content);
+    let ([first, last], ticks) = (x, 46_186_158_000.0 * end);
+    let content = format!(
+        "KeyVer: 4008\nKeyTime: *2 {{\na: 0,{ticks}\n}}\nKeyValueFloat: *2 {{\na: {first},{last}\n}}\nKeyAttrFlags: *1 {{\na: \
+         4\n}}\nKeyAttrDataFloat: *4 {{\na: 0,0,0,0\n}}\nKeyAttrRefCount: *1 {{\na: 2\n}}\nPost-Extrapolation:  {{\nType: \
+         {mode}\nRepetition: -1\n}}"
+    );
+    file.object(&format!("AnimationCurve: {curve}, \"AnimCurve::\", \"\""), &content);
     file.connect_property(curve, node, "d|X");
+    (file, node)
+}
+
+#[test]
+fn a_curve_that_repeats_goes_on_to_the_end_of_its_stack() {
+    let (file, _) = repeating(1.0, [0.0, 100.0], 'K');
     let (library, asset) = import(&file, Y_UP);
     // The slope goes on: 1 m per second.
     assert_eq!(library.clip(asset.clips[0]).duration(), 2.0);
     let places = [0.5, 1.0, 1.5, 2.0].map(|time| joint_at(&library, asset.clips[0], time).translation.x);
     assert_close(&places, &[0.5, 1.0, 1.5, 2.0], "places");
+}
+
+#[test]
+fn a_curve_repeats_between_keys_of_other_curves() {
+    // A quarter, the half and three quarters of the 2 s between the keys of y are at the same place of the repetition.
+    let (mut file, node) = repeating(0.25, [0.0, 100.0], 'R');
+    let curve = file.id();
+    let content = "KeyVer: 4008\nKeyTime: *2 {\na: 0,92372316000\n}\nKeyValueFloat: *2 {\na: 0,200\n}\nKeyAttrFlags: *1 {\na: \
+                   4\n}\nKeyAttrDataFloat: *4 {\na: 0,0,0,0\n}\nKeyAttrRefCount: *1 {\na: 2\n}";
+    file.object(&format!("AnimationCurve: {curve}, \"AnimCurve::\", \"\""), content);
+    file.connect_property(curve, node, "d|Y");
+    let (library, asset) = import(&file, Y_UP);
+    for (time, expected) in [(0.1, [0.4, 0.1]), (0.875, [0.5, 0.875]), (1.4, [0.6, 1.4]), (1.8, [0.2, 1.8])] {
+        let place = joint_at(&library, asset.clips[0], time).translation;
+        let [x, y] = expected;
+        assert!((place - DVec3::new(x, y, 0.0)).length() <= MAX_OFFSET + 1e-6, "{place} at {time}");
+    }
+}
+
+#[test]
+fn whole_turns_between_frames_are_seen() {
+    // 30 turns in 2 s. Of 60 frames every second one is sampled, at which the node has turned once.
+    let file = moving("Lcl Rotation", Key::Linear, &[("d|Y", &[(0.0, 0.0), (2.0, 10800.0)])]);
+    for (time, _, rotation) in poses(&file) {
+        let expected = degrees(DVec3::Y, 5400.0 * time);
+        let angle = 2.0 * (rotation.conjugate() * expected).xyz().length().min(1.0).asin();
+        assert!(angle <= MAX_ANGLE + 1e-5, "{} degrees at {time}", angle.to_degrees());
+    }
+}
+
+#[test]
+fn a_single_pose_takes_no_time_and_times_before_0_are_moved() {
+    let clip = |times: [f64; 2], keys: &[(f64, f64)]| {
+        let mut file = FbxText::new();
+        file.node(1, "a", 0, &[]);
+        let layer = file.stack("go", times);
+        file.curves(layer, 1, "Lcl Translation", Key::Linear, &[("d|X", keys)]);
+        let (library, asset) = import(&file, Y_UP);
+        assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+        library.clip(asset.clips[0]).clone()
+    };
+    let pose = clip([0.0, 0.0], &[(1.0, 50.0)]);
+    assert_eq!((pose.duration(), pose.tracks[0].curve.timeline().times()), (0.0, &[0.0][..]));
+    assert_close(pose.tracks[0].curve.values(), &[0.5, 0.0, 0.0], "the pose");
+    // A stack that states no time plays its keys.
+    let late = clip([0.0, 0.0], &[(1.0, 50.0), (3.0, 0.0)]);
+    assert_eq!((late.duration(), late.tracks[0].curve.timeline().times()), (2.0, &[0.0, 2.0][..]));
+    let early = clip([-1.0, 1.0], &[(-1.0, 50.0), (1.0, 0.0)]);
+    assert_eq!((early.duration(), early.tracks[0].curve.timeline().times()), (2.0, &[0.0, 2.0][..]));
+    // What stays is no reason for a duration, but a stack can state one.
+    let still = clip([0.0, 4.0], &[(0.0, 50.0), (2.0, 50.0)]);
+    assert_eq!((still.duration(), still.tracks[0].curve.timeline().times()), (4.0, &[0.0][..]));
 }
 
 #[test]

@@ -20,6 +20,8 @@ mod rigs;
 pub mod uploads;
 /// Visible lists: culling on the GPU, update intervals, fewer joints, and previous skin matrices.
 mod visible;
+/// Waits for submitted work, by the clock of the host.
+mod waits;
 
 use std::sync::{Mutex, PoisonError};
 

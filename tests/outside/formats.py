@@ -199,6 +199,15 @@ def check_npz(folder, rig):
     near(mjlab["body_ang_vel_w"], found["angvel"], 0)
     assert mjlab["fps"].shape == (1,) and int(mjlab["fps"][0]) == FPS
     assert mjlab["joint_pos"].shape == mjlab["joint_vel"].shape == (FRAMES, 0)
+
+    bake(folder / "clips", "-o", folder / "gmr", "--fps", FPS, "--layout", "gmr")
+    gmr = np.load(folder / "gmr/walk.npz")
+    near(gmr["root_pos"], found["pos"][:, 0], 0)
+    near(gmr["root_rot"], found["quat"][:, 0], 0)
+    to_root = np.swapaxes(matrix(found["quat"][:, 0].astype(np.float64)), -1, -2)
+    local = np.einsum("fij,fnj->fni", to_root, found["pos"].astype(np.float64) - found["pos"][:, :1])
+    near(gmr["local_body_pos"], local)
+    assert list(gmr["link_body_list"]) == list(found["joint_names"]) and gmr["dof_pos"].shape == (FRAMES, 0)
     return found
 
 

@@ -114,6 +114,34 @@ fn held_feet_hardly_slide() {
     }
 }
 
+/// A figure on straight legs that slides ahead: no plane tells where its knees bend. They bend towards the front.
+#[test]
+fn straight_legs_are_held_on_every_engine() {
+    const SLIDE: f64 = 0.08;
+    let text = walking::bvh(THIGH_AND_CALF, FRAMES);
+    let (hierarchy, _) = text.split_once("MOTION").unwrap();
+    let mut text = format!("{hierarchy}MOTION\nFrames: {FRAMES}\nFrame Time: {}\n", 1.0 / FPS);
+    for frame in 0..FRAMES {
+        text.push_str(&format!("0 0.88 {} 0 0 0{}\n", SLIDE * frame as f64 / FPS, " 0".repeat(51)));
+    }
+    let mut library = Library::new();
+    let walk = bvh::from_slice(&mut library, Path::new("slide.bvh"), text.as_bytes()).unwrap().clip;
+    let locked = Locked::new((library, walk));
+    assert!((locked.before.slide_speed - SLIDE / 0.85).abs() < 1e-3, "{:?}", locked.before);
+    each_engine(&locked.library, |engine| {
+        let poses = locked.poses(engine, FRAMES);
+        let feet = locked.measure(&poses).feet.unwrap();
+        assert!(feet.slide_speed < 0.05 * locked.before.slide_speed, "{}: {feet:?}", engine.engine());
+        // The foot is held 0.12 m ahead of the hip, as far away as the leg is long but for a ten-thousandth. By the law
+        // of cosines, the knee is then 6 mm beside the line from the hip to the ankle.
+        for foot in &locked.stance.feet {
+            let [hip, knee, ankle] = foot.leg.map(|joint| poses[0].model[joint].translation);
+            let aside = (knee - hip).reject_from(ankle - hip);
+            assert!(aside.z > 0.003 && aside.x.abs() < 0.001, "{}: {aside}", engine.engine());
+        }
+    });
+}
+
 /// Bones keep their lengths, the foot its rotation and its height, and all above the legs stays.
 #[test]
 fn legs_are_not_stretched_and_the_rest_stays() {

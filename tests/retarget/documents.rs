@@ -5,7 +5,11 @@ use std::path::Path;
 use glam::{DQuat, DVec3};
 use posse::export::gltf::Document;
 use posse::export::gltf::{Body, BodyVertex};
-use posse::{Clip, Curve, CurveEasing, Easing, Interpolation, RootMotion, RootRotation, Target, Track, WrapMode};
+use posse::import::gltf;
+use posse::{
+    Clip, Curve, CurveEasing, Easing, Interpolation, JointMap, RetargetOptions, RootMotion, RootRotation, Target,
+    Track, WrapMode,
+};
 use serde_json::{Value, json};
 
 use super::rigs::{joint, model_pose};
@@ -34,6 +38,104 @@ fn triangle() -> Body {
     };
     let vertices = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]].map(vertex).to_vec();
     Body { vertices, indices: vec![0, 1, 2] }
+}
+
+/// Three nodes, of which the last has shear. A clip rotates the second, and translates the last by a pointer.
+fn sheared() -> GltfBuilder {
+    let mut file = GltfBuilder::new();
+    let matrix = [1.0, 0.0, 0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 3.0, 0.0, 0.0, 1.0];
+    file.push("nodes", json!({ "name": "base", "children": [1, 2] }));
+    file.push("nodes", json!({ "name": "leaf", "translation": [0, 1, 0] }));
+    file.push("nodes", json!({ "name": "sheared", "matrix": matrix }));
+    let times = file.floats("SCALAR", &[0.0, 1.0]);
+    let turns = file.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.6, 0.8]);
+    let places = file.floats("VEC3", &[3.0, 0.0, 0.0, 3.0, 4.0, 0.0]);
+    let pointer = json!({ "KHR_animation_pointer": { "pointer": "/nodes/2/translation" } });
+    file.push(
+        "animations",
+        json!({
+            "name": "move",
+            "samplers": [{ "input": times, "output": turns }, { "input": times, "output": places }],
+            "channels": [
+                { "sampler": 0, "target": { "node": 1, "path": "rotation" } },
+                { "sampler": 1, "target": { "path": "pointer", "extensions": pointer } },
+            ],
+        }),
+    );
+    file
+}
+
+#[test]
+fn a_node_with_shear_is_translated_by_a_pointer() {
+    let file = sheared();
+    let (library, asset) = file.load().unwrap();
+    let mut removed = document(&file);
+    removed.remove_animations();
+    let notes = removed.add_clip(&library, asset.clips[0]).unwrap();
+    assert_eq!(
+        notes,
+        ["clip move: the matrix of sheared has shear, so that KHR_animation_pointer translates it; programs without \
+          this extension leave it at rest"]
+    );
+    let glb = removed.to_glb().unwrap();
+    let (json, _) = parts(&glb);
+    assert_eq!(json["extensionsUsed"], json!(["KHR_animation_pointer"]));
+    assert_eq!(json["nodes"], file.json["nodes"]);
+    let (written, made) = read(&glb);
+    assert_eq!(library.clip(asset.clips[0]).tracks, written.clip(made.clips[0]).tracks);
+}
+
+#[test]
+fn a_matrix_stays_where_morph_weights_alone_move() {
+    let mut file = GltfBuilder::new();
+    let positions = file.floats("VEC3", &[0.0; 9]);
+    let primitive = json!({ "attributes": { "POSITION": positions }, "targets": [{ "POSITION": positions }] });
+    file.push("meshes", json!({ "primitives": [primitive] }));
+    let matrix = [1.0, 0.0, 0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    file.push("nodes", json!({ "name": "face", "mesh": 0, "matrix": matrix }));
+    let (times, weights) = (file.floats("SCALAR", &[0.0, 1.0]), file.floats("SCALAR", &[0.0, 1.0]));
+    file.animate(json!({ "node": 0, "path": "weights" }), times, weights, "LINEAR");
+    let (library, asset) = file.load().unwrap();
+    let mut removed = document(&file);
+    removed.remove_animations();
+    removed.add_clip(&library, asset.clips[0]).unwrap();
+    let (json, _) = parts(&removed.to_glb().unwrap());
+    assert_eq!((&json["nodes"], json["animations"].as_array().unwrap().len()), (&file.json["nodes"], 1));
+}
+
+#[test]
+fn clips_are_retargeted_onto_a_node_with_shear_as_far_as_it_moves() {
+    let file = sheared();
+    let (mut library, target) = file.load().unwrap();
+    // The translation of a node without shear does not become that of one with shear, and a warning names both.
+    let mut plain = sheared();
+    plain.json["nodes"][2] = json!({ "name": "sheared", "translation": [3, 0, 0] });
+    let plain = gltf::from_slice(&mut library, Path::new("plain.glb"), &plain.glb(), None).unwrap();
+    let map = JointMap::by_names(&library, plain.skeleton, target.skeleton).unwrap();
+    let result = library.retarget(&plain.clips, &map, &RetargetOptions::default()).unwrap();
+    let remarks: Vec<String> = result.map.remarks.iter().map(|remark| result.map.describe(&library, remark)).collect();
+    assert_eq!(
+        remarks,
+        ["sheared is left out: its partner sheared is given by a matrix with shear, which cannot be animated"]
+    );
+    let mut removed = document(&file);
+    removed.remove_animations();
+    assert_eq!(removed.add_clip(&library, result.clips[0].clip).unwrap(), [""; 0]);
+    let glb = removed.to_glb().unwrap();
+    assert_eq!(parts(&glb).0.get("extensionsUsed"), None);
+    let (written, made) = read(&glb);
+    let targets: Vec<Target> = written.clip(made.clips[0]).tracks.iter().map(|track| track.target).collect();
+    assert_eq!(targets, [Target::Rotation(1)]);
+    // Onto itself, nothing is lost.
+    let copy = gltf::from_slice(&mut library, Path::new("copy.glb"), &file.glb(), None).unwrap();
+    let map = JointMap::by_names(&library, target.skeleton, copy.skeleton).unwrap();
+    let result = library.retarget(&target.clips, &map, &RetargetOptions::default()).unwrap();
+    assert!(result.map.remarks.is_empty() && result.clips[0].dropped.is_empty(), "{result:?}");
+    let [mut before, mut after] = [target.clips[0], result.clips[0].clip].map(|clip| library.clip(clip).tracks.clone());
+    for tracks in [&mut before, &mut after] {
+        tracks.sort_by_key(|track| format!("{:?}", track.target));
+    }
+    assert_eq!(before, after);
 }
 
 #[test]

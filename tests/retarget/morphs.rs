@@ -4,12 +4,15 @@
 use std::sync::Arc;
 
 use glam::DQuat;
+use posse::export::gltf::VrmAnimation;
+use posse::import::gltf;
 use posse::{
     Clip, ClipId, DropReason, Expression, ExpressionOverride, Interpolation, Joint, JointMap, Library, MorphBind,
-    Reference, RetargetOptions, RetargetWarning, Retargeting, Skeleton, Target, Track, TrackMethod,
+    Reference, RetargetOptions, RetargetWarning, Retargeting, Skeleton, Target, Track, TrackMethod, demo,
 };
 
 use super::rigs::joint;
+use super::written::parts;
 use crate::support::build::{curve, pose_at};
 
 const NONE: DQuat = DQuat::IDENTITY;
@@ -262,6 +265,53 @@ fn an_animation_gives_its_expressions_to_another_one() {
     let (library, result) = retarget(animation("from"), animation("to"), vec![track.clone()]);
     assert_eq!(library.clip(result.clips[0].clip).tracks, [track]);
     assert_eq!(result.clips[0].dropped, []);
+}
+
+#[test]
+fn a_vrm_animation_has_the_expressions_of_morph_weights() {
+    // The built-in human with a face of two morph targets, of which `aa` moves the first by a half.
+    let mut joints = demo::library().unwrap().skeletons()[0].joints().to_vec();
+    let face = joints.len();
+    joints.push(Joint { weights: vec![0.0; 2], ..joint("Face", None, NONE, [0.0; 3]) });
+    let expression = |name: &str, index, weight| Expression {
+        name: name.into(),
+        binds: vec![MorphBind { joint: face, index, weight }],
+        ..Expression::default()
+    };
+    let expressions = vec![expression("aa", 0, 0.5), expression("tongue", 1, 1.0), expression("sad", 0, 0.0)];
+    let model = Skeleton::new(None, joints, Vec::new()).unwrap().with_expressions(expressions).unwrap();
+    let mut library = Library::new();
+    let skeleton = library.add_skeleton(model);
+    let morphs = curve(Interpolation::Linear, 2, &[0.0, 1.0], &[0.0, 0.0, 0.5, 0.25]);
+    let talk = Clip::new(Some("talk".into()), skeleton, vec![Track::new(Target::Weights(face), morphs)]);
+    let talk = library.add_clip(talk).unwrap();
+    let (document, notes) = VrmAnimation::document(&library, talk, 4.0).unwrap();
+    assert_eq!(notes, [""; 0]);
+    let glb = document.to_glb().unwrap();
+    let extension = &parts(&glb).0["extensions"]["VRMC_vrm_animation"];
+    let groups = extension["expressions"].as_object().unwrap();
+    let names = |group: &str| groups[group].as_object().unwrap().keys().cloned().collect::<Vec<String>>();
+    assert_eq!((groups.len(), names("preset"), names("custom")), (2, vec!["aa".into()], vec!["tongue".into()]));
+    // What is read moves the face of the model as before.
+    let asset = gltf::from_slice(&mut library, "talk.vrma".as_ref(), &glb, None).unwrap();
+    assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+    let drivers = library.skeleton(asset.skeleton).expressions().iter();
+    let drivers: Vec<_> = drivers.map(|expression| (expression.name.as_str(), expression.driver.unwrap())).collect();
+    for (name, middle) in [("aa", 0.5), ("tongue", 0.125)] {
+        let driver = drivers.iter().find(|(other, _)| *other == name).unwrap().1;
+        let tracks = &library.clip(asset.clips[0]).tracks;
+        let track = tracks.iter().find(|track| track.target == Target::Translation(driver)).unwrap();
+        assert_eq!(track.curve.timeline().len(), 5);
+        let found = track.curve.value(2);
+        assert!((found[0] - middle).abs() < 1e-6 && found[1..] == [0.0, 0.0], "{name}: {found:?}");
+    }
+    let map = JointMap::by_names(&library, asset.skeleton, skeleton).unwrap();
+    let result = library.retarget(&asset.clips, &map, &RetargetOptions::default()).unwrap();
+    for time in [0.0, 0.25, 0.6, 1.0] {
+        let [before, after] = [talk, result.clips[0].clip].map(|clip| weights(&library, clip, time));
+        let is_near = |(one, other): (&f64, &f64)| (one - other).abs() < 1e-5;
+        assert!(before.len() == after.len() && before.iter().zip(&after).all(is_near), "{before:?} {after:?}");
+    }
 }
 
 #[test]

@@ -69,6 +69,17 @@ export function armAsGlb(options) {
   return glb(document, buffer);
 }
 
+/// The arm without its clips as the bytes of a .vrm file: glTF with the extension of VRM 1.0.
+export function armAsVrm() {
+  const { document, buffer } = build();
+  delete document.animations;
+  const humanBones = { rightUpperArm: { node: 0 }, rightLowerArm: { node: 1 }, rightHand: { node: 2 } };
+  const meta = { name: "arm", authors: ["posse"], licenseUrl: "https://vrm.dev/licenses/1.0/" };
+  document.extensionsUsed = ["VRMC_vrm"];
+  document.extensions = { VRMC_vrm: { specVersion: "1.0", meta, humanoid: { humanBones } } };
+  return glb(document, buffer);
+}
+
 /// A document and its buffer as the bytes of a .glb file.
 export function glb(document, buffer) {
   const text = JSON.stringify(document);

@@ -109,6 +109,7 @@ test("controls change the crowd", { skip, timeout: LIMIT }, async () => {
     assert.equal(await page.locator("#instances-text").textContent(), "2");
     await slide(page, "instances", 5);
     assert.equal(await at(page, "instances").getAttribute("aria-valuetext"), "100,000");
+    // Also of characters that a software renderer does not draw.
     assertMatrix(await joint(page, 0, "elbow"), swungElbow(0.25), "one of 100,000");
     assert.equal((await joint(page, 99_999, "elbow")).length, 16);
     assert.equal(await textOf(page, "error"), "");

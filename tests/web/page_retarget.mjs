@@ -3,17 +3,17 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { armAsGlb, swungElbow } from "./arm.mjs";
+import { armAsGlb, armAsVrm, swungElbow, turned } from "./arm.mjs";
 import {
   COMMAND, LIMIT, ROOT, assertMatrix, at, give, hold, joint, reasonToSkip, reasonToSkipCommand, slide, still, takePicture, textOf, withPosse,
 } from "./posse_page.mjs";
 
-/// Hips and two legs, which walk.
+/// Hips and two legs, which walk 1.2 m in a second.
 const WALK = join(ROOT, "bindings/python/examples/walk.bvh");
 const TIMES = [0, 0.1, 0.3335, 0.5];
 const skip = reasonToSkip();
@@ -27,6 +27,15 @@ function run(...args) {
 
 /// The poses of the only clip of a file.
 const posed = (file) => JSON.parse(run("eval", file, "--clip", "0", "--times", TIMES.join(","), "--engine", "reference")).samples;
+
+/// Poses in place: every joint moved back by the way of the pelvis over the ground.
+function inPlace(samples) {
+  return samples.map(({ time, nodes }) => {
+    const [x, , z] = nodes.find(({ name }) => name === "pelvis").world.slice(12);
+    const back = ({ name, world }) => ({ name, world: world.map((number, at) => number - ({ 12: x, 14: z }[at] ?? 0)) });
+    return { time, nodes: nodes.map(back) };
+  });
+}
 
 async function assertPoses(page, samples, names) {
   for (const { time, nodes } of samples) {
@@ -55,7 +64,10 @@ test("a BVH file is shown on the human, with a switch to its bones", { skip: ski
       const words = report.warnings.map((text) => text.replace(/; a map file .*$/, ""));
       assert.equal(await textOf(page, "warnings-text"), words.map((text) => `On the human: ${text}`).join("\n"));
       assert.ok(await at(page, "warnings-text").isVisible(), "warnings are open");
-      await assertPoses(page, posed(onHuman), ["pelvis", "thigh.L", "calf.R", "foot.L"]);
+      const walk = posed(onHuman);
+      const way = walk.at(-1).nodes.find(({ name }) => name === "pelvis").world[14];
+      assert.ok(way > 0.5, `the pelvis travels: ${way} m in half a second`);
+      await assertPoses(page, inPlace(walk), ["pelvis", "thigh.L", "calf.R", "foot.L"]);
       await takePicture(page, "retargeted");
 
       await slide(page, "instances", 0.5);
@@ -65,7 +77,7 @@ test("a BVH file is shown on the human, with a switch to its bones", { skip: ski
       await assert.rejects(joint(page, 0, "thigh.L"), /thigh\.L/);
       await takePicture(page, "bones");
       await at(page, "on-human").check();
-      await assertPoses(page, posed(onHuman).slice(1, 2), ["foot.L"]);
+      await assertPoses(page, inPlace(walk).slice(1, 2), ["foot.L"]);
 
       // The choice is one of the file.
       await at(page, "on-bones").check();
@@ -76,6 +88,41 @@ test("a BVH file is shown on the human, with a switch to its bones", { skip: ski
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test("a motion on the spot keeps its way", { skip: skipCommand, timeout: LIMIT }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "posse-page-"));
+  try {
+    // The hips sway by 2 cm and do not travel.
+    const [head, ...frames] = readFileSync(WALK, "utf8").split("Frame Time: 0.0416667\n");
+    const still = frames[0].trimEnd().split("\n").map((line) => line.split(" ").with(2, "0.0000").join(" "));
+    const file = join(folder, "sway.bvh");
+    writeFileSync(file, `${head}Frame Time: 0.0416667\n${still.join("\n")}\n`);
+    const onHuman = join(folder, "human.glb");
+    run("retarget", file, "--onto", "demo", "-o", onHuman);
+    await withPosse(async (page) => {
+      await slide(page, "share", 0);
+      await slide(page, "spread", 0);
+      await give(page, ["sway.bvh", readFileSync(file)]);
+      assert.equal(await textOf(page, "error"), "");
+      await assertPoses(page, posed(onHuman), ["pelvis", "foot.L"]);
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a VRM model is shown, and its rest pose is that of the file", { skip, timeout: LIMIT }, async () => {
+  await withPosse(async (page) => {
+    await still(page);
+    for (const name of ["model.vrm", "MODEL.VRM"]) {
+      await give(page, [name, armAsVrm()]);
+      assert.equal(await textOf(page, "error"), "");
+      assert.match(await textOf(page, "file"), new RegExp(`^${name}: no clip, at rest, 3 joints`));
+      await hold(page, 0.25);
+      assertMatrix(await joint(page, 0, "elbow"), turned(0, 0, 3), "the elbow of the model");
+    }
+  });
 });
 
 test("other files are shown by their own bones", { skip, timeout: LIMIT }, async () => {

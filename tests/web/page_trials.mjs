@@ -8,9 +8,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { armAsGlb, swungElbow } from "./arm.mjs";
+import { WITHOUT_CLOCK } from "./browser.mjs";
 import {
-  COMMAND, LIMIT, NARROW, PHONE, WIDE, assertMatrix, at, connectWorker, give, hold, joint, reasonToSkip, reasonToSkipCommand, slide, still,
-  takePicture, textOf, withBarePage, withPosse,
+  COMMAND, LIMIT, NARROW, PHONE, WIDE, assertMatrix, at, connectWorker, give, hold, inWorker, joint, reasonToSkip, reasonToSkipCommand, slide,
+  still, takePicture, textOf, withBarePage, withPosse,
 } from "./posse_page.mjs";
 
 const skip = reasonToSkip();
@@ -54,7 +55,106 @@ function assertReadable(file) {
     rmSync(folder, { recursive: true });
   }
 }
+/// Asserts that the link of a measurement opens its rows in another page, and that its Markdown has them.
+async function assertShared(page, { watch }, rows) {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await at(page, "copy").click();
+  await page.getByText("Copied.").waitFor();
+  const link = await at(page, "result-link").evaluate(({ href }) => href);
+  const markdown = await page.evaluate(() => navigator.clipboard.readText());
+  for (const row of rows) assert.ok(markdown.includes(`| ${row.replaceAll("\t", " | ")} |`), markdown);
+  assert.ok(markdown.startsWith("**posse ") && markdown.includes(`(${link})`), markdown);
+  assert.ok(link.length < 2000, `the link has ${link.length} letters`);
 
+  const other = await page.context().newPage();
+  watch(other);
+  await other.goto(link);
+  await other.evaluate(() => window.posse.ready);
+  assert.deepEqual(await at(other, "measure-result").locator("tbody tr").allInnerTexts(), rows);
+  assert.equal(await textOf(other, "measure-summary"), await textOf(page, "measure-summary"));
+  assert.match(await textOf(other, "linked"), /^The result of a link, measured by posse \d.* on .*swiftshader/i);
+  // A run on this machine takes its place.
+  await at(other, "check").click();
+  assert.equal(await textOf(other, "linked") + (await textOf(other, "measure-summary")), "");
+  await other.close();
+
+  // The address of the page becomes the link, and the result stays.
+  await at(page, "result-link").click();
+  await page.waitForURL(link);
+  assert.equal(await textOf(page, "linked"), "");
+  assert.ok(await at(page, "save").isVisible());
+}
+
+test("a link shows what it holds as text, or says that it cannot", { skip, timeout: LIMIT }, async () => {
+  await withPosse(async (page) => {
+    const hostile = "<img src=x onerror=\"document.title='bad'\">|`*[a](javascript:alert(1))";
+    const [link, markdown] = await page.evaluate(async (text) => {
+      const { linkOf, markdownOf } = await import("/page/share.js");
+      const check = { pass: true, worst: 0.25, half: 0.9, poses: 7, file: text, adapter: text };
+      const rows = [{ instances: 10, milliseconds: 0.5, jointsPerSecond: 320_000, bandwidthShare: null, worst: 0.1, gpuClock: false }];
+      const result = { posse: "0.1.0", browser: text, began: "2026-11-29T00:00:00Z", check, measure: { adapter: text, rows } };
+      return [linkOf(result), markdownOf(result, "https://example.org/")];
+    }, hostile);
+    const open = (fragment) => page.evaluate((fragment) => (location.hash = fragment), fragment);
+    await open(link);
+    await page.getByText(/^The result of a link/).waitFor();
+    assert.ok((await textOf(page, "linked")).includes(hostile));
+    assert.equal(await textOf(page, "check-result"), "pass 0.25 of the bound, at worst; 0.9 for skin matrices in half precision");
+    assert.deepEqual(await at(page, "measure-result").locator("tbody tr").allInnerTexts(), ["10\t0.5\t320 k\t–"]);
+    assert.equal(await page.locator("img").count(), 0);
+    assert.notEqual(await page.title(), "bad");
+    await open("");
+    await page.waitForFunction(() => document.getElementById("check-result").textContent === "");
+    const escaped = "\\<img src=x onerror=\"document.title='bad'\"\\>\\|\\`\\*\\[a\\]\\(javascript:alert\\(1\\)\\)";
+    assert.ok(markdown.includes(escaped), markdown);
+    assert.ok(markdown.includes("| 10 | 0.5 | 320 k | – |"), markdown);
+
+    const encode = (value) => `#result=${Buffer.from(JSON.stringify(value)).toString("base64url")}`;
+    const about = { version: 1, posse: "0.1.0", browser: "b", began: "2026" };
+    for (const fragment of [
+      "#result=", "#result=%", "#result=abc", encode(about), encode({ ...about, version: 2 }), encode({ ...about, measure: { adapter: "a", rows: [] } }),
+      encode({ ...about, measure: { adapter: "a", rows: [[1, 2]] } }), encode({ ...about, measure: { adapter: 3, rows: [[1, 1, 1, 1, 1, true]] } }),
+      encode({ ...about, check: { pass: true, worst: -1 } }), `#result=${"A".repeat(30_000)}`,
+    ]) {
+      await open(fragment);
+      await page.getByText(/^This link has no result that can be shown: .*\.$/).waitFor();
+      await open("");
+      await page.waitForFunction(() => document.getElementById("linked").textContent === "");
+    }
+  });
+});
+
+test("without a clock of the GPU, the clock of the browser measures", { skip, timeout: TRIAL }, async () => {
+  await withBarePage(inWorker(WITHOUT_CLOCK), async (page) => {
+    await page.evaluate(() => window.posse.ready);
+    await slide(page, "instances", 0);
+    await page.waitForFunction(() => document.getElementById("gpu-time").textContent === "not available");
+    await at(page, "measure").click();
+    await at(page, "save").waitFor({ timeout: TRIAL });
+    const table = await at(page, "measure-result").locator("table").evaluate(({ caption, tBodies }) => ({
+      caption: caption.textContent,
+      rows: [...tBodies[0].rows].map(({ cells }) => [cells[0], cells[1]].map((cell) => Number(cell.textContent.replaceAll(",", "")))),
+    }));
+    assert.match(table.caption, /timed by the clock of the browser: the GPU has none/);
+    // Ten times the characters take more time: a wait that ends at once would give the same.
+    const [hundred, thousand] = [100, 1000].map((count) => table.rows.find(([found]) => found === count)[1]);
+    assert.ok(thousand > 3 * hundred, JSON.stringify(table.rows));
+  });
+});
+
+test("both buttons are on the first screen", { skip, timeout: LIMIT }, async () => {
+  await withPosse(async (page) => {
+    for (const size of [{ width: 1280, height: 720 }, PHONE]) {
+      await page.setViewportSize(size);
+      for (const name of ["check", "measure"]) {
+        const { x, y, width, height } = await at(page, name).boundingBox();
+        const isWithin = x >= 0 && y >= 0 && x + width <= size.width && y + height <= size.height;
+        assert.ok(isWithin, `${name} ends at (${x + width}, ${y + height}) in a window of ${size.width} x ${size.height}`);
+      }
+      await takePicture(page, `first-${size.width}`);
+    }
+  });
+});
 
 test("a check passes, and fails on altered numbers", { skip, timeout: 3 * TRIAL }, async () => {
   await withPosse(async (page) => {
@@ -67,6 +167,14 @@ test("a check passes, and fails on altered numbers", { skip, timeout: 3 * TRIAL 
     console.log(`the built-in human: ${passed}`);
     const tables = await page.locator("#check-details table").allTextContents();
     assert.equal(tables.length, 3);
+    // Half precision uses most of its bound by its rounding, and has a number of its own.
+    const rowsOf = (index) => page.locator("#check-details table").nth(index).locator("tbody tr").evaluateAll((rows) =>
+      rows.map(({ cells }) => [cells[0].textContent, Number(cells[1].textContent)]));
+    const all = [...(await rowsOf(1)), ...(await rowsOf(2))];
+    const [[, half]] = all.filter(([name]) => name === "half skin");
+    assert.equal(passed, `pass ${Math.max(...all.filter(([name]) => name !== "half skin").map(([, worst]) => worst))} of the bound, at worst; ` +
+      `${half} for skin matrices in half precision`);
+    assert.ok(share < half, passed);
     for (const clip of ["idle", "walk", "run", "wave", "jump"]) assert.match(tables[1], new RegExp(clip));
     for (const row of await page.locator("#check-details tbody tr").allInnerTexts()) console.log(`  ${row.replace("\t", ": ")}`);
 
@@ -94,7 +202,7 @@ test("a check passes, and fails on altered numbers", { skip, timeout: 3 * TRIAL 
 });
 
 test("a measurement gives rows, a chart and JSON", { skip, timeout: 2 * TRIAL }, async (t) => {
-  await withPosse(async (page) => {
+  await withPosse(async (page, opened) => {
     await slide(page, "instances", 0);
     await at(page, "measure").click();
     await at(page, "save").waitFor({ timeout: TRIAL });
@@ -107,6 +215,7 @@ test("a measurement gives rows, a chart and JSON", { skip, timeout: 2 * TRIAL },
     const file = await download.path();
     assert.equal(JSON.parse(readFileSync(file, "utf8")).cases.length, rows.length);
     await t.test("the command reads the JSON", { skip: skipCommand }, () => assertReadable(file));
+    await t.test("a link and Markdown have the rows", () => assertShared(page, opened, rows));
     // The picture goes on, and a second run can be stopped.
     await framesFrom(page, (await frames(page)) + 2);
     await at(page, "measure").click();

@@ -1,9 +1,12 @@
 // The page of web/ in Chromium: mouse, touch, keys, labels, and a reader that asks for less motion.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { test } from "node:test";
 
-import { LIMIT, PHONE, at, hold, reasonToSkip, slide, textOf, withBarePage, withPosse } from "./posse_page.mjs";
+import { armAsGlb } from "./arm.mjs";
+import { LIMIT, PHONE, WIDE, at, give, hold, reasonToSkip, slide, textOf, withBarePage, withPosse } from "./posse_page.mjs";
 
 const skip = reasonToSkip();
 
@@ -84,7 +87,7 @@ test("every control has a name and is reached by the keyboard", { skip, timeout:
       });
       if (reached.at(-1)) assert.equal(outline, "solid", `the focus of ${reached.at(-1)} shows`);
     }
-    const expected = ["picture", "drop", "instances", "clip", "clip2", "share", "spread", "speed", "play", "check", "measure"];
+    const expected = ["picture", "check", "measure", "drop", "instances", "clip", "clip2", "share", "spread", "speed", "play"];
     assert.deepEqual(reached.slice(0, expected.length), expected);
     assert.equal(await at(page, "error").getAttribute("role"), "alert");
     for (const id of ["check-result", "measure-summary"]) assert.equal(await at(page, id).getAttribute("role"), "status");
@@ -96,5 +99,51 @@ test("less motion: the clock is held at first", { skip, timeout: LIMIT }, async 
     await page.evaluate(() => window.posse.ready);
     assert.equal(await page.evaluate(() => window.posse.time), 0);
     assert.equal(await textOf(page, "play"), "Play");
+  });
+});
+
+test("axe finds nothing", { skip, timeout: LIMIT }, async () => {
+  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  await withPosse(async (page) => {
+    await page.evaluate(axe);
+    const find = (name) => page.evaluate(async () => {
+      const { violations } = await window.axe.run(document);
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(", ")}`);
+    }).then((found) => assert.deepEqual(found, [], name));
+    await slide(page, "instances", 0);
+    await find("the human");
+    await give(page, ["arm.glb", armAsGlb()], ["package.json", Buffer.from("{}")]);
+    await page.evaluate(() => window.posse.checkAltered(0));
+    await page.getByText(/^(pass|fail) /).waitFor();
+    await find("a check");
+    for (const [size, colorScheme] of [[PHONE, "light"], [PHONE, "dark"]]) {
+      await page.setViewportSize(size);
+      await page.emulateMedia({ colorScheme });
+      await find(`a phone, ${colorScheme}`);
+    }
+    await give(page, ["broken.glb", armAsGlb().subarray(0, 200)]);
+    await find("an error");
+  }, { viewport: WIDE });
+});
+
+test("the policy of the page allows nothing but its own files", { skip, timeout: LIMIT }, async () => {
+  await withPosse(async (page, { problems }) => {
+    const refused = await page.evaluate(async () => {
+      const found = [];
+      document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => found.push(effectiveDirective));
+      const add = (name, fields) => document.body.append(Object.assign(document.createElement(name), fields));
+      add("script", { textContent: "document.title = 'bad'" });
+      add("script", { src: "https://posse.invalid/script.js" });
+      add("img", { src: "https://posse.invalid/picture.png" });
+      add("style", { textContent: "body { display: none }" });
+      add("iframe", { src: "https://posse.invalid/" });
+      await fetch("https://posse.invalid/").catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return { found: [...new Set(found)].sort(), title: document.title };
+    });
+    assert.deepEqual(refused.found, ["connect-src", "frame-src", "img-src", "script-src-elem", "style-src-elem"]);
+    assert.notEqual(refused.title, "bad");
+    // These are the reports of what was refused.
+    problems.length = 0;
   });
 });

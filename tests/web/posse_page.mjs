@@ -4,7 +4,7 @@
 // folder of it. PAGE_PICTURES names a folder for pictures of the page, from the root of the repository.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -21,6 +21,8 @@ const BOUND = 1e-5;
 export const LIMIT = 300_000;
 /// The folder for pictures; undefined if none is named.
 export const PICTURES = process.env.PAGE_PICTURES && resolve(ROOT, process.env.PAGE_PICTURES);
+
+const WORKER = "**/worker.js";
 
 export const WIDE = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
@@ -57,14 +59,24 @@ export async function withPosse(work, { viewport = NARROW, ...options } = {}) {
 }
 
 /// Opens the page without waiting for a crowd. `prepare` is called with the empty page.
-export async function withBarePage(prepare, work) {
-  await withPage(FOLDERS, async ({ page, address, problems }) => {
+export async function withBarePage(prepare, work, options = {}) {
+  await withPage(FOLDERS, async (opened) => {
+    const { page, address, problems } = opened;
     await prepare(page);
     await page.goto(`${address}/index.html`);
-    await work(page);
+    await work(page, opened);
     assert.deepEqual(problems, []);
-  }, { viewport: NARROW, timeout: 180_000 });
+  }, { viewport: NARROW, timeout: 180_000, ...options });
 }
+
+/// Prepares a page whose worker has this text in front of its own. Returns a function for the page.
+export const inWorker = (text) => {
+  const body = text + readFileSync(join(ROOT, "web/worker.js"), "utf8");
+  return (page) => page.route(WORKER, (route) => route.fulfill({ body, contentType: "text/javascript" }));
+};
+
+/// Ends `inWorker`, for workers that are opened later.
+export const asItIs = (page) => page.unroute(WORKER);
 
 export const at = (page, id) => page.getByTestId(id);
 export const textOf = (page, id) => at(page, id).textContent();

@@ -1,6 +1,7 @@
-// The frame loop. At most two frames are under way on the GPU; if it is slower than the display, frames wait.
+// The frame loop. At most two frames are under way on the GPU; if it is slower than the display, frames wait. A software
+// renderer gets one: it draws the window of the browser too, which comes between two frames.
 
-const MAX_UNDER_WAY = 2;
+const [MAX_UNDER_WAY, MAX_UNDER_WAY_IN_SOFTWARE] = [2, 1];
 /// Milliseconds between two reports.
 const REPORT = 500;
 /// Milliseconds between two measurements of the GPU time. Each poses the crowd once more.
@@ -19,6 +20,7 @@ export class Frames {
   /// The time of the last frame; `null` if something else has changed since.
   #drawnAt = null;
   #underWay = 0;
+  #maxUnderWay;
   #total = 0;
   #window = { from: performance.now(), frames: 0 };
   #gpuTime = { from: 0, isUnderWay: false, nanoseconds: undefined };
@@ -30,6 +32,7 @@ export class Frames {
     this.#stage = stage;
     this.#clock = clock;
     this.#report = report;
+    this.#maxUnderWay = stage.gpu.isSoftware ? MAX_UNDER_WAY_IN_SOFTWARE : MAX_UNDER_WAY;
   }
 
   start() {
@@ -56,7 +59,7 @@ export class Frames {
     if (this.#isStopped) return;
     this.start();
     this.#reportIfDue();
-    if (this.isPaused || !this.#camera || !this.#stage.isDrawable || this.#underWay >= MAX_UNDER_WAY) return;
+    if (this.isPaused || !this.#camera || !this.#stage.isDrawable || this.#underWay >= this.#maxUnderWay) return;
     if (this.#size) this.#stage.resize(...this.#size);
     this.#size = null;
     const { time } = this.#clock;

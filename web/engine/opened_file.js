@@ -5,16 +5,19 @@ import { isFatal } from "../rpc.js";
 
 /// Pairs of joints of the built-in human. A file that moves none of them is shown by its own bones.
 const LIMBS = [["thigh.L", "thigh.R"], ["upper_arm.L", "upper_arm.R"]];
+/// Metres beyond which a clip whose root travels stays in place: the characters of a crowd would leave the picture, and
+/// jump back.
+const MAX_WAY = 0.75;
 /// Clips of Cocos Creator without a model: their nodes all stand at one place.
 const isClip = (name) => /\.(anim|json)$/i.test(name);
 
 /// Opens a file, or the built-in human for `null`.
 export function openFile(file) {
-  if (!file) return new OpenedFile(Library.demo(), []);
+  if (!file) return new OpenedFile(Library.demo(), [], { isDemo: true });
   const { library, refused } = openLibrary(file);
   try {
-    const hasMotion = !library.hasMeshes && library.clips.length > 0 && !isClip(file.name);
-    return new OpenedFile(library, refused, hasMotion ? showOnHuman(library) : null);
+    const hasMotion = !library.hasMeshes && library.clips.some(({ leftOut }) => !leftOut) && !isClip(file.name);
+    return new OpenedFile(library, refused, { human: hasMotion ? showOnHuman(library) : null });
   } catch (error) {
     if (!isFatal(error)) library.free();
     throw error;
@@ -32,10 +35,12 @@ class OpenedFile {
   onHuman = null;
   #own;
   #human = null;
+  #isDemo;
 
-  constructor(own, refused, human = null) {
+  constructor(own, refused, { human = null, isDemo = false } = {}) {
     this.#own = own;
-    this.clips = own.clips.map(({ name, duration, skeleton }) => ({ name, duration, skeleton }));
+    this.#isDemo = isDemo;
+    this.clips = own.clips.map(({ name, duration, skeleton, leftOut }) => ({ name, duration, skeleton, leftOut }));
     this.joints = own.joints(this.clips[0]?.skeleton ?? 0).length;
     this.warnings = [...refused, ...own.warnings];
     if (!human) return;
@@ -46,6 +51,11 @@ class OpenedFile {
   /// The library that settings ask for: on the human unless they name the bones, or there is no such library.
   library({ figure }) {
     return (figure !== "bones" && this.#human) || this.#own;
+  }
+
+  /// True if settings ask for the built-in human.
+  isHuman(settings) {
+    return this.#isDemo || this.library(settings) === this.#human;
   }
 
   free() {
@@ -59,7 +69,7 @@ function showOnHuman(own) {
   const demo = Library.demo();
   let library = null;
   try {
-    library = own.retarget(demo);
+    library = own.retarget(demo, { inPlace: MAX_WAY });
     const report = library.retargeting;
     const found = new Set(report.joints.map(({ target }) => target));
     if (LIMBS.some((limbs) => limbs.every((limb) => found.has(limb)))) return { library, report };

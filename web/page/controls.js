@@ -59,7 +59,11 @@ export class Controls {
     this.#clips = clips;
     for (const input of this.#figures) input.checked = input.value === figure;
     for (const [select, selected] of [[this.#clip, clip], [this.#clip2, clip2]]) {
-      select.replaceChildren(...clips.map(({ name }, index) => new Option(name, String(index))));
+      select.replaceChildren(...clips.map(({ name, leftOut }, index) => {
+        const option = new Option(leftOut ? `${name} (left out)` : name, String(index));
+        option.disabled = Boolean(leftOut);
+        return option;
+      }));
       select.selectedIndex = selected;
     }
     this.#write();
@@ -99,7 +103,7 @@ export class Controls {
   #limitClip2() {
     const skeleton = this.#clips[this.#clip.selectedIndex]?.skeleton;
     for (const [index, option] of [...this.#clip2.options].entries()) {
-      option.disabled = this.#clips[index].skeleton !== skeleton;
+      option.disabled = Boolean(this.#clips[index].leftOut) || this.#clips[index].skeleton !== skeleton;
     }
     if (this.#clip2.selectedOptions[0]?.disabled) this.#clip2.selectedIndex = this.#clip.selectedIndex;
   }

@@ -3,8 +3,8 @@
 
 import { Caller, announce, answer } from "../rpc.js";
 
-/// Device pixels per CSS pixel, at most: more costs time and shows nothing.
-const MAX_PIXELS = 2;
+/// Device pixels per CSS pixel, at most: more costs time and shows nothing. A software renderer takes its time per pixel.
+const [MAX_PIXELS, MAX_SOFTWARE_PIXELS] = [2, 1];
 
 export class Engine {
   #worker = new Worker(new URL("../worker.js", import.meta.url), { type: "module" });
@@ -12,6 +12,7 @@ export class Engine {
   #canvas = document.createElement("canvas");
   #holder;
   #observer;
+  #maxPixels = MAX_PIXELS;
 
   /// Puts a canvas into `holder`. `events` are functions for the announcements of the worker.
   constructor(holder, events) {
@@ -29,6 +30,7 @@ export class Engine {
   async open() {
     const canvas = this.#canvas.transferControlToOffscreen();
     const opened = await this.call("open", [canvas, ...this.#size], [canvas]);
+    if (opened.isSoftware) this.#maxPixels = MAX_SOFTWARE_PIXELS;
     this.#observer = new ResizeObserver(() => this.announce("resize", ...this.#size));
     this.#observer.observe(this.#holder);
     return opened;
@@ -51,7 +53,7 @@ export class Engine {
 
   get #size() {
     const { width, height } = this.#holder.getBoundingClientRect();
-    const scale = Math.min(devicePixelRatio, MAX_PIXELS);
+    const scale = Math.min(devicePixelRatio, this.#maxPixels);
     return [width, height].map((side) => Math.max(1, Math.round(side * scale)));
   }
 }

@@ -5,12 +5,17 @@ import { Clock } from "../clock.js";
 import { messageOf } from "../rpc.js";
 import { Engine, missingParts } from "./engine.js";
 import { readFiles } from "./files.js";
+import { addLoss, losses } from "./losses.js";
 
 const DEVICE = "device";
 const FILE = "file";
 const CROWD = "crowd";
 /// Characters at the beginning on a software adapter, which draws slowly.
 const SOFTWARE_COUNT = 100;
+/// The words for a GPU that cannot be opened after a loss.
+const BLOCKED =
+  "The GPU was lost, and now the browser gives it to this page no more: after crashes, a browser keeps pages from the GPU. " +
+  "Close all windows of the browser and start it again. If the GPU is lost again, show fewer characters, or update its driver.";
 
 export class Session {
   clock = new Clock();
@@ -27,7 +32,8 @@ export class Session {
   #page;
 
   /// `page` has: `holder` of the canvas, `controls`, `orbit`, `notices`, and the functions `adapterKnown(name)`,
-  /// `fileShown(read, shown)`, `fileRead(name)`, `lost(isLost)`, `reported(report)` and `progressed(name, progress)`.
+  /// `fileShown(read, shown)`, `fileRead(name)`, `lost(isLost)`, `loaded(progress)`, `limited(limit)`,
+  /// `reported(report)` and `progressed(name, progress)`.
   constructor(page) {
     this.#page = page;
   }
@@ -96,8 +102,9 @@ export class Session {
       // A later call may have opened another engine.
       if (this.#engine === engine) {
         adapterKnown("none");
-        if (!this.#isLost) notices.set(DEVICE, messageOf(error));
-        this.#giveUp(messageOf(error));
+        const text = losses() > 0 && /adapter|cannot be opened/.test(messageOf(error)) ? BLOCKED : messageOf(error);
+        if (!this.#isLost) notices.set(DEVICE, text);
+        this.#giveUp(text);
       }
       throw error;
     }
@@ -143,15 +150,25 @@ export class Session {
   }
 
   #events() {
-    const { orbit, notices, reported, progressed } = this.#page;
+    const { orbit, notices, loaded, limited, reported, progressed } = this.#page;
     return {
       fault: (message) => notices.set(CROWD, message),
       fit: (camera) => (orbit.fit = camera),
+      loaded,
+      limit: limited,
       report: reported,
       progress: progressed,
-      lost: (reason) => this.#lose(`The GPU was lost: ${reason}`),
+      lost: (reason) => this.#lose(this.#describeLoss(reason)),
       stopped: (reason) => this.#lose(`The engine stopped: ${reason}`),
     };
+  }
+
+  /// The words for a loss of the GPU. A second one in a row is most often due to what is drawn.
+  #describeLoss(reason) {
+    const count = addLoss();
+    if (count === 1) return `The GPU was lost: ${reason}`;
+    const again = `The GPU was lost ${count} times in a row: ${reason.replace(/\.?$/, ".")}`;
+    return `${again} Show fewer characters, or another file, before the browser keeps this page from the GPU.`;
   }
 
   #lose(message) {

@@ -76,7 +76,7 @@ impl AssetLoader for CrowdRigLoader {
         });
         let gltf: Handle<Gltf> = context.load(path);
         let rig = CrowdRig::with_skinning(library, asset.skeleton, asset.skins, skinning)?;
-        Ok(CrowdRig { gltf: Some(gltf), joints: asset.joints, ..rig })
+        Ok(CrowdRig { gltf: Some(gltf), joints: asset.joints, left_out: asset.left_out_clips, ..rig })
     }
 }
 

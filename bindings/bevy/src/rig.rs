@@ -7,7 +7,7 @@ use bevy::gltf::Gltf;
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::storage::ShaderBuffer;
-use posse::{Error, Library, PackedLibrary, SkeletonId, SkinId};
+use posse::{ClipId, Error, Library, PackedLibrary, SkeletonId, SkinId};
 
 use crate::material::{CrowdMaterial, CrowdSkinning, placeholder};
 
@@ -22,6 +22,8 @@ pub struct CrowdRig {
     pub(crate) skeleton: SkeletonId,
     /// The skins in the order of the file.
     pub(crate) skins: Vec<SkinId>,
+    /// The clips of the file that cannot be read.
+    pub(crate) left_out: Vec<ClipId>,
     /// The joints of the nodes of the file.
     pub(crate) joints: Vec<usize>,
     pub(crate) skinning: CrowdSkinning,
@@ -70,8 +72,9 @@ impl CrowdRig {
         skinning: CrowdSkinning,
     ) -> Result<Self, Error> {
         let packed = Arc::new(PackedLibrary::new(&library)?);
-        let (joints, parts) = (Vec::new(), Vec::new());
-        let rig = Self { library: Arc::new(library), packed, skeleton, skins, joints, skinning, parts, gltf: None };
+        let (left_out, joints, parts) = (Vec::new(), Vec::new(), Vec::new());
+        let library = Arc::new(library);
+        let rig = Self { library, packed, skeleton, skins, left_out, joints, skinning, parts, gltf: None };
         match rig.matrices() {
             1..=0xffff => Ok(rig),
             count => Err(Error::Usage(format!(
@@ -103,9 +106,10 @@ impl CrowdRig {
         self.skeleton
     }
 
-    /// The names of the clips.
+    /// The names of the clips, without clips of the file that cannot be read.
     pub fn clips(&self) -> impl Iterator<Item = &str> {
-        let of_skeleton = self.library.clips().iter().filter(|clip| clip.skeleton == self.skeleton);
+        let clips = self.library.clip_ids().filter(|clip| !self.left_out.contains(clip));
+        let of_skeleton = clips.map(|id| self.library.clip(id)).filter(|clip| clip.skeleton == self.skeleton);
         of_skeleton.filter_map(|clip| clip.name.as_deref())
     }
 

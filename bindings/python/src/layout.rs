@@ -1,6 +1,6 @@
 //! The class `_posse.Layout`: the arrays of a skeleton.
 
-use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, QuaternionOrder, UpAxis};
+use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, ArrayShape, QuaternionOrder, UpAxis};
 use pyo3::prelude::*;
 
 use crate::error::{Error, to_python};
@@ -16,6 +16,8 @@ pub struct Layout {
     /// The arrays.
     pub arrays: ArrayLayout,
     names: Vec<String>,
+    /// The names of the joints of the skins, if there are arrays of them.
+    skin_names: Vec<String>,
 }
 
 /// The arrays that a caller wants: an object with these attributes in Python.
@@ -26,16 +28,17 @@ pub struct Request {
     up: String,
     scale: f64,
     quaternions: String,
+    morphs: Option<Vec<String>>,
 }
 
 impl Layout {
     /// The arrays of a request. Joints are those that the texts select, in their order; without texts all nodes of the
-    /// file.
+    /// file. So are morph weights.
     ///
     /// # Errors
     /// `posse.Error` for an unknown kind, joint, axis or order, and for what [`ArrayLayout::new`] refuses.
     pub fn new(collection: &Collection, skeleton: usize, request: Request) -> PyResult<Self> {
-        let Request { kinds, joints, up, scale, quaternions } = request;
+        let Request { kinds, joints, up, scale, quaternions, morphs } = request;
         let rig = collection.rigs.get(skeleton).ok_or_else(|| Error::new_err(format!("no skeleton {skeleton}")))?;
         let found = collection.library.skeleton(rig.skeleton);
         let joints = match joints {
@@ -44,14 +47,17 @@ impl Layout {
         };
         let kinds = kinds.iter().map(|name| name.parse::<ArrayKind>());
         let kinds = kinds.collect::<Result<Vec<_>, _>>().map_err(to_python)?;
-        if kinds.contains(&ArrayKind::Contact) {
-            return Err(Error::new_err("contact is an array of whole clips: `posse bake --arrays contact` writes it"));
-        }
+        let skins = collection.library.skins_of(rig.skeleton).filter(|_| kinds.contains(&ArrayKind::Skin));
+        let skin_names = skins.flat_map(|(_, skin)| joint_names(found, &skin.joints)).collect();
         let (up, quaternions) = (up_axis(&up)?, quaternion_order(&quaternions)?);
         let request = ArrayRequest { kinds, joints, up, scale, quaternions };
         let arrays = ArrayLayout::new(&collection.library, rig.skeleton, &rig.nodes, &request).map_err(to_python)?;
+        let arrays = match morphs {
+            Some(morphs) => arrays.with_weights(&collection.library, &morphs).map_err(to_python)?,
+            None => arrays,
+        };
         let names = joint_names(found, arrays.joints());
-        Ok(Self { skeleton, arrays, names })
+        Ok(Self { skeleton, arrays, names, skin_names })
     }
 }
 
@@ -75,15 +81,26 @@ impl Layout {
         self.arrays.weight_names().to_vec()
     }
 
+    /// The names of the feet of the array `contact`; empty without it.
+    #[getter]
+    fn contact_feet(&self) -> Vec<String> {
+        self.arrays.feet().iter().map(|foot| foot.name.clone()).collect()
+    }
+
     /// The nearest ancestor of each joint among the joints, -1 without one.
     #[getter]
     fn parents(&self) -> Vec<i32> {
         self.arrays.parents().iter().map(|parent| parent.map_or(-1, |parent| parent as i32)).collect()
     }
 
-    /// Returns true if the arrays of another layout have the same names and shapes.
-    fn has_shapes_of(&self, other: PyRef<'_, Self>) -> bool {
-        self.arrays.arrays() == other.arrays.arrays()
+    /// True if the arrays of another layout have the same names and shapes, and the same joints and morph weights in
+    /// them, by their names.
+    fn has_columns_of(&self, other: PyRef<'_, Self>) -> bool {
+        fn columns(layout: &Layout) -> (&[ArrayShape], [&[String]; 3]) {
+            let Layout { arrays, names, skin_names, .. } = layout;
+            (arrays.arrays(), [names, skin_names, arrays.weight_names()])
+        }
+        columns(self) == columns(&other)
     }
 }
 

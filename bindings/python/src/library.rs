@@ -1,35 +1,57 @@
 //! The class `_posse.Library`.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadwriteArrayDyn};
-use posse::bake::Moment;
+use posse::bake::{ArrayKind, Moment};
 use posse::import::bvh::LoadOptions;
-use posse::{CpuEngine, PackedLibrary, Selector};
+use posse::{ClipId, CpuEngine, PackedLibrary, Selector};
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 
+use crate::contacts::ContactCache;
 use crate::error::{Error, to_python};
 use crate::layout::{Layout, Request};
-use crate::load::{Collection, File};
+use crate::load::{Collection, ErrorPolicy, FailedFiles, File};
 use crate::retarget;
 use crate::rows::Rows;
+use crate::work::{self, Watch};
 
 /// The clips of files, ready to be sampled. It does not change.
 #[pyclass(frozen, module = "posse._posse")]
 #[derive(Debug)]
 pub struct Library {
-    collection: Collection,
-    /// The files.
+    collection: Arc<Collection>,
+    contacts: Arc<ContactCache>,
+    /// The files that are used.
     paths: Vec<PathBuf>,
     /// An engine of one thread. Calls divide their rows between threads themselves, so that each call has its own
     /// number of them.
     engine: CpuEngine,
 }
 
+/// The files of a library, and how they are read: an object with these attributes in Python.
+#[derive(Debug, FromPyObject)]
+pub struct Opening {
+    files: Vec<PathBuf>,
+    input_fps: Option<f64>,
+    end_sites: bool,
+    strict: bool,
+    /// The file that tells where the joints of files of SMPL rest.
+    skeleton: Option<PathBuf>,
+    /// True if files that cannot be read or used are passed over.
+    passes_over: bool,
+}
+
 /// Clips and times, one per row: a dictionary in Python.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Times<'py> {
+    /// The indices of clips; `-1 - K` for the rest pose of skeleton K.
     clips: PyReadonlyArray1<'py, i64>,
     times: PyReadonlyArray1<'py, f64>,
     /// The times that velocities are measured from.
@@ -40,26 +62,13 @@ pub struct Times<'py> {
 
 #[pymethods]
 impl Library {
-    /// Reads files on up to this many threads. If `strict`, refuses a file with a warning. The joints of files of SMPL
-    /// rest as those of the file `skeleton`.
-    #[new]
-    fn new(
-        py: Python<'_>,
-        paths: Vec<PathBuf>,
-        threads: usize,
-        input_fps: Option<f64>,
-        end_sites: bool,
-        strict: bool,
-        skeleton: Option<PathBuf>,
-    ) -> PyResult<Self> {
-        py.detach(|| {
-            let options = LoadOptions { fps: input_fps, end_sites };
-            let rest = skeleton.map(|path| File::read(&path, &options, None)).transpose()?;
-            let rest = rest.as_ref().map(File::skeleton);
-            let collection = Collection::load(&paths, options, rest, threads, strict)?;
-            Self::packed(collection, paths, threads)
-        })
-        .map_err(to_python)
+    /// Reads files on up to this many threads. Also returns the exceptions of the files that are passed over, with the
+    /// indices of the files.
+    #[staticmethod]
+    fn open(py: Python<'_>, opening: Opening, threads: usize) -> PyResult<(Self, Vec<(usize, Py<PyBaseException>)>)> {
+        let (library, failed) = work::run(py, move |stop| opening.read(threads, stop))?;
+        let failed = failed.into_iter().map(|(index, error)| (index, to_python(error).into_value(py)));
+        Ok((library, failed.collect()))
     }
 
     /// The clips of a request on the skeleton of its target. Also returns a report per file as JSON, with the index of
@@ -70,16 +79,36 @@ impl Library {
         request: retarget::Request,
         threads: usize,
     ) -> PyResult<(Self, Vec<(usize, String)>)> {
-        let done = || -> Result<_, posse::Error> {
-            let (collection, reports) = self.collection.retarget(&request, &self.paths)?;
-            Ok((Self::packed(collection, self.paths.clone(), threads)?, reports))
-        };
-        let (library, reports) = py.detach(done).map_err(to_python)?;
+        let (collection, paths) = (Arc::clone(&self.collection), self.paths.clone());
+        let (library, reports) = work::run(py, move |_| {
+            let (collection, reports) = collection.retarget(&request, &paths)?;
+            Ok((Self::packed(collection, paths, threads)?, reports))
+        })?;
         let json = |report: &retarget::FileReport| {
             let json = serde_json::to_string(&report.report).map_err(|error| Error::new_err(error.to_string()))?;
             Ok((report.file, json))
         };
         Ok((library, reports.iter().map(json).collect::<PyResult<_>>()?))
+    }
+
+    /// The clips of this library, and after them the mirror images of some. Also returns what looks wrong about these.
+    fn mirror(&self, py: Python<'_>, clips: Vec<usize>, threads: usize) -> PyResult<(Self, Vec<String>)> {
+        let count = self.collection.clips.len();
+        if let Some(clip) = clips.iter().find(|clip| **clip >= count) {
+            return Err(Error::new_err(format!("clip {clip}: the library has {count} clips")));
+        }
+        let (collection, paths) = (Arc::clone(&self.collection), self.paths.clone());
+        work::run(py, move |_| {
+            let (collection, remarks) = collection.with_mirror_images(&clips, &paths)?;
+            Ok((Self::packed(collection, paths, threads)?, remarks))
+        })
+    }
+
+    /// The path, the size and the CRC-32 of each file that was read.
+    #[getter]
+    fn sources(&self) -> Vec<(OsString, u64, u32)> {
+        let facts = self.collection.sources.iter();
+        facts.map(|file| (file.path.clone().into_os_string(), file.size, file.checksum)).collect()
     }
 
     /// Per clip its name, the index of its file, its duration in seconds, its frame rate and the index of its skeleton.
@@ -95,7 +124,7 @@ impl Library {
 
     /// The index of the clip that a text selects.
     fn select(&self, text: &str) -> PyResult<usize> {
-        let Collection { library, clips, .. } = &self.collection;
+        let Collection { library, clips, .. } = &*self.collection;
         let selector = Selector::of_clips(clips.iter().map(|entry| library.clip(entry.clip).name.as_deref()));
         let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
         let files = clips.iter().filter_map(|entry| paths.get(entry.file)).map(String::as_str);
@@ -120,7 +149,7 @@ impl Library {
     }
 
     /// Fills arrays, a row per clip and time. There must be a layout for the skeleton of each clip, all with the same
-    /// shapes.
+    /// shapes. Contacts are found in frames at this rate, or that of each clip.
     fn fill(
         &self,
         py: Python<'_>,
@@ -128,40 +157,109 @@ impl Library {
         times: Times<'_>,
         out: Vec<Bound<'_, PyArrayDyn<f32>>>,
         threads: usize,
+        fps: Option<f64>,
     ) -> PyResult<()> {
-        let moments = self.moments(&times)?;
+        let moments = times.moments(|number| self.clip(number))?;
         let layouts: Vec<&Layout> = layouts.iter().map(|layout| &**layout).collect();
         let mut out = out.iter().map(borrow).collect::<PyResult<Vec<_>>>()?;
-        let arrays = out.iter_mut().map(|array| array.as_slice_mut()).collect::<Result<Vec<&mut [f32]>, _>>()?;
+        let (slices, watch) = (slices_of(&mut out)?, Watch::new());
         py.detach(|| {
-            let rows = Rows::new(&self.collection.library, &layouts, &moments, arrays)?;
-            rows.fill(&self.engine, threads)
+            let rows = Rows::new(&self.collection.library, &layouts, &moments, slices)?;
+            rows.fill(&self.engine, threads, &watch)
         })
-        .map_err(to_python)
+        .map_err(to_python)?;
+        watch.result()?;
+        for (array, numbers) in layouts[0].arrays.arrays().iter().zip(slices_of(&mut out)?) {
+            if array.kind == ArrayKind::Contact {
+                self.fill_contacts(py, &times, fps, array.width(), numbers, threads)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Opening {
+    fn read(self, threads: usize, stop: &AtomicBool) -> Result<(Library, FailedFiles), posse::Error> {
+        let Self { files: mut paths, input_fps: fps, end_sites, strict, skeleton, passes_over } = self;
+        let options = LoadOptions { fps, end_sites };
+        let (rest, source) = skeleton.map(|path| File::proportions(&path, &options)).transpose()?.unzip();
+        let policy = ErrorPolicy { strict, passes_over };
+        let (mut collection, failed) = Collection::load(&paths, options, rest.as_ref(), threads, policy, stop)?;
+        collection.sources.extend(source.flatten());
+        failed.iter().rev().for_each(|(index, _)| drop(paths.remove(*index)));
+        Ok((Library::packed(collection, paths, threads)?, failed))
     }
 }
 
 impl Library {
     fn packed(collection: Collection, paths: Vec<PathBuf>, threads: usize) -> Result<Self, posse::Error> {
         let packed = PackedLibrary::with_threads(&collection.library, threads)?;
-        Ok(Self { collection, paths, engine: CpuEngine::from_packed(packed, 1) })
+        let (collection, contacts) = (Arc::new(collection), Arc::default());
+        Ok(Self { collection, contacts, paths, engine: CpuEngine::from_packed(packed, 1) })
     }
 
-    fn moments(&self, times: &Times) -> PyResult<Vec<Moment>> {
-        let (clips, seconds) = (times.clips.as_slice()?, times.times.as_slice()?);
-        let (before, after) = (times.before.as_slice()?, times.after.as_slice()?);
+    /// Fills an array of contacts, `width` feet per row. The rest pose has none.
+    fn fill_contacts(
+        &self,
+        py: Python<'_>,
+        times: &Times,
+        fps: Option<f64>,
+        width: usize,
+        to: &mut [f32],
+        threads: usize,
+    ) -> PyResult<()> {
+        let clips = times.clips.as_slice()?;
+        let (mut places, mut wanted) = (HashMap::new(), Vec::new());
+        for &clip in clips {
+            let index = usize::try_from(clip).ok().filter(|index| *index < self.collection.clips.len());
+            if let (Some(index), false) = (index, width == 0 || places.contains_key(&clip)) {
+                places.insert(clip, wanted.len());
+                wanted.push((index, fps.unwrap_or(self.collection.clips[index].fps)));
+            }
+        }
+        let (cache, collection) = (Arc::clone(&self.contacts), Arc::clone(&self.collection));
+        let found = work::run(py, move |stop| cache.of_clips(&collection, &wanted, threads, stop))?;
+        let rows = clips.iter().zip(times.times.as_slice()?).zip(to.chunks_exact_mut(width.max(1)));
+        for ((clip, &time), row) in rows {
+            match places.get(clip) {
+                Some(&place) => found[place].write(&[time], row),
+                None => row.fill(0.0),
+            }
+        }
+        Ok(())
+    }
+
+    /// The clip of a number of `Times`.
+    fn clip(&self, number: i64) -> Option<ClipId> {
+        let Collection { clips, rigs, .. } = &*self.collection;
+        match usize::try_from(number) {
+            Ok(index) => clips.get(index).map(|entry| entry.clip),
+            Err(_) => usize::try_from(-1 - number).ok().and_then(|skeleton| rigs.get(skeleton)).map(|rig| rig.rest),
+        }
+    }
+}
+
+impl Times<'_> {
+    /// The moments of the rows. `clip` has the clip of a number.
+    pub fn moments(&self, clip: impl Fn(i64) -> Option<ClipId>) -> PyResult<Vec<Moment>> {
+        let (clips, seconds) = (self.clips.as_slice()?, self.times.as_slice()?);
+        let (before, after) = (self.before.as_slice()?, self.after.as_slice()?);
         let rows = clips.iter().zip(seconds).zip(before.iter().zip(after));
-        let moment = |((&clip, &time), (&before, &after))| {
-            let entry = usize::try_from(clip).ok().and_then(|clip| self.collection.clips.get(clip));
-            let entry = entry.ok_or_else(|| Error::new_err(format!("there is no clip {clip}")))?;
-            Ok(Moment { clip: entry.clip, time, before, after })
+        let moment = |((&number, &time), (&before, &after))| {
+            let clip = clip(number).ok_or_else(|| Error::new_err(format!("there is no clip {number}")))?;
+            Ok(Moment { clip, time, before, after })
         };
         rows.map(moment).collect()
     }
 }
 
+/// The numbers of arrays, which must be contiguous.
+pub fn slices_of<'a>(arrays: &'a mut [PyReadwriteArrayDyn<'_, f32>]) -> PyResult<Vec<&'a mut [f32]>> {
+    Ok(arrays.iter_mut().map(|array| array.as_slice_mut()).collect::<Result<_, _>>()?)
+}
+
 /// Borrows an array. Two borrows of the same memory are refused, also those of two calls at the same time.
-fn borrow<'py>(array: &Bound<'py, PyArrayDyn<f32>>) -> PyResult<PyReadwriteArrayDyn<'py, f32>> {
+pub fn borrow<'py>(array: &Bound<'py, PyArrayDyn<f32>>) -> PyResult<PyReadwriteArrayDyn<'py, f32>> {
     let error = |error: numpy::BorrowError| {
         Error::new_err(format!(
             "{error}: it overlaps another array, or another call fills it; give each its own memory"

@@ -1,19 +1,19 @@
 //! Files into one library, on several threads.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 
-use posse::bake::{DEFAULT_FPS, native_fps};
+use posse::bake::{DEFAULT_FPS, native_fps, own_fps};
 use posse::import::bvh::LoadOptions;
+use posse::import::smpl::Proportions;
 use posse::import::{FileFormat, bvh, fbx, gltf, recognize, smpl};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
+use crate::source::{SourceFile, read_regular};
+use crate::work;
+
 /// The clips of all files in one library.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Collection {
     /// The skeletons, skins and clips. Files with equal skeletons and skins share a skeleton.
     pub library: Library,
@@ -25,23 +25,27 @@ pub struct Collection {
     pub warnings: Vec<String>,
     /// The options with which BVH files are read.
     pub options: LoadOptions,
+    /// All files that were read, also those of skeletons and poses.
+    pub sources: Vec<SourceFile>,
 }
 
 /// A skeleton of the collection.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Rig {
     /// The skeleton.
     pub skeleton: SkeletonId,
     /// The joint of each node, in the order of the file.
     pub nodes: Vec<usize>,
+    /// A clip without tracks, which is none of the clips of the collection.
+    pub rest: ClipId,
 }
 
 /// A clip of the collection.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// The clip.
     pub clip: ClipId,
-    /// The index of its file.
+    /// The index of its file among the files that are used.
     pub file: usize,
     /// Its frame rate: that of its keys, or the default.
     pub fps: f64,
@@ -53,36 +57,70 @@ pub struct File {
     pub skeleton: SkeletonId,
     /// The joint of each node, in the order of the file.
     pub nodes: Vec<usize>,
-    /// The frame rate that the file states, if it has one.
-    fps: Option<f64>,
+    /// Per clip, the frame rate that the file states; none for glTF files.
+    fps: Vec<Option<f64>>,
     /// The clips of which no track can be read.
     left_out: Vec<ClipId>,
     pub warnings: Vec<Warning>,
+    /// The facts of the file; `None` for one that is built in.
+    pub source: Option<SourceFile>,
 }
 
+/// What becomes of files with errors.
+#[derive(Debug, Clone, Copy)]
+pub struct ErrorPolicy {
+    /// A file with a warning cannot be used.
+    pub strict: bool,
+    /// Files that cannot be read or used are passed over.
+    pub passes_over: bool,
+}
+
+/// Files that were passed over: their indices and errors.
+pub type FailedFiles = Vec<(usize, Error)>;
+
 impl Collection {
-    /// Reads files on up to this many threads. The result does not depend on the number. The joints of files of SMPL
-    /// rest as those of `rest`.
+    /// Reads files on up to this many threads, until `stop` is true. The result does not depend on the number. The
+    /// joints of files of SMPL have the proportions `rest`. Also returns the files that are passed over.
     ///
     /// # Errors
-    /// The error of the first file that cannot be read or used, in the order of the paths. If `strict`, a file with a
-    /// warning cannot be used.
+    /// The error of the first file that cannot be read or used, in the order of the paths, unless it is passed over.
     pub fn load(
         paths: &[PathBuf],
         options: LoadOptions,
-        rest: Option<&Skeleton>,
+        rest: Option<&Proportions>,
         threads: usize,
-        strict: bool,
-    ) -> Result<Self, Error> {
-        let mut collection = Self { options, ..Self::default() };
-        for (index, file) in read_all(paths, &options, rest, threads).into_iter().enumerate() {
-            let file = file?;
-            if strict {
+        policy: ErrorPolicy,
+        stop: &AtomicBool,
+    ) -> Result<(Self, FailedFiles), Error> {
+        let (mut collection, mut failed) = (Self { options, ..Self::default() }, FailedFiles::new());
+        let files = work::map(threads, paths.len(), stop, |index| -> Result<File, Error> {
+            let file = File::read(&paths[index], &options, rest)?;
+            if policy.strict {
                 Warning::refuse(&paths[index], &file.warnings)?;
             }
-            collection.add(&paths[index], index, file)?;
+            Ok(file)
+        });
+        for (index, file) in files?.into_iter().enumerate() {
+            match file {
+                Ok(file) => collection.add(&paths[index], index - failed.len(), file)?,
+                Err(error) if policy.passes_over => failed.push((index, error)),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(collection)
+        Ok((collection, failed))
+    }
+
+    /// The clips of a file in a library of its own, in the order of their indices, which are not empty.
+    pub fn alone(&self, of_file: &[usize]) -> Result<(Library, SkeletonId, Vec<ClipId>), Error> {
+        let mut library = Library::new();
+        let first = self.library.clip(self.clips[of_file[0]].clip);
+        let skeleton = library.copy_skeleton(&self.library, first.skeleton)?;
+        let copy = |&index: &usize| {
+            let clip = self.library.clip(self.clips[index].clip).clone();
+            library.add_clip(Clip { skeleton, ..clip })
+        };
+        let clips = of_file.iter().map(copy).collect::<Result<_, _>>()?;
+        Ok((library, skeleton, clips))
     }
 
     /// Adds the clips of a file, to the skeleton of an earlier file if the two are equal.
@@ -92,9 +130,13 @@ impl Collection {
             None => self.add_rig(&file)?,
         };
         let skeleton = self.rigs[rig].skeleton;
-        for id in file.library.clip_ids().filter(|id| !file.left_out.contains(id)) {
+        for (index_in_file, id) in file.library.clip_ids().enumerate() {
+            if file.left_out.contains(&id) {
+                continue;
+            }
             let clip = file.library.clip(id);
-            let fps = file.fps.or_else(|| native_fps(clip)).unwrap_or(DEFAULT_FPS);
+            let of_file = file.fps.get(index_in_file).copied().flatten();
+            let fps = of_file.or_else(|| native_fps(clip)).unwrap_or(DEFAULT_FPS);
             let clip = self.library.add_clip(Clip { skeleton, ..clip.clone() })?;
             self.clips.push(Entry { clip, file: index, fps });
         }
@@ -103,6 +145,7 @@ impl Collection {
         if file.library.clips().len() == file.left_out.len() {
             self.warnings.push(format!("{name}: it has no clips"));
         }
+        self.sources.extend(file.source);
         Ok(())
     }
 
@@ -119,8 +162,16 @@ impl Collection {
 
     fn add_rig(&mut self, file: &File) -> Result<usize, Error> {
         let skeleton = self.library.copy_skeleton(&file.library, file.skeleton)?;
-        self.rigs.push(Rig { skeleton, nodes: file.nodes.clone() });
+        self.rigs.push(Rig::new(&mut self.library, skeleton, file.nodes.clone())?);
         Ok(self.rigs.len() - 1)
+    }
+}
+
+impl Rig {
+    /// A skeleton of a library, to which its rest pose is added as a clip.
+    pub fn new(library: &mut Library, skeleton: SkeletonId, nodes: Vec<usize>) -> Result<Self, Error> {
+        let rest = library.add_clip(Clip::new(None, skeleton, Vec::new()))?;
+        Ok(Self { skeleton, nodes, rest })
     }
 }
 
@@ -139,47 +190,6 @@ fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -
     matrices(one.0, one.1) == matrices(other.0, other.1)
 }
 
-/// Reads all files, each on the next free thread.
-fn read_all(
-    paths: &[PathBuf],
-    options: &LoadOptions,
-    rest: Option<&Skeleton>,
-    threads: usize,
-) -> Vec<Result<File, Error>> {
-    let next = AtomicUsize::new(0);
-    let files = Mutex::new(Vec::with_capacity(paths.len()));
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = paths.get(index) else { return };
-            let file = File::read(path, options, rest);
-            // A poisoned lock means that another thread has panicked, which the scope reports.
-            if let Ok(mut files) = files.lock() {
-                files.push((index, file));
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads.min(paths.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut files = files.into_inner().unwrap_or_default();
-    files.sort_by_key(|(index, _)| *index);
-    files.into_iter().map(|(_, file)| file).collect()
-}
-
-/// Reads a file. Fails for a device or a pipe, which may never end.
-fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
-    let kind = fs::metadata(path)?.file_type();
-    // The system has an error of its own for folders.
-    if kind.is_file() || kind.is_dir() {
-        return fs::read(path);
-    }
-    Err(io::Error::other("it is not a regular file; give a glTF, FBX, BVH or npz file"))
-}
-
 impl File {
     /// The built-in human.
     pub fn demo() -> Result<Self, Error> {
@@ -188,27 +198,37 @@ impl File {
             return Err(Error::Usage("the built-in human has no skeleton".into()));
         };
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { library, skeleton, nodes, fps: None, left_out: Vec::new(), warnings: Vec::new() })
+        let (fps, left_out, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
-    /// The skeleton.
-    pub fn skeleton(&self) -> &Skeleton {
-        self.library.skeleton(self.skeleton)
+    /// Reads where the joints of bodies of SMPL rest: in a model file, or in a file with joints. Also returns the facts of
+    /// the file.
+    pub fn proportions(path: &Path, options: &LoadOptions) -> Result<(Proportions, Option<SourceFile>), Error> {
+        let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
+        if recognize(path, &bytes)? == FileFormat::Smpl {
+            let source = SourceFile::new(path, FileFormat::Smpl, &bytes);
+            return Ok((Proportions::from_slice(path, &bytes)?, Some(source)));
+        }
+        let Self { library, skeleton, source, .. } = Self::read(path, options, None)?;
+        Ok((Proportions::of_skeleton(library.skeleton(skeleton).clone()), source))
     }
 
-    /// Reads a glTF, FBX or BVH file, or a file of SMPL, whose joints rest as those of `rest`.
-    pub fn read(path: &Path, options: &LoadOptions, rest: Option<&Skeleton>) -> Result<Self, Error> {
+    /// Reads a glTF, FBX or BVH file, or a file of SMPL, whose joints have the proportions `rest`.
+    pub fn read(path: &Path, options: &LoadOptions, rest: Option<&Proportions>) -> Result<Self, Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         let refused =
             |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, FBX, BVH or npz files", path.display())));
-        match recognize(path, &bytes)? {
+        let format = recognize(path, &bytes)?;
+        let file = match format {
             FileFormat::Gltf => Self::read_gltf(path, &bytes),
             FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
             FileFormat::Fbx => Self::read_fbx(path, &bytes),
-            FileFormat::Smpl => Self::read_smpl(path, &bytes, rest),
+            FileFormat::Smpl => Self::read_smpl(path, &bytes, options, rest),
             FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
             FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
-        }
+        };
+        Ok(Self { source: Some(SourceFile::new(path, format, &bytes)), ..file? })
     }
 
     fn read_gltf(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
@@ -216,25 +236,25 @@ impl File {
         let folder = path.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
         let gltf::Asset { skeleton, joints: nodes, left_out_clips: left_out, warnings, .. } = asset;
-        Ok(Self { library, skeleton, nodes, fps: None, left_out, warnings })
+        Ok(Self { library, skeleton, nodes, fps: Vec::new(), left_out, warnings, source: None })
     }
 
-    fn read_smpl(path: &Path, bytes: &[u8], rest: Option<&Skeleton>) -> Result<Self, Error> {
+    fn read_smpl(path: &Path, bytes: &[u8], options: &LoadOptions, rest: Option<&Proportions>) -> Result<Self, Error> {
         let mut library = Library::new();
-        let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, rest)?;
+        let options = smpl::LoadOptions { rest, fps: options.fps };
+        let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, &options)?;
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { library, skeleton, nodes, fps: Some(fps), left_out: Vec::new(), warnings })
+        let (fps, left_out) = (vec![Some(fps)], Vec::new());
+        Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
     fn read_fbx(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let mut library = Library::new();
         let asset = fbx::from_slice(&mut library, path, bytes)?;
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-        // The rate of keys counts before that of the file, which need not be set.
-        let are_even = library.clips().iter().any(|clip| native_fps(clip).is_some());
-        let fps = asset.frame_rate.filter(|_| !are_even);
+        let fps = library.clips().iter().map(|clip| own_fps(clip, asset.frame_rate)).collect();
         let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
-        Ok(Self { library, skeleton, nodes, fps, left_out, warnings })
+        Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
     fn read_bvh(path: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
@@ -247,9 +267,8 @@ impl File {
             other => other,
         })?;
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-        // The frame time of a single frame may be 0 or negative.
-        let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
+        let fps = vec![asset.fps()];
         let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
-        Ok(Self { library, skeleton, nodes, fps, left_out, warnings })
+        Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 }

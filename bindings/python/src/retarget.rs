@@ -68,14 +68,16 @@ impl Collection {
         let of_poses = LoadOptions { end_sites: true, ..self.options };
         let reference = PoseChoice::new("reference", &request.reference, &of_poses)?;
         let target_pose = PoseChoice::new("target_pose", &request.target_pose, &of_poses)?;
-        let File { library, skeleton, nodes, warnings, .. } = match &request.rig {
+        let File { library, skeleton, nodes, warnings, source: of_rig, .. } = match &request.rig {
             Some(path) => File::read(path, &self.options, None)?,
             None => File::demo()?,
         };
         let name = request.rig.as_ref().map_or_else(|| "the built-in human".into(), |path| path.display().to_string());
+        let poses = || [&reference, &target_pose].into_iter().flatten();
+        let of_poses = poses().filter_map(|choice| choice.file.as_ref()?.file.source.clone());
+        let sources = self.sources.iter().cloned().chain(of_rig).chain(of_poses).collect();
         let of_rig = warnings.iter().map(|warning| format!("{name}: {warning}"));
-        let poses = [&reference, &target_pose].into_iter().flatten();
-        let warnings = of_rig.chain(poses.flat_map(PoseChoice::warnings)).collect();
+        let warnings = of_rig.chain(poses().flat_map(PoseChoice::warnings)).collect();
         if let Some(choice) = &target_pose {
             options.target_pose = choice.of_target(&library, skeleton)?;
         }
@@ -95,9 +97,11 @@ impl Collection {
                 reports.push(FileReport { file, report });
             }
         }
-        let mut made = Self { warnings, options: self.options, ..Self::default() };
+        // In the order of this collection, whose mirror images come after all files.
+        clips.sort_by_key(|(_, index)| *index);
+        let mut made = Self { warnings, options: self.options, sources, ..Self::default() };
         let skeleton = made.library.copy_skeleton(&target.library, target.skeleton)?;
-        made.rigs.push(Rig { skeleton, nodes });
+        made.rigs.push(Rig::new(&mut made.library, skeleton, nodes)?);
         for (clip, index) in clips {
             let Entry { file, fps, .. } = self.clips[index];
             made.clips.push(Entry { clip: made.library.add_clip(Clip { skeleton, ..clip })?, file, fps });
@@ -116,22 +120,16 @@ impl Collection {
         options: &RetargetOptions,
     ) -> Result<(Vec<(Clip, usize)>, NamedReport), Error> {
         let first = &self.clips[wanted[0]];
-        let of_file = self.clips.iter().enumerate().filter(|(_, entry)| entry.file == first.file);
-        let of_file: Vec<(usize, &Entry)> = of_file.collect();
-        let mut library = Library::new();
-        let source = library.copy_skeleton(&self.library, self.library.clip(first.clip).skeleton)?;
+        let of_file = (0..self.clips.len()).filter(|&index| self.clips[index].file == first.file);
+        let of_file: Vec<usize> = of_file.collect();
         // All clips of the file, as the choice of the root looks at all.
-        let mut clips: Vec<ClipId> = Vec::new();
-        for (_, entry) in &of_file {
-            let clip = self.library.clip(entry.clip).clone();
-            clips.push(library.add_clip(Clip { skeleton: source, ..clip })?);
-        }
+        let (mut library, source, clips) = self.alone(&of_file)?;
         let mut options = options.clone();
         if let Some(choice) = reference {
             options.reference = choice.of_source(&library, source)?;
         }
-        let places = of_file.iter().zip(&clips).filter(|((index, _), _)| wanted.contains(index));
-        let (indices, clips): (Vec<usize>, Vec<ClipId>) = places.map(|(&(index, _), &clip)| (index, clip)).unzip();
+        let places = of_file.into_iter().zip(clips).filter(|(index, _)| wanted.contains(index));
+        let (indices, clips): (Vec<usize>, Vec<ClipId>) = places.unzip();
         let onto = library.copy_skeleton(&target.library, target.skeleton)?;
         let map = match &request.map {
             Some((name, json)) => JointMap::from_json(&library, source, onto, name, json)?,

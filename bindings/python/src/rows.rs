@@ -7,6 +7,7 @@ use posse::bake::{ArrayLayout, Moment};
 use posse::{CpuEngine, Error, Library};
 
 use crate::layout::Layout;
+use crate::work::Watch;
 
 /// Joints x times per thread. For fewer, starting a thread takes longer than posing them.
 const JOINTS_WORTH_A_THREAD: usize = 16_384;
@@ -62,16 +63,19 @@ impl<'a> Rows<'a> {
         Ok(Self { pieces, joints })
     }
 
-    /// Fills all rows on up to this many threads. The numbers do not depend on it.
+    /// Fills all rows on up to this many threads, until the watch stops it. The numbers do not depend on the threads.
     ///
     /// # Errors
     /// Those of [`ArrayLayout::sample`].
-    pub fn fill(self, engine: &CpuEngine, threads: usize) -> Result<(), Error> {
+    pub fn fill(self, engine: &CpuEngine, threads: usize, watch: &Watch) -> Result<(), Error> {
         let threads = threads.min(self.joints.div_ceil(JOINTS_WORTH_A_THREAD)).min(self.pieces.len());
         let pieces = Mutex::new(self.pieces.into_iter());
         let work = || -> Result<(), Error> {
             // A poisoned lock means that another thread has panicked, which the scope reports.
             while let Some(piece) = pieces.lock().ok().and_then(|mut pieces| pieces.next()) {
+                if watch.is_stopped() {
+                    break;
+                }
                 piece.fill(engine)?;
             }
             Ok(())

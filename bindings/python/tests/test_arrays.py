@@ -10,7 +10,7 @@ import pytest
 import rigs
 
 import posse
-from posse._times import frame_times
+from posse._posse import frame_times
 
 ALL = ["pos", "quat", "linvel", "angvel", "local_pos", "local_quat", "local_scale", "root"]
 HALF = np.sqrt(0.5)
@@ -140,15 +140,85 @@ def test_times_are_checked(slide: Path) -> None:
     library = posse.Library(slide)
     with pytest.raises(posse.Error, match=r"times\[1\] is nan; expected a finite number"):
         library.sample(0, [0.0, np.nan])
-    with pytest.raises(ValueError, match=r"times have the shape \(1, 2\); expected one axis"):
-        library.sample(0, [[0.0, 1.0]])
-    with pytest.raises(ValueError, match=r"times have the shape \(\)"):
-        library.sample(0, 1.0)
+    with pytest.raises(posse.Error, match=r"times\[1, 0\] is inf; expected a finite number"):
+        library.sample(0, [[0.0], [np.inf]])
+    with pytest.raises(posse.Error, match="times is nan; expected a finite number"):
+        library.sample(0, np.nan)
     with pytest.raises(TypeError, match="times have the dtype <U3"):
         library.sample(0, ["0.5"])
     assert library.sample(0, []).pos.shape == (0, 3, 3)
+    assert library.sample(0, np.zeros((2, 0, 5))).pos.shape == (2, 0, 5, 3, 3)
+    assert library.sample(0, 1.0).pos.tobytes() == library.sample(0, [1.0]).pos.tobytes()
+    assert library.sample(0, 1.0).pos.shape == (3, 3)
     integers = library.sample(0, np.array([0, 1], dtype=np.int32))
     assert integers.pos.tobytes() == library.sample(0, [0.0, 1.0]).pos.tobytes()
+
+
+def test_six_numbers_of_a_rotation_are_two_axes(slide: Path, tmp_path: Path) -> None:
+    # At the end the hip is turned by 90 degrees about +Y, which takes +X to -Z and keeps +Y.
+    poses = posse.Library(slide).sample(0, [1.0], arrays=["rot6d", "local_rot6d"])
+    same(poses.rot6d, [[[0, 0, -1, 0, 1, 0]] * 3])
+    same(poses.local_rot6d, [[[0, 0, -1, 0, 1, 0], [1, 0, 0, 0, 1, 0], [1, 0, 0, 0, 1, 0]]])
+    motion = rigs.Motion.random(9, 20, 1 / 30, 4)
+    poses = posse.Library(motion.write(tmp_path / "motion.bvh")).bake(
+        0, arrays=["quat", "local_quat", "rot6d", "local_rot6d"], up="z"
+    )
+    for quaternions, numbers in ((poses.quat, poses.rot6d), (poses.local_quat, poses.local_rot6d)):
+        axes = [np.broadcast_to(axis, (*quaternions.shape[:-1], 3)) for axis in ([1, 0, 0], [0, 1, 0])]
+        expected = [rigs.rotate(quaternions.astype(float), axis) for axis in axes]
+        same(numbers, np.concatenate(expected, axis=-1), 1e-6)
+
+
+def test_root_motion_is_on_the_ground(slide: Path) -> None:
+    library = posse.Library(slide)
+    turn = np.radians(22.5) / 2
+    poses = library.sample(0, [0.0, 0.25, 1.0], arrays=["root_motion"])
+    yaw = [[0, 0, 0, 1], [0, np.sin(turn), 0, np.cos(turn)], [0, HALF, 0, HALF]]
+    same(poses.root_motion, np.hstack([[[0, 0, 0], [0.5, 0, 0], [2, 0, 0]], yaw]))
+    poses = library.sample(0, 1.0, arrays=["root_motion"], up="z", scale=10, quaternions="wxyz")
+    same(poses.root_motion, [20, 0, 0, HALF, 0, 0, HALF], 1e-5)
+
+
+def test_continuous_quaternions_keep_turning(tmp_path: Path) -> None:
+    path = tmp_path / "spin.bvh"
+    degrees = 50.0 * np.arange(16)
+    rows = "\n".join(f"0 0 0 {angle}" for angle in degrees)
+    head = "HIERARCHY\nROOT top\n{\nOFFSET 0 0 0\nCHANNELS 4 Xposition Yposition Zposition Yrotation\n}\n"
+    path.write_text(f"{head}MOTION\nFrames: 16\nFrame Time: 0.1\n{rows}\n")
+    library = posse.Library(path)
+    half = np.radians(degrees) / 2
+    zeros = np.zeros_like(half)
+    expected = np.stack([zeros, np.sin(half), zeros, np.cos(half)], axis=-1)
+    names = ["quat", "local_quat", "root", "root_motion"]
+    poses = library.bake(0, arrays=names, quaternions="continuous")
+    for found in (poses.quat[:, 0], poses.local_quat[:, 0], poses.root[:, 3:], poses.root_motion[:, 3:]):
+        same(found, expected, 1e-5)
+    # Each window begins with w >= 0: that from 300 degrees on has all signs changed.
+    frames = np.array([[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]])
+    windows = library.states(0, frames * 0.1, quaternions="continuous")
+    same(windows.quat[:, :, 0], expected[frames] * [[[1]], [[-1]]], 1e-5)
+    # So does each clip of a row of times.
+    both = posse.Library(path, path)
+    mixed = both.states([0, 0, 0, 1, 1], [0.0, 0.2, 0.4, 0.6, 0.7], quaternions="continuous")
+    same(mixed.quat[:, 0], expected[[0, 2, 4, 6, 7]] * [[1], [1], [1], [-1], [-1]], 1e-5)
+    same(library.sample(0, 0.6, quaternions="continuous").quat[0], -expected[6], 1e-5)
+    assert library.states([], [], quaternions="continuous").quat.shape == (0, 1, 4)
+
+
+def test_the_rest_pose_is_that_of_the_file(slide: Path, worm: Path) -> None:
+    library = posse.Library(slide, worm)
+    rest = library.rest_pose()
+    same(rest.pos, [[0, 0, 0], [1, 0, 0], [1, 0, 2]])
+    same(rest.bone_lengths, [0, 1, 2])
+    same(rest.quat, [[0, 0, 0, 1]] * 3)
+    # The nodes of the file are tip, middle, base and body: children before parents.
+    rest = library.rest_pose("grow", arrays=["pos", "local_pos", "weights"], up="z", scale=2)
+    same(rest.pos, 2 * np.array([[0.5, 0, 2.25], [0.5, 0, 1.25], [0, 0, 0.25], [0, 0, 0]]))
+    same(rest.weights, [0.25, 0.5])
+    same(library.rest_pose("grow", joints=["tip", "base"]).bone_lengths, [np.hypot(0.5, 2), 0])
+    # Bones keep their lengths in a clip of rotations.
+    moved = library.sample(0, [0.1, 0.7])
+    same(moved.bone_lengths, [[0, 1, 2]] * 2)
 
 
 def test_times_outside_of_a_clip(slide: Path) -> None:
@@ -208,3 +278,28 @@ def test_morph_weights_have_names(tmp_path: Path) -> None:
     poses = library.sample("bend", [0.0])
     assert poses.weight_names == library.clips[0].weight_names and poses.weights.shape == (1, 2)
     assert library.sample("bend", [0.0], arrays=["pos"]).weight_names == ()
+
+
+def test_morph_weights_are_selected_by_name(tmp_path: Path) -> None:
+    path = rigs.worm(tmp_path / "worm.gltf")
+    file = json.loads(path.read_text())
+    file["meshes"][0]["extras"] = {"targetNames": ["thin", "thick"]}
+    path.write_text(json.dumps(file))
+    library = posse.Library(path)
+    names = library.clips[0].weight_names
+    every = library.sample("bend", [0.0, 0.5])
+    for morphs in (["thick", "thin"], [names[1], names[0]]):
+        poses = library.sample("bend", [0.0, 0.5], morphs=morphs)
+        assert poses.weight_names == (names[1], names[0])
+        np.testing.assert_array_equal(poses.weights, every.weights[:, ::-1])
+    assert library.bake("bend", arrays=["weights"], morphs=["thin"]).weights.shape[1] == 1
+    assert library.states(["bend"], [0.5], arrays=["weights"], morphs=["thin"]).weights.shape == (1, 1)
+    for morphs, arrays, saying in (
+        (["wide"], ["weights"], 'no morph target "wide"; there are: '),
+        (["thin", names[0]], ["weights"], "two names select the morph weight"),
+        (["thin"], ["pos"], "there is no array of them"),
+    ):
+        with pytest.raises(posse.Error, match=saying):
+            library.sample("bend", [0.0], arrays=arrays, morphs=morphs)
+    with pytest.raises(TypeError, match="morphs='thin' is one name"):
+        library.sample("bend", [0.0], morphs="thin")

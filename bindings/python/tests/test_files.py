@@ -175,6 +175,86 @@ def test_a_clip_that_cannot_be_read_is_left_out(worm: Path, tmp_path: Path) -> N
     assert np.array_equal(library.sample("bend", [0.0, 0.1]).pos, expected.sample("bend", [0.0, 0.1]).pos)
 
 
+def test_lists_and_globs_are_files(takes: list[Path], tmp_path: Path) -> None:
+    def files(*paths: object) -> list[str]:
+        return [clip.file for clip in posse.Library(*paths)]  # type: ignore[arg-type]
+
+    every = [str(path) for path in takes]
+    folder = takes[0].parent
+    assert files(takes) == files(iter(takes)) == files(folder / "take*.bvh") == every
+    assert files(takes[4:], str(takes[0]), [os.fsencode(takes[1])]) == [*every[4:], *every[:2]]
+    assert files(f"{folder}/**/take[01].bvh") == every[:2]
+    with pytest.raises(FileNotFoundError, match="no file matches") as caught:
+        posse.Library(folder / "walk*.bvh")
+    assert caught.value.filename == str(folder / "walk*.bvh")
+    # A file that is there is no glob.
+    odd = tmp_path / "take[1].bvh"
+    odd.write_bytes(takes[1].read_bytes())
+    assert files(odd) == [str(odd)]
+    with pytest.raises(TypeError):
+        posse.Library([3])  # type: ignore[list-item]
+
+
+def test_a_folder_is_searched(takes: list[Path], worm: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "takes"
+    deep = folder / "b" / "c"
+    deep.mkdir(parents=True)
+    (folder / "z.bvh").write_bytes(takes[0].read_bytes())
+    (deep / "A.BVH").write_bytes(takes[1].read_bytes())
+    (folder / "b" / "worm.gltf").write_bytes(worm.read_bytes())
+    (folder / "notes.txt").write_text("no clip")
+    np.savez(folder / "baked.npz", pos=np.zeros(3))
+    os.symlink(folder, deep / "back", target_is_directory=True)
+    library = posse.Library.from_folder(folder, threads=1)
+    names = [os.path.relpath(clip.file, folder) for clip in library]
+    assert names == ["b/c/A.BVH", "b/worm.gltf", "b/worm.gltf", "z.bvh"]
+    with pytest.raises(posse.Error, match="there is no .bvh, .fbx, .glb or .gltf file in it"):
+        (tmp_path / "empty").mkdir()
+        posse.Library.from_folder(tmp_path / "empty")
+    with pytest.raises(FileNotFoundError):
+        posse.Library.from_folder(tmp_path / "missing")
+    with pytest.raises(NotADirectoryError):
+        posse.Library.from_folder(folder / "z.bvh")
+
+
+def test_files_with_errors_can_be_passed_over(slide: Path, worm: Path, tmp_path: Path) -> None:
+    broken, missing = tmp_path / "broken.bvh", tmp_path / "missing.bvh"
+    broken.write_text(rigs.SLIDE.replace("1 1 0 45 0", "1 1 nan 45 0"))
+    files = [broken, slide, missing, worm]
+    with pytest.raises(posse.Error, match="broken.bvh: line 20"):
+        posse.Library(files)
+    with pytest.warns(posse.FileWarning) as record:
+        library = posse.Library(files, errors="warn")
+    assert [clip.file for clip in library] == [str(slide), str(worm), str(worm)]
+    assert list(library.failed) == [str(broken), str(missing)]
+    assert isinstance(library.failed[str(broken)], posse.Error)
+    assert isinstance(library.failed[str(missing)], FileNotFoundError)
+    assert [str(warning.message) for warning in record] == [str(error) for error in library.failed.values()]
+    assert "line 20" in str(record[0].message) and str(missing) in str(record[1].message)
+    # A selection by name tells the files apart.
+    assert library.clip("grow").index == 2
+    assert posse.Library(slide).failed == {}
+    with pytest.raises(posse.Error, match="errors='ignore'; expected 'raise' or 'warn'"):
+        posse.Library(slide, errors="ignore")  # type: ignore[arg-type]
+    # With `strict`, a warning is an error of the file.
+    old = tmp_path / "old.gltf"
+    old.write_text(worm.read_text().replace('"version"', '"versions"'))
+    with pytest.warns(posse.FileWarning, match="asset.version"):
+        assert list(posse.Library(old, slide, errors="warn", strict=True).failed) == [str(old)]
+
+
+def test_a_library_is_a_sequence_of_clips(slide: Path, worm: Path) -> None:
+    library = posse.Library(slide, worm)
+    assert tuple(library) == library.clips and list(reversed(library)) == list(library.clips[::-1])
+    assert library[0] is library.clips[0] and library[-1] is library.clips[2] is library["grow"] is library[np.int64(2)]
+    assert library[1:] == library.clips[1:] and library[library[1]] is library.clips[1]
+    assert library[1] in library and posse.Library(worm)[0] not in library
+    with pytest.raises(IndexError, match="clip 3: the library has 3 clips"):
+        library[3]
+    with pytest.raises(posse.Error, match='there is no clip "bent"'):
+        library["bent"]
+
+
 def test_warnings_are_python_warnings(worm: Path, tmp_path: Path) -> None:
     document = json.loads(worm.read_text())
     del document["asset"]["version"]

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import typing
 from importlib import metadata
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def test_everything_public_is_documented() -> None:
             if not member.startswith("_") and (callable(value) or isinstance(value, property)):
                 assert inspect.getdoc(value), f"{name}.{member}"
     # Properties that are arrays begin with their shape.
-    for name in "time pos quat linvel angvel local_pos local_quat local_scale root skin weights properties parents".split():
+    for name in (*typing.get_args(posse.ArrayName), "time", "parents", "bone_lengths"):
         assert re.match(r"\(T|\(J", getattr(posse.Poses, name).__doc__), name
 
 
@@ -71,6 +72,16 @@ def test_the_package_passes_a_strict_type_check(tmp_path: Path) -> None:
     run(sys.executable, "-m", "mypy.stubtest", "posse", MYPY_CACHE_DIR=str(tmp_path))
 
 
+@pytest.mark.parametrize("option", ['arrays=["position"]', 'up="x"', 'quaternions="xyz"'])
+def test_words_are_checked_by_their_types(tmp_path: Path, option: str) -> None:
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    script = tmp_path / "script.py"
+    script.write_text(f'import posse\n\nposse.Library("walk.bvh").bake(0, {option})\n')
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, script]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 1 and "incompatible type" in done.stdout, done.stdout + done.stderr
+
+
 def test_the_example_draws_a_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     run(sys.executable, FOLDER / "examples/foot_height.py", "-o", tmp_path / "feet.png", MPLBACKEND="agg")
@@ -79,8 +90,8 @@ def test_the_example_draws_a_picture(tmp_path: Path) -> None:
 
 def test_the_readme_runs(tmp_path: Path) -> None:
     text = (FOLDER / "README.md").read_text()
-    calls, retargeting = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    run(sys.executable, "-W", "error", "-c", calls)
+    calls, workers, retargeting = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    run(sys.executable, "-W", "error", "-c", calls + workers)
     # The walk has no arms, which is a warning.
     run(sys.executable, "-c", calls + retargeting)
 

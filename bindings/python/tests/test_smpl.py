@@ -97,6 +97,21 @@ def test_a_model_file_tells_where_joints_rest(tmp_path: Path) -> None:
     np.testing.assert_allclose(poses.pos, pos, rtol=0, atol=2e-5)
 
 
+def test_betas_change_the_shape_of_a_model_file(tmp_path: Path) -> None:
+    random = np.random.default_rng(7)
+    betas = random.normal(0, 1, 16)
+    arrays = motion(betas=betas)
+    rest = arrays.pop("J")
+    rest[[1, 7, 20, 21]] = [[0.1, 0, 0], [0.1, -0.8, 0], [0.7, 0.5, 0], [-0.7, 0.5, 0]]
+    directions = random.normal(0, 0.01, (52, 3, 16))
+    path, model = tmp_path / "walk.npz", tmp_path / "model.npz"
+    np.savez(path, **arrays)
+    np.savez(model, J=rest, J_shapedirs=directions)
+    poses = posse.Library(path, skeleton=model).sample(0, [0.0], arrays=["pos"])
+    pos, _ = expected({**arrays, "J": rest + directions @ betas}, np.array([0.0]), SMPL_H)
+    np.testing.assert_allclose(poses.pos, pos, rtol=0, atol=2e-5)
+
+
 def test_pickles_are_refused_where_they_are_needed(tmp_path: Path) -> None:
     path = tmp_path / "walk.npz"
     # Arrays that are not needed may be pickles: AMASS has some.

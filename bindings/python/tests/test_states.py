@@ -55,6 +55,53 @@ def test_clips_of_several_numbers_of_joints_need_a_choice(takes: list[Path], sli
     assert library.states([1, 1], [0.0, 0.5]).pos.shape == (2, 3, 3)
 
 
+def fork(path: Path, names: tuple[str, str]) -> Path:
+    """Writes a file of a hip with the joints `left` at +X and `right` at -X, in this order."""
+    offsets = {"left": "1 0 0", "right": "-1 0 0", "tail": "0 0 -1"}
+    joints = "".join(f"JOINT {name}\n{{\nOFFSET {offsets[name]}\nCHANNELS 1 Yrotation\n}}\n" for name in names)
+    root = f"ROOT hip\n{{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\n{joints}}}\n"
+    path.write_text(f"HIERARCHY\n{root}MOTION\nFrames: 2\nFrame Time: 0.5\n0 0 0 0 0\n1 0 0 0 0\n")
+    return path
+
+
+def test_joints_in_another_order_are_refused(tmp_path: Path) -> None:
+    one, other = fork(tmp_path / "one.bvh", ("left", "right")), fork(tmp_path / "other.bvh", ("right", "left"))
+    library = posse.Library(one, other)
+    message = r"row 0 has clip 0 of .*one.bvh whose joint 1 is 'left', but row 2 has clip 1 of .*other.bvh whose joint 1 is 'right'"
+    with pytest.raises(posse.Error, match=message) as caught:
+        library.states([0, 0, 1], [0.0, 0.1, 0.2])
+    assert "give `joints`" in str(caught.value)
+    with pytest.raises(posse.Error, match="row 0, 0 has clip 0 .* but row 1, 0 has clip 1 "):
+        library.states([0, 1], np.zeros((2, 3)))
+    states = library.states([0, 1], [0.0, 0.0], joints=["left", "hip", "right"])
+    assert states.joint_names == ("left", "hip", "right")
+    np.testing.assert_array_equal(states.pos, [[[1, 0, 0], [0, 0, 0], [-1, 0, 0]]] * 2)
+    # The same number of joints, but one of another name.
+    library = posse.Library(one, fork(tmp_path / "third.bvh", ("left", "tail")))
+    with pytest.raises(posse.Error, match="whose joint 2 is 'right'.* whose joint 2 is 'tail'"):
+        library.states([0, 1], [0.0, 0.0])
+    assert library.states([0, 1], [0.0, 0.0], joints=["hip", "left"]).pos.shape == (2, 2, 3)
+
+
+def test_times_have_any_shape(library: posse.Library) -> None:
+    ids, times = np.array([0, 3, 5]), np.random.default_rng(4).uniform(0, 1, (3, 7))
+    windows = library.states(ids, times, velocities=True)
+    assert (windows.pos.shape, windows.angvel.shape, windows.time.shape) == ((3, 7, 24, 3), (3, 7, 24, 3), (3, 7))
+    rows = library.states(np.repeat(ids, 7), times.ravel(), velocities=True)
+    every = library.states(np.repeat(ids, 7).reshape(3, 7), times, velocities=True, out=windows)
+    for name, array in rows.arrays.items():
+        assert windows.arrays[name].tobytes() == array.tobytes() == every.arrays[name].tobytes(), name
+    # The order in memory of the times does not matter.
+    turned = np.asfortranarray(times)
+    assert library.states(ids[:, None], turned).pos.tobytes() == windows.pos.tobytes()
+    one = library.states(2, 0.3)
+    assert one.pos.shape == (24, 3) and one.pos.tobytes() == library.states([2], [0.3]).pos.tobytes()
+    with pytest.raises(ValueError, match=r"clips have the shape \(2,\) and times \(3, 7\); expected a clip per time"):
+        library.states([0, 1], times)
+    with pytest.raises(posse.Error, match=r"clips\[1, 0\] is 9; the library has 6 clips"):
+        library.states([[0], [9], [1]], times)
+
+
 def test_clips_are_names_clips_and_indices(library: posse.Library, worm: Path) -> None:
     first, second = library.clips[:2]
     expected = library.states(np.array([0, 1], dtype=np.uint16), [0.1, 0.2]).pos.tobytes()
@@ -66,7 +113,7 @@ def test_clips_are_names_clips_and_indices(library: posse.Library, worm: Path) -
 
 
 def test_clips_are_checked(library: posse.Library) -> None:
-    with pytest.raises(ValueError, match="there are 2 clips and 3 times; expected one time per clip"):
+    with pytest.raises(ValueError, match=r"clips have the shape \(2,\) and times \(3,\); expected a clip per time"):
         library.states([0, 1], [0.0, 0.1, 0.2])
     for ids in ([0, 6], np.array([0, 6]), np.array([0, -7])):
         with pytest.raises(posse.Error, match="the library has 6 clips"):

@@ -82,7 +82,7 @@ def test_other_threads_run_while_posse_works(library: posse.Library) -> None:
 
 def native_arguments(library: posse.Library, ids: np.ndarray, times: np.ndarray, out: posse.Poses) -> tuple[object, ...]:
     layout = library._layout(0, Request(tuple(out.arrays)))
-    return [layout], library._rows(ids, times, None, "clamp"), list(out.arrays.values()), 1
+    return [layout], library._rows(ids, times, None, "clamp"), list(out.arrays.values()), 1, None
 
 
 def test_calls_run_at_the_same_time(library: posse.Library) -> None:

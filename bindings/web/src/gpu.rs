@@ -167,13 +167,16 @@ fn request_adapter_of<T>(device: &JsValue, navigator_gpu: &JsValue, request: imp
     set(&adapter, "info", &info);
     set(&adapter, "features", &member(device, "features"));
     set(&adapter, "limits", &member(device, "limits"));
-    let device = device.clone();
-    set(&adapter, "requestDevice", &Closure::once_into_js(move || Promise::resolve(&device)));
-    let adapter = JsValue::from(adapter);
+    set(&adapter, "requestDevice", &resolving(device.clone()));
     let navigator_gpu: &Object = navigator_gpu.unchecked_ref();
     // It hides the method of the prototype.
-    set(navigator_gpu, "requestAdapter", &Closure::once_into_js(move || Promise::resolve(&adapter)));
+    set(navigator_gpu, "requestAdapter", &resolving(adapter.into()));
     let requested = request();
     let _ = Reflect::delete_property(navigator_gpu, &"requestAdapter".into());
     requested
+}
+
+/// A function that returns a promise of a value, once.
+fn resolving(value: JsValue) -> JsValue {
+    Closure::<dyn FnMut() -> Promise>::once_into_js(move || Promise::resolve(&value))
 }

@@ -43,6 +43,8 @@ struct ClipInfo {
     duration: f64,
     skeleton: usize,
     events: usize,
+    #[serde(rename = "leftOut", skip_serializing_if = "std::ops::Not::not")]
+    left_out: bool,
 }
 
 #[wasm_bindgen]
@@ -81,13 +83,14 @@ impl Library {
     #[wasm_bindgen(getter)]
     pub fn clips(&self) -> Result<JsValue> {
         let source = self.shared.source();
-        let info = |(index, clip): (usize, &posse::Clip)| ClipInfo {
-            name: clip.name.clone().unwrap_or_else(|| index.to_string()),
+        let info = |(id, clip): (posse::ClipId, &posse::Clip)| ClipInfo {
+            name: clip.name.clone().unwrap_or_else(|| id.index().to_string()),
             duration: clip.duration(),
             skeleton: clip.skeleton.index(),
             events: clip.events.len(),
+            left_out: source.left_out.contains(&id),
         };
-        object(&source.library.clips().iter().enumerate().map(info).collect::<Vec<_>>())
+        object(&source.library.clip_ids().zip(source.library.clips()).map(info).collect::<Vec<_>>())
     }
 
     /// The number of skeletons.

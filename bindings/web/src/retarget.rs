@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use posse::{Clip, Facing, JointMap, RetargetOptions, SkeletonId};
+use posse::{Clip, ClipId, Facing, JointMap, RetargetOptions, RootMotion, RootRotation, SkeletonId, Target, Track};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -23,6 +23,8 @@ struct Choices {
     source_up: Option<String>,
     ground: Option<String>,
     translations: Option<String>,
+    /// The distance over the ground beyond which clips stay in place; `None` for no clip.
+    in_place: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -107,13 +109,40 @@ fn retargeted(source: &Source, target: &Source, choices: &Choices) -> Result<Sou
     let report = retargeting.named(&library);
     let mut made = posse::Library::new();
     let skeleton: SkeletonId = made.copy_skeleton(&library, onto)?;
+    let mut left_out = Vec::new();
     for clip in &retargeting.clips {
-        made.add_clip(Clip { skeleton, ..library.clip(clip.clip).clone() })?;
+        let id = made.add_clip(Clip { skeleton, ..library.clip(clip.clip).clone() })?;
+        left_out.extend(Some(id).filter(|_| source.left_out.contains(&clip.source)));
+        let is_root = |pair: &&posse::JointPair| Some(pair.source) == retargeting.map.root;
+        if let (Some(distance), Some(root)) = (choices.in_place, retargeting.map.pairs.iter().find(is_root)) {
+            keep_in_place(&mut made, id, root.target, distance)?;
+        }
     }
     Ok(Source {
+        left_out,
         nodes: vec![target.nodes[first.index()].clone()],
         figures: target.figures.iter().filter(|figure| figure.skeleton == first).cloned().collect(),
         retargeting: Some(report),
         ..Source::new(&source.name, made, source.warnings.clone())
     })
+}
+
+/// Leaves the movement over the ground out of a clip, if its root moves by more than a distance.
+fn keep_in_place(library: &mut posse::Library, clip: ClipId, root: usize, distance: f64) -> Result<()> {
+    let found = library.clip(clip);
+    let is_of_root = |track: &&Track| track.target == Target::Translation(root) && track.component.is_none();
+    let Some(track) = found.tracks.iter().find(is_of_root) else { return Ok(()) };
+    // Without two horizontal axes, the movement stays in the pose.
+    let Ok(on_ground) = RootMotion::on_ground(library.skeleton(found.skeleton), root) else { return Ok(()) };
+    let range = |axis: usize| {
+        let places = (0..track.curve.timeline().len()).filter_map(|key| track.curve.value(key).get(axis));
+        let [low, high] =
+            places.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &at| [low.min(at), high.max(at)]);
+        high - low
+    };
+    let axes = (0..3).filter(|&axis| on_ground.translation[axis]);
+    if axes.map(range).fold(0.0, f64::max) > distance {
+        library.set_root_motion(clip, Some(RootMotion { rotation: RootRotation::None, ..on_ground }))?;
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
-use posse::{Library, Mask, PropertyTracks, SkeletonId};
+use posse::{ClipId, Library, Mask, PropertyTracks, SkeletonId};
 #[cfg(feature = "gpu")]
 use posse_render::Figure;
 use wasm_bindgen::prelude::*;
@@ -21,6 +21,8 @@ pub struct Source {
     pub library: Library,
     /// The skeletons, each with the joint of each node of its file.
     pub nodes: Vec<Vec<usize>>,
+    /// The clips of which no track can be read.
+    pub left_out: Vec<ClipId>,
     /// The meshes of glTF files, by skeleton.
     #[cfg(feature = "gpu")]
     pub figures: Vec<Figure>,
@@ -41,6 +43,7 @@ impl Source {
             name: name.into(),
             nodes: library.skeletons().iter().map(|skeleton| (0..skeleton.joints().len()).collect()).collect(),
             library,
+            left_out: Vec::new(),
             #[cfg(feature = "gpu")]
             figures: Vec::new(),
             warnings,
@@ -88,7 +91,7 @@ impl Source {
             let warnings = source.warnings.into_iter().chain(drawing.iter().map(ToString::to_string)).collect();
             Self { figures: vec![figure], warnings, ..source }
         };
-        Ok(Self { nodes: vec![asset.joints], ..source })
+        Ok(Self { nodes: vec![asset.joints], left_out: asset.left_out_clips, ..source })
     }
 
     fn read_bvh(file: &Path, bytes: &[u8]) -> Result<Self> {

@@ -25,10 +25,10 @@ impl CompressArgs {
     }
 }
 
-/// The options of reading BVH files.
+/// The options of reading BVH files; that of the frame rate is for files of SMPL, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, clap::Args)]
 pub struct BvhArgs {
-    /// The frames per second with which BVH files are read, if their frame time is missing or wrong.
+    /// The frames per second with which BVH files and npz files of SMPL are read, if their rate is missing or wrong.
     #[arg(long, value_name = "F", value_parser = parse_positive)]
     pub input_fps: Option<f64>,
     /// Leaves out the joints of End Sites of BVH files, usually NAME_end. A retargeting still aligns the last bones of

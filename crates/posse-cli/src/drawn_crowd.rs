@@ -12,7 +12,7 @@ use posse_render::{Arrangement, Bounds, Figure, Placement, Stage, crowd_bounds, 
 
 use crate::arguments::BvhArgs;
 use crate::output::{note, warn_of_file};
-use crate::source::{Source, load_crowd_file};
+use crate::source::{ReadOptions, SkeletonArgs, Source, load_crowd_file};
 
 /// The file name that selects the built-in rig.
 const DEMO: &str = "demo";
@@ -26,12 +26,17 @@ const MEASURED_POSES: usize = 80;
 /// The arguments that select a drawn crowd.
 #[derive(Debug, clap::Args)]
 pub struct DrawnCrowdArgs {
-    /// A .glb, .gltf, .fbx or .bvh file, a Cocos clip (with --rig), or `demo` for the built-in rig.
+    /// A .glb, .gltf, .fbx or .bvh file, an .npz file of SMPL, a Cocos clip (with --rig), or `demo` for the built-in
+    /// rig.
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
     /// `posse eval --help` has an example and all its fields.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites", "skeleton"]
+    )]
     crowd: Option<PathBuf>,
     /// A .glb, .gltf, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
     #[arg(long, value_name = "FILE")]
@@ -42,6 +47,8 @@ pub struct DrawnCrowdArgs {
     clip: Option<String>,
     #[command(flatten)]
     bvh: BvhArgs,
+    #[command(flatten)]
+    skeleton: SkeletonArgs,
     /// The number of instances. Each plays at another time of the clip.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     instances: u32,
@@ -83,7 +90,9 @@ impl DrawnCrowd {
     }
 
     fn load_file(args: &DrawnCrowdArgs, file: &Path) -> Result<Self, Error> {
-        let source = Source::load(file, args.rig.as_deref(), args.bvh)?;
+        let rest = args.skeleton.read(args.bvh)?;
+        let options = ReadOptions { bvh: args.bvh, rest: rest.as_ref() };
+        let source = Source::load(file, args.rig.as_deref(), options)?;
         if !source.has_nodes() {
             let file = file.display();
             return Err(Error::Usage(format!(

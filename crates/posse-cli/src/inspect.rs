@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::arguments::{BvhArgs, CompressArgs};
 use crate::output;
 use crate::quality::{QualityReport, measured_fps, parse_ground};
-use crate::source::{NamedClip, ReadOptions, Rig, SkeletonArgs, Source, target_path, target_property};
+use crate::source::{NamedClip, ReadOptions, SkeletonArgs, Source, target_path, target_property};
 
 /// The largest level that indents a line further.
 const MAX_INDENT: usize = 32;
@@ -32,7 +32,8 @@ pub struct Args {
     bvh: BvhArgs,
     #[command(flatten)]
     skeleton: SkeletonArgs,
-    /// Prints the joints too, each below its parent, with its rest translation.
+    /// Prints the joints too, each below its parent, with its rest translation, and with a path that selects it if
+    /// others have its name.
     #[arg(long)]
     joints: bool,
     /// Measures each clip: contacts of feet, foot skate, jumps between frames, jitter, loop seam and ground
@@ -61,7 +62,7 @@ pub struct Args {
 /// Runs `posse inspect`.
 pub fn run(args: &Args) -> Result<(), Error> {
     let rest = args.skeleton.read(args.bvh)?;
-    let options = ReadOptions { bvh: args.bvh, rest: rest.as_ref().map(Rig::skeleton) };
+    let options = ReadOptions { bvh: args.bvh, rest: rest.as_ref() };
     let source = Source::load(&args.file, args.rig.as_deref(), options)?;
     let compressed = args.compress.compress(&source.library)?;
     let mut summary = Summary::new(&source, compressed.as_ref());
@@ -186,7 +187,8 @@ impl<'a> Summary<'a> {
             }
             for joint in skeleton.hierarchy.iter().filter(|joint| joint.morph_targets.iter().any(Option::is_some)) {
                 let names: Vec<&str> = joint.morph_targets.iter().map(|name| name.unwrap_or("unnamed")).collect();
-                writeln!(out, "  morph targets of {}: {}", joint.name.unwrap_or("unnamed"), names.join(", "))?;
+                let label = joint.path.as_deref().or(joint.name).unwrap_or("unnamed");
+                writeln!(out, "  morph targets of {label}: {}", names.join(", "))?;
             }
             if !skeleton.expressions.is_empty() {
                 writeln!(out, "  expressions: {}", skeleton.expressions.join(", "))?;
@@ -246,6 +248,9 @@ impl<'a> SkeletonSummary<'a> {
 #[derive(Serialize)]
 struct JointSummary<'a> {
     name: Option<&'a str>,
+    /// A text that selects the joint alone, if others have its name, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
     /// The index of the parent; null for a root.
     parent: Option<usize>,
     /// The index of the node in the glTF file.
@@ -266,9 +271,10 @@ fn joint_summaries<'a>(skeleton: &'a Skeleton, nodes: &[usize]) -> Vec<JointSumm
     for (node, &joint) in nodes.iter().enumerate() {
         node_of[joint] = Some(node);
     }
-    let joints = skeleton.joints().iter().zip(node_of).zip(skeleton.depths());
-    let summary = |((joint, node), level): ((&'a Joint, Option<usize>), usize)| JointSummary {
+    let joints = skeleton.joints().iter().zip(node_of).zip(skeleton.depths()).zip(skeleton.telling_paths());
+    let summary = |(((joint, node), level), path): (((&'a Joint, Option<usize>), usize), _)| JointSummary {
         name: joint.name.as_deref(),
+        path,
         parent: joint.parent,
         node,
         translation: joint.matrix.is_none().then(|| joint.rest.translation.to_array()),
@@ -280,9 +286,12 @@ fn joint_summaries<'a>(skeleton: &'a Skeleton, nodes: &[usize]) -> Vec<JointSumm
 
 /// Prints a line per joint, with its index, and the index of its node if they differ.
 fn print_joints(joints: &[JointSummary], out: &mut impl Write) -> io::Result<()> {
-    for (index, JointSummary { name, parent, node, translation, level, .. }) in joints.iter().enumerate() {
+    for (index, JointSummary { name, path, parent, node, translation, level, .. }) in joints.iter().enumerate() {
         let (indent, name) = (2 * (*level).min(MAX_INDENT), name.unwrap_or("unnamed"));
         write!(out, "  joint {index}: {:indent$}{name}", "")?;
+        if let Some(path) = path {
+            write!(out, " ({path})")?;
+        }
         if let Some(parent) = parent {
             write!(out, ", below {parent}")?;
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use posse::export::gltf::Document;
 use posse::glam::{DAffine3, DVec3};
 use posse::low_level::UniqueNames;
-use posse::{ClipId, Error, Joint, Skeleton, SkeletonId, Target};
+use posse::{ClipId, Error, Skeleton, SkeletonId, Target};
 
 use crate::arguments::BvhArgs;
 use crate::output::{self, Output, check_folder, note, warn_of_file};
@@ -127,7 +127,7 @@ fn clip_names(document: &Document, sources: &[(&Path, Source)]) -> Vec<Vec<Strin
 /// Shares the clips of a file with the skeleton of the target. Returns the shared clips.
 fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<Vec<ClipId>, Error> {
     let nodes = target.add_to(&mut source.library)?;
-    let skeleton = source.library.add_skeleton(animatable(target.skeleton())?);
+    let skeleton = source.library.add_skeleton(target.skeleton().clone().animatable());
     let hint = format!("use posse retarget {} --onto {}", file.display(), args.onto.display());
     let (mut merged, mut errors, mut matched) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut listed = HashSet::new();
@@ -173,21 +173,6 @@ fn joint_of(target: Target) -> Option<usize> {
         }
         Target::Weights(_) | Target::Property(_) => None,
     }
-}
-
-/// The largest difference of a matrix from its translation, rotation and scale that counts as rounding.
-const MAX_SHEAR: f64 = 1e-6;
-
-/// A skeleton whose matrices are translations, rotations and scales instead, wherever they have no shear: clips can
-/// animate these.
-fn animatable(skeleton: &Skeleton) -> Result<Skeleton, Error> {
-    let without_matrix = |joint: &Joint| {
-        let is_sheared = joint.matrix.is_some_and(|matrix| !joint.rest.to_affine().abs_diff_eq(matrix, MAX_SHEAR));
-        Joint { matrix: joint.matrix.filter(|_| is_sheared), ..joint.clone() }
-    };
-    let joints = skeleton.joints().iter().map(without_matrix).collect();
-    let animatable = Skeleton::new(skeleton.name().map(str::to_owned), joints, skeleton.properties().to_vec())?;
-    animatable.with_human_bones(skeleton.human_bones().to_vec())
 }
 
 /// The rest pose of a skeleton.

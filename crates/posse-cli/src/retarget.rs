@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let kind = args.output.as_deref().map(|output| args.kind(output)).transpose()?;
     args.picture.check()?;
     let rest = args.skeleton.read(args.bvh)?;
-    let options = ReadOptions { bvh: args.bvh.of_source(), rest: rest.as_ref().map(Rig::skeleton) };
+    let options = ReadOptions { bvh: args.bvh.of_source(), rest: rest.as_ref() };
     let source = Source::load_nodes(&args.file, options)?;
     let clips = selected_clips(&source, &args.clip)?;
     if clips.is_empty() {

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use posse::bake::{DEFAULT_FPS, native_fps};
+use posse::bake::{DEFAULT_FPS, native_fps, own_fps};
 use posse::import::bvh::LoadOptions;
 use posse::import::crowd::{self, CrowdFile};
+use posse::import::smpl::Proportions;
 use posse::import::{FileFormat, bvh, cocos, fbx, gltf, recognize, smpl};
 use posse::{
     BindingIssueKind, BoundTrack, ClipId, Error, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
@@ -32,8 +33,8 @@ pub struct Source {
     pub skeleton: SkeletonId,
     /// The clips, in the order of the file.
     pub clips: Vec<ClipId>,
-    /// The frame rate that a BVH file or a file of SMPL states, or an FBX file without even keys.
-    pub own_fps: Option<f64>,
+    /// Per clip, the frame rate that its file states: BVH, FBX and SMPL; none for other files.
+    pub own_fps: Vec<Option<f64>>,
     /// The skins, in the order of the glTF file.
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
@@ -51,18 +52,13 @@ pub struct Source {
     pub asset: Option<gltf::Asset>,
 }
 
-/// The frame rate of a BVH file; `None` without a usable frame time.
-pub fn bvh_fps(frame_time: f64) -> Option<f64> {
-    Some(1.0 / frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())
-}
-
 /// How the files of a command are read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReadOptions<'a> {
-    /// The options of BVH files.
+    /// The options of BVH files. Files of SMPL have the same option for their frame rate.
     pub bvh: BvhArgs,
-    /// The skeleton whose rest positions the joints of files of SMPL have; `None` for an adult.
-    pub rest: Option<&'a Skeleton>,
+    /// Where the joints of files of SMPL rest; `None` for an adult.
+    pub rest: Option<&'a Proportions>,
 }
 
 impl From<BvhArgs> for ReadOptions<'_> {
@@ -75,19 +71,20 @@ impl From<BvhArgs> for ReadOptions<'_> {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct SkeletonArgs {
     /// Where the joints of an npz file of SMPL rest: a model file of SMPL (.npz with J, or with J_regressor and
-    /// v_template), or a .glb, .gltf, .fbx or .bvh file with joints of these names that stand with the arms to the
-    /// sides. Default: the proportions of an adult, with a warning.
+    /// v_template; with shapedirs, each file has the shape of its betas), or a .glb, .gltf, .fbx or .bvh file with
+    /// joints of these names that stand with the arms to the sides. Default: the proportions of an adult, with a
+    /// warning.
     #[arg(long, value_name = "FILE")]
     pub skeleton: Option<PathBuf>,
 }
 
 impl SkeletonArgs {
     /// Reads the file, and prints its warnings to stderr.
-    pub fn read(&self, bvh: BvhArgs) -> Result<Option<Rig>, Error> {
+    pub fn read(&self, bvh: BvhArgs) -> Result<Option<Proportions>, Error> {
         let Some(path) = &self.skeleton else { return Ok(None) };
         let mut rig = Rig::read(path, bvh)?;
         warn_of_file(path, std::mem::take(&mut rig.warnings), &mut note)?;
-        Ok(Some(rig))
+        rig.proportions().map(Some)
     }
 }
 
@@ -102,7 +99,9 @@ pub struct NamedClip {
 impl Source {
     /// The frame rate of a clip: that of its file or of its keys, otherwise 30 per second.
     pub fn fps(&self, clip: ClipId) -> f64 {
-        self.own_fps.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
+        let index = self.clips.iter().position(|other| *other == clip);
+        let of_file = index.and_then(|index| self.own_fps.get(index).copied().flatten());
+        of_file.or_else(|| native_fps(self.library.clip(clip))).unwrap_or(DEFAULT_FPS)
     }
 
     /// Reads a file, and prints its warnings to stderr.
@@ -209,7 +208,7 @@ impl Source {
             library,
             skeleton,
             clips: Vec::new(),
-            own_fps: None,
+            own_fps: Vec::new(),
             skins: Vec::new(),
             joints: Vec::new(),
             named: None,
@@ -299,8 +298,8 @@ pub struct Nodes {
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
     clips: Vec<ClipId>,
-    /// The frame rate that the file states; `None` for a glTF file, and for an FBX file with even keys.
-    own_fps: Option<f64>,
+    /// Per clip, the frame rate that the file states; none for a glTF file.
+    own_fps: Vec<Option<f64>>,
     /// `None` for files that are not glTF.
     pub asset: Option<gltf::Asset>,
     pub warnings: Vec<Warning>,
@@ -320,7 +319,8 @@ impl Nodes {
             FileFormat::Bvh => Self::import_bvh(library, file, bytes, &options.bvh.options()),
             FileFormat::Fbx => Self::import_fbx(library, file, bytes),
             FileFormat::Smpl => {
-                let asset = smpl::from_slice(library, file, bytes, options.rest)?;
+                let options = smpl::LoadOptions { rest: options.rest, fps: options.bvh.input_fps };
+                let asset = smpl::from_slice(library, file, bytes, &options)?;
                 let smpl::Asset { skeleton, clip, fps, warnings, .. } = asset;
                 Ok(Self::of_joints(library, skeleton, Vec::from_iter(clip), clip.map(|_| fps), warnings))
             }
@@ -342,8 +342,9 @@ impl Nodes {
 
     fn import_bvh(library: &mut Library, file: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
         let asset = bvh::from_slice_with(library, file, bytes, options).map_err(with_bvh_options)?;
-        let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = asset;
-        Ok(Self::of_joints(library, skeleton, vec![clip], bvh_fps(frame_time), warnings))
+        let fps = asset.fps();
+        let bvh::Asset { skeleton, clip, warnings, .. } = asset;
+        Ok(Self::of_joints(library, skeleton, vec![clip], fps, warnings))
     }
 
     /// The parts of a file of joints without skins.
@@ -355,23 +356,22 @@ impl Nodes {
         warnings: Vec<Warning>,
     ) -> Self {
         let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+        let own_fps = vec![own_fps; clips.len()];
         Self { skeleton, skins: Vec::new(), joints, clips, own_fps, asset: None, warnings }
     }
 
     fn import_fbx(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let asset = fbx::from_slice(library, file, bytes)?;
         let fbx::Asset { skeleton, skins, clips, frame_rate, warnings, .. } = asset;
-        // The rate of keys counts before that of the file, which need not be set.
-        let are_even = clips.iter().any(|&clip| native_fps(library.clip(clip)).is_some());
-        let own_fps = frame_rate.filter(|_| !are_even);
-        Ok(Self { skins, ..Self::of_joints(library, skeleton, clips, own_fps, warnings) })
+        let own_fps = clips.iter().map(|&clip| own_fps(library.clip(clip), frame_rate)).collect();
+        Ok(Self { skins, own_fps, ..Self::of_joints(library, skeleton, clips, None, warnings) })
     }
 
     fn import_gltf(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
-        Ok(Self { skeleton, skins, joints, clips, own_fps: None, asset: Some(asset), warnings })
+        Ok(Self { skeleton, skins, joints, clips, own_fps: Vec::new(), asset: Some(asset), warnings })
     }
 }
 
@@ -395,6 +395,8 @@ pub struct Rig {
     pub bytes: Option<Vec<u8>>,
     /// The repairs, and the parts that were ignored.
     pub warnings: Vec<Warning>,
+    /// True if lengths are metres. The unit of a BVH file is not known.
+    pub is_in_metres: bool,
     skeleton: Skeleton,
     skins: Vec<Skin>,
     joints: Vec<usize>,
@@ -416,6 +418,7 @@ impl Rig {
             path: path.to_path_buf(),
             bytes: Some(bytes),
             warnings,
+            is_in_metres: format != FileFormat::Bvh,
             skeleton: library.skeleton(skeleton).clone(),
             skins: skins.into_iter().map(|skin| library.skin(skin).clone()).collect(),
             joints,
@@ -434,11 +437,25 @@ impl Rig {
             path: "demo".into(),
             bytes: None,
             warnings: Vec::new(),
+            is_in_metres: true,
             joints: (0..skeleton.joints().len()).collect(),
             skins: library.skins_of(id).map(|(_, skin)| skin.clone()).collect(),
             skeleton,
             asset: None,
         })
+    }
+
+    /// Where the joints of bodies of SMPL rest in it.
+    ///
+    /// # Errors
+    /// Those of [`Proportions::from_slice`], for an npz file that is not a model file.
+    pub fn proportions(&self) -> Result<Proportions, Error> {
+        match &self.bytes {
+            Some(bytes) if recognize(&self.path, bytes)? == FileFormat::Smpl => {
+                Proportions::from_slice(&self.path, bytes)
+            }
+            _ => Ok(Proportions::of_skeleton(self.skeleton.clone())),
+        }
     }
 
     /// Returns true for the built-in human.
@@ -474,7 +491,7 @@ impl Rig {
             ..asset.clone()
         });
         let joints = self.joints.clone();
-        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), own_fps: None, asset, warnings: Vec::new() })
+        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), own_fps: Vec::new(), asset, warnings: Vec::new() })
     }
 }
 

@@ -22,7 +22,7 @@ pub struct ViewArgs {
     background: Background,
     /// Draws joints and bones over the meshes.
     #[arg(long)]
-    skeleton: bool,
+    bones: bool,
 }
 
 /// The value of `--camera`.
@@ -61,11 +61,11 @@ impl ViewArgs {
         self.camera.is_none_or(|given| given.distance.is_none())
     }
 
-    /// The drawing of bones: hidden if there are meshes, over the meshes with `--skeleton`, solid if there are no
+    /// The drawing of bones: hidden if there are meshes, over the meshes with `--bones`, solid if there are no
     /// meshes.
     pub fn bones(&self, drawn: &DrawnCrowd) -> Bones {
         let meshes = drawn.figures.iter().any(|figure| !figure.meshes.is_empty());
-        match (meshes, self.skeleton) {
+        match (meshes, self.bones) {
             (false, _) => Bones::Solid,
             (true, true) => Bones::Over,
             (true, false) => Bones::Hidden,

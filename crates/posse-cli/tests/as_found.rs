@@ -274,6 +274,32 @@ fn a_jump_is_warned_of_and_strict_refuses_it() {
 }
 
 #[test]
+fn joints_of_one_name_are_listed_with_what_selects_them() {
+    let folder = Folder::new();
+    let mut file = clips(&[("still", &[0.0], &[0.0])]);
+    file.json["nodes"] = json!([]);
+    for (name, children) in [("Armature", &[1][..]), ("Hips", &[]), ("Body", &[3, 4]), ("Hips", &[]), ("tail", &[])] {
+        let node = file.push("nodes", json!({ "name": name }));
+        if !children.is_empty() {
+            file.json["nodes"][node]["children"] = json!(children);
+        }
+    }
+    folder.write("two.gltf", &file);
+    let said = folder.run("inspect two.gltf --joints");
+    let said = String::from_utf8_lossy(&said.stdout);
+    for line in [
+        "joint 1:   Hips (Armature/Hips), below 0,",
+        "joint 3:   Hips (Body/Hips), below 2,",
+        "joint 4:   tail, below 2,",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    let (summary, _) = folder.json("inspect two.gltf --json");
+    let paths = [0, 1, 3].map(|joint| summary["skeletons"][0]["hierarchy"][joint]["path"].as_str());
+    assert_eq!(paths, [None, Some("Armature/Hips"), Some("Body/Hips")]);
+}
+
+#[test]
 fn a_skin_with_too_few_matrices_is_left_out_and_poses_stay() {
     let folder = Folder::new();
     let mut file = clips(&[("x", &[0.0, 1.0], &[0.0, 1.0])]);

@@ -112,6 +112,55 @@ fn the_measurement_of_a_browser_is_read() {
 }
 
 #[test]
+fn the_tables_of_an_earlier_run_are_printed() {
+    let (folder, run, _) = run();
+    fs::write(folder.path().join("run.json"), run.to_string()).unwrap();
+    let printed = |arguments: &[&str]| {
+        let output = posse(folder.path(), arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = printed(&["bench", "--from", "run.json"]);
+    let lines: Vec<&str> = text.lines().collect();
+    for table in ["instances", "keys"] {
+        let heading = format!("{table}: the cost per joint");
+        let start = lines.iter().position(|line| line.starts_with(&heading)).unwrap();
+        let of_table: Vec<&Value> = cases(&run).iter().filter(|case| case["table"] == table).collect();
+        // Below the heading are the names of the columns.
+        for (case, line) in of_table.iter().zip(&lines[start + 2..]) {
+            let cells: Vec<&str> = line.split_whitespace().collect();
+            let rate = format!("{:.2}", case["joints_per_second"].as_f64().unwrap() / 1e6);
+            assert_eq!(cells[0], case["engine"].as_str().unwrap(), "{table}: {line}");
+            for cell in [case["instances"].to_string(), rate] {
+                assert!(cells.contains(&cell.as_str()), "{table}, {cell}: {line}");
+            }
+        }
+    }
+
+    // The measurement of a browser: its times are those of the clock of the GPU.
+    let text = include_str!("benchmark_page/browser.json");
+    fs::write(folder.path().join("run.json"), text).unwrap();
+    let browser: Value = serde_json::from_str(text).unwrap();
+    let text = printed(&["bench", "--from", "run.json"]);
+    for case in cases(&browser) {
+        let time = format!("{:.3}", case["gpu_ms"]["median"].as_f64().unwrap());
+        let instances = case["instances"].to_string();
+        let is_row = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words.contains(&instances.as_str()) && words.contains(&time.as_str()) && words.last() == Some(&"ok")
+        };
+        assert!(text.lines().any(is_row), "{instances} instances, {time} ms: {text}");
+    }
+
+    let mut unknown = browser;
+    unknown["cases"][1]["engine"] = json!("abacus");
+    fs::write(folder.path().join("run.json"), unknown.to_string()).unwrap();
+    let output = posse(folder.path(), &["bench", "--from", "run.json"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && stderr.contains("run.json: cases[1].engine: "), "{stderr}");
+}
+
+#[test]
 fn a_page_without_sizes_has_all_cost_tables() {
     let folder = TempDir::new().unwrap();
     let brief = ["--engine", "cpu", "--table-joints", "1", "--memory", "0.01"];
@@ -146,7 +195,8 @@ fn a_page_that_cannot_be_written_is_refused_before_measuring() {
     assert_refused(&["--report", "plot.svg"], "plot.svg: the extension of a report is .html");
     assert_refused(&["--report", "page", "--from", "run.json"], "page: the extension of a report is");
     assert_refused(&["--report", "page.html", "--from", "nowhere.json"], "nowhere.json: ");
-    assert_refused(&["--from", "run.json"], "--report");
+    assert_refused(&["--from", "run.json"], "run.json: ");
+    assert_refused(&["--from", "run.json", "--json"], "--json");
     assert_refused(&["--report", "page.html", "--from", "run.json", "--seconds", "1"], "--seconds");
     fs::write(folder.path().join("run.json"), "{}").unwrap();
     assert_refused(&["--report", "page.html", "--from", "run.json"], "run.json: format: it is missing");

@@ -23,6 +23,7 @@ const HALF: f32 = std::f32::consts::FRAC_1_SQRT_2;
 const FORMATS: &[&str] = &[
     "npz",
     "npz --layout mjlab",
+    "npz --layout gmr",
     "glb",
     "usda",
     "bvh --bvh-order XYZ",
@@ -197,11 +198,12 @@ fn files_that_are_there_are_kept() {
 #[test]
 fn formats_with_arrays_of_their_own_refuse_others() {
     let folder = Folder::new();
-    for options in ["--format glb --arrays pos", "--format usda --arrays pos", "--layout mjlab --arrays pos"] {
+    let own = ["--format glb --arrays pos", "--format usda --arrays pos", "--layout mjlab --arrays pos"];
+    for options in own.into_iter().chain(["--layout gmr --arrays pos", "--layout phc --arrays quat"]) {
         assert!(folder.refusal(options).contains("leave out --arrays"), "{options}");
     }
     for options in
-        ["--layout mjlab --quaternions xyzw", "--format usda --quaternions xyzw", "--format glb --quaternions wxyz"]
+        ["--layout mjlab --quaternions xyzw", "--format usda --quaternions xyzw", "--layout gmr --quaternions wxyz"]
     {
         assert!(folder.refusal(options).contains("leave out --quaternions"), "{options}");
     }

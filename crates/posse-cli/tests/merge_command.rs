@@ -159,6 +159,34 @@ fn clips_of_many_files_are_in_one_with_their_keys() {
 }
 
 #[test]
+fn a_target_with_a_sheared_node_that_moves_gets_clips() {
+    let folder = Folder::new();
+    let matrix = [1.0, 0.0, 0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 3.0, 0.0, 0.0, 1.0];
+    let moved = |node: Value, target: Value| {
+        let mut file = figure(BESIDE, UNIT);
+        file.push("nodes", node);
+        let (times, places) =
+            (file.floats("SCALAR", &[0.0, 1.0]), file.floats("VEC3", &[3.0, 0.0, 0.0, 3.0, 4.0, 0.0]));
+        file.animate(target, times, places, "LINEAR");
+        file
+    };
+    let pointer = json!({ "KHR_animation_pointer": { "pointer": "/nodes/2/translation" } });
+    let target = json!({ "path": "pointer", "extensions": pointer });
+    folder.add("sheared.glb", &moved(json!({ "name": "flag", "matrix": matrix }), target));
+    let plain = json!({ "name": "flag", "translation": [3, 0, 0] });
+    folder.add("flag.glb", &moved(plain, json!({ "node": 2, "path": "translation" })));
+    let [_, stderr] = folder.merge("run.glb flag.glb --onto sheared.glb -o out.glb");
+    let note = "note: flag.glb: clip flag: the matrix of flag has shear, so that KHR_animation_pointer translates it";
+    assert!(stderr.contains(note), "{stderr}");
+    let (library, asset) = folder.load("out.glb");
+    assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+    let [own, run, flag] = [0, 1, 2].map(|clip| keys(&library.clip(asset.clips[clip]).tracks));
+    assert_eq!(own, flag);
+    let (from, source) = folder.load("run.glb");
+    assert_eq!(run, keys(&from.clip(source.clips[0]).tracks));
+}
+
+#[test]
 fn names_are_distinct() {
     let folder = Folder::new();
     let mut two = figure(BESIDE, UNIT);

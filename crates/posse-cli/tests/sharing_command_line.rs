@@ -229,4 +229,6 @@ fn morph_weights_are_matched_listed_and_selected_by_name() {
     );
     let none = ["bake", "src.glb", "-o", "out", "--morphs", "smile"];
     folder.assert_refused(&none, "--morphs selects morph weights: add weights to --arrays");
+    let human = ["bake", "src.glb", "-o", "out", "--format", "vrma", "--morphs", "smile"];
+    folder.assert_refused(&human, "--format vrma has the expressions of all morph weights");
 }

@@ -1,5 +1,6 @@
 use std::f64::consts::FRAC_PI_2;
 use std::fs;
+use std::io::Read;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -107,7 +108,9 @@ fn retargeting_stands_the_body_up() {
     let places = folder.places(command, &["pelvis", "head", "foot.L"]);
     let heights: Vec<f64> = places.iter().map(|place| place[1]).collect();
     assert!(heights[1] > heights[0] + 0.5 && heights[2] < heights[0] - 0.6, "{heights:?}");
-    folder.passed("retarget clips/walk.npz --onto demo -o human.glb");
+    let [_, messages] = folder.passed("retarget clips/walk.npz --onto demo -o human.glb");
+    // At rest, the body stands along +Y and looks to +Z: stood up along +Z, it looks along -Y, as the motion does.
+    assert!(!messages.contains("which direction"), "{messages}");
     folder.passed("inspect human.glb");
 }
 
@@ -154,15 +157,123 @@ fn other_files_are_refused() {
     assert!(text.contains("no motion of SMPL") && text.contains("the arrays are pos"), "{text}");
     assert!(refusal("bake other/arrays.npz -o out").contains("has no motion of SMPL"));
     assert!(refusal("bake other -o out").contains("no .npz file of SMPL"));
-    assert!(refusal("bake clips -o out --format smpl --joints pelvis,head").contains("leave out --joints"));
+    assert!(refusal("render clips/walk.npz --skeleton none.npz -o a.png").contains("none.npz"));
+    // A motion without rest positions is no model file.
+    assert!(refusal("inspect clips/walk.npz --skeleton clips/walk.npz").contains("no model file"));
     let text = refusal("bake clips -o out --format smpl --rig demo --retarget");
     assert!(text.contains("the skeleton is no body of SMPL: it lacks left_hip"), "{text}");
     assert!(refusal("bake clips -o out --format smpl --arrays pos").contains("leave out --arrays"));
 }
 
 #[test]
-fn the_layout_of_mjlab_says_that_it_cannot_train() {
+fn layouts_of_robots_say_that_they_cannot_train() {
     let folder = Folder::new();
-    let [_, messages] = folder.passed("bake clips -o out --layout mjlab");
-    assert!(messages.contains("mjlab cannot train with these files"), "{messages}");
+    for (layout, saying) in [("mjlab", "mjlab cannot train with these files"), ("gmr", "robots cannot be trained")] {
+        let [_, messages] = folder.passed(&format!("bake clips -o {layout} --layout {layout}"));
+        assert!(messages.contains(saying), "{messages}");
+    }
+}
+
+#[test]
+fn the_layout_of_phc_has_its_arrays() {
+    let folder = Folder::new();
+    let [_, messages] = folder.passed("bake clips -o phc --layout phc --joints pelvis");
+    assert!(!messages.contains("robot"), "{messages}");
+    let member = |name: &str| {
+        let mut zip = zip::ZipArchive::new(fs::File::open(folder.0.path().join("phc/walk.npz")).unwrap()).unwrap();
+        let mut bytes = Vec::new();
+        zip.by_name(&format!("{name}.npy")).unwrap().read_to_end(&mut bytes).unwrap();
+        let array = npyz::NpyFile::new(bytes.as_slice()).unwrap();
+        (array.shape().to_vec(), array.into_vec::<f64>().unwrap())
+    };
+    let frames = FRAMES as u64;
+    let (shape, poses) = member("pose_aa");
+    assert_eq!(shape, [frames, 72]);
+    let near = |found: &[f64], expected: &[f64]| {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-5)
+    };
+    // In the last frame, the head has nodded by 0.29 about x.
+    let last = &poses[72 * (FRAMES - 1)..];
+    assert!(near(&last[..3], &[FRAC_PI_2, 0.0, 0.0]) && near(&last[45..48], &[0.29, 0.0, 0.0]), "{last:?}");
+    // `trans` of the file, and with it the rest position of the pelvis of an adult, (0, -0.22, 0.03).
+    let (shape, trans) = member("trans_orig");
+    assert!(shape == [frames, 3] && near(&trans[87..], &[0.0, -0.29, 0.93]), "{trans:?}");
+    assert!(near(&member("root_trans_offset").1[87..], &[0.0, -0.51, 0.96]));
+    // A body that stands along +Z and looks along -Y is rotated by -90 degrees about +Z from one that looks along +X.
+    let (shape, global) = member("pose_quat_global");
+    assert_eq!((shape, member("pose_quat").0), (vec![frames, 24, 4], vec![frames, 24, 4]));
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    let dot = |place: usize, [x, y, z, w]: [f64; 4]| {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|index| global[4 * place + index]);
+        (a * x + b * y + c * z + d * w).abs()
+    };
+    assert!((dot(0, [0.0, 0.0, -half, half]) - 1.0).abs() < 1e-6);
+    // The head is joint 13 of the humanoid: it nods about the x axis of the world, on which the left side of the body
+    // is.
+    let (sin, cos) = 0.145_f64.sin_cos();
+    let nod = [sin * half, sin * half, -cos * half, cos * half];
+    assert!(
+        (dot(24 * (FRAMES - 1) + 13, nod) - 1.0).abs() < 1e-6,
+        "{:?}",
+        &global[4 * (24 * (FRAMES - 1) + 13)..][..4]
+    );
+    assert_eq!((member("beta").0, member("fps").1, member("J").0), (vec![16], vec![60.0], vec![24, 3]));
+    // posse reads it back.
+    let places = |file: &str| {
+        folder.places(&format!("eval {file} --times 0.4 --engine reference"), &["pelvis", "head", "left_hand"])
+    };
+    for (found, expected) in places("phc/walk.npz").as_flattened().iter().zip(places("clips/walk.npz").as_flattened()) {
+        assert!((found - expected).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn what_all_files_of_a_data_set_lack_is_said_once() {
+    let folder = Folder::new();
+    let walk = fs::read(folder.0.path().join("clips/walk.npz")).unwrap();
+    for name in ["b/one_poses.npz", "b/two_poses.npz", "three_stageii.npz"] {
+        folder.write(&format!("clips/{name}"), &walk);
+    }
+    folder.write("clips/b/shape.npz", &npz(&[("betas", doubles(&[16], &[0.5; 16]))]));
+    let [_, messages] = folder.passed("bake clips -o out --format smpl --joints pelvis");
+    assert_eq!(messages.matches("those of an adult of 1.7 m").count(), 1, "{messages}");
+    assert!(messages.contains("4 of 4 clips, 120 frames"), "{messages}");
+    for name in ["walk.npz", "b/one_poses.npz", "b/two_poses.npz", "three_stageii.npz"] {
+        assert!(folder.0.path().join("out").join(name).exists(), "{name}");
+    }
+    // A glob passes shapes over as a folder does; a file that is named is refused.
+    let [_, messages] = folder.passed("bake clips/*/*.npz -o glob");
+    assert!(messages.contains("2 of 2 clips"), "{messages}");
+    assert_eq!(folder.posse("bake clips/b/shape.npz -o named").status.code(), Some(2));
+}
+
+#[test]
+fn betas_change_the_joints_of_a_model_file() {
+    let folder = Folder::new();
+    let mut joints = [[0.0, 0.0, 0.0]; 24];
+    joints[7] = [0.0, -0.8, 0.0];
+    joints[15] = [0.0, 0.6, 0.0];
+    (joints[20], joints[21]) = ([0.7, 0.5, 0.0], [-0.7, 0.5, 0.0]);
+    // The first beta lifts the head by 0.1 m.
+    let mut directions = vec![0.0; 24 * 3];
+    directions[15 * 3 + 1] = 0.1;
+    let model = [("J", doubles(&[24, 3], joints.as_flattened())), ("J_shapedirs", doubles(&[24, 3, 1], &directions))];
+    folder.write("model.npz", &npz(&model));
+    let motion = [
+        ("poses", doubles(&[2, 72], &[0.0; 144])),
+        ("trans", doubles(&[2, 3], &[0.0; 6])),
+        ("betas", doubles(&[1], &[2.0])),
+        ("fps", doubles(&[1], &[30.0])),
+    ];
+    folder.write("tall.npz", &npz(&motion));
+    let places = folder.places("eval tall.npz --skeleton model.npz --times 0 --engine reference", &["head"]);
+    assert!((places[0][1] - 0.8).abs() < 1e-6, "{places:?}");
+    folder.write("mean.npz", &npz(&model[..1]));
+    let [_, messages] = folder.passed("inspect tall.npz --skeleton mean.npz");
+    assert!(messages.contains("betas.npy: they are not used") && messages.contains("no J_shapedirs"), "{messages}");
+    // Frames per second from outside.
+    let [text, _] = folder.passed("bake tall.npz -o fast --input-fps 120 --skeleton mean.npz --json");
+    assert!(text.contains("\"frames\":2"), "{text}");
+    let [text, _] = folder.passed("inspect tall.npz --input-fps 120 --skeleton mean.npz --json");
+    assert!(text.contains("\"duration\": 0.00833"), "{text}");
 }

@@ -116,7 +116,7 @@ fn current_three(numbers: vec3f, sources: vec3u, index: u32) -> vec3f {
 fn current_material(index: u32) -> MaterialRecord {
     var found = material;
     // A loop of at most one round: software adapters run both sides of a branch, but leave a loop at once.
-    for (var once = 0u; once < part.has_sources; once++) {
+    for (var once = 0u; once < (part.flags & PART_HAS_SOURCES); once++) {
         let sources = part.base_colour;
         let colour = current_three(found.base_colour.rgb, sources.xyz, index);
         found.base_colour = vec4f(colour, current(found.base_colour.a, sources.w, index));
@@ -158,21 +158,26 @@ fn posed(vertex: Vertex, vertex_index: u32, draw_instance: u32) -> VertexOutput 
         }
     }
     var rows = vertex_matrix(vertex, index);
-    // One joint tells whether a skin mirrors. A mean of joints that differ may be anything.
-    let first_joint = select(0u, vertex.joints.x, part.influences > 0u);
-    var mirrored = mirrors(matrix_at(index * part.row_count + part.first_row + 3u * first_joint));
-    if part.copy_count > 0u {
+    let world = instances[index].world;
+    let placed = full_matrix(world[0], world[1], world[2]);
+    var mirrored = false;
+    // Loops of at most one round, as in `current_material`.
+    for (var once = 0u; once < part.flags / PART_MAY_MIRROR; once++) {
+        // One joint tells whether a skin mirrors. A mean of joints that differ may be anything.
+        let first_joint = select(0u, vertex.joints.x, part.influences > 0u);
+        let moved = matrix_at(index * part.row_count + part.first_row + 3u * first_joint);
+        mirrored = mirrors(moved) != mirrors(placed);
+    }
+    for (var once = 0u; once < min(part.copy_count, 1u); once++) {
         let row = 3u * (draw_instance % part.copy_count);
         let copy = full_matrix(copies[row], copies[row + 1u], copies[row + 2u]);
         rows = product(rows, copy);
         mirrored = mirrored != mirrors(copy);
     }
-    let world = instances[index].world;
-    let placed = full_matrix(world[0], world[1], world[2]);
     var output: VertexOutput;
     output.world = full_matrix_point(placed, full_matrix_point(rows, position));
     output.normal = transform_normal(placed, transform_normal(rows, normal));
-    output.mirrored = select(0u, 1u, mirrored != mirrors(placed));
+    output.mirrored = select(0u, 1u, mirrored);
     output.clip = view.clip_from_world * vec4f(output.world, 1.0);
     if is_hidden(index) {
         // Triangles whose corners are equal have no pixels.

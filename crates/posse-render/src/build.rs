@@ -11,7 +11,9 @@ use wgpu::BufferUsages as Usages;
 
 use crate::draw::group;
 use crate::placement::pack_colour;
-use crate::record::{InstanceRecord, MaterialRecord, PartRecord, morph_deltas, rows};
+use crate::record::{
+    InstanceRecord, MaterialRecord, PART_HAS_SOURCES, PART_MAY_MIRROR, PartRecord, morph_deltas, rows,
+};
 use crate::scene::{BonesDraw, Draw};
 use crate::{
     Alpha, Figure, Material, MaterialField, Mesh, Mover, Part, Placement, PoseBuffers, PropertyRole, Renderer, Scene,
@@ -215,6 +217,7 @@ impl Builder<'_> {
             copy_count: copies.map_or(0, <[_]>::len) as u32,
             visibility_count: visibility.len() as u32,
             cutoff: if matches!(material.alpha, Alpha::Mask(_)) { of_material.cutoff } else { 0 },
+            flags: of_material.flags | if placed.may_mirror { PART_MAY_MIRROR } else { 0 },
             ..of_material
         };
         let values = poses.values.unwrap_or(&self.renderer.nothing);
@@ -369,7 +372,7 @@ impl Sources {
                 PropertyRole::Material(material, field) => (material, field),
             };
             let record = sources.materials.entry(material).or_default();
-            record.has_sources = 1;
+            record.flags = PART_HAS_SOURCES;
             match field {
                 MaterialField::BaseColour => record.base_colour = [0, 1, 2, 3].map(source),
                 MaterialField::Emissive => record.emissive = [0, 1, 2].map(source),

@@ -8,7 +8,8 @@ use posse::low_level::device::{Scopes, check_device, fault_point};
 pub struct Target {
     /// The colour format. Use an sRGB format: the shaders write linear colours, which the device converts.
     pub format: wgpu::TextureFormat,
-    /// The number of samples per pixel: 1 or 4.
+    /// The number of samples per pixel: 1 or 4. With 1, for software renderers, shadows have fewer samples too: 4 per
+    /// point rather than 36, of a smaller shadow map.
     pub samples: u32,
 }
 

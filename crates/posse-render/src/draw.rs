@@ -7,6 +7,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::pipelines::{Layouts, Pipelines};
 use crate::record::{BONE_VERTICES, GROUND_VERTICES, ViewRecord};
+use crate::view::ShadowQuality;
 use crate::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};
 use posse::DeviceAndQueue;
 use posse::Error;
@@ -61,6 +62,7 @@ pub struct Renderer {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     target: Target,
+    shadows: ShadowQuality,
     pipelines: Pipelines,
     shadow_map: wgpu::TextureView,
     /// The texture bound as shadow map in the pass that draws the shadow map.
@@ -76,9 +78,6 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// The number of texels per side of the shadow map.
-    const SHADOW_TEXELS: u32 = 4096;
-
     /// A renderer for pictures of a target. It compiles its pipelines here, once, and keeps a handle of the device and
     /// of the queue.
     ///
@@ -95,6 +94,7 @@ impl Renderer {
     /// Those of `new`.
     pub async fn new_async(device: &wgpu::Device, queue: &wgpu::Queue, target: Target) -> Result<Self, Error> {
         let gpu = DeviceAndQueue { device, queue };
+        let shadows = ShadowQuality::of(target);
         let scopes = Scopes::push(device);
         let layouts = Layouts::new(device);
         let depth = |size: u32| {
@@ -119,7 +119,7 @@ impl Renderer {
             compare: Some(wgpu::CompareFunction::LessEqual),
             ..Default::default()
         });
-        let (shadow_map, no_shadow) = (depth(Self::SHADOW_TEXELS), depth(1));
+        let (shadow_map, no_shadow) = (depth(shadows.texels), depth(1));
         let white = textures::upload(device, queue, &textures::white());
         let nothing = filled_buffer(gpu, "no morph weights", &[0; 16], Usages::STORAGE);
         let record = filled_buffer(gpu, "no view", &[0; size_of::<ViewRecord>()], Usages::UNIFORM);
@@ -133,6 +133,7 @@ impl Renderer {
             device,
             queue,
             target,
+            shadows,
             pipelines,
             shadow_map,
             no_shadow,
@@ -164,7 +165,7 @@ impl Renderer {
         scene: &Scene,
         view: &View,
     ) {
-        let record = ViewRecord::new(view, canvas.aspect(), Self::SHADOW_TEXELS);
+        let record = ViewRecord::new(view, canvas.aspect(), self.shadows);
         let shadow = self.view_group(encoder, &record.for_shadow(), &self.no_shadow);
         self.draw_shadow(encoder, scene, &shadow, view);
         let view_group = self.view_group(encoder, &record, &self.shadow_map);
@@ -213,7 +214,7 @@ impl Renderer {
             depth_stencil_attachment: Some(depth_attachment(&self.shadow_map, 1.0, wgpu::StoreOp::Store)),
             ..Default::default()
         });
-        let side = ViewRecord::shadow_texels(view, Self::SHADOW_TEXELS) as f32;
+        let side = ViewRecord::shadow_texels(view, self.shadows) as f32;
         pass.set_viewport(0.0, 0.0, side, side, 0.0, 1.0);
         pass.set_bind_group(0, group, &[]);
         for draw in &scene.draws {

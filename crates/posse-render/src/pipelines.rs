@@ -1,5 +1,6 @@
 //! The pipelines of the renderer: shaders, bind group layouts, blending and depth.
 
+use crate::view::ShadowQuality;
 use crate::{Canvas, Target, Vertex, record};
 use posse::Error;
 use posse::SkinFormat;
@@ -13,24 +14,26 @@ const STAGE: &str = shader_text!("../shaders/stage.wgsl");
 const BONES: &str = shader_text!("../shaders/bones.wgsl");
 
 /// The source of a shader for figures. `extra` follows figure.wgsl.
-pub(super) fn figure_source(extra: &str) -> String {
-    source(&[MATRIX, FIGURE, extra])
+pub(super) fn figure_source(target: Target, extra: &str) -> String {
+    source(target, &[MATRIX, FIGURE, extra])
 }
 
-/// The source of a shader: the records and constants that Rust declares, view.wgsl, and these modules.
-fn source(modules: &[&str]) -> String {
-    record::SHARED.wgsl() + VIEW + &modules.concat()
+/// The source of a shader: the records and constants that Rust declares, the quality of shadows, view.wgsl, and these
+/// modules.
+fn source(target: Target, modules: &[&str]) -> String {
+    let shadows = format!("const SHADOW_SAMPLES = {}u;\n", ShadowQuality::of(target).samples);
+    record::SHARED.wgsl() + &shadows + VIEW + &modules.concat()
 }
 
 /// The sources of all shaders of the renderer, with their names.
 #[cfg(test)]
 fn sources() -> [(&'static str, String); 4] {
-    let probe = include_str!("../shaders/probe.wgsl");
+    let (target, probe) = (Target::default(), include_str!("../shaders/probe.wgsl"));
     [
-        ("figure", figure_source("")),
-        ("probe", figure_source(probe)),
-        ("bones", source(&[BONES])),
-        ("stage", source(&[STAGE])),
+        ("figure", figure_source(target, "")),
+        ("probe", figure_source(target, probe)),
+        ("bones", source(target, &[BONES])),
+        ("stage", source(target, &[STAGE])),
     ]
 }
 
@@ -127,8 +130,8 @@ impl Pipelines {
             fault_point(device);
             device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source })
         };
-        let figure = module("figure", figure_source(""));
-        let (bones, stage) = (module("bones", source(&[BONES])), module("stage", source(&[STAGE])));
+        let figure = module("figure", figure_source(target, ""));
+        let (bones, stage) = (module("bones", source(target, &[BONES])), module("stage", source(target, &[STAGE])));
         let (whole, view_only) = (layout(3), layout(1));
         let picture = Pass { target: Some(target), blend: false, culled: false };
         let shadow = Pass { target: None, ..picture };
@@ -284,14 +287,15 @@ mod tests {
     fn every_constant_of_a_shader_is_declared() {
         for module in modules() {
             for name in module.constants.iter().filter_map(|(_, constant)| constant.name.as_deref()) {
-                assert!(record::SHARED.constants.iter().any(|constant| constant.name == name), "{name}");
+                let is_declared = record::SHARED.constants.iter().any(|constant| constant.name == name);
+                assert!(is_declared || name == "SHADOW_SAMPLES", "{name}");
             }
         }
     }
 
     #[test]
     fn vertices_are_the_same_in_rust_and_wgsl() {
-        let module = naga::front::wgsl::parse_str(&figure_source("")).unwrap();
+        let module = naga::front::wgsl::parse_str(&figure_source(Target::default(), "")).unwrap();
         let (_, vertex) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("Vertex")).unwrap();
         let naga::TypeInner::Struct { members, .. } = &vertex.inner else { panic!("{vertex:?}") };
         let name = |wanted: u32| {
@@ -322,7 +326,7 @@ mod tests {
     #[test]
     fn the_comparison_sees_swapped_fields() {
         let [haze, penumbra] = ["    haze: f32,", "    penumbra: f32,"];
-        let source = source(&[STAGE]);
+        let source = source(Target::default(), &[STAGE]);
         assert_eq!([haze, penumbra].map(|field| source.matches(field).count()), [1, 1]);
         let swapped =
             source.replace(haze, "    other: f32,").replace(penumbra, haze).replace("    other: f32,", penumbra);

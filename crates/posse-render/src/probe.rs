@@ -103,7 +103,7 @@ fn pipeline(renderer: &Renderer, size: wgpu::Extent3d) -> wgpu::RenderPipeline {
     fault_point(device);
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("probe"),
-        source: wgpu::ShaderSource::Wgsl(figure_source(PROBE).into()),
+        source: wgpu::ShaderSource::Wgsl(figure_source(renderer.target(), PROBE).into()),
     });
     fault_point(device);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

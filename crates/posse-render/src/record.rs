@@ -14,13 +14,14 @@ pub const SHARED: Shared = Shared {
 };
 
 constants! {
-    /// Samples of the shadow map per row and per column of a square. Their mean is the share of sunlight that reaches a
-    /// point.
-    pub const SHADOW_SAMPLES: u32 = 6;
     /// Vertices of a bone: the eight triangles of an octahedron.
     pub const BONE_VERTICES: u32 = 24;
     /// Vertices of the ground: two triangles.
     pub const GROUND_VERTICES: u32 = 6;
+    /// A number of the material of a part has a source.
+    pub const PART_HAS_SOURCES: u32 = 1;
+    /// The joint, the skin or the instance of a part can mirror it.
+    pub const PART_MAY_MIRROR: u32 = 2;
     /// The colours of vertices multiply the base colour.
     pub const COLOURS_FACTORS: u32 = 0;
     /// The colours of vertices are shares of the dyes of the instance.
@@ -149,8 +150,8 @@ record! {
         texture_rotation: u32,
         /// The source of the alpha below which pixels are discarded.
         cutoff: u32,
-        /// 1 if there is a source, else 0.
-        has_sources: u32,
+        /// The sum of `PART_HAS_SOURCES` and `PART_MAY_MIRROR`, each if it is true.
+        flags: u32,
         /// Numbers that show or hide the part.
         visibility_count: u32,
     }

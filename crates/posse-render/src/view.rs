@@ -3,8 +3,8 @@
 use glam::{Mat4, Vec3};
 
 use crate::image::linear;
-use crate::record::{SHADOW_SAMPLES, ViewRecord};
-use crate::{Bounds, Camera};
+use crate::record::ViewRecord;
+use crate::{Bounds, Camera, Target};
 
 /// The view of a scene: a camera, the surroundings, and the bones.
 ///
@@ -115,23 +115,39 @@ impl Stage {
 /// The distance between samples of a shadow, in texels, chosen so that the samples of a row leave no gaps.
 const SAMPLE_TEXELS: f32 = 1.25;
 
-/// The number of texels used per side of a shadow map with `texels` texels per side and this width in world units. A
-/// penumbra always has the same number of texels; they are chosen so that it is a hundredth of a figure wide, if the
-/// map has enough.
-fn shadow_texels(stage: &Stage, width: f32, texels: u32) -> u32 {
-    let wanted = SHADOW_SAMPLES as f32 * SAMPLE_TEXELS * width / (0.02 * stage.figure_size);
-    (wanted.ceil() as u32).clamp(64, texels)
+/// The quality of shadows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ShadowQuality {
+    /// The texels per side of the shadow map.
+    pub texels: u32,
+    /// The samples of the shadow map per row and per column of a square. Their mean is the share of sunlight that
+    /// reaches a point.
+    pub samples: u32,
+}
+
+impl ShadowQuality {
+    /// The quality for a target. Software renderers, which draw with one sample per pixel, spend most of a picture on
+    /// the samples of shadows.
+    pub fn of(target: Target) -> Self {
+        if target.samples == 1 { Self { texels: 1024, samples: 2 } } else { Self { texels: 4096, samples: 6 } }
+    }
+
+    /// The number of texels used per side of a shadow map of this width in world units. A penumbra always has the same
+    /// number of texels; they are chosen so that it is a hundredth of a figure wide, if the map has enough.
+    fn used_texels(self, stage: &Stage, width: f32) -> u32 {
+        let wanted = self.samples as f32 * SAMPLE_TEXELS * width / (0.02 * stage.figure_size);
+        (wanted.ceil() as u32).clamp(64, self.texels)
+    }
 }
 
 impl ViewRecord {
-    /// The record of a view, for pictures of an aspect ratio (width / height), and a shadow map with `texels` texels
-    /// per side.
-    pub fn new(view: &View, aspect: f32, texels: u32) -> Self {
+    /// The record of a view, for pictures of an aspect ratio (width / height).
+    pub fn new(view: &View, aspect: f32, shadows: ShadowQuality) -> Self {
         let View { camera, stage, bones } = view;
         let (shadow_from_world, width) = stage.shadow_from_world();
         let [across, upwards] = camera.halves(aspect);
         let [right, up, back] = camera.axes();
-        let used = shadow_texels(stage, width, texels);
+        let used = shadows.used_texels(stage, width);
         let texel = width / used as f32;
         let (zenith, horizon, ground_colour, grid_contrast) = match stage.background {
             Background::Sky | Background::Transparent => {
@@ -149,7 +165,7 @@ impl ViewRecord {
             eye: camera.eye(),
             ground: stage.bounds.low.y,
             right: across * right,
-            penumbra: SAMPLE_TEXELS / texels as f32,
+            penumbra: SAMPLE_TEXELS / shadows.texels as f32,
             up: upwards * up,
             shadow_offset: 2.5 * texel,
             forward: -back,
@@ -169,13 +185,13 @@ impl ViewRecord {
             ground_colour,
             transparent: if stage.background == Background::Transparent { 1.0 } else { 0.0 },
             middle: stage.bounds.middle(),
-            shadow_part: used as f32 / texels as f32,
+            shadow_part: used as f32 / shadows.texels as f32,
         }
     }
 
     /// The number of texels that are used per side of the shadow map.
-    pub fn shadow_texels(view: &View, texels: u32) -> u32 {
-        shadow_texels(&view.stage, view.stage.shadow_from_world().1, texels)
+    pub fn shadow_texels(view: &View, shadows: ShadowQuality) -> u32 {
+        shadows.used_texels(&view.stage, view.stage.shadow_from_world().1)
     }
 
     /// The record of the same view for the pass that draws the shadow map.

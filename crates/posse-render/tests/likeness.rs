@@ -15,18 +15,27 @@ pub fn error(one: &Picture, other: &Picture) -> Option<String> {
     if one.size != other.size {
         return Some(format!("{:?} and {:?} pixels", one.size, other.size));
     }
-    let [columns, rows] = one.size.map(|size| size / SQUARE);
-    let (mut sum, mut different) = (0.0, 0.0);
-    for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
-        let [a, b] = [one, other].map(|picture| mean(picture, column * SQUARE, row * SQUARE));
-        let difference = (0..3).map(|channel| (a[channel] - b[channel]).abs()).fold(0.0, f64::max);
-        sum += difference;
-        different += f64::from(difference > DIFFERENT);
-    }
-    let squares = f64::from(rows * columns);
-    let (mean, share) = (sum / squares, different / squares);
+    let differences = differences(one, other);
+    let mean = differences.iter().sum::<f64>() / differences.len() as f64;
+    let share = share_beyond(&differences, DIFFERENT);
     (mean > MEAN || share > MAX_DIFFERENT)
         .then(|| format!("mean difference {mean:.2}, {:.2} % of the squares different", 100.0 * share))
+}
+
+/// The largest difference of a channel in each square of two pictures of one size, of 255.
+pub fn differences(one: &Picture, other: &Picture) -> Vec<f64> {
+    let [columns, rows] = one.size.map(|size| size / SQUARE);
+    let squares = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+    let difference = |(row, column)| {
+        let [a, b] = [one, other].map(|picture| mean(picture, column * SQUARE, row * SQUARE));
+        (0..3).map(|channel| (a[channel] - b[channel]).abs()).fold(0.0, f64::max)
+    };
+    squares.map(difference).collect()
+}
+
+/// The share of differences beyond a limit.
+pub fn share_beyond(differences: &[f64], limit: f64) -> f64 {
+    differences.iter().filter(|&&difference| difference > limit).count() as f64 / differences.len() as f64
 }
 
 fn mean(picture: &Picture, left: u32, top: u32) -> [f64; 3] {

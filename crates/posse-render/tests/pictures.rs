@@ -6,10 +6,10 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use posse_render::{Bones, Picture, encode};
+use posse_render::{Bones, Picture, Target, encode};
 
 use super::files;
-use super::likeness::error;
+use super::likeness::{differences, error, share_beyond};
 use super::scenes::Shot;
 
 const TIMES: [f64; 5] = [0.3, 0.7, 0.1, 0.9, 0.6];
@@ -61,6 +61,18 @@ fn small_scenes_match_their_stored_pictures() {
     for (name, shot) in SHOTS {
         assert_eq!(error(&shot().picture(), &stored(name)), None, "{name}");
     }
+}
+
+/// A shadow is darker than the ground by more than 40 of 255. Edges, which have one sample, differ by less in the mean of
+/// a square.
+#[test]
+fn with_one_sample_per_pixel_shadows_are_at_the_same_places() {
+    let quick = people().picture_for(Target { samples: 1, ..Target::default() });
+    let differences = differences(&quick, &stored("people"));
+    let share = share_beyond(&differences, 40.0);
+    assert!(share < 0.01, "{:.2} % of the squares", 100.0 * share);
+    let beyond = share_beyond(&differences, 15.0);
+    assert!(beyond < 0.15, "{:.2} % of the squares", 100.0 * beyond);
 }
 
 #[test]

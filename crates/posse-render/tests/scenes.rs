@@ -75,8 +75,12 @@ impl Shot {
 
     /// A picture of 160 x 120 pixels that shows all instances at time 0.
     pub fn picture(&self) -> Picture {
+        self.picture_for(Target::default())
+    }
+
+    /// As `picture`, for a target.
+    pub fn picture_for(&self, target: Target) -> Picture {
         let gpu = gpu();
-        let target = Target::default();
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target).unwrap();
         let canvas = Canvas::new(&gpu.device, target, [160, 120]).unwrap();
         let view = self.view(canvas.aspect());

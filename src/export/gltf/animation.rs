@@ -9,8 +9,11 @@ use serde_json::{Map, Value, json};
 use crate::error::Error;
 use crate::export::gltf::sampler::{KeyBytes, Sampler, SamplerList, Samplers, shape};
 use crate::export::gltf::{COMPRESSIONS, Document, index, items};
-use crate::model::{ClipId, Library, SkeletonId, Target, no_such};
+use crate::model::{ClipId, Library, Skeleton, SkeletonId, Target, no_such};
 use crate::retarget::moving_joints::TransformPart;
+
+/// The extension of channels that animate properties by pointers.
+const POINTER: &str = "KHR_animation_pointer";
 
 impl Document {
     /// The names of the animations, in their order; `None` for one without a name.
@@ -100,7 +103,7 @@ impl Document {
     fn forget_pointers(&mut self) {
         for list in ["extensionsUsed", "extensionsRequired"] {
             let Some(names) = self.json.get_mut(list).and_then(Value::as_array_mut) else { continue };
-            names.retain(|name| name != "KHR_animation_pointer");
+            names.retain(|name| name != POINTER);
             if names.is_empty() {
                 self.json.remove(list);
             }
@@ -114,9 +117,10 @@ impl Document {
     /// extrapolations, single numbers or angles, and those that a length cuts off. Rotations are within 1e-4 rad,
     /// translations within 1e-4 of the rig's size ([`Length`](crate::Length)) in model space with the joints above at
     /// rest, and scales within 1e-4 of the largest scale of the joint. If no key is at the end of the clip, a track
-    /// that holds a joint at rest makes the animation as long. Returns notes on parts that glTF cannot hold at all:
-    /// events, sync markers, root motion, the speed, the wrap mode, properties, and morph weights of joints without
-    /// such a mesh.
+    /// that holds a joint at rest makes the animation as long. A node whose matrix has shear keeps it, and is
+    /// translated by a pointer (`KHR_animation_pointer`), with a note. Returns notes on parts that glTF cannot hold at
+    /// all: events, sync markers, root motion, the speed, the wrap mode, properties, morph weights of joints without
+    /// such a mesh, and rotations and scales of nodes with shear.
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such clip, or its skeleton has other joints than the document; with the names of
@@ -127,17 +131,19 @@ impl Document {
             return Err(Error::Usage(no_such("clip", clip.index(), "library", library.clips().len())));
         };
         let skeleton = library.skeleton(found.skeleton);
-        if skeleton.joints().len() != self.nodes.len() {
+        let Some(nodes) = self.nodes_of(skeleton) else {
             let (joints, nodes, file) = (skeleton.joints().len(), self.nodes.len(), self.name.display());
             return Err(Error::Usage(format!(
                 "{file}: the clip animates a skeleton of {joints} joints, but the file has {nodes} nodes; expected the skeleton of \
                  the file"
             )));
-        }
+        };
+        let has_carriers = nodes.len() != self.nodes.len();
+        let is_carrier = |joint: usize| has_carriers && skeleton.is_carrier(joint);
         let mut budget = self.budget.clone();
         budget.add_clip(found);
-        let targets = |joint: usize| self.morph_targets(self.nodes[joint]);
-        let (samplers, mut notes) = Samplers::new(library, found, &targets, &mut budget)?;
+        let targets = |joint: usize| self.morph_targets(nodes[joint]);
+        let (samplers, mut notes) = Samplers::new(library, found, &targets, &is_carrier, &mut budget)?;
         self.budget = budget;
         if samplers.is_empty() {
             let name = found.label();
@@ -146,25 +152,64 @@ impl Document {
         }
         let (list, bytes) = samplers.into_bytes();
         let view = self.add_view(&bytes);
-        for sampler in &list.samplers {
-            self.animate_node(self.nodes[sampler.joint], &skeleton.joints()[sampler.joint].rest);
+        let mut targets = Vec::with_capacity(list.samplers.len());
+        for &Sampler { joint, path, .. } in &list.samplers {
+            let node = nodes[joint];
+            if !is_carrier(joint) {
+                if path != "weights" {
+                    self.animate_node(node, &skeleton.joints()[joint].rest);
+                }
+                targets.push(json!({ "node": node, "path": path }));
+                continue;
+            }
+            notes.push(format!(
+                "clip {}: the matrix of {} has shear, so that {POINTER} translates it; programs without this extension \
+                 leave it at rest",
+                found.label(),
+                skeleton.joint_name(joint)
+            ));
+            self.declare_pointers();
+            let pointer = json!({ "pointer": format!("/nodes/{node}/translation") });
+            targets.push(json!({ "path": "pointer", "extensions": { POINTER: pointer } }));
         }
-        self.add_animation(found.name.as_deref(), &list, view);
+        self.add_animation(found.name.as_deref(), &list, targets, view);
         Ok(notes)
     }
 
-    /// Adds an animation. `view` has the numbers of its samplers.
-    pub(super) fn add_animation(&mut self, name: Option<&str>, list: &SamplerList, view: usize) {
+    /// The node of each joint of a skeleton. Joints that carry the translation of a node have the same one. `None` if
+    /// the skeleton has other joints than the document.
+    fn nodes_of(&self, skeleton: &Skeleton) -> Option<Vec<usize>> {
+        let count = skeleton.joints().len();
+        if count == self.nodes.len() {
+            return Some(self.nodes.clone());
+        }
+        let mut nodes = Vec::with_capacity(count);
+        let mut next = self.nodes.iter().copied().peekable();
+        for joint in 0..count {
+            nodes.push(if skeleton.is_carrier(joint) { *next.peek()? } else { next.next()? });
+        }
+        next.next().is_none().then_some(nodes)
+    }
+
+    /// Adds the extension of animated properties to the list of those that the document uses.
+    fn declare_pointers(&mut self) {
+        let used = self.array("extensionsUsed");
+        if !used.iter().any(|name| name == POINTER) {
+            used.push(POINTER.into());
+        }
+    }
+
+    /// Adds an animation. `targets` has the target of the channel of each sampler, `view` the numbers of the samplers.
+    pub(super) fn add_animation(&mut self, name: Option<&str>, list: &SamplerList, targets: Vec<Value>, view: usize) {
         let mut animation = Map::new();
         if let Some(name) = name {
             animation.insert("name".into(), name.into());
         }
         let inputs: Vec<usize> = list.inputs.iter().map(|keys| self.add_keys(view, keys)).collect();
         let (mut channels, mut samplers) = (Vec::new(), Vec::new());
-        for sampler in &list.samplers {
+        for (sampler, target) in list.samplers.iter().zip(targets) {
             let output = self.add_keys(view, &sampler.output);
-            let node = self.nodes[sampler.joint];
-            channels.push(json!({ "sampler": samplers.len(), "target": { "node": node, "path": sampler.path } }));
+            channels.push(json!({ "sampler": samplers.len(), "target": target }));
             let interpolation = sampler.interpolation;
             samplers.push(json!({ "input": inputs[sampler.input], "interpolation": interpolation, "output": output }));
         }
@@ -223,7 +268,8 @@ impl FrameAnimation<'_> {
     /// The bytes of a `.glb` file of a skeleton up to the keys of the animation. The caller appends the times of all
     /// frames, then the keys of each target, all as little-endian `f32`.
     ///
-    /// `order` has each joint of the skeleton once, in the order of the nodes. `extras` belongs to the asset.
+    /// `order` has the joints of the skeleton in the order of the nodes, each once; of a VRM animation, the
+    /// [nodes](super::VrmAnimation::nodes) that it needs. `extras` belongs to the asset.
     ///
     /// # Errors
     /// [`Error::Limit`] if the file would be larger than 4 GiB.
@@ -237,7 +283,7 @@ impl FrameAnimation<'_> {
         let mut document = Document::of_nodes(library, skeleton, order);
         document.json["asset"]["extras"] = extras;
         if self.is_vrm {
-            document.declare_human_bones(library.skeleton(skeleton).human_bones());
+            document.declare_vrm_animation(library.skeleton(skeleton), order);
         }
         let mut list = SamplerList::default();
         let mut offset = 0;
@@ -254,10 +300,12 @@ impl FrameAnimation<'_> {
             list.samplers.push(Sampler { joint, path, interpolation, input: 0, output: keys(kind, width) });
         }
         if !list.samplers.is_empty() {
+            let target = |sampler: &Sampler| json!({ "node": document.nodes[sampler.joint], "path": sampler.path });
+            let targets = list.samplers.iter().map(target).collect();
             let view = document.add_view(&[]);
             document.array("bufferViews")[view]["byteLength"] = offset.into();
             document.late_bytes = offset;
-            document.add_animation(Some(self.name), &list, view);
+            document.add_animation(Some(self.name), &list, targets, view);
         }
         document.to_glb()
     }

@@ -24,6 +24,7 @@ use crate::retarget::resample::KeyBudget;
 
 pub(crate) mod animation;
 mod body;
+mod face;
 mod sampler;
 mod vrma;
 
@@ -359,7 +360,8 @@ impl Document {
         Ok(Self::of_nodes(library, id, &Vec::from_iter(0..skeleton.joints().len())))
     }
 
-    /// A document of the nodes and skins of a skeleton. `order` has each joint once, in the order of the nodes.
+    /// A document of the nodes and skins of a skeleton. `order` has the joints in the order of the nodes, each once.
+    /// Joints that no skin names and that have none below them may be left out.
     fn of_nodes(library: &Library, id: SkeletonId, order: &[usize]) -> Self {
         let skeleton = library.skeleton(id);
         let joints = skeleton.joints();

@@ -10,7 +10,7 @@ use crate::compress::rig_size;
 use crate::error::Error;
 use crate::model::rotation::angle;
 use crate::model::{
-    Clip, Curve, CurveEasing, Extrapolation, Interpolation, Library, Skeleton, Target, Timeline, WrapMode,
+    Clip, Curve, CurveEasing, Extrapolation, Interpolation, Library, Skeleton, Target, Timeline, WrapMode, list_names,
 };
 use crate::reference::values;
 use crate::reference::values::Values;
@@ -57,20 +57,24 @@ pub(super) struct Samplers {
 
 impl Samplers {
     /// The samplers of a clip, and notes on what they do not hold. `targets` returns the number of morph targets of a
-    /// joint.
+    /// joint, and `is_carrier` true for a joint that can only be translated.
     pub fn new(
         library: &Library,
         clip: &Clip,
         targets: &dyn Fn(usize) -> usize,
+        is_carrier: &dyn Fn(usize) -> bool,
         budget: &mut KeyBudget,
     ) -> Result<(Self, Vec<String>), Error> {
         let skeleton = library.skeleton(clip.skeleton);
         let joints = MovingJoints::new(library, skeleton, clip);
         let sampling = Sampling::new(clip, skeleton, &joints);
         let mut samplers = Self::default();
-        let mut left_out = 0;
+        let (mut left_out, mut of_shear) = (0, Vec::new());
         for (index, track) in clip.tracks.iter().enumerate() {
             match (track.target, TransformPart::of(track.target)) {
+                (_, Some((joint, part))) if part != TransformPart::Translation && is_carrier(joint) => {
+                    of_shear.push(format!("{} of {}", part.name(), skeleton.joint_name(joint)));
+                }
                 (_, Some((joint, part))) => {
                     let tracks = joints.tracks(joint, part);
                     // The tracks of single numbers are sampled together, with the first of them.
@@ -101,7 +105,11 @@ impl Samplers {
             let name = clip.label();
             notes.insert(0, format!("clip {name}: {left_out} tracks of morph weights or properties are left out"));
         }
-        if !samplers.extend_to(clip, skeleton) {
+        if !of_shear.is_empty() {
+            let (name, parts) = (clip.label(), list_names(&of_shear));
+            notes.push(format!("clip {name}: a matrix with shear is only translated; left out: {parts}"));
+        }
+        if !samplers.extend_to(clip, skeleton, is_carrier) {
             let (name, length) = (clip.label(), clip.duration());
             notes.push(format!("clip {name}: the animation ends before the clip, which lasts {length} s"));
         }
@@ -164,7 +172,7 @@ impl Samplers {
 
     /// Makes the animation as long as the clip, with a track that holds a joint at rest, if no key is at the end.
     /// Returns false if all joints are moved, so that it stays shorter.
-    fn extend_to(&mut self, clip: &Clip, skeleton: &Skeleton) -> bool {
+    fn extend_to(&mut self, clip: &Clip, skeleton: &Skeleton, is_carrier: &dyn Fn(usize) -> bool) -> bool {
         let last = self.times.iter().flat_map(|(_, times)| times.last()).copied().fold(0.0, f32::max);
         let length = clip.duration() as f32;
         if length <= last {
@@ -174,7 +182,8 @@ impl Samplers {
             self.list.samplers.iter().map(|sampler| (sampler.joint, sampler.path)).collect();
         // Retargeted clips have no scales.
         let parts = [TransformPart::Scale, TransformPart::Rotation, TransformPart::Translation].into_iter();
-        let joints = || (0..skeleton.joints().len()).filter(|&joint| skeleton.joints()[joint].matrix.is_none());
+        let is_free = |&joint: &usize| skeleton.joints()[joint].matrix.is_none() && !is_carrier(joint);
+        let joints = || (0..skeleton.joints().len()).filter(is_free);
         let mut held = parts.flat_map(|part| joints().map(move |joint| (joint, part)));
         let Some((joint, part)) = held.find(|(joint, part)| !moved.contains(&(*joint, part.name()))) else {
             return false;

@@ -4,6 +4,7 @@
 //! Source: <https://github.com/vrm-c/vrm-specification/tree/master/specification/VRMC_vrm_animation-1.0>. The nodes of
 //! human bones stand in the T-pose of VRM when nothing animates them, and face +Z. Of an animation, the rotations
 //! count, and the translation of the hips; scales and other translations are not allowed. The eyes must not be bones.
+//! The translation of a node without a parent along x is the weight of an expression: see `face`.
 //!
 //! So the file has a skeleton of its own: the human bones alone, without rotations at rest (`zero_pose`), in the
 //! T-pose. The rest pose of a VRM file is a T-pose. That of another skeleton is made one: it is rotated upright and to
@@ -13,7 +14,7 @@
 //! Players scale the translation of the hips by the height of the hips, or of the upper legs, in the T-pose. So the
 //! T-pose stands on the ground at the origin, also where the rest pose has its hips there, as in many BVH files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
@@ -21,15 +22,17 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Error;
 use crate::export::gltf::Document;
+use crate::export::gltf::face::{Face, is_preset};
 use crate::export::zero_pose::{FramedClip, Placed, ZeroPose, place, place_at_rest};
 use crate::model::{
-    Clip, ClipId, Curve, HumanBone, Interpolation, Joint, Library, Skeleton, SkeletonId, Target, Timeline, Track,
-    Transform, no_such,
+    Clip, ClipId, Curve, Expression, HumanBone, Interpolation, Joint, Library, Skeleton, SkeletonId, Target, Timeline,
+    Track, Transform, no_such,
 };
 use crate::retarget::alignment::heading;
 use crate::retarget::body::{Body, Figure};
 use crate::retarget::joint_map::are_joints;
 use crate::retarget::motion::upright_axis;
+use crate::retarget::resample::KeyBudget;
 
 /// The extension.
 const NAME: &str = "VRMC_vrm_animation";
@@ -80,7 +83,7 @@ const MAX_HIPS: f64 = 10.0;
 /// The largest change of a bone's length that counts as rounding, as a share of the size of the skeleton.
 const MAX_STILL: f64 = 1e-4;
 
-/// The bones of a human as those of a VRM animation, and poses of them.
+/// The bones and the expressions of a human as those of a VRM animation, and poses of them.
 #[derive(Debug, Clone)]
 pub struct VrmAnimation<'a> {
     source: &'a Skeleton,
@@ -92,8 +95,7 @@ pub struct VrmAnimation<'a> {
     hips: usize,
     /// The first joint whose translation was left out.
     stretched: Option<usize>,
-    /// The first expression with a weight, which was left out.
-    expression: Option<&'a str>,
+    face: Face<'a>,
     before: Vec<DQuat>,
     placed: Vec<Placed>,
     local: Vec<Placed>,
@@ -145,32 +147,44 @@ impl<'a> VrmAnimation<'a> {
             rest: Transform { translation, ..Transform::IDENTITY },
             ..Joint::default()
         };
-        let joints: Vec<Joint> = joints.map(joint).collect();
+        let mut joints: Vec<Joint> = joints.map(joint).collect();
+        let face = Face::new(source);
+        let mut expressions = Vec::with_capacity(face.expressions().len());
+        for expression in face.expressions() {
+            let name = expression.name.to_owned();
+            expressions.push(Expression { name: name.clone(), driver: Some(joints.len()), ..Expression::default() });
+            joints.push(Joint { name: Some(name), ..Joint::default() });
+        }
         let bones = bones
             .into_iter()
             .filter_map(|HumanBone { role, joint }| Some(HumanBone { role, joint: *index.get(&joint)? }));
         let skeleton = Skeleton::new(source.name().map(str::to_owned), joints, Vec::new())?;
-        let skeleton = skeleton.with_human_bones(bones.collect())?;
+        let skeleton = skeleton.with_human_bones(bones.collect())?.with_expressions(expressions)?;
         let before = vec![DQuat::IDENTITY; zero.joints.len()];
         let (placed, local) = (Vec::new(), Vec::new());
-        Ok(Self { source, skeleton, zero, upright, hips, stretched: None, expression: None, before, placed, local })
+        Ok(Self { source, skeleton, zero, upright, hips, stretched: None, face, before, placed, local })
     }
 
-    /// The skeleton of the file: the bones in T-pose, with their roles.
+    /// The skeleton of the file: the bones in T-pose, with their roles, then a joint per expression of the source. Its
+    /// translation along x is the weight.
     pub fn skeleton(&self) -> &Skeleton {
         &self.skeleton
     }
 
-    /// The pose of the bones that is a pose of the source. `local` has the local transforms of all joints of the
-    /// source, `pose` gets those of [`skeleton`](Self::skeleton). Rotations are in the hemisphere of those of the call
-    /// before.
-    pub fn pose(&mut self, local: &[Transform], pose: &mut Vec<Transform>) {
-        if self.expression.is_none() {
-            let weight = |driver: usize| local.get(driver).map_or(0.0, |driver| driver.translation.x);
-            let mut expressions = self.source.expressions().iter();
-            let found = expressions.find(|expression| expression.driver.is_some_and(|driver| weight(driver) > 0.0));
-            self.expression = found.map(|expression| expression.name.as_str());
-        }
+    /// The joints of the skeleton that the file needs: the bones, and the joints of expressions that had a weight in a
+    /// pose.
+    pub fn nodes(&self) -> Vec<usize> {
+        let bones = self.zero.joints.len();
+        let used = self.face.expressions().iter().enumerate().filter(|(_, expression)| expression.is_used);
+        (0..bones).chain(used.map(|(at, _)| bones + at)).collect()
+    }
+
+    /// The pose of the bones and expressions that is a pose of the source. `local` has the local transforms of all
+    /// joints of the source, `morphs` its morph weights as in [`Pose::weights`](crate::Pose::weights); those that are
+    /// missing are at rest. `pose` gets the local transforms of [`skeleton`](Self::skeleton). Rotations are in the
+    /// hemisphere of those of the call before.
+    pub fn pose(&mut self, local: &[Transform], morphs: &[f64], pose: &mut Vec<Transform>) {
+        self.face.look(local, morphs);
         place(self.source, local, &mut self.placed);
         for placed in &mut self.placed {
             let Placed { place, rotation } = *placed;
@@ -189,6 +203,8 @@ impl<'a> VrmAnimation<'a> {
             let translation = if index == self.hips { place } else { rest };
             pose.push(Transform { translation, rotation, ..Transform::IDENTITY });
         }
+        let weights = self.face.expressions().iter().map(|expression| expression.weight);
+        pose.extend(weights.map(|weight| Transform { translation: DVec3::X * weight, ..Transform::IDENTITY }));
     }
 
     /// Notes on what the file does not hold, and on its units.
@@ -200,9 +216,7 @@ impl<'a> VrmAnimation<'a> {
                 "VRM animations move the hips only; other bones that move, such as {name}, keep their place"
             ));
         }
-        if let Some(name) = self.expression {
-            notes.push(format!("expressions, such as {name}, are left out: the file has bones alone"));
-        }
+        notes.extend(self.face.note());
         let height = self.zero.offsets[self.hips].y;
         if height > MAX_HIPS {
             notes.push(format!(
@@ -215,8 +229,8 @@ impl<'a> VrmAnimation<'a> {
     /// A document of a clip of a human at a frame rate, with notes on what it does not hold.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::Usage`] if there is no such clip; [`Error::Limit`] for too many
-    /// frames.
+    /// Those of [`new`](Self::new), and [`Error::Usage`] if there is no such clip, or the bones and expressions have
+    /// more than 8 keys per key of the clip and 2^22 more; [`Error::Limit`] for too many frames.
     ///
     /// # Examples
     /// ```
@@ -241,26 +255,47 @@ impl<'a> VrmAnimation<'a> {
         let mut made = Library::new();
         let skeleton = made.add_skeleton(animation.skeleton.clone());
         let (mut local, mut pose) = (Vec::new(), Vec::new());
-        let mut rotations = vec![Vec::new(); animation.zero.joints.len()];
-        let mut translations = Vec::new();
-        for frame in 0..framed.grid.len() {
-            framed.local(frame, &mut local);
-            animation.pose(&local, &mut pose);
+        let bones = animation.zero.joints.len();
+        // A clip of few keys may be so long that its frames are out of proportion to it.
+        let frames = usize::try_from(framed.grid.len()).unwrap_or(usize::MAX);
+        let mut budget = KeyBudget::new();
+        budget.add_clip(found);
+        budget.charge(frames.saturating_mul(bones + 1))?;
+        let mut rotations = vec![Vec::new(); bones];
+        let mut places: Vec<f64> = Vec::new();
+        // The keys of each expression, from its first weight on.
+        let mut weights: Vec<Vec<f64>> = vec![Vec::new(); animation.face.expressions().len()];
+        for frame in 0..frames {
+            framed.local(frame as u64, &mut local);
+            animation.pose(&local, &framed.morphs(frame as u64), &mut pose);
             for (keys, transform) in rotations.iter_mut().zip(&pose) {
                 keys.extend(transform.rotation.to_array());
             }
-            translations.extend(pose[animation.hips].translation.to_array());
+            places.extend(pose[animation.hips].translation.to_array());
+            for (keys, expression) in weights.iter_mut().zip(animation.face.expressions()) {
+                if expression.is_used && keys.is_empty() {
+                    budget.charge(frames)?;
+                    keys.resize(3 * frame, 0.0);
+                }
+                if expression.is_used {
+                    keys.extend([expression.weight, 0.0, 0.0]);
+                }
+            }
         }
         let times = (0..framed.grid.len()).map(|frame| framed.grid.time(frame)).collect();
         let timeline = Arc::new(Timeline::new(times)?);
         let curve = |width: usize, keys: Vec<f64>| Curve::new(timeline.clone(), Interpolation::Linear, width, keys);
-        let mut tracks = vec![Track::new(Target::Translation(animation.hips), curve(3, translations)?)];
+        let mut tracks = vec![Track::new(Target::Translation(animation.hips), curve(3, places)?)];
+        for (joint, keys) in (bones..).zip(weights).filter(|(_, keys)| !keys.is_empty()) {
+            tracks.push(Track::new(Target::Translation(joint), curve(3, keys)?));
+        }
         for (joint, keys) in rotations.into_iter().enumerate() {
             tracks.push(Track::new(Target::Rotation(joint), curve(4, keys)?));
         }
         let clip = made.add_clip(Clip::new(found.name.clone(), skeleton, tracks))?;
-        let mut document = Document::of_skeleton(&made, skeleton)?;
-        document.declare_human_bones(made.skeleton(skeleton).human_bones());
+        let nodes = animation.nodes();
+        let mut document = Document::of_nodes(&made, skeleton, &nodes);
+        document.declare_vrm_animation(made.skeleton(skeleton), &nodes);
         let mut notes = document.add_clip(&made, clip)?;
         notes.extend(animation.notes());
         Ok((document, notes))
@@ -268,12 +303,20 @@ impl<'a> VrmAnimation<'a> {
 }
 
 impl Document {
-    /// Declares the file to be a VRM animation of these bones.
-    pub(super) fn declare_human_bones(&mut self, bones: &[HumanBone]) {
+    /// Declares the file to be a VRM animation of the bones and expressions of a skeleton, of which it has these
+    /// joints.
+    pub(super) fn declare_vrm_animation(&mut self, skeleton: &Skeleton, joints: &[usize]) {
         let bone = |bone: &HumanBone| (bone.role.clone(), json!({ "node": self.nodes[bone.joint] }));
-        let bones: Map<String, Value> = bones.iter().map(bone).collect();
+        let bones: Map<String, Value> = skeleton.human_bones().iter().map(bone).collect();
+        let mut extension = json!({ "specVersion": "1.0", "humanoid": { "humanBones": bones } });
+        let joints: HashSet<usize> = joints.iter().copied().collect();
+        for Expression { name, driver, .. } in skeleton.expressions() {
+            if let Some(driver) = driver.filter(|driver| joints.contains(driver)) {
+                let group = if is_preset(name) { "preset" } else { "custom" };
+                extension["expressions"][group][name] = json!({ "node": self.nodes[driver] });
+            }
+        }
         self.json.insert("extensionsUsed".into(), json!([NAME]));
-        let extension = json!({ "specVersion": "1.0", "humanoid": { "humanBones": bones } });
         self.json.insert("extensions".into(), json!({ NAME: extension }));
     }
 }
@@ -381,23 +424,30 @@ mod tests {
     }
 
     #[test]
-    fn a_note_tells_of_expressions_that_are_left_out() {
+    fn joints_after_the_bones_have_the_weights_of_expressions() {
         let (library, id) = human();
         let mut joints = library.skeleton(id).joints().to_vec();
-        joints.push(Joint::default());
+        joints.extend([Joint::default(), Joint::default()]);
         let driver = joints.len() - 1;
-        let aa = Expression { name: "aa".into(), driver: Some(driver), ..Expression::default() };
-        let skeleton = Skeleton::new(None, joints, Vec::new()).unwrap().with_expressions(vec![aa]).unwrap();
+        let expressions = [("dizzy", driver - 1), ("aa", driver)].map(|(name, driver)| Expression {
+            name: name.into(),
+            driver: Some(driver),
+            ..Expression::default()
+        });
+        let skeleton = Skeleton::new(None, joints, Vec::new()).unwrap().with_expressions(expressions.into()).unwrap();
         let mut local: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
         let mut library = Library::new();
         let id = library.add_skeleton(skeleton);
         let mut animation = VrmAnimation::new(&library, id).unwrap();
         let mut pose = Vec::new();
-        animation.pose(&local, &mut pose);
-        assert_eq!(animation.notes(), Vec::<String>::new());
+        animation.pose(&local, &[], &mut pose);
+        assert_eq!((animation.nodes(), pose.len()), ((0..15).collect::<Vec<usize>>(), 17));
         local[driver].translation.x = 0.5;
-        animation.pose(&local, &mut pose);
-        assert_eq!(animation.notes(), ["expressions, such as aa, are left out: the file has bones alone"]);
+        animation.pose(&local, &[], &mut pose);
+        assert_eq!(animation.nodes().last(), Some(&16));
+        assert_eq!(animation.skeleton().joints()[16].name.as_deref(), Some("aa"));
+        assert_eq!([pose[15].translation, pose[16].translation], [DVec3::ZERO, DVec3::X * 0.5]);
+        assert!(animation.notes().is_empty());
     }
 
     fn offset(animation: &VrmAnimation, name: &str) -> DVec3 {
@@ -491,7 +541,7 @@ mod tests {
             transform.rotation = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 0.2 * index as f64);
         }
         let (mut pose, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new());
-        animation.pose(&local, &mut pose);
+        animation.pose(&local, &[], &mut pose);
         place(source, &local, &mut from);
         place(&animation.skeleton, &pose, &mut to);
         // From -X ahead and +Z up to +Z ahead and +Y up.
@@ -501,6 +551,17 @@ mod tests {
             assert!(to[index].place.distance(expected) < 1e-9, "{:?}: {} and {expected}", joint.name, to[index].place);
         }
         assert!(animation.notes().is_empty());
+    }
+
+    #[test]
+    fn frames_out_of_proportion_to_the_clip_are_refused() {
+        let (mut library, id) = human();
+        let timeline = Arc::new(Timeline::new(vec![0.0, 1e6]).unwrap());
+        let still = Curve::new(timeline, Interpolation::Linear, 4, DQuat::IDENTITY.to_array().repeat(2)).unwrap();
+        let clip = library.add_clip(Clip::new(None, id, vec![Track::new(Target::Rotation(0), still)])).unwrap();
+        let error = VrmAnimation::document(&library, clip, 30.0).unwrap_err().to_string();
+        assert!(error.contains("need more than"), "{error}");
+        assert!(VrmAnimation::document(&library, clip, 1e-4).is_ok());
     }
 
     #[test]

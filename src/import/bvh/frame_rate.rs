@@ -21,6 +21,11 @@ const MIN_DIGITS: usize = 2;
 /// The smallest number of significant digits that can tell any rate.
 const MIN_DIGITS_OF_ANY_RATE: usize = 3;
 
+/// The frame rate of a frame time in seconds; `None` for one that is 0, negative or too small.
+pub(super) fn of_frame_time(seconds: f64) -> Option<f64> {
+    Some(1.0 / seconds).filter(|fps| *fps > 0.0 && fps.is_finite())
+}
+
 /// The frame time that a tool has printed as `written`, whose value is `seconds`; `seconds` itself unless it is the
 /// reciprocal of a rate.
 pub(super) fn exact_frame_time(seconds: f64, written: &str) -> f64 {

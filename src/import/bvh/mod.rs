@@ -56,6 +56,13 @@ pub struct Asset {
     pub warnings: Vec<Warning>,
 }
 
+impl Asset {
+    /// Frames per second; `None` without a usable frame time, which the file of a single frame may have.
+    pub fn fps(&self) -> Option<f64> {
+        frame_rate::of_frame_time(self.frame_time)
+    }
+}
+
 /// What is read of a file, and what it does not say itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadOptions {

@@ -158,6 +158,11 @@ impl<R: BufRead> Reader<R> {
         self.frame_time
     }
 
+    /// Frames per second; `None` without a usable frame time.
+    pub fn fps(&self) -> Option<f64> {
+        frame_rate::of_frame_time(self.frame_time)
+    }
+
     /// The time of the last frame in seconds; 0 without frames.
     pub fn duration(&self) -> f64 {
         frame_seconds(self.frames.saturating_sub(1), self.frame_time)

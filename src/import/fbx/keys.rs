@@ -2,9 +2,8 @@
 //! lines follow the curve of the file.
 //!
 //! A key is a point with a value before and a value after its time, which differ at a step. Between two points, the
-//! curve of the file is compared with a line (slerp for rotations) at a quarter, half and three quarters. If one of
-//! them differs by more than the tolerance, the value at the half becomes a further point, and both halves are
-//! compared in turn.
+//! curve of the file is compared with a line (slerp for rotations) at four times. If one of them differs by more than the
+//! tolerance, the value at the half becomes a further point, and both halves are compared in turn.
 
 use glam::{DQuat, DVec4};
 
@@ -14,14 +13,20 @@ use crate::model::{CurveEasing, Easing, Interpolation};
 /// Numbers of a value: the first one, three or four count.
 pub type Value = [f64; 4];
 
-/// Keys of a file that are closer than this, in seconds, are samples of a motion, with nothing between them.
-const SAMPLE_GAP: f64 = 1.0 / 19.5;
+/// Keys of a file that are no further apart, in seconds, are samples of a motion, with nothing between them.
+const SAMPLE_GAP: f64 = 1.0 / super::MIN_SAMPLE_RATE;
 /// The time that a step takes beside other curves, in seconds.
 const STEP: f64 = 1e-3;
 /// The smallest time between two keys, in seconds. Of closer ones, the last one counts.
 const MIN_GAP: f64 = 1e-5;
-/// How often an interval is halved: 1/30 s becomes 1 ms.
-const MAX_DEPTH: u32 = 5;
+/// The smallest time between a key that is added and its neighbours, in seconds: 1/30 s is halved five times.
+const MIN_PIECE: f64 = 1e-3;
+
+/// The parts of an interval after which the curve is compared with a line. At the golden section, a spin of whole
+/// turns to all other parts does not look still.
+const PARTS: [f64; 4] = [0.25, 0.381_966_011_250_105_1, 0.5, 0.75];
+/// The smallest cosine of half the angle between two rotations with a line between them: 168 degrees.
+const MIN_COSINE: f64 = 0.1;
 
 /// A curve of a file.
 pub struct FileCurve<'a> {
@@ -67,15 +72,15 @@ impl FileCurve<'_> {
         for pair in points.windows(2) {
             let &[from, to] = pair else { continue };
             let are_samples = from.is_key && to.is_key && to.time - from.time <= SAMPLE_GAP;
-            let mut intervals = vec![(from.time, from.after, to.time, to.before, MAX_DEPTH)];
-            while let Some((start, first, end, last, depth)) = intervals.pop() {
+            let mut intervals = vec![(from.time, from.after, to.time, to.before)];
+            while let Some((start, first, end, last)) = intervals.pop() {
                 let half = start + 0.5 * (end - start);
-                let may_halve = !are_samples && depth > 0 && *left > 0 && end - start > 2.0 * MIN_GAP;
+                let may_halve = !are_samples && *left > 0 && end - start >= 2.0 * MIN_PIECE;
                 if may_halve && !self.is_line(start, first, end, last) {
                     *left -= 1;
                     let middle = (self.evaluate)(half);
-                    intervals.push((half, middle, end, last, depth - 1));
-                    intervals.push((start, first, half, middle, depth - 1));
+                    intervals.push((half, middle, end, last));
+                    intervals.push((start, first, half, middle));
                 } else if end < to.time {
                     refined.push(Point::new(end, last, false));
                 }
@@ -87,7 +92,11 @@ impl FileCurve<'_> {
 
     /// True if the curve follows a line.
     fn is_line(&self, start: f64, first: Value, end: f64, last: Value) -> bool {
-        [0.25, 0.5, 0.75].into_iter().all(|part| {
+        // Of rotations by half a turn, rounding would choose the direction of slerp.
+        if self.width == 4 && DVec4::from(first).dot(DVec4::from(last)).abs() < MIN_COSINE {
+            return false;
+        }
+        PARTS.into_iter().all(|part| {
             let on_curve = (self.evaluate)(start + part * (end - start));
             // A number that is not finite is no reason for further keys.
             let distance = self.distance(on_curve, self.interpolate(first, last, part));
@@ -225,6 +234,17 @@ mod tests {
         let (curve, mut left) = (curve(1, 0.02, &parabola), 2);
         let times: Vec<_> = curve.refine(&points, &mut left).iter().map(|point| point.time).collect();
         assert_eq!((times, left), (vec![0.0, 0.25, 0.5, 1.0], 0));
+    }
+
+    #[test]
+    fn whole_turns_between_far_keys_are_followed() {
+        // Four turns per second: the keys after 2 s and 16 s have the rotation of the first one.
+        let spin = |time: f64| DQuat::from_rotation_z(4.0 * time * std::f64::consts::TAU).to_array();
+        let points = [0.0, 2.0, 16.0].map(|time| Point::new(time, spin(time), true));
+        let refined = refine(&curve(4, 0.01, &spin), &points);
+        let widest = refined.windows(2).map(|pair| pair[1].time - pair[0].time).fold(0.0, f64::max);
+        // Slerp takes the shorter way: less than half a turn per interval.
+        assert!(widest < 0.125 && refined.len() < 1000, "{widest} s, {} points", refined.len());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! FBX: binary and ASCII files, of version 6.1 to 7.7 and older, into a [`Library`]. It needs the feature `fbx`, and
+//! FBX: binary and ASCII files of version 5.0 to 7.7 into a [`Library`]. It needs the feature `fbx`, and
 //! with it a C compiler: the crate `ufbx` parses and evaluates the files.
 //!
 //! All nodes of a file become the joints of one skeleton, depth first, in the order of the file. Each animation stack
@@ -15,10 +15,20 @@
 //!
 //! FBX curves are of single numbers, and rotations are Euler angles. Keys of translations, scales and weights that the
 //! file interpolates linearly or in steps are kept. Elsewhere keys are added until lines and slerp between them follow
-//! the curves of the file within [`MAX_OFFSET`], [`MAX_ANGLE`] and [`MAX_CHANGE`]. Keys that stand closer than
-//! 1/19.5 s are samples of a motion: they are kept as they are, without keys between them, since Euler angles of
+//! the curves of the file within [`MAX_OFFSET`], [`MAX_ANGLE`] and [`MAX_CHANGE`]. Keys of [`MIN_SAMPLE_RATE`] per
+//! second and more are samples of a motion: they are kept as they are, without keys between them, since Euler angles of
 //! samples often jump by whole turns. A step beside other curves, in one rotation or vector, takes the last millisecond
 //! before its key; a step right after a key comes at the key.
+//!
+//! # Names and limits
+//!
+//! Maya names a channel of blend shapes `deformer.smile` since FBX 7.2; its morph weight is `smile`, as in the glTF
+//! files of Maya, unless two channels of a mesh then had one name. Up to FBX 7.1, weights are properties of meshes.
+//!
+//! A track or a skin with a number that cannot be used is left out, with a warning. The memory and the time of reading
+//! are bounded by the size of the file: too many nodes above each other, layers, keys or skins are an error.
+//!
+//! `docs/decisions/fbx.md` compares poses and times with other readers.
 //!
 //! The stages, in order: `scene` parses the file. `nodes` makes joints, skins and morph weights. `clips` bakes the
 //! animation stacks, and `keys` adds keys and makes curves.
@@ -47,6 +57,8 @@ pub const MAX_OFFSET: f64 = 5e-4;
 pub const MAX_ANGLE: f64 = 0.05 * std::f64::consts::PI / 180.0;
 /// The largest difference of a scale or a morph weight from the curves of its file.
 pub const MAX_CHANGE: f64 = 1e-3;
+/// Keys of this many per second and more are samples of a motion, not keys that were set by hand.
+pub const MIN_SAMPLE_RATE: f64 = 19.5;
 
 /// The result of reading a file: its parts of a library.
 #[derive(Debug, Clone, PartialEq)]

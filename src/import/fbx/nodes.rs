@@ -1,10 +1,10 @@
 //! Nodes become joints, with morph weights and skins.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use ufbx::{BlendChannel, Matrix, Mesh, Node, Scene, SkinDeformer};
+use ufbx::{BlendChannel, BlendDeformer, Matrix, Mesh, Node, Scene, SkinDeformer};
 
 use super::scene;
 use crate::import::memory_budget::MemoryBudget;
@@ -13,9 +13,12 @@ use crate::model::{Joint, SkeletonId, Skin, Transform, is_usable};
 
 /// The bytes of a morph weight, with a warning about it. Instances repeat the weights of a mesh.
 const WEIGHT_BYTES: u64 = 512;
+/// The bytes of a skin, and of a joint of it. Meshes can share a deformer, and repeat its joints.
+const SKIN_BYTES: u64 = 256;
+const SKIN_JOINT_BYTES: u64 = 128;
 
 /// The nodes of a scene as joints.
-pub struct Nodes {
+pub struct Nodes<'a> {
     pub joints: Vec<Joint>,
     /// The joint of each node of the scene; `None` for the root, which is no node of the file.
     pub joint_of: Vec<Option<usize>>,
@@ -24,15 +27,18 @@ pub struct Nodes {
     pub weights_of: HashMap<u32, Vec<(usize, usize)>>,
     /// The names of the channels of each mesh, by its element.
     morph_names_of: HashMap<u32, Arc<[String]>>,
+    /// The same names, as the file has them.
+    channel_names: HashSet<(u32, &'a str)>,
 }
 
-impl Nodes {
-    /// Orders the nodes depth first.
-    pub fn read(scene: &Scene, budget: &mut MemoryBudget, warnings: &mut Vec<Warning>) -> Result<Self, FileError> {
+impl<'a> Nodes<'a> {
+    /// Orders the nodes depth first. Their number is bounded by the memory of the parsed scene.
+    pub fn read(scene: &'a Scene, budget: &mut MemoryBudget, warnings: &mut Vec<Warning>) -> Result<Self, FileError> {
         let count = scene.nodes.len();
         let (joints, joint_of) = (Vec::with_capacity(count), vec![None; count]);
-        let mut nodes = Self { joints, joint_of, weights_of: HashMap::new(), morph_names_of: HashMap::new() };
-        let mut stack: Vec<(&Node, Option<usize>)> = Vec::new();
+        let (weights_of, morph_names_of, channel_names) = (HashMap::new(), HashMap::new(), HashSet::new());
+        let mut nodes = Self { joints, joint_of, weights_of, morph_names_of, channel_names };
+        let mut stack: Vec<(&'a Node, Option<usize>)> = Vec::new();
         stack.extend(scene.root_node.children.into_iter().map(|child| (child, None)));
         stack.reverse();
         while let Some((node, parent)) = stack.pop() {
@@ -47,7 +53,7 @@ impl Nodes {
 
     fn add(
         &mut self,
-        node: &Node,
+        node: &'a Node,
         parent: Option<usize>,
         budget: &mut MemoryBudget,
         warnings: &mut Vec<Warning>,
@@ -62,7 +68,7 @@ impl Nodes {
             *entry = Some(joint);
         }
         let mut weights = Vec::new();
-        for channel in node.mesh.iter().flat_map(|mesh| channels(mesh)) {
+        for (_, channel) in node.mesh.iter().flat_map(|mesh| channels(mesh)) {
             budget.charge(scene::label("blend shape", &channel.element.name), WEIGHT_BYTES)?;
             self.weights_of.entry(channel.element.element_id).or_default().push((joint, weights.len()));
             if channel.keyframes.len() > 1 {
@@ -86,16 +92,19 @@ impl Nodes {
     }
 
     /// The names of the channels of a mesh; none if all of them are empty. The nodes that show a mesh share them.
-    fn morph_names(&mut self, mesh: &Mesh, budget: &mut MemoryBudget) -> Result<Arc<[String]>, FileError> {
+    fn morph_names(&mut self, mesh: &'a Mesh, budget: &mut MemoryBudget) -> Result<Arc<[String]>, FileError> {
         let id = mesh.element.element_id;
         if let Some(names) = self.morph_names_of.get(&id) {
             return Ok(names.clone());
         }
+        let short: HashSet<&str> = channels(mesh).map(|(blend, channel)| short_name(blend, channel)).collect();
+        let are_unique = short.len() == channels(mesh).count();
         let mut names = Vec::new();
-        for channel in channels(mesh) {
-            let name = &channel.element.name;
+        for (blend, channel) in channels(mesh) {
+            let name: &str = if are_unique { short_name(blend, channel) } else { &channel.element.name };
             budget.charge(scene::label("blend shape", name), name.len() as u64)?;
-            names.push(name.to_string());
+            names.push(name.to_owned());
+            self.channel_names.insert((id, &*channel.element.name));
         }
         if names.iter().all(String::is_empty) {
             names.clear();
@@ -105,18 +114,30 @@ impl Nodes {
         Ok(names)
     }
 
+    /// True if a mesh, by its element, has a channel of blend shapes of this name.
+    pub fn has_channel(&self, mesh: u32, name: &str) -> bool {
+        self.channel_names.contains(&(mesh, name))
+    }
+
     /// The skins of all meshes.
-    pub fn skins(&self, scene: &Scene, skeleton: SkeletonId) -> Vec<Skin> {
+    pub fn skins(
+        &self,
+        scene: &Scene,
+        skeleton: SkeletonId,
+        budget: &mut MemoryBudget,
+    ) -> Result<Vec<Skin>, FileError> {
         let mut skins = Vec::new();
         for mesh in &scene.meshes {
             let node = mesh.element.instances.into_iter().next();
             let name = node.map_or(&mesh.element.name, |node| &node.element.name);
             for deformer in &mesh.skin_deformers {
+                let bytes = SKIN_BYTES + name.len() as u64 + SKIN_JOINT_BYTES * deformer.clusters.len() as u64;
+                budget.charge(scene::label("skin deformer", &deformer.element.name), bytes)?;
                 let (joints, inverse_bind) = self.clusters(deformer).unzip();
                 skins.push(Skin { name: scene::name(name), skeleton, joints, inverse_bind });
             }
         }
-        skins
+        Ok(skins)
     }
 
     fn clusters(&self, deformer: &SkinDeformer) -> impl Iterator<Item = (usize, DAffine3)> {
@@ -127,9 +148,21 @@ impl Nodes {
     }
 }
 
-/// The channels of the blend shapes of a mesh.
-fn channels(mesh: &Mesh) -> impl Iterator<Item = &BlendChannel> {
-    mesh.blend_deformers.into_iter().flat_map(|blend| &blend.channels)
+/// The channels of the blend shapes of a mesh, with their deformers.
+fn channels(mesh: &Mesh) -> impl Iterator<Item = (&BlendDeformer, &BlendChannel)> {
+    mesh.blend_deformers.into_iter().flat_map(|blend| blend.channels.into_iter().map(move |channel| (blend, channel)))
+}
+
+/// The name of a channel, without the name of its deformer and a dot where the name of its shape has none: Maya writes
+/// `deformer.smile` since FBX 7.2, and `smile` before and into glTF. A channel without a name has that of its shape.
+fn short_name<'a>(blend: &'a BlendDeformer, channel: &'a BlendChannel) -> &'a str {
+    let name: &str = &channel.element.name;
+    let shape = channel.target_shape.as_ref().map_or("", |shape| &*shape.element.name);
+    if name.is_empty() || name == shape {
+        return shape;
+    }
+    let own = name.strip_prefix(&*blend.element.name).and_then(|rest| rest.strip_prefix('.'));
+    own.filter(|own| !own.is_empty()).unwrap_or(name)
 }
 
 /// A local transform of the scene.

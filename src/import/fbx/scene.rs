@@ -1,22 +1,33 @@
 //! Parsing: the options, the limits of memory, and the animation stacks that become clips.
 
+use std::collections::HashSet;
+
 use ufbx::{
-    AllocatorOpts, AnimStack, CoordinateAxes, CoordinateAxis, ErrorType, FileFormat, InheritModeHandling, LoadOpts,
-    MirrorAxis, SceneRoot, SpaceConversion,
+    AllocatorOpts, AnimLayer, AnimStack, Connection, CoordinateAxes, CoordinateAxis, ErrorType, FileFormat,
+    InheritModeHandling, LoadOpts, MirrorAxis, Scene, SceneRoot, SpaceConversion,
 };
 
+use crate::import::file_error::shorten;
 use crate::import::memory_budget::MemoryBudget;
 use crate::import::{FileError, Warning, list_names};
 
-/// The parts of the memory budget of a file: the parsed scene, its temporary data, the baked keys of a stack, their
-/// temporary data, and the model. Together they are 64 bytes per byte of the file and 256 MiB.
-const PARTS: usize = 5;
+/// The parts of the memory budget of a file: the parsed scene, the temporary data of one step, the baked keys of a
+/// stack, and the model. Together they are 64 bytes per byte of the file and 256 MiB.
+const PARTS: usize = 4;
 const PART_GROWTH: usize = 64 / PARTS;
 const PART_ALLOWANCE: usize = (256 << 20) / PARTS;
+/// The largest number of levels of nodes. The scale of a node can depend on all nodes above it.
+const MAX_LEVELS: u32 = 1024;
+/// The largest number of layers of a stack. Each value is looked for in all of them.
+const MAX_LAYERS: usize = 128;
 
-/// An allocator that fails beyond the limit of a part.
-pub fn limited(file_bytes: usize) -> AllocatorOpts {
-    let memory_limit = file_bytes.saturating_mul(PART_GROWTH).saturating_add(PART_ALLOWANCE);
+/// The bytes of a part for a file.
+pub fn part_bytes(file_bytes: usize) -> usize {
+    file_bytes.saturating_mul(PART_GROWTH).saturating_add(PART_ALLOWANCE)
+}
+
+/// An allocator that fails beyond a limit.
+pub fn limited(memory_limit: usize) -> AllocatorOpts {
     AllocatorOpts { memory_limit, ..AllocatorOpts::default() }
 }
 
@@ -32,13 +43,15 @@ pub fn parse(bytes: &[u8]) -> Result<SceneRoot, FileError> {
         up: CoordinateAxis::PositiveY,
         front: CoordinateAxis::PositiveZ,
     };
+    let limit = part_bytes(bytes.len());
     let options = LoadOpts {
-        temp_allocator: limited(bytes.len()),
-        result_allocator: limited(bytes.len()),
+        temp_allocator: limited(limit),
+        result_allocator: limited(limit),
         ignore_geometry: true,
         ignore_embedded: true,
         skip_skin_vertices: true,
         skip_mesh_parts: true,
+        node_depth_limit: MAX_LEVELS,
         // Otherwise an .obj file would be read, too.
         file_format: FileFormat::Fbx,
         space_conversion: SpaceConversion::ModifyGeometry,
@@ -62,20 +75,56 @@ pub fn error(path: &str, error: &ufbx::Error) -> FileError {
         ErrorType::UnrecognizedFileFormat | ErrorType::EmptyFile => {
             format!("it is no FBX file ({what}); check the file")
         }
+        ErrorType::NodeDepthLimit => {
+            format!("nodes are more than {MAX_LEVELS} levels below the root; the file may be damaged")
+        }
         _ => format!("it cannot be parsed as FBX ({what}); the file may be damaged or incomplete: export it again"),
     };
     FileError::new(path, reason)
 }
 
-/// True for an animation stack with curves.
-pub fn has_curves(stack: &AnimStack) -> bool {
-    let mut values = stack.layers.into_iter().flat_map(|layer| &layer.anim_values);
-    values.any(|value| value.curves.iter().any(Option::is_some))
+/// The animation stacks with curves. Stacks can share layers, so that each layer is looked through once.
+pub fn animated_stacks(scene: &Scene) -> impl Iterator<Item = &AnimStack> {
+    let has_curves =
+        |layer: &&AnimLayer| layer.anim_values.into_iter().any(|value| value.curves.iter().any(Option::is_some));
+    let animated = scene.anim_layers.into_iter().filter(has_curves);
+    let animated: HashSet<u32> = animated.map(|layer| layer.element.element_id).collect();
+    let is_animated =
+        move |stack: &&AnimStack| stack.layers.into_iter().any(|layer| animated.contains(&layer.element.element_id));
+    scene.anim_stacks.into_iter().filter(is_animated)
+}
+
+/// Refuses a stack of too many layers.
+pub fn check_layers(stack: &AnimStack, path: &str) -> Result<(), FileError> {
+    let count = stack.layers.len();
+    if count > MAX_LAYERS {
+        let reason = format!("it has {count} layers, of which at most {MAX_LAYERS} are read; merge them, or bake them");
+        return Err(FileError::new(path, reason));
+    }
+    Ok(())
+}
+
+/// The time of evaluating a value, as a multiple of the usual: 1 for files as they are. It can follow chains of
+/// connected properties, and the scales of all nodes above.
+pub fn effort(scene: &Scene) -> u64 {
+    let connections = || scene.connections_src.iter().filter(|connection| !connection.src_prop.is_empty());
+    let driven: HashSet<(u32, &str)> =
+        connections().map(|connection| (connection.dst.element_id, &*connection.dst_prop)).collect();
+    let is_link = |connection: &&Connection| driven.contains(&(connection.src.element_id, &*connection.src_prop));
+    let links = connections().filter(is_link).count() as u64;
+    let has_scales = scene.nodes.into_iter().any(|node| node.is_scale_helper);
+    let levels = scene.nodes.into_iter().map(|node| u64::from(node.node_depth)).max().filter(|_| has_scales);
+    1 + links / 16 + levels.unwrap_or(0) / 32
+}
+
+/// The effort of a stack, whose layers all have values.
+pub fn effort_of_stack(of_scene: u64, stack: &AnimStack) -> u64 {
+    of_scene + stack.layers.len() as u64 / 8
 }
 
 /// The name of an element for messages.
 pub fn label(kind: &str, name: &str) -> String {
-    if name.is_empty() { kind.into() } else { format!("{kind} {name:?}") }
+    if name.is_empty() { kind.into() } else { format!("{kind} {:?}", shorten(name)) }
 }
 
 /// A name of the file; `None` for an empty one.
@@ -86,11 +135,11 @@ pub fn name(name: &ufbx::String) -> Option<String> {
 /// The names of the stacks that become clips.
 pub fn clip_names(bytes: &[u8]) -> Result<Vec<Option<String>>, FileError> {
     let scene = parse(bytes)?;
-    Ok(scene.anim_stacks.into_iter().filter(|stack| has_curves(stack)).map(|stack| name(&stack.element.name)).collect())
+    Ok(animated_stacks(&scene).map(|stack| name(&stack.element.name)).collect())
 }
 
 /// The errors that the parser repaired, and the parts of the file that move joints or vertices and are not read.
-pub fn warnings(scene: &ufbx::Scene) -> Vec<Warning> {
+pub fn warnings(scene: &Scene) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |path: String, message: String| warnings.push(Warning { path, message });
     for warning in &scene.metadata.warnings {
@@ -98,12 +147,8 @@ pub fn warnings(scene: &ufbx::Scene) -> Vec<Warning> {
         let path = element.map_or_else(|| "file".into(), |element| label("element", &element.name));
         warn(path, format!("{}, {} times", &*warning.description, warning.count.max(1)));
     }
-    for stack in scene.anim_stacks.into_iter().filter(|stack| !has_curves(stack)) {
-        warn(label("animation stack", &stack.element.name), "it has no curves; it is left out".into());
-    }
-    let constraints: Vec<&str> = scene.constraints.into_iter().map(|constraint| &*constraint.element.name).collect();
-    if !constraints.is_empty() {
-        let names = list_names(&constraints);
+    if !scene.constraints.is_empty() {
+        let names = list_names(scene.constraints.iter().map(|constraint| shorten(&constraint.element.name)));
         warn(
             "constraints".into(),
             format!("they are not evaluated, only curves move joints; bake them first: {names}"),

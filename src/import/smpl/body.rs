@@ -97,6 +97,16 @@ impl BodyModel {
         }
     }
 
+    /// The name, for messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Body => "a body without hands",
+            Self::Smpl => "SMPL",
+            Self::SmplH => "SMPL-H",
+            Self::SmplX => "SMPL-X",
+        }
+    }
+
     /// The body with this number of joints.
     pub fn of_count(joints: usize) -> Option<Self> {
         [Self::Body, Self::Smpl, Self::SmplH, Self::SmplX].into_iter().find(|model| model.joint_count() == joints)
@@ -183,7 +193,7 @@ pub(crate) fn plain_name(name: &str) -> String {
     format!("{side}{part}")
 }
 
-/// The joint of a skeleton for each joint of a body, by name; `None` for those that it lacks.
+/// The joint of a skeleton for each joint of a body, by name; `None` for a joint that it lacks.
 pub(crate) fn find_joints(model: BodyModel, skeleton: &Skeleton) -> Vec<Option<usize>> {
     let names: Vec<String> =
         skeleton.joints().iter().map(|joint| joint.name.as_deref().map(plain_name).unwrap_or_default()).collect();
@@ -191,7 +201,7 @@ pub(crate) fn find_joints(model: BodyModel, skeleton: &Skeleton) -> Vec<Option<u
 }
 
 /// The transforms of all joints of a skeleton at rest, in model space.
-pub(crate) fn rest_matrices(skeleton: &Skeleton) -> Vec<DAffine3> {
+fn rest_matrices(skeleton: &Skeleton) -> Vec<DAffine3> {
     let mut matrices: Vec<DAffine3> = Vec::with_capacity(skeleton.joints().len());
     for joint in skeleton.joints() {
         let local = joint.matrix.unwrap_or_else(|| joint.rest.to_affine());
@@ -201,60 +211,82 @@ pub(crate) fn rest_matrices(skeleton: &Skeleton) -> Vec<DAffine3> {
     matrices
 }
 
-/// The rest positions of a body that a skeleton gives, and remarks on them.
-pub(crate) struct RestPositions {
+/// A body in a skeleton at rest.
+pub(crate) struct BodyAtRest {
+    /// The joint of the skeleton for each joint of the body.
+    pub joints: Vec<Option<usize>>,
+    /// The transforms of all joints of the skeleton, in model space.
+    pub matrices: Vec<DAffine3>,
+    /// The positions of the joints of the body in model space, in the unit of the skeleton. A hand, finger, jaw or eye
+    /// that the skeleton lacks is where it is in an adult with legs of the same length.
     pub positions: Vec<DVec3>,
-    pub remarks: Vec<String>,
+    /// The length in the skeleton of a metre in that adult. 1 for a skeleton whose legs have no length.
+    pub metre: f64,
+    /// The rest position of the pelvis relative to the origin of the models, in the unit of the skeleton: that of the
+    /// skeleton, or that of an adult if the origin of the skeleton is another one, as between the feet.
+    pub origin: DVec3,
 }
 
-impl RestPositions {
-    /// The positions of the joints of a skeleton that have the names of the body. A hand, finger, jaw or eye that it
-    /// lacks has its place in an adult. Lengths that are a hundred times those of an adult are centimetres.
+/// The largest distance of the pelvis of a model from its origin at rest, in metres of an adult. Beyond, the origin of
+/// a skeleton is another one.
+const MAX_PELVIS: f64 = 0.5;
+
+impl BodyAtRest {
+    /// Finds the joints of a body in a skeleton by their names.
     ///
     /// # Errors
-    /// The reason, if the skeleton lacks one of the joints that all bodies share, or does not rest as the bodies do.
-    pub fn of_skeleton(model: BodyModel, skeleton: &Skeleton) -> Result<Self, String> {
-        let (joints, matrices) = (model.joints(), rest_matrices(skeleton));
-        let found = find_joints(model, skeleton);
-        let name = |index: &usize| joints.get(*index).map(|joint| joint.name.as_str());
-        let is_missing = |index: &usize| found.get(*index).is_some_and(Option::is_none);
-        let missing: Vec<&str> = (0..SHARED_COUNT).filter(is_missing).filter_map(|index| name(&index)).collect();
+    /// The names of the joints that all bodies share, and that the skeleton lacks.
+    pub fn new(model: BodyModel, skeleton: &Skeleton) -> Result<Self, String> {
+        let (body, matrices) = (model.joints(), rest_matrices(skeleton));
+        let joints = find_joints(model, skeleton);
+        let shared = body.iter().zip(&joints).take(SHARED_COUNT);
+        let missing: Vec<&str> =
+            shared.filter(|(_, joint)| joint.is_none()).map(|(joint, _)| joint.name.as_str()).collect();
         if !missing.is_empty() {
-            let missing = missing.join(", ");
-            return Err(format!("the skeleton lacks joints of the body: {missing}; expected the names of SMPL"));
+            return Err(missing.join(", "));
         }
-        let place = |joint: usize| matrices.get(joint).map_or(DVec3::ZERO, |matrix| matrix.translation);
-        let at = |index: usize| found.get(index).copied().flatten().map_or(DVec3::ZERO, place);
-        let leg = at(LEFT_ANKLE) - at(LEFT_HIP);
-        let arms = at(WRISTS[0]) - at(WRISTS[1]);
-        if leg.y > -0.7 * leg.length() || arms.x < 0.7 * arms.length() {
-            return Err(
-                "the skeleton does not rest as the body does; expected feet down -Y, the left arm along +X and \
-                        the right arm along -X, with the face to +Z"
-                    .into(),
-            );
+        let place =
+            |joint: &Option<usize>| joint.and_then(|joint| matrices.get(joint)).map(|matrix| matrix.translation);
+        let at = |index: usize| joints.get(index).and_then(place).unwrap_or_default();
+        let leg = at(LEFT_ANKLE).distance(at(LEFT_HIP));
+        let metre = if leg > 0.0 { leg / ADULT_LEG } else { 1.0 };
+        let mut positions: Vec<DVec3> = Vec::with_capacity(body.len());
+        for (joint, BodyJoint { parent, offset, .. }) in joints.iter().zip(&body) {
+            let parent = parent.and_then(|parent| positions.get(parent)).copied().unwrap_or_default();
+            positions.push(place(joint).unwrap_or(parent + metre * *offset));
         }
-        let mut remarks = Vec::new();
-        let mut unit = 1.0;
-        if leg.length() > CENTIMETRES * ADULT_LEG {
-            unit = 0.01;
-            remarks.push("the skeleton has lengths of centimetres, which are divided by 100".into());
-        }
-        let mut positions: Vec<DVec3> = Vec::with_capacity(joints.len());
-        for (index, joint) in joints.iter().enumerate() {
-            let parent = joint.parent.and_then(|parent| positions.get(parent)).copied().unwrap_or_default();
-            let is_found = found.get(index).is_some_and(Option::is_some);
-            positions.push(if is_found { unit * at(index) } else { parent + joint.offset });
-        }
-        Ok(Self { positions, remarks })
+        let pelvis = at(0);
+        let of_adult = || metre * body.first().map(|joint| joint.offset).unwrap_or_default();
+        let origin = if pelvis.length() <= MAX_PELVIS * metre { pelvis } else { of_adult() };
+        Ok(Self { joints, matrices, positions, metre, origin })
+    }
+
+    /// The positions of the joints of the body relative to the origin of the models, in the unit of the skeleton.
+    pub fn positions_in_model(&self) -> Vec<DVec3> {
+        let shift = self.origin - self.positions.first().copied().unwrap_or_default();
+        self.positions.iter().map(|position| *position + shift).collect()
+    }
+
+    /// Returns true if the body stands with its feet down -Y, its left arm along +X and its right arm along -X, as the
+    /// models do. One without lengths does, too.
+    pub fn stands(&self) -> bool {
+        let between = |from: usize, to: usize| match [self.positions.get(from), self.positions.get(to)] {
+            [Some(from), Some(to)] => *to - *from,
+            _ => DVec3::ZERO,
+        };
+        let (leg, arms) = (between(LEFT_HIP, LEFT_ANKLE), between(WRISTS[1], WRISTS[0]));
+        leg.y <= -0.7 * leg.length() && arms.x >= 0.7 * arms.length()
     }
 }
 
+/// The rest pose of the models, for messages.
+pub(crate) const REST_POSE: &str =
+    "feet down -Y, the left arm along +X and the right arm along -X, with the face to +Z";
+
 const LEFT_HIP: usize = 1;
 const LEFT_ANKLE: usize = 7;
-/// The length of the leg of an adult in metres, and the multiple of it beyond which lengths are centimetres.
+/// The length of the leg of an adult in metres, from hip to ankle.
 const ADULT_LEG: f64 = 0.83;
-const CENTIMETRES: f64 = 20.0;
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //!
 //! The spellings of the members are those that public data sets and loaders have: AMASS in its releases for SMPL-H
 //! (`poses`, `mocap_framerate`) and SMPL-X (`root_orient`, `pose_body`, `mocap_frame_rate`), the arguments of the
-//! package `smplx` (`global_orient`, `body_pose`, `transl`), and those of GRAB, AIST++ and PHC.
+//! package `smplx` (`global_orient`, `body_pose`, `transl`), and those of GRAB, AIST++, BEDLAM, GMR and PHC.
 
 use std::sync::Arc;
 
@@ -30,8 +30,16 @@ const RIGHT_EYE: &[&str] = &["reye_pose"];
 const TRANSLATION: &[&str] = &["trans", "transl", "smpl_trans", "trans_orig"];
 const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_fps", "fps", "framerate", "frame_rate"];
 
+/// The divisor of `smpl_trans` in AIST++, whose scenes have another scale than the bodies.
+const SCALING: &[&str] = &["smpl_scaling"];
+/// The shape of the subject, or that of each frame.
+pub(super) const BETAS: &[&str] = &["betas", "beta"];
+
 /// The rate of a motion that states none.
-const DEFAULT_RATE: f64 = 30.0;
+pub(super) const DEFAULT_RATE: f64 = 30.0;
+
+/// The memory that a file may take besides that for its size.
+pub(super) const ALLOWANCE: u64 = 16 << 20;
 
 /// The joints of a hand with fingers.
 const HAND_JOINTS: usize = 15;
@@ -44,9 +52,17 @@ pub(super) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Returns true if a member tells the pose of a body.
+    /// Reads the directory of a file.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, FileError> {
+        let mut budget = MemoryBudget::new(bytes.len(), ALLOWANCE);
+        let directory = Directory::read(bytes, 0, &mut budget)?;
+        Ok(Self { bytes, directory, budget })
+    }
+
+    /// Returns true if a member tells the pose of a body. The rotation of a root alone may be that of a hand (MANO) or
+    /// of a thing.
     pub fn have_motion(directory: &Directory) -> bool {
-        [POSES, ROOT, BODY].into_iter().any(|names| name_of(directory, names).is_some())
+        [POSES, BODY].into_iter().any(|names| name_of(directory, names).is_some())
     }
 
     /// The first member with one of these names.
@@ -78,12 +94,14 @@ pub(super) struct Motion<'a> {
     pub fps: f64,
     parts: Vec<Part<'a>>,
     translation: Option<Array<'a>>,
+    /// The divisor of translations.
+    scaling: f64,
     pub warnings: Vec<Warning>,
 }
 
 impl<'a> Motion<'a> {
-    /// Reads the arrays of a motion.
-    pub fn read(members: &mut Members<'a>) -> Result<Self, FileError> {
+    /// Reads the arrays of a motion. `fps` takes the place of the rate of the file.
+    pub fn read(members: &mut Members<'a>, fps: Option<f64>) -> Result<Self, FileError> {
         let mut warnings = Vec::new();
         let (model, parts) = match members.array(POSES)? {
             Some(poses) => whole(members, poses)?,
@@ -100,7 +118,11 @@ impl<'a> Motion<'a> {
             let message = "it is missing, so that the pelvis stays in its place".into();
             warnings.push(Warning { path: "trans.npy".into(), message });
         }
-        let fps = rate(members, &mut warnings);
+        let scaling = match &translation {
+            Some(array) if array.name().starts_with("smpl_") => scaling(members)?,
+            _ => 1.0,
+        };
+        let fps = fps.unwrap_or_else(|| rate(members, &mut warnings));
         let arrays = || parts.iter().map(|part| &part.array).chain(&translation);
         let counts: Vec<(&str, usize)> = arrays().map(|array| (array.name(), array.rows()[0])).collect();
         let frames = counts.iter().map(|(_, count)| *count).min().unwrap_or(0);
@@ -108,7 +130,7 @@ impl<'a> Motion<'a> {
             let message = format!("it has {count} frames, others have {frames}; the frames after those are left out");
             warnings.push(Warning { path: (*name).into(), message });
         }
-        Ok(Self { model, frames, fps, parts, translation, warnings })
+        Ok(Self { model, frames, fps, parts, translation, scaling, warnings })
     }
 
     /// The bytes of memory of the keys: those of rotations, of the translation and of times.
@@ -146,7 +168,7 @@ impl<'a> Motion<'a> {
         if let Some(array) = &self.translation {
             let mut values = Vec::with_capacity(3 * self.frames);
             for frame in 0..self.frames {
-                let [x, y, z] = vector(array, frame, 0)?;
+                let [x, y, z] = vector(array, frame, 0)?.map(|length| length / self.scaling);
                 values.extend([x + origin[0], y + origin[1], z + origin[2]]);
             }
             add(Target::Translation(0), 3, values).map_err(in_clip)?;
@@ -201,6 +223,10 @@ fn whole<'a>(members: &mut Members<'a>, poses: Array<'a>) -> Result<(BodyModel, 
 fn pieces<'a>(members: &mut Members<'a>, warnings: &mut Vec<Warning>) -> Result<(BodyModel, Vec<Part<'a>>), FileError> {
     let root = members.array(ROOT)?;
     let body = members.array(BODY)?;
+    if root.is_none() {
+        let message = "it is missing, so that the pelvis is not rotated".into();
+        warnings.push(Warning { path: "root_orient.npy".into(), message });
+    }
     let mut parts = Vec::new();
     let mut add = |array: Option<Array<'a>>, first: usize, counts: &[usize]| -> Result<Option<usize>, FileError> {
         let Some(array) = array else { return Ok(None) };
@@ -260,6 +286,15 @@ fn pieces<'a>(members: &mut Members<'a>, warnings: &mut Vec<Warning>) -> Result<
         (false, false) => BodyModel::Body,
     };
     Ok((model, parts))
+}
+
+/// The divisor of the translations.
+fn scaling(members: &mut Members) -> Result<f64, FileError> {
+    let Some(array) = members.array(SCALING)? else { return Ok(1.0) };
+    match array.single() {
+        Some(scaling) if scaling > 0.0 && is_usable(scaling) => Ok(scaling),
+        _ => Err(FileError::new(array.name(), "expected one number above 0, the scale of smpl_trans")),
+    }
 }
 
 /// The frame rate.

@@ -7,6 +7,9 @@
 
 use std::borrow::Cow;
 
+use glam::DVec3;
+
+use crate::half;
 use crate::import::FileError;
 use crate::import::file_error::shorten;
 
@@ -53,18 +56,19 @@ impl<'a> Array<'a> {
             error(format!("{found}; expected the entries descr, fortran_order and shape of a NumPy array"))
         })?;
         let number = NumberType::new(&descr).map_err(error)?;
-        let count = shape.iter().try_fold(1_usize, |count, &length| count.checked_mul(length));
-        let wanted = count.and_then(|count| count.checked_mul(number.bytes));
+        let product = |lengths: &[usize]| lengths.iter().try_fold(1_usize, |count, &length| count.checked_mul(length));
+        // The width alone may overflow, in an array without rows.
+        let rows = match shape.as_slice() {
+            [] => Some([1, 1]),
+            [width] => Some([1, *width]),
+            [rows, width @ ..] => product(width).map(|width| [*rows, width]),
+        };
+        let wanted = rows.and_then(|rows| product(&rows)?.checked_mul(number.bytes));
         let found = bytes.len().saturating_sub(start);
-        if wanted.is_none_or(|wanted| wanted > found) {
+        let (Some(rows), true) = (rows, wanted.is_some_and(|wanted| wanted <= found)) else {
             return Err(error(format!(
                 "its shape {shape:?} needs more than the {found} bytes that are there; the file may be cut off"
             )));
-        }
-        let rows = match shape.as_slice() {
-            [] => [1, 1],
-            [width] => [1, *width],
-            [rows, width @ ..] => [*rows, width.iter().product()],
         };
         Ok(Self { name: name.to_owned(), number, shape, rows, is_fortran, bytes, start })
     }
@@ -103,6 +107,11 @@ impl<'a> Array<'a> {
         self.number.read(self.bytes.get(self.start + index * self.number.bytes..).unwrap_or_default())
     }
 
+    /// Three numbers of a row, `step` apart.
+    pub fn vector(&self, row: usize, first: usize, step: usize) -> DVec3 {
+        DVec3::from_array([0, 1, 2].map(|axis| self.number(row, first + axis * step)))
+    }
+
     /// The only number of an array of one number.
     pub fn single(&self) -> Option<f64> {
         (self.rows() == [1, 1]).then(|| self.number(0, 0))
@@ -118,6 +127,7 @@ impl NumberType {
             _ => (false, descr),
         };
         let (kind, bytes) = match code {
+            "f2" => (NumberKind::Float, 2),
             "f4" => (NumberKind::Float, 4),
             "f8" => (NumberKind::Float, 8),
             "i1" => (NumberKind::Signed, 1),
@@ -133,7 +143,9 @@ impl NumberType {
                             write it as an array of numbers"
                     .into());
             }
-            _ => return Err(format!("its numbers are of the type {}; expected f4, f8 or integers", shorten(descr))),
+            _ => {
+                return Err(format!("its numbers are of the type {}; expected f2, f4, f8 or integers", shorten(descr)));
+            }
         };
         Ok(Self { kind, bytes, is_big_endian })
     }
@@ -149,6 +161,7 @@ impl NumberType {
         }
         let word = u64::from_le_bytes(number);
         match (self.kind, self.bytes) {
+            (NumberKind::Float, 2) => half::to_f64(word as u32),
             (NumberKind::Float, 4) => f64::from(f32::from_bits(word as u32)),
             (NumberKind::Float, _) => f64::from_bits(word),
             (NumberKind::Unsigned, _) => word as f64,
@@ -295,7 +308,10 @@ mod tests {
     #[test]
     fn numbers_of_each_type_and_byte_order_are_read() {
         for (descr, bytes, expected) in [
-            ("<f4", &1.5_f32.to_le_bytes()[..], 1.5),
+            // IEEE 754: the exponent of 1.5 is 15, its fraction a half.
+            ("<f2", &[0x00, 0x3e][..], 1.5),
+            (">f2", &[0xbe, 0x00], -1.5),
+            ("<f4", &1.5_f32.to_le_bytes(), 1.5),
             (">f4", &1.5_f32.to_be_bytes(), 1.5),
             ("<f8", &(-0.1_f64).to_le_bytes(), -0.1),
             (">f8", &(-0.1_f64).to_be_bytes(), -0.1),
@@ -340,6 +356,7 @@ mod tests {
             (file(&header_of("<c16", "False", "()"), &[0; 16]), "<c16"),
             (file(&header_of("<f8", "False", "(3,)"), &[0; 16]), "cut off"),
             (file(&header_of("<f8", "False", "(4294967296, 4294967296, 4294967296)"), &[0; 16]), "cut off"),
+            (file(&header_of("<f8", "False", "(0, 4294967296, 4294967296)"), &[0; 16]), "cut off"),
             (file("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': ()}", &[0; 8]), "several fields"),
             (file("{'descr': '<f8'}", &[0; 8]), "lacks an entry"),
             (file("{'shape': (-1,)}", &[0; 8]), "\"-1,)}\""),

@@ -54,8 +54,8 @@ pub(super) fn first_name(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(MEMBER_SIZE..MEMBER_SIZE + usize::from(length))
 }
 
-/// The bytes at the end of a file within which its directory lies, unless there are thousands of members.
-pub(super) const TAIL: u64 = 1 << 20;
+/// The bytes at the end of a file within which its directory lies, unless there are a thousand members or more.
+pub(super) const TAIL: u64 = 1 << 17;
 
 impl Directory {
     /// Reads the directory from the end of a file, whose first byte has the offset `start` in the file.

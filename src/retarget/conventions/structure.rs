@@ -1,7 +1,8 @@
 //! Roles of joints by the shape of a human, for skeletons whose names say too little.
 //!
 //! A human has two pairs of long limbs. The limbs of a pair leave one joint and are mirrored: their segments have equal
-//! lengths. The legs leave the lower trunk and the arms the upper one. Nothing here depends on the axes of the world or
+//! lengths, or nearly equal ones if their names differ in left and right alone: the sides of a person are measured
+//! apart. The legs leave the lower trunk and the arms the upper one. Nothing here depends on the axes of the world or
 //! on a pose: in many files all bones lie along +X at zero.
 //!
 //! 1. A *limb* is the longest path down from a child of a joint, without twist joints and without steps of no length.
@@ -21,13 +22,16 @@ use glam::DVec3;
 use crate::model::Skeleton;
 use crate::reference::values::{Values, model_matrices};
 use crate::retarget::conventions::human::{ARM, HIPS, LEG, TRUNK, normalized, trunk_role};
-use crate::retarget::sides::{side_of_name, words};
+use crate::retarget::sides::{SidedName, side_of_name, words};
 
 /// The most joints of a skeleton whose shape is looked at.
 const MAX_JOINTS: usize = 4096;
 
 /// The largest difference of two mirrored segments, as a share of the longer one.
 const MIRROR_TOLERANCE: f64 = 0.05;
+
+/// The same where the names of the two limbs differ in their words for left and right alone.
+const NAMED_MIRROR_TOLERANCE: f64 = 0.2;
 
 /// The largest difference of two mirrored segments, as a share of the two long segments of the limb.
 const MIRROR_NOISE: f64 = 0.01;
@@ -249,6 +253,14 @@ impl<'a> Shape<'a> {
         pairs
     }
 
+    /// True if the names of two joints differ in their words for left and right alone.
+    fn are_counterparts(&self, one: usize, other: usize) -> bool {
+        match [one, other].map(|joint| SidedName::new(self.name(joint))) {
+            [Some(one), Some(other)] => one.is_left != other.is_left && one.rest == other.rest,
+            _ => false,
+        }
+    }
+
     /// True if two limbs begin in different places and have equal segments up to their ends.
     fn are_mirrored(&self, parent: usize, one: &Chain, other: &Chain) -> bool {
         let noise = MIRROR_NOISE * self.length(one).max(self.length(other));
@@ -257,7 +269,10 @@ impl<'a> Shape<'a> {
             let joints: Vec<usize> = joints.copied().collect();
             joints.windows(2).map(|pair| self.distance(pair[0], pair[1])).collect()
         };
-        let are_equal = |(a, b): (f64, f64)| (a - b).abs() <= (MIRROR_TOLERANCE * a.max(b)).max(noise);
+        let mut pairs = one.joints.iter().zip(&other.joints).take(one.upper + 3);
+        let are_named = pairs.all(|(&one, &other)| self.are_counterparts(one, other));
+        let tolerance = if are_named { NAMED_MIRROR_TOLERANCE } else { MIRROR_TOLERANCE };
+        let are_equal = |(a, b): (f64, f64)| (a - b).abs() <= (tolerance * a.max(b)).max(noise);
         one.upper == other.upper
             && self.distance(one.upper(), other.upper()) > noise
             && lengths(one).into_iter().zip(lengths(other)).all(are_equal)

@@ -549,6 +549,30 @@ fn shapes_that_are_not_clear_have_no_roles() {
 }
 
 #[test]
+fn limbs_that_are_named_alike_may_be_measured_apart() {
+    // As in a BVH file of a course at Grenoble: `l_elbow_dup`, and a forearm that is 7 % longer than the other.
+    let measured = |index: usize, place: DVec3| match index {
+        20 => 1.08 * place,
+        21 => 0.93 * place,
+        _ => place,
+    };
+    let name = |index: usize| match HUMAN[index].2 {
+        "" => None,
+        role => Some(match (role.strip_prefix("left"), role.strip_prefix("right")) {
+            (Some(part), _) => format!("l_{part}_dup"),
+            (_, Some(part)) => format!("r_{part}_dup"),
+            _ => format!("{role}_dup"),
+        }),
+    };
+    let found = roles(&human(measured, name));
+    assert_eq!((found.by, found.of_joint), (vec!["structure"], wanted()));
+    assert!(roles(&human(measured, |_| None)).by.is_empty());
+    // Limbs of different lengths are no pair, whatever their names are.
+    let longer = |index: usize, place: DVec3| if index == 20 { 1.3 * place } else { place };
+    assert!(roles(&human(longer, name)).by.is_empty());
+}
+
+#[test]
 fn structure_fills_in_what_names_do_not_say() {
     // Names of the arms and of the trunk only.
     let name = |index: usize| match HUMAN[index].2 {

@@ -109,6 +109,25 @@ fn a_file_is_loaded_and_checked_and_loaded_again_when_it_changes() {
     assert!(app.world().resource::<Messages<ClipEvent>>().is_empty());
 }
 
+#[test]
+fn a_clip_that_cannot_be_read_is_not_listed() {
+    let folder = Folder::new("left_out");
+    write(&folder.0, &["rise", "bad"], 2.0);
+    let path = folder.0.join("rig.gltf");
+    let text = std::fs::read_to_string(&path).unwrap();
+    // Its key times are vectors.
+    let broken = text.replace(r#""bad", "samplers": [{ "input": 4"#, r#""bad", "samplers": [{ "input": 5"#);
+    assert_ne!(broken, text);
+    std::fs::write(&path, broken).unwrap();
+    let mut app = headless::app(headless::plugins(&folder.0, true));
+    app.add_plugins(PossePlugin);
+    headless::begin(&mut app);
+    let rig: Handle<CrowdRig> = app.world().resource::<AssetServer>().load("rig.gltf");
+    headless::run_until(&mut app, |world| world.resource::<Assets<CrowdRig>>().get(&rig).is_some());
+    let rigs = app.world().resource::<Assets<CrowdRig>>();
+    assert!(rigs.get(&rig).unwrap().clips().eq(["rise"]));
+}
+
 /// In the frame in which the file changes, the character still has the clip by its number.
 #[test]
 fn a_character_outlives_the_clip_that_moves_it() {

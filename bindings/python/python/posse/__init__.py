@@ -6,26 +6,42 @@
 >>> poses.pos.shape                                                     # doctest: +SKIP
 (42, 24, 3)
 
-* `Library` reads files; `Library.sample`, `Library.bake` and `Library.states` evaluate their clips.
-* `Library.retarget` brings the clips onto the skeleton of another file, and `Library.reports` says what it did.
+* `Library` reads files; `Library.sample`, `Library.bake` and `Library.states` evaluate their clips, and
+  `Library.rest_pose` their skeletons.
+* `Library.mirror` adds mirror images of clips. `Library.retarget` brings the clips onto the skeleton of another file, and `Library.reports` says what it did.
+* `Crowd` has the instances of a crowd file.
 * `Clip` has the facts of a clip, `Poses` the arrays of a result.
 * `Error`, a `ValueError`, is raised for files and requests that cannot be used, `OSError` for files that cannot be read.
   `FileWarning` tells of errors of files that were repaired or passed over, `RetargetWarning` of what looks wrong about
-  a retargeting.
+  a retargeting or a mirror image.
+* `ArrayName` is the type of the names of arrays.
 
 Lengths are in the unit of the file, times in seconds, angles in radians. Quaternions are xyzw, and +Y is up, unless a call says
 otherwise. All results are float32 arrays in C order.
 """
 
 from ._clip import Clip
+from ._crowd import Crowd
 from ._library import FileWarning, Library
 from ._poses import Poses
 from ._posse import Error, __version__
+from ._request import ArrayName
 from ._retarget import RetargetReport, RetargetWarning
 
-__all__ = ["Clip", "Error", "FileWarning", "Library", "Poses", "RetargetReport", "RetargetWarning", "__version__"]
+__all__ = [
+    "ArrayName",
+    "Clip",
+    "Crowd",
+    "Error",
+    "FileWarning",
+    "Library",
+    "Poses",
+    "RetargetReport",
+    "RetargetWarning",
+    "__version__",
+]
 
 # The names that tracebacks and `help` show.
-for _class in (Clip, FileWarning, Library, Poses, RetargetReport, RetargetWarning):
+for _class in (Clip, Crowd, FileWarning, Library, Poses, RetargetReport, RetargetWarning):
     _class.__module__ = __name__
 del _class

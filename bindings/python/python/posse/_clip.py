@@ -12,7 +12,8 @@ from . import _posse
 class Clip:
     """A clip of a library.
 
-    `Library.clips` has all of them. Each call that takes a clip takes this object, its `index` or its `name`.
+    `Library.clips` has all of them. Each call that takes a clip takes this object, its `index` or its `name`. A clip can be
+    pickled: libraries of the same files, of any process, take it.
     """
 
     index: int
@@ -28,7 +29,7 @@ class Clip:
     """The duration in seconds."""
 
     fps: float
-    """The frames per second of the keys; 30 if the keys are not evenly spaced."""
+    """The frames per second that the file states, as BVH, FBX and SMPL do; else those of the keys, or 30 if these are not even."""
 
     skeleton: int
     """The index of the skeleton. Clips of equal skeletons, of one file or of several, have one index."""
@@ -41,12 +42,19 @@ class Clip:
     weight_names: tuple[str, ...]
     """The names of the morph weights, node after node: `NODE.NAME`, or `NODE.INDEX` for a morph target without a name."""
 
-    _library: _posse.Library = field(repr=False)
+    _library: str = field(repr=False)
+    """The fingerprint of the library."""
 
     @property
     def frames(self) -> int:
         """The number of frames at `fps`, both ends included: the number that `Library.bake` returns."""
         return _posse.frame_count(self.fps, self.duration)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Clip) and (self._library, self.index) == (other._library, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self._library, self.index))
 
     def __repr__(self) -> str:
         return (

@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Optional, Union
 
 import numpy as np
 
-from ._poses import Floats
+from . import _posse
+from ._continuous import make_continuous
+from ._poses import Floats, Poses
+from ._request import Quaternions, Times
 
+Out = Union[Poses, Mapping[str, Floats], None]
 Shapes = Mapping[str, tuple[int, ...]]
+
+
+def filled(
+    layout: _posse.Layout,
+    rows: Times,
+    out: Out,
+    quaternions: Quaternions,
+    fill: Callable[[Times, list[Floats]], None],
+    fps: Optional[float] = None,
+) -> Poses:
+    """Poses with the arrays of a layout, new ones or those of `out`. `fill` fills them, with rows along one axis."""
+    clips = rows["clips"]
+    shapes = {name: (*clips.shape, *shape) for name, _, shape in layout.arrays}
+    given = out.arrays if isinstance(out, Poses) else out
+    arrays = new_arrays(shapes) if given is None else reused_arrays(shapes, given)
+    flat: Times = {
+        "clips": clips.ravel(),
+        "times": rows["times"].ravel(),
+        "before": rows["before"].ravel(),
+        "after": rows["after"].ravel(),
+    }
+    fill(flat, list(arrays.values()))
+    if quaternions == "continuous":
+        make_continuous([(kind, arrays[name]) for name, kind, _ in layout.arrays], clips)
+    names, parents = tuple(layout.joint_names), tuple(layout.parents)
+    return Poses(arrays, rows["times"], fps, names, parents, tuple(layout.weight_names), tuple(layout.contact_feet))
 
 
 def new_arrays(shapes: Shapes) -> dict[str, Floats]:

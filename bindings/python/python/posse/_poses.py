@@ -15,11 +15,11 @@ Floats = npt.NDArray[np.float32]
 class Poses:
     """Poses as arrays with a row per time: float32, in C order.
 
-    T is the number of rows, J that of joints. Model space is that of the file, with +Y up unless the call said otherwise; a
+    T is the shape of the times, J the number of joints. Model space is that of the file, with +Y up unless the call said otherwise; a
     skeleton is placed in it by its root. An array that the call did not ask for raises AttributeError.
     """
 
-    __slots__ = ("_arrays", "_fps", "_joint_names", "_parents", "_time", "_weight_names")
+    __slots__ = ("_arrays", "_contact_feet", "_fps", "_joint_names", "_parents", "_time", "_weight_names")
 
     def __init__(
         self,
@@ -29,6 +29,7 @@ class Poses:
         joint_names: tuple[str, ...],
         parents: tuple[int, ...],
         weight_names: tuple[str, ...],
+        contact_feet: tuple[str, ...],
     ) -> None:
         self._arrays = arrays
         self._time = time
@@ -36,6 +37,7 @@ class Poses:
         self._joint_names = joint_names
         self._parents = parents
         self._weight_names = weight_names
+        self._contact_feet = contact_feet
 
     @property
     def arrays(self) -> Mapping[str, Floats]:
@@ -98,9 +100,45 @@ class Poses:
         return self._array("local_scale")
 
     @property
+    def rot6d(self) -> Floats:
+        """(T, J, 6) Rotations in model space: the first two columns of each matrix, one after the other, which are the directions
+        of the x and the y axis of the joint (Zhou et al., CVPR 2019)."""
+        return self._array("rot6d")
+
+    @property
+    def local_rot6d(self) -> Floats:
+        """(T, J, 6) Rotations relative to the parent in the file, as `rot6d` has them."""
+        return self._array("local_rot6d")
+
+    @property
+    def bone_lengths(self) -> Floats:
+        """(T, J) The distance of each joint from its parent among `joint_names`, in the unit of the file; 0 without a parent. They
+        follow from `pos`; those of `Library.rest_pose` are the lengths at rest."""
+        parents = np.where(self.parents < 0, np.arange(len(self._parents)), self.parents)
+        lengths: Floats = np.linalg.norm(self.pos - self.pos[..., parents, :], axis=-1)
+        return lengths
+
+    @property
     def root(self) -> Floats:
         """(T, 7) The position and rotation of the first joint, in model space."""
         return self._array("root")
+
+    @property
+    def root_motion(self) -> Floats:
+        """(T, 7) The part of the movement of the first joint that is over the ground: its position in model space with height 0,
+        and the rotation about the up axis since the rest pose."""
+        return self._array("root_motion")
+
+    @property
+    def contact(self) -> Floats:
+        """(T, F) 1 for a foot on the ground, 0 else; no numbers if no feet are known. Contacts are those of the whole clip, found in
+        its frames."""
+        return self._array("contact")
+
+    @property
+    def contact_feet(self) -> tuple[str, ...]:
+        """F names of the feet of `contact`, the left one first. Empty without `contact`."""
+        return self._contact_feet
 
     @property
     def skin(self) -> Floats:

@@ -6,10 +6,21 @@ from typing import Optional, final
 import numpy as np
 import numpy.typing as npt
 
+from ._recipe import Opening
 from ._request import Request, Times
 from ._retarget import Retargeting
 
-__all__ = ["Error", "Layout", "Library", "__version__", "available_cores", "frame_count"]
+__all__ = [
+    "Crowd",
+    "Error",
+    "Layout",
+    "Library",
+    "__version__",
+    "available_cores",
+    "frame_count",
+    "frame_times",
+    "may_have_motion",
+]
 
 __version__: str
 
@@ -30,21 +41,18 @@ class Layout:
     def parents(self) -> list[int]: ...
     @property
     def weight_names(self) -> list[str]: ...
-    def has_shapes_of(self, other: Layout) -> bool: ...
+    @property
+    def contact_feet(self) -> list[str]: ...
+    def has_columns_of(self, other: Layout) -> bool: ...
 
 @final
 class Library:
     """The clips of files, ready to be sampled. It does not change."""
 
-    def __new__(
-        cls,
-        paths: Sequence[str],
-        threads: int,
-        input_fps: Optional[float],
-        end_sites: bool,
-        strict: bool,
-        skeleton: Optional[str],
-    ) -> Library: ...
+    @staticmethod
+    def open(opening: Opening, threads: int) -> tuple[Library, list[tuple[int, Exception]]]: ...
+    @property
+    def sources(self) -> list[tuple[str, int, int]]: ...
     @property
     def clips(self) -> list[tuple[Optional[str], int, float, float, int]]: ...
     def select(self, text: str) -> int: ...
@@ -53,6 +61,7 @@ class Library:
     @property
     def warnings(self) -> list[str]: ...
     def retarget(self, request: Retargeting, threads: int) -> tuple[Library, list[tuple[int, str]]]: ...
+    def mirror(self, clips: Sequence[int], threads: int) -> tuple[Library, list[str]]: ...
     def layout(self, skeleton: int, request: Request) -> Layout: ...
     def fill(
         self,
@@ -60,7 +69,27 @@ class Library:
         times: Times,
         out: Sequence[npt.NDArray[np.float32]],
         threads: int,
+        fps: Optional[float],
     ) -> None: ...
 
+@final
+class Crowd:
+    """The instances of a crowd file, ready to be sampled. It does not change."""
+
+    @staticmethod
+    def open(path: str, strict: bool) -> Crowd: ...
+    @property
+    def files(self) -> list[str]: ...
+    @property
+    def groups(self) -> list[tuple[int, int, int]]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def layout(self, file: int, request: Request) -> Layout: ...
+    def fill(self, instance: int, layout: Layout, times: Times, out: Sequence[npt.NDArray[np.float32]]) -> None: ...
+
 def frame_count(fps: float, duration: float) -> int: ...
+def frame_times(
+    fps: float, duration: float, part: Optional[tuple[float, float]] = None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+def may_have_motion(path: str) -> bool: ...
 def available_cores() -> int: ...

@@ -4,10 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional, TypedDict
+from typing import Literal, Optional, TypedDict
 
 import numpy as np
 import numpy.typing as npt
+
+ArrayName = Literal[
+    "pos",
+    "quat",
+    "linvel",
+    "angvel",
+    "local_pos",
+    "local_quat",
+    "local_scale",
+    "rot6d",
+    "local_rot6d",
+    "skin",
+    "weights",
+    "properties",
+    "root",
+    "root_motion",
+    "contact",
+]
+"""The name of an array of `Poses`."""
+
+UpAxis = Literal["y", "z"]
+Quaternions = Literal["xyzw", "wxyz", "continuous"]
+Wrap = Literal["clamp", "loop"]
 
 
 @dataclass(frozen=True)
@@ -19,23 +42,34 @@ class Request:
     up: str = "y"
     scale: float = 1.0
     quaternions: str = "xyzw"
+    morphs: Optional[tuple[str, ...]] = None
 
 
 class Times(TypedDict):
-    """Clips and times, one per row. `before` and `after` are the times that velocities are measured between."""
+    """Clips and times, one per row, in arrays of one shape. `before` and `after` are the times that velocities are measured
+    between."""
 
     clips: npt.NDArray[np.int64]
+    """The indices of clips; -1 - K for the rest pose of skeleton K."""
     times: npt.NDArray[np.float64]
     before: npt.NDArray[np.float64]
     after: npt.NDArray[np.float64]
 
 
 def request(
-    arrays: Sequence[str], joints: Optional[Sequence[str]], up: str, scale: float, quaternions: str
+    arrays: Sequence[str],
+    joints: Optional[Sequence[str]],
+    morphs: Optional[Sequence[str]],
+    up: str,
+    scale: float,
+    quaternions: str,
 ) -> Request:
     """A request of the arguments of a call."""
-    names = None if joints is None else _names(joints, "joints")
-    return Request(_names(arrays, "arrays"), names, up, float(scale), quaternions)
+    of_joints = None if joints is None else _names(joints, "joints")
+    of_morphs = None if morphs is None else _names(morphs, "morphs")
+    # The signs of continuous quaternions are chosen when they are there.
+    order = "xyzw" if quaternions == "continuous" else quaternions
+    return Request(_names(arrays, "arrays"), of_joints, up, float(scale), order, of_morphs)
 
 
 def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class RetargetWarning(UserWarning):
-    """What looks wrong about a retargeting, or was left out, although a result could be made."""
+    """What looks wrong about a retargeting or a mirror image, or was left out, although a result could be made."""
 
 
 class JointPair(TypedDict):

@@ -15,17 +15,21 @@ Seconds = npt.NDArray[np.float64]
 
 
 def seconds(times: npt.ArrayLike) -> Seconds:
-    """Times in seconds as an array with one axis."""
+    """Times in seconds as an array of any shape."""
     array = np.asarray(times)
     if array.dtype.kind not in "fiu" and array.size > 0:
         raise TypeError(f"times have the dtype {array.dtype}; expected numbers of seconds")
-    array = np.ascontiguousarray(array, dtype=np.float64)
-    if np.ndim(times) != 1:
-        raise ValueError(f"times have the shape {np.shape(times)}; expected one axis")
+    array = np.asarray(array, dtype=np.float64)
     if not np.isfinite(array).all():
-        row = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise _posse.Error(f"times[{row}] is {array[row]}; expected a finite number of seconds")
+        place = np.argwhere(~np.isfinite(array))[0]
+        found = array[tuple(place)]
+        raise _posse.Error(f"times{bracketed(place)} is {found}; expected a finite number of seconds")
     return array
+
+
+def bracketed(place: npt.NDArray[np.intp]) -> str:
+    """The indices of a number in an array, in brackets; nothing for an array of one number."""
+    return f"[{', '.join(map(str, place))}]" if len(place) else ""
 
 
 def wrapped(times: Seconds, ends: Seconds, wrap: str) -> Seconds:
@@ -37,29 +41,26 @@ def wrapped(times: Seconds, ends: Seconds, wrap: str) -> Seconds:
     raise _posse.Error(f"wrap={wrap!r}; expected 'clamp' or 'loop'")
 
 
-def frame_times(fps: float, duration: float) -> tuple[Seconds, Seconds, Seconds]:
-    """The times of all frames of a clip, and the times between which the velocities of each are measured."""
-    count = _posse.frame_count(fps, duration)
-    unclamped = np.arange(-1, count + 1) / fps
-    times = np.clip(unclamped, 0.0, duration)
-    # A time that is clamped to the duration is less than 1 / fps after the frame before.
-    before = np.where(unclamped[1:-1] > duration, max(duration - 1 / fps, 0.0), times[:-2])
-    return before, times[1:-1], times[2:]
-
-
 def clip_ids(
-    clips: Union[Any, Iterable[Any]], rows: int, count: int, index: Callable[[Any], int]
+    clips: Union[Any, Iterable[Any]], shape: tuple[int, ...], count: int, index: Callable[[Any], int]
 ) -> npt.NDArray[np.int64]:
-    """The indices of clips, one per row. `index` gives that of one clip; there are `count` clips."""
+    """The indices of clips, one for each of times with this shape. `index` gives that of one clip; there are `count` clips."""
     if isinstance(clips, (str, Clip)) or not isinstance(clips, Iterable):
-        return np.full(rows, index(clips), dtype=np.int64)
+        return np.full(shape, index(clips), dtype=np.int64)
     ids = _integers(clips, index)
-    if len(ids) != rows:
-        raise ValueError(f"there are {len(ids)} clips and {rows} times; expected one time per clip")
-    if rows and not (ids.min() >= 0 and ids.max() < count):
-        row = int(np.flatnonzero((ids < 0) | (ids >= count))[0])
-        raise _posse.Error(f"clips[{row}] is {ids[row]}; the library has {count} clips")
-    return ids
+    # The axes of clips are the first ones of times: a clip per window.
+    axes = ids.reshape(ids.shape + (1,) * (len(shape) - ids.ndim))
+    try:
+        every = np.broadcast_to(axes, shape)
+    except ValueError:
+        raise ValueError(
+            f"clips have the shape {ids.shape} and times {shape}; expected a clip per time, or per index of the first axes of times"
+        ) from None
+    is_unknown = (ids < 0) | (ids >= count)
+    if is_unknown.any():
+        place = np.argwhere(is_unknown)[0]
+        raise _posse.Error(f"clips{bracketed(place)} is {ids[tuple(place)]}; the library has {count} clips")
+    return every
 
 
 def _integers(clips: Iterable[Any], index: Callable[[Any], int]) -> npt.NDArray[np.int64]:
@@ -68,6 +69,4 @@ def _integers(clips: Iterable[Any], index: Callable[[Any], int]) -> npt.NDArray[
     array = np.asarray(clips) if isinstance(clips, (list, tuple)) or hasattr(clips, "__array__") else None
     if array is None or array.dtype.kind not in "iu":
         return np.array([index(clip) for clip in clips], dtype=np.int64)
-    if array.ndim != 1:
-        raise ValueError(f"clips have the shape {array.shape}; expected one axis")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.asarray(array, dtype=np.int64)

@@ -9,7 +9,7 @@ use posse::export::bvh::RotationOrder;
 use crate::arguments::{BvhArgs, parse_positive, parse_range};
 use crate::bake::format::{FormatName, NpzLayout};
 use crate::bake::frames::FrameRange;
-use crate::bake::share::{ShardChoice, Share};
+use crate::bake::share::{PlanChoice, ShardChoice, Share};
 use crate::engine::{AdapterArgs, EngineChoice};
 use crate::retargeting::MapArgs;
 use crate::source::SkeletonArgs;
@@ -26,17 +26,19 @@ Examples:
   posse bake takes -o baked --rig demo --retarget             every clip on the built-in human
   posse bake takes -o baked --cuts cuts.csv                   a piece per row of takes/walk.bvh,10,70
   posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run array
+  posse bake clips -o baked --plan 1000                       lists the inputs of 1000 shares once, in baked/plan.jsonl
+  posse bake -o baked --plan baked/plan.jsonl --shard auto    bakes a share of that list
   posse bake AMASS/CMU -o baked --skeleton SMPLH_MALE.npz     every motion of SMPL, with the joints of a model file
   posse bake clips -o baked --format bvh --bvh-order ZYX      a BVH file per clip
   posse bake clips -o baked --mirror                          each clip and its mirror image, CLIP_mirror
   posse bake --check baked clips                              lists the clips that are missing
 
 INPUT is a file (.glb, .gltf, .fbx, .bvh, an .npz of SMPL, a Cocos Creator clip with --rig, a crowd file), a folder, a
-glob in quotes, or @LIST, a file with the path of a file per line, relative to the working folder. A folder is searched for
-.glb, .gltf, .fbx and .bvh files, and for .npz files with a motion of SMPL; OUT is left out. A clip is named by its path
+glob in quotes, or @LIST, a file with the path of a file per line, relative to --base or the working folder. A folder is
+searched for .glb, .gltf, .fbx and .bvh files, and for .npz files with a motion of SMPL; OUT is left out. A clip is named by its path
 below the folder, without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or
-#INDEX if the name is missing or repeated. Two clips of one name are refused, and so are outputs that would replace an
-input.
+#INDEX if the name is missing or repeated. Clips of one name are bad inputs (--keep-extension, --base). A bake whose outputs
+would replace an input is refused.
 
 --cuts has a row per piece: a file as it is named below its INPUT, with or without folders and extension (of several clips,
 FILE#CLIP), its first and last frame, and a name for the output if wanted. Without a name, it is CLIP@FIRST-LAST. An empty first
@@ -50,11 +52,13 @@ Arrays (frames first, float32), of --arrays:
                            of rotations, the mean of the differences on both sides
   local_pos, local_quat, local_scale
                            relative to the parent of the joint
+  rot6d, local_rot6d       first two columns of the rotation matrix (joints, 6), in model space and relative to the parent
   skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins. With --up z and --scale they
                            take the file's own vertices, unscaled and with y up, to the turned and scaled model space
   weights, properties      morph weights and animated properties (count), in the order of `posse eval`; weight_names has
                            NODE.NAME of each weight, if the file names morph targets
   root                     position and rotation of the first joint written (7)
+  root_motion              place and heading of the first joint written on the ground (7)
   contact                  booleans (feet), true for a foot of a human on the ground, the left one first; contact_feet
                            has the names. For npz and Parquet
 
@@ -63,14 +67,20 @@ JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or CLOUD_RUN_TASK_INDEX, counted
 again: outputs appear when they are complete. --resume keeps those that are there already.
 
 Exit codes: 0 ok; 1 an output cannot be written, or with --check is missing: try again; 2 bad usage or a bad input: do not try again.
-Bad inputs are listed in OUT/failed-IIIII.jsonl, and do not stop the others.";
+Bad inputs are listed in OUT/failed-IIIII.jsonl, and do not stop the others. With --allow-failed, the exit code is 0 then.";
 
 /// Arguments of `posse bake`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Files, folders, globs, or @LIST.
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "plan", value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
+    /// The folder of the paths of @LIST: they are relative to it, and clips are named by their paths below it.
+    #[arg(long, value_name = "DIR")]
+    pub base: Option<PathBuf>,
+    /// Keeps the extension of the file in the name of a clip: walk.bvh.npz and walk.fbx.npz beside each other.
+    #[arg(long)]
+    pub keep_extension: bool,
     /// The folder of the outputs. It is created if necessary.
     #[arg(short, long, value_name = "OUT", required_unless_present = "check")]
     pub output: Option<PathBuf>,
@@ -78,7 +88,8 @@ pub struct Args {
     /// another version of posse. Nothing is written.
     #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume"])]
     pub check: Option<PathBuf>,
-    /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30.
+    /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30; for FBX,
+    /// that of the file, unless the keys are 20 per second or more.
     #[arg(long, value_name = "F", value_parser = parse_positive)]
     pub fps: Option<f64>,
     /// Only these clips of each file: all of a NAME, one of them as NAME#K counted from 0, or #INDEX.
@@ -86,8 +97,8 @@ pub struct Args {
     pub clip: Vec<String>,
     #[command(flatten)]
     pub bvh: BvhArgs,
-    /// The frames from A to B, both included, counted from 0; A: and :B are open. Frames of a BVH file are its own,
-    /// whatever --fps is; other clips are counted at the rate of the bake.
+    /// The frames from A to B, both included, counted from 0; A: and :B are open. Frames of BVH, FBX and SMPL files
+    /// are their own, whatever --fps is; other clips are counted at the rate of the bake.
     #[arg(long, value_name = "A:B", conflicts_with = "cuts", value_parser = FrameRange::from_str)]
     pub frame_range: Option<FrameRange>,
     /// The part of each clip from A to B, in seconds. The first frame is at A.
@@ -144,8 +155,9 @@ pub struct Args {
     /// The format of the outputs.
     #[arg(long, value_enum, default_value = "npz")]
     pub format: FormatName,
-    /// The layout of npz files. Default: plain. mjlab implies --arrays pos,quat,linvel,angvel and --quaternions wxyz,
-    /// but not --up z. Its joint_pos and joint_vel are empty: mjlab cannot train with them.
+    /// The names of the arrays of npz files, as programs have them. Default: plain. The others have arrays and an order
+    /// of quaternions of their own, but no --up z. The joints of the robot of mjlab and gmr are empty: robots cannot be
+    /// trained with them.
     #[arg(long, value_enum)]
     pub layout: Option<NpzLayout>,
     /// The order of the rotations of BVH files, the first one outermost: XYZ, XZY, YXZ, YZX, ZXY or ZYX. Default: ZXY,
@@ -158,6 +170,10 @@ pub struct Args {
     /// The number of shares, for --shard auto.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Share::MAX_COUNT)))]
     pub shards: Option<u32>,
+    /// N writes OUT/plan.jsonl, the list of the inputs in N shares, and bakes nothing. FILE is such a list: a task that
+    /// bakes a share of it searches no folder. All other options are those of the plan.
+    #[arg(long, value_name = "N|FILE")]
+    pub plan: Option<PlanChoice>,
     #[command(flatten)]
     pub threads: ThreadArgs,
     /// The engine that evaluates the poses. The default is the CPU on every machine, so that outputs do not depend on
@@ -169,7 +185,11 @@ pub struct Args {
     /// Keeps outputs that were made from the same file, with the same options, by the same version of posse.
     #[arg(long)]
     pub resume: bool,
-    /// Prints a line of JSON per clip.
+    /// Bad inputs are no failure, once failed-*.jsonl lists them. With --check, neither are the clips that are listed
+    /// there. With --strict, a file with a warning is a bad input, and the others are baked.
+    #[arg(long)]
+    pub allow_failed: bool,
+    /// Prints a line of JSON per clip: its name, file and output, frames, fps, seconds, joints and skeleton.
     #[arg(long)]
     pub json: bool,
 }

@@ -1,7 +1,7 @@
 //! `posse bake --check`, and the parts of `--resume` that it shares.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
 
@@ -11,67 +11,84 @@ use crate::Outcome;
 use crate::bake::args::Args;
 use crate::bake::facts::SourceFacts;
 use crate::bake::frames::ClipPart;
-use crate::bake::inputs::{ClipFile, Inputs, ListedClip, stem};
-use crate::bake::job::Job;
+use crate::bake::inputs::{ClipFile, Failure, ListedClip, name_of};
+use crate::bake::job::{Job, read_failures};
 use crate::bake::manifest::{ListedOutputs, ListedSource, UNLISTED};
 use crate::bake::options::Options;
 use crate::bake::progress::ClipLine;
-use crate::bake::shards_file::{ShardsFile, own_files};
+use crate::bake::shards_file::{ShardsFile, Task};
 use crate::bake::share::Share;
 use crate::bake::{crowd, format};
 use crate::output::{self, note};
 use crate::threads;
 
-/// Lists the clips whose outputs are missing, or are not those that a bake would make.
-pub fn run(
-    args: &Args,
-    options: &Options,
-    inputs: Inputs,
-    share: Option<Share>,
-    threads: usize,
-) -> Result<Outcome, Error> {
+/// Lists the clips whose outputs are missing, or are not those that a bake would make. With `--allow-failed`, those
+/// that the lists of failures have are left out.
+pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Result<Outcome, Error> {
     let Some(out) = &args.check else { return Ok(Outcome::Passed) };
-    let files = own_files(&inputs.files, share);
+    let files = task.files();
     let listed = ListedOutputs::read(out, &options.value);
     listed.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
-    let outputs = Outputs::new(options, &listed, out, share);
-    let missing: Vec<Missing> =
+    let outputs = Outputs::new(options, &listed, out, task.share);
+    let missing: Vec<Failure> =
         threads::map(threads, &files, |file| outputs.missing(file)).into_iter().flatten().collect();
-    let clips: usize = files.iter().map(|file| file.clips().len()).sum();
-    let folders = inputs.failures.iter().map(|failure| Missing {
-        clip: None,
-        path: failure.path.clone(),
-        reason: failure.message.clone(),
-    });
-    let missing: Vec<Missing> = folders.chain(missing).collect();
-    if let Err(error) = output::print(|out| missing.iter().try_for_each(|missing| missing.print(out, args.json))) {
+    let clips: usize = files.iter().map(|file| file.clips().len() + file.refused().len()).sum();
+    let there = clips - missing.iter().filter(|missing| missing.clip.is_some()).count();
+    let failed = if args.allow_failed { ListedFailures::read(out, task.share)? } else { ListedFailures::default() };
+    let missing = task.inputs.failures.iter().cloned().chain(missing);
+    let (accepted, missing): (Vec<Failure>, Vec<Failure>) = missing.partition(|missing| failed.has(missing));
+    if let Err(error) = output::print(|out| missing.iter().try_for_each(|missing| print(missing, out, args.json))) {
         note(&format!("error: {error}"));
         return Ok(Outcome::Failed);
     }
-    let there = clips - missing.iter().filter(|missing| missing.clip.is_some()).count();
-    note(&format!("clips with their outputs: {there} of {clips}; missing or different: {}", missing.len()));
+    let accepted = match accepted.len() {
+        0 => String::new(),
+        count => format!("; failed, as failed-*.jsonl lists: {count}"),
+    };
+    note(&format!("clips with their outputs: {there} of {clips}; missing or different: {}{accepted}", missing.len()));
     Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Failed })
 }
 
-/// A clip without its output, or a file whose clips cannot be listed.
-struct Missing {
-    clip: Option<String>,
-    path: String,
-    reason: String,
+/// Prints the line of a clip without its output, or of a file whose clips cannot be listed.
+fn print(missing: &Failure, out: &mut impl Write, json: bool) -> std::io::Result<()> {
+    let Failure { clip, path, message, .. } = missing;
+    if json {
+        let line = ClipLine { message: Some(message), ..ClipLine::new(clip.as_deref(), path, "missing") };
+        return writeln!(out, "{}", serde_json::to_string(&line)?);
+    }
+    let name = clip.as_ref().unwrap_or(path);
+    // Most reasons of files begin with the path.
+    let place = if message.starts_with(name.as_str()) { String::new() } else { format!("{name}: ") };
+    writeln!(out, "{}", output::printable_line(&format!("{place}{message}")))
 }
 
-impl Missing {
-    fn print(&self, out: &mut impl Write, json: bool) -> std::io::Result<()> {
-        let Self { clip, path, reason } = self;
-        if json {
-            let (clip, message) = (clip.as_deref(), Some(reason.as_str()));
-            let line = ClipLine { message, ..ClipLine::new(clip, path, "missing") };
-            return writeln!(out, "{}", serde_json::to_string(&line)?);
+/// The failures of a bake: clips or whole files, by their paths below the INPUT, which do not depend on the folder that
+/// a command runs in.
+#[derive(Default)]
+struct ListedFailures(HashSet<(String, Option<String>)>);
+
+impl ListedFailures {
+    /// Reads the lists of a share, or of all shares of a folder.
+    fn read(out: &Path, share: Option<Share>) -> Result<Self, Error> {
+        let mut failed = HashSet::new();
+        for share in shares(out, share) {
+            failed.extend(read_failures(out, share.index)?.iter().map(Self::key));
         }
-        let name = clip.as_ref().unwrap_or(path);
-        // Most reasons of files begin with the path.
-        let place = if reason.starts_with(name.as_str()) { String::new() } else { format!("{name}: ") };
-        writeln!(out, "{}", output::printable_line(&format!("{place}{reason}")))
+        Ok(Self(failed))
+    }
+
+    /// A folder and a row of `--cuts` have no path below the INPUT, but a message of their own.
+    fn key(failure: &Failure) -> (String, Option<String>) {
+        match &failure.source {
+            Some(source) => (source.clone(), failure.clip.clone()),
+            None => (failure.path.clone(), Some(failure.message.clone())),
+        }
+    }
+
+    /// Returns true for a clip or a file that has failed. All clips of a file that has failed as a whole have.
+    fn has(&self, missing: &Failure) -> bool {
+        let of_file = || missing.source.clone().map(|source| (source, None));
+        self.0.contains(&Self::key(missing)) || of_file().is_some_and(|file| self.0.contains(&file))
     }
 }
 
@@ -111,27 +128,30 @@ impl<'a> Outputs<'a> {
     }
 
     /// The clips of a file whose outputs are missing.
-    fn missing(&self, file: &ClipFile) -> Vec<Missing> {
-        let path = file.path.display().to_string();
-        let kind = match &file.contents {
-            Ok(contents) => contents.kind,
-            Err(reason) => return vec![Missing { clip: None, path, reason: reason.clone() }],
+    fn missing(&self, file: &ClipFile) -> Vec<Failure> {
+        let failure = |clip: Option<&str>, message: String| {
+            let (path, source) = (file.path.display().to_string(), Some(file.below.clone()));
+            Failure { path, source, clip: clip.map(str::to_owned), message }
+        };
+        let contents = match &file.contents {
+            Ok(contents) => contents,
+            Err(reason) => return vec![failure(None, reason.clone())],
         };
         // The file is hashed for the first output that is otherwise as it should be.
         let hashed: OnceCell<Result<SourceFacts, String>> = OnceCell::new();
         let source = || {
-            let hashed = hashed.get_or_init(|| file.source(kind).map_err(|error| error.to_string()));
+            let hashed = hashed.get_or_init(|| file.source(contents.kind).map_err(|error| error.to_string()));
             hashed.clone().map_err(Error::Usage)
         };
-        let mut missing = Vec::new();
+        let refused = contents.refused.iter().map(|refused| failure(Some(&refused.name), refused.message.clone()));
+        let mut missing: Vec<Failure> = refused.collect();
         if let Some(output) = crowd::reference_output(self.options, file) {
-            let error = self.listed.error(&output, stem(&file.below), &ClipPart::default(), source);
-            let reason = error.map(|error| format!("{output}: {error}"));
-            missing.extend(reason.map(|reason| Missing { clip: None, path: path.clone(), reason }));
+            let name = name_of(&file.below, self.options);
+            let error = self.listed.error(&output, name, &ClipPart::default(), source);
+            missing.extend(error.map(|error| failure(None, format!("{output}: {error}"))));
         }
         for clip in file.clips() {
-            let reason = self.error(clip, source);
-            missing.extend(reason.map(|reason| Missing { clip: Some(clip.name.clone()), path: path.clone(), reason }));
+            missing.extend(self.error(clip, source).map(|reason| failure(Some(&clip.name), reason)));
         }
         missing
     }
@@ -181,7 +201,7 @@ pub fn keep_part(job: &Job, files: &[&ClipFile], share: Share) -> bool {
     }
     for file in files {
         let kept = file.clips().iter().filter_map(|clip| outputs.clips.get(clip.name.as_str()));
-        kept.for_each(|PartClip { listed, .. }| job.count_kept(file, listed));
+        kept.for_each(|PartClip { part, listed }| job.count_kept(file, part, listed));
     }
     true
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest};
 use posse::{ChainId, Error, Library, Skeleton, SkeletonId};
 
-use crate::bake::facts::{Facts, SourceFacts, VERSION};
+use crate::bake::facts::{Facts, RowFacts, SourceFacts, VERSION, skeleton_digits};
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::frames::ClipFrames;
 use crate::bake::inputs::{ClipFile, ListedClip};
@@ -14,6 +14,7 @@ use crate::bake::manifest::ListedSource;
 use crate::bake::measure::Measured;
 use crate::bake::options::Options;
 use crate::bake::part::{PartClip, Turn};
+use crate::bake::progress::FileProgress;
 use crate::bake::sampler::{Block, Motion, Sampler};
 use crate::quality::NO_FEET;
 
@@ -66,9 +67,10 @@ impl<'a> Rig<'a> {
     }
 
     /// The facts about a clip that its writer needs.
-    pub fn head<'b>(&'b self, name: &'b str) -> ClipHead<'b> {
+    pub fn head<'b>(&'b self, job: &'b Job<'b>, name: &'b str) -> ClipHead<'b> {
         let Self { library, skeleton, ref nodes, ref layout, ref listed } = *self;
-        ClipHead { library, skeleton, nodes, layout, listed: listed.as_deref(), name }
+        let (listed, scale, progress) = (listed.as_deref(), job.options.scale, &job.progress);
+        ClipHead { library, skeleton, nodes, layout, listed, name, scale, progress }
     }
 
     /// Begins the output of a clip. With a turn, the clip goes to the files of the share.
@@ -81,7 +83,7 @@ impl<'a> Rig<'a> {
     where
         'w: 'b,
     {
-        let head = self.head(name);
+        let head = self.head(job, name);
         match turn {
             Some(turn) => Ok(Box::new(PartClip::new(job, turn, head, job.out))),
             None => {
@@ -91,13 +93,23 @@ impl<'a> Rig<'a> {
         }
     }
 
-    /// Completes the output of a clip, and lists it in the manifest.
-    pub fn finish(&self, job: &Job, writer: Box<dyn ClipWriter + '_>, facts: &Facts) -> Result<(), BakeError> {
-        let Some(draft) = writer.finish(facts).map_err(BakeError::of_writer)? else { return Ok(()) };
-        job.manifest.keep(draft, &job.output(&facts.clip), vec![ListedSource::new(facts)]).map_err(BakeError::Output)
+    /// Completes the output of a clip, and lists it in the manifest. Returns its path below OUT.
+    pub fn finish(
+        &self,
+        job: &Job,
+        turn: Option<&Turn>,
+        writer: Box<dyn ClipWriter + '_>,
+        facts: &Facts,
+    ) -> Result<String, BakeError> {
+        let Some(draft) = writer.finish(facts).map_err(BakeError::of_writer)? else {
+            return Ok(turn.map(Turn::take_part).unwrap_or_default());
+        };
+        let output = job.output(&facts.clip);
+        job.manifest.keep(draft, &output, vec![ListedSource::new(facts)]).map_err(BakeError::Output)?;
+        Ok(output)
     }
 
-    /// The facts of a clip, without warnings.
+    /// The facts of a clip, without warnings. Nothing is known of its unit.
     pub fn facts(
         &self,
         options: &Options,
@@ -111,11 +123,20 @@ impl<'a> Rig<'a> {
         let has_names = skeleton.has_morph_names();
         let name_of = |&joint: &usize| joints[joint].name.clone().unwrap_or_default();
         let parent = |parent: &Option<usize>| parent.map_or(-1, |parent| i32::try_from(parent).unwrap_or(i32::MAX));
+        let joint_names: Vec<String> = self.layout.joints().iter().map(name_of).collect();
+        let parents: Vec<i32> = self.layout.parents().iter().map(parent).collect();
+        let rows = RowFacts {
+            frames: frames.count(),
+            fps: frames.grid.fps(),
+            seconds: frames.time(frames.frames.end - 1),
+            joints: joint_names.len(),
+            skeleton: skeleton_digits(&joint_names, &parents),
+        };
         Facts {
             clip: clip.name.clone(),
-            fps: frames.grid.fps(),
-            joint_names: self.layout.joints().iter().map(name_of).collect(),
-            parents: self.layout.parents().iter().map(parent).collect(),
+            fps: rows.fps,
+            joint_names,
+            parents,
             quaternion_order: options.quaternions.name(),
             weight_names: if has_names { self.layout.weight_names().to_vec() } else { Vec::new() },
             contact_feet: self.layout.feet().iter().map(|foot| foot.name.clone()).collect(),
@@ -132,6 +153,8 @@ impl<'a> Rig<'a> {
             posse_version: VERSION,
             engine,
             warnings: Vec::new(),
+            rows,
+            is_in_metres: false,
         }
     }
 }
@@ -157,6 +180,9 @@ pub struct ClipBake<'a, 'w> {
     pub turn: Option<&'a Turn<'a, 'w>>,
     pub rig: Rig<'a>,
     pub source: &'a SourceFacts,
+    pub progress: &'a FileProgress<'a>,
+    /// True if lengths are metres.
+    pub is_in_metres: bool,
 }
 
 impl ClipBake<'_, '_> {
@@ -187,7 +213,7 @@ impl ClipBake<'_, '_> {
                 block.fill_contacts(&rig.layout, &measured.contacts);
             }
             writer.append(&block.times, &block.arrays).map_err(BakeError::of_writer)?;
-            job.progress.add_frames(block.times.len());
+            self.progress.add_frames(block.times.len(), frames.count());
             first = end;
         }
         if job.is_stopped() {
@@ -195,9 +221,9 @@ impl ClipBake<'_, '_> {
         }
         let facts = rig.facts(job.options, clip, frames, self.source.clone(), sampler.name());
         let quality = measured.and_then(|measured| measured.quality);
-        let facts = Facts { quality, warnings, ..facts };
-        rig.finish(job, writer, &facts)?;
-        job.count_baked(file, &facts, frames.count());
+        let facts = Facts { quality, warnings, is_in_metres: self.is_in_metres, ..facts };
+        let output = rig.finish(job, self.turn, writer, &facts)?;
+        job.count_baked(file, &output, &facts);
         Ok(())
     }
 
@@ -212,7 +238,7 @@ impl ClipBake<'_, '_> {
     ) -> Result<Option<Measured>, Error> {
         let Self { job, rig, .. } = self;
         let (Some(_), Motion::Clip(clip)) = (job.options.measuring(), motion) else { return Ok(None) };
-        let head = rig.head(&listed.name);
+        let head = rig.head(job, &listed.name);
         Measured::new(&head, frames, clip, self.chains, job.options.quality, sampler).map(Some)
     }
 

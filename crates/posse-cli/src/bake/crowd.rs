@@ -8,22 +8,29 @@ use std::collections::HashSet;
 use crate::bake::clip::{ClipBake, FramedMotion, Rig};
 use crate::bake::format::{Character, Format, write_crowd};
 use crate::bake::frames::{ClipFrames, ClipPart, FrameOptions, OwnRate};
-use crate::bake::inputs::{ClipFile, Contents, ListedClip, stem};
+use crate::bake::inputs::{ClipFile, Contents, ListedClip, name_of};
 use crate::bake::job::{BakeError, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
 use crate::bake::part::Turn;
+use crate::bake::progress::FileProgress;
 use crate::bake::sampler::Motion;
 use crate::output::warn_of_file;
 
 /// Bakes the instances of a crowd file.
-pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), BakeError> {
+pub fn bake(
+    job: &Job,
+    file: &ClipFile,
+    contents: &Contents,
+    turn: Option<&Turn>,
+    progress: &FileProgress,
+) -> Result<(), BakeError> {
     let source = file.source(FileFormat::Crowd)?;
     let reference = reference_output(job.options, file);
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
-    let whole = ClipPart::default();
-    let has_reference = |reference: &String| job.has(reference, stem(&file.below), &whole, || Ok(source.clone()));
+    let (whole, name) = (ClipPart::default(), name_of(&file.below, job.options));
+    let has_reference = |reference: &String| job.has(reference, name, &whole, || Ok(source.clone()));
     if clips.is_empty() && reference.as_ref().is_none_or(has_reference) {
         return Ok(());
     }
@@ -37,14 +44,16 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     let mut bake = |clip: &ListedClip| -> Result<(), BakeError> {
         let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)
         else {
-            let reason = "the file has fewer instances than when it was listed; run again";
+            let reason =
+                "the file has fewer instances than when it was listed; run again, with a new plan if there is one";
             return Err(BakeError::Input(Error::Usage(reason.into())));
         };
         let asset = &crowd.files[asset].asset;
         let instance = crowd.crowd(&library, clip.index..clip.index + 1)?;
         check_motion(&instance)?;
         let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
-        let bake = ClipBake { chains: None, job, file, turn, rig, source: &source };
+        // The files of a crowd are glTF.
+        let bake = ClipBake { chains: None, job, file, turn, rig, source: &source, progress, is_in_metres: true };
         let (motion, frames) = (Motion::Layers(instance.layers(0)), frames.clone());
         bake.bake(clip, &FramedMotion { motion, frames, warnings: Vec::new() }, &mut sampler)
     };
@@ -65,8 +74,8 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
             let draft = job.tag.create(&job.out.join(&output)).map_err(BakeError::Output)?;
             let (fps, up) = (frames.grid.fps(), job.options.up.name());
             let draft = write_crowd(draft, &characters, fps, up).map_err(BakeError::of_writer)?;
-            let clip = stem(&file.below).into();
-            let clips = vec![ListedSource { clip, source, quality: None, warnings: Vec::new() }];
+            let (clip, rows, quality) = (name.into(), None, None);
+            let clips = vec![ListedSource { clip, rows, source, quality, warnings: Vec::new() }];
             job.manifest.keep(draft, &output, clips).map_err(BakeError::Output)
         }
         _ => Ok(()),
@@ -76,7 +85,7 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
 /// The output that refers to those of all instances; `None` if the format has none.
 pub fn reference_output(options: &Options, file: &ClipFile) -> Option<String> {
     let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
-    (is_crowd && options.format == Format::Usda).then(|| options.format.output(stem(&file.below)))
+    (is_crowd && options.format == Format::Usda).then(|| options.format.output(name_of(&file.below, options)))
 }
 
 /// An instance in the file that refers to all of them. It stands in the same folder.

@@ -66,7 +66,12 @@ pub fn cut(inputs: Inputs, list: &CutList, options: &Options, share: Option<Shar
     }
     let path = list.path.display().to_string();
     if share.is_none_or(|share| share.index == 0) {
-        failures.extend(messages.into_iter().map(|message| Failure { path: path.clone(), clip: None, message }));
+        failures.extend(messages.into_iter().map(|message| Failure {
+            path: path.clone(),
+            source: None,
+            clip: None,
+            message,
+        }));
     }
     if !absent.is_empty() {
         let names = listed(absent.iter().map(|row| row.file.as_str()));
@@ -229,8 +234,9 @@ impl<'a> Cutter<'a> {
             let reason = "it is a crowd file, which has a clock and no frames; bake it apart, without --cuts";
             return Err(Refusal::Row(reason.into()));
         }
-        let below = stem(&found.below);
-        let own = |clip: &'a ListedClip| clip.name.strip_prefix(below).and_then(|rest| rest.strip_prefix('#'));
+        // The name of a clip may have the extension of its file.
+        let names = [found.below.as_str(), stem(&found.below)];
+        let own = |clip: &'a ListedClip| names.iter().find_map(|name| clip.name.strip_prefix(name)?.strip_prefix('#'));
         match (clip, contents.clips.as_slice()) {
             (None, [only]) => Ok((file, Some(only))),
             (None, []) => Err(Refusal::Row("the file has no clip that is wanted".into())),
@@ -402,8 +408,9 @@ mod tests {
         let listed = |(index, name)| ListedClip { index, name, part: ClipPart::default() };
         let clips = clips.iter().map(name).enumerate().map(listed).collect::<Vec<_>>();
         let (count, kind) = (clips.len(), FileFormat::Bvh);
-        let contents = Contents { kind, count, clips, beside: Vec::new(), selected: Vec::new(), names };
-        ClipFile { path: path.into(), below: below.into(), size: 1, contents: Ok(contents) }
+        let (refused, beside, selected) = (Vec::new(), Vec::new(), Vec::new());
+        let contents = Contents { kind, count, clips, refused, beside, selected, names };
+        ClipFile { path: path.into(), below: below.into(), size: 1, modified: None, contents: Ok(contents) }
     }
 
     #[test]

@@ -50,15 +50,13 @@ impl DraftTag {
     }
 
     /// Removes the drafts of this share that are older than an hour, or whose process is gone on this host, from a
-    /// folder and all folders below it. To be called before the first draft of this tag: a draft with the number of
-    /// this process is from an earlier process.
+    /// folder. The folders below it are not searched: they may hold a million outputs of other shares. To be called
+    /// before the first draft of this tag: a draft with the number of this process is from an earlier process.
     pub fn remove_dead(&self, folder: &Path) {
         let Ok(entries) = fs::read_dir(folder) else { return };
         for entry in entries.flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() {
-                self.remove_dead(&entry.path());
-            } else if kind.is_file() && entry.file_name().to_str().is_some_and(|name| self.is_dead(name, &entry)) {
+            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+            if is_file && entry.file_name().to_str().is_some_and(|name| self.is_dead(name, &entry)) {
                 // Another process may have removed it.
                 let _ = fs::remove_file(entry.path());
             }

@@ -55,6 +55,41 @@ pub struct Facts {
     /// The warnings about the clip. They stand in the manifest, not in the output.
     #[serde(skip)]
     pub warnings: Vec<String>,
+    /// The frames and joints of the output, for the manifest.
+    #[serde(skip)]
+    pub rows: RowFacts,
+    /// True if lengths are metres, and false if nothing is known of their unit.
+    #[serde(skip)]
+    pub is_in_metres: bool,
+}
+
+/// The frames and joints of an output, by which a reader of the manifest selects and groups clips without opening them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RowFacts {
+    /// The number of frames.
+    pub frames: u64,
+    /// Frames per second.
+    pub fps: f64,
+    /// The time of the last frame, in seconds; that of the first is 0.
+    pub seconds: f64,
+    /// The number of joints written.
+    pub joints: usize,
+    /// 16 hexadecimal digits, equal for clips whose joints have the same names and parents in the same order.
+    pub skeleton: String,
+}
+
+/// The digits of [`RowFacts::skeleton`]: the first ones of a SHA-256.
+pub fn skeleton_digits(joint_names: &[String], parents: &[i32]) -> String {
+    let mut hash = Sha256::new();
+    for (name, parent) in joint_names.iter().zip(parents) {
+        // The length tells names apart that would read the same one after the other.
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name.as_bytes());
+        hash.update(parent.to_le_bytes());
+    }
+    let mut digits = digits(hash);
+    digits.truncate(16);
+    digits
 }
 
 /// The source of a clip: its file, by content, and what of the file the output has.

@@ -9,25 +9,29 @@ use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
 
 use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, UNREADABLE};
 use crate::bake::frames::{ClipFrames, OwnRate};
-use crate::bake::inputs::{ClipFile, Contents, ListedClip};
+use crate::bake::inputs::{ClipFile, Contents, ListedClip, RefusedClip};
 use crate::bake::job::{BakeError, Job};
 use crate::bake::options::Options;
 use crate::bake::part::{Part, Turn};
-use crate::bake::progress::ClipLine;
+use crate::bake::progress::{ClipLine, FileProgress};
 use crate::bake::sampler::Motion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::{Retargeted, SourceWarning};
-use crate::source::{self, Nodes, ReadOptions, Source, with_bvh_options};
+use crate::source::{Nodes, ReadOptions, Source, with_bvh_options};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
 
 /// Bakes the clips of a file. Errors are recorded.
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
+    let progress = &job.progress.begin_file(file.size, file.clips().len());
     let contents = match &file.contents {
         Ok(contents) => contents,
         Err(message) => return job.fail(file, None, BakeError::Input(Error::Usage(message.clone()))),
     };
+    for RefusedClip { name, message } in &contents.refused {
+        job.fail(file, Some(name), BakeError::Input(Error::Usage(message.clone())));
+    }
     if contents.count == 0 {
         let path = file.path.to_string_lossy();
         job.progress.note(&format!("warning: {path}: the file has no clips"));
@@ -37,9 +41,11 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
         return;
     }
     let result = match contents.kind {
-        FileFormat::Bvh if file.size >= STREAM_FROM && !needs_whole(job.options) => stream::bake(job, file, turn),
-        FileFormat::Crowd => crowd::bake(job, file, contents, turn),
-        _ => bake_whole(job, file, contents, turn),
+        FileFormat::Bvh if file.size >= STREAM_FROM && !needs_whole(job.options) => {
+            stream::bake(job, file, turn, progress)
+        }
+        FileFormat::Crowd => crowd::bake(job, file, contents, turn, progress),
+        _ => bake_whole(job, file, contents, turn, progress),
     };
     if let Err(error) = result {
         job.fail(file, None, error);
@@ -72,11 +78,17 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), BakeEr
         (None, _) => Loaded::new(job, file, &facts::read_regular(&file.path)?)?,
     };
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
-    part.declare(&rig.head(&file.clips()[0].name)).map_err(BakeError::of_writer)
+    part.declare(&rig.head(job, &file.clips()[0].name)).map_err(BakeError::of_writer)
 }
 
 /// Bakes the clips of a file that fits into memory.
-fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), BakeError> {
+fn bake_whole(
+    job: &Job,
+    file: &ClipFile,
+    contents: &Contents,
+    turn: Option<&Turn>,
+    progress: &FileProgress,
+) -> Result<(), BakeError> {
     let bytes = facts::read_regular(&file.path)?;
     let source = file.source_of_bytes(contents.kind, &bytes)?;
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
@@ -88,7 +100,9 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     drop(bytes);
     if loaded.clips.len() != contents.count {
         let (now, before) = (loaded.clips.len(), contents.count);
-        let reason = format!("the file has {now} clips, but had {before} when it was listed; run again");
+        let reason = format!(
+            "the file has {now} clips, but had {before} when it was listed; run again, with a new plan if there is one"
+        );
         return Err(BakeError::Input(Error::Usage(reason)));
     }
     loaded.mirror(job, file, &clips)?;
@@ -106,7 +120,8 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     });
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = job.engines.open(&loaded.library)?;
-    let bake = ClipBake { chains: chains.as_deref(), job, file, turn, rig, source: &source };
+    let (chains, is_in_metres) = (chains.as_deref(), job.options.is_in_metres(contents.kind));
+    let bake = ClipBake { chains, job, file, turn, rig, source: &source, progress, is_in_metres };
     let mut warned = HashSet::new();
     for clip in clips {
         if job.is_stopped() {
@@ -132,8 +147,8 @@ struct Loaded {
     unbound: Vec<ClipId>,
     /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
     mirror_images: HashMap<usize, Result<MirrorImage, String>>,
-    /// The frame rate that a BVH file or a file of SMPL states.
-    fps: Option<f64>,
+    /// Per clip, the frame rate that its file states: BVH, FBX and SMPL.
+    fps: Vec<Option<f64>>,
     /// The warnings about the retargeting.
     warnings: Vec<SourceWarning>,
 }
@@ -148,18 +163,19 @@ struct MirrorImage {
 impl Loaded {
     /// Imports a file, and binds its clips to the rig if there is one.
     fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
-        let read = ReadOptions { bvh: job.options.bvh, rest: job.options.skeleton.as_ref().map(source::Rig::skeleton) };
+        let read = ReadOptions { bvh: job.options.bvh, rest: job.options.proportions.as_ref() };
+        let mut report = |line: &str| job.warn_of_import(file, line);
         let (source, warnings) = match (&job.options.rig, &job.options.retarget) {
             (Some(rig), Some(retargeter)) => {
                 let read = ReadOptions { bvh: read.bvh.of_source(), ..read };
-                let source = Source::nodes_from_slice(&file.path, bytes, read, &mut |text| job.warn(text))?;
+                let source = Source::nodes_from_slice(&file.path, bytes, read, &mut report)?;
                 // All clips of the file are looked at together, so that the output of one is the same with others.
                 let clips = source.usable_clips();
                 let Retargeted { source, warnings, .. } = retargeter.retarget(source, &file.path, rig, &clips)?;
                 (source, warnings)
             }
             (rig, _) => {
-                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), read, &mut |text| job.warn(text))?;
+                let source = Source::from_slice(&file.path, bytes, rig.as_ref(), read, &mut report)?;
                 (source, Vec::new())
             }
         };
@@ -171,7 +187,7 @@ impl Loaded {
     /// A skeleton without clips.
     fn without_clips(library: Library, skeleton: SkeletonId, nodes: Vec<usize>) -> Self {
         let (clips, unbound, warnings) = (Vec::new(), Vec::new(), Vec::new());
-        Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps: None, warnings }
+        Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps: Vec::new(), warnings }
     }
 
     /// Makes the mirror images of the clips that need one, and prints their warnings. All pieces of a clip share one.
@@ -229,7 +245,8 @@ impl Loaded {
         };
         // The frames of a mirror image are those of the clip.
         let clip = self.library.clip(id);
-        let own = OwnRate { keys: self.fps.or_else(|| native_fps(clip)), has_frames: self.fps.is_some() };
+        let of_file = self.fps.get(listed.index).copied().flatten();
+        let own = OwnRate { keys: of_file.or_else(|| native_fps(clip)), has_frames: of_file.is_some() };
         let frames = ClipFrames::new(listed.part.range, job.options.frame_options(), own, clip.duration())?;
         job.warn_of_frames(file, listed, &frames);
         let of_clip = self.warnings.iter().filter(|warning| warning.clip == Some(id));
@@ -243,7 +260,8 @@ impl Loaded {
     }
 }
 
-/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new.
+/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new. Those that
+/// several files share are printed for the first of them.
 fn check_warnings<'a>(
     job: &Job,
     file: &ClipFile,
@@ -255,7 +273,8 @@ fn check_warnings<'a>(
             return Err(error);
         }
         if are_new {
-            job.warn(&format!("warning: {}: {text}", file.path.display()));
+            // The manifest has it for each clip.
+            job.progress.note_of_first(file.path.display(), text);
         }
     }
     Ok(())

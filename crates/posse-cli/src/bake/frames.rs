@@ -1,9 +1,9 @@
 //! What of a clip is baked: all of its frames, or those of a range.
 //!
-//! A range counts frames from 0, with both ends, as the frame ranges of Blender, Maya and Unity do. Frames of a BVH
-//! file are those of the file, whatever `--fps` is; all other clips have no frames of their own, and are counted at the
-//! rate of the bake. The output has those frames of the whole bake that lie in the range, with the same bits. Its times
-//! begin at 0.
+//! A range counts frames from 0, with both ends, as the frame ranges of Blender, Maya and Unity do. Frames of BVH, FBX
+//! and SMPL files are those of the file, whatever `--fps` is; all other clips have no frames of their own, and are
+//! counted at the rate of the bake. The output has those frames of the whole bake that lie in the range, with the same
+//! bits. Its times begin at 0.
 //!
 //! A range in seconds is another grid: its first frame is at its start. A clip that is written as a clip has a last
 //! frame at its end, even if its duration is no multiple of the frame time; arrays have frames of the rate alone, and a
@@ -37,8 +37,8 @@ impl FrameRange {
     }
 
     /// Returns true for all frames of a clip.
-    pub fn is_whole(self) -> bool {
-        self == Self::default()
+    pub fn is_whole(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -96,22 +96,25 @@ pub struct SourceFrames {
 }
 
 /// What of a file becomes an output, besides the clip's index: all of a clip by default.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ClipPart {
     /// The name of the clip, if its piece or its mirror image has another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<String>,
     /// The frames.
+    #[serde(default, skip_serializing_if = "FrameRange::is_whole")]
     pub range: FrameRange,
     /// True for the mirror image.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mirrored: bool,
 }
 
 /// The frame rates of a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OwnRate {
-    /// The rate of the keys, if they are evenly spaced.
+    /// The rate of the file, or of the keys if they are evenly spaced.
     pub keys: Option<f64>,
-    /// True if the file has frames, which a range counts: BVH, SMPL, and FBX without even keys.
+    /// True if the file has frames, which a range counts: BVH, FBX and SMPL.
     pub has_frames: bool,
 }
 

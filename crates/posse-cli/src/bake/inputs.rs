@@ -4,22 +4,26 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::UNIX_EPOCH;
 
 use posse::import::{FileFormat, crowd, fbx, gltf, recognize, recognize_head, smpl};
 use posse::{Error, Library, Selector, mirrored_name};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::bake::facts::{self, SourceFacts};
 use crate::bake::frames::ClipPart;
 use crate::bake::options::Options;
-use crate::output::file_name;
+use crate::bake::progress::MinuteClock;
+use crate::output::{file_name, note};
 use crate::threads::map;
 
 /// The largest number of names that a message proposes.
 const MAX_PROPOSED: usize = 5;
 
 /// A file with clips, as it was listed.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ClipFile {
     /// The path to open.
     pub path: PathBuf,
@@ -27,15 +31,20 @@ pub struct ClipFile {
     pub below: String,
     /// The size in bytes; 0 if the file cannot be read.
     pub size: u64,
+    /// The time of the last change, in nanoseconds since 1970; `None` if it is not known.
+    pub modified: Option<u64>,
     /// The clips that are wanted, or the reason that they cannot be listed.
     pub contents: Result<Contents, String>,
 }
 
 /// An input that could not be baked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The path of the file or folder.
     pub path: String,
+    /// The path of the file below its INPUT, as outputs state it; `None` for a folder or a row of `--cuts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// The name of the clip; `None` if the whole file failed.
     pub clip: Option<String>,
     /// The error.
@@ -43,6 +52,7 @@ pub struct Failure {
 }
 
 /// All inputs, in the order of the paths.
+#[derive(Default)]
 pub struct Inputs {
     /// The files.
     pub files: Vec<ClipFile>,
@@ -60,45 +70,104 @@ impl Inputs {
     /// Searches the inputs and lists the clips of each file. `out` is left out of folders and globs.
     ///
     /// # Errors
-    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, there is an
-    /// option that is not for crowd files, or two outputs have one name.
+    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, or there is an
+    /// option that is not for crowd files.
     pub fn list(inputs: &[PathBuf], out: &Path, options: &Options, threads: usize) -> Result<Self, Error> {
-        let mut search = Search::new(out);
+        let mut search = Search::new(out, options.base.clone());
         for input in inputs {
             search.add(input)?;
         }
         let Search { mut found, lists, failures, mut warnings, .. } = search;
-        found.sort_by(|a, b| {
-            fn bytes(path: &Path) -> &[u8] {
-                path.as_os_str().as_encoded_bytes()
-            }
-            bytes(&a.path).cmp(bytes(&b.path)).then_with(|| a.below.cmp(&b.below))
-        });
+        found.sort_by(|a, b| in_order(&a.path, &a.below, &b.path, &b.below));
         remove_repeats(&mut found);
-        if found.is_empty() && failures.is_empty() {
+        let (clock, listed) = (MinuteClock::new(), AtomicUsize::new(0));
+        let files = map(threads, &found, |file| {
+            let count = listed.fetch_add(1, Ordering::Relaxed) + 1;
+            if clock.is_due() {
+                note(&format!("{count} of {} files are listed", found.len()));
+            }
+            match read_contents(&file.path, &file.below, options) {
+                Err(ListError::NoMotion) if file.is_searched => None,
+                read => Some(ClipFile::new(&file.path, &file.below, read)),
+            }
+        });
+        let files: Vec<ClipFile> = files.into_iter().flatten().collect();
+        if files.is_empty() && failures.is_empty() {
             let names = inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
             return Err(Error::Usage(format!(
                 "there is no .glb, .gltf, .fbx or .bvh file in {names}, and no .npz file of SMPL, outside of OUT"
             )));
         }
-        let files = map(threads, &found, |found| {
-            let (size, contents) = match read_contents(found, options) {
-                Ok((size, contents)) => (size, Ok(contents)),
-                Err(error) => (std::fs::metadata(&found.path).map_or(0, |file| file.len()), Err(error.to_string())),
-            };
-            ClipFile { path: found.path.clone(), below: found.below.clone(), size, contents }
-        });
         check_crowds(&files, options)?;
         check_selection(&files, options, &mut warnings)?;
-        check_names(&files)?;
         Ok(Self { files, unused: Vec::new(), failures, lists, warnings })
+    }
+
+    /// Sorts the files by their paths.
+    pub fn sort(&mut self) {
+        self.files.sort_by(|a, b| in_order(&a.path, &a.below, &b.path, &b.below));
     }
 }
 
+/// The order of two files: that of the bytes of their paths, then of the paths below their INPUTs.
+fn in_order(path: &Path, below: &str, other_path: &Path, other_below: &str) -> std::cmp::Ordering {
+    let [bytes, other_bytes] = [path, other_path].map(|path| path.as_os_str().as_encoded_bytes());
+    bytes.cmp(other_bytes).then_with(|| below.cmp(other_below))
+}
+
 impl ClipFile {
+    /// A file whose clips were listed, or could not be listed.
+    fn new(path: &Path, below: &str, read: Result<(fs::Metadata, Contents), ListError>) -> Self {
+        let (metadata, contents) = match read {
+            Ok((metadata, contents)) => (Some(metadata), Ok(contents)),
+            Err(error) => (fs::metadata(path).ok(), Err(error.of_file(path).to_string())),
+        };
+        let (size, modified) = size_and_time(metadata.as_ref());
+        Self { path: path.to_path_buf(), below: below.to_owned(), size, modified, contents }
+    }
+
+    /// The file of a plan as it is now: if it has changed, or if it could not be listed, its clips are listed again.
+    /// Pieces of the only clip of a file stay as they are. Those of a changed file with several clips cannot be found
+    /// without the rows.
+    pub fn listed_again(self, options: &Options) -> Self {
+        let (size, modified) = size_and_time(fs::metadata(&self.path).ok().as_ref());
+        let is_same = (size, modified) == (self.size, self.modified);
+        match &self.contents {
+            Ok(_) if is_same => return self,
+            Ok(contents) if options.cuts.is_some() && contents.count > 1 => {
+                let path = self.path.display();
+                let reason = format!("{path}: it has changed since its pieces were listed; write the plan again");
+                return Self { size, modified, contents: Err(reason), ..self };
+            }
+            _ if options.cuts.is_some() => return Self { size, modified, ..self },
+            _ => {}
+        }
+        let mut file = Self::new(&self.path, &self.below, read_contents(&self.path, &self.below, options));
+        if let (Ok(contents), Ok(before)) = (&mut file.contents, self.contents) {
+            let is_refused = |clip: &ListedClip| before.refused.iter().any(|refused| refused.name == clip.name);
+            contents.clips.retain(|clip| !is_refused(clip));
+            contents.refused = before.refused;
+        }
+        file
+    }
+
+    /// Returns false for a clip that the file does not have, and for an output outside of OUT. A plan has them if posse
+    /// has not written it.
+    pub fn is_sound(&self) -> bool {
+        let Ok(contents) = &self.contents else { return true };
+        let is_below = |name: &str| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let mut clips = contents.clips.iter();
+        is_below(&self.below) && clips.all(|clip| clip.index < contents.count && is_below(&clip.name))
+    }
+
     /// The clips that are wanted; none if they cannot be listed.
     pub fn clips(&self) -> &[ListedClip] {
         self.contents.as_ref().map_or(&[], |contents| &contents.clips)
+    }
+
+    /// The clips that are wanted, but whose names others have, too.
+    pub fn refused(&self) -> &[RefusedClip] {
+        self.contents.as_ref().map_or(&[], |contents| &contents.refused)
     }
 
     /// The facts of the file, whose bytes have been read.
@@ -132,6 +201,11 @@ pub fn stem(below: &str) -> &str {
     }
 }
 
+/// The name of a file in the names of its clips: its path below its INPUT, with the extension if the options keep it.
+pub fn name_of<'a>(below: &'a str, options: &Options) -> &'a str {
+    if options.keeps_extension { below } else { stem(below) }
+}
+
 /// Removes files that were found twice at one path below an INPUT, for example as `a` and `./a`.
 fn remove_repeats(found: &mut Vec<Found>) {
     let mut counts: HashMap<String, usize> = HashMap::new();
@@ -145,7 +219,7 @@ fn remove_repeats(found: &mut Vec<Found>) {
 
 /// Fails if there is a rig, a range, `--mirror` or an option that measures clips beside a crowd file, whose instances
 /// have skeletons, times and layers of their own.
-fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
+pub fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
     let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
     let Some(file) = files.iter().find(is_crowd) else { return Ok(()) };
     let [option, reason] = if options.rig.is_some() {
@@ -209,34 +283,8 @@ fn known_clips<'a>(wanted: &str, names: impl Iterator<Item = &'a String>) -> Str
     }
 }
 
-/// Fails if two clips have one name.
-fn check_names(files: &[ClipFile]) -> Result<(), Error> {
-    let mut known: HashMap<&str, &Path> = HashMap::new();
-    for file in files {
-        // A crowd file may have an output of its own besides those of its instances.
-        let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
-        let own = is_crowd.then(|| stem(&file.below));
-        for name in file.clips().iter().map(|clip| clip.name.as_str()).chain(own) {
-            if let Some(other) = known.insert(name, &file.path) {
-                let (one, other) = (file.path.display(), other.display());
-                let mut clips = files.iter().flat_map(ClipFile::clips);
-                let is_mirrored = clips.any(|clip| clip.name == name && clip.part.mirrored);
-                let mirrored = if is_mirrored { ", as a clip or as a mirror image" } else { "" };
-                return Err(Error::Usage(format!(
-                    "{other} and {one} both have a clip of the name {name}, and with it one output{mirrored}; rename a file, or give \
-                     the folder above both as INPUT"
-                )));
-            }
-        }
-    }
-    Ok(())
-}
-
 /// The extensions of the files that a folder is searched for.
-const EXTENSIONS: [&str; 5] = ["glb", "gltf", "fbx", "bvh", NPZ];
-
-/// The extension of files of NumPy. Most of them are no motion.
-const NPZ: &str = "npz";
+const EXTENSIONS: [&str; 5] = ["glb", "gltf", "fbx", "bvh", "npz"];
 
 /// A file that was found.
 #[derive(Debug, PartialEq, Eq)]
@@ -245,6 +293,9 @@ pub struct Found {
     pub path: PathBuf,
     /// The path below the INPUT, with `/` between folders.
     pub below: String,
+    /// True for a file of a folder or glob, which is left out if it is an .npz file without a motion of SMPL: a shape
+    /// of AMASS, or an output of a bake.
+    pub is_searched: bool,
 }
 
 /// The files that were found so far.
@@ -258,12 +309,15 @@ pub struct Search {
     pub warnings: Vec<String>,
     /// The canonical path of the folder of the outputs.
     out: Option<PathBuf>,
+    /// The folder of the paths of lists; `None` for the working folder.
+    base: Option<PathBuf>,
 }
 
 impl Search {
-    /// A search that leaves out a folder.
-    pub fn new(out: &Path) -> Self {
-        Self { found: Vec::new(), lists: Vec::new(), failures: Vec::new(), warnings: Vec::new(), out: resolve(out) }
+    /// A search that leaves out a folder. `base` is that of the paths of lists.
+    pub fn new(out: &Path, base: Option<PathBuf>) -> Self {
+        let (found, lists, failures, warnings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { found, lists, failures, warnings, out: resolve(out), base }
     }
 
     /// Adds the files of an INPUT.
@@ -275,7 +329,7 @@ impl Search {
         match fs::metadata(input) {
             Ok(metadata) if metadata.is_dir() => self.add_folder(input),
             Ok(_) => {
-                self.add_file(input);
+                self.add_file(input, false);
                 Ok(())
             }
             Err(_) if text.contains(['*', '?', '[']) => self.add_glob(&text),
@@ -283,8 +337,8 @@ impl Search {
         }
     }
 
-    fn add_file(&mut self, path: &Path) {
-        self.found.push(Found { path: path.to_path_buf(), below: file_name(path) });
+    fn add_file(&mut self, path: &Path, is_searched: bool) {
+        self.found.push(Found { path: path.to_path_buf(), below: file_name(path), is_searched });
     }
 
     /// Adds the paths of a list, one per line. A path that cannot be used is found when it is read.
@@ -295,9 +349,23 @@ impl Search {
             ));
         }
         let text = fs::read_to_string(list).map_err(|source| Error::Io { file: list.to_path_buf(), source })?;
-        let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
         let before = self.found.len();
-        lines.for_each(|line| self.add_file(Path::new(line)));
+        for (number, line) in (1_usize..).zip(text.trim_start_matches('\u{feff}').lines()) {
+            if line.trim().is_empty() {
+                continue;
+            }
+            match &self.base {
+                None => self.add_file(Path::new(line), false),
+                Some(base) => {
+                    let below = path_below(base, Path::new(line)).ok_or_else(|| {
+                        let (list, base) = (list.display(), base.display());
+                        let reason = "is not below it; give a folder above all files of the list";
+                        Error::Usage(format!("{list}: line {number}: --base {base}: {line} {reason}"))
+                    })?;
+                    self.found.push(Found { path: base.join(line), below, is_searched: false });
+                }
+            }
+        }
         if self.found.len() == before {
             return Err(Error::Usage(format!("{}: the list is empty; write a path per line", list.display())));
         }
@@ -312,7 +380,7 @@ impl Search {
         for path in paths {
             match path {
                 Ok(path) if path.is_file() && self.is_output(&path) => outputs += 1,
-                Ok(path) if path.is_file() => self.add_file(&path),
+                Ok(path) if path.is_file() => self.add_file(&path, true),
                 Ok(_) => {}
                 Err(error) => self.fail(error.path(), error.error()),
             }
@@ -339,9 +407,9 @@ impl Search {
             |entry: &DirEntry| !entry.file_type().is_dir() || out.is_none() || canonical(entry.path()) != out;
         for entry in WalkDir::new(folder).follow_links(true).into_iter().filter_entry(is_input) {
             match entry {
-                Ok(entry) if entry.file_type().is_file() && has_clips(entry.path()) && !is_other_npz(entry.path()) => {
-                    let below = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-                    self.found.push(Found { path: entry.path().to_path_buf(), below: join_names(below) });
+                Ok(entry) if entry.file_type().is_file() && has_clips(entry.path()) => {
+                    let below = join_names(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
+                    self.found.push(Found { path: entry.path().to_path_buf(), below, is_searched: true });
                 }
                 Ok(_) => {}
                 Err(error) => self.add_error(folder, &error),
@@ -358,8 +426,8 @@ impl Search {
             self.warnings.push(format!("{link} leads back to {above}, and is passed over"));
         } else if has_clips(path) {
             // A broken link to a file. It is reported when it is read.
-            let below = path.strip_prefix(folder).unwrap_or(path);
-            self.found.push(Found { path: path.to_path_buf(), below: join_names(below) });
+            let below = join_names(path.strip_prefix(folder).unwrap_or(path));
+            self.found.push(Found { path: path.to_path_buf(), below, is_searched: true });
         } else if let Some(source) = error.io_error() {
             // A broken link to anything else is no input.
             if source.kind() != io::ErrorKind::NotFound {
@@ -370,7 +438,7 @@ impl Search {
 
     fn fail(&mut self, path: &Path, error: &io::Error) {
         let message = format!("the folder cannot be searched: {error}");
-        self.failures.push(Failure { path: path.display().to_string(), clip: None, message });
+        self.failures.push(Failure { path: path.display().to_string(), source: None, clip: None, message });
     }
 
     /// Returns true for OUT and all below it.
@@ -397,6 +465,17 @@ pub fn resolve(folder: &Path) -> Option<PathBuf> {
     Some(place)
 }
 
+/// A path below a folder, relative to it, with `/` between folders: a relative path is that already. `None` for a path
+/// that leads out of the folder.
+fn path_below(folder: &Path, path: &Path) -> Option<String> {
+    let folders = [std::path::absolute(folder).ok(), canonical(folder)];
+    let relative = match path.is_absolute() {
+        true => folders.iter().flatten().find_map(|folder| path.strip_prefix(folder).ok())?,
+        false => path,
+    };
+    (!relative.components().any(|part| part == Component::ParentDir)).then(|| join_names(relative))
+}
+
 fn canonical(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
@@ -405,12 +484,6 @@ fn canonical(path: &Path) -> Option<PathBuf> {
 fn has_clips(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
-}
-
-/// Returns true for a readable .npz file without a motion of SMPL: a shape of AMASS, or an output of a bake.
-fn is_other_npz(path: &Path) -> bool {
-    let is_npz = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(NPZ));
-    is_npz && smpl::has_motion(path).is_ok_and(|has_motion| !has_motion)
 }
 
 /// A relative path with `/` between its folders, on every system.
@@ -430,29 +503,72 @@ const MAX_NAME_BYTES: usize = 255;
 const MAX_INSTANCES: usize = 1 << 16;
 
 /// The clips of a file.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Contents {
+    #[serde(with = "kind_name")]
     pub kind: FileFormat,
     /// The number of all clips of the file; of a crowd file that of its instances.
     pub count: usize,
     /// The clips that are wanted.
     pub clips: Vec<ListedClip>,
+    /// The clips that are wanted, but whose names other clips have, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedClip>,
     /// The files that it names: buffers, and the files of a crowd file with theirs.
+    #[serde(skip)]
     pub beside: Vec<PathBuf>,
     /// The indices of the clips that each `--clip` selects.
+    #[serde(skip)]
     pub selected: Vec<Vec<usize>>,
     /// The names of all clips, for `--clip` and `--cuts`; empty without them.
+    #[serde(skip)]
     pub names: Vec<Option<String>>,
 }
 
+/// The names of formats in a plan.
+mod kind_name {
+    use posse::import::FileFormat;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    const NAMES: [(FileFormat, &str); 6] = [
+        (FileFormat::Gltf, "gltf"),
+        (FileFormat::Bvh, "bvh"),
+        (FileFormat::Fbx, "fbx"),
+        (FileFormat::Smpl, "smpl"),
+        (FileFormat::CocosClip, "cocos"),
+        (FileFormat::Crowd, "crowd"),
+    ];
+
+    pub fn serialize<S: Serializer>(kind: &FileFormat, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(NAMES.iter().find(|(known, _)| known == kind).map_or("", |(_, name)| name))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<FileFormat, D::Error> {
+        let name = String::deserialize(from)?;
+        let found = NAMES.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind);
+        found.ok_or_else(|| D::Error::custom(format!("there is no format {name:?}")))
+    }
+}
+
+/// A clip whose name another clip has, too.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RefusedClip {
+    /// The name.
+    pub name: String,
+    /// The error.
+    pub message: String,
+}
+
 /// A clip of a file, or a piece of it, or the mirror image of either.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ListedClip {
     /// The index in the file.
     pub index: usize,
     /// The name: the path of the output below OUT, without extension.
     pub name: String,
     /// What of it is baked.
+    #[serde(flatten)]
     pub part: ClipPart,
 }
 
@@ -466,27 +582,30 @@ impl ListedClip {
     }
 }
 
-/// Reads the size and the clips of a file.
-fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Error> {
-    let path = &found.path;
-    let failed = |source| Error::Io { file: path.clone(), source };
+/// The size of a file, and the time of its last change in nanoseconds since 1970.
+fn size_and_time(file: Option<&fs::Metadata>) -> (u64, Option<u64>) {
+    let since_1970 = |file: &fs::Metadata| file.modified().ok()?.duration_since(UNIX_EPOCH).ok();
+    let nanoseconds = file.and_then(since_1970).and_then(|time| u64::try_from(time.as_nanos()).ok());
+    (file.map_or(0, fs::Metadata::len), nanoseconds)
+}
+
+/// Reads the size, the time and the clips of a file.
+fn read_contents(path: &Path, below: &str, options: &Options) -> Result<(fs::Metadata, Contents), ListError> {
     let mut file = facts::open_regular(path)?;
-    let size = file.metadata().map_err(failed)?.len();
+    let metadata = file.metadata().map_err(ListError::Read)?;
     let mut head = Vec::new();
-    (&mut file).take(HEAD).read_to_end(&mut head).map_err(failed)?;
-    let Outline { kind, names, beside } = Outline::read(path, file, head).map_err(|error| match error {
-        Trouble::Read(source) => failed(source),
-        Trouble::Content(error) => error,
-    })?;
+    (&mut file).take(HEAD).read_to_end(&mut head).map_err(ListError::Read)?;
+    let Outline { kind, names, beside } = Outline::read(path, file, head)?;
     if kind == FileFormat::CocosClip && options.rig.is_none() {
         let path = path.display();
-        return Err(Error::Usage(format!("{path} is a Cocos clip, which has no joints; name a glTF file with --rig")));
+        let reason = format!("{path} is a Cocos clip, which has no joints; name a glTF file with --rig");
+        return Err(Error::Usage(reason).into());
     }
     let selector = Selector::of_clips(names.iter().map(Option::as_deref));
     let selected: Vec<Vec<usize>> = options.clips.iter().map(|wanted| selector.all(wanted)).collect();
     let wanted: HashSet<usize> = selected.iter().flatten().copied().collect();
     let is_wanted = |index: usize| selected.is_empty() || wanted.contains(&index);
-    let output_names = output_names(stem(&found.below), kind, &names);
+    let output_names = output_names(name_of(below, options), kind, &names);
     let taken: HashSet<&str> = output_names.iter().map(String::as_str).collect();
     let mut clips = Vec::new();
     for (index, name) in output_names.iter().enumerate().filter(|(index, _)| is_wanted(*index)) {
@@ -499,19 +618,44 @@ fn read_contents(found: &Found, options: &Options) -> Result<(u64, Contents), Er
         clips.extend(mirror_image);
     }
     if options.cuts.is_none() {
-        clips.iter().try_for_each(|clip| check_length(clip, options.format.extension())).map_err(Error::Usage)?;
+        let checked = clips.iter().try_for_each(|clip| check_length(clip, options.format.extension()));
+        checked.map_err(|reason| ListError::Content(Error::Usage(reason)))?;
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     let beside = beside.iter().map(|below| folder.join(below)).collect();
     let count = names.len();
     let names = if selected.is_empty() && options.cuts.is_none() { Vec::new() } else { names };
-    Ok((size, Contents { kind, count, clips, beside, selected, names }))
+    Ok((metadata, Contents { kind, count, clips, refused: Vec::new(), beside, selected, names }))
 }
 
-/// A failure to read, or content that cannot be used.
-enum Trouble {
+/// A reason that the clips of a file cannot be listed.
+enum ListError {
+    /// It cannot be read.
     Read(io::Error),
+    /// Its content cannot be used.
     Content(Error),
+    /// It is an .npz file without a motion of SMPL.
+    NoMotion,
+}
+
+impl From<Error> for ListError {
+    fn from(error: Error) -> Self {
+        Self::Content(error)
+    }
+}
+
+impl ListError {
+    /// The error of a file.
+    fn of_file(self, path: &Path) -> Error {
+        match self {
+            Self::Read(source) => Error::Io { file: path.to_path_buf(), source },
+            Self::Content(error) => error,
+            Self::NoMotion => Error::Usage(format!(
+                "{} has no motion of SMPL: none of the arrays poses and pose_body",
+                path.display()
+            )),
+        }
+    }
 }
 
 /// The parts of a file that are known without its keys.
@@ -525,33 +669,28 @@ struct Outline {
 
 impl Outline {
     /// Reads the outline of a file. `head` has been read from `file`.
-    fn read(path: &Path, mut file: File, head: Vec<u8>) -> Result<Self, Trouble> {
-        let found = recognize_head(path, &head).map_err(Trouble::Content)?;
+    fn read(path: &Path, mut file: File, head: Vec<u8>) -> Result<Self, ListError> {
+        let found = recognize_head(path, &head)?;
         if found == Some(FileFormat::Gltf) {
-            return gltf::Outline::read(path).map(Self::of_gltf).map_err(Trouble::Content);
+            return Ok(Self::of_gltf(gltf::Outline::read(path)?));
         }
         let mut bytes = head;
         let kind = match found {
             Some(kind) => kind,
             None => {
-                file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
-                recognize(path, &bytes).map_err(Trouble::Content)?
+                file.read_to_end(&mut bytes).map_err(ListError::Read)?;
+                recognize(path, &bytes)?
             }
         };
         let names = match kind {
-            FileFormat::Gltf => {
-                return gltf::Outline::from_slice(path, &bytes).map(Self::of_gltf).map_err(Trouble::Content);
-            }
-            FileFormat::Crowd => return Self::of_crowd(path, &bytes).map_err(Trouble::Content),
+            FileFormat::Gltf => return Ok(Self::of_gltf(gltf::Outline::from_slice(path, &bytes)?)),
+            FileFormat::Crowd => return Ok(Self::of_crowd(path, &bytes)?),
             FileFormat::Fbx => {
-                file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
-                fbx::clip_names(path, &bytes).map_err(Trouble::Content)?
+                file.read_to_end(&mut bytes).map_err(ListError::Read)?;
+                fbx::clip_names(path, &bytes)?
             }
-            FileFormat::Smpl if !smpl::has_motion(path).map_err(Trouble::Read)? => {
-                let path = path.display();
-                return Err(Trouble::Content(Error::Usage(format!(
-                    "{path} has no motion of SMPL: none of the arrays poses, root_orient and pose_body"
-                ))));
+            FileFormat::Smpl if !smpl::has_motion(&mut file).map_err(ListError::Read)? => {
+                return Err(ListError::NoMotion);
             }
             FileFormat::Bvh | FileFormat::Smpl => {
                 vec![path.file_stem().map(|stem| stem.to_string_lossy().into_owned())]

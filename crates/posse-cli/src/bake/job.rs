@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use posse::Error;
+use posse::import::FileFormat;
 
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::{Facts, SourceFacts};
@@ -93,7 +94,7 @@ impl Job<'_> {
         let output = self.output(name);
         let is_kept = self.has(&output, name, part, source);
         if is_kept && let Some(listed) = self.manifest.listed.find(&output, name) {
-            self.count_kept(file, listed);
+            self.count_kept(file, &output, listed);
         }
         is_kept
     }
@@ -101,6 +102,17 @@ impl Job<'_> {
     /// Prints the line of a warning.
     pub fn warn(&self, text: &str) {
         self.progress.note(text);
+    }
+
+    /// Prints the line of a warning about the import of a file. What the files of SMPL lack is the same for all of a
+    /// data set, and is printed for the first of them.
+    pub fn warn_of_import(&self, file: &ClipFile, line: &str) {
+        let is_smpl = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Smpl);
+        let path = file.path.display();
+        match line.strip_prefix(&format!("warning: {path}: ")).filter(|_| is_smpl) {
+            Some(text) => self.progress.note_of_first(path, text),
+            None => self.warn(line),
+        }
     }
 
     /// Prints the warning that a range was shortened, and once for all clips that ends are lost.
@@ -116,20 +128,22 @@ impl Job<'_> {
         }
     }
 
-    /// Counts a clip that is kept.
-    pub fn count_kept(&self, file: &ClipFile, listed: &ListedSource) {
-        let ListedSource { clip, source, quality, warnings } = listed;
-        let path = file.path.to_string_lossy();
-        let (line, quality) = (ClipLine::new(Some(clip), &path, "kept"), quality.as_ref());
-        self.progress.add_clip(&ClipLine { source: source.frames, quality, warnings, ..line });
+    /// Counts a clip that is kept in an output.
+    pub fn count_kept(&self, file: &ClipFile, output: &str, listed: &ListedSource) {
+        self.count(file, "kept", output, listed, 0);
     }
 
-    /// Counts a clip that has been written.
-    pub fn count_baked(&self, file: &ClipFile, facts: &Facts, frames: u64) {
+    /// Counts a clip that has been written to an output.
+    pub fn count_baked(&self, file: &ClipFile, output: &str, facts: &Facts) {
+        self.count(file, "baked", output, &ListedSource::new(facts), facts.rows.frames);
+    }
+
+    fn count(&self, file: &ClipFile, status: &'static str, output: &str, listed: &ListedSource, frames: u64) {
+        let ListedSource { clip, rows, source, quality, warnings } = listed;
         let path = file.path.to_string_lossy();
-        let Facts { clip, source, quality, warnings, .. } = facts;
-        let (line, quality) = (ClipLine::new(Some(clip), &path, "baked"), quality.as_ref());
-        self.progress.add_clip(&ClipLine { frames: Some(frames), source: source.frames, quality, warnings, ..line });
+        let (line, output) = (ClipLine::new(Some(clip), &path, status), Some(output));
+        let (rows, quality) = (rows.as_ref(), quality.as_ref());
+        self.progress.add_clip(&ClipLine { output, rows, source: source.frames, quality, warnings, ..line }, frames);
     }
 
     /// Records the error of a clip, or of a whole file.
@@ -140,8 +154,8 @@ impl Job<'_> {
         }
         match error {
             BakeError::Input(error) => {
-                let path = file.path.display().to_string();
-                self.fail_input(Failure { path, clip: clip.map(str::to_owned), message: error.to_string() });
+                let (path, source) = (file.path.display().to_string(), Some(file.below.clone()));
+                self.fail_input(Failure { path, source, clip: clip.map(str::to_owned), message: error.to_string() });
             }
             BakeError::Output(error) => self.fail_output(error),
         }
@@ -155,7 +169,7 @@ impl Job<'_> {
 
     /// Records a bad input.
     pub fn fail_input(&self, failure: Failure) {
-        let Failure { path, clip, message } = &failure;
+        let Failure { path, clip, message, .. } = &failure;
         // Most messages begin with the name of their file.
         let place = if message.starts_with(path.as_str()) { String::new() } else { format!("{path}: ") };
         let name = clip.as_ref().map_or(String::new(), |clip| format!("clip {clip}: "));
@@ -191,9 +205,24 @@ impl From<Error> for BakeError {
     }
 }
 
+/// The name of the list of the failures of a share.
+pub fn failures_name(share: u32) -> String {
+    format!("failed-{share:05}.jsonl")
+}
+
+/// Reads the failures of a share, without lines that cannot be read. No list is an empty one.
+pub fn read_failures(out: &Path, share: u32) -> Result<Vec<Failure>, Error> {
+    let place = out.join(failures_name(share));
+    match fs::read_to_string(&place) {
+        Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(source) => Err(Error::Io { file: place, source }),
+    }
+}
+
 /// Writes the failures of a share, one JSON object per line. Without failures, removes the file of an earlier run.
 pub fn write_failures(out: &Path, share: u32, failures: &[Failure], tag: &DraftTag) -> Result<(), Error> {
-    let place = out.join(format!("failed-{share:05}.jsonl"));
+    let place = out.join(failures_name(share));
     if failures.is_empty() {
         return match fs::remove_file(&place) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io { file: place, source }),

@@ -7,6 +7,9 @@
 //!
 //! An output that replaces another one has two lines: before it gets its name, one without a size. It ends the validity
 //! of earlier lines, which would describe the new content wrongly if the task were killed before the second line.
+//!
+//! The manifests of all shares together are the index of the outputs: each clip has its frames, rate, joints and
+//! skeleton there.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -19,7 +22,7 @@ use posse::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bake::facts::{Facts, SourceFacts, VERSION, different_fields, open_regular};
+use crate::bake::facts::{Facts, RowFacts, SourceFacts, VERSION, different_fields, open_regular};
 use crate::bake::frames::{ClipPart, FrameRange};
 use crate::draft::Draft;
 use crate::write_error::with_hint;
@@ -28,10 +31,13 @@ use crate::write_error::with_hint;
 pub const UNLISTED: &str = "in no manifest: an earlier posse made it, or a task that was killed";
 
 /// A clip in an output, with the file that it comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ListedSource {
     /// The name of the clip.
     pub clip: String,
+    /// The frames and joints; `None` for a file that refers to others, and in manifests of earlier versions.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<RowFacts>,
     pub source: SourceFacts,
     /// The measures of `--quality`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,8 +50,9 @@ pub struct ListedSource {
 impl ListedSource {
     /// The clip of an output, by its facts.
     pub fn new(facts: &Facts) -> Self {
-        let Facts { clip, source, quality, warnings, .. } = facts;
-        Self { clip: clip.clone(), source: source.clone(), quality: quality.clone(), warnings: warnings.clone() }
+        let Facts { clip, rows, source, quality, warnings, .. } = facts;
+        let (clip, rows, source) = (clip.clone(), Some(rows.clone()), source.clone());
+        Self { clip, rows, source, quality: quality.clone(), warnings: warnings.clone() }
     }
 
     /// The difference from a part of a clip, and from the source that a function hashes.

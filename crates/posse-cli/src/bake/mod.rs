@@ -1,11 +1,11 @@
 //! `posse bake`: clips of many files as arrays or animation files, on one machine or many.
 //!
 //! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips, and `cuts`
-//! the pieces of them that a `cut_list` names. `places` checks that the outputs can be written and replace no input.
-//! `share` and `shards_file` select the files of a task, which are baked file by file: `file` and `stream` import,
-//! `frames` has what of a clip is baked, `measure` finds its contacts and what looks wrong, `sampler` poses, the
-//! formats write. `draft` gives outputs their names when they are complete. `manifest` lists the outputs that are
-//! there, and `check` compares them with the inputs.
+//! the pieces of them that a `cut_list` names. `places` checks that each output has a name of its own, can be written,
+//! and replaces no input. `share` and `shards_file` deal the files of a task, or a `plan` has them. They are baked file
+//! by file: `file` and `stream` import, `frames` has what of a clip is baked, `measure` finds its contacts and what
+//! looks wrong, `sampler` poses, the formats write. `draft` gives outputs their names when they are complete.
+//! `manifest` lists the outputs that are there, and `check` compares them with the inputs.
 
 mod args;
 mod check;
@@ -25,6 +25,7 @@ mod measure;
 mod options;
 mod part;
 mod places;
+mod plan;
 mod progress;
 mod sampler;
 mod shards_file;
@@ -33,6 +34,7 @@ mod spool;
 mod stream;
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -46,10 +48,11 @@ use self::job::{BakeError, Job};
 use self::manifest::Manifest;
 use self::options::Options;
 use self::part::Part;
+use self::plan::Plan;
 use self::progress::Progress;
 use self::sampler::Engines;
-use self::shards_file::{ShardsFile, own_files};
-use self::share::Share;
+use self::shards_file::Task;
+use self::share::{PlanChoice, Share};
 use crate::Outcome;
 use crate::engine::{EngineChoice, EngineSelection};
 use crate::output::{is_strict, note};
@@ -58,22 +61,49 @@ use crate::threads;
 /// Runs `posse bake`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let threads = args.threads.count();
-    let share = Share::new(args.shard, args.shards)?;
     let options = Options::new(args)?;
     args.adapter.with_engine(options.engine)?;
     let Some(out) = args.check.as_ref().or(args.output.as_ref()) else {
         return Err(Error::Usage("no OUT given; give a folder with -o".into()));
     };
-    let mut inputs = Inputs::list(&args.inputs, out, &options, threads)?;
-    if let Some(cuts) = &options.cuts {
-        inputs = cuts::cut(inputs, cuts, &options, share)?;
-    }
-    places::check_folders(&inputs.files, &options, share)?;
+    let (plan, planned) = match &args.plan {
+        Some(PlanChoice::Read(_)) if !args.inputs.is_empty() => {
+            return Err(Error::Usage("--plan FILE has the inputs; leave out INPUT, or give a number of shares".into()));
+        }
+        Some(PlanChoice::Read(path)) => (Some(Plan::open(path, &options)?), None),
+        Some(PlanChoice::Write(_)) if args.inputs.is_empty() => {
+            return Err(Error::Usage("--plan N lists inputs; give at least one INPUT".into()));
+        }
+        Some(PlanChoice::Write(_)) if args.check.is_some() || args.shard.is_some() => {
+            let reason = "--plan N writes a list, and bakes and checks nothing; leave out --check and --shard";
+            return Err(Error::Usage(reason.into()));
+        }
+        Some(PlanChoice::Write(count)) => (None, Some(*count)),
+        None => (None, None),
+    };
+    let share = Share::new(args.shard, args.shards, plan.as_ref().map(Plan::shares))?;
+    let mut task = match plan {
+        Some(plan) => plan.task(share, &options)?,
+        None => {
+            let mut inputs = Inputs::list(&args.inputs, out, &options, threads)?;
+            if let Some(cuts) = &options.cuts {
+                inputs = cuts::cut(inputs, cuts, &options, share)?;
+            }
+            Task::new(inputs, share, &options)
+        }
+    };
+    places::refuse_clashes(&mut task.inputs.files, &options);
+    // A plan has the outputs of all shares.
+    let share = planned.map(|count| Share { index: 0, count }).or(share);
     if args.check.is_some() {
-        return check::run(args, &options, inputs, share, threads);
+        return check::run(args, &options, &task, threads);
     }
-    places::check(out, &inputs, &options, share, threads)?;
-    match bake(args, &options, out, inputs, share, threads) {
+    places::check(out, &task.inputs, &options, share, threads)?;
+    let result = match planned {
+        Some(shares) => write_plan(&options, out, &task.inputs, shares),
+        None => bake(args, &options, out, &task, threads),
+    };
+    match result {
         Ok(outcome) => Ok(outcome),
         Err(BakeError::Input(error)) => Err(error),
         Err(BakeError::Output(error)) => {
@@ -83,31 +113,46 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     }
 }
 
-/// Bakes a share of the inputs, or all.
-fn bake(
-    args: &Args,
-    options: &Options,
-    out: &Path,
-    inputs: Inputs,
-    share: Option<Share>,
-    threads: usize,
-) -> Result<Outcome, BakeError> {
+/// Writes the plan of a number of shares. Bad inputs belong to the tasks.
+fn write_plan(options: &Options, out: &Path, inputs: &Inputs, shares: u32) -> Result<Outcome, BakeError> {
     draft::create_folder(out).map_err(BakeError::Output)?;
-    let tag = DraftTag::new(share.map(|share| share.index));
+    let tag = DraftTag::new(None);
     tag.remove_dead(out);
-    if let Some(share) = share {
-        ShardsFile::new(share.count, &inputs.files, options.value_of_all()).agree(out, &tag)?;
+    options.warnings.iter().for_each(|warning| note(warning));
+    inputs.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
+    let place = plan::write(out, inputs, shares, options, &tag)?;
+    let is_bad = |file: &&ClipFile| file.contents.is_err() || !file.refused().is_empty();
+    let bad = inputs.failures.len() + inputs.files.iter().filter(is_bad).count();
+    let bytes = inputs.files.iter().fold(0_u64, |bytes, file| bytes.saturating_add(file.size));
+    let (files, megabytes) = (inputs.files.len(), bytes as f64 / 1e6);
+    let bad = if bad > 0 { format!(", {bad} of them bad, which the tasks will list") } else { String::new() };
+    note(&format!("{}: {shares} shares of {files} files, {megabytes:.1} MB{bad}", place.display()));
+    Ok(Outcome::Passed)
+}
+
+/// Bakes a share of the inputs, or all.
+fn bake(args: &Args, options: &Options, out: &Path, task: &Task, threads: usize) -> Result<Outcome, BakeError> {
+    draft::create_folder(out).map_err(BakeError::Output)?;
+    let Task { inputs, share, list, .. } = task;
+    let files = task.files();
+    let tag = DraftTag::new(share.map(|share| share.index));
+    output_folders(options, &files).into_iter().for_each(|below| tag.remove_dead(&out.join(below)));
+    if let Some(list) = list {
+        list.agree(out, &tag)?;
     }
-    let files = own_files(&inputs.files, share);
+    // A run that is killed must not leave the failures of an earlier one, which `--check --allow-failed` accepts.
+    job::write_failures(out, task.index(), &[], &tag).map_err(BakeError::Output)?;
+    let clips = files.iter().map(|file| file.clips().len() + file.refused().len()).sum();
+    let bytes = files.iter().fold(0, |bytes: u64, file| bytes.saturating_add(file.size));
     let job = Job {
         options,
         out,
         tag: &tag,
-        manifest: Manifest::new(out, share.map_or(0, |share| share.index), &options.value),
+        manifest: Manifest::new(out, task.index(), &options.value),
         engines: Engines::new(EngineSelection { choice: options.engine, adapter: &args.adapter }),
         resume: args.resume,
-        strict: is_strict(),
-        progress: Progress::new(files.iter().map(|file| file.clips().len()).sum(), args.json),
+        strict: is_strict() && !args.allow_failed,
+        progress: Progress::new(clips, bytes, args.json),
         failures: Mutex::default(),
         output_error: Mutex::default(),
         stopped: false.into(),
@@ -115,13 +160,23 @@ fn bake(
     options.warnings.iter().for_each(|warning| job.progress.note(warning));
     let warnings = inputs.warnings.iter().chain(&job.manifest.listed.warnings);
     warnings.for_each(|warning| job.progress.note(&format!("warning: {warning}")));
-    inputs.failures.into_iter().for_each(|failure| job.fail_input(failure));
+    inputs.failures.iter().for_each(|failure| job.fail_input(failure.clone()));
     // A GPU is shared by all workers: one file at a time keeps it busy.
     let threads = if options.engine == EngineChoice::Gpu { 1 } else { threads };
-    if let Err(error) = bake_files(&job, &inputs.files, files, share, threads) {
+    if let Err(error) = bake_files(&job, &inputs.files, files, *share, threads) {
         job.fail_output(error);
     }
-    finish(job, share)
+    finish(job, task.index(), args.allow_failed)
+}
+
+/// The folders below OUT in which some files have outputs, and OUT itself.
+fn output_folders<'a>(options: &Options, files: &[&'a ClipFile]) -> BTreeSet<&'a str> {
+    let mut folders = BTreeSet::from([""]);
+    if !options.format.is_per_share() {
+        let clips = files.iter().flat_map(|file| file.clips());
+        folders.extend(clips.filter_map(|clip| clip.name.rsplit_once('/').map(|(folder, _)| folder)));
+    }
+    folders
 }
 
 /// Bakes files of a share side by side. `all` has those of all shares. Fails if the files of the share cannot be
@@ -178,13 +233,13 @@ fn declare(job: &Job, all: &[ClipFile], part: &mut Part) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes the failures of a bake, and reports its result.
-fn finish(job: Job, share: Option<Share>) -> Result<Outcome, BakeError> {
+/// Writes the failures of a share, and reports its result.
+fn finish(job: Job, share: u32, allow_failed: bool) -> Result<Outcome, BakeError> {
     let mut failures = job.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.sort_by(|a, b| (&a.path, &a.clip).cmp(&(&b.path, &b.clip)));
     let output_error = job.output_error.into_inner().unwrap_or_else(PoisonError::into_inner);
     let output_error = output_error.or_else(|| job.progress.take_error());
-    let written = job::write_failures(job.out, share.map_or(0, |share| share.index), &failures, job.tag);
+    let written = job::write_failures(job.out, share, &failures, job.tag);
     let summary = job.progress.summary();
     drop(job.progress);
     match (output_error, written) {
@@ -196,7 +251,7 @@ fn finish(job: Job, share: Option<Share>) -> Result<Outcome, BakeError> {
         (None, Ok(())) => {
             let noun = if failures.len() == 1 { "bad input" } else { "bad inputs" };
             note(&format!("{summary}; {} {noun}, listed in failed-*.jsonl", failures.len()));
-            Ok(Outcome::BadInput)
+            Ok(if allow_failed { Outcome::Passed } else { Outcome::BadInput })
         }
     }
 }

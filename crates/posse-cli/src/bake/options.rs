@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
+use posse::import::FileFormat;
+use posse::import::smpl::Proportions;
 use posse::{Error, import};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ use crate::arguments::BvhArgs;
 use crate::bake::args::Args;
 use crate::bake::cut_list::CutList;
 use crate::bake::facts;
-use crate::bake::format::{Format, NpzLayout};
+use crate::bake::format::Format;
 use crate::bake::frames::{FrameOptions, FrameRange};
 use crate::engine::EngineChoice;
 use crate::output::warn_of_file;
@@ -25,6 +27,10 @@ pub struct Options {
     pub fps: Option<f64>,
     /// The clips of each file, by name or index; empty for all.
     pub clips: Vec<String>,
+    /// True if the names of clips keep the extensions of their files.
+    pub keeps_extension: bool,
+    /// The folder of the paths of `@LIST`; `None` for the working folder.
+    pub base: Option<PathBuf>,
     /// The options of reading BVH files.
     pub bvh: BvhArgs,
     /// The arrays, in the order of [`ArrayKind::ALL`].
@@ -41,8 +47,8 @@ pub struct Options {
     pub cuts: Option<CutList>,
     /// The rig whose nodes the clips animate.
     pub rig: Option<Rig>,
-    /// The skeleton at rest of files of SMPL; `None` for an adult.
-    pub skeleton: Option<Rig>,
+    /// Where the joints of files of SMPL rest; `None` for an adult.
+    pub proportions: Option<Proportions>,
     /// The retargeting to the rig; `None` if joints are matched by name.
     pub retarget: Option<Retargeter>,
     /// True if each clip is baked as its mirror image, too.
@@ -130,8 +136,8 @@ impl Options {
         let skeleton = skeleton.map(|path| read_rig(path, args.bvh, &mut report)).transpose()?;
         let retarget = args.retarget.then(|| Retargeter::new(&args.map, args.bvh, &mut report)).transpose()?;
         let cuts = args.cuts.as_deref().map(CutList::read).transpose()?;
-        if format == Format::Npz(NpzLayout::Mjlab) {
-            warnings.push(NO_ROBOT.into());
+        if let Format::Npz(layout) = format {
+            warnings.extend(layout.warning().map(str::to_owned));
         }
         let mut read_files = Vec::new();
         read_files.extend(joints_file.map(|path| ReadFile { role: "the file of --joints", path }));
@@ -151,15 +157,17 @@ impl Options {
         let mut options = Self {
             fps: args.fps,
             clips: args.clip.clone(),
+            keeps_extension: args.keep_extension,
+            base: base(args)?,
             bvh: args.bvh,
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
             joints,
-            morphs: morphs(args, &kinds)?,
+            morphs: morphs(args, format, &kinds)?,
             frames: args.frame_range.unwrap_or_default(),
             seconds: args.range,
             cuts,
             rig,
-            skeleton,
+            proportions: skeleton.as_ref().map(Rig::proportions).transpose()?,
             retarget,
             mirror: args.mirror,
             quality: args.quality || args.foot_lock,
@@ -185,6 +193,9 @@ impl Options {
     pub fn value_of_all(&self) -> Value {
         let mut value = self.value.clone();
         value["clip"] = self.clips.as_slice().into();
+        if self.keeps_extension {
+            value["keep-extension"] = true.into();
+        }
         if !self.frames.is_whole() {
             value["frame-range"] = self.frames.to_string().into();
         }
@@ -201,6 +212,12 @@ impl Options {
     pub fn frame_options(&self) -> FrameOptions {
         let keeps_end = matches!(self.format, Format::Glb | Format::Usda);
         FrameOptions { fps: self.fps, seconds: self.seconds, keeps_end }
+    }
+
+    /// Returns true if the lengths of outputs are metres: the unit of the rig or of this kind of files is known, or
+    /// `--scale` makes metres of it. Nothing is known of the unit of a BVH file.
+    pub fn is_in_metres(&self, kind: FileFormat) -> bool {
+        self.scale != 1.0 || self.rig.as_ref().map_or(kind != FileFormat::Bvh, |rig| rig.is_in_metres)
     }
 
     /// The option for which the frames of a clip are measured, so that the whole file is read. `None` without one.
@@ -229,8 +246,7 @@ impl Options {
             quaternions: self.quaternions.name(),
             format: self.format.name(),
             layout: match self.format {
-                Format::Npz(NpzLayout::Plain) => Some("plain"),
-                Format::Npz(NpzLayout::Mjlab) => Some("mjlab"),
+                Format::Npz(layout) => Some(layout.name()),
                 _ => None,
             },
             bvh_order: match self.format {
@@ -246,11 +262,6 @@ impl Options {
     }
 }
 
-/// The warning that a layout for training lacks what is trained.
-const NO_ROBOT: &str = "warning: --layout mjlab: the clips have no joints of a robot, so that joint_pos and joint_vel are \
-                        empty: mjlab cannot train with these files. Retarget the motion to the robot first, for example with \
-                        GMR, which reads --format smpl";
-
 /// Fails if an array is listed twice.
 fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
     match kinds.iter().enumerate().find(|(index, kind)| kinds[..*index].contains(kind)) {
@@ -259,10 +270,27 @@ fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
     }
 }
 
+/// The folder of `--base`; `None` without the option.
+fn base(args: &Args) -> Result<Option<PathBuf>, Error> {
+    let Some(base) = &args.base else { return Ok(None) };
+    if !args.inputs.iter().any(|input| input.to_string_lossy().starts_with('@')) {
+        return Err(Error::Usage("--base is for @LIST; a folder as INPUT is the base of its files".into()));
+    }
+    if !base.is_dir() {
+        return Err(Error::Usage(format!("--base {}: there is no such folder", base.display())));
+    }
+    Ok(Some(base.clone()))
+}
+
 /// The names of `--morphs`; `None` without the option.
-fn morphs(args: &Args, kinds: &[ArrayKind]) -> Result<Option<Vec<String>>, Error> {
+fn morphs(args: &Args, format: Format, kinds: &[ArrayKind]) -> Result<Option<Vec<String>>, Error> {
     if args.morphs.is_empty() {
         return Ok(None);
+    }
+    if format == Format::Vrma {
+        return Err(Error::Usage(
+            "--format vrma has the expressions of all morph weights, and selects none; leave out --morphs".into(),
+        ));
     }
     if !kinds.contains(&ArrayKind::Weights) {
         return Err(Error::Usage("--morphs selects morph weights: add weights to --arrays".into()));

@@ -3,6 +3,7 @@
 //! Parquet has one file per share, in the order of the list. A worker keeps its finished clip, in memory or in a file
 //! without a name, until all earlier files are done. At most one clip per worker waits.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -46,7 +47,7 @@ impl<'a> Part<'a> {
 
     /// The turn of a file, by its index among the files of the share.
     pub fn turn(&self, file: usize) -> Turn<'_, 'a> {
-        Turn { part: self, file }
+        Turn { part: self, file, written: Cell::default() }
     }
 
     /// Declares the arrays of a share without clips.
@@ -68,9 +69,16 @@ impl<'a> Part<'a> {
 pub struct Turn<'p, 'w> {
     part: &'p Part<'w>,
     file: usize,
+    /// The name of the file of the share that has the last clip.
+    written: Cell<String>,
 }
 
 impl Turn<'_, '_> {
+    /// The name of the file of the share to which the last clip has gone. It is returned once.
+    pub fn take_part(&self) -> String {
+        self.written.take()
+    }
+
     /// Waits until all earlier files are done. Fails if the bake stops.
     fn wait(&self, job: &Job) -> Result<(), Error> {
         let mut turns = self.part.turns();
@@ -122,6 +130,7 @@ impl ClipWriter for PartClip<'_, '_> {
         self.spool.rewind()?;
         self.turn.wait(self.job)?;
         let mut writer = self.turn.part.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.add(&self.head, &mut self.spool, facts).map(|()| None)
+        self.turn.written.set(writer.add(&self.head, &mut self.spool, facts)?);
+        Ok(None)
     }
 }

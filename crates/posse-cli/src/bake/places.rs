@@ -1,17 +1,22 @@
-//! The places of the outputs, checked before anything is baked.
+//! The names and places of the outputs, checked before anything is baked.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use posse::Error;
+use posse::import::FileFormat;
 
 use crate::bake::format::part_name;
-use crate::bake::inputs::{ClipFile, Inputs, resolve};
+use crate::bake::inputs::{ClipFile, Inputs, RefusedClip, name_of, resolve, stem};
+use crate::bake::job::failures_name;
 use crate::bake::options::{Options, ReadFile};
 use crate::bake::share::Share;
-use crate::bake::{crowd, manifest};
+use crate::bake::{crowd, manifest, plan};
 use crate::threads::map;
+
+/// The largest number of files that a message lists.
+const MAX_LISTED: usize = 5;
 
 /// A file that a bake writes.
 struct Output<'a> {
@@ -36,19 +41,136 @@ impl Output<'_> {
     }
 }
 
-/// Fails if one output is both a file and a folder of other outputs.
-pub fn check_folders(files: &[ClipFile], options: &Options, share: Option<Share>) -> Result<(), Error> {
-    let outputs = outputs(files, options, share);
-    let by_path: HashMap<&str, &Output> = outputs.iter().map(|output| (output.below.as_str(), output)).collect();
-    for output in &outputs {
-        if let Some(other) = output.folders().find_map(|folder| by_path.get(folder)) {
-            let (one, other) = (output.text(), other.text());
-            return Err(Error::Usage(format!(
-                "{other} has the place of a folder of {one}; rename one of the input files or folders"
-            )));
+/// A name that several clips have.
+#[derive(Default)]
+struct RepeatedName {
+    /// The indices of their files.
+    files: Vec<usize>,
+    /// True if one of them is a mirror image.
+    mirrored: bool,
+}
+
+/// Makes bad inputs of clips whose outputs cannot be there beside others. An output depends on its own file and the
+/// options alone, so that of several clips of one name none gets it. A clip whose output would be a folder of other
+/// outputs makes way for them, and so do the clips in a folder that would be a file of the bake.
+///
+/// Clips that were refused before count as well, so that a second call changes nothing.
+pub fn refuse_clashes(files: &mut [ClipFile], options: &Options) {
+    let mut messages: HashMap<usize, HashMap<String, String>> = HashMap::new();
+    for (index, name, message) in clips_in_place_of_others(files, options) {
+        messages.entry(index).or_default().insert(name, message);
+    }
+    for (name, repeat) in repeated_names(files, options) {
+        for &index in &repeat.files {
+            let message = repeated_message(files, index, &name, &repeat);
+            messages.entry(index).or_default().insert(name.clone(), message);
         }
     }
-    Ok(())
+    for (index, mut of_file) in messages {
+        let file = &mut files[index];
+        let Ok(contents) = &mut file.contents else { continue };
+        if contents.kind == FileFormat::Crowd
+            && let Some(message) = of_file.remove(name_of(&file.below, options))
+        {
+            file.contents = Err(message);
+            continue;
+        }
+        for clip in std::mem::take(&mut contents.clips) {
+            match of_file.remove(&clip.name) {
+                Some(message) => contents.refused.push(RefusedClip { name: clip.name, message }),
+                None => contents.clips.push(clip),
+            }
+        }
+    }
+}
+
+/// The names of the clips of a file, with true for mirror images. A crowd file may have an output of its own besides
+/// those of its instances.
+fn names<'a>(file: &'a ClipFile, options: &Options) -> impl Iterator<Item = (&'a str, bool)> {
+    let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
+    let own = is_crowd.then(|| (name_of(&file.below, options), false));
+    let refused = file.refused().iter().map(|refused| (refused.name.as_str(), false));
+    file.clips().iter().map(|clip| (clip.name.as_str(), clip.part.mirrored)).chain(refused).chain(own)
+}
+
+/// The clips whose output would be a folder of other outputs, or be in a folder that is a file of the bake: the indices
+/// of their files, their names and the errors.
+fn clips_in_place_of_others(files: &[ClipFile], options: &Options) -> Vec<(usize, String, String)> {
+    if options.format.is_per_share() {
+        return Vec::new();
+    }
+    let mut folders: HashMap<&str, &Path> = HashMap::new();
+    for file in files {
+        for (name, _) in names(file, options) {
+            for (end, _) in name.rmatch_indices('/') {
+                // The folders above a known one are known too.
+                if folders.insert(&name[..end], &file.path).is_some() {
+                    break;
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (index, file) in files.iter().enumerate() {
+        let own = crowd::reference_output(options, file).map(|_| name_of(&file.below, options));
+        for name in file.clips().iter().map(|clip| clip.name.as_str()).chain(own) {
+            let output = options.format.output(name);
+            let of_bake = name.split_once('/').map(|(folder, _)| folder).filter(|folder| is_reserved(folder, options));
+            let reason = match (folders.get(output.as_str()), of_bake) {
+                (Some(other), _) => format!("has the place of a folder of the outputs of {}", other.display()),
+                (None, Some(of_bake)) => format!("has a folder in the place of {of_bake}, which posse writes itself"),
+                (None, None) => continue,
+            };
+            let path = file.path.display();
+            let message = format!("{path}: its output {output} {reason}; rename one of the input files or folders");
+            found.push((index, name.to_owned(), message));
+        }
+    }
+    found
+}
+
+/// The names that several clips have.
+fn repeated_names(files: &[ClipFile], options: &Options) -> HashMap<String, RepeatedName> {
+    let names = || {
+        let indexed = files.iter().enumerate();
+        indexed.flat_map(move |(index, file)| names(file, options).map(move |(name, mirrored)| (index, name, mirrored)))
+    };
+    let mut known = HashSet::new();
+    let repeats = names().filter(|(_, name, _)| !known.insert(*name));
+    let mut repeated: HashMap<String, RepeatedName> =
+        repeats.map(|(_, name, _)| (name.to_owned(), RepeatedName::default())).collect();
+    for (index, name, mirrored) in names() {
+        if let Some(name) = repeated.get_mut(name) {
+            name.files.push(index);
+            name.mirrored |= mirrored;
+        }
+    }
+    repeated
+}
+
+/// The message for a file with a clip whose name clips of other files have.
+fn repeated_message(files: &[ClipFile], index: usize, name: &str, repeat: &RepeatedName) -> String {
+    let file = &files[index];
+    let others = repeat.files.iter().filter(|other| **other != index).map(|&other| &files[other]);
+    let others: Vec<&ClipFile> = others.take(MAX_LISTED).collect();
+    let paths: Vec<String> = others.iter().map(|other| other.path.display().to_string()).collect();
+    let more = match repeat.files.len().saturating_sub(1 + others.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let both = if others.len() > 1 { "all" } else { "both" };
+    let mirrored = if repeat.mirrored { ", as a clip or as a mirror image" } else { "" };
+    let has_other_extension = |other: &&ClipFile| other.below != file.below && stem(&other.below) == stem(&file.below);
+    let hint = match others.iter().all(has_other_extension) {
+        true => "keep the extensions in the names (--keep-extension), or rename a file",
+        false => "rename a file, or give the folder above them as INPUT",
+    };
+    format!(
+        "{} and {}{more} {both} have a clip of the name {name}, and with it one output{mirrored}, which none of them \
+         gets; {hint}",
+        file.path.display(),
+        paths.join(", ")
+    )
 }
 
 /// Fails if an output of any share would replace a file that the bake reads, or if its place is taken for good: by a
@@ -88,7 +210,7 @@ pub fn check(
 fn outputs<'a>(files: &'a [ClipFile], options: &Options, share: Option<Share>) -> Vec<Output<'a>> {
     let of_bake = |below: String| Output { below, source: None };
     let Share { index, count } = share.unwrap_or(Share { index: 0, count: 1 });
-    let mut outputs = vec![of_bake(format!("failed-{index:05}.jsonl")), of_bake(manifest::name(index))];
+    let mut outputs = vec![of_bake(failures_name(index)), of_bake(manifest::name(index))];
     if share.is_some() {
         outputs.push(of_bake("shards.json".into()));
     }
@@ -126,7 +248,11 @@ fn is_reserved(name: &str, options: &Options) -> bool {
         let name = name.strip_prefix("part-").and_then(|name| name.strip_suffix(".parquet"));
         name.and_then(|name| name.split_once("-of-")).is_some_and(|(share, _)| is_number(share))
     };
-    name == "shards.json" || is_failures || manifest::is_manifest(name) || options.format.is_per_share() && is_part()
+    name == "shards.json"
+        || name == plan::NAME
+        || is_failures
+        || manifest::is_manifest(name)
+        || options.format.is_per_share() && is_part()
 }
 
 /// Fails if OUT, or the lowest folder above it that is there, is a file.

@@ -1,7 +1,8 @@
-//! The files of a share, and `shards.json`: the list that all tasks of a sharded bake agree on.
+//! The task of a share, and `shards.json`: the list that all tasks of a sharded bake agree on.
 
 use std::fs;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 
 use posse::Error;
@@ -11,17 +12,20 @@ use sha2::{Digest, Sha256};
 
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::{VERSION, different_fields};
-use crate::bake::inputs::ClipFile;
+use crate::bake::inputs::{ClipFile, Inputs};
 use crate::bake::job::BakeError;
+use crate::bake::options::Options;
 use crate::bake::share::Share;
+use crate::draft::Draft;
 
 const NAME: &str = "shards.json";
 
 /// The list of inputs and the options, as all tasks must have them.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShardsFile {
     posse_version: String,
-    shards: u32,
+    /// The number of shares.
+    pub shards: u32,
     files: u64,
     bytes: u64,
     /// The SHA-256 of the names and sizes of the files, in the order of the list.
@@ -49,22 +53,36 @@ impl ShardsFile {
         }
     }
 
+    /// The same list for this version and the options of this task.
+    pub fn with_options(&self, options: Value) -> Self {
+        Self { posse_version: VERSION.into(), options, ..self.clone() }
+    }
+
     /// The number of shares of a bake; `None` without a usable file.
     pub fn count(out: &Path) -> Option<u32> {
         let file: Self = serde_json::from_slice(&fs::read(out.join(NAME)).ok()?).ok()?;
         Some(file.shards).filter(|shares| (1..=Share::MAX_COUNT).contains(shares))
     }
 
+    /// Begins the file in a folder.
+    fn draft(&self, out: &Path, tag: &DraftTag) -> Result<Draft, BakeError> {
+        let mut draft = tag.create(&out.join(NAME)).map_err(BakeError::Output)?;
+        let text =
+            serde_json::to_string_pretty(self).map_err(|error| BakeError::Input(Error::Usage(error.to_string())))?;
+        writeln!(draft, "{text}").map_err(|error| BakeError::Output(draft.error(error)))?;
+        Ok(draft)
+    }
+
+    /// Writes the file, in place of the one of an earlier bake.
+    pub fn replace(&self, out: &Path, tag: &DraftTag) -> Result<(), BakeError> {
+        self.draft(out, tag)?.keep().map(drop).map_err(BakeError::Output)
+    }
+
     /// Writes the file if it is not there. Otherwise compares the one that is there.
     pub fn agree(&self, out: &Path, tag: &DraftTag) -> Result<(), BakeError> {
         let place = out.join(NAME);
-        let text =
-            serde_json::to_string_pretty(self).map_err(|error| BakeError::Input(Error::Usage(error.to_string())))?;
         if !place.exists() {
-            let mut draft = tag.create(&place).map_err(BakeError::Output)?;
-            let written = writeln!(draft, "{text}");
-            written.map_err(|error| BakeError::Output(draft.error(error)))?;
-            draft.keep_if_new().map_err(BakeError::Output)?;
+            self.draft(out, tag)?.keep_if_new().map_err(BakeError::Output)?;
         }
         // Another task may have written it at the same moment, so that it is read in any case.
         let failed = |source: io::Error| Error::Io { file: place.clone(), source };
@@ -88,7 +106,7 @@ impl ShardsFile {
     }
 
     /// The differences from the file that was found, as a text.
-    fn differences(&self, found: &Self) -> String {
+    pub fn differences(&self, found: &Self) -> String {
         let mut texts = Vec::new();
         if found.posse_version != self.posse_version {
             texts.push(format!("posse was {}, is {}", found.posse_version, self.posse_version));
@@ -109,13 +127,43 @@ impl ShardsFile {
     }
 }
 
-/// The files of a share, in the order of the list; all without shares.
-pub fn own_files(files: &[ClipFile], share: Option<Share>) -> Vec<&ClipFile> {
-    match share {
-        Some(share) => {
-            let sizes: Vec<u64> = files.iter().map(|file| file.size).collect();
-            share.deal(&sizes).into_iter().map(|file| &files[file]).collect()
-        }
-        None => files.iter().collect(),
+/// The inputs of a bake, and the share of them that is baked.
+pub struct Task {
+    /// The inputs of all shares; with a plan those of the share, or of all if other shares matter.
+    pub inputs: Inputs,
+    /// The share; `None` without shares.
+    pub share: Option<Share>,
+    /// The list that all tasks agree on; `None` without shares.
+    pub list: Option<ShardsFile>,
+    /// The indices of the files of the share, in the order of the list.
+    own: Vec<usize>,
+}
+
+impl Task {
+    /// Deals the inputs, unless there are no shares.
+    pub fn new(inputs: Inputs, share: Option<Share>, options: &Options) -> Self {
+        let Some(share) = share else {
+            return Self { own: (0..inputs.files.len()).collect(), inputs, share, list: None };
+        };
+        let sizes: Vec<u64> = inputs.files.iter().map(|file| file.size).collect();
+        let dealt = Share::deal(share.count, &sizes).into_iter().enumerate();
+        let own = dealt.filter(|(_, dealt)| *dealt == share.index).map(|(file, _)| file).collect();
+        let list = ShardsFile::new(share.count, &inputs.files, options.value_of_all());
+        Self { inputs, share: Some(share), list: Some(list), own }
+    }
+
+    /// The inputs of a share that was dealt before: the files of a range.
+    pub fn dealt(inputs: Inputs, share: Option<Share>, list: ShardsFile, own: Range<usize>) -> Self {
+        Self { inputs, share, list: share.map(|_| list), own: own.collect() }
+    }
+
+    /// The files of the share, in the order of the list; all without shares.
+    pub fn files(&self) -> Vec<&ClipFile> {
+        self.own.iter().map(|&file| &self.inputs.files[file]).collect()
+    }
+
+    /// The index of the share; 0 without shares.
+    pub fn index(&self) -> u32 {
+        self.share.map_or(0, |share| share.index)
     }
 }

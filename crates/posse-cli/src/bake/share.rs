@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use posse::Error;
@@ -17,6 +18,29 @@ pub enum ShardChoice {
     Auto,
     /// A share.
     Of(Share),
+}
+
+/// The value of `--plan`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanChoice {
+    /// Writes a plan with a number of shares.
+    Write(u32),
+    /// Reads a plan.
+    Read(PathBuf),
+}
+
+impl FromStr for PlanChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(Self::Read(text.into()));
+        }
+        match text.parse::<u32>() {
+            Ok(count @ 1..=Share::MAX_COUNT) => Ok(Self::Write(count)),
+            _ => Err(format!("expected 1 to {} shares; ./{text} is a file", Share::MAX_COUNT)),
+        }
+    }
 }
 
 /// One of several shares.
@@ -53,16 +77,30 @@ impl Share {
     /// The largest number of shares.
     pub const MAX_COUNT: u32 = 100_000;
 
-    /// The share of the options `--shard` and `--shards`; `None` without them.
-    pub fn new(choice: Option<ShardChoice>, count: Option<u32>) -> Result<Option<Self>, Error> {
+    /// The share of the options `--shard` and `--shards`; `None` without them. `planned` is the number of shares of a
+    /// plan.
+    pub fn new(choice: Option<ShardChoice>, count: Option<u32>, planned: Option<u32>) -> Result<Option<Self>, Error> {
+        let wanted = match choice {
+            Some(ShardChoice::Of(share)) => Some(share.count),
+            _ => count,
+        };
+        if let (Some(planned), Some(wanted)) = (planned, wanted)
+            && planned != wanted
+        {
+            return Err(Error::Usage(format!(
+                "the plan has {planned} shares, not {wanted}; give this number, or make another plan"
+            )));
+        }
         match (choice, count) {
             (None, None) => Ok(None),
             (Some(ShardChoice::Of(share)), None) => Ok(Some(share)),
-            (Some(ShardChoice::Auto), Some(count)) => Self::of_task(count).map(Some),
-            (Some(ShardChoice::Auto), None) => Err(Error::Usage(
-                "--shard auto needs --shards N: a scheduler's own count changes when some tasks are submitted again"
-                    .into(),
-            )),
+            (Some(ShardChoice::Auto), _) => match count.or(planned) {
+                Some(count) => Self::of_task(count).map(Some),
+                None => Err(Error::Usage(
+                    "--shard auto needs --shards N: a scheduler's own count changes when some tasks are submitted again"
+                        .into(),
+                )),
+            },
             (Some(ShardChoice::Of(_)), Some(_)) => {
                 Err(Error::Usage("--shard I/N has the number of shares already; leave out --shards".into()))
             }
@@ -92,23 +130,20 @@ impl Share {
         }
     }
 
-    /// The indices of the files of this share, in the order of the list. `sizes` has the bytes of all files.
+    /// The share of each file of a list, of a number of shares. `sizes` has the bytes of the files.
     ///
     /// The largest file goes first, to the share with the fewest bytes so far.
-    pub fn deal(self, sizes: &[u64]) -> Vec<usize> {
+    pub fn deal(count: u32, sizes: &[u64]) -> Vec<u32> {
         let mut order: Vec<usize> = (0..sizes.len()).collect();
         // The list is in the order of the paths, which a stable sort keeps for files of one size.
         order.sort_by_key(|&file| Reverse(sizes[file]));
-        let mut shares: BinaryHeap<Reverse<(u64, u32)>> = (0..self.count).map(|share| Reverse((0, share))).collect();
-        let mut own = Vec::new();
+        let mut shares: BinaryHeap<Reverse<(u64, u32)>> = (0..count).map(|share| Reverse((0, share))).collect();
+        let mut dealt = vec![0; sizes.len()];
         for file in order {
             let Some(Reverse((bytes, share))) = shares.pop() else { break };
-            if share == self.index {
-                own.push(file);
-            }
+            dealt[file] = share;
             shares.push(Reverse((bytes.saturating_add(sizes[file]), share)));
         }
-        own.sort_unstable();
-        own
+        dealt
     }
 }

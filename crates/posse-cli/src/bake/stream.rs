@@ -22,9 +22,10 @@ use crate::bake::frames::{ClipFrames, OwnRate};
 use crate::bake::inputs::{ClipFile, ListedClip};
 use crate::bake::job::{BakeError, Job};
 use crate::bake::part::Turn;
+use crate::bake::progress::FileProgress;
 use crate::bake::sampler::{Block, Motion};
 use crate::output::warn_of_file;
-use crate::source::{Nodes, bvh_fps, with_bvh_options};
+use crate::source::{Nodes, with_bvh_options};
 
 /// The bytes of the keys of a window.
 const WINDOW_BYTES: usize = 4 << 20;
@@ -43,7 +44,7 @@ const BUFFER: usize = 1 << 20;
 ///
 /// The last piece is complete when the file has been read to its end. A row that cannot be read is an error of the
 /// file: the pieces that are complete by then stay, and the others are missing.
-pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), BakeError> {
+pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>, progress: &FileProgress) -> Result<(), BakeError> {
     let hashed = OnceCell::new();
     let source = || {
         let hashed = hashed.get_or_init(|| file.source(FileFormat::Bvh).map_err(|error| error.to_string()));
@@ -67,7 +68,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), BakeE
         None => (own, (0..window.reader.skeleton().joints().len()).collect()),
     };
     let rig = Rig::new(&library, skeleton, &nodes, job.options)?;
-    let rate = OwnRate { keys: bvh_fps(window.reader.frame_time()), has_frames: true };
+    let rate = OwnRate { keys: window.reader.fps(), has_frames: true };
     let mut pieces = Vec::new();
     for clip in clips {
         match ClipFrames::new(clip.part.range, job.options.frame_options(), rate, window.reader.duration()) {
@@ -84,7 +85,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), BakeE
     }
     // Pieces that are complete before the end of the file state its hash, too.
     let source = (pieces.len() > 1).then(source).transpose()?;
-    let streamed = StreamedFile { job, file, turn, rig, skeletons: [own, skeleton] };
+    let streamed = StreamedFile { job, file, turn, rig, skeletons: [own, skeleton], progress };
     while !pieces.is_empty() && !job.is_stopped() {
         let later = streamed.bake_in_order(pieces, &mut window, source.as_ref());
         window.warn(job, file, &mut warned)?;
@@ -109,6 +110,7 @@ struct StreamedFile<'a, 'w> {
     turn: Option<&'a Turn<'a, 'w>>,
     rig: Rig<'a>,
     skeletons: [SkeletonId; 2],
+    progress: &'a FileProgress<'a>,
 }
 
 impl StreamedFile<'_, '_> {
@@ -176,7 +178,7 @@ impl StreamedFile<'_, '_> {
                 let block_end = block.end(first, end);
                 block.fill(&mut sampler, &rig.layout, frames, Motion::Clip(id), first..block_end)?;
                 writer.append(&block.times, &block.arrays).map_err(BakeError::of_writer)?;
-                job.progress.add_frames(block.times.len());
+                self.progress.add_frames(block.times.len(), frames.count());
                 first = block_end;
             }
             engine = sampler.name();
@@ -196,9 +198,10 @@ impl StreamedFile<'_, '_> {
             }
         };
         let facts = rig.facts(job.options, clip, frames, source, engine);
-        let facts = Facts { warnings: frames.warnings().cloned().collect(), ..facts };
-        rig.finish(job, writer, &facts)?;
-        job.count_baked(file, &facts, frames.count());
+        let is_in_metres = job.options.is_in_metres(FileFormat::Bvh);
+        let facts = Facts { warnings: frames.warnings().cloned().collect(), is_in_metres, ..facts };
+        let output = rig.finish(job, self.turn, writer, &facts)?;
+        job.count_baked(file, &output, &facts);
         Ok(())
     }
 }

@@ -107,11 +107,11 @@ pub struct Args {
     /// cost tables, which takes a minute or two.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// The JSON of an earlier run. The page shows that run, and nothing is measured.
+    /// The JSON of an earlier run, or of a measurement that the page in the browser saved. Its tables are printed, or
+    /// with --report its page is written. Nothing is measured.
     #[arg(
         long,
         value_name = "FILE",
-        requires = "report",
         conflicts_with_all = [
             "file", "crowd", "table", "table_joints", "memory", "instances", "joints", "keys", "depth", "layers",
             "skin_format", "engines", "adapter", "threads", "seconds", "baseline", "json"

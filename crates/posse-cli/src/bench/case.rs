@@ -205,6 +205,21 @@ impl Table {
         Step { table: self, value, additive: 0 }
     }
 
+    /// The step of a case of this size.
+    pub fn step_of(self, size: &Size) -> Step {
+        let value = match self {
+            Self::Instances => size.instances as u32,
+            Self::Keys => size.keys.unwrap_or(0),
+            Self::Depth => size.depth.unwrap_or(0),
+            Self::Joints => size.joints as u32,
+            Self::Layers | Self::Additive => size.layers,
+            Self::Skeletons => size.skeletons,
+            Self::Clips => size.clips.unwrap_or(0),
+        };
+        let additive = if self == Self::Additive { size.additive } else { 0 };
+        Step { table: self, value, additive }
+    }
+
     /// The cases. Each has about this number of joints, except for table `instances`, where the number follows from the
     /// instances.
     pub fn cases(self, joints: u32) -> impl Iterator<Item = PlannedCase> {
@@ -303,6 +318,15 @@ pub mod tests {
             assert!(table.steps().contains(&table.base()), "{table:?}");
             assert_eq!(table.base().at_most(), None, "{table:?}");
             assert_eq!(table.to_possible_value().unwrap().get_name(), table.name());
+        }
+    }
+
+    #[test]
+    fn the_step_of_a_case_is_that_of_its_size() {
+        for &table in Table::value_variants() {
+            for PlannedCase { size, step } in table.cases(64_000) {
+                assert_eq!(Some(table.step_of(&size)), step);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::{fmt, fs};
 
 use posse::Error;
+use posse::measure::Statistics;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,12 +17,12 @@ use crate::output::file_name;
 /// The version of the JSON. It changes when the meaning of a field changes.
 pub const FORMAT: u64 = 1;
 
-/// Reads the whole JSON of a run for a page. The values that the page reads have the right types.
+/// Reads the JSON of a run: the whole for a page, and the fields that the page and the tables read.
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::Import`] if it is not the JSON of this version of `posse bench`.
-pub fn read_run(path: &Path) -> Result<Value, Error> {
-    read::<PageRun>(path).map(|(run, _)| run)
+pub fn read_run(path: &Path) -> Result<(Value, EarlierRun), Error> {
+    read(path)
 }
 
 /// Reads the JSON of a run, as a whole and its fields in `T`.
@@ -52,21 +53,26 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<(Value, T), (String, Strin
     Ok((value, fields))
 }
 
-/// The fields of the JSON of a run that the page reads. They are read here to be checked. The page does without those
-/// that are `None`.
+/// The fields of the JSON of a run that the page and the tables read. The page does without those that are `None`.
 #[derive(Debug, Deserialize)]
 #[allow(dead_code, reason = "the page reads the JSON itself")]
-struct PageRun {
+pub struct EarlierRun {
     posse: String,
     #[serde(alias = "circumstances")]
     environment: Option<PageEnvironment>,
     file: Option<String>,
-    crowd: Option<String>,
+    /// The crowd file, if there is one.
+    pub crowd: Option<String>,
+    /// The bound of compressed keys.
+    pub compressed: Option<String>,
     start_up_ms: BTreeMap<String, BTreeMap<String, f64>>,
-    write_bandwidth_bytes_per_second: Option<f64>,
-    copy_bandwidth_bytes_per_second: Option<f64>,
+    /// Bytes per second that the GPU writes.
+    pub write_bandwidth_bytes_per_second: Option<f64>,
+    /// Bytes per second that the GPU reads and writes in a copy.
+    pub copy_bandwidth_bytes_per_second: Option<f64>,
     skipped: Vec<String>,
-    cases: Vec<PageCase>,
+    /// The cases.
+    pub cases: Vec<MeasuredCase>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,41 +94,50 @@ struct PageMachine {
     architecture: Option<String>,
 }
 
+/// A case of an earlier run, as the page and the tables show it. The names are those of the JSON.
 #[derive(Debug, Deserialize)]
-#[allow(dead_code, reason = "the page reads the JSON itself")]
-struct PageCase {
-    engine: String,
-    adapter: String,
-    instances: u64,
-    skeletons: u64,
-    joints: u64,
-    layers: u64,
-    joints_posed: u64,
-    wall_ms: PageTimes,
-    gpu_ms: Option<PageTimes>,
-    table: Option<String>,
+#[allow(dead_code, missing_docs, reason = "the page reads the JSON itself")]
+pub struct MeasuredCase {
+    pub engine: String,
+    pub adapter: String,
+    pub instances: u64,
+    pub skeletons: u64,
+    pub joints: u64,
+    pub layers: u64,
+    pub joints_posed: u64,
+    pub wall_ms: Times,
+    pub gpu_ms: Option<Times>,
+    pub table: Option<String>,
     // Any number is drawn, also one that a comparison cannot read.
-    keys: Option<f64>,
-    depth: Option<f64>,
-    clips: Option<f64>,
-    additive: Option<u64>,
-    skin_format: Option<String>,
-    instances_posed: Option<u64>,
-    library_bytes: Option<u64>,
-    bytes_written: Option<u64>,
+    pub keys: Option<f64>,
+    pub depth: Option<f64>,
+    pub clips: Option<f64>,
+    pub additive: Option<u64>,
+    pub skin_format: Option<String>,
+    pub instances_posed: Option<u64>,
+    pub library_bytes: Option<u64>,
+    pub bytes_written: Option<u64>,
     bytes_per_second: Option<f64>,
     bandwidth_share: Option<f64>,
-    within_contract: Option<bool>,
-    worst_share_of_contract: Option<f64>,
+    pub within_contract: Option<bool>,
+    pub worst_share_of_contract: Option<f64>,
 }
 
+/// The distribution of a time in milliseconds.
 #[derive(Debug, Deserialize)]
-#[allow(dead_code, reason = "the page reads the JSON itself")]
-struct PageTimes {
+pub struct Times {
     median: f64,
     p5: f64,
     p95: f64,
     frames: u64,
+}
+
+impl Times {
+    /// The distribution in seconds.
+    pub fn statistics(&self) -> Statistics {
+        let [median, p5, p95] = [self.median, self.p5, self.p95].map(|milliseconds| 1e-3 * milliseconds);
+        Statistics { median, p5, p95, frames: self.frames as usize }
+    }
 }
 
 /// The fields of the JSON of an earlier run that a comparison needs.
@@ -321,7 +336,7 @@ mod tests {
             let mut run: Value = serde_json::from_str(text).unwrap();
             let (parent, name) = pointer.rsplit_once('/').unwrap();
             run.pointer_mut(parent).unwrap()[name] = value;
-            parse::<PageRun>(run.to_string().as_bytes()).err().map(|(place, _)| place)
+            parse::<EarlierRun>(run.to_string().as_bytes()).err().map(|(place, _)| place)
         };
         for (pointer, wrong) in [
             ("/file", json!(1)),
@@ -346,7 +361,7 @@ mod tests {
         }
         let earlier =
             text.replace("\"environment\"", "\"circumstances\"").replace("\"command\": ", "\"command\": 1, \"was\": ");
-        assert_eq!(parse::<PageRun>(earlier.as_bytes()).unwrap_err().0, "circumstances.command");
+        assert_eq!(parse::<EarlierRun>(earlier.as_bytes()).unwrap_err().0, "circumstances.command");
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub fn measure_rigs(args: &Args, report: &mut Report) -> Result<(), Error> {
                 match measure_case(args, &engine, engine_library.library(), size) {
                     Ok(measured) => {
                         let library_bytes = engine.library_bytes();
-                        report.cases.push(Case { size, step, measured, library_bytes });
+                        report.cases.push(Case::new(size, step, measured, library_bytes));
                     }
                     Err(error) => skip_case(report, case, error)?,
                 }
@@ -129,7 +129,7 @@ pub fn measure_crowd(args: &Args, path: &Path, report: &mut Report) -> Result<()
             let workload = Workload { library: engine_library.library(), crowd: &crowd, outputs };
             let measured = engine.measure(&workload, Duration::from_secs_f64(args.seconds))?;
             let library_bytes = engine.library_bytes();
-            report.cases.push(Case { size: Size { skin_format, ..size }, step: None, measured, library_bytes });
+            report.cases.push(Case::new(Size { skin_format, ..size }, None, measured, library_bytes));
         }
         progress.add(1);
     }

@@ -9,6 +9,8 @@ mod report;
 mod rig;
 mod text;
 
+use std::path::Path;
+
 use posse::Error;
 
 use self::args::Args;
@@ -26,14 +28,9 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         .as_deref()
         .map(|file| page::check_name(file).and_then(|()| Output::create(Some(file))))
         .transpose()?;
-    let page = match (page, &args.from) {
-        (Some(mut page), Some(earlier)) => {
-            let run = earlier::read_run(earlier)?;
-            page.write(|out| page::write(&run, out))?;
-            return page.finish().map(|()| Outcome::Passed);
-        }
-        (page, _) => page,
-    };
+    if let Some(file) = &args.from {
+        return show(file, page);
+    }
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
     let mut report = Report { environment: RunEnvironment::current(), baseline, ..Report::default() };
     match &args.crowd {
@@ -49,4 +46,24 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         page.finish()?;
     }
     Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed })
+}
+
+/// Shows an earlier run: on a page, or without one as text.
+fn show(file: &Path, page: Option<Output>) -> Result<Outcome, Error> {
+    let (json, run) = earlier::read_run(file)?;
+    match page {
+        Some(mut page) => {
+            page.write(|out| page::write(&json, out))?;
+            page.finish()?;
+        }
+        None => {
+            let report = Report::of_earlier(&run).map_err(|(path, reason)| Error::Import {
+                file: file.to_path_buf(),
+                path,
+                reason,
+            })?;
+            output::print(|out| report.write_text(out))?;
+        }
+    }
+    Ok(Outcome::Passed)
 }

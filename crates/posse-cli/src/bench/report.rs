@@ -5,15 +5,16 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-use posse::Length;
+use clap::ValueEnum;
 use posse::low_level::Bandwidth;
 use posse::measure::{Measurement, Statistics};
+use posse::{Length, SkinFormat};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use super::case::{Size, Step, Table};
-use super::earlier::{Baseline, EarlierCase, FORMAT, Key};
+use super::earlier::{Baseline, EarlierCase, EarlierRun, FORMAT, Key, MeasuredCase, Times};
 use crate::output::{file_name, note};
 use crate::start_up::StartUp;
 
@@ -50,12 +51,72 @@ pub struct Case {
     pub measured: Measurement,
     /// The bytes that the engine keeps for its library; `None` for the reference, which reads the model.
     pub library_bytes: Option<u64>,
+    /// The comparison with the reference; `None` for the reference itself.
+    pub check: Option<CaseCheck>,
+}
+
+/// The comparison of a case with the reference.
+#[derive(Debug, Clone, Copy)]
+pub struct CaseCheck {
+    /// True if every error is within its bound.
+    pub is_within: bool,
+    /// The largest error as a share of its bound; `None` if an earlier run does not say.
+    worst_share: Option<f64>,
 }
 
 impl Case {
+    /// The case of a measurement.
+    pub fn new(size: Size, step: Option<Step>, measured: Measurement, library_bytes: Option<u64>) -> Self {
+        let check = measured.check.as_ref().map(|check| {
+            let shares = check.quantities().into_iter().filter_map(|(_, worst)| worst).map(|worst| worst.share());
+            CaseCheck { is_within: check.is_within(), worst_share: Some(shares.fold(0.0, f64::max)) }
+        });
+        Self { size, step, measured, library_bytes, check }
+    }
+
+    /// The case of an earlier run. An error is the name of a field, and the reason.
+    fn of_earlier(case: &MeasuredCase) -> Result<Self, (&'static str, String)> {
+        let engine = ["gpu", "cpu", "reference"].into_iter().find(|engine| *engine == case.engine);
+        let engine = engine.ok_or_else(|| {
+            ("engine", format!("there is no engine {:?}; expected gpu, cpu or reference", case.engine))
+        })?;
+        let format = case.skin_format.as_deref().unwrap_or(SkinFormat::Matrix.name());
+        let formats = [SkinFormat::Matrix, SkinFormat::HalfMatrix, SkinFormat::DualQuaternion];
+        let skin_format = formats.into_iter().find(|known| known.name() == format).ok_or_else(|| {
+            let known = formats.map(SkinFormat::name).join(", ");
+            ("skin_format", format!("there is no skin format {format:?}; expected one of {known}"))
+        })?;
+        let size = Size {
+            instances: case.instances as usize,
+            skeletons: case.skeletons as u32,
+            joints: case.joints as usize,
+            keys: case.keys.map(|keys| keys as u32),
+            depth: case.depth.map(|depth| depth as u32),
+            clips: case.clips.map(|clips| clips as u32),
+            layers: case.layers as u32,
+            additive: case.additive.unwrap_or(0) as u32,
+            skin_format,
+        };
+        let table = Table::value_variants().iter().find(|table| Some(table.name()) == case.table.as_deref());
+        let measured = Measurement {
+            engine,
+            adapter: case.adapter.clone(),
+            instances: case.instances_posed.unwrap_or(case.instances) as usize,
+            joints: case.joints_posed as usize,
+            wall: case.wall_ms.statistics(),
+            device: case.gpu_ms.as_ref().map(Times::statistics),
+            bytes: case.bytes_written.unwrap_or(0),
+            check: None,
+        };
+        let check =
+            case.within_contract.map(|is_within| CaseCheck { is_within, worst_share: case.worst_share_of_contract });
+        let step = table.map(|table| table.step_of(&size));
+        Ok(Self { size, step, measured, library_bytes: case.library_bytes, check })
+    }
+
     /// Returns true if the poses are within the contract, or are those of the reference.
     pub fn is_within(&self) -> bool {
-        self.measured.check.as_ref().is_none_or(|check| check.is_within())
+        self.check.is_none_or(|check| check.is_within)
     }
 
     /// Bytes of poses written per second; `None` for the reference.
@@ -70,6 +131,21 @@ impl Case {
 }
 
 impl Report {
+    /// The report of an earlier run, without its start-ups. An error is the JSON path of a value, and the reason.
+    pub fn of_earlier(run: &EarlierRun) -> Result<Self, (String, String)> {
+        let read = |(index, case)| {
+            Case::of_earlier(case).map_err(|(field, reason)| (format!("cases[{index}].{field}"), reason))
+        };
+        let bandwidth = run.write_bandwidth_bytes_per_second.zip(run.copy_bandwidth_bytes_per_second);
+        Ok(Self {
+            crowd: run.crowd.clone(),
+            compressed: run.compressed.as_ref().and_then(|length| length.parse().ok()),
+            cases: run.cases.iter().enumerate().map(read).collect::<Result<_, _>>()?,
+            bandwidth: bandwidth.map(|(write, copy)| Bandwidth { write, copy }),
+            ..Self::default()
+        })
+    }
+
     /// Adds a message about a case or an engine that is left out, and prints it to stderr.
     pub fn skip(&mut self, message: String) {
         note(&format!("note: {message}"));
@@ -179,11 +255,7 @@ impl Report {
     }
 
     fn case_json(&self, case: &Case) -> Value {
-        let Case { size, step, measured, library_bytes } = case;
-        let worst = measured.check.as_ref().map(|check| {
-            let shares = check.quantities().into_iter().filter_map(|(_, worst)| worst).map(|worst| worst.share());
-            shares.fold(0.0, f64::max)
-        });
+        let Case { size, step, measured, library_bytes, check } = case;
         let mut value = json!({
             "engine": measured.engine,
             "adapter": measured.adapter,
@@ -206,8 +278,8 @@ impl Report {
             "bytes_written": (measured.bytes > 0).then_some(measured.bytes),
             "bytes_per_second": case.bytes_per_second(),
             "bandwidth_share": case.bandwidth_share(self.bandwidth),
-            "within_contract": measured.check.as_ref().map(|check| check.is_within()),
-            "worst_share_of_contract": worst,
+            "within_contract": check.map(|check| check.is_within),
+            "worst_share_of_contract": check.and_then(|check| check.worst_share),
         });
         if let Some(step) = step {
             value["table"] = json!(step.table.name());

@@ -223,7 +223,7 @@ impl Args {
             return Err(Error::Usage(OPTIONS_WITHOUT_RETARGET.into()));
         }
         let rest = self.skeleton.read(self.bvh)?;
-        let options = ReadOptions { bvh: self.bvh, rest: rest.as_ref().map(Rig::skeleton) };
+        let options = ReadOptions { bvh: self.bvh, rest: rest.as_ref() };
         let (Some(rig), true) = (&self.rig, self.retarget) else {
             return Source::load(file, self.rig.as_deref(), options);
         };

@@ -1,7 +1,7 @@
 use super::*;
 
 /// A crowd of four: the third starts half a second late, the fourth plays at half the rate. A pass takes one second.
-fn crowd() -> Bench {
+pub(super) fn crowd() -> Bench {
     let bench = Bench::new();
     bench.write("rigs/lift.gltf", gltf_of(&[Some("go")], "keys.bin"));
     bench.write("rigs/keys.bin", [0.0_f32, 1.0, 0.0, 0.0, 0.0, 10.0, 0.0, 0.0].map(f32::to_le_bytes).concat());

@@ -1,3 +1,7 @@
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
 use super::*;
 
 #[test]
@@ -21,6 +25,68 @@ fn a_bad_input_does_not_stop_the_others() {
     }
     bench.baked(&["clips", "-o", "baked", "--resume"]);
     assert_eq!(bench.files("baked"), files);
+}
+
+#[test]
+fn bad_inputs_are_allowed_once_they_are_listed() {
+    let bench = Bench::with_clips();
+    bench.write("clips/bad.bvh", "");
+    bench.write("clips/broken.gltf", "{");
+    let output = bench.bake(&["clips", "-o", "baked", "--allow-failed"]);
+    assert_code(&output, 0);
+    assert!(stderr(&output).contains("2 bad inputs, listed in failed-*.jsonl"), "{}", stderr(&output));
+    let failures = json_lines(&bench.files("baked")["failed-00000.jsonl"]);
+    assert_eq!(failures.iter().map(|failure| &failure["source"]).collect::<Vec<_>>(), ["bad.bvh", "broken.gltf"]);
+    let check = |clips: &str, arguments: &[&str], code: i32| {
+        let checked = bench.bake(&[&["--check", "baked", clips], arguments].concat());
+        assert_code(&checked, code);
+        (String::from_utf8(checked.stdout.clone()).unwrap(), stderr(&checked))
+    };
+    assert_eq!(check("clips", &[], 1).0.lines().count(), 2);
+    let (lines, summary) = check("clips", &["--allow-failed"], 0);
+    assert!(lines.is_empty() && summary.contains("7 of 8;"), "{lines}{summary}");
+    assert!(summary.contains("missing or different: 0; failed, as failed-*.jsonl lists: 2"), "{summary}");
+    // The list holds whatever folder a command runs in.
+    let clips = bench.path("clips");
+    assert!(check(clips.to_str().unwrap(), &["--allow-failed"], 0).0.is_empty());
+    // What is missing, but has not failed, is no failure.
+    fs::remove_file(bench.path("baked/1.npz")).unwrap();
+    assert_eq!(check("clips", &["--allow-failed"], 1).0, "1: missing\n");
+    bench.write("clips/new.gltf", "{");
+    assert_eq!(check("clips", &["--allow-failed"], 1).0.lines().count(), 2);
+    fs::remove_file(bench.path("baked/failed-00000.jsonl")).unwrap();
+    assert_eq!(check("clips", &["--allow-failed"], 1).0.lines().count(), 4);
+    // A wrong OUT is no bad input.
+    bench.write("file", "no folder");
+    assert_code(&bench.bake(&["clips", "-o", "file/out", "--allow-failed"]), 2);
+    // A warning makes a bad input, and the bake goes on.
+    bench.write("takes/good.bvh", bvh(5, 0.0));
+    bench.write("takes/surplus.bvh", bvh(6, 0.0).replace("Frames: 6", "Frames: 5"));
+    bench.baked(&["takes", "-o", "strict", "--strict", "--allow-failed", "--threads", "1"]);
+    assert_eq!(bench.names("strict"), ["failed-00000.jsonl", "good.npz"]);
+}
+
+#[test]
+fn failures_of_an_earlier_run_do_not_count_after_a_kill() {
+    let bench = Bench::new();
+    bench.write("clips/bad.bvh", "");
+    bench.write("clips/long.bvh", bvh(30_000, 0.0));
+    bench.baked(&["clips/bad.bvh", "-o", "baked", "--allow-failed"]);
+    let list = bench.path("baked/failed-00000.jsonl");
+    assert!(list.exists());
+    // The file is mended, and the next run is killed before it comes to it.
+    bench.write("clips/bad.bvh", bvh(2, 0.0));
+    let mut command = bench.command(&["clips", "-o", "baked", "--threads", "1"]);
+    let mut running = command.stderr(Stdio::null()).spawn().unwrap();
+    while list.exists() && running.try_wait().unwrap().is_none() {
+        sleep(Duration::from_millis(1));
+    }
+    running.kill().unwrap();
+    assert!(!running.wait().unwrap().success(), "it was done before the kill");
+    let checked = bench.bake(&["--check", "baked", "clips", "--allow-failed"]);
+    assert_code(&checked, 1);
+    let lines = String::from_utf8(checked.stdout).unwrap();
+    assert!(lines.contains("bad: missing\n"), "{lines}");
 }
 
 #[test]

@@ -50,19 +50,56 @@ fn files_globs_and_lists_are_named_by_the_file() {
 }
 
 #[test]
-fn two_clips_of_one_name_are_refused_before_anything_is_baked() {
+fn clips_of_one_name_are_bad_inputs_and_do_not_stop_the_others() {
     let bench = Bench::with_clips();
     bench.write("other/0.bvh", bvh(3, 0.0));
-    let output = bench.bake(&["clips", "other", "-o", "baked"]);
-    assert_refused(&output, &["clips/0.bvh", "other/0.bvh", "the name 0"]);
-    bench.write("clips/1.gltf", gltf(&[None]));
-    assert_refused(&bench.bake(&["clips", "-o", "baked"]), &["clips/1.bvh", "clips/1.gltf"]);
+    let output = bench.bake(&["clips", "other", "-o", "named"]);
+    let hint = "rename a file, or give the folder above them as INPUT";
+    assert_refused(&output, &["clips/0.bvh and other/0.bvh both have a clip of the name 0", hint, "2 bad inputs"]);
+    assert_refused(&output, &["6 of 8 clips"]);
+    // None of the two has the output, so that it does not depend on the order of the inputs.
+    let names = ["1.npz", "2.npz", "3.npz", "4.npz", "failed-00000.jsonl", "more/lift#fall.npz", "more/lift#rise.npz"];
+    assert_eq!(bench.names("named"), names);
+    let failures = json_lines(&bench.files("named")["failed-00000.jsonl"]);
+    let named = |field: &str| failures.iter().map(|failure| failure[field].clone()).collect::<Vec<_>>();
+    assert_eq!(named("path"), ["clips/0.bvh", "other/0.bvh"]);
+    assert_eq!((named("clip"), named("source")), (vec![json!("0"); 2], vec![json!("0.bvh"); 2]));
+    let checked = bench.bake(&["--check", "named", "clips", "other"]);
+    assert_code(&checked, 1);
+    let lines = String::from_utf8(checked.stdout).unwrap();
+    assert!(lines.lines().count() == 2 && lines.starts_with("0: clips/0.bvh and other/0.bvh both have"), "{lines}");
     // The second clip of the first file has the name of the second file.
     bench.write("pair/a.gltf", gltf(&[None, None]));
     bench.write("pair/a#1.bvh", bvh(2, 0.0));
-    assert_refused(&bench.bake(&["pair", "-o", "baked"]), &["pair/a.gltf", "pair/a#1.bvh"]);
-    assert!(!bench.path("baked").exists());
-    // The same file twice is one file.
+    assert_refused(
+        &bench.bake(&["pair", "-o", "one"]),
+        &["pair/a#1.bvh and pair/a.gltf both", "pair/a.gltf and pair/a#1"],
+    );
+    assert_eq!(bench.names("one"), ["a#0.npz", "failed-00000.jsonl"]);
+    // Names with extensions differ.
+    bench.write("clips/1.gltf", gltf(&[None]));
+    let output = bench.bake(&["clips", "-o", "extensions"]);
+    assert_refused(
+        &output,
+        &["clips/1.bvh and clips/1.gltf both", "keep the extensions in the names (--keep-extension)"],
+    );
+    bench.baked(&["clips", "-o", "kept", "--keep-extension"]);
+    let names = ["0.bvh", "1.bvh", "1.gltf", "2.bvh", "3.bvh", "4.bvh", "more/lift.gltf#fall", "more/lift.gltf#rise"];
+    assert_eq!(bench.names("kept"), names.map(|name| format!("{name}.npz")));
+    assert_eq!(npz(&bench.path("kept/1.gltf.npz"))["clip"].text(), "1.gltf");
+    bench.write("cuts.csv", "more/lift.gltf#rise,0,1\n1.bvh,0,1,start\n");
+    bench.baked(&["clips", "-o", "cut", "--keep-extension", "--cuts", "cuts.csv"]);
+    assert_eq!(bench.names("cut"), ["more/lift.gltf#rise@0-1.npz", "start.npz"]);
+    // Rows name files with their extensions, and pieces have names of their own.
+    bench.baked(&["clips", "-o", "pieces", "--cuts", "cuts.csv"]);
+    assert_eq!(bench.names("pieces"), ["more/lift#rise@0-1.npz", "start.npz"]);
+}
+
+#[test]
+fn a_file_that_is_found_twice_is_one_file() {
+    let bench = Bench::with_clips();
+    bench.write("other/0.bvh", bvh(3, 0.0));
+    bench.write("pair/a.gltf", gltf(&[None, None]));
     bench.write("zeros.txt", "clips/0.bvh\nclips/../clips/0.bvh\n");
     for inputs in [["clips/0.bvh", "clips/0.bvh"], ["clips/0.bvh", "./clips/0.bvh"], ["clips/0.bvh", "@zeros.txt"]] {
         bench.baked(&[inputs.as_slice(), &["-o", "baked"]].concat());
@@ -73,6 +110,32 @@ fn two_clips_of_one_name_are_refused_before_anything_is_baked() {
     // Two names below two folders are two clips.
     bench.baked(&["clips/more", "clips/more/../more", "other", "clips", "-o", "both", "--clip", "rise"]);
     assert_eq!(bench.names("both"), ["lift#rise.npz", "more/lift#rise.npz"]);
+}
+
+#[test]
+fn the_paths_of_a_list_are_relative_to_its_base() {
+    let bench = Bench::with_clips();
+    bench.write("clips/more/0.bvh", bvh(2, 0.0));
+    let absolute = bench.path("clips/more/lift.gltf").canonicalize().unwrap();
+    bench.write("list.txt", format!("0.bvh\n\nmore/0.bvh\r\n./1.bvh\n{}\n", absolute.display()));
+    assert_refused(&bench.bake(&["@list.txt", "-o", "baked"]), &["3 bad inputs", "1.bvh"]);
+    bench.baked(&["@list.txt", "-o", "listed", "--base", "clips"]);
+    bench.baked(&["clips", "-o", "whole"]);
+    let mut whole = bench.files("whole");
+    whole.retain(|name, _| !["2.npz", "3.npz", "4.npz"].contains(&name.as_str()));
+    assert_eq!(whole.len(), 5);
+    assert!(whole == bench.files("listed"), "{:?}", bench.names("listed"));
+    // Paths that lead out of the folder have no name below it.
+    for (line, base) in [("../clips/0.bvh", "clips"), (absolute.to_str().unwrap(), "other"), ("a/../../b.bvh", "clips")]
+    {
+        bench.write("other/0.bvh", bvh(2, 0.0));
+        bench.write("list.txt", format!("0.bvh\n{line}\n"));
+        let output = bench.bake(&["@list.txt", "-o", "out", "--base", base]);
+        assert_refused(&output, &[&format!("list.txt: line 2: --base {base}: {line} is not below it")]);
+    }
+    assert_refused(&bench.bake(&["@list.txt", "-o", "out", "--base", "nowhere"]), &["--base nowhere: there is no"]);
+    assert_refused(&bench.bake(&["clips", "-o", "out", "--base", "clips"]), &["--base is for @LIST"]);
+    assert!(!bench.path("out").exists());
 }
 
 #[test]

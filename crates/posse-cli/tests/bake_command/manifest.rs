@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::resume::{baked_again, check};
 use super::*;
 
@@ -33,6 +35,55 @@ fn each_output_has_a_line() {
         assert_eq!(line["clips"][0]["clip"].as_str().unwrap(), arrays["clip"].text());
         assert_eq!((line["clips"].as_array().unwrap().len(), line["options"]["fps"].as_f64()), (1, Some(25.0)));
         assert_eq!(line["posse_version"], env!("CARGO_PKG_VERSION"));
+        // The frames and joints, so that a reader need not open the outputs.
+        let (clip, times) = (&line["clips"][0], arrays["time"].doubles());
+        assert_eq!((&clip["frames"], clip["seconds"].as_f64()), (&json!(times.len()), times.last().copied()));
+        assert_eq!((&clip["joints"], &clip["fps"]), (&json!(arrays["parents"].shape[0]), &json!(25.0)));
+    }
+    // The files of each kind have one skeleton.
+    let skeletons = |is_gltf: bool| {
+        let of_kind = lines.iter().filter(|line| line["output"].as_str().unwrap().contains("lift") == is_gltf);
+        of_kind.map(|line| line["clips"][0]["skeleton"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+    };
+    assert!(skeletons(true).len() == 1 && skeletons(false).len() == 1 && skeletons(true) != skeletons(false));
+    // Another order of the joints is another skeleton.
+    bench.baked(&["clips/0.bvh", "-o", "turned", "--joints", "knee,hip,knee_end"]);
+    let turned = &manifest_lines(&bench, "turned/manifest-00000.jsonl")[0]["clips"][0];
+    assert!(turned["joints"] == 3 && !skeletons(false).contains(turned["skeleton"].as_str().unwrap()));
+}
+
+#[test]
+fn lines_of_json_have_what_the_manifest_has() {
+    let bench = Bench::with_clips();
+    let formats: &[&str] = if cfg!(feature = "parquet") { &["npz", "parquet"] } else { &["npz"] };
+    for format in formats {
+        for (resume, status) in [(&[][..], "baked"), (&["--resume"], "kept")] {
+            let arguments = ["clips", "-o", format, "--format", format, "--json"];
+            let output = bench.bake(&[arguments.as_slice(), resume].concat());
+            assert_code(&output, 0);
+            let listed = manifest_lines(&bench, &format!("{format}/manifest-00000.jsonl"));
+            let lines = json_lines(&output.stdout);
+            assert_eq!(lines.len(), 7);
+            for line in lines {
+                assert_eq!(line["status"], status);
+                let listed = listed.iter().find(|listed| listed["output"] == line["output"]).unwrap();
+                let clips = listed["clips"].as_array().unwrap();
+                let clip = clips.iter().find(|clip| clip["clip"] == line["clip"]).unwrap();
+                for field in ["frames", "fps", "seconds", "joints", "skeleton"] {
+                    assert!(!line[field].is_null() && line[field] == clip[field], "{field}: {line} {clip}");
+                }
+                if line["clip"] == "2" {
+                    // 120 frames at 120 per second; hip, knee and the End Site.
+                    assert_eq!(
+                        (&line["frames"], &line["fps"], &line["joints"]),
+                        (&json!(120), &json!(120.0), &json!(3))
+                    );
+                    assert!((line["seconds"].as_f64().unwrap() - 119.0 / 120.0).abs() < 1e-12);
+                    let output = if *format == "npz" { "2.npz" } else { "part-00000-of-00001.parquet" };
+                    assert_eq!(line["output"], output);
+                }
+            }
+        }
     }
 }
 

@@ -20,6 +20,8 @@ mod options;
 mod order;
 /// Places of outputs that are taken, by inputs or for good.
 mod places;
+/// Plans of shares.
+mod plan;
 /// `--resume`, `--check`, and runs that are killed.
 mod resume;
 /// Clips that are retargeted to a rig.

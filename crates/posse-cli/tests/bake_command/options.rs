@@ -151,3 +151,32 @@ fn options_that_do_not_fit_are_refused() {
     assert_refused(&bench.bake(&["clips"]), &["--output"]);
     assert!(!bench.path("baked").exists());
 }
+
+#[test]
+fn usda_files_state_metres_where_the_unit_is_known() {
+    let bench = Bench::with_clips();
+    bench.write("rig.gltf", gltf(&[]).replace("\"lift\"", "\"hip\""));
+    let states = |output: &str| {
+        let text = fs::read_to_string(bench.path(&format!("{output}.usda"))).unwrap();
+        match text.lines().filter(|line| line.trim_start().starts_with("metersPerUnit")).collect::<Vec<_>>().as_slice()
+        {
+            [] => false,
+            ["    metersPerUnit = 1"] => true,
+            lines => panic!("{lines:?}"),
+        }
+    };
+    let bake = |out: &str, arguments: &[&str]| {
+        bench.baked(&[&["clips/0.bvh", "clips/more/lift.gltf", "-o", out, "--format", "usda"], arguments].concat());
+    };
+    // A BVH file may have centimetres, inches or anything else; glTF has metres.
+    bake("own", &[]);
+    assert_eq!((states("own/0"), states("own/lift#rise")), (false, true));
+    // A scale makes metres of it.
+    bake("scaled", &["--scale", "0.01"]);
+    assert_eq!((states("scaled/0"), states("scaled/lift#rise")), (true, true));
+    // With a rig, its unit counts.
+    let with_rig = |out: &str, rig: &str| bench.baked(&["clips/0.bvh", "-o", out, "--format", "usda", "--rig", rig]);
+    with_rig("gltf", "rig.gltf");
+    with_rig("bvh", "clips/1.bvh");
+    assert_eq!((states("gltf/0"), states("bvh/0")), (true, false));
+}

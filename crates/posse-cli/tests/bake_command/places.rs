@@ -37,11 +37,10 @@ fn no_output_replaces_an_input() {
     refuse(&bench, &["e/lift.glb", "clips", "-o", "e", "--shard", "0/2", "--format", "glb"], &["would replace"]);
     bench.write("e/two.bvh", gltf(&[Some("a"), Some("b")]));
     bench.write("e/two#a.npz", "");
-    refuse(
-        &bench,
-        &["e/two.bvh", "e/two#a.npz", "-o", "e"],
-        &["e/two#a.npz and e/two.bvh both have a clip of the name two#a"],
-    );
+    // The place of an input that is a clip of the same name stays as it is.
+    let output = bench.bake(&["e/two.bvh", "e/two#a.npz", "-o", "e"]);
+    assert_refused(&output, &["e/two#a.npz and e/two.bvh both have a clip of the name two#a", "2 bad inputs"]);
+    assert!(fs::read(bench.path("e/two#a.npz")).unwrap().is_empty() && bench.path("e/two#b.npz").exists());
     bench.baked(&["e/lift.glb", "-o", "e"]);
     assert!(bench.path("e/lift.npz").exists());
 }
@@ -94,7 +93,7 @@ fn no_output_replaces_a_file_of_the_options_or_beside_an_input() {
 #[test]
 fn names_that_posse_writes_itself_are_no_inputs() {
     let bench = Bench::new();
-    for name in ["shards.json", "failed-00003.jsonl", "manifest-00012.jsonl"] {
+    for name in ["shards.json", "plan.jsonl", "failed-00003.jsonl", "manifest-00012.jsonl"] {
         bench.write(&format!("out/{name}"), bvh(2, 0.0));
         refuse(&bench, &[&format!("out/{name}"), "-o", "out"], &[name, "posse writes itself"]);
     }
@@ -128,14 +127,26 @@ fn a_place_that_is_taken_for_good_is_refused() {
 }
 
 #[test]
-fn an_output_cannot_be_a_folder_of_others() {
+fn an_output_makes_way_for_a_folder_of_others() {
     let bench = Bench::new();
-    bench.write("clips/a.bvh", bvh(2, 0.0));
-    bench.write("clips/a.npz/b.bvh", bvh(2, 0.0));
-    let texts = ["the output a.npz of clips/a.bvh", "a.npz/b.npz of clips/a.npz/b.bvh", "rename"];
-    refuse(&bench, &["clips", "-o", "baked"], &texts);
-    assert_refused(&bench.bake(&["--check", "baked", "clips"]), &texts);
-    bench.baked(&["clips", "-o", "baked", "--format", "glb"]);
-    bench.write("list/failed-00000.jsonl/b.bvh", bvh(2, 0.0));
-    refuse(&bench, &["list", "-o", "new"], &["the output failed-00000.jsonl"]);
+    for name in ["clips/a", "clips/a.npz/b", "clips/c", "list/d", "list/failed-00000.jsonl/e"] {
+        bench.write(&format!("{name}.bvh"), bvh(2, 0.0));
+    }
+    let reason = "clips/a.bvh: its output a.npz has the place of a folder of the outputs of clips/a.npz/b.bvh; rename";
+    assert_refused(&bench.bake(&["clips", "-o", "baked"]), &[reason, "2 of 3 clips", "1 bad input,"]);
+    assert_eq!(bench.names("baked"), ["a.npz/b.npz", "c.npz", "failed-00000.jsonl"]);
+    let checked = bench.bake(&["--check", "baked", "clips"]);
+    assert_code(&checked, 1);
+    let lines = String::from_utf8(checked.stdout).unwrap();
+    assert!(lines.lines().count() == 1 && lines.starts_with(&format!("a: {reason}")), "{lines}");
+    bench.baked(&["clips", "-o", "other", "--format", "glb"]);
+    // Pieces have the names of their rows.
+    bench.write("cuts.csv", "a.bvh,0,1,x\nc.bvh,0,1,x.npz/y\n");
+    let output = bench.bake(&["clips", "-o", "cut", "--cuts", "cuts.csv"]);
+    assert_refused(&output, &["clips/a.bvh: its output x.npz has the place of a folder", "1 bad input,"]);
+    assert_eq!(bench.names("cut"), ["failed-00000.jsonl", "x.npz/y.npz"]);
+    // A file of the bake makes no way.
+    let reason = "its output failed-00000.jsonl/e.npz has a folder in the place of failed-00000.jsonl, which posse";
+    assert_refused(&bench.bake(&["list", "-o", "new"]), &[reason, "1 bad input,"]);
+    assert_eq!(bench.names("new"), ["d.npz", "failed-00000.jsonl"]);
 }

@@ -148,11 +148,11 @@ fn dead_drafts_of_the_share_are_removed() {
 }
 
 /// Numbers that look random, the same in each run.
-struct Moments(u64);
+pub struct Moments(pub u64);
 
 impl Moments {
     /// The next number from 0 to 1.
-    fn next(&mut self) -> f64 {
+    pub fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as f64 / (1_u64 << 31) as f64
     }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::{Folder, assert_near, figure};
 use crate::support::bvh_reader::read_bvh;
+use crate::support::gltf_builder::GltfBuilder;
 
 /// The arrays of the only clip of a glTF file at times.
 fn sampled(file: &Path, kinds: &[ArrayKind], up: UpAxis, scale: f64, times: &[f64]) -> Vec<Vec<f32>> {
@@ -246,5 +247,50 @@ fn a_vrma_file_has_the_bones_of_a_human_in_t_pose() {
                 assert!(found[0].distance(expected[0]) < 1e-5, "the hips in frame {frame}");
             }
         }
+    }
+}
+
+#[test]
+fn a_vrma_file_has_the_expressions_of_morph_weights() {
+    let folder = Folder::new();
+    // The built-in human as a VRM model, whose expression `aa` moves the morph weight of a mesh by a half.
+    let human = demo::library().unwrap();
+    let joints = human.skeletons()[0].joints();
+    let mut file = GltfBuilder::new();
+    for (index, joint) in joints.iter().enumerate() {
+        let children: Vec<usize> = (0..joints.len()).filter(|&child| joints[child].parent == Some(index)).collect();
+        let mut node = json!({ "name": joint.name, "translation": joint.rest.translation.to_array() });
+        if !children.is_empty() {
+            node["children"] = json!(children);
+        }
+        file.push("nodes", node);
+    }
+    let positions = file.floats("VEC3", &[0.0; 9]);
+    let primitive = json!({ "attributes": { "POSITION": positions }, "targets": [{ "POSITION": positions }] });
+    file.push("meshes", json!({ "primitives": [primitive] }));
+    let face = file.push("nodes", json!({ "name": "Face", "mesh": 0 }));
+    let (times, weights) = (file.floats("SCALAR", &[0.0, 1.0]), file.floats("SCALAR", &[0.0, 0.5]));
+    file.animate(json!({ "node": face, "path": "weights" }), times, weights, "LINEAR");
+    let aa = json!({ "morphTargetBinds": [{ "node": face, "index": 0, "weight": 0.5 }] });
+    file.json["extensionsUsed"] = json!(["VRMC_vrm"]);
+    let extension = json!({ "specVersion": "1.0", "expressions": { "preset": { "aa": aa, "sad": {} } } });
+    file.json["extensions"] = json!({ "VRMC_vrm": extension });
+    folder.add("talk.glb", &file);
+    // Lengths are scaled, but no weights.
+    for (source, out, scale) in [("clips/talk.glb", "face", 1.0), ("face/talk.vrma", "again", 2.0)] {
+        let output = folder.run(&format!("{source} -o {out} --format vrma --fps 4 --scale {scale}"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut read = Library::new();
+        let asset = gltf::load(&mut read, folder.path(out).join("talk.vrma")).unwrap();
+        assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+        let skeleton = read.skeleton(asset.skeleton);
+        let hand = skeleton.human_bones().iter().find(|bone| bone.role == "leftHand").unwrap().joint;
+        assert!((skeleton.joints()[hand].rest.translation.x - 0.26 * scale).abs() < 1e-6);
+        let [aa] = skeleton.expressions() else { panic!("{:?}", skeleton.expressions()) };
+        assert_eq!(aa.name, "aa");
+        let tracks = &read.clip(asset.clips[0]).tracks;
+        let track = tracks.iter().find(|track| track.target == Target::Translation(aa.driver.unwrap())).unwrap();
+        let found = track.curve.value(2);
+        assert!((found[0] - 0.5).abs() < 1e-6 && found[1..] == [0.0, 0.0], "{found:?}");
     }
 }

@@ -68,6 +68,26 @@ fn an_npz_file_of_mjlab_has_its_names_and_shapes() {
 }
 
 #[test]
+fn an_npz_file_of_gmr_has_bodies_relative_to_the_root() {
+    let folder = Folder::new();
+    let gmr = folder.bake("gmr", "--fps 2 --layout gmr --joints hip,leg.l,lamp,socket").join("figure.npz");
+    let member = |name: &str| Member::read(&gmr, name);
+    // In the middle, the hip is at (0, 1, 2), and rotated by 90 degrees about z: a place (x, y) relative to it is (y,
+    // -x). The others are at (0.5, 1, 2), (7, 0, 0) and (0.5, 6, 2).
+    assert_eq!((member("root_pos").shape, member("root_rot").shape), (vec![3, 3], vec![3, 4]));
+    assert_near(&member("root_pos").singles()[3..6], &[0.0, 1.0, 2.0]);
+    assert_near(&member("root_rot").singles()[4..8], &[0.0, 0.0, HALF, HALF]);
+    assert_eq!(member("local_body_pos").shape, [3, 4, 3]);
+    let middle = [[0.0, 0.0, 0.0], [0.0, -0.5, 0.0], [-1.0, -7.0, -2.0], [5.0, -0.5, 0.0]];
+    assert_near(&member("local_body_pos").singles()[12..24], middle.as_flattened());
+    assert_eq!(member("link_body_list").texts(), ["hip", "leg.l", "lamp", "socket"]);
+    assert_eq!(
+        (member("dof_pos").shape, member("fps").shape, member("fps").doubles()),
+        (vec![3, 0], vec![], vec![2.0])
+    );
+}
+
+#[test]
 fn long_clips_equal_short_ones_at_their_common_times() {
     // 100,001 frames: their arrays leave the memory, 101 do not. Frame 1,000 of one is frame 1 of the other.
     let folder = Folder::new();

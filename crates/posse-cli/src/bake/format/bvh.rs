@@ -6,7 +6,7 @@ use posse::Error;
 use posse::export::bvh::{Options, RotationOrder, Writer};
 
 use crate::bake::facts::Facts;
-use crate::bake::format::{ClipHead, ClipWriter, Space, each_pose, in_space, note_once};
+use crate::bake::format::{ClipHead, ClipWriter, Space, each_pose, in_space};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 
@@ -36,10 +36,10 @@ impl ClipWriter for BvhWriter<'_> {
         let options = Options { order, joints: head.listed.map(<[usize]>::to_vec) };
         let mut writer = Writer::new(&library, skeleton, &options)?;
         let skeleton = library.skeleton(skeleton);
-        each_pose(&head, skeleton, &mut spool, |_, local| writer.survey(local))?;
-        note_once(head.name, writer.notes());
+        each_pose(&head, skeleton, &mut spool, |_, local, _| writer.survey(local))?;
+        writer.notes().iter().for_each(|note| head.progress.note_of_first(head.name, note));
         let mut text = writer.head(spool.frames(), facts.fps);
-        each_pose(&head, skeleton, &mut spool, |_, local| {
+        each_pose(&head, skeleton, &mut spool, |_, local, _| {
             writer.row(local, &mut text);
             draft.write_all(text.as_bytes()).map_err(|error| draft.error(error))?;
             text.clear();

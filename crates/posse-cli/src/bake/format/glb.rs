@@ -1,7 +1,6 @@
 //! The format glb: nodes, skins and one animation, with a key per frame.
 
 use std::io::Write;
-use std::sync::Once;
 
 use posse::bake::{ArrayKind, ArrayLayout};
 use posse::low_level::FrameAnimation;
@@ -12,24 +11,16 @@ use crate::bake::format::{ClipHead, ClipWriter, Space, in_space};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 use crate::npz;
-use crate::output::note;
 
 /// The bytes of the columns that are gathered in one pass over an array.
 const COLUMNS: u64 = 32 << 20;
 
-/// The note on morph weights, printed once.
-static WEIGHTS: Once = Once::new();
-
 /// Begins the file of a clip. Its arrays are the local translations, rotations and scales.
 pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter + 'a>, Error> {
     if head.library.skeleton(head.skeleton).weight_count() > 0 {
-        WEIGHTS.call_once(|| {
-            note(&format!(
-                "warning: {}: glb files have no meshes here, so morph weights are left out; --format npz --arrays weights \
-                 has them",
-                head.name
-            ));
-        });
+        let text =
+            "glb files have no meshes here, so morph weights are left out; --format npz --arrays weights has them";
+        head.progress.note_of_first(head.name, text);
     }
     let spool = Spool::new(head.layout, draft.folder());
     let motion = Motion::new(head.layout);

@@ -9,14 +9,13 @@ mod smpl;
 mod usda;
 mod vrma;
 
+use self::smpl::SmplNames;
 pub use self::usda::{Character, write_crowd};
 
-use std::collections::BTreeSet;
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use posse::bake::{ArrayKind, ArrayLayout, QuaternionOrder, UpAxis};
 use posse::export::bvh::RotationOrder;
@@ -26,10 +25,10 @@ use posse::{Error, Joint, Library, Skeleton, SkeletonId, Skin, Transform};
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::Facts;
 use crate::bake::manifest::Manifest;
+use crate::bake::progress::Progress;
 use crate::bake::share::Share;
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
-use crate::output::note;
 
 /// A format, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -46,7 +45,7 @@ pub enum FormatName {
     Smpl,
     /// A BVH file per clip.
     Bvh,
-    /// A VRM animation per clip, of the bones of a human.
+    /// A VRM animation per clip, of the bones and expressions of a human.
     Vrma,
 }
 
@@ -57,6 +56,39 @@ pub enum NpzLayout {
     Plain,
     /// The motion files of mjlab: fps, joint_pos, joint_vel, body_pos_w, body_quat_w, body_lin_vel_w, body_ang_vel_w.
     Mjlab,
+    /// The motions of GMR: fps, root_pos, root_rot, dof_pos, local_body_pos, link_body_list.
+    Gmr,
+    /// The motions of PHC, of skeletons with the joints of SMPL: pose_aa, pose_quat_global, pose_quat, trans_orig,
+    /// root_trans_offset, beta, gender, fps.
+    Phc,
+}
+
+impl NpzLayout {
+    /// The name of the layout.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Mjlab => "mjlab",
+            Self::Gmr => "gmr",
+            Self::Phc => "phc",
+        }
+    }
+
+    /// What the files of a layout lack.
+    pub fn warning(self) -> Option<&'static str> {
+        match self {
+            Self::Plain | Self::Phc => None,
+            Self::Mjlab => Some(
+                "warning: --layout mjlab: the clips have no joints of a robot, so that joint_pos and joint_vel are \
+                 empty: mjlab cannot train with these files. Retarget the motion to the robot first, for example with \
+                 GMR, which reads --format smpl",
+            ),
+            Self::Gmr => Some(
+                "warning: --layout gmr: the clips have no joints of a robot, so that dof_pos is empty: robots cannot \
+                 be trained with these files. GMR itself makes motion of robots, from --format smpl and from BVH",
+            ),
+        }
+    }
 }
 
 /// A format of outputs.
@@ -86,6 +118,10 @@ pub struct ClipHead<'a> {
     pub listed: Option<&'a [usize]>,
     /// The name of the clip.
     pub name: &'a str,
+    /// The factor of lengths.
+    pub scale: f64,
+    /// The progress, for warnings about what a format leaves out.
+    pub progress: &'a Progress,
 }
 
 /// A writer of one clip into a file of its own.
@@ -149,8 +185,8 @@ pub fn part_names(folder: &Path, share: Share) -> Result<Vec<String>, Error> {
 ///
 /// The clips come one at a time, complete, in the order of their names. Each clip comes from a library of its own.
 pub trait PartWriter: Send {
-    /// Appends a clip. `clip` is at its first frame.
-    fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<(), Error>;
+    /// Appends a clip. `clip` is at its first frame. Returns the name of the file that has it.
+    fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<String, Error>;
 
     /// Declares the arrays of a share without clips: those of a clip of another share. Its empty file then has their
     /// columns, so that the files of all shares can be read together.
@@ -226,7 +262,7 @@ impl Format {
     /// True if the writer needs the arrays of all joints, whichever are written: a joint that is left out moves the
     /// joints below it.
     pub fn needs_all_joints(self) -> bool {
-        matches!(self, Self::Bvh(_) | Self::Vrma)
+        matches!(self, Self::Bvh(_) | Self::Vrma | Self::Smpl | Self::Npz(NpzLayout::Phc))
     }
 
     /// The arrays that the format holds. `wanted` is the value of `--arrays`, empty without it.
@@ -240,11 +276,11 @@ impl Format {
                 return Ok(if wanted.is_empty() { default } else { wanted.to_vec() });
             }
             Self::Npz(NpzLayout::Mjlab) => &[ArrayKind::Pos, ArrayKind::Quat, ArrayKind::Linvel, ArrayKind::Angvel],
-            Self::Smpl => &[ArrayKind::Pos, ArrayKind::Quat],
-            Self::Glb | Self::Bvh(_) | Self::Vrma => {
-                &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale]
+            Self::Smpl | Self::Npz(NpzLayout::Gmr | NpzLayout::Phc) => &[ArrayKind::Pos, ArrayKind::Quat],
+            Self::Glb | Self::Bvh(_) => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale],
+            Self::Usda | Self::Vrma => {
+                &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale, ArrayKind::Weights]
             }
-            Self::Usda => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale, ArrayKind::Weights],
         };
         if !wanted.is_empty() {
             return Err(Error::Usage(
@@ -263,6 +299,8 @@ impl Format {
         let (own, name) = match self {
             Self::Npz(NpzLayout::Plain) | Self::Parquet => return Ok(wanted.unwrap_or_default()),
             Self::Npz(NpzLayout::Mjlab) => (QuaternionOrder::Wxyz, "--layout mjlab"),
+            Self::Npz(NpzLayout::Gmr) => (QuaternionOrder::Xyzw, "--layout gmr"),
+            Self::Npz(NpzLayout::Phc) => (QuaternionOrder::Xyzw, "--layout phc"),
             Self::Glb => (QuaternionOrder::Xyzw, "--format glb"),
             Self::Vrma => (QuaternionOrder::Xyzw, "--format vrma"),
             Self::Usda => (QuaternionOrder::Wxyz, "--format usda"),
@@ -285,11 +323,12 @@ impl Format {
     /// Begins the file of a clip.
     pub fn begin<'a>(self, head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter + 'a>, Error> {
         match self {
+            Self::Npz(NpzLayout::Phc) => smpl::begin(head, draft, SmplNames::Phc),
             Self::Npz(layout) => npz::begin(head, draft, layout),
             Self::Parquet => Err(Error::Usage("Parquet has no file per clip".into())),
             Self::Glb => glb::begin(head, draft),
             Self::Usda => usda::begin(head, draft),
-            Self::Smpl => smpl::begin(head, draft),
+            Self::Smpl => smpl::begin(head, draft, SmplNames::Amass),
             Self::Bvh(order) => Ok(bvh::begin(head, draft, order)),
             Self::Vrma => vrma::begin(head, draft),
         }
@@ -384,15 +423,20 @@ fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Erro
 /// Frames that are read at a time.
 const FRAMES: usize = 64;
 
-/// Calls a function with the time of each frame and the local transforms of all joints.
+/// Calls a function with the time of each frame, the local transforms of all joints, and the morph weights, at rest if
+/// the layout lacks them.
 fn each_pose(
     head: &ClipHead,
     skeleton: &Skeleton,
     spool: &mut Spool,
-    mut each: impl FnMut(f64, &[Transform]) -> Result<(), Error>,
+    mut each: impl FnMut(f64, &[Transform], &[f64]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let arrays = head.layout.arrays();
     let mut local: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
+    // The layout has them in the order of the nodes.
+    let ranges = skeleton.weight_ranges();
+    let places: Vec<usize> = head.nodes.iter().flat_map(|&node| ranges[node].clone()).collect();
+    let mut morphs: Vec<f64> = skeleton.joints().iter().flat_map(|joint| joint.weights.iter().copied()).collect();
     spool.rewind()?;
     loop {
         let (times, numbers) = spool.read(FRAMES)?;
@@ -410,25 +454,15 @@ fn each_pose(
                     ArrayKind::LocalQuat => joints.zip(row.as_chunks::<4>().0).for_each(|(&joint, numbers)| {
                         local[joint].rotation = DQuat::from_array(numbers.map(f64::from));
                     }),
+                    ArrayKind::Weights => {
+                        places.iter().zip(row).for_each(|(&place, &number)| morphs[place] = number.into());
+                    }
                     _ => joints.zip(row.as_chunks::<3>().0).for_each(|(&joint, numbers)| {
                         local[joint].scale = DVec3::from(numbers.map(f64::from));
                     }),
                 }
             }
-            each(time, &local)?;
-        }
-    }
-}
-
-/// The notes that have been printed.
-static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-
-/// Prints notes on a clip as warnings, each once: those of one clip usually repeat in the next.
-fn note_once(clip: &str, notes: Vec<String>) {
-    for text in notes {
-        let line = format!("warning: {clip}: {text}");
-        if PRINTED.lock().unwrap_or_else(PoisonError::into_inner).insert(text) {
-            note(&line);
+            each(time, &local, &morphs)?;
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::io::{self, BufReader, Read, Seek, Write};
 
 use posse::Error;
-use posse::bake::ArrayKind;
+use posse::bake::{ArrayKind, ArrayLayout, ArrayShape};
+use posse::glam::{DQuat, DVec3};
 
 use crate::bake::facts::Facts;
 use crate::bake::format::{ClipHead, ClipWriter, NpzLayout};
@@ -37,19 +38,27 @@ impl ClipWriter for NpzWriter<'_> {
         let mut file = NpzFile::new(&place, &mut draft);
         file.array("time", Kind::Double, &[frames], &mut buffered(spool.times()?))?;
         let fps = facts.fps.to_le_bytes();
+        // The rigs here have no hinges.
         match layout {
-            NpzLayout::Plain => file.array("fps", Kind::Double, &[], &mut fps.as_slice())?,
+            NpzLayout::Plain | NpzLayout::Phc => file.array("fps", Kind::Double, &[], &mut fps.as_slice())?,
             NpzLayout::Mjlab => {
                 file.array("fps", Kind::Double, &[1], &mut fps.as_slice())?;
-                // The rigs here have no hinges.
                 file.array("joint_pos", Kind::Single, &[frames, 0], &mut io::empty())?;
                 file.array("joint_vel", Kind::Single, &[frames, 0], &mut io::empty())?;
             }
+            NpzLayout::Gmr => {
+                file.array("fps", Kind::Double, &[], &mut fps.as_slice())?;
+                file.array("dof_pos", Kind::Single, &[frames, 0], &mut io::empty())?;
+                write_bodies(&mut file, head.layout, &mut spool, frames)?;
+                let names: Vec<&str> = facts.joint_names.iter().map(String::as_str).collect();
+                file.texts("link_body_list", &[names.len()], &names)?;
+            }
         }
-        for (index, array) in head.layout.arrays().iter().enumerate() {
+        let is_written = |_: &(usize, &ArrayShape)| layout != NpzLayout::Gmr;
+        for (index, array) in head.layout.arrays().iter().enumerate().filter(is_written) {
             let name = match layout {
-                NpzLayout::Plain => &array.name,
                 NpzLayout::Mjlab => mjlab_name(array.kind).unwrap_or(&array.name),
+                _ => &array.name,
             };
             let shape = [&[frames], array.shape.as_slice()].concat();
             if array.kind == ArrayKind::Contact {
@@ -84,6 +93,50 @@ fn write_booleans<W: Write + Seek>(
         left -= block.len();
     }
     Ok(())
+}
+
+/// Frames that are read at a time.
+const FRAMES: usize = 256;
+
+/// Writes the arrays of the motions of GMR: position and rotation of the root, which is the first joint, and the
+/// positions of all joints relative to it, as `scripts/smplx_to_robot_dataset.py` of <https://github.com/YanjieZe/GMR>
+/// stores them.
+fn write_bodies<W: Write + Seek>(
+    file: &mut NpzFile<W>,
+    layout: &ArrayLayout,
+    spool: &mut Spool,
+    frames: usize,
+) -> Result<(), Error> {
+    let (arrays, count) = (layout.arrays(), layout.joints().len());
+    let index = |kind| arrays.iter().position(|array| array.kind == kind);
+    let (Some(pos), Some(quat), 1..) = (index(ArrayKind::Pos), index(ArrayKind::Quat), count) else {
+        return Err(Error::Usage("--layout gmr needs a skeleton; the clip has no joints".into()));
+    };
+    for (name, array, width) in [("root_pos", pos, 3), ("root_rot", quat, 4)] {
+        file.begin(name, Kind::Single, &[frames, width])?;
+        let row = spool.width(array);
+        spool.each_block(array, |block| {
+            let of_root: Vec<f32> = block.chunks_exact(row).flat_map(|row| row[..width].iter().copied()).collect();
+            file.write_singles(&of_root)
+        })?;
+    }
+    file.begin("local_body_pos", Kind::Single, &[frames, count, 3])?;
+    spool.rewind()?;
+    loop {
+        let (times, arrays) = spool.read(FRAMES)?;
+        if times.is_empty() {
+            return Ok(());
+        }
+        let mut local: Vec<f32> = Vec::with_capacity(arrays[pos].len());
+        let rows = arrays[pos].chunks_exact(3 * count).zip(arrays[quat].chunks_exact(4 * count));
+        for (places, rotations) in rows {
+            let place = |place: &[f32; 3]| DVec3::from(place.map(f64::from));
+            let (places, rotations) = (places.as_chunks::<3>().0, rotations.as_chunks::<4>().0);
+            let (root, inverse) = (place(&places[0]), DQuat::from_array(rotations[0].map(f64::from)).inverse());
+            local.extend(places.iter().flat_map(|at| (inverse * (place(at) - root)).as_vec3().to_array()));
+        }
+        file.write_singles(&local)?;
+    }
 }
 
 /// The name of an array in the motion files of mjlab.

@@ -41,7 +41,7 @@ struct ParquetWriter<'a> {
 }
 
 impl PartWriter for ParquetWriter<'_> {
-    fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<(), Error> {
+    fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<String, Error> {
         let columns = columns(head.layout);
         let index = match self.parts.iter().position(|part| part.columns() == columns) {
             Some(index) => index,
@@ -50,7 +50,8 @@ impl PartWriter for ParquetWriter<'_> {
                 self.parts.len() - 1
             }
         };
-        self.parts[index].add(clip, facts)
+        self.parts[index].add(clip, facts)?;
+        Ok(part_name(self.place.share, index))
     }
 
     fn declare(&mut self, head: &ClipHead) -> Result<(), Error> {

@@ -56,7 +56,8 @@ impl ClipWriter for UsdaWriter<'_> {
         let paths = joint_paths(self.head.library.skeleton(self.head.skeleton).joints())?;
         let json = serde_json::to_string(facts).map_err(|error| self.draft.error(error))?;
         let last = last_code(self.spool.frames(), self.last_time, facts.fps);
-        let stage = Stage { facts: Some(&json), root: &name, fps: facts.fps, last, up: facts.up_axis };
+        let Facts { fps, up_axis, is_in_metres, .. } = *facts;
+        let stage = Stage { facts: Some(&json), root: &name, fps, last, up: up_axis, is_in_metres };
         stage.write(&mut self.draft)?;
         self.line(format_args!("def SkelRoot \"{name}\"\n{{"))?;
         self.write_skeleton(&name, &paths, Space::new(facts))?;
@@ -190,11 +191,12 @@ pub struct Character {
     pub frames: u64,
 }
 
-/// Writes a file that refers to the file of each character, in their order. All of them have the same rate and up axis.
+/// Writes a file that refers to the file of each character, in their order. All of them have the same rate and up axis,
+/// and metres.
 pub fn write_crowd(mut draft: Draft, characters: &[Character], fps: f64, up: &str) -> Result<Draft, Error> {
     let frames = characters.iter().map(|character| character.frames).max().unwrap_or(0);
     let last = frames.saturating_sub(1) as f64;
-    Stage { facts: None, root: "Crowd", fps, last, up }.write(&mut draft)?;
+    Stage { facts: None, root: "Crowd", fps, last, up, is_in_metres: true }.write(&mut draft)?;
     let mut text = String::from("def Xform \"Crowd\" (\n    kind = \"assembly\"\n)\n{\n");
     let mut names = UniqueNames::default();
     for Character { name, path, .. } in characters {
@@ -222,19 +224,22 @@ pub struct Stage<'a> {
     pub last: f64,
     /// `y` or `z`.
     pub up: &'a str,
+    /// True if lengths are metres. Otherwise nothing is stated about their unit.
+    pub is_in_metres: bool,
 }
 
 impl Stage<'_> {
     /// Writes the head, up to the first prim.
     pub fn write(&self, draft: &mut Draft) -> Result<(), Error> {
-        let Self { root, fps, last, up, .. } = self;
+        let Self { root, fps, last, up, is_in_metres, .. } = self;
         let facts = self
             .facts
             .map(|facts| format!("    customLayerData = {{\n        string posse = {}\n    }}\n", Quoted(facts)));
         let (facts, up) = (facts.unwrap_or_default(), up.to_uppercase());
+        let unit = if *is_in_metres { "    metersPerUnit = 1\n" } else { "" };
         let head = format!(
-            "#usda 1.0\n(\n{facts}    defaultPrim = \"{root}\"\n    endTimeCode = {last}\n    framesPerSecond = {fps}\n    \
-             metersPerUnit = 1\n    startTimeCode = 0\n    timeCodesPerSecond = {fps}\n    upAxis = \"{up}\"\n)\n\n"
+            "#usda 1.0\n(\n{facts}    defaultPrim = \"{root}\"\n    endTimeCode = {last}\n    framesPerSecond = {fps}\n\
+             {unit}    startTimeCode = 0\n    timeCodesPerSecond = {fps}\n    upAxis = \"{up}\"\n)\n\n"
         );
         draft.write_all(head.as_bytes()).map_err(|error| draft.error(error))
     }

@@ -1,4 +1,6 @@
-//! The format vrma: a VRM animation, a glTF file of the bones of a human in T-pose.
+//! The format vrma: a VRM animation, a glTF file of the bones of a human in T-pose, and of the expressions of its face.
+
+use std::collections::BTreeSet;
 
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest};
 use posse::export::gltf::VrmAnimation;
@@ -6,11 +8,12 @@ use posse::{Error, Library, Transform};
 
 use crate::bake::facts::Facts;
 use crate::bake::format::glb::{Frames, Motion, write};
-use crate::bake::format::{ClipHead, ClipWriter, Space, each_pose, in_space, note_once};
+use crate::bake::format::{ClipHead, ClipWriter, Space, each_pose, in_space};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 
-/// Begins the file of a clip. Its arrays are the local translations, rotations and scales of all joints.
+/// Begins the file of a clip. Its arrays are the local translations, rotations and scales of all joints, and the morph
+/// weights.
 pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter + 'a>, Error> {
     // A skeleton that is no human is refused before its clip is posed.
     VrmAnimation::new(head.library, head.skeleton)?;
@@ -32,27 +35,35 @@ impl ClipWriter for VrmaWriter<'_> {
 
     fn finish(self: Box<Self>, facts: &Facts) -> Result<Option<Draft>, Error> {
         let Self { head, mut draft, mut spool } = *self;
-        let (library, skeleton) = in_space(&head, Space::new(facts))?;
+        let space = Space::new(facts);
+        let (library, skeleton) = in_space(&head, space)?;
+        // The translation of these joints is a weight, and no length.
+        let drivers: BTreeSet<usize> =
+            library.skeleton(skeleton).expressions().iter().filter_map(|expression| expression.driver).collect();
         let mut animation = VrmAnimation::new(&library, skeleton)?;
         let mut bones = Library::new();
         let bone_skeleton = bones.add_skeleton(animation.skeleton().clone());
-        let nodes = Vec::from_iter(0..animation.skeleton().joints().len());
+        let joints = Vec::from_iter(0..animation.skeleton().joints().len());
         let kinds = vec![ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale];
-        let request = ArrayRequest { kinds, ..ArrayRequest::of_joints(&nodes) };
-        let layout = ArrayLayout::new(&bones, bone_skeleton, &nodes, &request)?;
+        let request = ArrayRequest { kinds, ..ArrayRequest::of_joints(&joints) };
+        let layout = ArrayLayout::new(&bones, bone_skeleton, &joints, &request)?;
         let (mut bone_spool, mut motion) = (Spool::new(&layout, draft.folder()), Motion::new(&layout));
-        let mut pose = Vec::new();
-        each_pose(&head, library.skeleton(skeleton), &mut spool, |time, local| {
-            animation.pose(local, &mut pose);
+        let (mut local, mut pose) = (Vec::new(), Vec::new());
+        each_pose(&head, library.skeleton(skeleton), &mut spool, |time, in_space, morphs| {
+            local.clear();
+            local.extend_from_slice(in_space);
+            drivers.iter().for_each(|&driver| local[driver].translation /= space.scale());
+            animation.pose(&local, morphs, &mut pose);
             let arrays = arrays(&pose);
             motion.append(&[time], &arrays).map_err(|reason| Error::Usage(format!("{}: {reason}", head.name)))?;
             bone_spool.append(&[time], &arrays)
         })?;
-        note_once(head.name, animation.notes());
-        let name = head.name;
-        let head =
-            ClipHead { library: &bones, skeleton: bone_skeleton, nodes: &nodes, layout: &layout, listed: None, name };
-        write(&head, &mut draft, Frames { spool: &mut bone_spool, motion: &motion, is_vrm: true }, facts)?;
+        animation.notes().iter().for_each(|note| head.progress.note_of_first(head.name, note));
+        let (library, skeleton, nodes) = (&bones, bone_skeleton, animation.nodes());
+        let head = ClipHead { library, skeleton, nodes: &nodes, layout: &layout, listed: None, ..head };
+        // The file has expressions in place of morph weights.
+        let facts = Facts { weight_names: Vec::new(), ..facts.clone() };
+        write(&head, &mut draft, Frames { spool: &mut bone_spool, motion: &motion, is_vrm: true }, &facts)?;
         Ok(Some(draft))
     }
 }
