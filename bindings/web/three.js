@@ -12,12 +12,14 @@
 import {
   AnimationMixer, Box3, BufferAttribute, BufferGeometry, Color, DataTexture, ExternalTexture, FloatType, Frustum, Group,
   Matrix4, Mesh, MeshBasicNodeMaterial, MeshLambertNodeMaterial, MeshPhongNodeMaterial, MeshPhysicalNodeMaterial,
-  MeshStandardNodeMaterial, MeshToonNodeMaterial, NearestFilter, RedFormat, RGBAFormat, Sphere, Vector3,
+  MeshStandardNodeMaterial, MeshToonNodeMaterial, NearestFilter, RedFormat, RGBAFormat, Sphere, TSL, Vector3,
 } from "three/webgpu";
-import {
+
+// Not from "three/tsl": development servers that bundle each import would give it a three.js of its own.
+const {
   Fn, If, Loop, attribute, cross, dot, instanceIndex, int, ivec2, materialColor, normalLocal, positionLocal, sign,
   tangentLocal, textureLoad, varying, vec3, vec4, vertexIndex,
-} from "three/tsl";
+} = TSL;
 
 /// The binary logarithm of the texels per row of a table. A row of one channel has a multiple of 256 bytes, as copies
 /// from a buffer need. The 128 MiB of the largest buffer of poses are 4,096 rows, which all devices have.
@@ -287,13 +289,21 @@ function posed(part, batch, has) {
     const matrices = part.mover && batch.table(part.mover);
     const first = part.mover && pose.mul(batch.stride(part.mover) / 4).add(part.start).toVar();
     const rows = {
-      skin: (row) => ["x", "y", "z", "w"]
-        .map((lane) => int(attribute("skinIndex", "uvec4")[lane]).mul(3).add(first).add(row))
-        .map((at, lane) => matrices.load(at).mul(attribute("skinWeight", "vec4")["xyzw"[lane]]))
-        .reduce((sum, term) => sum.add(term)),
-      model: (row) => matrices.load(first.add(row)),
+      skin() {
+        const sums = [0, 1, 2].map(() => vec4(0).toVar());
+        for (const lane of ["x", "y", "z", "w"]) {
+          const weight = attribute("skinWeight", "vec4")[lane];
+          // Most vertices follow one or two joints.
+          If(weight.notEqual(0), () => {
+            const joint = int(attribute("skinIndex", "uvec4")[lane]).mul(3).add(first).toVar();
+            sums.forEach((sum, row) => sum.addAssign(matrices.load(joint.add(row)).mul(weight)));
+          });
+        }
+        return sums;
+      },
+      model: () => [0, 1, 2].map((row) => matrices.load(first.add(row)).toVar()),
     };
-    const own = part.mover && [0, 1, 2].map((row) => rows[part.mover](row).toVar());
+    const own = part.mover && rows[part.mover]();
     const placed = [0, 1, 2].map((row) => places.load(place.add(row)).toVar());
     const moveOwn = (vector, w) => (own ? move(own, vec4(vector, w)) : vector);
 
@@ -580,6 +590,8 @@ export class PosseCrowd extends Group {
     [camera.near, camera.far] = [radius, 4 * radius];
     camera.updateProjectionMatrix();
     mapSize.setScalar(Math.max(mapSize.x, mapSize.y, SHADOW_TEXELS));
+    // The side of a texel, so that surfaces do not shade themselves in stripes.
+    light.shadow.normalBias = (2 * radius) / mapSize.x;
     light.castShadow = true;
   }
 
