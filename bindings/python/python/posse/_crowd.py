@@ -65,7 +65,7 @@ class Crowd:
         at = seconds(times)
         if not 0.0 < fps < float("inf"):
             raise _posse.Error(f"fps={fps}; expected a finite number above 0")
-        layout = self._native.layout(self._file_index(index), request(arrays, joints, up, scale, quaternions))
+        layout = self._native.layout(self._file_index(index), request(arrays, joints, None, up, scale, quaternions))
         clips = np.zeros(at.shape, dtype=np.int64)
         rows: Times = {"clips": clips, "times": at, "before": at - 1.0 / fps, "after": at + 1.0 / fps}
         return filled(layout, rows, out, quaternions, lambda flat, arrays: self._native.fill(index, layout, flat, arrays))
