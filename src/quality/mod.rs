@@ -57,6 +57,27 @@ use crate::error::Error;
 use crate::model::{ClipId, Library};
 use crate::reference::values::{Values, model_matrices};
 
+/// The least frame rate of measured frames. At lower ones, the speeds of feet are not known.
+const MIN_MEASURED_FPS: f64 = 30.0;
+
+/// Returns the factor from a frame rate above 0 to the rate of the frames that are measured: the least whole number
+/// that makes at least 30 per second, so that the frames of the lower rate are among them.
+///
+/// # Examples
+/// ```
+/// use posse::quality::measured_factor;
+///
+/// assert_eq!([12.0, 30.0, 120.0].map(measured_factor), [3.0, 1.0, 1.0]);
+/// ```
+pub fn measured_factor(fps: f64) -> f64 {
+    (MIN_MEASURED_FPS / fps).ceil().max(1.0)
+}
+
+/// Returns the rate of the measured frames of a clip that has this frame rate above 0, by [`measured_factor`].
+pub fn measured_fps(fps: f64) -> f64 {
+    measured_factor(fps) * fps
+}
+
 impl MotionQuality {
     /// The measures and the contacts of a clip of a library at a frame rate, with the poses of the reference. The part
     /// of a root joint that moves the instance is included.

@@ -502,6 +502,11 @@ pub(crate) fn share_left(expression: &Expression, overriders: &[(usize, bool)], 
     if expression.is_binary && left < 1.0 - MIN_BLOCKING { 0.0 } else { left }
 }
 
+/// True for the expressions of the gaze.
+pub(crate) fn is_gaze(name: &str) -> bool {
+    Group::of(name) == Some(Group::Look)
+}
+
 /// The expressions that others can weaken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {

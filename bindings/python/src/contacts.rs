@@ -6,14 +6,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use posse::Error;
-use posse::quality::{FootContacts, GroundLevel, MotionQuality};
+use posse::quality::{FootContacts, GroundLevel, MotionQuality, measured_fps};
 
 use crate::load::Collection;
 use crate::work;
-
-/// The least rate of the frames that contacts are found in, per second, as in `posse bake`: at lower ones, the speeds of
-/// feet are not known.
-const MIN_FPS: f64 = 30.0;
 
 /// The contacts of clips, by the index of the clip and the bits of the frame rate.
 #[derive(Debug, Default)]
@@ -39,9 +35,8 @@ impl ContactCache {
             if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
                 return Ok(Arc::clone(known));
             }
-            let measured = (MIN_FPS / fps).ceil().max(1.0) * fps;
             let id = collection.clips[clip].clip;
-            let (_, contacts) = MotionQuality::of_clip(&collection.library, id, measured, GroundLevel::Auto)?;
+            let (_, contacts) = MotionQuality::of_clip(&collection.library, id, measured_fps(fps), GroundLevel::Auto)?;
             let contacts = Arc::new(contacts);
             self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&contacts));
             Ok(contacts)

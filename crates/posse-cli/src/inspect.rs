@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use posse::quality::{GroundLevel, MotionQuality, Stance};
+use posse::quality::{GroundLevel, MotionQuality, Stance, measured_fps};
 use posse::{
     BoundTrack, Clip, ClipId, ClipReport, CompressedLibrary, CpuEngine, Curve, CurveEasing, Easing, Error,
     Interpolation, Joint, PackedLibrary, Skeleton, Target, Timeline, Track, UnboundCurves, UnboundTrack, ValueKind,
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::arguments::{BvhArgs, CompressArgs};
 use crate::output;
-use crate::quality::{QualityReport, measured_fps, parse_ground};
+use crate::quality::{QualityReport, parse_ground};
 use crate::source::{NamedClip, ReadOptions, SkeletonArgs, Source, target_path, target_property};
 
 /// The largest level that indents a line further.

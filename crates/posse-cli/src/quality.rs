@@ -160,20 +160,6 @@ impl FeetReport {
     }
 }
 
-/// The least frame rate of measured frames. At lower ones, the speeds of feet are not known.
-const MIN_FPS: f64 = 30.0;
-
-/// The factor from a frame rate to the rate of the frames that are measured: the least whole number that makes at least
-/// 30 per second, so that the frames of the lower rate are among them.
-pub fn measured_factor(fps: f64) -> f64 {
-    (MIN_FPS / fps).ceil().max(1.0)
-}
-
-/// The rate of the measured frames of a clip that has this frame rate.
-pub fn measured_fps(fps: f64) -> f64 {
-    measured_factor(fps) * fps
-}
-
 /// Parses the value of `--ground`: `auto` or a height.
 pub fn parse_ground(text: &str) -> Result<GroundLevel, String> {
     match text.trim() {

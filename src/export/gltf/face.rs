@@ -16,7 +16,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::model::{Expression, Skeleton, Transform};
-use crate::retarget::morphs::{MIN_ON, overriders, share_left};
+use crate::retarget::morphs::{MIN_ON, is_gaze, overriders, share_left};
 
 /// The expressions of VRM 1.0 that every model can have, without those of the gaze, which an animation must not have.
 const PRESETS: [&str; 14] = [
@@ -35,9 +35,6 @@ const PRESETS: [&str; 14] = [
     "blinkRight",
     "neutral",
 ];
-
-/// The expressions of the gaze.
-const GAZE: [&str; 4] = ["lookUp", "lookDown", "lookLeft", "lookRight"];
 
 /// The smallest value of a morph weight at a weight of 1 of an expression that counts.
 const MIN_BIND: f64 = 1e-6;
@@ -114,7 +111,7 @@ impl<'a> Face<'a> {
             has_weight && names.insert(found.name)
         };
         let all = driven.into_iter().chain(others).map(expression);
-        let is_writable = |found: &FaceExpression<'a>| !GAZE.contains(&found.name);
+        let is_writable = |found: &FaceExpression<'a>| !is_gaze(found.name);
         let (mut expressions, gaze): (Vec<_>, Vec<_>) = all.filter(is_wanted).partition(is_writable);
         let writable = expressions.len();
         expressions.extend(gaze);

@@ -125,13 +125,15 @@ struct Span {
 }
 
 impl Span {
-    /// The span that the stack states, otherwise that of its keys. (Those of `baked` are no help: parts of a node without
-    /// keys have some at 0 s there.)
-    fn of(stack: &AnimStack, baked: &BakedAnim) -> Self {
+    /// The span that the stack states.
+    fn stated(baked: &BakedAnim) -> Option<Self> {
         let stated = Self { begin: baked.playback_time_begin, end: baked.playback_time_end };
-        if stated.begin.is_finite() && stated.end.is_finite() && stated.begin < stated.end {
-            return stated;
-        }
+        Some(stated).filter(|Self { begin, end }| begin.is_finite() && end.is_finite() && begin < end)
+    }
+
+    /// The span of the keys of a stack. The key times of a [`BakedAnim`] are no help: parts of a node without keys have
+    /// some at 0 s there.
+    fn of_keys(stack: &AnimStack) -> Self {
         let props = stack.layers.into_iter().flat_map(|layer| &layer.anim_props);
         let curves = props.flat_map(|prop| prop.anim_value.curves.iter().flatten());
         let times = curves.flat_map(|curve| curve.keyframes.iter().map(|key| key.time)).filter(|time| time.is_finite());
@@ -192,11 +194,11 @@ impl Stacks<'_> {
         // Properties without keys and nodes that rest take time, too.
         let parts = count_props(stack).max(self.scene.nodes.len() / NODES_PER_KEY) as u64;
         self.take_keys(&path, count_keys(&baked).max(parts), effort)?;
-        let play = Play::new(stack, path, Span::of(stack, &baked), effort);
+        let stated = Span::stated(&baked);
+        let play = Play::new(stack, path, stated.unwrap_or_else(|| Span::of_keys(stack)), effort);
         let Span { begin, end } = play.span;
         let frame = 1.0 / self.rate;
-        let is_stated = baked.playback_time_begin < baked.playback_time_end;
-        if is_stated && (baked.key_time_min < begin - frame || baked.key_time_max > end + frame) {
+        if stated.is_some() && (baked.key_time_min < begin - frame || baked.key_time_max > end + frame) {
             let (first, last) = (baked.key_time_min, baked.key_time_max);
             let message = format!(
                 "it is set to play {begin:.3} to {end:.3} s, but has keys from {first:.3} to {last:.3} s; the rest \

@@ -11,6 +11,7 @@ import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 import { clone } from "three/addons/utils/SkeletonUtils.js";
 
 import { character } from "./character.js";
+import { report } from "./report.js";
 
 /// Frames before a measurement, and milliseconds and frames of one, at least.
 const WARM_UP = 3;
@@ -143,17 +144,6 @@ async function start() {
     }
     return result;
   };
-}
-
-async function report(action) {
-  const output = document.getElementById("error");
-  try {
-    output.value = "";
-    return await action();
-  } catch (error) {
-    output.value = error.message;
-    throw error;
-  }
 }
 
 /// For tests: a function that measures a number of characters.

@@ -13,6 +13,7 @@ import {
 } from "three/webgpu";
 
 import { character } from "./character.js";
+import { report } from "./report.js";
 
 const options = new URLSearchParams(location.search);
 const count = Number(options.get("count") ?? 2000);
@@ -109,18 +110,6 @@ async function start() {
   });
   if (!options.has("still")) renderer.setAnimationLoop((milliseconds) => draw(milliseconds / 1000));
   return { gpu, renderer, scene, camera, draw, shown: () => shown };
-}
-
-/// Does something, and shows its error.
-async function report(action) {
-  const output = document.getElementById("error");
-  try {
-    output.value = "";
-    return await action();
-  } catch (error) {
-    output.value = error.message;
-    throw error;
-  }
 }
 
 /// For tests: the device, the parts of three.js, a function that draws the frame of a time in seconds, and the file

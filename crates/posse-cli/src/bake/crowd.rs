@@ -1,9 +1,10 @@
 //! A crowd file: an output per instance, and for usda a file that refers to all of them.
 
+use std::collections::HashSet;
+
 use posse::import::FileFormat;
 use posse::import::crowd::{self, CrowdFile};
 use posse::{Crowd, Error, Layer, LayerTime, Library};
-use std::collections::HashSet;
 
 use crate::bake::clip::{ClipBake, FramedMotion, Rig};
 use crate::bake::format::{Character, Format, write_crowd};
@@ -27,8 +28,7 @@ pub fn bake(
 ) -> Result<(), BakeError> {
     let source = file.source(FileFormat::Crowd)?;
     let reference = reference_output(job.options, file);
-    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
-    let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
+    let clips = job.new_clips(file, turn.is_some(), || Ok(source.clone()));
     let (whole, name) = (ClipPart::default(), name_of(&file.below, job.options));
     let has_reference = |reference: &String| job.has(reference, name, &whole, || Ok(source.clone()));
     if clips.is_empty() && reference.as_ref().is_none_or(has_reference) {

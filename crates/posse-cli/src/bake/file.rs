@@ -91,8 +91,7 @@ fn bake_whole(
 ) -> Result<(), BakeError> {
     let bytes = facts::read_regular(&file.path)?;
     let source = file.source_of_bytes(contents.kind, &bytes)?;
-    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, || Ok(source.clone()));
-    let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
+    let clips = job.new_clips(file, turn.is_some(), || Ok(source.clone()));
     if clips.is_empty() {
         return Ok(());
     }

@@ -99,6 +99,17 @@ impl Job<'_> {
         is_kept
     }
 
+    /// The clips of a file that are to be baked: all in the file of a share, whose clips are kept or made together,
+    /// otherwise those whose outputs are not kept.
+    pub fn new_clips<'f>(
+        &self,
+        file: &'f ClipFile,
+        is_in_part: bool,
+        source: impl Fn() -> Result<SourceFacts, Error>,
+    ) -> Vec<&'f ListedClip> {
+        file.clips().iter().filter(|clip| is_in_part || !self.keeps(file, clip, &source)).collect()
+    }
+
     /// Prints the line of a warning.
     pub fn warn(&self, text: &str) {
         self.progress.note(text);

@@ -7,14 +7,16 @@ use std::ops::Range;
 
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, FrameGrid};
 use posse::glam::{DQuat, DVec3};
-use posse::quality::{FootContacts, FootLock, GroundLevel, MotionQuality, QualityMeter, Stance};
+use posse::quality::{
+    FootContacts, FootLock, GroundLevel, MotionQuality, QualityMeter, Stance, measured_factor, measured_fps,
+};
 use posse::{ChainId, ClipId, Error};
 use serde_json::Value;
 
 use crate::bake::format::ClipHead;
 use crate::bake::frames::ClipFrames;
 use crate::bake::sampler::{Block, Motion, Sampler};
-use crate::quality::{QualityReport, measured_factor, measured_fps};
+use crate::quality::QualityReport;
 
 /// What is known of the frames of a clip.
 pub struct Measured {

@@ -50,8 +50,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>, progress: &FileProg
         let hashed = hashed.get_or_init(|| file.source(FileFormat::Bvh).map_err(|error| error.to_string()));
         hashed.clone().map_err(Error::Usage)
     };
-    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, clip, source);
-    let clips: Vec<&ListedClip> = file.clips().iter().filter(is_new).collect();
+    let clips = job.new_clips(file, turn.is_some(), source);
     if clips.is_empty() || job.is_stopped() {
         return Ok(());
     }

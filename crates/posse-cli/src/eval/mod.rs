@@ -8,7 +8,7 @@ mod numbers;
 use std::path::{Path, PathBuf};
 
 use posse::bake::last_frame;
-use posse::quality::{FootLock, GroundLevel, MotionQuality, Stance};
+use posse::quality::{FootLock, GroundLevel, MotionQuality, Stance, measured_fps};
 use posse::{ChainId, Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
 
 use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, check_limit, parse_range, parse_seconds};
@@ -16,7 +16,7 @@ use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
 use crate::output::{self, Output, note, warn_of_file};
-use crate::quality::{NO_FEET, measured_fps};
+use crate::quality::NO_FEET;
 use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
 use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
 use crate::threads::ThreadArgs;
