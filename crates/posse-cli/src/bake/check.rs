@@ -52,6 +52,10 @@ pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Resul
         count => format!("; failed, as failed-*.jsonl lists: {count}"),
     };
     note(&format!("clips with their outputs: {there} of {clips}; missing or different: {}{accepted}", missing.len()));
+    if options.format == Format::Packed && missing.is_empty() && !out.join(merge::INDEX).exists() {
+        let out = out.display();
+        note(&format!("the shares are not merged yet, by posse bake --merge {out}"));
+    }
     Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Failed })
 }
 

@@ -318,7 +318,9 @@ fn damaged_parts_are_found_and_made_anew() {
     bake_shares(&bench, "baked", &["0/2", "1/2"]);
     let part = "baked/part-00001-of-00002.packed";
     let bytes = fs::read(bench.path(part)).unwrap();
-    assert!(check(&bench, &arguments, 0).is_empty());
+    let checked = bench.bake(&[["--check", "baked", "clips"].as_slice(), &arguments].concat());
+    assert_code(&checked, 0);
+    assert!(checked.stdout.is_empty() && stderr(&checked).contains("not merged yet, by posse bake --merge baked"));
     let list = usize::try_from(u64::from_le_bytes(*bytes[..bytes.len() - 8].last_chunk().unwrap())).unwrap();
     let data = bytes.len() - 16 - list;
     let without = |at: usize| [&bytes[..at], &bytes[at + 1..]].concat();
