@@ -40,6 +40,6 @@ mod write;
 pub use layout::{ArrayLayout, ArrayShape};
 pub use request::{
     ArrayKind, ArrayRequest, DEFAULT_FPS, FrameGrid, MAX_FRAMES, Moment, QuaternionOrder, UpAxis, last_frame,
-    native_fps, own_fps,
+    native_fps, own_fps, stated_fps,
 };
 pub use sample::{GoalsAt, PoseAt, arithmetic};
