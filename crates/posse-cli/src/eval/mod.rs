@@ -309,6 +309,7 @@ impl TimeArgs {
 #[derive(Debug, clap::Args)]
 pub struct PlaybackArgs {
     /// Plays the clip. Times are then seconds since the play began, and each sample also has the time of the clip.
+    /// At times below 0, a mode that does not repeat waits where it begins; the other modes have always played.
     ///
     /// The modes are default (the mode of the clip), normal, loop, pingpong, reverse, loopreverse and pingpongreverse;
     /// case, `-` and `_` do not matter.
