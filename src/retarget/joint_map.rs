@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer};
 use crate::error::Error;
 use crate::import::{FileError, JsonPath, parse_json, without_mark};
 use crate::model::{Library, Selector, Skeleton, SkeletonId, no_such};
-use crate::retarget::conventions::{ESSENTIAL, HIPS, RoleGround, Roles, TRUNK, normalized, trunk_partners};
+use crate::retarget::conventions::{ESSENTIAL, HIPS, Numbering, RoleGround, Roles, TRUNK, trunk_partners};
 
 /// The joints of two skeletons of a library that correspond to each other, and the movement of the root, for
 /// [`Library::retarget`].
@@ -61,8 +61,8 @@ pub struct JointPair {
 pub enum MatchedBy {
     /// Their names are equal.
     Name,
-    /// Their names are equal in lower case, without everything up to the last `:`, and without `_`, `-`, `.` and
-    /// spaces.
+    /// Their names are equal in lower case, without everything up to the last `:`, without `_`, `-`, `.` and spaces, and
+    /// without the running numbers that Sketchfab appends to all names of a file.
     NormalizedName,
     /// They have the same humanoid role: by [`Skeleton::human_bones`](crate::Skeleton::human_bones), or by the usual
     /// names of a tool, as of Mixamo, Unreal's mannequin, VRM, Rigify, Biovision or SMPL.
@@ -231,6 +231,7 @@ impl JointMap {
 /// The joints of a skeleton that can have a partner.
 pub(super) struct Side<'a> {
     skeleton: &'a Skeleton,
+    numbering: Numbering,
     /// True for each joint that has no partner yet and is not ambiguous.
     is_free: Vec<bool>,
     pub roles: Roles,
@@ -239,7 +240,7 @@ pub(super) struct Side<'a> {
 impl<'a> Side<'a> {
     pub fn new(skeleton: &'a Skeleton, is_joint: Vec<bool>) -> Self {
         let roles = Roles::new(skeleton, &is_joint);
-        Self { skeleton, is_free: is_joint, roles }
+        Self { skeleton, numbering: Numbering::of(skeleton), is_free: is_joint, roles }
     }
 
     /// The joints of a skeleton of a library.
@@ -285,12 +286,11 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
         let mut groups: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, side) in [&*source, &*target].into_iter().enumerate() {
             for joint in (0..side.is_free.len()).filter(|&joint| side.is_free[joint]) {
-                let name = || side.skeleton.joints()[joint].name.as_deref();
                 let key = match step {
                     Step::DeclaredRole if side.ground(joint) != Some(RoleGround::Declared) => None,
                     Step::DeclaredRole | Step::Role => keys[index][joint].clone(),
-                    Step::Name => name().map(str::to_owned),
-                    Step::NormalizedName => name().map(normalized),
+                    Step::Name => side.skeleton.joints()[joint].name.clone(),
+                    Step::NormalizedName => side.numbering.normalized(side.skeleton, joint),
                 };
                 if let Some(key) = key.filter(|key| !key.is_empty()) {
                     groups.entry(key).or_default()[index].push(joint);
@@ -684,6 +684,7 @@ mod tests {
 
     #[test]
     fn a_normalized_name_has_no_namespace_separators_and_capitals() {
+        use crate::retarget::conventions::normalized;
         for (name, expected) in [("mixamorig:Left_Up-Leg.1 b", "leftupleg1b"), ("a:b:C", "c"), ("", ""), ("x:", "")] {
             assert_eq!(normalized(name), expected);
         }

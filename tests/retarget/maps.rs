@@ -5,12 +5,13 @@ use std::path::Path;
 use glam::{DAffine3, DQuat};
 use posse::{
     Error, HumanBone, Joint, JointMap, Library, MapRemark, MapSide, MatchedBy, RetargetOptions, RootTranslation,
-    Skeleton, SkeletonId, Skin,
+    Skeleton, SkeletonId, Skin, demo,
 };
 use serde_json::json;
 
 use super::rigs::joint;
 use crate::support::gltf_builder::GltfBuilder;
+use crate::support::skip::report_skipped;
 
 /// Two skeletons in a library, each a chain of joints with these names.
 fn chains(source: &[&str], target: &[&str]) -> (Library, SkeletonId, SkeletonId) {
@@ -56,6 +57,44 @@ fn equal_names_come_before_normalised_names_and_these_before_roles() {
     ];
     assert_pairs(&library, &map, &expected);
     assert!(map.remarks.is_empty());
+}
+
+#[test]
+fn running_numbers_of_sketchfab_are_no_part_of_names() {
+    let plain = ["Hips", "Spine", "Tail", "LeftUpLeg", "LeftLeg", "LeftFoot", "RightUpLeg", "RightLeg", "RightFoot"];
+    let numbered: Vec<String> =
+        plain.iter().enumerate().map(|(index, name)| format!("mixamorig:{name}_0{}", 30 - index)).collect();
+    let names: Vec<&str> = numbered.iter().map(String::as_str).collect();
+    let unreal = ["pelvis", "spine_01", "tail", "thigh_l", "calf_l", "foot_l", "thigh_r", "calf_r", "foot_r"];
+    for (target, by) in [(plain, NormalizedName), (unreal, Role)] {
+        for swapped in [false, true] {
+            let (library, source, to) = if swapped { chains(&target, &names) } else { chains(&names, &target) };
+            let map = JointMap::by_names(&library, source, to).unwrap();
+            let found: Vec<_> = map.pairs.iter().map(|pair| (pair.source, pair.target)).collect();
+            assert_eq!(found, (0..9).map(|joint| (joint, joint)).collect::<Vec<_>>(), "{:?}", map.remarks);
+            assert!(map.pairs.iter().all(|pair| pair.by == by || pair.source == 2), "{:?}", map.pairs);
+        }
+    }
+}
+
+#[test]
+fn a_dance_from_sketchfab_finds_its_partners() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf/DancingRabbit/scene.gltf");
+    if !file.is_file() {
+        return report_skipped(
+            "names of a file of Sketchfab: ../shared/gltf is missing; made-up names are still paired",
+        );
+    }
+    let mut library = demo::library().unwrap();
+    let human = library.clips()[0].skeleton;
+    let dance = posse::import::gltf::load(&mut library, &file).unwrap();
+    let map = JointMap::by_names(&library, dance.skeleton, human).unwrap();
+    let pairs = pairs(&library, &map);
+    // As many as with the numbers removed from the names by hand.
+    assert_eq!(pairs.len(), 28, "{pairs:?}");
+    let has = |source: &str, target: &str| pairs.iter().any(|pair| (&*pair.0, &*pair.1) == (source, target));
+    assert!(has("mixamorig:Hips_01", "pelvis") && has("mixamorig:Head_06", "head"), "{pairs:?}");
+    assert!(has("mixamorig:RightUpLeg_00", "thigh.R") && has("mixamorig:LeftHandIndex3_014", "index.3.L"), "{pairs:?}");
 }
 
 #[test]
