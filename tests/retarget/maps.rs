@@ -525,3 +525,30 @@ fn names_of_one_skeleton_are_their_own_partners() {
     let map = JointMap::by_names(&library, id, id).unwrap();
     assert_pairs(&library, &map, &[("a", "a", Name), ("b", "b", Name)]);
 }
+
+#[test]
+fn a_map_is_written_as_a_file_to_change() {
+    // Two joints are named `b`: their paths tell them apart. One has no name.
+    let (library, source, target) = chains(&["a", "b", "b", "c", ""], &["x", "b", "y"]);
+    let pair = |source, target| posse::JointPair { source, target, by: Caller };
+    let pairs = vec![pair(1, 0), pair(2, 1), pair(4, 2)];
+    for translation in [
+        RootTranslation::Scaled(None),
+        RootTranslation::Scaled(Some(0.5)),
+        RootTranslation::Full,
+        RootTranslation::None,
+    ] {
+        let map = JointMap { pairs: pairs.clone(), root: Some(2), translation, ..JointMap::new(source, target) };
+        let json = map.to_json(&library);
+        let written: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let joints = json!({ "a": null, "a/b": "x", "b/b": "b", "c": null, "#4": "y" });
+        assert_eq!((&written["joints"], &written["root"]), (&joints, &json!("b/b")));
+        assert_eq!(written["joints"].as_object().unwrap().keys().next().unwrap(), "a", "in the order of the joints");
+        let read = JointMap::from_json(&library, source, target, Path::new("map.json"), json.as_bytes()).unwrap();
+        assert_eq!(JointMap { remarks: Vec::new(), ..read }, map);
+    }
+    // A joint with `null` must exist, too.
+    let json = br#"{ "joints": { "tail": null } }"#;
+    let error = JointMap::from_json(&library, source, target, Path::new("map.json"), json).unwrap_err().to_string();
+    assert!(error.contains("joints.tail: in the source, no joint is named \"tail\""), "{error}");
+}

@@ -12,10 +12,8 @@ use posse_render::{Arrangement, Bounds, Figure, Placement, Stage, crowd_bounds, 
 
 use crate::arguments::BvhArgs;
 use crate::output::{note, warn_of_file};
-use crate::source::{ReadOptions, SkeletonArgs, Source, load_crowd_file};
+use crate::source::{ReadOptions, SkeletonArgs, Source, is_demo, load_crowd_file};
 
-/// The file name that selects the built-in rig.
-const DEMO: &str = "demo";
 /// The longest default duration of a loop in seconds.
 const MAX_LOOP_SECONDS: f64 = 12.0;
 /// The number of instances per skeleton that are posed to measure the bounds of the figures.
@@ -26,8 +24,8 @@ const MEASURED_POSES: usize = 80;
 /// The arguments that select a drawn crowd.
 #[derive(Debug, clap::Args)]
 pub struct DrawnCrowdArgs {
-    /// A .glb, .gltf, .fbx or .bvh file, an .npz file of SMPL, a Cocos clip (with --rig), or `demo` for the built-in
-    /// rig.
+    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file, an .npz file of SMPL, a Cocos clip (with --rig), or `demo` for the
+    /// built-in human.
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
@@ -38,7 +36,7 @@ pub struct DrawnCrowdArgs {
         conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites", "skeleton"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// The clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Default: the first clip; for `demo`, each
@@ -81,7 +79,7 @@ impl DrawnCrowd {
     pub fn load(args: &DrawnCrowdArgs) -> Result<Self, Error> {
         match (&args.crowd, &args.file) {
             (Some(path), _) => Self::load_crowd(path),
-            (None, Some(file)) if file.as_os_str() == DEMO => Self::load_demo(args),
+            (None, Some(file)) if is_demo(file) => Self::load_demo(args),
             (None, Some(file)) => Self::load_file(args, file),
             (None, None) => {
                 Err(Error::Usage("no file was given; give a file, `demo`, or a crowd file with --crowd".into()))

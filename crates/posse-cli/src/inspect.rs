@@ -23,9 +23,10 @@ const MAX_INDENT: usize = 32;
 /// Arguments of `posse inspect`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf, .fbx or .bvh file, an .npz file of SMPL or AMASS, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file, an .npz file of SMPL or AMASS, a Cocos clip (.json, .anim), or
+    /// `demo` for the built-in human.
     file: PathBuf,
-    /// A .glb, .gltf, .fbx or .bvh file. The clips animate its nodes, matched by name.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clips animate its nodes, matched by name.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     #[command(flatten)]

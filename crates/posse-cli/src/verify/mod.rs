@@ -24,7 +24,8 @@ use crate::source::Source;
 /// Arguments of `posse verify`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// .glb, .gltf, .fbx or .bvh files, or Cocos clips (.json, .anim).
+    /// .glb, .gltf, .vrm, .vrma, .fbx or .bvh files, .npz files of SMPL, Cocos clips (.json, .anim), or `demo` for the
+    /// built-in human.
     #[arg(required_unless_present = "crowd")]
     files: Vec<PathBuf>,
     /// A crowd file instead of FILES. All its instances are checked; of a very large crowd, an even sample. `posse eval
