@@ -226,7 +226,7 @@ fn print(report: &NamedReport, out: &mut impl Write) -> io::Result<()> {
         }
         _ => "the root does not move".into(),
     };
-    writeln!(out, "{} pairs of joints; {root}", report.joints.len())?;
+    writeln!(out, "{} of joints; {root}", plural(report.joints.len(), "pair"))?;
     for NamedPair { source, target, by } in &report.joints {
         writeln!(out, "  {source} -> {target} (by {by})")?;
     }
