@@ -30,11 +30,23 @@
 //!
 //! * `gpu` (default): the items with `Gpu` in their names, [`AdapterDescription`], [`AdapterKind`], [`Shortfall`],
 //!   `measure::gpu` and the re-export of `wgpu`.
+//! * `fbx`: [`import::fbx`] reads files. It compiles C.
 //! * `gltf`: `import::gltf::from_document` and the re-export of the crate `gltf`.
 //!
 //! All other items need no feature. The pages at docs.rs show all items, each with its feature. The crate
 //! `posse-render` draws crowds of glTF figures from the buffers of the GPU engine; the crate `posse-cli` is the command
 //! `posse`.
+//!
+//! # Debug builds
+//!
+//! Without optimization, the CPU engine takes some 60 times as long. These lines in the `Cargo.toml` at the root of a
+//! workspace optimize it in debug builds, too:
+//!
+//! ```toml
+//! [profile.dev.package.posse]
+//! opt-level = 3
+//! overflow-checks = false
+//! ```
 //!
 //! # Crowds that change
 //!
