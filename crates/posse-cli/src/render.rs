@@ -378,3 +378,25 @@ fn create_scene(renderer: &Renderer, drawn: &DrawnCrowd, poses: &[PoseBuffers]) 
     let DrawnCrowd { library, figures, placements, .. } = drawn;
     Scene::new(renderer, library, figures, poses.iter().copied(), placements)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_those_that_a_format_stores() {
+        let range = ClockRange { start: 0.0, seconds: 2.0 };
+        let frames = |rate, format| Frames::new(range, rate, format).unwrap();
+        // Whole hundredths of a second, at least two; whole thousandths.
+        for (rate, format, stored, count) in [
+            (60.0, Format::Gif, 50.0, 100),
+            (30.0, Format::Gif, 100.0 / 3.0, 67),
+            (25.0, Format::Gif, 25.0, 50),
+            (60.0, Format::Apng, 1000.0 / 17.0, 118),
+            (60.0, Format::Film, 60.0, 120),
+        ] {
+            let found = frames(rate, format);
+            assert_eq!((found.rate, found.count), (stored, count), "{format:?} at {rate}");
+        }
+    }
+}
