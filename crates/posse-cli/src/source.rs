@@ -19,6 +19,22 @@ use crate::output::{file_name, note, warn_of_file};
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
 pub const MAX_CLIP_JOINTS: u64 = 1 << 24;
 
+/// The name of the built-in human, in place of a file. A file of this name can be given as `./demo`.
+const DEMO: &str = "demo";
+
+/// Returns true for the name of the built-in human.
+pub fn is_demo(file: &Path) -> bool {
+    file.as_os_str() == DEMO
+}
+
+/// The library of the built-in human, and its skeleton.
+fn built_in() -> Result<(Library, SkeletonId), Error> {
+    let library = demo::library()?;
+    let skeleton = library.skeleton_ids().next();
+    let skeleton = skeleton.ok_or_else(|| Error::Usage("the built-in rig is empty".into()))?;
+    Ok((library, skeleton))
+}
+
 /// A function that takes the line of a warning.
 pub type Report<'a> = dyn FnMut(&str) + 'a;
 
@@ -107,10 +123,25 @@ impl Source {
     ///
     /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of other
     /// files are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
+    /// The file `demo` is the built-in human with its clips; a file of this name can be given as `./demo`.
     pub fn load<'a>(file: &Path, rig: Option<&Path>, options: impl Into<ReadOptions<'a>>) -> Result<Self, Error> {
-        let (bytes, options) = (read(file)?, options.into());
+        let options = options.into();
+        let bytes = if is_demo(file) { None } else { Some(read(file)?) };
         let rig = rig.map(|rig| Rig::read(rig, options.bvh)).transpose()?;
-        Self::from_slice(file, &bytes, rig.as_ref(), options, &mut note)
+        match (bytes, rig) {
+            (Some(bytes), rig) => Self::from_slice(file, &bytes, rig.as_ref(), options, &mut note),
+            (None, None) => Self::demo(),
+            (None, Some(rig)) => Self::demo()?.share_with_rig(file, &rig, &mut note),
+        }
+    }
+
+    /// The built-in human with its clips.
+    fn demo() -> Result<Self, Error> {
+        let (library, skeleton) = built_in()?;
+        let clips = library.clip_ids().collect();
+        let skins = library.skins_of(skeleton).map(|(skin, _)| skin).collect();
+        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+        Ok(Self { file: DEMO.into(), clips, skins, joints, ..Self::new(library, skeleton) })
     }
 
     /// The same as [`load`](Self::load) for a file and a rig that have been read. Passes each warning to `report`.
@@ -131,8 +162,12 @@ impl Source {
         }
     }
 
-    /// Reads a file with joints, and prints its warnings to stderr. Fails for a Cocos clip.
+    /// Reads a file with joints, and prints its warnings to stderr. Fails for a Cocos clip. `demo` is the built-in
+    /// human.
     pub fn load_nodes<'a>(file: &Path, options: impl Into<ReadOptions<'a>>) -> Result<Self, Error> {
+        if is_demo(file) {
+            return Self::demo();
+        }
         Self::nodes_from_slice(file, &read(file)?, options, &mut note)
     }
 
@@ -334,7 +369,7 @@ pub struct Rig {
 impl Rig {
     /// Reads a rig. The name `demo` is that of the built-in human; a file of this name can be given as `./demo`.
     pub fn read(path: &Path, bvh: BvhArgs) -> Result<Self, Error> {
-        if path.as_os_str() == "demo" {
+        if is_demo(path) {
             return Self::demo();
         }
         let bytes = read(path)?;
@@ -355,13 +390,10 @@ impl Rig {
 
     /// The built-in human.
     fn demo() -> Result<Self, Error> {
-        let library = demo::library()?;
-        let Some(id) = library.skeleton_ids().next() else {
-            return Err(Error::Usage("the built-in rig is empty".into()));
-        };
+        let (library, id) = built_in()?;
         let skeleton = library.skeleton(id).clone();
         Ok(Self {
-            path: "demo".into(),
+            path: DEMO.into(),
             bytes: None,
             warnings: Vec::new(),
             is_in_metres: true,
