@@ -82,12 +82,10 @@ impl Crowd {
         let options: Vec<LayerOptions> = options("layers", layers)?;
         let layers = layer::layers(&self.source.library, &options)?;
         let skeleton = self.crowd.skeleton(instance);
-        // Packed alone, to refuse layers that do not fit the skeleton before the crowd has them.
-        let mut alone = posse::Crowd::new();
-        alone.push(skeleton, &layers)?;
-        self.engine.crowd(&alone, Outputs::NONE)?;
+        // Layers that do not fit the skeleton are refused before the crowd has them.
+        let outcome = self.posed.set_instance(&self.engine, instance, &layers)?;
         self.crowd.set(instance, skeleton, &layers)?;
-        self.is_stale = true;
+        self.is_stale |= !outcome.is_replaced();
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use posse::Error;
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::write_error::with_hint;
+use crate::write_error::with_hint_at;
 
 /// The drafts of the process. While the list is locked, no signal ends the process.
 static DRAFTS: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
@@ -211,7 +211,7 @@ impl Seek for Draft {
 
 /// The error of a file that cannot be written. Its name is that of the place, not that of the draft.
 fn failed(place: &Path, source: io::Error) -> Error {
-    Error::Io { file: place.to_path_buf(), source: with_hint(source) }
+    Error::Io { file: place.to_path_buf(), source: with_hint_at(place, source) }
 }
 
 /// Removes all drafts, before the process ends. Threads that create or rename one wait from then on.

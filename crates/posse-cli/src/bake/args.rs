@@ -126,7 +126,7 @@ pub struct Args {
     /// after node.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub morphs: Vec<String>,
-    /// A .glb, .gltf, .fbx or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by
     /// name. Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]
     pub rig: Option<PathBuf>,
