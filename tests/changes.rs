@@ -234,3 +234,30 @@ fn events_are_those_of_the_new_layers() {
     assert_eq!(engine.events(&posed, span, 8).events, expected.events);
     assert_eq!(expected.events.iter().map(|event| event.instance).collect::<Vec<_>>(), [2]);
 }
+
+#[test]
+fn goals_follow_parameters_of_other_batches() {
+    let stage = Stage::new();
+    let engine = CpuEngine::with_threads(&stage.library, 1).unwrap();
+    let walk = stage.clips[1];
+    let driven = Layer::new(walk, LayerTime::Phase { parameter: 0, wrap: WrapMode::Loop });
+    let mut crowd = stage.crowd(2, &|instance| vec![[driven, walk.looping()][instance]]);
+    let goal = |weight| Goal { chain: stage.hand, target: GoalTarget::Point([0.3, 1.2, 0.3]), weight };
+    crowd.set_goals(1, vec![goal(GoalWeight::Fixed(1.0))]).unwrap();
+    let mut posed = engine.crowd(&crowd, Outputs::ALL).unwrap();
+    assert_eq!(posed.batches().len(), 2);
+    let by_parameter = vec![goal(GoalWeight::Parameter(0))];
+    assert!(posed.set_goals(&engine, 1, &by_parameter).unwrap().is_replaced());
+    crowd.set_goals(1, by_parameter).unwrap();
+    for (instance, value) in [0.75, 0.5].into_iter().enumerate() {
+        posed.set_parameters(instance, &[value as f32]);
+        crowd.set_parameters(instance, vec![Parameter::constant(value).unwrap()]).unwrap();
+    }
+    assert_poses(&stage, &engine, &mut posed, &crowd, Ticks::from_seconds(0.4));
+    let another = [goal(GoalWeight::Parameter(1))];
+    let refusal = posed.set_goals(&engine, 1, &another).unwrap();
+    assert_eq!(refusal, LayersOutcome::MoreParameters { instance: 1, needed: 2, room: 1 });
+    // The first instance has no room for goals.
+    let refusal = posed.set_goals(&engine, 0, &another).unwrap().to_string();
+    assert_eq!(refusal, "instance 0 has 1 goal, but the crowd has room for 0: set CrowdOptions::goals");
+}

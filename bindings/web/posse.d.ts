@@ -67,7 +67,7 @@ export interface RetargetOptions {
   /** Numbers or names of clips. Default: all. */
   clips?: (number | string)[];
   /** Pairs of joints and the movement of the root. Default: by names and roles in a human; scaled by the ratio of the lengths of the legs. */
-  map?: { joints?: Record<string, string>; root?: string; translation?: "scaled" | "full" | "none"; scale?: number };
+  map?: { joints?: Record<string, string | null>; by_names?: boolean; root?: string; translation?: "scaled" | "full" | "none"; scale?: number };
   /** `auto`, the default, turns bones of the rest pose that point elsewhere than those of the target. */
   align?: "auto" | "off";
   /** `auto`, the default, turns the front to that of the target. A number is a rotation in degrees about the up axis. */

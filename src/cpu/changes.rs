@@ -161,7 +161,76 @@ fn displacement(crowd: &Crowd, instance: usize) -> Option<PackedDisplacement> {
 mod tests {
     use super::*;
     use crate::demo;
-    use crate::model::{Outputs, Ticks};
+    use crate::model::{
+        Chain, ChainKind, GoalTarget, GoalWeight, LayerMode, LayerTime, Mixing, Outputs, Ticks, WrapMode,
+    };
+    use crate::pack::CrowdOptions;
+    use crate::pack::record::{DriveRecord, GoalRecord, LayerRecord, NONE};
+
+    /// What an instance of a crowd is packed into.
+    #[derive(Debug, PartialEq)]
+    struct Packed {
+        layers: Vec<LayerRecord>,
+        drives: Vec<DriveRecord>,
+        goals: Vec<GoalRecord>,
+        displacement: Option<PackedDisplacement>,
+    }
+
+    fn packed(posed: &CpuCrowd, instance: usize) -> Packed {
+        let (all, (batch, slot)) = (&posed.packed, posed.slots[instance]);
+        let batch = &all.batches[batch];
+        let place = batch.displaced.get(slot).filter(|place| **place != NONE);
+        Packed {
+            layers: all.layers_of(batch, slot).to_vec(),
+            drives: all.drives_of(batch, slot).to_vec(),
+            goals: all.goals[batch.first_goal + slot * batch.goal_count..][..batch.goal_count].to_vec(),
+            displacement: place.map(|&place| all.displacements[place as usize].clone()),
+        }
+    }
+
+    #[test]
+    fn changes_leave_what_a_new_crowd_is_packed_into() {
+        let mut library = demo::library().unwrap();
+        let [walk, run, wave] = ["walk", "run", "wave"].map(|name| library.find_clip(name).unwrap());
+        let skeleton = library.clip(walk).skeleton;
+        let joints = library.skeleton(skeleton).select_joints(&["upper_arm.L", "lower_arm.L", "hand.L"]).unwrap();
+        let kind = ChainKind::TwoBone { joints: joints.try_into().unwrap(), pole: None, hold: false };
+        let chain = library.add_chain(Chain { name: None, skeleton, kind }).unwrap();
+        let goal = Goal { chain, target: GoalTarget::Point([0.3, 1.2, 0.3]), weight: GoalWeight::Parameter(0) };
+        let mut crowd = Crowd::new();
+        for _ in 0..6 {
+            crowd.push(skeleton, &[walk.looping()]).unwrap();
+        }
+        let engine = CpuEngine::with_threads(&library, 1).unwrap();
+        let room = CrowdOptions { layers: 2, mixing: Mixing::Any, goals: 1, parameters: 1, ..CrowdOptions::NONE };
+        let new = |crowd: &Crowd| engine.crowd_with_options(crowd, Outputs::SKIN, room).unwrap();
+        let (mut one_by_one, mut at_once) = (new(&crowd), new(&crowd));
+        let shown = wave.looping();
+        for instance in [0, 5] {
+            let begun = NewTransition::new(instance, std::slice::from_ref(&shown), Ticks::from_seconds(0.5));
+            assert!(one_by_one.transition(&engine, &library, &mut crowd, &begun).unwrap().is_replaced());
+        }
+        let over = Layer { mode: LayerMode::Override, ..wave.looping() };
+        let led = Layer::new(run, LayerTime::Synced { leader: 0 });
+        let led_by = Layer::new(walk, LayerTime::Phase { parameter: 0, wrap: WrapMode::Loop });
+        // The transition of the first instance ends. The last one keeps its own.
+        for (instance, layers) in
+            [(0, vec![run.at(0.5)]), (1, vec![run.looping().phase(0.3), over]), (2, vec![]), (3, vec![led_by, led])]
+        {
+            assert!(one_by_one.set_instance(&engine, instance, &layers).unwrap().is_replaced());
+            crowd.set(instance, skeleton, &layers).unwrap();
+        }
+        assert!(one_by_one.set_goals(&engine, 4, &[goal]).unwrap().is_replaced());
+        crowd.set_goals(4, vec![goal]).unwrap();
+        assert!(at_once.set_layers(&engine, &crowd).unwrap().is_replaced());
+        let fresh = new(&crowd);
+        for instance in 0..crowd.len() {
+            let expected = packed(&fresh, instance);
+            assert_eq!(expected.displacement.is_some(), instance == 5);
+            assert_eq!(packed(&one_by_one, instance), expected, "instance {instance}, alone");
+            assert_eq!(packed(&at_once, instance), expected, "instance {instance}, with all others");
+        }
+    }
 
     #[test]
     fn displacements_take_the_places_of_those_that_have_ended() {

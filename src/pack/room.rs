@@ -337,7 +337,7 @@ impl fmt::Display for LayersOutcome {
                 )
             }
             Self::MoreLayers { instance, needed, room } => {
-                write!(out, "instance {instance} has {needed} layers, but the crowd has room for {room}: ")?;
+                write_more(out, instance, needed, "layer", room)?;
                 write!(out, "set CrowdOptions::layers")
             }
             Self::MoreMixing { instance, needed, room } => {
@@ -346,7 +346,7 @@ impl fmt::Display for LayersOutcome {
                 write!(out, "set CrowdOptions::mixing")
             }
             Self::MoreGoals { instance, needed, room } => {
-                write!(out, "instance {instance} has {needed} goals, but the crowd has room for {room}: ")?;
+                write_more(out, instance, needed, "goal", room)?;
                 write!(out, "set CrowdOptions::goals")
             }
             Self::NoDrivers { instance } => {
@@ -357,7 +357,7 @@ impl fmt::Display for LayersOutcome {
                 write!(out, "room for drivers: set CrowdOptions::drivers")
             }
             Self::MoreParameters { instance, needed, room } => {
-                write!(out, "instance {instance} has {needed} parameters, but the crowd has room for {room}: ")?;
+                write_more(out, instance, needed, "parameter", room)?;
                 write!(out, "set CrowdOptions::parameters")
             }
             Self::MoreTransitions { instance, room } => {
@@ -366,6 +366,11 @@ impl fmt::Display for LayersOutcome {
             }
         }
     }
+}
+
+fn write_more(out: &mut fmt::Formatter, instance: usize, needed: usize, noun: &str, room: usize) -> fmt::Result {
+    let plural = if needed == 1 { "" } else { "s" };
+    write!(out, "instance {instance} has {needed} {noun}{plural}, but the crowd has room for {room}: ")
 }
 
 fn mixing_name(mixing: Mixing) -> &'static str {

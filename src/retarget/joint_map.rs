@@ -481,6 +481,8 @@ pub(crate) fn are_joints(library: &Library, id: SkeletonId) -> Vec<bool> {
 #[serde(deny_unknown_fields)]
 struct MapDocument {
     joints: Option<Pairs>,
+    #[serde(default)]
+    by_names: bool,
     root: Option<String>,
     #[serde(default)]
     translation: Translation,
@@ -528,11 +530,14 @@ impl JointMap {
     /// { "joints": { "SOURCE": "TARGET" }, "root": "SOURCE", "translation": "scaled", "scale": 1.1 }
     /// ```
     ///
-    /// `joints` names the pairs, with `null` for a joint without a partner; without `joints`, the pairs follow from names and roles as with [`by_names`](Self::by_names). The
-    /// role in a human that one joint of a pair has is that of the other one, too. `root` is a joint of the source.
-    /// `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`.
-    /// Joints are named as a [`Selector`] finds them. Joints that a human needs and that have no partner are listed in
-    /// a [`MapRemark::Missing`].
+    /// `joints` names the pairs, with `null` for a joint without a partner; without `joints`, the pairs follow from
+    /// names and roles as with [`by_names`](Self::by_names). The role in a human that one joint of a pair has is that of
+    /// the other one, too. If `by_names` is true, a pair that names and roles give, too, counts as theirs, with their
+    /// [`MatchedBy`]; by default, all pairs are those of the caller, whose translations are carried over whatever the
+    /// names are ([`CarriedJoints::All`](crate::CarriedJoints::All)). `root` is a joint of the source. `translation` is
+    /// `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`. Joints are named as
+    /// a [`Selector`] finds them. Joints that a human needs and that have no partner are listed in a
+    /// [`MapRemark::Missing`].
     ///
     /// # Errors
     /// [`Error::Import`] with a JSON path if the JSON cannot be read, a text selects no joint or several, a joint has
@@ -552,7 +557,8 @@ impl JointMap {
 
     /// The map as the JSON of a map file, which [`from_json`](Self::from_json) reads, for a person to change: the joints
     /// of the source in the order of the hierarchy, those without a partner with `null`. A joint whose name others have
-    /// is written as its path, or as its number.
+    /// is written as its path, or as its number. With pairs that names and roles gave, it has `by_names`: without a
+    /// change, it retargets as the map does.
     ///
     /// # Panics
     /// If the library does not have the skeletons of the map.
@@ -560,17 +566,21 @@ impl JointMap {
         let texts = [self.source, self.target].map(|id| selecting_texts(library.skeleton(id)));
         let text = |side: usize, joint: usize| Value::from(texts[side].get(joint).map_or("", String::as_str));
         let partners: HashMap<usize, usize> = self.pairs.iter().map(|pair| (pair.source, pair.target)).collect();
-        let is_joint = are_joints(library, self.source);
+        let (skeleton, is_joint) = (library.skeleton(self.source), are_joints(library, self.source));
         let mut joints = Map::new();
         for (joint, name) in texts[0].iter().enumerate() {
             match partners.get(&joint) {
                 Some(&target) => joints.insert(name.clone(), text(1, target)),
-                None if is_joint[joint] => joints.insert(name.clone(), Value::Null),
+                // No text selects a joint that is no node of the file.
+                None if is_joint[joint] && !skeleton.is_carrier(joint) => joints.insert(name.clone(), Value::Null),
                 None => None,
             };
         }
         let mut document = Map::new();
         document.insert("joints".into(), joints.into());
+        if self.pairs.iter().any(|pair| pair.by != MatchedBy::Caller) {
+            document.insert("by_names".into(), true.into());
+        }
         if let Some(root) = self.root {
             document.insert("root".into(), text(0, root));
         }
@@ -614,11 +624,19 @@ fn read(map: &mut JointMap, [mut source, mut target]: [Side; 2], json: &[u8]) ->
             "a map file is an object, such as { \"joints\": { \"Hips\": \"pelvis\" } }",
         ));
     }
-    let MapDocument { joints, root, translation, scale } = parse_json(json)?;
+    let MapDocument { joints, by_names, root, translation, scale } = parse_json(json)?;
     let names = [Names::new(&source), Names::new(&target)];
     (map.pairs, map.remarks) = match joints {
         Some(Pairs(pairs)) => {
-            let pairs = read_pairs(&names, &pairs)?;
+            let mut pairs = read_pairs(&names, &pairs)?;
+            if by_names {
+                let (found, _) = match_joints(&mut source, &mut target);
+                let reasons: HashMap<_, _> =
+                    found.into_iter().map(|pair| ((pair.source, pair.target), pair.by)).collect();
+                pairs.iter_mut().for_each(|pair| {
+                    pair.by = reasons.get(&(pair.source, pair.target)).copied().unwrap_or(pair.by);
+                });
+            }
             let [source, target] = shared_roles(&pairs, [source.roles, target.roles]);
             let remarks = missing(&pairs, &source, &target);
             (pairs, remarks)
@@ -736,6 +754,19 @@ mod tests {
         let [source, _] = roles_of_pairs(&library, &map);
         let found: Vec<_> = source.of_joint.iter().map(|role| role.as_deref().unwrap_or_default()).collect();
         assert_eq!(found, ["hips", "spine", "leftUpperArm", "leftLowerArm", ""]);
+    }
+
+    #[test]
+    fn a_joint_without_a_node_is_not_written() {
+        let named = |name: Option<&str>, parent| Joint { name: name.map(str::to_owned), parent, ..Joint::default() };
+        // The second joint carries the translation of the third one.
+        let joints = vec![named(Some("a"), None), named(None, Some(0)), named(Some("b"), Some(1))];
+        let mut library = Library::new();
+        let skeleton = Skeleton::new(None, joints, Vec::new()).unwrap().in_file_order(vec![0, 2]);
+        let id = library.add_skeleton(skeleton);
+        let json = JointMap::new(id, id).to_json(&library);
+        let written: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(written["joints"], serde_json::json!({ "a": null, "b": null }));
     }
 
     #[test]

@@ -246,11 +246,12 @@ pub(super) fn direction_to_left(
     along: Option<DVec3>,
 ) -> Option<DVec3> {
     let of_body = ["UpperLeg", "UpperArm", "Shoulder"].iter().find_map(|role| figure.across(role)?.try_normalize());
+    let numbering = Numbering::of(skeleton);
     let is_left = |joint: usize| -> Option<bool> {
         match figure.body.role(joint) {
             Some(role) => Some(role.starts_with(SIDES[0])),
             None => {
-                let name = skeleton.joints()[joint].name.as_deref()?;
+                let name = numbering.plain(skeleton.joints()[joint].name.as_deref()?);
                 SidedName::new(name).or_else(|| SidedName::by_first_letter(name)).map(|name| name.is_left)
             }
         }

@@ -189,7 +189,7 @@ impl RetargetWarning {
                 let names = list_names(joints.iter().map(|&joint| library.skeleton(map.source).joint_name(joint)));
                 format!(
                     "clip {clip}: joints below the root move in their parents, which is left out: {names}; a map file that \
-                     names their pairs carries the movements over"
+                     names their pairs, without \"by_names\", carries the movements over"
                 )
             }
             Self::Morphs { .. } | Self::MorphCounts { .. } | Self::MorphNames { .. } | Self::Expressions { .. } => {

@@ -542,6 +542,7 @@ fn a_map_is_written_as_a_file_to_change() {
         let json = map.to_json(&library);
         let written: serde_json::Value = serde_json::from_str(&json).unwrap();
         let joints = json!({ "a": null, "a/b": "x", "b/b": "b", "c": null, "#4": "y" });
+        assert!(written["by_names"].is_null(), "all pairs are those of the caller");
         assert_eq!((&written["joints"], &written["root"]), (&joints, &json!("b/b")));
         assert_eq!(written["joints"].as_object().unwrap().keys().next().unwrap(), "a", "in the order of the joints");
         let read = JointMap::from_json(&library, source, target, Path::new("map.json"), json.as_bytes()).unwrap();
@@ -551,4 +552,30 @@ fn a_map_is_written_as_a_file_to_change() {
     let json = br#"{ "joints": { "tail": null } }"#;
     let error = JointMap::from_json(&library, source, target, Path::new("map.json"), json).unwrap_err().to_string();
     assert!(error.contains("joints.tail: in the source, no joint is named \"tail\""), "{error}");
+}
+
+#[test]
+fn a_written_map_keeps_the_reasons_for_its_pairs() {
+    let human = ["Hips", "Spine", "Tail", "LeftUpLeg", "LeftLeg", "LeftFoot", "RightUpLeg", "RightLeg", "RightFoot"];
+    let human = human.map(|name| format!("mixamorig:{name}"));
+    let unreal = ["pelvis", "spine_01", "tail", "thigh_l", "calf_l", "foot_l", "thigh_r", "calf_r", "foot_r"];
+    let (library, source, target) = chains(&human.each_ref().map(String::as_str), &unreal);
+    let read = |json: &str| {
+        JointMap::from_json(&library, source, target, Path::new("map.json"), json.as_bytes()).unwrap().pairs
+    };
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    let reasons = |pairs: &[posse::JointPair]| pairs.iter().map(|pair| pair.by).collect::<Vec<_>>();
+    let by_roles = vec![Role, Role, NormalizedName, Role, Role, Role, Role, Role, Role];
+    assert_eq!(reasons(&map.pairs), by_roles);
+    let json = map.to_json(&library);
+    assert_eq!(read(&json), map.pairs);
+    // As the pairs of a person, their translations would be carried over.
+    let own = json.replace("\"by_names\": true", "\"by_names\": false");
+    assert_eq!(reasons(&read(&own)), vec![Caller; 9]);
+    // Two pairs are changed.
+    let hips = json.replace("\"mixamorig:Hips\": \"pelvis\"", "\"mixamorig:Hips\": null");
+    let tail = hips.replace("\"mixamorig:Tail\": \"tail\"", "\"mixamorig:Tail\": \"pelvis\"");
+    let changed = read(&tail);
+    assert_eq!(reasons(&changed), [Role, Caller, Role, Role, Role, Role, Role, Role]);
+    assert_eq!((changed[1].source, changed[1].target), (2, 0));
 }

@@ -188,8 +188,9 @@ impl Frames {
         };
         if format == Format::Gif && (stored - asked).abs() > 1e-6 * asked {
             note(&format!(
-                "note: a picture of a .gif takes whole hundredths of a second, at least two: {stored:.4} pictures per second \
-                 in place of {asked}"
+                "note: a picture of a .gif takes whole hundredths of a second, at least two: {} pictures per second in \
+                 place of {asked}",
+                (1e4 * stored).round() / 1e4
             ));
         }
         let count = (range.seconds * stored).round().max(1.0);

@@ -77,12 +77,16 @@ pub fn run(args: &Args) -> Result<(), Error> {
     args.picture.check()?;
     let rest = args.skeleton.read(args.bvh)?;
     let options = ReadOptions { bvh: args.bvh.of_source(), rest: rest.as_ref() };
-    let source = Source::load_nodes(&args.file, options)?;
+    let mut source = Source::load_nodes(&args.file, options)?;
     let rig = Rig::read(&args.onto, args.bvh)?;
     let retargeter = Retargeter::new(&args.map, args.bvh, &mut note)?;
     if let Some(path) = &args.write_map {
+        let is_alone = args.output.is_none() && !args.picture.is_wanted();
+        if is_alone {
+            source.warn(&rig.path, &rig.warnings, &mut note)?;
+        }
         write_map(path, &retargeter.map_file(&source, &rig)?, &args.onto)?;
-        if args.output.is_none() && !args.picture.is_wanted() {
+        if is_alone {
             return Ok(());
         }
     }

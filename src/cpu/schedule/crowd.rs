@@ -11,7 +11,9 @@ use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd}
 const LARGER_THAN_CACHES: usize = 6 << 20;
 
 /// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and
-/// [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame.
+/// [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame. [`set_instance`](Self::set_instance),
+/// [`set_layers`](Self::set_layers), [`set_goals`](Self::set_goals) and [`transition`](Self::transition) change it in
+/// place.
 ///
 /// # Examples
 /// ```

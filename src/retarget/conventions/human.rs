@@ -133,12 +133,17 @@ impl Numbering {
     /// The least joints whose names have a number, in a skeleton with running numbers.
     const MIN_JOINTS: usize = 8;
 
+    /// The name that Sketchfab gives to each node with a mesh, before its number. A figure of many parts has more of
+    /// them than joints.
+    const MESH: &str = "Object";
+
     /// Running numbers are those of three quarters of the names or more, of which three quarters or more are different
     /// numbers, and as many different names without them. `spine_01` beside `arm_01`, and `bone_01` to `bone_40`, have
     /// other numbers.
     pub fn of(skeleton: &Skeleton) -> Self {
-        let names =
-            || skeleton.joints().iter().filter_map(|joint| joint.name.as_deref()).filter(|name| !name.is_empty());
+        let is_of_joint =
+            |name: &&str| !name.is_empty() && without_number(name).is_none_or(|(stem, _)| stem != Self::MESH);
+        let names = || skeleton.joints().iter().filter_map(|joint| joint.name.as_deref()).filter(is_of_joint);
         let parts: Vec<(&str, &str)> = names().filter_map(without_number).collect();
         let are_most = |count: usize, all: usize| 4 * count >= 3 * all;
         let (stems, numbers): (HashSet<&str>, HashSet<&str>) = parts.iter().copied().unzip();

@@ -100,6 +100,10 @@ fn running_numbers_are_no_part_of_names() {
     };
     let names = ["a_1", "b_2", "c_3", "d_4", "e_5", "f_6", "g_7", "h_8", "i", "j"];
     assert!(is_numbered(&names) && is_numbered(&names[..8]));
+    let meshes: Vec<String> = (20..60).map(|number| format!("Object_{number}")).collect();
+    let meshes: Vec<&str> = meshes.iter().map(String::as_str).collect();
+    assert!(is_numbered(&[&names[..], &meshes[..]].concat()), "a figure of many parts");
+    assert!(!is_numbered(&meshes));
     assert!(!is_numbered(&names[..7]), "few joints");
     assert!(!is_numbered(&[&names[..], &["k", "l"]].concat()), "many names without a number");
     assert!(!is_numbered(&["a_1", "b_1", "c_1", "d_2", "e_2", "f_2", "g_3", "h_3"]), "numbers of limbs");

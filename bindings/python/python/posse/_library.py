@@ -327,7 +327,7 @@ class Library:
         * `map`: pairs of joints, as a dictionary or the path of a JSON file: `{"joints": {"SOURCE": "TARGET"}, "root":
           "SOURCE", "translation": "scaled", "scale": 1.0}`, each member optional. By default the pairs follow from names
           and from roles in a human, and the scale from the lengths of the legs. "translation" is "scaled", "full" or
-          "none".
+          "none". A joint with `None` has no partner.
         * `reference`: the pose of the source that looks like the pose of the target: "rest", "CLIP" or "CLIP@SECONDS" of
           the file, or "FILE", "FILE#CLIP" or "FILE#CLIP@SECONDS" of another file with joints of the same names, such as
           a T-pose. The name of a clip of the source comes first, whatever it looks like; then a .glb, .gltf, .vrm,
