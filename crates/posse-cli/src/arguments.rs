@@ -101,6 +101,7 @@ pub fn parse_range(text: &str) -> Result<[f64; 2], String> {
 }
 
 /// Parses a width and a height, as in `1280x720`. Neither may be 0.
+#[cfg(feature = "gpu")]
 pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
     let (width, height) = text.split_once(['x', 'X']).ok_or("not two numbers, as in 1280x720")?;
     let number = |text: &str| text.trim().parse::<u32>().map_err(|error| error.to_string());
