@@ -140,10 +140,10 @@ def test_a_list_comes_from_a_pipe(program: Path, tmp_path: Path, slide: Path) ->
 
 
 @contextmanager
-def baking(program: Path, take: Path, out: Path, fps: int, **options: Any) -> Iterator[subprocess.Popen[str]]:
+def baking(command: list[object], take: Path, out: Path, fps: int) -> Iterator[subprocess.Popen[str]]:
     """A bake that takes a while, once it has begun its output."""
-    command = [program, "bake", take, "-o", out, "--fps", str(fps), "--threads", "1"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    arguments = map(str, [*command, "bake", take, "-o", out, "--fps", fps, "--threads", 1])
+    process = subprocess.Popen(list(arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         end = time.monotonic() + 60
         while not list(out.glob(".bake-*.part")):
@@ -159,7 +159,7 @@ def baking(program: Path, take: Path, out: Path, fps: int, **options: Any) -> It
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_signals_end_the_command(program: Path, tmp_path: Path, takes: list[Path], name: str) -> None:
     number = signal.Signals[name]
-    with baking(program, takes[0], tmp_path / "out", 1_000_000) as process:
+    with baking([program], takes[0], tmp_path / "out", 1_000_000) as process:
         process.send_signal(number)
         _, notes = process.communicate(timeout=60)
     # The draft is removed, and nobody tells of a `KeyboardInterrupt`.
@@ -169,11 +169,9 @@ def test_signals_end_the_command(program: Path, tmp_path: Path, takes: list[Path
 
 @posix
 def test_an_ignored_interrupt_stays_so(program: Path, tmp_path: Path, takes: list[Path]) -> None:
-    def ignore() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
     # As with `nohup`, and in the background of a shell.
-    with baking(program, takes[0], tmp_path / "out", 100_000, preexec_fn=ignore) as process:
+    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", program]
+    with baking(ignoring, takes[0], tmp_path / "out", 100_000) as process:
         process.send_signal(signal.SIGINT)
         _, notes = process.communicate(timeout=120)
     assert process.returncode == 0, notes
