@@ -8,6 +8,7 @@
 //! * [`work`]: long work on several threads, which Ctrl-C ends.
 //! * [`source`]: the facts of a file by which a change is noticed.
 //! * [`load`]: files into one library, on several threads.
+//! * [`keys`]: keys in `f64`, from the files.
 //! * [`library`]: the class `_posse.Library`.
 //! * [`layout`]: the class `_posse.Layout`, the arrays of a skeleton.
 //! * [`retarget`]: clips on the skeleton of another file.
@@ -19,6 +20,7 @@
 mod contacts;
 mod crowd;
 mod error;
+mod keys;
 mod layout;
 mod library;
 mod load;
@@ -42,6 +44,7 @@ mod _posse {
     #[pymodule_export]
     use crate::library::Library;
 
+    use std::ffi::OsString;
     use std::path::PathBuf;
 
     use numpy::PyArray1;
@@ -104,6 +107,12 @@ mod _posse {
     #[pyfunction]
     fn may_have_motion(path: PathBuf) -> bool {
         std::fs::File::open(path).and_then(posse::import::smpl::has_motion).unwrap_or(true)
+    }
+
+    /// Runs the command `posse` with arguments, of which the first one is the name of the program. Returns its exit code.
+    #[pyfunction]
+    fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| posse_cli::run(arguments))
     }
 
     /// The number of cores that this process may use: its affinity, or the quota of its cgroup, or

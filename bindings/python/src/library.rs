@@ -9,12 +9,13 @@ use std::sync::atomic::AtomicBool;
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadwriteArrayDyn};
 use posse::bake::{ArrayKind, Moment};
 use posse::import::bvh::LoadOptions;
-use posse::{ClipId, CpuEngine, PackedLibrary, Selector};
+use posse::{ClipId, CompressedLibrary, CpuEngine, ErrorBound, Length, PackedLibrary, Selector};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 
 use crate::contacts::ContactCache;
 use crate::error::{Error, to_python};
+use crate::keys::Keys;
 use crate::layout::{Layout, Request};
 use crate::load::{Collection, ErrorPolicy, FailedFiles, File};
 use crate::retarget;
@@ -23,12 +24,15 @@ use crate::work::{self, Watch};
 
 /// The clips of files, ready to be sampled. It does not change.
 #[pyclass(frozen, module = "posse._posse")]
-#[derive(Debug)]
 pub struct Library {
+    /// The skeletons, and the clips without keys.
     collection: Arc<Collection>,
+    keys: Arc<Keys>,
     contacts: Arc<ContactCache>,
     /// The files that are used.
     paths: Vec<PathBuf>,
+    /// The error of compressed keys; `None` for keys in `f32`.
+    compress: Option<ErrorBound>,
     /// An engine of one thread. Calls divide their rows between threads themselves, so that each call has its own
     /// number of them.
     engine: CpuEngine,
@@ -45,6 +49,8 @@ pub struct Opening {
     skeleton: Option<PathBuf>,
     /// True if files that cannot be read or used are passed over.
     passes_over: bool,
+    /// The error of compressed keys, as a length or a share of the rig's size.
+    compress: Option<String>,
 }
 
 /// The exceptions of files that are passed over, with the indices of the files.
@@ -82,10 +88,10 @@ impl Library {
         request: retarget::Request,
         threads: usize,
     ) -> PyResult<(Self, Vec<(usize, String)>)> {
-        let (collection, paths) = (Arc::clone(&self.collection), self.paths.clone());
-        let (library, reports) = work::run(py, move |_| {
-            let (collection, reports) = collection.retarget(&request, &paths)?;
-            Ok((Self::packed(collection, paths, threads)?, reports))
+        let (keys, paths, compress) = (Arc::clone(&self.keys), self.paths.clone(), self.compress);
+        let (library, reports) = work::run(py, move |stop| {
+            let (collection, reports) = keys.all(threads, stop)?.retarget(&request, &paths)?;
+            Ok((Self::computed(collection, paths, compress, threads)?, reports))
         })?;
         let json = |report: &retarget::FileReport| {
             let json = serde_json::to_string(&report.report).map_err(|error| Error::new_err(error.to_string()))?;
@@ -100,10 +106,10 @@ impl Library {
         if let Some(clip) = clips.iter().find(|clip| **clip >= count) {
             return Err(Error::new_err(format!("clip {clip}: the library has {count} clips")));
         }
-        let (collection, paths) = (Arc::clone(&self.collection), self.paths.clone());
-        work::run(py, move |_| {
-            let (collection, remarks) = collection.with_mirror_images(&clips, &paths)?;
-            Ok((Self::packed(collection, paths, threads)?, remarks))
+        let (keys, paths, compress) = (Arc::clone(&self.keys), self.paths.clone(), self.compress);
+        work::run(py, move |stop| {
+            let (collection, remarks) = keys.all(threads, stop)?.with_mirror_images(&clips, &paths)?;
+            Ok((Self::computed(collection, paths, compress, threads)?, remarks))
         })
     }
 
@@ -138,6 +144,12 @@ impl Library {
     #[getter]
     fn skeletons(&self) -> usize {
         self.collection.rigs.len()
+    }
+
+    /// The bytes of the engine: keys, skeletons and skins.
+    #[getter]
+    fn size(&self) -> usize {
+        self.engine.size()
     }
 
     /// The errors of the files that were repaired or passed over.
@@ -183,22 +195,55 @@ impl Library {
 
 impl Opening {
     fn read(self, threads: usize, stop: &AtomicBool) -> Result<(Library, FailedFiles), posse::Error> {
-        let Self { files: mut paths, input_fps: fps, end_sites, strict, skeleton, passes_over } = self;
+        let Self { files: mut paths, input_fps: fps, end_sites, strict, skeleton, passes_over, compress } = self;
         let options = LoadOptions { fps, end_sites };
+        let compress = compress.as_deref().map(error_bound).transpose()?;
         let (rest, source) = skeleton.map(|path| File::proportions(&path, &options)).transpose()?.unzip();
         let policy = ErrorPolicy { strict, passes_over };
         let (mut collection, failed) = Collection::load(&paths, options, rest.as_ref(), threads, policy, stop)?;
         collection.sources.extend(source.flatten());
         failed.iter().rev().for_each(|(index, _)| drop(paths.remove(*index)));
-        Ok((Library::packed(collection, paths, threads)?, failed))
+        let keys = Keys::of_files(&paths, rest, &collection);
+        Ok((Library::new(Arc::new(collection), keys, paths, compress, threads)?, failed))
     }
 }
 
+/// The error of compressed keys that a text states.
+fn error_bound(text: &str) -> Result<ErrorBound, posse::Error> {
+    let length = text.parse::<Length>();
+    length.map(ErrorBound::new).map_err(|reason| posse::Error::Usage(format!("compress={text:?}: {reason}")))
+}
+
 impl Library {
-    fn packed(collection: Collection, paths: Vec<PathBuf>, threads: usize) -> Result<Self, posse::Error> {
-        let packed = PackedLibrary::with_threads(&collection.library, threads)?;
-        let (collection, contacts) = (Arc::new(collection), Arc::default());
-        Ok(Self { collection, contacts, paths, engine: CpuEngine::from_packed(packed, 1) })
+    /// Packs a collection, and drops it.
+    fn new(
+        collection: Arc<Collection>,
+        keys: Keys,
+        paths: Vec<PathBuf>,
+        compress: Option<ErrorBound>,
+        threads: usize,
+    ) -> Result<Self, posse::Error> {
+        let packed = match compress {
+            Some(bound) => CompressedLibrary::new(&collection.library, bound)?.pack_with_threads(threads)?,
+            None => PackedLibrary::with_threads(&collection.library, threads)?,
+        };
+        let outline = collection.without_keys()?;
+        // The engine copies the keys to their final memory.
+        drop(collection);
+        let (collection, keys, contacts) = (Arc::new(outline), Arc::new(keys), Arc::default());
+        Ok(Self { collection, keys, contacts, paths, compress, engine: CpuEngine::from_packed(packed, 1) })
+    }
+
+    /// Packs a collection whose keys are in no file, and keeps them.
+    fn computed(
+        collection: Collection,
+        paths: Vec<PathBuf>,
+        compress: Option<ErrorBound>,
+        threads: usize,
+    ) -> Result<Self, posse::Error> {
+        let collection = Arc::new(collection);
+        let keys = Keys::Kept(Arc::clone(&collection));
+        Self::new(collection, keys, paths, compress, threads)
     }
 
     /// Fills an array of contacts, `width` feet per row. The rest pose has none.
@@ -220,8 +265,9 @@ impl Library {
                 wanted.push((index, fps.unwrap_or(self.collection.clips[index].fps)));
             }
         }
-        let (cache, collection) = (Arc::clone(&self.contacts), Arc::clone(&self.collection));
-        let found = work::run(py, move |stop| cache.of_clips(&collection, &wanted, threads, stop))?;
+        let (cache, keys, collection) =
+            (Arc::clone(&self.contacts), Arc::clone(&self.keys), Arc::clone(&self.collection));
+        let found = work::run(py, move |stop| cache.of_clips(&keys, &collection, &wanted, threads, stop))?;
         let rows = clips.iter().zip(times.times.as_slice()?).zip(to.chunks_exact_mut(width.max(1)));
         for ((clip, &time), row) in rows {
             match places.get(clip) {

@@ -110,6 +110,27 @@ impl Collection {
         Ok((collection, failed))
     }
 
+    /// The same collection with clips that have their names and durations, and no keys.
+    pub fn without_keys(&self) -> Result<Self, Error> {
+        let mut library = Library::new();
+        for skeleton in self.library.skeleton_ids() {
+            library.copy_skeleton(&self.library, skeleton)?;
+        }
+        for clip in self.library.clips() {
+            let outline = Clip::new(clip.name.clone(), clip.skeleton, Vec::new());
+            library.add_clip(Clip { length: Some(clip.duration()), ..outline })?;
+        }
+        let Self { rigs, clips, warnings, options, sources, .. } = self;
+        Ok(Self {
+            library,
+            rigs: rigs.clone(),
+            clips: clips.clone(),
+            warnings: warnings.clone(),
+            options: *options,
+            sources: sources.clone(),
+        })
+    }
+
     /// The clips of a file in a library of its own, in the order of their indices, which are not empty.
     pub fn alone(&self, of_file: &[usize]) -> Result<(Library, SkeletonId, Vec<ClipId>), Error> {
         let mut library = Library::new();

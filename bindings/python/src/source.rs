@@ -40,4 +40,9 @@ impl SourceFile {
         }
         Self { path: path.to_path_buf(), size, checksum: checksum.finalize() }
     }
+
+    /// True for the same bytes, by whatever path.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (self.size, self.checksum) == (other.size, other.checksum)
+    }
 }

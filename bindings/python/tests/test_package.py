@@ -106,5 +106,5 @@ def test_the_build_has_no_wgpu() -> None:
     if not shutil.which("cargo"):
         pytest.skip("cargo is not installed")
     tree = run("cargo", "tree", "--manifest-path", FOLDER / "Cargo.toml", "--edges", "normal", "--prefix", "none", "--locked")
-    assert re.search(r"^posse v", tree, re.MULTILINE) and re.search(r"^pyo3 v", tree, re.MULTILINE)
-    assert not re.search(r"^(wgpu|naga|clap|png|image)", tree, re.MULTILINE)
+    assert re.search(r"^posse-cli v", tree, re.MULTILINE) and re.search(r"^pyo3 v", tree, re.MULTILINE)
+    assert not re.search(r"^(wgpu|naga|png|image|posse-render)", tree, re.MULTILINE)

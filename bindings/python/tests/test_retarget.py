@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import typing
 import warnings
 from pathlib import Path
 from typing import Any, Callable
@@ -12,6 +13,7 @@ import pytest
 import rigs
 
 import posse
+from posse._retarget import JointPair
 
 Command = Callable[..., str]
 TIMES = np.arange(0.0, 0.6, 0.05)
@@ -41,6 +43,8 @@ def test_a_similar_human_moves_alike(human: Path, tmp_path: Path) -> None:
     assert abs(report["scale"] - 100.0) < 1e-3 and report["root"] == "Hips"
     assert report["aligned"] == report["warnings"] == report["left_out"] == []
     assert {"source": "LeftArm", "target": "LeftShoulder", "by": "role"} in report["joints"]
+    words = typing.get_args(typing.get_type_hints(JointPair)["by"])
+    assert "role" in words and {pair["by"] for pair in report["joints"]} <= set(words)
     assert [clip["ground"] for clip in report["clips"]] == [0.0]
 
 

@@ -101,6 +101,7 @@ pub fn parse_range(text: &str) -> Result<[f64; 2], String> {
 }
 
 /// Parses a width and a height, as in `1280x720`. Neither may be 0.
+#[cfg(feature = "gpu")]
 pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
     two_numbers(text, "1280x720", ["width", "height"])
 }

@@ -68,9 +68,13 @@ fn print(out: &mut impl Write, measured: &Measurement, clips: usize) -> std::io:
     writeln!(out, "\nnext")?;
     writeln!(out, "  posse inspect FILE.glb                      lists the contents of a glTF file")?;
     writeln!(out, "  posse eval FILE.glb --clip 0 --times 0,0.5  evaluates its poses, as JSON")?;
-    writeln!(out, "  posse verify FILE.glb --engine gpu          compares the GPU with the reference")?;
-    writeln!(out, "  posse render FILE.glb -o picture.png        draws a picture")?;
-    writeln!(out, "  posse bench                                 measures the engines")
+    #[cfg(feature = "gpu")]
+    {
+        writeln!(out, "  posse verify FILE.glb --engine gpu          compares the GPU with the reference")?;
+        writeln!(out, "  posse render FILE.glb -o picture.png        draws a picture")?;
+        writeln!(out, "  posse bench                                 measures the engines")?;
+    }
+    Ok(())
 }
 
 /// Prints the error with the largest share of its bound.

@@ -92,6 +92,7 @@ impl Draft {
 
     /// Starts a program that writes the file in place of this process. `start` gets the path of the draft, and `stop`
     /// returns a function that ends the program, which runs before a signal removes the file.
+    #[cfg(feature = "gpu")]
     pub fn write_by<T, E, S: Fn() + Send + 'static>(
         &mut self,
         start: impl FnOnce(&Path) -> Result<T, E>,

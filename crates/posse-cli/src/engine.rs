@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use posse::measure::{self, Measurement, Workload};
-use posse::{
-    AdapterDescription, AdapterKind, CompressedLibrary, CpuEngine, Error, Evaluator, GpuContext, GpuEngine, GpuLibrary,
-    Library, PackedLibrary, Reference,
-};
+#[cfg(feature = "gpu")]
+use posse::{AdapterDescription, AdapterKind, GpuContext, GpuEngine, GpuLibrary};
+use posse::{CompressedLibrary, CpuEngine, Error, Evaluator, Library, PackedLibrary, Reference};
 
 use crate::output::note;
 use crate::start_up::StartUp;
 use crate::threads::default_threads;
+#[cfg(not(feature = "gpu"))]
+use crate::without_gpu;
 
 /// The name of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -59,12 +60,23 @@ impl AdapterArgs {
     ///
     /// # Errors
     /// [`Error::Usage`] with a list of the adapters if none is meant, or several.
+    #[cfg(feature = "gpu")]
     pub fn find(&self) -> Result<Option<AdapterDescription>, Error> {
         let found = self.adapter.as_deref().map(GpuContext::find_adapter).transpose();
         found.map_err(|error| Error::Usage(format!("--adapter: {error}")))
     }
 
+    /// There is no adapter.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the option.
+    #[cfg(not(feature = "gpu"))]
+    pub fn find(&self) -> Result<(), Error> {
+        self.adapter.as_ref().map_or(Ok(()), |_| Err(without_gpu::error()))
+    }
+
     /// Opens the adapter that the option names, or the best one of a kind.
+    #[cfg(feature = "gpu")]
     pub fn open(&self, kind: AdapterKind) -> Result<GpuContext, Error> {
         match self.find()? {
             Some(found) => GpuContext::with_adapter(&found.adapter),
@@ -73,6 +85,7 @@ impl AdapterArgs {
     }
 
     /// True if the option is given.
+    #[cfg(feature = "gpu")]
     pub fn is_given(&self) -> bool {
         self.adapter.is_some()
     }
@@ -81,6 +94,7 @@ impl AdapterArgs {
     ///
     /// # Errors
     /// [`Error::Usage`] with the package to install if there is none; those of [`open`](Self::open).
+    #[cfg(feature = "gpu")]
     pub fn open_to_draw(&self) -> Result<GpuContext, Error> {
         let gpu = self.open(AdapterKind::Any).map_err(explain_missing_adapter)?;
         note(&format!("engine: gpu ({})", gpu.name()));
@@ -98,6 +112,8 @@ impl AdapterArgs {
             (Some(name), EngineChoice::Cpu | EngineChoice::Reference) => {
                 return Err(Error::Usage(format!("--adapter {name}: the engine uses no adapter; use --engine gpu")));
             }
+            #[cfg(not(feature = "gpu"))]
+            (None, EngineChoice::Gpu) => return Err(without_gpu::error()),
             (_, choice) => choice,
         };
         Ok(EngineSelection { choice, adapter: self })
@@ -106,6 +122,7 @@ impl AdapterArgs {
 
 /// Replaces the error for a missing adapter, which suggests another engine, by one that names the package to install.
 /// Only the GPU can draw.
+#[cfg(feature = "gpu")]
 fn explain_missing_adapter(error: Error) -> Error {
     match error {
         Error::NoAdapter { wanted } => Error::Usage(format!(
@@ -122,6 +139,7 @@ pub struct EngineSelection<'a> {
     /// The engine.
     pub choice: EngineChoice,
     /// The adapter.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "only the GPU engine has one"))]
     pub adapter: &'a AdapterArgs,
 }
 
@@ -158,6 +176,7 @@ impl<'a> EngineLibrary<'a> {
 
 /// An engine for a library.
 pub enum Engine<'a> {
+    #[cfg(feature = "gpu")]
     Gpu(Box<GpuEngine>),
     Cpu(Box<CpuEngine>),
     Reference(Reference<'a>),
@@ -178,15 +197,21 @@ impl<'a> Engine<'a> {
         start_up: &mut StartUp,
     ) -> Result<Self, Error> {
         let threads = threads.unwrap_or_else(default_threads);
-        let EngineSelection { choice, adapter } = selection;
+        #[cfg(feature = "gpu")]
         let mut open_gpu = |kind| {
-            let gpu = start_up.step("device", || adapter.open(kind))?;
+            let gpu = start_up.step("device", || selection.adapter.open(kind))?;
             Self::with_gpu(gpu, library, threads, start_up)
         };
-        match choice {
+        match selection.choice {
             EngineChoice::Reference => Ok(Self::Reference(Reference::new(library.library()))),
             EngineChoice::Cpu => Self::cpu(library, threads, start_up),
+            #[cfg(not(feature = "gpu"))]
+            EngineChoice::Auto => Self::cpu(library, threads, start_up),
+            #[cfg(not(feature = "gpu"))]
+            EngineChoice::Gpu => Err(without_gpu::error()),
+            #[cfg(feature = "gpu")]
             EngineChoice::Gpu => open_gpu(AdapterKind::Any),
+            #[cfg(feature = "gpu")]
             EngineChoice::Auto => match open_gpu(AdapterKind::Hardware) {
                 Ok(engine) => Ok(engine),
                 Err(error) => {
@@ -204,6 +229,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Opens the GPU engine on a device that is open. The library is packed on `threads` threads.
+    #[cfg(feature = "gpu")]
     pub fn with_gpu(
         gpu: GpuContext,
         library: EngineLibrary,
@@ -223,6 +249,7 @@ impl<'a> Engine<'a> {
     /// The engine as a trait object.
     pub fn evaluator(&mut self) -> &mut (dyn Evaluator + 'a) {
         match self {
+            #[cfg(feature = "gpu")]
             Self::Gpu(engine) => engine.as_mut(),
             Self::Cpu(engine) => engine.as_mut(),
             Self::Reference(engine) => engine,
@@ -232,6 +259,7 @@ impl<'a> Engine<'a> {
     /// The engine as a trait object of its own.
     pub fn into_evaluator(self) -> Box<dyn Evaluator + 'a> {
         match self {
+            #[cfg(feature = "gpu")]
             Self::Gpu(engine) => engine,
             Self::Cpu(engine) => engine,
             Self::Reference(engine) => Box::new(engine),
@@ -240,6 +268,7 @@ impl<'a> Engine<'a> {
 
     /// The bytes that the engine keeps for its library, of the GPU engine those of its buffers; `None` for the
     /// reference, which reads the model.
+    #[cfg(feature = "gpu")]
     pub fn library_bytes(&self) -> Option<u64> {
         match self {
             Self::Gpu(engine) => Some(engine.library().size()),
@@ -251,6 +280,7 @@ impl<'a> Engine<'a> {
     /// Measures the engine for about the time of the budget.
     pub fn measure(&self, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
         match self {
+            #[cfg(feature = "gpu")]
             Self::Gpu(engine) => measure::gpu(engine, workload, budget),
             Self::Cpu(engine) => measure::cpu(engine, workload, budget),
             Self::Reference(_) => measure::reference(workload, budget),

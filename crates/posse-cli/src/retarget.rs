@@ -11,11 +11,15 @@ use posse::{ClipId, Error, NamedAlignment, NamedClipReport, NamedLoss, NamedPair
 use crate::arguments::{BvhArgs, parse_positive};
 use crate::inspect::plural;
 use crate::output::{self, Output, check_folder, note, warn_of_file};
+#[cfg(feature = "gpu")]
 use crate::retarget_picture::PictureArgs;
 use crate::retargeting::{MapArgs, MapFile, Retargeted, Retargeter};
 use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
+#[cfg(not(feature = "gpu"))]
+use crate::without_gpu::{self, PictureArgs};
 
 /// The length of the sides of the triangles of the built-in figure, in metres.
+#[cfg(feature = "gpu")]
 const BODY_SIDE: f64 = 0.025;
 
 /// The kind of an output.
@@ -181,6 +185,11 @@ impl Args {
             Some(bytes) if source.asset.is_some() => Document::from_slice(&self.onto, bytes, self.onto.parent())?,
             _ => Document::of_skeleton(library, source.skeleton)?,
         };
+        #[cfg(not(feature = "gpu"))]
+        if rig.is_demo() {
+            note(&format!("note: the built-in figure has no mesh: {}", without_gpu::error()));
+        }
+        #[cfg(feature = "gpu")]
         if rig.is_demo() {
             document.add_body(&posse_render::demo::body(library.skeleton(source.skeleton), BODY_SIDE)?);
         }

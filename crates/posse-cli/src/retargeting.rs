@@ -307,6 +307,7 @@ pub struct Retargeted {
     /// The report.
     pub retargeting: Retargeting,
     /// The choices and bounds.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "pictures show the poses that look alike"))]
     pub options: RetargetOptions,
     /// What was left out, and what looks wrong.
     pub warnings: Vec<SourceWarning>,

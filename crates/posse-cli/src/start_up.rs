@@ -1,6 +1,8 @@
 //! The start-up time: the steps from the start of the program to the first pose of an engine.
 
+#[cfg(feature = "gpu")]
 use std::env;
+#[cfg(feature = "gpu")]
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -16,6 +18,7 @@ impl StartUp {
     ///
     /// A program cannot measure its own loading, so the program is started once more with `--version`. If that fails,
     /// the step is left out.
+    #[cfg(feature = "gpu")]
     pub fn measure_program() -> Self {
         let mut start_up = Self::default();
         let start = Instant::now();
@@ -42,6 +45,7 @@ impl StartUp {
     }
 
     /// The total of all steps in seconds.
+    #[cfg(feature = "gpu")]
     pub fn seconds(&self) -> f64 {
         self.steps.iter().map(|(_, seconds)| seconds).sum()
     }

@@ -25,6 +25,7 @@ class Opening:
     strict: bool
     skeleton: Optional[str]
     passes_over: bool
+    compress: Optional[str]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional, TypedDict, Union
+from typing import Literal, Optional, TypedDict, Union
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -20,8 +20,8 @@ class JointPair(TypedDict):
 
     source: str
     target: str
-    by: str
-    """The reason for the pair: "name", "normalised name", "role", "structure" or "map"."""
+    by: Literal["name", "normalised name", "role", "structure", "map"]
+    """The reason for the pair."""
 
 
 class AlignedBone(TypedDict):
@@ -31,7 +31,7 @@ class AlignedBone(TypedDict):
     target: str
     degrees: float
     """The angle: that of the hips by itself, that of others relative to the hips."""
-    reason: str
+    reason: Literal["parent", "trunk", "direction", "bend", "clips"]
     """Why: "parent" (with the joint above it), "trunk" or "direction" (to stand or to point as its partner), "bend" (about
     itself, so that the limb bends to the same side) or "clips" (so that its axes in the clips are those of its partner)."""
 

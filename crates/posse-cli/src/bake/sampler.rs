@@ -1,14 +1,18 @@
 //! The engines of a bake, and the frames that they fill.
 
 use std::ops::Range;
+#[cfg(feature = "gpu")]
 use std::sync::OnceLock;
 
 use posse::bake::{self, ArrayKind, ArrayLayout, ArrayShape, Moment};
 use posse::quality::{FootContacts, FootLock};
-use posse::{AdapterKind, ClipId, CpuEngine, Error, Evaluator, GpuContext, Layer, Library};
+#[cfg(feature = "gpu")]
+use posse::{AdapterKind, GpuContext};
+use posse::{ClipId, CpuEngine, Error, Evaluator, Layer, Library};
 
 use crate::bake::frames::ClipFrames;
 use crate::engine::{Engine, EngineChoice, EngineLibrary, EngineSelection};
+#[cfg(feature = "gpu")]
 use crate::start_up::StartUp;
 use crate::threads::default_threads;
 
@@ -52,13 +56,18 @@ impl<'a> Sampler<'a> {
 /// The engines of a bake. Those on the GPU share a device, which is opened for the first of them.
 pub struct Engines<'s> {
     selection: EngineSelection<'s>,
+    #[cfg(feature = "gpu")]
     gpu: OnceLock<GpuContext>,
 }
 
 impl<'s> Engines<'s> {
     /// Engines of a kind. None is open.
     pub fn new(selection: EngineSelection<'s>) -> Self {
-        Self { selection, gpu: OnceLock::new() }
+        Self {
+            selection,
+            #[cfg(feature = "gpu")]
+            gpu: OnceLock::new(),
+        }
     }
 
     /// Opens an engine for a library.
@@ -68,13 +77,15 @@ impl<'s> Engines<'s> {
             EngineChoice::Auto | EngineChoice::Cpu => {
                 return Ok(Sampler::Cpu(Box::new(CpuEngine::with_threads(library, 1)?)));
             }
+            #[cfg(feature = "gpu")]
             EngineChoice::Gpu => Engine::with_gpu(self.gpu()?, keys, default_threads(), &mut StartUp::default())?,
-            EngineChoice::Reference => Engine::open(keys, self.selection, default_threads())?,
+            _ => Engine::open(keys, self.selection, default_threads())?,
         };
         Ok(Sampler::Other(engine.into_evaluator()))
     }
 
     /// The device of the bake.
+    #[cfg(feature = "gpu")]
     fn gpu(&self) -> Result<GpuContext, Error> {
         if let Some(gpu) = self.gpu.get() {
             return Ok(gpu.clone());

@@ -5,13 +5,18 @@
 //! blocks), `drawn_crowd` and `view_args` (drawing), `output`. `draft` writes every file under
 //! another name first, which `signals` removes when a signal ends the process; `write_error` adds hints to errors of
 //! outputs.
+//!
+//! Without the feature `gpu`, `without_gpu` answers for the commands and options that need it.
 
+#[cfg(feature = "gpu")]
 mod adapters;
 mod arguments;
 mod bake;
+#[cfg(feature = "gpu")]
 mod bench;
 mod demo;
 mod draft;
+#[cfg(feature = "gpu")]
 mod drawn_crowd;
 mod engine;
 mod eval;
@@ -22,9 +27,12 @@ mod npz;
 mod output;
 mod progress;
 mod quality;
+#[cfg(feature = "gpu")]
 mod render;
 mod retarget;
+#[cfg(feature = "gpu")]
 mod retarget_colours;
+#[cfg(feature = "gpu")]
 mod retarget_picture;
 mod retargeting;
 mod safetensors;
@@ -35,12 +43,15 @@ mod threads;
 mod verify;
 #[cfg(feature = "view")]
 mod view;
+#[cfg(feature = "gpu")]
 mod view_args;
+#[cfg(not(feature = "gpu"))]
+mod without_gpu;
 mod write_error;
 
-use std::io::ErrorKind;
-use std::process::ExitCode;
-use std::thread::{self, JoinHandle};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Write};
+use std::thread::{self, ScopedJoinHandle};
 
 use clap::{Arg, CommandFactory, FromArgMatches};
 use posse::Error;
@@ -90,8 +101,12 @@ enum Command {
     Verify(verify::Args),
     /// Draws a crowd of a glTF, FBX or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a
     /// contact sheet.
+    #[cfg(feature = "gpu")]
     #[command(after_long_help = render::FILES)]
     Render(render::Args),
+    /// Draws a crowd, in builds with the feature `gpu`.
+    #[cfg(not(feature = "gpu"))]
+    Render(AnyArgs),
     /// Opens a window with a live crowd of up to 100,000 instances, with controls for camera, time, clips and layers.
     #[cfg(feature = "view")]
     #[command(after_help = view::HELP)]
@@ -100,24 +115,32 @@ enum Command {
     #[cfg(not(feature = "view"))]
     View(AnyArgs),
     /// Lists the adapters of this machine: driver, limits, and the reasons why one is not enough for posse.
+    #[cfg(feature = "gpu")]
     #[command(after_help = adapters::HELP)]
     Adapters(adapters::Args),
+    /// Lists the adapters of this machine, in builds with the feature `gpu`.
+    #[cfg(not(feature = "gpu"))]
+    Adapters(AnyArgs),
     /// Measures the engines over crowds of many sizes, or over a crowd file. Each case is compared with the reference
     /// first.
+    #[cfg(feature = "gpu")]
     Bench(bench::args::Args),
+    /// Measures the engines, in builds with the feature `gpu`.
+    #[cfg(not(feature = "gpu"))]
+    Bench(AnyArgs),
 }
 
-/// Any arguments. A build without windows answers all of them with the same error.
+/// Any arguments. A build without windows, or without the GPU, answers all of them with the same error.
 #[cfg(not(feature = "view"))]
 #[derive(Debug, clap::Args)]
 struct AnyArgs {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    rest: Vec<std::ffi::OsString>,
+    rest: Vec<OsString>,
 }
 
 /// The result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// The command succeeded.
     Passed,
     /// A check failed, or an output cannot be written.
@@ -126,20 +149,26 @@ pub enum Outcome {
     BadInput,
 }
 
-impl From<Outcome> for ExitCode {
+impl From<Outcome> for u8 {
     fn from(outcome: Outcome) -> Self {
-        Self::from(match outcome {
+        match outcome {
             Outcome::Passed => 0,
             Outcome::Failed => 1,
             Outcome::BadInput => 2,
-        })
+        }
     }
 }
 
 impl Cli {
-    /// Parses the arguments of the process. Prints a message and exits if they are wrong.
-    fn parse_arguments() -> Self {
-        Self::from_arg_matches(&definition().get_matches()).unwrap_or_else(|error| error.exit())
+    /// Parses arguments, of which the first one is the name of the program. Prints the help, or a message if they are
+    /// wrong, and returns the exit code.
+    fn parse(arguments: &[OsString]) -> Result<Self, u8> {
+        let matches = definition().try_get_matches_from(arguments);
+        matches.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
+            // There is nowhere to tell of a stream that is closed.
+            let _ = error.print();
+            u8::try_from(error.exit_code()).unwrap_or(Outcome::BadInput.into())
+        })
     }
 
     /// True for a command that opens a window.
@@ -157,7 +186,7 @@ fn definition() -> clap::Command {
 }
 
 /// Runs a command.
-fn run(cli: Cli) -> Result<Outcome, Error> {
+fn run_command(cli: Cli) -> Result<Outcome, Error> {
     signals::install();
     output::set_strict(cli.strict);
     match cli.command {
@@ -168,6 +197,7 @@ fn run(cli: Cli) -> Result<Outcome, Error> {
         Command::Retarget(args) => retarget::run(&args).map(|()| Outcome::Passed),
         Command::Merge(args) => merge::run(&args).map(|()| Outcome::Passed),
         Command::Verify(args) => verify::run(&args),
+        #[cfg(feature = "gpu")]
         Command::Render(args) => render::run(&args).map(|()| Outcome::Passed),
         #[cfg(feature = "view")]
         Command::View(args) => view::run(&args).map(|()| Outcome::Passed),
@@ -177,34 +207,52 @@ fn run(cli: Cli) -> Result<Outcome, Error> {
              Rust 1.95; posse render writes pictures without"
                 .into(),
         )),
+        #[cfg(feature = "gpu")]
         Command::Adapters(args) => adapters::run(&args).map(|()| Outcome::Passed),
+        #[cfg(feature = "gpu")]
         Command::Bench(args) => bench::run(&args),
+        #[cfg(not(feature = "gpu"))]
+        Command::Render(_) | Command::Adapters(_) | Command::Bench(_) => Err(without_gpu::error()),
     }
 }
 
 /// The stack of a command. That of the main thread follows the limits of the shell (`ulimit -s`), and can be too small.
 const STACK: usize = 8 << 20;
 
-fn main() -> ExitCode {
-    let command = || {
-        let cli = Cli::parse_arguments();
-        if cli.has_window() { Err(Box::new(cli)) } else { Ok(run_to_code(cli)) }
-    };
-    match thread::Builder::new().name("command".into()).stack_size(STACK).spawn(command).map(JoinHandle::join) {
-        Ok(Ok(Ok(code))) => code,
+/// The exit code after a panic, which has printed its message.
+const PANICKED: u8 = 101;
+
+/// Runs the command with arguments, of which the first one is the name of the program, and returns its exit code. It
+/// writes to the standard streams of the process, and handles its signals from then on: SIGINT, SIGTERM and SIGHUP end
+/// the process.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let command = || match Cli::parse(&arguments) {
         // Systems draw windows on the main thread.
-        Ok(Ok(Err(cli))) => run_to_code(*cli),
-        Ok(Err(panic)) => std::panic::resume_unwind(panic),
-        // The system starts no thread.
-        Err(_) => run_to_code(Cli::parse_arguments()),
-    }
+        Ok(cli) if cli.has_window() => Err(Box::new(cli)),
+        Ok(cli) => Ok(run_to_code(cli)),
+        Err(code) => Ok(code),
+    };
+    let code = thread::scope(|scope| {
+        let thread = thread::Builder::new().name("command".into()).stack_size(STACK).spawn_scoped(scope, command);
+        match thread.map(ScopedJoinHandle::join) {
+            Ok(Ok(Ok(code))) => code,
+            Ok(Ok(Err(cli))) => run_to_code(*cli),
+            Ok(Err(_)) => PANICKED,
+            // The system starts no thread.
+            Err(_) => Cli::parse(&arguments).map_or_else(|code| code, run_to_code),
+        }
+    });
+    // A program that is not written in Rust does not flush it.
+    let _ = io::stdout().flush();
+    code
 }
 
-fn run_to_code(cli: Cli) -> ExitCode {
-    match run(cli) {
+fn run_to_code(cli: Cli) -> u8 {
+    match run_command(cli) {
         Ok(outcome) => outcome.into(),
         // The program at the other end of the pipe has stopped reading, which is not an error.
-        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => Outcome::Passed.into(),
         Err(error) => {
             note(&format!("error: {}", with_options(&error)));
             Outcome::BadInput.into()
