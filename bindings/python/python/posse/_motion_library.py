@@ -114,7 +114,7 @@ class MotionLibrary:
 
     def num_motions(self) -> int:
         """The number of motions."""
-        return len(self._ids)
+        return len(self._lengths)
 
     def get_total_length(self) -> float:
         """The seconds of all motions together."""
@@ -184,10 +184,10 @@ class MotionLibrary:
         return state
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._lengths)
 
     def __repr__(self) -> str:
-        return f"MotionLibrary({len(self._ids)} motions, {len(self._body_names)} bodies, device={self._device})"
+        return f"MotionLibrary({len(self._lengths)} motions, {len(self._body_names)} bodies, device={self._device})"
 
     def _taken(self, numbers: Numbers) -> Numbers:
         """An argument: without a device, also a list."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import glob
 import hashlib
 import json
@@ -106,6 +107,8 @@ class PackedMotion:
 
     def __init__(self, path: Path, rig: Optional[str] = None) -> None:
         given = os.fsdecode(path)
+        if not os.path.exists(given):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), given)
         folder = given if os.path.isdir(given) else os.path.dirname(given) or "."
         rigs = _index(folder)
         self._folder = absolute(folder)

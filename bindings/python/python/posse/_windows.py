@@ -18,11 +18,23 @@ from . import _posse
 from ._request import Wrap
 from ._table import pytorch
 
-if TYPE_CHECKING:
-    from ._packed import PackedMotion
-
 Numbers = TypeVar("Numbers")
 """Arrays of NumPy or tensors of PyTorch."""
+
+if TYPE_CHECKING:
+    from torch.utils.data import Dataset  # type: ignore[import-not-found, unused-ignore]
+
+    from ._packed import PackedMotion
+
+    # A `DataLoader` takes whatever has a length and items; its types ask for a `Dataset`.
+    class DataSet(Dataset[dict[str, Numbers]], Generic[Numbers]):  # type: ignore[misc, unused-ignore]
+        """Arrays by name, by index."""
+
+else:
+
+    class DataSet(Generic[Numbers]):
+        """Arrays by name, by index."""
+
 
 Indices = npt.NDArray[np.int64]
 Weighting = Union[Literal["windows", "length", "clips"], Sequence[float], npt.NDArray[Any]]
@@ -32,7 +44,7 @@ ROUNDS = 6
 """Rounds of the permutation."""
 
 
-class Windows(Generic[Numbers]):
+class Windows(DataSet[Numbers]):
     """All windows of a number of frames of the clips of a `PackedMotion`; `PackedMotion.windows` makes them.
 
     A map-style data set of PyTorch: `windows[i]` is a window as arrays by name, (W, ...) for W frames, with `clip` and `frame`,
@@ -146,7 +158,7 @@ class Windows(Generic[Numbers]):
         return {name: cast(Numbers, self._convert(array)) for name, array in found.items()}
 
 
-class Batches(Generic[Numbers]):
+class Batches(DataSet[Numbers]):
     """Batches of windows in a fixed random order; `Windows.batches` makes them.
 
     A batch has new arrays (B, W, ...) by name, with `clip` and `frame` (B). It is a sequence: `batches[k]` is batch k of the epoch,
