@@ -82,10 +82,16 @@ def test_batches_have_every_window_once(motion: posse.PackedMotion) -> None:
         batches[2]
 
 
+def test_parts_of_an_order_fit(motion: posse.PackedMotion, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [places(batch) for batch in motion.windows(1).batches(2, seed=8)]
+    monkeypatch.setattr(_windows, "WINDOWS_OF_A_CHUNK", 5)
+    batches = motion.windows(1).batches(2, seed=8)
+    assert [places(batches[index]) for index in (3, 0, 2, 1)] == [expected[index] for index in (3, 0, 2, 1)]
+
+
 @pytest.mark.parametrize("count", [*range(1, 70), 1023, 1025, 5000])
 def test_orders_are_permutations(count: int) -> None:
-    keys = np.random.SeedSequence(count).generate_state(_windows.ROUNDS, np.uint64)
-    order = _windows._permuted(np.arange(count), count, keys)
+    order = _windows._permuted(np.arange(count), count, _windows.round_keys((count, 0)))
     assert sorted(order.tolist()) == list(range(count))
     if count >= 1023:
         # Neighbours go apart, and numbers stay in place as seldom as in a random order: once on average.

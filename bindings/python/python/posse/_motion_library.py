@@ -12,14 +12,14 @@ from . import _posse
 from ._library import ClipLike, Library
 from ._packed import PackedClipLike, PackedMotion
 from ._poses import Poses
-from ._request import UpAxis
+from ._request import ArrayName, UpAxis
 from ._table import conjugated, multiplied, pytorch, rotated, rotation_vectors
 from ._windows import cumulative
 
 Numbers = Any
 """An array of NumPy, or a tensor of PyTorch if the library has a device."""
 
-ARRAYS = ("pos", "quat", "linvel", "angvel")
+ARRAYS: tuple[ArrayName, ...] = ("pos", "quat", "linvel", "angvel")
 """The arrays that states are made of."""
 
 
@@ -81,8 +81,9 @@ class MotionLibrary:
         self._body_names = poses.joint_names
         if not self._body_names:
             raise _posse.Error("there are no joints; expected a root and bodies")
-        self._to_xyzw = [1, 2, 3, 0] if order == "wxyz" else [0, 1, 2, 3]
-        self._to_result = [3, 0, 1, 2] if quaternions == "wxyz" else [0, 1, 2, 3]
+        # Indices of the last axis. A slice copies nothing.
+        self._to_xyzw = [1, 2, 3, 0] if order == "wxyz" else slice(None)
+        self._to_result = [3, 0, 1, 2] if quaternions == "wxyz" else slice(None)
         parents = poses.parents.astype(np.int64)
         self._has_parent = self._given((parents >= 0)[:, np.newaxis])
         self._parents = self._given(np.maximum(parents, 0))
@@ -162,7 +163,7 @@ class MotionLibrary:
         local = multiplied(namespace, conjugated(namespace, quat[..., self._parents, :]), quat)
         local = namespace.where(self._has_parent, local, quat)
         relative = angvel - namespace.where(self._has_parent, angvel[..., self._parents, :], 0.0)
-        dof_vel = rotated(conjugated(namespace, quat), relative)
+        dof_vel = rotated(namespace, conjugated(namespace, quat), relative)
         dof_pos = rotation_vectors(namespace, local)
         flat = (*quat.shape[:-2], 3 * (quat.shape[-2] - 1))
         rotations = quat[..., self._to_result]

@@ -96,7 +96,8 @@ class PackedMotion:
     than the memory, and all processes of a machine share what has been read.
 
     The calls are those of `Library`: `clips`, `sample`, `bake`, `states`, `rest_pose`. Their poses are interpolated between
-    frames, linearly or by slerp, where `Library` evaluates the clip itself; at the times of frames they are the baked numbers.
+    frames, linearly or by slerp, where `Library` evaluates the clip itself; at the times of frames they are the baked numbers, to
+    the last bits.
     `up`, `scale` and `quaternions` were chosen by the bake: the calls take them, but refuse others than those of the file.
 
     It can be pickled, as paths and a checksum of index and header, and each process maps the file itself. `Error` names a file
@@ -250,7 +251,7 @@ class PackedMotion:
         parents = self.parents
         for joint in np.argsort(_depths(parents), kind="stable"):
             if parents[joint] >= 0:
-                pos[joint] = pos[parents[joint]] + rotated(quat[parents[joint]], local_pos[joint])
+                pos[joint] = pos[parents[joint]] + rotated(np, quat[parents[joint]], local_pos[joint])
                 quat[joint] = multiplied(np, quat[parents[joint]], quat[joint])
         arrays = {"pos": pos, "quat": quat[:, back], "local_pos": local_pos, "local_quat": local_quat}
         return self._poses(arrays, np.zeros(()), None, None)

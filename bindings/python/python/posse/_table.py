@@ -17,6 +17,9 @@ import numpy as np
 # Arrays of NumPy or tensors of PyTorch, whose operators agree.
 Numbers = Any
 
+FRAME_TOLERANCE = 1e-5
+"""The distance from a frame, in frames, up to which a time is that of the frame."""
+
 QUATERNIONS = ("quat", "local_quat")
 PLACES = ("root", "root_motion")
 SIX_NUMBERS = ("rot6d", "local_rot6d")
@@ -49,8 +52,8 @@ class Table:
         # Metal has no numbers of 64 bits.
         fps = self.fps.astype(np.float32) if torch.device(device).type == "mps" else self.fps
         tensors = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
-        per_clip = (torch.from_numpy(numbers).to(device) for numbers in (first, self.frames, fps))
-        return Table(tensors, *per_clip, torch)
+        first, frames, fps = (torch.from_numpy(numbers).to(device) for numbers in (first, self.frames, fps))
+        return Table(tensors, first, frames, fps, torch)
 
     def states(self, clips: Numbers, times: Numbers) -> dict[str, Numbers]:
         """The arrays at times in seconds of clips, both of one shape. Times are clamped to the clips."""
@@ -64,6 +67,9 @@ class Table:
         """The rows of the frames around times, and how far the times are from the first one to the second one, 0 to 1."""
         last = self.frames[clips] - 1
         frame = self.namespace.minimum((times * self.fps[clips]).clip(0), last)
+        # The time of a frame, i / fps, times fps is not always i.
+        nearest = self.namespace.round(frame)
+        frame = self.namespace.where(self.namespace.abs(frame - nearest) < FRAME_TOLERANCE, nearest, frame)
         is_tensor = hasattr(frame, "long")
         begin = frame.long() if is_tensor else frame.astype(np.int64)
         share = frame - begin
@@ -114,7 +120,7 @@ def length(namespace: Any, vectors: Numbers) -> Numbers:
 def multiplied(namespace: Any, one: Numbers, other: Numbers) -> Numbers:
     """Products of quaternions xyzw."""
     axis, w, of_axis, of_w = one[..., :3], one[..., 3:], other[..., :3], other[..., 3:]
-    product = w * of_axis + of_w * axis + cross(axis, of_axis)
+    product = w * of_axis + of_w * axis + cross(namespace, axis, of_axis)
     return namespace.concatenate((product, w * of_w - (axis * of_axis).sum(-1)[..., None]), -1)
 
 
@@ -123,11 +129,11 @@ def conjugated(namespace: Any, quaternions: Numbers) -> Numbers:
     return namespace.concatenate((-quaternions[..., :3], quaternions[..., 3:]), -1)
 
 
-def rotated(quaternions: Numbers, vectors: Numbers) -> Numbers:
+def rotated(namespace: Any, quaternions: Numbers, vectors: Numbers) -> Numbers:
     """Vectors rotated by quaternions xyzw of unit length."""
     axis, w = quaternions[..., :3], quaternions[..., 3:]
-    twice = 2 * cross(axis, vectors)
-    return vectors + w * twice + cross(axis, twice)
+    twice = 2 * cross(namespace, axis, vectors)
+    return vectors + w * twice + cross(namespace, axis, twice)
 
 
 def rotation_vectors(namespace: Any, quaternions: Numbers) -> Numbers:
@@ -140,10 +146,10 @@ def rotation_vectors(namespace: Any, quaternions: Numbers) -> Numbers:
     return axis * namespace.where(w < 0, -factor, factor)
 
 
-def cross(one: Numbers, other: Numbers) -> Numbers:
+def cross(namespace: Any, one: Numbers, other: Numbers) -> Numbers:
     """Cross products along the last axis."""
-    after, before = [1, 2, 0], [2, 0, 1]
-    return one[..., after] * other[..., before] - one[..., before] * other[..., after]
+    (a, b, c), (x, y, z) = ((vectors[..., 0], vectors[..., 1], vectors[..., 2]) for vectors in (one, other))
+    return namespace.stack((b * z - c * y, c * x - a * z, a * y - b * x), -1)
 
 
 def pytorch() -> Any:

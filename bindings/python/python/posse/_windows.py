@@ -42,6 +42,8 @@ Weighting = Union[Literal["windows", "length", "clips"], Sequence[float], npt.ND
 
 ROUNDS = 6
 """Rounds of the permutation."""
+WINDOWS_OF_A_CHUNK = 1 << 14
+"""Windows whose order is computed at once."""
 
 
 class Windows(DataSet[Numbers]):
@@ -184,7 +186,10 @@ class Batches(DataSet[Numbers]):
         self._windows, self._size, self._count = windows, size, operator.index(count)
         self._entropy = (seed, epoch)
         self._shares = None if draws_all else cumulative(weights, windows._seconds, windows._counts > 0)
-        self._keys = np.random.SeedSequence(self._entropy).generate_state(ROUNDS, np.uint64)
+        # The order is computed for many batches at once, because NumPy takes its time for each call. The last part of it is kept.
+        self._chunk = max(WINDOWS_OF_A_CHUNK // size, 1)
+        self._cached: tuple[int, Indices] = (-1, np.zeros(0, dtype=np.int64))
+        self._keys = round_keys(self._entropy)
 
     def __len__(self) -> int:
         return self._count
@@ -208,8 +213,13 @@ class Batches(DataSet[Numbers]):
         """The clips and first frames of the windows of a batch."""
         windows = self._windows
         if self._shares is None:
-            places = np.arange(batch * self._size, (batch + 1) * self._size) * windows._world_size + windows._rank
-            return windows._places(_permuted(places, windows.total, self._keys))
+            chunk, place = divmod(batch, self._chunk)
+            cached = self._cached
+            if chunk != cached[0]:
+                first, last = chunk * self._chunk, min((chunk + 1) * self._chunk, self._count)
+                places = np.arange(first * self._size, last * self._size) * windows._world_size + windows._rank
+                self._cached = cached = (chunk, _permuted(places, windows.total, self._keys))
+            return windows._places(cached[1][place * self._size : (place + 1) * self._size])
         random = np.random.default_rng((*self._entropy, windows._rank, batch))
         clip = np.searchsorted(self._shares, random.random(self._size), side="right")
         return clip, random.integers(0, windows._counts[clip])
@@ -235,9 +245,14 @@ def cumulative(
     # Clips of one frame have no length.
     if not shares.any():
         raise _posse.Error("the weights of all clips that can be drawn are 0; expected one above 0")
-    added = np.cumsum(shares / shares.max())
+    added: npt.NDArray[np.float64] = np.cumsum(shares / shares.max())
     # The clips after the last one with a weight have the end of its range, which no number below 1 reaches.
     return added / added[-1]
+
+
+def round_keys(entropy: Sequence[int]) -> npt.NDArray[np.uint64]:
+    """The keys of a permutation."""
+    return np.random.SeedSequence(entropy).generate_state(ROUNDS, np.uint64).astype(np.uint64)
 
 
 def _permuted(places: Indices, count: int, keys: npt.NDArray[np.uint64]) -> Indices:
