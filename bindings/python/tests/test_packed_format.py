@@ -236,6 +236,7 @@ BAD_ENTRIES: list[tuple[str, dict[str, Any], str]] = [
     ("parents", {}, "has no array 'parents'"),
     ("__metadata__", {"format": "pt"}, "the format is 'pt' of version '1'; expected 'posse-packed'"),
     ("__metadata__", {"format_version": "2"}, "of version '2'"),
+    ("__metadata__", {"unit_scale": "one"}, "unit_scale: could not convert"),
     ("__metadata__", {"joint_names": "hip"}, "joint_names is no list of names"),
 ]
 

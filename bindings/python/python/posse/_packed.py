@@ -127,6 +127,10 @@ class PackedMotion:
             raise _posse.Error(f"{path}: the format is {found}; expected 'posse-packed' of version '1'")
         self._arrays = {name: array for name, array in self._file.arrays.items() if name not in OF_A_RIG}
         self._joint_names = _names(path, self._file, "joint_names")
+        try:
+            self._unit_scale = float(metadata.get("unit_scale", "1"))
+        except ValueError as error:
+            raise _posse.Error(f"{path}: unit_scale: {error}; bake it again") from None
         _check(path, self._file, self._clips, len(self._joint_names))
         self._selected = {clip.name: clip.index for clip in self._clips}
         self._firsts = np.array([clip.first_row for clip in self._clips], dtype=np.int64)
@@ -183,7 +187,7 @@ class PackedMotion:
     @property
     def unit_scale(self) -> float:
         """The factor of lengths that the bake was asked for."""
-        return float(self._file.metadata.get("unit_scale", "1"))
+        return self._unit_scale
 
     @property
     def quaternion_order(self) -> str:
