@@ -85,7 +85,9 @@ def test_the_package_passes_a_strict_type_check(tmp_path: Path) -> None:
     # The stub of the native module has its functions with their arguments.
     # stubtest takes a `Literal` of several words for a `Union`, which it is not when the package runs.
     literals = tmp_path / "literals"
-    literals.write_text("\n".join([*(f"posse._request.{name}" for name in LITERALS), "posse._library.OnError"]))
+    # Types of PyTorch, which the package imports when it needs them.
+    of_torch = ["posse._packed.torch", "posse._windows.Dataset"]
+    literals.write_text("\n".join([*(f"posse._request.{name}" for name in LITERALS), "posse._library.OnError", *of_torch]))
     arguments = ["posse", "--allowlist", literals, "--ignore-unused-allowlist"]
     run(sys.executable, "-m", "mypy.stubtest", *arguments, MYPY_CACHE_DIR=str(tmp_path))
 

@@ -245,9 +245,10 @@ def cumulative(
     # Clips of one frame have no length.
     if not shares.any():
         raise _posse.Error("the weights of all clips that can be drawn are 0; expected one above 0")
-    added: npt.NDArray[np.float64] = np.cumsum(shares / shares.max())
+    added = np.cumsum(shares / shares.max())
     # The clips after the last one with a weight have the end of its range, which no number below 1 reaches.
-    return added / added[-1]
+    result: npt.NDArray[np.float64] = added / added[-1]
+    return result
 
 
 def round_keys(entropy: Sequence[int]) -> npt.NDArray[np.uint64]:
