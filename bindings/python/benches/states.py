@@ -2,7 +2,8 @@
 
     python benches/states.py [--rounds 21] [--threads 1,2]
 
-1. `states`: 4,096 clips at 4,096 times of a rig of 24 joints: positions, rotations, velocities and angular velocities.
+1. `states`: 4,096 clips at 4,096 times of a rig of 24 joints: positions, rotations, velocities and angular velocities. Also those of
+   `posse.PackedMotion`, interpolated and without interpolation, if POSSE_BIN names the command, which bakes the clips.
 2. `sample`: a take of 6,450 frames at 6,450 times between its frames, positions and rotations, beside `scipy.spatial.transform.Slerp`
    per joint, in a loop in Python.
 
@@ -14,7 +15,9 @@ fastest rounds, which other jobs on the machine disturb least.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -150,6 +153,18 @@ def slerp_loop(motion: rigs.Motion, times: np.ndarray) -> list[np.ndarray]:
     return [np.asarray(array, np.float32) for array in rigs.forward(motion.parents, motion.offsets, root, local)]
 
 
+def baked(folder: Path, names: list[str]) -> posse.PackedMotion | None:
+    """The packed motion of clips in a folder. None without the command."""
+    command = os.environ.get("POSSE_BIN")
+    if not command:
+        print("SKIPPED: POSSE_BIN is not set, which names the command", file=sys.stderr)
+        return None
+    files, out = [str(folder / name) for name in names], str(folder / "packed")
+    options = ["--format", "packed", "--arrays", "pos,quat,linvel,angvel"]
+    subprocess.run([command, "bake", *files, "-o", out, *options], check=True, capture_output=True)
+    return posse.PackedMotion(out)
+
+
 def check(expected: list[np.ndarray], found: list[np.ndarray], order: list[int]) -> None:
     """Compares positions, rotations up to their sign, and velocities; `order` has the joints of `found`."""
     for index, (one, other) in enumerate(zip(expected, found)):
@@ -198,6 +213,7 @@ def main() -> None:
         library = posse.Library(*[write(f"{index}.bvh", motion) for index, motion in enumerate(motions)])
         apart = posse.Library(*[write(f"o{index}.bvh", motion) for index, motion in enumerate(other)])
         long = posse.Library(write("take.bvh", take))
+        packed = baked(Path(folder), [f"{index}.bvh" for index in range(CLIPS)])
     order = [int(name[5:]) for name in library.clips[0].joints]
 
     random = np.random.default_rng(0)
@@ -214,6 +230,14 @@ def main() -> None:
     cases["posse, new arrays, 1 thread"] = lambda: library.states(ids, times, velocities=True, threads=1)
     cases[f"posse, {CLIPS} skeletons, 1 thread"] = lambda: apart.states(ids, times, velocities=True, threads=1, out=out)
     cases["NumPy, float32"] = lambda: stacked.states(ids, times)
+    if packed is not None:
+        table, index = packed, np.array([packed.clip(str(clip)).index for clip in range(CLIPS)])[ids]
+        states = table.states(index, times, velocities=True)
+        # Between frames 1 / 60 s apart.
+        assert np.abs(states.pos - out.pos).max() < 0.05
+        rows = np.array([clip.first_row for clip in table])[index] + np.rint(times * RATE).astype(int)
+        cases["PackedMotion, interpolated"] = lambda: table.states(index, times, velocities=True, out=states)
+        cases["PackedMotion, nearest rows"] = lambda: [array[rows] for array in table.arrays.values()]
     if torch is not None:
         tensors = Torch(stacked)
         rows = (torch.from_numpy(ids), torch.from_numpy(times))

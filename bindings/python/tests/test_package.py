@@ -67,13 +67,27 @@ def test_examples_pass_a_strict_type_check(example: Path, tmp_path: Path) -> Non
     run(sys.executable, "-m", "mypy", *options, example)
 
 
+def test_examples_pass_pyright(tmp_path: Path) -> None:
+    place = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    pyright = shutil.which("pyright", path=place)
+    if pyright is None:
+        pytest.skip("SKIPPED: pyright is not installed")
+    for example in (FOLDER / "examples").glob("*.py"):
+        shutil.copy(example, tmp_path)
+    # Packages that are not installed are no error of an example.
+    (tmp_path / "pyrightconfig.json").write_text('{"include": ["."], "reportMissingImports": "none"}')
+    run(pyright, "--project", tmp_path, "--pythonpath", sys.executable, PATH=place)
+
+
 def test_the_package_passes_a_strict_type_check(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
     run(sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, "-p", "posse")
     # The stub of the native module has its functions with their arguments.
     # stubtest takes a `Literal` of several words for a `Union`, which it is not when the package runs.
     literals = tmp_path / "literals"
-    literals.write_text("\n".join([*(f"posse._request.{name}" for name in LITERALS), "posse._library.OnError"]))
+    # Types of PyTorch, which the package imports when it needs them.
+    of_torch = ["posse._packed.torch", "posse._windows.Dataset"]
+    literals.write_text("\n".join([*(f"posse._request.{name}" for name in LITERALS), "posse._library.OnError", *of_torch]))
     arguments = ["posse", "--allowlist", literals, "--ignore-unused-allowlist"]
     run(sys.executable, "-m", "mypy.stubtest", *arguments, MYPY_CACHE_DIR=str(tmp_path))
 

@@ -65,14 +65,14 @@ def request(
     quaternions: str,
 ) -> Request:
     """A request of the arguments of a call."""
-    of_joints = None if joints is None else _names(joints, "joints")
-    of_morphs = None if morphs is None else _names(morphs, "morphs")
+    of_joints = None if joints is None else name_list(joints, "joints")
+    of_morphs = None if morphs is None else name_list(morphs, "morphs")
     # The signs of continuous quaternions are chosen when they are there.
     order = "xyzw" if quaternions == "continuous" else quaternions
-    return Request(_names(arrays, "arrays"), of_joints, up, float(scale), order, of_morphs)
+    return Request(name_list(arrays, "arrays"), of_joints, up, float(scale), order, of_morphs)
 
 
-def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:
+def name_list(names: Sequence[str], argument: str) -> tuple[str, ...]:
     """A sequence of names. A single name is refused, because it is a sequence of letters."""
     if isinstance(names, str):
         raise TypeError(f"{argument}={names!r} is one name; expected a list of names, such as [{names!r}]")
