@@ -247,7 +247,7 @@ fn a_name_that_occurs_twice_and_null_are_refused() {
     let folder = Folder::new();
     let with = |fields: &str| format!(r#"{{ "files": ["rig.glb"], "instances": [{{ {fields} }}] }}"#);
     let twice = with(r#""parameters": { "speed": 1, "speed": 2 }"#);
-    folder.assert_refused(&twice, "instances[0].parameters", "the name \"speed\" occurs twice");
+    folder.assert_refused(&twice, "instances[0].parameters.speed", "the name \"speed\" occurs twice");
     for field in ["transition", "parameters"] {
         folder.assert_refused(&with(&format!("\"{field}\": null")), &format!("instances[0].{field}"), "null");
     }
