@@ -336,7 +336,11 @@ mod tests {
             (r#"{"place": []}"#, "place", "invalid length 0"),
             (r#"{"place": [0, 0, 0, 0]}"#, "place[3]", "trailing characters"),
             (r#"{"place": {"x": 0}}"#, "place", "invalid type: map"),
-            (r#"{"parts": [{"kind": "box"}, {"size": -1, "kind": "box"}]}"#, "parts[1].size", "invalid value: integer `-1`"),
+            (
+                r#"{"parts": [{"kind": "box"}, {"size": -1, "kind": "box"}]}"#,
+                "parts[1].size",
+                "invalid value: integer `-1`",
+            ),
             (r#"{"parts": [{"kind": "box"}, {"kind": "ball"}]}"#, "parts[1].kind", "unknown variant `ball`"),
             (r#"{"parts": [{"kind": "box"}, {"kind": 5}]}"#, "parts[1].kind", "expected value"),
             (r#"{"parts": [{"kind": "box"}, 5]}"#, "parts[1]", "invalid type: integer `5`"),
@@ -390,7 +394,10 @@ mod tests {
     #[test]
     fn text_that_is_not_utf8_is_refused() {
         let error = parse::<Sample>(b"{\"name\": \"\xE9\"}").map(|_| ()).unwrap_err();
-        assert_eq!((error.path.as_str(), error.reason.as_str()), ("JSON", "invalid utf-8 sequence of 1 bytes from index 10"));
+        assert_eq!(
+            (error.path.as_str(), error.reason.as_str()),
+            ("JSON", "invalid utf-8 sequence of 1 bytes from index 10")
+        );
     }
 
     #[test]

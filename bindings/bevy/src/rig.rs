@@ -1,5 +1,6 @@
 //! The rig of characters: skeleton, skins, clips, meshes and materials.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bevy::camera::primitives::Aabb;
@@ -23,7 +24,7 @@ pub struct CrowdRig {
     /// The skins in the order of the file.
     pub(crate) skins: Vec<SkinId>,
     /// The clips of the file that cannot be read.
-    pub(crate) left_out: Vec<ClipId>,
+    pub(crate) left_out: BTreeSet<ClipId>,
     /// The joints of the nodes of the file.
     pub(crate) joints: Vec<usize>,
     pub(crate) skinning: CrowdSkinning,
@@ -72,7 +73,7 @@ impl CrowdRig {
         skinning: CrowdSkinning,
     ) -> Result<Self, Error> {
         let packed = Arc::new(PackedLibrary::new(&library)?);
-        let (left_out, joints, parts) = (Vec::new(), Vec::new(), Vec::new());
+        let (left_out, joints, parts) = (BTreeSet::new(), Vec::new(), Vec::new());
         let library = Arc::new(library);
         let rig = Self { library, packed, skeleton, skins, left_out, joints, skinning, parts, gltf: None };
         match rig.matrices() {

@@ -1,5 +1,6 @@
 //! Files into one library, on several threads.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -60,7 +61,7 @@ pub struct File {
     /// Per clip, the frame rate that the file states; none for glTF files.
     fps: Vec<Option<f64>>,
     /// The clips of which no track can be read.
-    left_out: Vec<ClipId>,
+    left_out: BTreeSet<ClipId>,
     pub warnings: Vec<Warning>,
     /// The facts of the file; `None` for one that is built in.
     pub source: Option<SourceFile>,
@@ -198,7 +199,7 @@ impl File {
             return Err(Error::Usage("the built-in human has no skeleton".into()));
         };
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        let (fps, left_out, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        let (fps, left_out, warnings) = (Vec::new(), BTreeSet::new(), Vec::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
@@ -244,7 +245,7 @@ impl File {
         let options = smpl::LoadOptions { rest, fps: options.fps };
         let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, &options)?;
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        let (fps, left_out) = (vec![Some(fps)], Vec::new());
+        let (fps, left_out) = (vec![Some(fps)], BTreeSet::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
@@ -253,7 +254,7 @@ impl File {
         let asset = fbx::from_slice(&mut library, path, bytes)?;
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
         let fps = library.clips().iter().map(|clip| own_fps(clip, asset.frame_rate)).collect();
-        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
+        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, BTreeSet::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
@@ -268,7 +269,7 @@ impl File {
         })?;
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
         let fps = vec![asset.fps()];
-        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
+        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, BTreeSet::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 }

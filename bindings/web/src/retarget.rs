@@ -1,13 +1,14 @@
 //! Retargeting: the clips of a library on the skeleton and meshes of another one.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use posse::{Clip, ClipId, Facing, JointMap, RetargetOptions, RootMotion, RootRotation, SkeletonId, Target, Track};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::js::{Result, object, options};
-use crate::layer::ClipChoice;
+use crate::js::{NumberOrText, Result, object, options};
+use crate::layer::find_clip;
 use crate::library::Library;
 use crate::source::Source;
 
@@ -15,23 +16,16 @@ use crate::source::Source;
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 struct Choices {
-    clips: Option<Vec<ClipChoice>>,
+    clips: Option<Vec<NumberOrText>>,
     /// The content of a map file.
     map: Option<serde_json::Value>,
     align: Option<String>,
-    facing: Option<FacingChoice>,
+    facing: Option<NumberOrText>,
     source_up: Option<String>,
     ground: Option<String>,
     translations: Option<String>,
     /// The distance over the ground beyond which clips stay in place; `None` for no clip.
     in_place: Option<f64>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected auto, keep or a number of degrees")]
-enum FacingChoice {
-    Degrees(f64),
-    Word(String),
 }
 
 impl Choices {
@@ -42,8 +36,8 @@ impl Choices {
         }
         match &self.facing {
             None => {}
-            Some(FacingChoice::Degrees(degrees)) => options.facing = Facing::Degrees(*degrees),
-            Some(FacingChoice::Word(text)) => options.facing = value("facing", text.parse())?,
+            Some(NumberOrText::Number(degrees)) => options.facing = Facing::Degrees(*degrees),
+            Some(NumberOrText::Text(text)) => options.facing = value("facing", text.parse())?,
         }
         if let Some(text) = &self.source_up {
             options.source_up = value("sourceUp", RetargetOptions::parse_source_up(text))?;
@@ -82,7 +76,7 @@ impl Library {
 fn retargeted(source: &Source, target: &Source, choices: &Choices) -> Result<Source> {
     let mut library = source.library.clone();
     let clips = match &choices.clips {
-        Some(clips) => clips.iter().map(|clip| clip.find(&library)).collect::<Result<_>>()?,
+        Some(clips) => clips.iter().map(|clip| find_clip(&library, clip)).collect::<Result<_>>()?,
         None => library.clip_ids().collect::<Vec<_>>(),
     };
     let Some(from) = clips.first().map(|&clip| library.clip(clip).skeleton) else {
@@ -109,7 +103,7 @@ fn retargeted(source: &Source, target: &Source, choices: &Choices) -> Result<Sou
     let report = retargeting.named(&library);
     let mut made = posse::Library::new();
     let skeleton: SkeletonId = made.copy_skeleton(&library, onto)?;
-    let mut left_out = Vec::new();
+    let mut left_out = BTreeSet::new();
     for clip in &retargeting.clips {
         let id = made.add_clip(Clip { skeleton, ..library.clip(clip.clip).clone() })?;
         left_out.extend(Some(id).filter(|_| source.left_out.contains(&clip.source)));

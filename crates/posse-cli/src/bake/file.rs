@@ -143,7 +143,7 @@ struct Loaded {
     nodes: Vec<usize>,
     clips: Vec<ClipId>,
     /// The clips of which no track can be read, or that bind to no joint of the rig.
-    unbound: Vec<ClipId>,
+    unbound: BTreeSet<ClipId>,
     /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
     mirror_images: HashMap<usize, Result<MirrorImage, String>>,
     /// Per clip, the frame rate that its file states: BVH, FBX and SMPL.
@@ -185,7 +185,7 @@ impl Loaded {
 
     /// A skeleton without clips.
     fn without_clips(library: Library, skeleton: SkeletonId, nodes: Vec<usize>) -> Self {
-        let (clips, unbound, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        let (clips, unbound, warnings) = (Vec::new(), BTreeSet::new(), Vec::new());
         Self { library, skeleton, nodes, clips, unbound, mirror_images: HashMap::new(), fps: Vec::new(), warnings }
     }
 
