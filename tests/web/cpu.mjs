@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { test } from "node:test";
@@ -17,6 +17,7 @@ import { AnimationMixer, Matrix4 } from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
 import { character } from "../../bindings/web/examples/three/character.js";
+import { installed } from "./installed.mjs";
 import { rig } from "./rig.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -375,18 +376,8 @@ test("the entry is small", { skip }, (t) => {
   assert.ok(zipped <= MAX_BYTES, `${zipped}`);
 });
 
-/// A folder in which the package is installed.
-function installed(t) {
-  const folder = mkdtempSync(join(tmpdir(), "posse-npm-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, "node_modules"));
-  symlinkSync(PACKAGE, join(folder, "node_modules/posse"));
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  return folder;
-}
-
 test("an installed package is found by its entries", { skip }, (t) => {
-  const folder = installed(t);
+  const folder = installed(t, PACKAGE);
   const program = `import init, { Crowd, Library } from "posse/cpu";
     await init();
     console.log(Crowd.create(Library.demo(), [[{ clip: "walk" }], []]).count);`;
@@ -395,7 +386,7 @@ test("an installed package is found by its entries", { skip }, (t) => {
 });
 
 test("types hold with skipLibCheck: false, with and without types of the browser", { skip }, (t) => {
-  const folder = installed(t);
+  const folder = installed(t, PACKAGE, "three", "@types/three");
   const compiler = join(HERE, "node_modules/typescript/bin/tsc");
   const check = (options) => {
     const args = [compiler, "--noEmit", "--strict", "--skipLibCheck", "false", "--module", "nodenext", "--target", "es2022"];
@@ -417,9 +408,22 @@ test("types hold with skipLibCheck: false, with and without types of the browser
     const posse = await open({ powerPreference: "high-performance" });
     if (posse.engine === "gpu") (await posse.Crowd.create(posse.gpu, posse.Library.demo(), [[]])).pose(0);
     else posse.Crowd.create(posse.Library.demo(), [[]]).pose(0);`);
+  writeFileSync(join(folder, "three.ts"), `import { Crowd, Gpu, Library } from "posse";
+    import { PosseCrowd } from "posse/three";
+    import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
+    import { Matrix4 } from "three/webgpu";
+    const gpu = await Gpu.open();
+    const bytes = new ArrayBuffer(8);
+    const library = Library.load("hero.glb", bytes);
+    const poses = await Crowd.spread(gpu, library, { count: 2, clip: 0 });
+    const crowd = new PosseCrowd(await new GLTFLoader().parseAsync(bytes, ""), library, poses, gpu.device);
+    crowd.setMatrixAt(0, new Matrix4());
+    // @ts-expect-error: an instance is a number.
+    crowd.setVisibleAt("0", true);`);
   try {
     check(["--lib", "es2022,esnext.disposable", "cpu.ts"]);
     check(["--lib", "es2022,dom", "auto.ts"]);
+    check(["--lib", "es2022,dom", "three.ts"]);
   } catch (error) {
     assert.fail(error.stdout);
   }
