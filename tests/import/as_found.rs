@@ -1,8 +1,6 @@
 //! Files as people have them: surplus weights, keys that share a time, truth values, pointers to nodes with a matrix,
 //! and parts that cannot be read, on every engine.
 
-use std::collections::BTreeSet;
-
 use glam::{DMat4, DVec3};
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, Moment};
 use posse::import::gltf::{self, Asset};
@@ -167,7 +165,7 @@ fn a_clip_that_cannot_be_read_is_left_out_and_named() {
     let loaded = file.load().unwrap();
     assert_good(&loaded, 1);
     let (library, asset) = &loaded;
-    assert_eq!(asset.left_out_clips, BTreeSet::from([asset.clips[0]]));
+    assert_eq!(asset.left_out_clips, [asset.clips[0]]);
     assert!(library.clip(asset.clips[0]).tracks.is_empty());
     let expected = "element 1 has NaN, which is not a finite number; clip \"bad\" is left out";
     assert_eq!(asset.warnings.iter().map(|warning| warning.message.as_str()).collect::<Vec<_>>(), [expected]);
@@ -201,7 +199,7 @@ fn a_skin_with_too_few_matrices_is_left_out_and_the_others_stay() {
     let loaded = file.load().unwrap();
     assert_good(&loaded, 0);
     let (library, asset) = &loaded;
-    assert_eq!((asset.skins.len(), &asset.left_out_skins), (2, &BTreeSet::from([asset.skins[0]])));
+    assert_eq!((asset.skins.len(), asset.left_out_skins.as_slice()), (2, &asset.skins[..1]));
     let expected = "skins[0].inverseBindMatrices: there are 1 matrices, but 2 joints; skin \"few\" is left out";
     assert_eq!(asset.warnings[0].to_string(), expected);
     each_engine(library, |engine| {

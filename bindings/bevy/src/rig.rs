@@ -1,6 +1,5 @@
 //! The rig of characters: skeleton, skins, clips, meshes and materials.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bevy::camera::primitives::Aabb;
@@ -24,7 +23,7 @@ pub struct CrowdRig {
     /// The skins in the order of the file.
     pub(crate) skins: Vec<SkinId>,
     /// The clips of the file that cannot be read.
-    pub(crate) left_out: BTreeSet<ClipId>,
+    pub(crate) left_out: Vec<ClipId>,
     /// The joints of the nodes of the file.
     pub(crate) joints: Vec<usize>,
     pub(crate) skinning: CrowdSkinning,
@@ -73,7 +72,7 @@ impl CrowdRig {
         skinning: CrowdSkinning,
     ) -> Result<Self, Error> {
         let packed = Arc::new(PackedLibrary::new(&library)?);
-        let (left_out, joints, parts) = (BTreeSet::new(), Vec::new(), Vec::new());
+        let (left_out, joints, parts) = (Vec::new(), Vec::new(), Vec::new());
         let library = Arc::new(library);
         let rig = Self { library, packed, skeleton, skins, left_out, joints, skinning, parts, gltf: None };
         match rig.matrices() {
@@ -109,7 +108,7 @@ impl CrowdRig {
 
     /// The names of the clips, without clips of the file that cannot be read.
     pub fn clips(&self) -> impl Iterator<Item = &str> {
-        let clips = self.library.clip_ids().filter(|clip| !self.left_out.contains(clip));
+        let clips = self.library.clip_ids().filter(|clip| self.left_out.binary_search(clip).is_err());
         let of_skeleton = clips.map(|id| self.library.clip(id)).filter(|clip| clip.skeleton == self.skeleton);
         of_skeleton.filter_map(|clip| clip.name.as_deref())
     }

@@ -1,6 +1,5 @@
 //! Files into one library, on several threads.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -61,7 +60,7 @@ pub struct File {
     /// Per clip, the frame rate that the file states; none for glTF files.
     fps: Vec<Option<f64>>,
     /// The clips of which no track can be read.
-    left_out: BTreeSet<ClipId>,
+    left_out: Vec<ClipId>,
     pub warnings: Vec<Warning>,
     /// The facts of the file; `None` for one that is built in.
     pub source: Option<SourceFile>,
@@ -132,7 +131,7 @@ impl Collection {
         };
         let skeleton = self.rigs[rig].skeleton;
         for (index_in_file, id) in file.library.clip_ids().enumerate() {
-            if file.left_out.contains(&id) {
+            if file.left_out.binary_search(&id).is_ok() {
                 continue;
             }
             let clip = file.library.clip(id);
@@ -199,7 +198,7 @@ impl File {
             return Err(Error::Usage("the built-in human has no skeleton".into()));
         };
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        let (fps, left_out, warnings) = (Vec::new(), BTreeSet::new(), Vec::new());
+        let (fps, left_out, warnings) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
@@ -245,7 +244,7 @@ impl File {
         let options = smpl::LoadOptions { rest, fps: options.fps };
         let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, &options)?;
         let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        let (fps, left_out) = (vec![Some(fps)], BTreeSet::new());
+        let (fps, left_out) = (vec![Some(fps)], Vec::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
@@ -254,7 +253,7 @@ impl File {
         let asset = fbx::from_slice(&mut library, path, bytes)?;
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
         let fps = library.clips().iter().map(|clip| own_fps(clip, asset.frame_rate)).collect();
-        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, BTreeSet::new());
+        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
@@ -269,7 +268,7 @@ impl File {
         })?;
         let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
         let fps = vec![asset.fps()];
-        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, BTreeSet::new());
+        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 }

@@ -1,6 +1,6 @@
 //! Files from bytes: the kinds of files, and the parts of a library that they become.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
@@ -22,7 +22,7 @@ pub struct Source {
     /// The skeletons, each with the joint of each node of its file.
     pub nodes: Vec<Vec<usize>>,
     /// The clips of which no track can be read.
-    pub left_out: BTreeSet<ClipId>,
+    pub left_out: Vec<ClipId>,
     /// The meshes of glTF files, by skeleton.
     #[cfg(feature = "gpu")]
     pub figures: Vec<Figure>,
@@ -43,7 +43,7 @@ impl Source {
             name: name.into(),
             nodes: library.skeletons().iter().map(|skeleton| (0..skeleton.joints().len()).collect()).collect(),
             library,
-            left_out: BTreeSet::new(),
+            left_out: Vec::new(),
             #[cfg(feature = "gpu")]
             figures: Vec::new(),
             warnings,

@@ -1,6 +1,6 @@
 //! The files that the commands read: glTF, FBX and BVH files, npz files of SMPL, Cocos clips and crowd files.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -43,8 +43,8 @@ pub struct Source {
     pub named: Option<NamedClip>,
     /// The name of the file of `--rig`, without its folder.
     pub rig: Option<String>,
-    /// The clips that cannot be used: none of their tracks can be read, or finds a node in the rig.
-    pub unbound_clips: BTreeSet<ClipId>,
+    /// The clips that cannot be used, in ascending order: none of their tracks can be read, or finds a node in the rig.
+    pub unbound_clips: Vec<ClipId>,
     /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
     /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of another file,
@@ -158,7 +158,7 @@ impl Source {
         let mut library = Library::new();
         let nodes = Nodes::import(format, &mut library, file, bytes, options)?;
         let Nodes { skeleton, skins, joints, clips, own_fps, asset, warnings } = nodes;
-        let unbound_clips = asset.as_ref().map_or_else(BTreeSet::new, |asset| asset.left_out_clips.clone());
+        let unbound_clips = asset.as_ref().map_or_else(Vec::new, |asset| asset.left_out_clips.clone());
         let source = Self { unbound_clips, ..Self::new(library, skeleton) };
         let mut source = Self { file: file_name(file), clips, own_fps, skins, joints, asset, ..source };
         source.warn(file, warnings, report)?;
@@ -176,7 +176,7 @@ impl Source {
         for clip in &self.clips {
             let sharing = self.library.share_clip(*clip, nodes.skeleton)?;
             if sharing.tracks.iter().all(Option::is_none) {
-                self.unbound_clips.insert(sharing.clip);
+                self.unbound_clips.push(sharing.clip);
             }
             // The errors of one clip usually repeat in the next. They are listed once.
             let new = sharing.issues.iter().map(|error| format!("with {}: {error}", rig.name()));
@@ -213,7 +213,7 @@ impl Source {
             joints: Vec::new(),
             named: None,
             rig: None,
-            unbound_clips: BTreeSet::new(),
+            unbound_clips: Vec::new(),
             warnings: Vec::new(),
             asset: None,
         }
@@ -274,7 +274,7 @@ impl Source {
 
     /// The clips that can be used, in the order of the file.
     pub fn usable_clips(&self) -> Vec<ClipId> {
-        self.clips.iter().copied().filter(|clip| !self.unbound_clips.contains(clip)).collect()
+        self.clips.iter().copied().filter(|clip| self.unbound_clips.binary_search(clip).is_err()).collect()
     }
 
     /// The reason that a clip cannot be used.

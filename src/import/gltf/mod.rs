@@ -43,7 +43,6 @@ pub use self::outline::Outline;
 pub(crate) use self::parse::text as document_text;
 pub(crate) use self::reader::Reader;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use self::animations::Animations;
@@ -63,10 +62,11 @@ pub struct Asset {
     pub skins: Vec<SkinId>,
     /// The clips, by glTF animation index.
     pub clips: Vec<ClipId>,
-    /// The clips of which no track can be read. They have no tracks, and keep the index of the others.
-    pub left_out_clips: BTreeSet<ClipId>,
+    /// The clips of which no track can be read, in ascending order: a file may have tens of thousands. They have no
+    /// tracks, and keep the index of the others.
+    pub left_out_clips: Vec<ClipId>,
     /// The skins that cannot be read. They have no joints, and keep the index of the others.
-    pub left_out_skins: BTreeSet<SkinId>,
+    pub left_out_skins: Vec<SkinId>,
     /// The joint of each node, by glTF node index. Joints differ from nodes if the file has children before parents, or
     /// animates the translation of a node whose matrix has shear: it has a joint of its own.
     pub joints: Vec<usize>,
@@ -242,14 +242,14 @@ fn append(library: &mut Library, loaded: Loaded) -> Asset {
     let (skeletons, skins, clips) = (library.skeletons().len(), library.skins().len(), library.clips().len());
     library.append(loaded.library);
     let asset = loaded.asset;
-    let shifted_skin = |skin: SkinId| SkinId(skins + skin.0);
-    let shifted_clip = |clip: ClipId| ClipId(clips + clip.0);
+    let shifted_skins = |ids: Vec<SkinId>| ids.into_iter().map(|skin| SkinId(skins + skin.0)).collect();
+    let shifted_clips = |ids: Vec<ClipId>| ids.into_iter().map(|clip| ClipId(clips + clip.0)).collect();
     Asset {
         skeleton: SkeletonId(skeletons + asset.skeleton.0),
-        skins: asset.skins.into_iter().map(shifted_skin).collect(),
-        clips: asset.clips.into_iter().map(shifted_clip).collect(),
-        left_out_clips: asset.left_out_clips.into_iter().map(shifted_clip).collect(),
-        left_out_skins: asset.left_out_skins.into_iter().map(shifted_skin).collect(),
+        skins: shifted_skins(asset.skins),
+        clips: shifted_clips(asset.clips),
+        left_out_clips: shifted_clips(asset.left_out_clips),
+        left_out_skins: shifted_skins(asset.left_out_skins),
         ..asset
     }
 }
@@ -304,7 +304,7 @@ fn build(mut reader: Reader, json: &str, name: &Path, skeleton_name: Option<Stri
     let skeleton = skeleton.in_file_order(hierarchy.joints.clone());
     charge_clips(&mut reader, &skeleton).map_err(in_file)?;
     let skeleton = library.add_skeleton(skeleton);
-    let (mut skins, mut left_out_skins) = (Vec::with_capacity(document.skins.len()), BTreeSet::new());
+    let (mut skins, mut left_out_skins) = (Vec::with_capacity(document.skins.len()), Vec::new());
     for (index, skin) in document.skins.iter().enumerate() {
         let name = skin.name.as_deref().map(str::to_owned);
         let read = nodes::read_skin(index, &mut reader, &hierarchy.joints, skeleton);
@@ -318,7 +318,7 @@ fn build(mut reader: Reader, json: &str, name: &Path, skeleton_name: Option<Stri
         let id = library.add_skin(skin.map_err(in_file)?).map_err(in_model)?;
         skins.push(id);
         if !is_read {
-            left_out_skins.insert(id);
+            left_out_skins.push(id);
         }
     }
     let mut clips = Vec::with_capacity(document.animations.len());
