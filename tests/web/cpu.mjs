@@ -6,12 +6,11 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 
 import { AnimationMixer, Matrix4 } from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
@@ -25,8 +24,6 @@ const PACKAGE = resolve(process.env.POSSE_WEB_PACKAGE ?? join(HERE, "../../bindi
 const COMMAND = process.env.POSSE_BIN;
 /// Rounding of f32 over a few joints of a few metres.
 const BOUND = 1e-5;
-/// Bytes that the entry may have, gzipped.
-const MAX_BYTES = 600_000;
 const TIMES = [0, 0.4, 1.3, 7.77];
 
 function reasonToSkip() {
@@ -368,12 +365,6 @@ test("1,000 characters of 19 joints are posed faster than by three.js", { skip }
   assert.ok(own < other / 2, `${own} ms, ${other} ms`);
   crowd.free();
   library.free();
-});
-
-test("the entry is small", { skip }, (t) => {
-  const zipped = gzipSync(readFileSync(join(PACKAGE, "cpu_bg.wasm")), { level: 9 }).length;
-  t.diagnostic(`${zipped} bytes of WebAssembly, gzipped`);
-  assert.ok(zipped <= MAX_BYTES, `${zipped}`);
 });
 
 test("an installed package is found by its entries", { skip }, (t) => {

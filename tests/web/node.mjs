@@ -9,6 +9,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 import { installed } from "./installed.mjs";
 
@@ -48,6 +49,16 @@ test("the package has its entries, their types and the licenses", { skip }, () =
   assert.ok(peerDependencies.three);
   // No file is named by its place on the machine that built it.
   assert.ok([...published].every((path) => !path.startsWith("..")));
+});
+
+test("the entries are no larger than their limits", { skip }, (t) => {
+  const limits = readFileSync(join(HERE, "../../bindings/web/build"), "utf8");
+  for (const name of ["posse", "cpu"]) {
+    const limit = Number(limits.match(new RegExp(`^${name}_limit=(\\d+)$`, "m"))[1]);
+    const zipped = gzipSync(readFileSync(join(PACKAGE, `${name}_bg.wasm`)), { level: 9 }).length;
+    t.diagnostic(`${name}: ${zipped} bytes of WebAssembly, gzipped, of ${limit}`);
+    assert.ok(zipped > 100_000 && zipped <= limit, `${name}: ${zipped}`);
+  }
 });
 
 test("without WebGPU and without an adapter, the device says so", { skip }, (t) => {
