@@ -1,11 +1,9 @@
 //! Values of JavaScript: options in, results and errors out.
 
-use std::fmt;
-
 use js_sys::{ArrayBuffer, JSON, Object, Reflect, Uint8Array};
 use posse::low_level::file::{FileError, parse_json};
-use serde::de::{DeserializeOwned, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
 /// A result whose error becomes an `Error` of JavaScript with the message of posse.
@@ -31,44 +29,6 @@ pub fn options<T: DeserializeOwned>(name: &str, value: &JsValue) -> Result<T> {
         let reason = reason.split(" at line ").next().unwrap_or_default();
         JsError::new(&format!("{place}: {reason}"))
     })
-}
-
-/// An option that is a number or a text, such as a clip.
-pub enum NumberOrText {
-    Number(f64),
-    Text(String),
-}
-
-impl<'de> Deserialize<'de> for NumberOrText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(NumberOrTextVisitor)
-    }
-}
-
-struct NumberOrTextVisitor;
-
-impl Visitor<'_> for NumberOrTextVisitor {
-    type Value = NumberOrText;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a number or a string")
-    }
-
-    fn visit_f64<E>(self, number: f64) -> std::result::Result<Self::Value, E> {
-        Ok(NumberOrText::Number(number))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> std::result::Result<Self::Value, E> {
-        Ok(NumberOrText::Number(number as f64))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> std::result::Result<Self::Value, E> {
-        Ok(NumberOrText::Number(number as f64))
-    }
-
-    fn visit_str<E>(self, text: &str) -> std::result::Result<Self::Value, E> {
-        Ok(NumberOrText::Text(text.to_owned()))
-    }
 }
 
 /// An object of plain values.

@@ -6,13 +6,13 @@ use posse::{
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::js::{NumberOrText, Result, check_index, index, ticks};
+use crate::js::{Result, check_index, ticks};
 
 /// The options of a layer: `LayerOptions` of `posse.d.ts`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct LayerOptions {
-    clip: NumberOrText,
+    pub clip: ClipChoice,
     #[serde(default = "one")]
     weight: f64,
     #[serde(default = "one")]
@@ -30,6 +30,14 @@ pub struct LayerOptions {
     mask: Option<usize>,
     fade_in: Option<FadeOptions>,
     fade_out: Option<FadeOptions>,
+}
+
+/// A clip by its number, or by a text that selects it.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected the number or the name of a clip")]
+pub enum ClipChoice {
+    Number(usize),
+    Name(String),
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
@@ -64,16 +72,19 @@ fn one() -> f64 {
     1.0
 }
 
-/// The clip with a number, or the one that a text selects.
-pub fn find_clip(library: &Library, choice: &NumberOrText) -> Result<ClipId> {
-    match choice {
-        NumberOrText::Number(number) => {
-            let index = index("clip", *number, library.clips().len())?;
-            library.clip_ids().nth(index).ok_or_else(|| JsError::new("there is no such clip"))
-        }
-        NumberOrText::Text(text) => {
-            let clips: Vec<ClipId> = library.clip_ids().collect();
-            Ok(library.select_clip(&clips, text)?)
+impl ClipChoice {
+    /// The clip.
+    pub fn find(&self, library: &Library) -> Result<ClipId> {
+        let count = library.clips().len();
+        match self {
+            Self::Number(index) => {
+                check_index("clip", *index, count)?;
+                library.clip_ids().nth(*index).ok_or_else(|| JsError::new("there is no such clip"))
+            }
+            Self::Name(text) => {
+                let clips: Vec<ClipId> = library.clip_ids().collect();
+                Ok(library.select_clip(&clips, text)?)
+            }
         }
     }
 }
@@ -81,7 +92,7 @@ pub fn find_clip(library: &Library, choice: &NumberOrText) -> Result<ClipId> {
 impl LayerOptions {
     /// The layer.
     pub fn layer(&self, library: &Library) -> Result<Layer> {
-        let clip = find_clip(library, &self.clip)?;
+        let clip = self.clip.find(library)?;
         let mask = match self.mask {
             Some(index) => {
                 check_index("mask", index, library.masks().len())?;

@@ -6,8 +6,8 @@ use posse::{Clip, ClipId, Facing, JointMap, RetargetOptions, RootMotion, RootRot
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::js::{NumberOrText, Result, object, options};
-use crate::layer::find_clip;
+use crate::js::{Result, object, options};
+use crate::layer::ClipChoice;
 use crate::library::Library;
 use crate::source::Source;
 
@@ -15,16 +15,23 @@ use crate::source::Source;
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 struct Choices {
-    clips: Option<Vec<NumberOrText>>,
+    clips: Option<Vec<ClipChoice>>,
     /// The content of a map file.
     map: Option<serde_json::Value>,
     align: Option<String>,
-    facing: Option<NumberOrText>,
+    facing: Option<FacingChoice>,
     source_up: Option<String>,
     ground: Option<String>,
     translations: Option<String>,
     /// The distance over the ground beyond which clips stay in place; `None` for no clip.
     in_place: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected auto, keep or a number of degrees")]
+enum FacingChoice {
+    Degrees(f64),
+    Word(String),
 }
 
 impl Choices {
@@ -35,8 +42,8 @@ impl Choices {
         }
         match &self.facing {
             None => {}
-            Some(NumberOrText::Number(degrees)) => options.facing = Facing::Degrees(*degrees),
-            Some(NumberOrText::Text(text)) => options.facing = value("facing", text.parse())?,
+            Some(FacingChoice::Degrees(degrees)) => options.facing = Facing::Degrees(*degrees),
+            Some(FacingChoice::Word(text)) => options.facing = value("facing", text.parse())?,
         }
         if let Some(text) = &self.source_up {
             options.source_up = value("sourceUp", RetargetOptions::parse_source_up(text))?;
@@ -75,7 +82,7 @@ impl Library {
 fn retargeted(source: &Source, target: &Source, choices: &Choices) -> Result<Source> {
     let mut library = source.library.clone();
     let clips = match &choices.clips {
-        Some(clips) => clips.iter().map(|clip| find_clip(&library, clip)).collect::<Result<_>>()?,
+        Some(clips) => clips.iter().map(|clip| clip.find(&library)).collect::<Result<_>>()?,
         None => library.clip_ids().collect::<Vec<_>>(),
     };
     let Some(from) = clips.first().map(|&clip| library.clip(clip).skeleton) else {

@@ -4,8 +4,8 @@ use posse::{ClipId, Crowd, Layer, LayerTime, Library, Playback};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::js::{NumberOrText, Result};
-use crate::layer::{find_clip, start_tick};
+use crate::js::Result;
+use crate::layer::{ClipChoice, start_tick};
 
 /// The multiples of these numbers modulo 1 spread evenly, in three dimensions together: the powers of the inverse of
 /// the positive root of `x^4 = x + 1`.
@@ -20,8 +20,8 @@ const MAX_INSTANCES: usize = 1 << 20;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct SpreadOptions {
     pub count: usize,
-    clip: Option<NumberOrText>,
-    clip2: Option<NumberOrText>,
+    clip: Option<ClipChoice>,
+    clip2: Option<ClipChoice>,
     #[serde(default)]
     share: f64,
     #[serde(default = "one")]
@@ -45,7 +45,7 @@ impl SpreadOptions {
                 return Err(JsError::new(&format!("{name}: found {value}, expected 0 to 1")));
             }
         }
-        let find = |choice: &Option<NumberOrText>| choice.as_ref().map(|choice| find_clip(library, choice)).transpose();
+        let find = |choice: &Option<ClipChoice>| choice.as_ref().map(|choice| choice.find(library)).transpose();
         let (clip, clip2) = (find(&self.clip)?, find(&self.clip2)?);
         let skeleton = clip.map(|clip| library.clip(clip).skeleton).or_else(|| library.skeleton_ids().next());
         let Some(skeleton) = skeleton else {
