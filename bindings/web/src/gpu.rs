@@ -133,6 +133,20 @@ fn instance() -> wgpu::Instance {
     instance
 }
 
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = ["navigator", "gpu"], js_name = getPreferredCanvasFormat)]
+    fn preferred_canvas_format() -> String;
+}
+
+/// The format of a canvas that this machine shows without a conversion.
+pub fn canvas_format() -> wgpu::TextureFormat {
+    match preferred_canvas_format().as_str() {
+        "rgba8unorm" => wgpu::TextureFormat::Rgba8Unorm,
+        _ => wgpu::TextureFormat::Bgra8Unorm,
+    }
+}
+
 /// A promise that resolves with the reason of the loss of a device.
 fn loss(context: &GpuContext) -> Promise {
     let device: JsValue = context.device.as_webgpu().map_or(JsValue::UNDEFINED, |device| device.into());

@@ -11,16 +11,9 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
 use crate::crowd::{Crowd, SharedCrowd};
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, canvas_format};
 use crate::js::{Result, object, options, ticks};
 use crate::library::Library;
-
-#[wasm_bindgen]
-extern "C" {
-    /// The format of a canvas that needs no conversion: `bgra8unorm` or `rgba8unorm`.
-    #[wasm_bindgen(js_namespace = ["navigator", "gpu"], js_name = getPreferredCanvasFormat)]
-    fn preferred_canvas_format() -> String;
-}
 
 /// Draws a crowd on a canvas.
 #[wasm_bindgen]
@@ -102,10 +95,7 @@ impl View {
         let surface = GpuContext::instance()
             .create_surface(surface_target)
             .map_err(|error| JsError::new(&format!("the canvas gives no WebGPU context: {error}")))?;
-        let format = match preferred_canvas_format().as_str() {
-            "rgba8unorm" => wgpu::TextureFormat::Rgba8Unorm,
-            _ => wgpu::TextureFormat::Bgra8Unorm,
-        };
+        let format = canvas_format();
         let target = Target { format: format.add_srgb_suffix(), samples };
         let renderer = Renderer::new_async(&context.device, &context.queue, target).await?;
         let canvas = RefCell::new(Canvas::new_async(&context.device, target, size).await?);
