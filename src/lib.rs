@@ -186,7 +186,8 @@ pub mod low_level {
             largest_binding, read_buffers, shader_text,
         };
     }
-    /// The parts of the glTF importer that read meshes and materials, too: for posse-render.
+    /// The parts of the glTF importer that read meshes and materials, too: for posse-render. The parser of JSON with
+    /// the paths of errors: for the command and the package for pages.
     pub mod file {
         pub use crate::import::file_error::FileError;
         pub use crate::import::gltf::accessor::Layout;
@@ -194,9 +195,9 @@ pub mod low_level {
         pub use crate::import::gltf::container::open as open_container;
         pub use crate::import::gltf::document::Document;
         pub use crate::import::gltf::files::{Files, FilesByName};
-        pub use crate::import::gltf::parse::trim;
+        pub use crate::import::gltf::parse::text as document_text;
         pub use crate::import::gltf::reader::{Bytes, Reader};
-        pub use crate::import::json::JsonPath;
+        pub use crate::import::json::{JsonPath, parse as parse_json};
     }
     /// Single stages of the reference, for tests of one stage; the command evaluates the phase, too.
     pub mod reference {

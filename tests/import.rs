@@ -342,6 +342,14 @@ fn a_buffer_can_be_given_by_a_function() {
 }
 
 #[test]
+fn letters_that_are_not_utf8_are_replaced_with_a_warning() {
+    let (before, after) = (br#"{ "asset": { "version": "2.0" }, "nodes": [{ "name": "B"#, br#"ro" }] }"#);
+    let loaded = load(&[before.as_slice(), b"\xFC", after].concat()).unwrap();
+    assert_eq!(loaded.0.skeletons()[0].joints()[0].name.as_deref(), Some("B\u{FFFD}ro"));
+    assert_eq!(warnings(&loaded), ["JSON"]);
+}
+
+#[test]
 fn a_buffer_can_be_in_the_file_or_beside_it_or_in_a_data_uri() {
     let file = something_of_everything();
     let wanted = file.load().unwrap().0;

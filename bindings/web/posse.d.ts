@@ -1,8 +1,9 @@
 // Types of the npm package `posse`: crowds of animated characters on WebGPU.
 //
-// Everything works on the main thread and in workers. Objects hold memory of the device or of WebAssembly until
-// `free()`; the garbage collector frees them too, later. Times are in seconds. Errors are of the class `Error`, with
-// the place and the hint in the message.
+// Everything works on the main thread and in workers, and all but `View` in Node.js, where `navigator.gpu` has to be
+// that of the package `webgpu`. Objects hold memory of the device or of WebAssembly until `free()`; the garbage
+// collector frees them too, later. Times are in seconds. Errors are of the class `Error`, with the place and the hint in
+// the message.
 
 import type {
   Bytes, Freeable, Init, LayerOptions, LibraryContent, OutputOptions, Pose, ReachedEvents, SpreadOptions,

@@ -5,6 +5,8 @@ import type {
   Box3, Camera, Color, ColorRepresentation, DirectionalLight, Group, Matrix4, Sphere,
 } from "three/webgpu";
 
+import type { GPUBuffer, GPUDevice } from "./posse.js";
+
 /** The poses of a batch of instances, in buffers of a device or in arrays: `CrowdBuffers` of `posse`, and the same with arrays. */
 export interface PosedBatch {
   /** The number in the crowd of each instance of the batch, in the order of the arrays. */

@@ -273,7 +273,7 @@ impl CpuEngine {
     fn poses(&self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Vec<Pose>, Error> {
         let mut posed = self.crowd(crowd, outputs)?;
         posed.set_all_parameters(crowd, step);
-        self.pose(&mut posed, step);
+        self.pose_step(&mut posed, step);
         Ok((0..crowd.len()).map(|instance| self.read(&posed, instance, outputs)).collect())
     }
 
@@ -307,7 +307,11 @@ impl CpuEngine {
     /// A layer whose time is a parameter moves from the value that the parameter had in the frame before to the present
     /// one.
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
-        let step = step.into();
+        self.pose_step(crowd, step.into());
+    }
+
+    /// Not generic, so that the kernels are compiled here alone, rather than once more where `pose` is called.
+    fn pose_step(&self, crowd: &mut CpuCrowd, step: Step) {
         if crowd.replacements != self.replacements {
             crowd.prefetches = self.pays_prefetch(&crowd.packed.layers);
             crowd.replacements = self.replacements;

@@ -74,7 +74,9 @@ pub fn recognize(file: &Path, bytes: &[u8]) -> Result<FileFormat, Error> {
         return Ok(found);
     }
     let json = without_mark(bytes);
-    let mut values = serde_json::Deserializer::from_slice(json).into_iter::<HashMap<String, IgnoredAny>>();
+    let is_object = json.trim_ascii_start().starts_with(b"{");
+    let text = if is_object { String::from_utf8_lossy(json) } else { "".into() };
+    let mut values = serde_json::Deserializer::from_str(&text).into_iter::<HashMap<String, IgnoredAny>>();
     if let Some(Ok(object)) = values.next() {
         const OF_COCOS: [&str; 5] = ["__type__", "curveDatas", "curveData", "_curves", "_tracks"];
         let has = |field: &&str| object.contains_key(*field);

@@ -56,11 +56,12 @@ fn files_that_are_no_clip_are_refused() {
         other => panic!("{other:?}"),
     };
     assert_eq!(path(b"CCON\x01\0\0\0"), "file");
-    for bytes in [&b""[..], b"{", b"[]", b"{}", b"null", b"3", b"[1, null]", b"{\"a\": 1e999}", b"\xFF\xFE", b"[{}]"] {
+    for bytes in [&b""[..], b"{", b"[]", b"{}", b"null", b"3", b"[1, null]", b"\xFF\xFE", b"[{}]"] {
         assert_eq!(path(bytes), "JSON", "{bytes:?}");
     }
     assert_eq!(path(b"{\"__type__\": \"cc.Prefab\", \"curveDatas\": {}}"), "JSON");
-    assert_eq!(path("[".repeat(100_000).as_bytes()), "JSON");
+    assert_eq!(path(b"{\"a\": [1e999]}"), "a[0]");
+    assert!(path("[".repeat(100_000).as_bytes()).starts_with("[0][0][0]"));
     let missing = cocos::load(&Library::new(), "there is no such file");
     assert!(matches!(missing, Err(Error::Io { .. })));
     let marked = [&b"\xEF\xBB\xBF"[..], b"{\"duration\": 0, \"curveDatas\": {}}"].concat();

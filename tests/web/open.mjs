@@ -103,3 +103,41 @@ test("posse/auto takes the CPU on a software renderer, and without WebGPU", { sk
     assert.deepEqual(problems, []);
   });
 });
+
+test("a view draws in the format that the canvas prefers", { skip, timeout }, async () => {
+  await withPage({ "/": PACKAGE }, async ({ page, address, problems }) => {
+    await page.goto(`${address}/package.json`);
+    const found = await page.evaluate(async () => {
+      const { default: init, Crowd, Gpu, Library, View } = await import("/posse.js");
+      await init();
+      const gpu = await Gpu.open();
+      const library = Library.demo();
+      const crowd = await Crowd.spread(gpu, library, { count: 1, clip: "walk" });
+      const configured = [];
+      const { configure } = GPUCanvasContext.prototype;
+      GPUCanvasContext.prototype.configure = function (options) {
+        configured.push(options.format);
+        return configure.call(this, options);
+      };
+      const pictures = [];
+      for (const format of ["bgra8unorm", "rgba8unorm"]) {
+        GPU.prototype.getPreferredCanvasFormat = () => format;
+        const canvas = new OffscreenCanvas(96, 96);
+        const view = await View.open(gpu, canvas);
+        await view.show(library, crowd, { background: [30, 90, 200] });
+        view.draw(0.4, view.fit());
+        const copy = new OffscreenCanvas(96, 96).getContext("2d");
+        copy.drawImage(canvas, 0, 0);
+        pictures.push([...copy.getImageData(0, 0, 96, 96).data]);
+        view.free();
+      }
+      return { configured, pictures };
+    });
+    assert.deepEqual(found.configured, ["bgra8unorm", "rgba8unorm"]);
+    const [one, other] = found.pictures;
+    assert.ok(one.every((number, at) => Math.abs(number - other[at]) <= 1), "both formats have the same picture");
+    const [red, green, blue] = one;
+    assert.ok(blue > green + 40 && green > red + 20, `the corner is ${[red, green, blue]}`);
+    assert.deepEqual(problems, []);
+  });
+});

@@ -40,8 +40,9 @@ function hasNoCpu() {
   return "the package has no entry posse/cpu";
 }
 
-async function withExample(count, work) {
+async function withExample(count, work, hasGpu = true) {
   await withPage(FOLDERS, async ({ page, address, problems }) => {
+    if (!hasGpu) await page.addInitScript(() => Object.defineProperty(Navigator.prototype, "gpu", { get: () => undefined }));
     await page.goto(`${address}/examples/three/index.html?still&count=${count}`);
     await page.evaluate(() => window.example);
     await work(page);
@@ -133,24 +134,29 @@ test("the skin matrices are those that three.js computes", { skip: isMissing(), 
   });
 });
 
-test("2,000 characters are drawn, and move", { skip: isMissing(), timeout: TIMEOUT }, async (t) => {
-  await withExample(2000, async (page) => {
-    await addFunctions(page);
-    const { share, repeated, moved } = await page.evaluate(async () => {
-      const { draw } = await window.example;
-      const [first, again, later] = [0.2, 0.2, 0.5].map((time) => {
-        draw(time);
-        return drawnPixels();
+for (const hasGpu of [true, false]) {
+  const name = hasGpu ? "2,000 characters are drawn, and move" : "without WebGPU, posse/cpu and WebGL 2 draw them";
+  test(name, { skip: isMissing() || (!hasGpu && hasNoCpu()), timeout: TIMEOUT }, async (t) => {
+    await withExample(2000, async (page) => {
+      await addFunctions(page);
+      const { backend, share, repeated, moved } = await page.evaluate(async () => {
+        const { draw, renderer } = await window.example;
+        const [first, again, later] = [0.2, 0.2, 0.5].map((time) => {
+          draw(time);
+          return drawnPixels();
+        });
+        const backend = renderer.backend.isWebGLBackend ? "WebGL 2" : "WebGPU";
+        const moved = differences(first, later) / sum(first);
+        return { backend, share: sum(first) / first.length, repeated: differences(first, again), moved };
       });
-      const moved = differences(first, later) / sum(first);
-      return { share: sum(first) / first.length, repeated: differences(first, again), moved };
-    });
-    t.diagnostic(`${(100 * share).toFixed(0)} % of the picture drawn; ${(100 * moved).toFixed(1)} % of it changes in 0.3 s`);
-    assert.ok(share > 0.2);
-    assert.equal(repeated, 0, "the same time gives the same picture");
-    assert.ok(moved > 0.01);
+      t.diagnostic(`${(100 * share).toFixed(0)} % of the picture drawn; ${(100 * moved).toFixed(1)} % of it changes in 0.3 s`);
+      assert.equal(backend, hasGpu ? "WebGPU" : "WebGL 2");
+      assert.ok(share > 0.2);
+      assert.equal(repeated, 0, "the same time gives the same picture");
+      assert.ok(moved > 0.01);
+    }, hasGpu);
   });
-});
+}
 
 /// Opens the example with the figure of figure.mjs, and calls `work` with a function that draws three instances of it,
 /// by `PosseCrowd` and by three.js, and compares. It adds `window.figure` to the page.

@@ -108,7 +108,7 @@ impl CrowdRig {
 
     /// The names of the clips, without clips of the file that cannot be read.
     pub fn clips(&self) -> impl Iterator<Item = &str> {
-        let clips = self.library.clip_ids().filter(|clip| !self.left_out.contains(clip));
+        let clips = self.library.clip_ids().filter(|clip| self.left_out.binary_search(clip).is_err());
         let of_skeleton = clips.map(|id| self.library.clip(id)).filter(|clip| clip.skeleton == self.skeleton);
         of_skeleton.filter_map(|clip| clip.name.as_deref())
     }

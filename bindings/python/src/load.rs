@@ -152,7 +152,7 @@ impl Collection {
         };
         let skeleton = self.rigs[rig].skeleton;
         for (index_in_file, id) in file.library.clip_ids().enumerate() {
-            if file.left_out.contains(&id) {
+            if file.left_out.binary_search(&id).is_ok() {
                 continue;
             }
             let clip = file.library.clip(id);

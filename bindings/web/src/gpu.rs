@@ -16,9 +16,9 @@ pub struct Gpu {
     lost: Promise,
 }
 
-/// The hint in errors of pages without WebGPU.
+/// The hint in errors of pages and programs without WebGPU.
 const HINT: &str = "use a current Chrome, Edge, Safari or Firefox, open the page over https or from localhost, and switch \
-                      hardware acceleration on";
+                      hardware acceleration on; in Node.js, navigator.gpu has to be that of the package webgpu";
 
 /// The options of a device: `OpenOptions` of `posse.d.ts`, without its `device`.
 #[derive(Deserialize, Default)]
@@ -57,7 +57,7 @@ impl Gpu {
         let features = choices.features()?;
         let navigator_gpu = member(&member(&js_sys::global(), "navigator"), "gpu");
         if navigator_gpu.is_falsy() {
-            return Err(JsError::new(&format!("this browser has no WebGPU here; {HINT}")));
+            return Err(JsError::new(&format!("there is no WebGPU here; {HINT}")));
         }
         let power_preference = match choices.power_preference {
             None => wgpu::PowerPreference::None,
@@ -65,7 +65,7 @@ impl Gpu {
             Some(PowerChoice::HighPerformance) => wgpu::PowerPreference::HighPerformance,
         };
         let request = wgpu::RequestAdapterOptions { power_preference, ..Default::default() };
-        let instance = GpuContext::instance();
+        let instance = instance();
         let adapter = match &own {
             Some(device) => request_adapter_of(device, &navigator_gpu, || instance.request_adapter(&request)).await,
             None => instance.request_adapter(&request).await,
@@ -117,6 +117,33 @@ impl Gpu {
     #[wasm_bindgen(getter)]
     pub fn lost(&self) -> Promise {
         self.lost.clone()
+    }
+}
+
+/// The instance of wgpu. By the names of these classes, wgpu knows whether it is in a page or in a worker, and panics in
+/// Node.js, which has none of them. It reads `navigator.gpu` when the instance is made.
+fn instance() -> wgpu::Instance {
+    let global = js_sys::global();
+    if ["Window", "WorkerGlobalScope"].iter().any(|name| !member(&global, name).is_undefined()) {
+        return GpuContext::instance();
+    }
+    set(&global, "Window", &Object::new());
+    let instance = GpuContext::instance();
+    let _ = Reflect::delete_property(&global, &"Window".into());
+    instance
+}
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = ["navigator", "gpu"], js_name = getPreferredCanvasFormat)]
+    fn preferred_canvas_format() -> String;
+}
+
+/// The format of a canvas that this machine shows without a conversion.
+pub fn canvas_format() -> wgpu::TextureFormat {
+    match preferred_canvas_format().as_str() {
+        "rgba8unorm" => wgpu::TextureFormat::Rgba8Unorm,
+        _ => wgpu::TextureFormat::Bgra8Unorm,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Values of JavaScript: options in, results and errors out.
 
 use js_sys::{ArrayBuffer, JSON, Object, Reflect, Uint8Array};
+use posse::low_level::file::{FileError, parse_json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
@@ -18,15 +19,13 @@ pub fn options<T: DeserializeOwned>(name: &str, value: &JsValue) -> Result<T> {
         let text = JSON::stringify(value).ok().and_then(|text| text.as_string());
         text.ok_or_else(|| JsError::new(&format!("{name} is not an object of plain values")))?
     };
-    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(&text)).map_err(|error| {
-        let path = error.path().to_string();
+    parse_json(text.as_bytes()).map_err(|FileError { path, reason, .. }| {
         let place = match path.as_str() {
-            "." => name.to_owned(),
+            "JSON" => name.to_owned(),
             path if path.starts_with('[') => format!("{name}{path}"),
             path => format!("{name}.{path}"),
         };
         // The position in the JSON means nothing to a caller that passed an object.
-        let reason = error.inner().to_string();
         let reason = reason.split(" at line ").next().unwrap_or_default();
         JsError::new(&format!("{place}: {reason}"))
     })

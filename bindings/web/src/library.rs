@@ -88,7 +88,7 @@ impl Library {
             duration: clip.duration(),
             skeleton: clip.skeleton.index(),
             events: clip.events.len(),
-            left_out: source.left_out.contains(&id),
+            left_out: source.left_out.binary_search(&id).is_ok(),
         };
         object(&source.library.clip_ids().zip(source.library.clips()).map(info).collect::<Vec<_>>())
     }

@@ -112,7 +112,7 @@ fn retargeted(source: &Source, target: &Source, choices: &Choices) -> Result<Sou
     let mut left_out = Vec::new();
     for clip in &retargeting.clips {
         let id = made.add_clip(Clip { skeleton, ..library.clip(clip.clip).clone() })?;
-        left_out.extend(Some(id).filter(|_| source.left_out.contains(&clip.source)));
+        left_out.extend(Some(id).filter(|_| source.left_out.binary_search(&clip.source).is_ok()));
         let is_root = |pair: &&posse::JointPair| Some(pair.source) == retargeting.map.root;
         if let (Some(distance), Some(root)) = (choices.in_place, retargeting.map.pairs.iter().find(is_root)) {
             keep_in_place(&mut made, id, root.target, distance)?;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
 use crate::crowd::{Crowd, SharedCrowd};
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, canvas_format};
 use crate::js::{Result, object, options, ticks};
 use crate::library::Library;
 
@@ -95,7 +95,7 @@ impl View {
         let surface = GpuContext::instance()
             .create_surface(surface_target)
             .map_err(|error| JsError::new(&format!("the canvas gives no WebGPU context: {error}")))?;
-        let format = wgpu::TextureFormat::Bgra8Unorm;
+        let format = canvas_format();
         let target = Target { format: format.add_srgb_suffix(), samples };
         let renderer = Renderer::new_async(&context.device, &context.queue, target).await?;
         let canvas = RefCell::new(Canvas::new_async(&context.device, target, size).await?);

@@ -136,7 +136,7 @@ impl<'a> Summary<'a> {
         let clip = |&id: &ClipId| {
             let compressed =
                 compressed.map(|compressed| CompressedSummary::new(&compressed.reports()[id.index()], skeleton));
-            let left_out = source.unbound_clips.contains(&id);
+            let left_out = source.unbound_clips.binary_search(&id).is_ok();
             ClipSummary { left_out, ..ClipSummary::new(library.clip(id), skeleton, named.as_ref(), compressed) }
         };
         let packed = PackedLibrary::new(library).ok();

@@ -58,7 +58,7 @@ pub struct Source {
     pub named: Option<NamedClip>,
     /// The name of the file of `--rig`, without its folder.
     pub rig: Option<String>,
-    /// The clips that cannot be used: none of their tracks can be read, or finds a node in the rig.
+    /// The clips that cannot be used, in ascending order: none of their tracks can be read, or finds a node in the rig.
     pub unbound_clips: Vec<ClipId>,
     /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
@@ -297,7 +297,7 @@ impl Source {
 
     /// The clips that can be used, in the order of the file.
     pub fn usable_clips(&self) -> Vec<ClipId> {
-        self.clips.iter().copied().filter(|clip| !self.unbound_clips.contains(clip)).collect()
+        self.clips.iter().copied().filter(|clip| self.unbound_clips.binary_search(clip).is_err()).collect()
     }
 
     /// The reason that a clip cannot be used.

@@ -17,7 +17,8 @@ use glam::{DAffine3, DMat4};
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::import::gltf::{Document as Parsed, Files, Hierarchy, Reader, open_container, trim};
+use crate::import::gltf::{Document as Parsed, Files, Hierarchy, Reader, document_text, open_container};
+use crate::import::json::parse_text;
 use crate::import::{FileError, JsonPath, Warning};
 use crate::model::{Joint, Library, SkeletonId, no_such};
 use crate::retarget::resample::KeyBudget;
@@ -157,10 +158,9 @@ pub(super) fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<D
     let in_file = |error: FileError| error.in_file(name);
     let mut warnings = Vec::new();
     let container = open_container(bytes, &mut warnings).map_err(in_file)?;
-    let text = trim(container.json);
-    let parsed = Parsed::parse(text).map_err(in_file)?;
-    let json: Map<String, Value> =
-        serde_json::from_slice(text).map_err(|error| FileError::new("JSON", error.to_string()).in_file(name))?;
+    let text = document_text(container.json, &mut warnings).map_err(in_file)?;
+    let parsed = Parsed::parse(&text).map_err(in_file)?;
+    let json: Map<String, Value> = parse_text(&text).map_err(in_file)?;
     let joints = Hierarchy::new(&parsed).map_err(in_file)?.joints;
     let mut nodes = vec![0; joints.len()];
     joints.iter().enumerate().for_each(|(node, &joint)| nodes[joint] = node);

@@ -94,7 +94,7 @@ fn parse(bytes: &[u8]) -> Result<Value, FileError> {
     if bytes.starts_with(b"CCON") {
         return Err(FileError::new("file", "binary clips (CCON) are not supported; save the clip as JSON"));
     }
-    serde_json::from_slice(json::without_mark(bytes)).map_err(|error| FileError::new("JSON", error.to_string()))
+    json::parse(json::without_mark(bytes))
 }
 
 /// The clip of a file of `bytes` bytes.

@@ -132,11 +132,35 @@ pub(super) struct LayerEntry {
     pub fade_out: Option<FadeEntry>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "expected the name or index of a clip")]
+/// A clip by its index or its name.
+#[derive(Debug)]
 pub(super) enum ClipName {
     Index(usize),
     Name(String),
+}
+
+impl<'de> Deserialize<'de> for ClipName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ClipNameVisitor)
+    }
+}
+
+struct ClipNameVisitor;
+
+impl Visitor<'_> for ClipNameVisitor {
+    type Value = ClipName;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the name or index of a clip")
+    }
+
+    fn visit_u64<E>(self, index: u64) -> Result<Self::Value, E> {
+        Ok(ClipName::Index(usize::try_from(index).unwrap_or(usize::MAX)))
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(ClipName::Name(name.to_owned()))
+    }
 }
 
 impl fmt::Display for ClipName {
@@ -232,22 +256,38 @@ fn one() -> f64 {
 }
 
 fn wrap_mode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<WrapMode>, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    WrapMode::from_name(&name).map(Some).ok_or_else(|| {
-        let names: Vec<_> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
-        D::Error::custom(format!("{name:?} is not a wrap mode; expected one of {}", names.join(", ")))
-    })
+    deserializer.deserialize_str(Word(|name| {
+        WrapMode::from_name(name).map(Some).ok_or_else(|| {
+            let names: Vec<_> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
+            format!("{name:?} is not a wrap mode; expected one of {}", names.join(", "))
+        })
+    }))
 }
 
 /// Axes by their letters, or `none`.
 fn axes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[bool; 3], D::Error> {
-    let letters = String::deserialize(deserializer)?;
-    match letters.as_str() {
+    deserializer.deserialize_str(Word(|letters| match letters {
         "none" => Ok([false; 3]),
         letters if !letters.is_empty() && letters.chars().all(|letter| "xyz".contains(letter)) => {
             Ok(['x', 'y', 'z'].map(|axis| letters.contains(axis)))
         }
-        _ => Err(D::Error::custom(format!("{letters:?} does not consist of letters xyz, nor is it `none`"))),
+        _ => Err(format!("{letters:?} does not consist of letters xyz, nor is it `none`")),
+    }))
+}
+
+/// The value that a text stands for, or the reason that it stands for none. The error of a visitor has the place of the
+/// text; one that is made after the text was read would have the place of the object around it.
+struct Word<T>(fn(&str) -> Result<T, String>);
+
+impl<T> Visitor<'_> for Word<T> {
+    type Value = T;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a string")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        self.0(text).map_err(E::custom)
     }
 }
 

@@ -250,7 +250,7 @@ pub(super) fn find_clip(
         ClipName::Name(wanted) => library.select_clip(&asset.clips, wanted),
     };
     let clip = found.map_err(|cause| error(&cause.to_string()))?;
-    if asset.left_out_clips.contains(&clip) {
+    if asset.left_out_clips.binary_search(&clip).is_ok() {
         let label = library.clip(clip).label();
         return Err(error(&format!("clip {label} is left out, as none of its tracks can be read; name another clip")));
     }

@@ -84,12 +84,12 @@ impl Animations {
 
     /// The properties of all animations, with their values in the document or their defaults. The tracks of truth
     /// values become steps of 0 and 1.
-    pub fn properties(&mut self, json: &[u8], reader: &mut Reader) -> Result<Vec<Property>, FileError> {
+    pub fn properties(&mut self, json: &str, reader: &mut Reader) -> Result<Vec<Property>, FileError> {
         if self.properties.is_empty() {
             return Ok(Vec::new());
         }
         // The whole document is parsed once more, since a pointer may lead anywhere.
-        let document = serde_json::from_slice(json).unwrap_or(Value::Null);
+        let document = serde_json::from_str(json).unwrap_or(Value::Null);
         let is_truth = |property: &PointedProperty| is_truth(&property.pointer, document.pointer(&property.pointer));
         let truths: Vec<bool> = self.properties.iter().map(is_truth).collect();
         for (animation, tracks) in self.tracks.iter_mut().enumerate() {

@@ -40,7 +40,7 @@ pub(crate) use self::document::Document;
 pub(crate) use self::files::{Files, FilesByName};
 pub(crate) use self::nodes::Hierarchy;
 pub use self::outline::Outline;
-pub(crate) use self::parse::trim;
+pub(crate) use self::parse::text as document_text;
 pub(crate) use self::reader::Reader;
 
 use std::path::{Path, PathBuf};
@@ -62,7 +62,8 @@ pub struct Asset {
     pub skins: Vec<SkinId>,
     /// The clips, by glTF animation index.
     pub clips: Vec<ClipId>,
-    /// The clips of which no track can be read. They have no tracks, and keep the index of the others.
+    /// The clips of which no track can be read, in ascending order: a file may have tens of thousands. They have no
+    /// tracks, and keep the index of the others.
     pub left_out_clips: Vec<ClipId>,
     /// The skins that cannot be read. They have no joints, and keep the index of the others.
     pub left_out_skins: Vec<SkinId>,
@@ -227,7 +228,7 @@ pub fn from_document(
     let parsed = loaded::document(document.as_json()).map_err(|error| error.in_file(name))?;
     let given = buffers.iter().map(|data| &**data).collect();
     let reader = Reader::new(&parsed, given, Files::None, loaded::size(document.as_json(), buffers));
-    Ok(append(library, build(reader, &[], name, None)?))
+    Ok(append(library, build(reader, "", name, None)?))
 }
 
 /// The library of one file, and its asset.
@@ -266,17 +267,17 @@ fn read(name: &Path, bytes: &[u8], files: Files) -> Result<Loaded, Error> {
     let in_file = |error: FileError| error.in_file(name);
     let mut warnings = Vec::new();
     let container = container::open(bytes, &mut warnings).map_err(in_file)?;
-    let json = parse::trim(container.json);
-    let document = Document::parse(json).map_err(in_file)?;
+    let json = parse::text(container.json, &mut warnings).map_err(in_file)?;
+    let document = Document::parse(&json).map_err(in_file)?;
     let mut reader = Reader::new(&document, container.bin.into_iter().collect(), files, bytes.len());
     reader.warnings = warnings;
     let skeleton_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    build(reader, json, name, skeleton_name)
+    build(reader, &json, name, skeleton_name)
 }
 
 /// Makes a library of the document of a reader. `json` is the text of the document, from which properties and the names
 /// of morph targets are read.
-fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<String>) -> Result<Loaded, Error> {
+fn build(mut reader: Reader, json: &str, name: &Path, skeleton_name: Option<String>) -> Result<Loaded, Error> {
     let document = reader.document;
     let in_file = |error: FileError| error.in_file(name);
     // The stages have checked all that the model checks. If one misses an error, the error still names the file.

@@ -51,14 +51,14 @@ impl NamedMesh {
 
 /// Adds the names of morph targets to the joints. `json` is the text of the document, and `joints` has the joint of
 /// each node. An error is a warning.
-pub(super) fn add_names(reader: &mut Reader, json: &[u8], joints: &[usize], made: &mut [Joint]) {
+pub(super) fn add_names(reader: &mut Reader, json: &str, joints: &[usize], made: &mut [Joint]) {
     let document = reader.document;
     let has_targets = document.meshes.iter().any(|mesh| mesh.target_count() > 0);
-    if !has_targets || !json.windows(TARGET_NAMES.len()).any(|part| part == TARGET_NAMES.as_bytes()) {
+    if !has_targets || !json.contains(TARGET_NAMES) {
         return;
     }
     // Most extras are of no concern, so that the document skips them. Here, an error in them costs the names alone.
-    let named: NamedMeshes = match serde_json::from_str(&String::from_utf8_lossy(json)) {
+    let named: NamedMeshes = match serde_json::from_str(json) {
         Ok(named) => named,
         Err(error) => {
             reader.warn("meshes", format!("the names of morph targets cannot be read, because of extras: {error}"));

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::document::{Buffer, Text};
 use super::{container, files, parse};
 use crate::error::Error;
-use crate::import::FileError;
+use crate::import::{FileError, json};
 
 /// The bytes of the header of a GLB container and of its first chunk.
 const HEADER: usize = 20;
@@ -84,15 +84,10 @@ impl Outline {
     }
 
     fn from_json(text: &[u8]) -> Result<Self, FileError> {
-        let text = parse::trim(text);
-        let document: DocumentOutline = match serde_json::from_slice(text) {
-            Ok(document) => document,
-            // The importer names the path of the error.
-            Err(error) => {
-                super::Document::parse(text)?;
-                return Err(FileError::new("JSON", error.to_string()));
-            }
-        };
+        let text = parse::text(text, &mut Vec::new())?;
+        // Of an error, the importer knows more.
+        let document: DocumentOutline =
+            json::parse_text(&text).or_else(|error| super::Document::parse(&text).and(Err(error)))?;
         let mut known = HashSet::new();
         let uris = document.buffers.iter().filter_map(|buffer| buffer.uri.as_deref());
         let paths = uris.filter(|uri| !files::is_data_uri(uri)).filter_map(files::decode_uri_path);

@@ -1,25 +1,17 @@
 //! Parsing of glTF documents, versions 2.x.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use super::document::{AssetInfo, Document};
-use crate::import::{FileError, json};
+use crate::import::{FileError, Warning, json};
 
 impl<'a> Document<'a> {
     /// Parses a document. An error has the JSON path at which the parser stopped.
-    pub fn parse(text: &'a [u8]) -> Result<Self, FileError> {
-        if text.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
-            let found = if text.is_empty() { "it is empty".into() } else { describe_content(text) };
-            return Err(FileError::new("file", format!("{found}; a glTF file is a GLB container or a JSON object")));
-        }
-        // It is faster to check all text at once than string by string. Keeping paths costs time as well. Only a
-        // document with an error is therefore parsed a second time, with paths. So is one that is not UTF-8: fields
-        // that are skipped may hold any bytes.
-        let document = match std::str::from_utf8(text).map(serde_json::from_str::<Self>) {
-            Ok(Ok(document)) => document,
-            _ => parse_with_paths(text)?,
-        };
-        document.check_version()
+    pub fn parse(text: &'a str) -> Result<Self, FileError> {
+        // The fields of glTF 1.0 have other types. Its version says more than the first of them.
+        json::parse_text::<Self>(text).or_else(|error| check_version_alone(text).and(Err(error)))?.check_version()
     }
 
     /// Refuses a document of another version than 2.
@@ -29,6 +21,23 @@ impl<'a> Document<'a> {
             _ => Ok(self),
         }
     }
+}
+
+/// The text of a document: its JSON without a byte order mark before it and padding zeros after it. In place of what is
+/// not UTF-8, it has replacement characters. A file that cannot be a document is refused by its first bytes.
+pub fn text<'a>(json: &'a [u8], warnings: &mut Vec<Warning>) -> Result<Cow<'a, str>, FileError> {
+    let json = json::without_mark(json);
+    let json = json.get(..json.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)).unwrap_or(json);
+    if json.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        let found = if json.is_empty() { "it is empty".into() } else { describe_content(json) };
+        return Err(FileError::new("file", format!("{found}; a glTF file is a GLB container or a JSON object")));
+    }
+    let text = String::from_utf8_lossy(json);
+    if matches!(text, Cow::Owned(_)) {
+        let message = "it is not UTF-8; U+FFFD is read in place of the bytes that are no letters".into();
+        warnings.push(Warning { path: "JSON".into(), message });
+    }
+    Ok(text)
 }
 
 /// A description of a file that is not a JSON object, by its first bytes.
@@ -46,26 +55,19 @@ fn describe_content(bytes: &[u8]) -> String {
     }
 }
 
-/// The JSON without a byte order mark before it and padding zeros after it.
-pub fn trim(text: &[u8]) -> &[u8] {
-    let text = json::without_mark(text);
-    let end = text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-    text.get(..end).unwrap_or(text)
-}
-
-fn parse_with_paths(text: &[u8]) -> Result<Document<'_>, FileError> {
+/// Refuses a document of another version than 2, whatever else it holds.
+fn check_version_alone(text: &str) -> Result<(), FileError> {
     #[derive(Deserialize)]
     struct Versioned<'a> {
         #[serde(borrow)]
         asset: AssetInfo<'a>,
     }
-    // The fields of glTF 1.0 have other types. Its version says more than the first of them.
-    if let Ok(Versioned { asset: AssetInfo { version: Some(version) } }) = serde_json::from_slice(text)
-        && !is_version_2(&version)
-    {
-        return Err(wrong_version(&version));
+    match serde_json::from_str(text) {
+        Ok(Versioned { asset: AssetInfo { version: Some(version) } }) if !is_version_2(&version) => {
+            Err(wrong_version(&version))
+        }
+        _ => Ok(()),
     }
-    json::parse(text)
 }
 
 fn is_version_2(version: &str) -> bool {

@@ -1,10 +1,9 @@
 // 2,000 instances of a character, posed by posse and drawn by three.js, with shadows. Both use one GPU device; no pose
-// comes back to JavaScript.
+// comes back to JavaScript. In a browser without WebGPU, posse's CPU engine poses, and three.js draws on WebGL 2.
 //
 // To run it: bindings/web/build, `npm install` in this folder, a file server for bindings/web, and its page
 // examples/three/. The address may end in ?count=500, for another number of instances.
 
-import init, { Crowd, Gpu, Library } from "posse";
 import { PosseCrowd } from "posse/three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 import {
@@ -31,9 +30,16 @@ function stage() {
   return { scene, sun, ground, camera: new PerspectiveCamera(45, 1) };
 }
 
+/// The entry of posse for this browser, with its device if there is one.
+async function openPosse() {
+  const posse = await (navigator.gpu ? import("posse") : import("posse/cpu"));
+  await posse.default();
+  return { ...posse, gpu: await posse.Gpu?.open() };
+}
+
 /// Loads the same bytes into posse, which reads skeleton and clips, and into three.js, which reads meshes and
 /// materials.
-async function load(gpu, name, bytes) {
+async function load({ Crowd, Library, gpu }, name, bytes) {
   const gltf = await new GLTFLoader().parseAsync(bytes.buffer, "");
   const library = Library.load(name, bytes);
   const instances = Array.from({ length: count }, (_, instance) => {
@@ -43,8 +49,9 @@ async function load(gpu, name, bytes) {
     const phase = (instance * 0.618034) % 1;
     return [{ clip, start: phase * library.clips[clip].duration }];
   });
-  const poses = await Crowd.create(gpu, library, instances, { skin: true, model: true, weights: true });
-  const crowd = new PosseCrowd(gltf, library, poses, gpu.device);
+  const outputs = { skin: true, model: true, weights: true };
+  const poses = await (gpu ? Crowd.create(gpu, library, instances, outputs) : Crowd.create(library, instances, outputs));
+  const crowd = new PosseCrowd(gltf, library, poses, gpu?.device);
   // On a square grid, in colours between orange and blue.
   const side = Math.ceil(Math.sqrt(count));
   const size = crowd.reach.radius;
@@ -76,16 +83,16 @@ function resize(renderer, camera) {
 }
 
 async function start() {
-  await init();
-  const gpu = await Gpu.open();
-  const renderer = new WebGPURenderer({ device: gpu.device, canvas, antialias: true });
+  const posse = await openPosse();
+  const { gpu } = posse;
+  const renderer = new WebGPURenderer({ device: gpu?.device, forceWebGL: !gpu, canvas, antialias: true });
   await renderer.init();
   renderer.shadowMap.enabled = true;
   const seen = stage();
   const { scene, camera } = seen;
   let shown;
   const show = async (name, bytes) => {
-    const loaded = await load(gpu, name, bytes);
+    const loaded = await load(posse, name, bytes);
     if (shown) {
       scene.remove(shown.crowd);
       shown.crowd.dispose();
@@ -112,6 +119,6 @@ async function start() {
   return { gpu, renderer, scene, camera, draw, shown: () => shown };
 }
 
-/// For tests: the device, the parts of three.js, a function that draws the frame of a time in seconds, and the file
+/// For tests: the device if there is one, the parts of three.js, a function that draws the frame of a time in seconds, and the file
 /// that is shown.
 window.example = report(start);

@@ -142,7 +142,7 @@ struct Loaded {
     /// The joint of each node, in the order of the file.
     nodes: Vec<usize>,
     clips: Vec<ClipId>,
-    /// The clips of which no track can be read, or that bind to no joint of the rig.
+    /// The clips of which no track can be read, or that bind to no joint of the rig, in ascending order.
     unbound: Vec<ClipId>,
     /// The mirror images of clips, or the reasons that there are none, by the indices of the clips in the file.
     mirror_images: HashMap<usize, Result<MirrorImage, String>>,
@@ -191,7 +191,7 @@ impl Loaded {
 
     /// Makes the mirror images of the clips that need one, and prints their warnings. All pieces of a clip share one.
     fn mirror(&mut self, job: &Job, file: &ClipFile, clips: &[&ListedClip]) -> Result<(), Error> {
-        let is_bound = |index: &usize| !self.unbound.contains(&self.clips[*index]);
+        let is_bound = |index: &usize| self.unbound.binary_search(&self.clips[*index]).is_err();
         let mirrored = clips.iter().filter(|clip| clip.part.mirrored).map(|clip| clip.index);
         let mirrored: BTreeSet<usize> = mirrored.filter(is_bound).collect();
         if mirrored.is_empty() {
@@ -232,7 +232,7 @@ impl Loaded {
         warned: &mut HashSet<ClipId>,
     ) -> Result<FramedMotion<'static>, Error> {
         let id = self.clips[listed.index];
-        if self.unbound.contains(&id) {
+        if self.unbound.binary_search(&id).is_ok() {
             let reason = if job.options.rig.is_some() { UNBOUND } else { UNREADABLE };
             return Err(Error::Usage(reason.into()));
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::{fmt, fs};
 
 use posse::Error;
+use posse::low_level::file::parse_json;
 use posse::measure::Statistics;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -34,8 +35,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<(Value, T), Error> {
 /// Parses the JSON of a run, and the fields of `T` from it. An error is the JSON path of a value, and the reason.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<(Value, T), (String, String)> {
     let hint = "give a file that `posse bench --json` printed";
-    let value: Value =
-        serde_json::from_slice(bytes).map_err(|error| ("JSON".to_owned(), format!("{error}; {hint}")))?;
+    let value: Value = parse_json(bytes).map_err(|error| (error.path, format!("{}; {hint}", error.reason)))?;
     match value.get("format").map(|format| (format, format.as_u64())) {
         Some((_, Some(FORMAT))) => {}
         Some((format, _)) => {
@@ -44,12 +44,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<(Value, T), (String, Strin
         }
         None => return Err(("format".into(), format!("it is missing; {hint}"))),
     }
-    let fields = serde_path_to_error::deserialize(&value).map_err(|error| {
-        // The path of a missing field is that of its object. The path of the whole file is empty.
-        let path = error.path().to_string();
-        let path = path.trim_end_matches(['.', '?']);
-        (if path.is_empty() { "JSON" } else { path }.to_owned(), error.inner().to_string())
-    })?;
+    let fields = parse_json(bytes).map_err(|error| (error.path, error.reason))?;
     Ok((value, fields))
 }
 

@@ -140,7 +140,7 @@ fn errors_of_weights_are_named_by_their_path() {
             ("/weight", knots(json!([[0, 1], [0, 1]])), ".weight.knots", "the value 0 follows 0"),
             ("/weight", knots(json!([[0, -1]])), ".weight.knots", "0 or more"),
             ("/weight", knots(json!([[1e39, 1]])), ".weight.knots", "finite"),
-            ("/weight", knots(json!([[0, 1, 2]])), ".weight.knots[0]", "trailing"),
+            ("/weight", knots(json!([[0, 1, 2]])), ".weight.knots[0][2]", "trailing"),
             ("/weight", json!({ "blend_space": "walks", "point": 0 }), ".weight.blend_space", "the file has: move"),
             ("/weight", json!({ "blend_space": 0, "point": 0 }), ".weight.blend_space", "string"),
             ("/weight", json!({ "blend_space": "move", "point": 4 }), ".weight.point", "there is no point 4"),
@@ -247,7 +247,7 @@ fn a_name_that_occurs_twice_and_null_are_refused() {
     let folder = Folder::new();
     let with = |fields: &str| format!(r#"{{ "files": ["rig.glb"], "instances": [{{ {fields} }}] }}"#);
     let twice = with(r#""parameters": { "speed": 1, "speed": 2 }"#);
-    folder.assert_refused(&twice, "instances[0].parameters", "the name \"speed\" occurs twice");
+    folder.assert_refused(&twice, "instances[0].parameters.speed", "the name \"speed\" occurs twice");
     for field in ["transition", "parameters"] {
         folder.assert_refused(&with(&format!("\"{field}\": null")), &format!("instances[0].{field}"), "null");
     }

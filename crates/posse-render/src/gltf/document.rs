@@ -20,11 +20,9 @@ pub(super) const NO_IMAGE: u32 = u32::MAX;
 
 /// Parses a document that the importer has already read as `parsed`. An error has the JSON path of the item that the
 /// crate refuses.
-pub(super) fn parse(json: &[u8], parsed: &FileDocument) -> Result<Document, FileError> {
-    // Text that is not valid UTF-8 is no error here: pictures do not need it.
-    let json = String::from_utf8_lossy(json);
+pub(super) fn parse(json: &str, parsed: &FileDocument) -> Result<Document, FileError> {
     let mut document: Map<String, Value> =
-        serde_json::from_str(&json).map_err(|error| FileError::new("JSON", error.to_string()))?;
+        serde_json::from_str(json).map_err(|error| FileError::new("JSON", error.to_string()))?;
     complete(&mut document);
     let document = Value::Object(document);
     let mut root =

@@ -53,7 +53,7 @@ use posse::Error;
 use posse::import::Warning;
 use posse::import::gltf::Asset;
 use posse::low_level::file::{
-    Component, Document as FileDocument, FileError, Files, FilesByName, JsonPath, Reader, open_container, trim,
+    Component, Document as FileDocument, FileError, Files, FilesByName, JsonPath, Reader, document_text, open_container,
 };
 
 use self::document::{Buffers, NO_IMAGE, Shown};
@@ -97,9 +97,9 @@ fn read_figure(asset: &Asset, bytes: &[u8], files: Files) -> Result<(Figure, Vec
     let with_file = |error: FileError| error.in_file(&asset.file);
     // The importer has already returned these warnings.
     let container = open_container(bytes, &mut Vec::new()).map_err(with_file)?;
-    let json = trim(container.json);
-    let accessors = FileDocument::parse(json).map_err(with_file)?;
-    let document = document::parse(json, &accessors).map_err(with_file)?;
+    let json = document_text(container.json, &mut Vec::new()).map_err(with_file)?;
+    let accessors = FileDocument::parse(&json).map_err(with_file)?;
+    let document = document::parse(&json, &accessors).map_err(with_file)?;
     let mut reader = Reader::new(&accessors, container.bin.into_iter().collect(), files, bytes.len());
     let figure = read(&mut reader, &document, asset);
     Ok((figure, reader.warnings))
