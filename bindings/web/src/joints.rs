@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use js_sys::{Float32Array, Object};
 use posse::glam::{DAffine3, DMat4};
 use posse::{Joint, Pose, Skeleton, Transform, UnboundClip};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
-use crate::js::{self, Result};
+use crate::js::{self, Result, check_index};
 
 /// A joint for JavaScript.
 #[derive(Serialize)]
@@ -17,6 +17,24 @@ pub struct JointInfo<'a> {
     parent: Option<usize>,
     /// The index of the node in the file.
     node: usize,
+}
+
+/// A joint by its number, or by a text that selects it.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected the number or the name of a joint")]
+pub enum JointChoice {
+    Number(usize),
+    Name(String),
+}
+
+impl JointChoice {
+    /// The index of the joint.
+    pub fn find(&self, skeleton: &Skeleton) -> Result<usize> {
+        match self {
+            Self::Number(joint) => check_index("joint", *joint, skeleton.joints().len()).map(|()| *joint),
+            Self::Name(text) => Ok(skeleton.select_joint(text)?),
+        }
+    }
 }
 
 /// The joints of a skeleton. `nodes` has the joint of each node.
@@ -64,6 +82,34 @@ pub fn pose(pose: &Pose) -> Result<JsValue> {
     set("weights", pose.weights.iter().map(|&number| number as f32).collect());
     set("properties", pose.properties.iter().map(|&number| number as f32).collect());
     Ok(object.into())
+}
+
+/// The joint of each instance, below its count: a list of as many, or one number for all.
+pub fn of_instances(instances: &[usize], joints: &JsValue, count: impl Fn(usize) -> usize) -> Result<Vec<usize>> {
+    let check = |(&instance, number): (&usize, f64)| js::index("joint", number, count(instance));
+    if let Some(joint) = joints.as_f64() {
+        return instances.iter().zip(std::iter::repeat(joint)).map(check).collect();
+    }
+    let numbers = js::numbers("joints", joints)?;
+    if numbers.len() != instances.len() {
+        let (found, expected) = (numbers.len(), instances.len());
+        return Err(JsError::new(&format!(
+            "joints: found {found} numbers, expected one for each of {expected} instances"
+        )));
+    }
+    instances.iter().zip(numbers).map(check).collect()
+}
+
+/// The numbers of an affine matrix in the outputs: three rows of four.
+pub const ROWS: usize = 12;
+
+/// The rows of an affine matrix in the outputs as 16 numbers, column-major.
+pub fn columns_of_rows(rows: &[f32]) -> [f32; 16] {
+    let number = |row: usize, column: usize| rows.get(4 * row + column).copied().unwrap_or_default();
+    std::array::from_fn(|at| match (at % 4, at / 4) {
+        (3, column) => f32::from(u8::from(column == 3)),
+        (row, column) => number(row, column),
+    })
 }
 
 /// A matrix as 16 numbers, column-major.
