@@ -40,7 +40,7 @@
 //!
 //! * [`Crowd::set`] changes one instance of a [`Crowd`]. An [`Evaluator`] reads the crowd as it is at the call.
 //! * [`GpuCrowd::set_layers`] replaces the layers of all instances of a [`GpuCrowd`] in place, and
-//!   [`GpuCrowd::set_instance`] those of one instance. [`CrowdOptions`] sets the room for layers and mixing. A
+//!   [`GpuCrowd::set_instances`] those of some. [`CrowdOptions`] sets the room for layers and mixing. A
 //!   [`LayersOutcome`] tells if the new layers fit, and otherwise the reason.
 //! * To remove an instance, drop it from the list of [`GpuCrowd::encode_visible`] and clear its layers. Until then, its
 //!   events and root motion continue.

@@ -179,7 +179,7 @@ export class Crowd implements Freeable {
   /**
    * The events that the layers reach after the time `from`, up to the time `to`: what a frame has reached since the last one. The
    * buffers keep their poses. Per layer, at most 256 events are listed; `capacity` is the most of all layers. Default: 1024, for which
-   * the crowd is prepared; another capacity is prepared by its first call. Events of layers that follow parameters are listed before the
+   * `create` prepares; otherwise the first call does, which can take a second. Events of layers that follow parameters are listed before the
    * frame is posed.
    */
   events(from: number, to: number, capacity?: number): Promise<ReachedEvents>;

@@ -95,7 +95,12 @@ impl Crowd {
         let choices: CrowdOptions = options("options", &crowd_options)?;
         let wanted: OutputOptions = options("outputs", &outputs)?;
         let instances = Instances::read(&library.shared.source().library, &instances, &choices)?;
-        Self::new(gpu, library, instances, wanted.into(), choices.room()).await
+        let crowd = Self::new(gpu, library, instances, wanted.into(), choices.room()).await?;
+        // The kernel of events takes long to compile, which their first call should not wait for.
+        if crowd.shared.source.library.clips().iter().any(|clip| !clip.events.is_empty()) {
+            crowd.shared.prepare_events(EVENTS).await?;
+        }
+        Ok(crowd)
     }
 
     /// A crowd that plays one or two clips, with the outputs that a view draws.
@@ -125,7 +130,7 @@ impl Crowd {
         let source = library.source();
         let engine = library.engine(&context).await?;
         let gpu_crowd = GpuCrowd::with_options_async(engine.library(), instances.crowd(), outputs, room).await?;
-        let shared = Rc::new(SharedCrowd {
+        let shared = SharedCrowd {
             stopwatch: Stopwatch::new(&context),
             engine,
             source,
@@ -136,12 +141,8 @@ impl Crowd {
             is_listed: Cell::default(),
             events: RefCell::default(),
             probe: RefCell::default(),
-        });
-        // Their kernel takes long to compile, which the first call of `events` should not wait for.
-        if shared.source.library.clips().iter().any(|clip| !clip.events.is_empty()) {
-            shared.prepare_events(EVENTS).await?;
-        }
-        Ok(Self { shared })
+        };
+        Ok(Self { shared: Rc::new(shared) })
     }
 
     /// The number of instances.
