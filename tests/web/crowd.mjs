@@ -1,5 +1,5 @@
-// Parameters, transitions, goals, root motion and visibility of crowds of the npm package, with numbers worked out by hand:
-// the entry posse/cpu in Node.js, the entry posse in Chromium.
+// Parameters, transitions, goals, root motion and visibility of crowds of the npm package, with numbers worked out by
+// hand: the entry posse/cpu in Node.js, the entry posse in Chromium.
 //
 // The package must have been built, by bindings/web/build; POSSE_WEB_PACKAGE names another folder of it.
 
@@ -80,7 +80,7 @@ test("a crowd on the GPU says which capacity it lacks", { skip: skipGpu, timeout
       "2 layers, but the crowd has room for 1; create it with { layers: 2 }",
       'these layers mix in a way for which the crowd has no room; create it with { mixing: "any" }',
       "1 goals, but the crowd has room for 0; create it with { goals: 1 }",
-      "instance 0 finds no room for a transition among 0; create the crowd with { transitions: 1 }",
+      "instance 0 finds no room for a transition among 0; create it with { transitions: 1 }",
       "the crowd has no parameters; create it with their names, { parameters: [...] }",
       "the crowd has no lists of visible instances; create it with { visible: true }",
     ]);

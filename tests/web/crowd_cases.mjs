@@ -1,11 +1,11 @@
-// What a crowd of the npm package does, worked out by hand, for both entries: `crowd.mjs` runs it in Node.js with the CPU
-// entry, and in a page with the GPU entry.
+// What a crowd of the npm package does, worked out by hand, for both entries: `crowd.mjs` runs it in Node.js with the
+// CPU entry, and in a page with the GPU entry.
 
 /// Rounding of f32 over numbers of a few units.
 const BOUND = 1e-5;
 
-/// The bytes of a glTF file of the nodes "base", "arm" and "hand", each 1 above the one before, and a node "frame", rotated
-/// by -90 degrees about x and twice as large, with the child "hip". Clips move "base" or "hip" between two keys.
+/// The bytes of a glTF file of the nodes "base", "arm" and "hand", each 1 above the one before, and a node "frame",
+/// rotated by -90 degrees about x and twice as large, with the child "hip". Clips move "base" or "hip" between two keys.
 export function rig() {
   const half = Math.SQRT1_2;
   const nodes = [
@@ -46,8 +46,8 @@ export function rig() {
   return new TextEncoder().encode(JSON.stringify(document));
 }
 
-/// Runs all cases with an entry, and with a device if it is that of the GPU. Returns the number of comparisons, and a text
-/// for each that fails.
+/// Runs all cases with an entry, and with a device if it is that of the GPU. Returns the number of comparisons, and a
+/// text for each that fails.
 export async function run({ Crowd, Library }, gpu) {
   const [failures, freed] = [[], []];
   let comparisons = 0;
@@ -145,8 +145,8 @@ export async function run({ Crowd, Library }, gpu) {
     crowd.setLayers(3, [{ clip: "low" }, { clip: "high", mode: "blend", fadeIn: { start, length: 0.5 } }]);
     crowd.pose(start);
     check("a transition begins with the pose before", await heights(crowd), [0, 0.5, 0, 0]);
-    // After a half-life, (1 + 2 ln 2) / 4 of the difference are left, and 0.125 s / 4 of the speed, which is 1. After a quarter of
-    // its length, a dead transition has 0.0625 (3 - 0.5). The cross fade has weights 1 and 0.25.
+    // After a half-life, (1 + 2 ln 2) / 4 of the difference are left, and 0.125 s / 4 of the speed, which is 1. After a
+    // quarter of its length, a dead transition has 0.0625 (3 - 0.5). The cross fade has weights 1 and 0.25.
     const left = (1 + 2 * Math.LN2) / 4;
     crowd.pose(start + 0.125);
     check("after a half-life", (await heights(crowd)).slice(0, 2), [2 - 2 * left, 2 - 1.5 * left + 0.125 / 4]);

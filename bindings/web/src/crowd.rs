@@ -502,7 +502,7 @@ fn replaced(outcome: LayersOutcome) -> Result<()> {
                 .to_owned()
         }
         LayersOutcome::MoreTransitions { instance, room } => format!(
-            "instance {instance} finds no room for a transition among {room}; create the crowd with {{ transitions: {} }}",
+            "instance {instance} finds no room for a transition among {room}; create it with {{ transitions: {} }}",
             room + 1
         ),
         // Layers and goals name parameters of the crowd, all of which have room.

@@ -6,15 +6,8 @@ use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
 use crate::js::{Result, check_index, numbers, options};
-use crate::layer::{ClipChoice, LayerScope};
 use crate::library::Library;
-
-/// The name of the parameter that a time, or the weight of a goal, is.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ParameterName {
-    pub parameter: String,
-}
+use crate::names::{ClipChoice, Scope, find_parameter};
 
 /// The weight of a layer: a number, or what it follows from.
 #[derive(Deserialize)]
@@ -48,8 +41,8 @@ impl Default for Weight {
 
 impl Weight {
     /// The fixed part of the weight, and its driver.
-    pub fn find(&self, scope: LayerScope) -> Result<(f64, Option<WeightDriver>)> {
-        let LayerScope { library, parameters } = scope;
+    pub fn find(&self, scope: Scope) -> Result<(f64, Option<WeightDriver>)> {
+        let Scope { library, parameters } = scope;
         let driver = match self {
             Self::Number(weight) => return Ok((*weight, None)),
             Self::Knots(KnotsWeight { parameter, knots }) => {
@@ -67,17 +60,6 @@ impl Weight {
         };
         Ok((1.0, Some(driver)))
     }
-}
-
-/// The index of the parameter of a name.
-pub fn find_parameter(parameters: &[String], name: &str) -> Result<usize> {
-    parameters.iter().position(|other| other == name).ok_or_else(|| {
-        let hint = match parameters {
-            [] => format!("create it with {{ parameters: [{name:?}] }}"),
-            names => format!("it has {}", names.join(", ")),
-        };
-        JsError::new(&format!("the crowd has no parameter {name:?}; {hint}"))
-    })
 }
 
 #[wasm_bindgen]

@@ -9,7 +9,8 @@ use wasm_bindgen::prelude::*;
 
 use crate::inverse_kinematics::GoalOptions;
 use crate::js::{Result, index, numbers, options, ticks};
-use crate::layer::{LayerList, LayerOptions, LayerScope, crowd};
+use crate::layer::{LayerList, LayerOptions, crowd};
+use crate::names::Scope;
 
 /// The choices of a crowd: `CrowdOptions` of `types.d.ts`. A crowd on the CPU needs no room.
 #[derive(Deserialize, Default)]
@@ -121,7 +122,7 @@ impl Instances {
             return Err(JsError::new(&format!("options.parameters: the name {name:?} occurs twice")));
         }
         let instances: Vec<Vec<LayerOptions>> = options("instances", instances)?;
-        let scope = LayerScope { library, parameters: names };
+        let scope = Scope { library, parameters: names };
         Ok(Self::new(crowd(scope, &instances, choices.skeleton)?, names.clone()))
     }
 
@@ -146,8 +147,8 @@ impl Instances {
     }
 
     /// What layers and goals may name.
-    pub fn scope<'a>(&'a self, library: &'a posse::Library) -> LayerScope<'a> {
-        LayerScope { library, parameters: &self.parameters }
+    pub fn scope<'a>(&'a self, library: &'a posse::Library) -> Scope<'a> {
+        Scope { library, parameters: &self.parameters }
     }
 
     /// The values of the parameters, instance after instance.

@@ -6,11 +6,9 @@ use posse::{Chain, ChainKind, Goal, GoalTarget, GoalWeight, Skeleton, SkeletonId
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::driver::{ParameterName, find_parameter};
-use crate::joints::JointChoice;
 use crate::js::{Result, check_index, options};
-use crate::layer::LayerScope;
 use crate::library::Library;
+use crate::names::{JointChoice, ParameterName, Scope, find_parameter};
 
 /// The options of a chain: `ChainOptions` of `types.d.ts`. It has `joints` or `aim`.
 #[derive(Deserialize)]
@@ -84,8 +82,8 @@ impl Default for Weight {
 
 impl GoalOptions {
     /// The goal.
-    pub fn goal(&self, scope: LayerScope) -> Result<Goal> {
-        let LayerScope { library, parameters } = scope;
+    pub fn goal(&self, scope: Scope) -> Result<Goal> {
+        let Scope { library, parameters } = scope;
         check_index("chain", self.chain, library.chains().len())?;
         let Some(chain) = library.chain_ids().nth(self.chain) else {
             return Err(JsError::new("there is no such chain"));

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use js_sys::{Float32Array, Object};
 use posse::glam::{DAffine3, DMat4};
 use posse::{Joint, Pose, Skeleton, Transform, UnboundClip};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-use crate::js::{self, Result, check_index};
+use crate::js::{self, Result};
 
 /// A joint for JavaScript.
 #[derive(Serialize)]
@@ -17,24 +17,6 @@ pub struct JointInfo<'a> {
     parent: Option<usize>,
     /// The index of the node in the file.
     node: usize,
-}
-
-/// A joint by its number, or by a text that selects it.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected the number or the name of a joint")]
-pub enum JointChoice {
-    Number(usize),
-    Name(String),
-}
-
-impl JointChoice {
-    /// The index of the joint.
-    pub fn find(&self, skeleton: &Skeleton) -> Result<usize> {
-        match self {
-            Self::Number(joint) => check_index("joint", *joint, skeleton.joints().len()).map(|()| *joint),
-            Self::Name(text) => Ok(skeleton.select_joint(text)?),
-        }
-    }
 }
 
 /// The joints of a skeleton. `nodes` has the joint of each node.

@@ -8,8 +8,9 @@ use posse::{
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::driver::{ParameterName, Weight, find_parameter};
+use crate::driver::Weight;
 use crate::js::{self, Result, check_index, ticks};
+use crate::names::{ClipChoice, ParameterName, Scope, clip_of, find_parameter};
 
 /// The largest speed, forwards and backwards.
 const MAX_SPEED: f64 = 1e4;
@@ -35,14 +36,6 @@ pub struct LayerOptions {
     mask: Option<usize>,
     fade_in: Option<FadeOptions>,
     fade_out: Option<FadeOptions>,
-}
-
-/// A clip by its number, or by a text that selects it.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected the number or the name of a clip")]
-pub enum ClipChoice {
-    Number(usize),
-    Name(String),
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
@@ -71,32 +64,6 @@ enum Shape {
     #[default]
     Linear,
     Smooth,
-}
-
-impl ClipChoice {
-    /// The clip.
-    pub fn find(&self, library: &Library) -> Result<ClipId> {
-        match self {
-            Self::Number(index) => clip_of(library, *index),
-            Self::Name(text) => {
-                let clips: Vec<ClipId> = library.clip_ids().collect();
-                Ok(library.select_clip(&clips, text)?)
-            }
-        }
-    }
-}
-
-/// The clip of a number.
-fn clip_of(library: &Library, index: usize) -> Result<ClipId> {
-    check_index("clip", index, library.clips().len())?;
-    library.clip_ids().nth(index).ok_or_else(|| JsError::new("there is no such clip"))
-}
-
-/// What layers of a crowd may name: the content of its library, and its parameters.
-#[derive(Clone, Copy)]
-pub struct LayerScope<'a> {
-    pub library: &'a Library,
-    pub parameters: &'a [String],
 }
 
 /// The layers that a call gives to one or several instances.
@@ -138,14 +105,14 @@ struct Column {
 
 impl LayerList {
     /// The layers of an instance.
-    pub fn new(scope: LayerScope, options: &[LayerOptions]) -> Result<Self> {
+    pub fn new(scope: Scope, options: &[LayerOptions]) -> Result<Self> {
         let templates = options.iter().map(|options| options.template(scope, Vec::new()));
         templates.collect::<Result<_>>().map(Self)
     }
 
     /// Reads the argument `layers` of a call for `count` instances, in which a field may be an array with a number for
     /// each of them.
-    pub fn read(scope: LayerScope, value: &JsValue, count: usize) -> Result<Self> {
+    pub fn read(scope: Scope, value: &JsValue, count: usize) -> Result<Self> {
         if !Array::is_array(value) {
             // It fails.
             let _: Vec<LayerOptions> = js::options("layers", value)?;
@@ -201,8 +168,8 @@ fn take_columns(index: usize, layer: JsValue, count: usize) -> Result<(JsValue, 
 
 impl LayerOptions {
     /// The layer with its columns.
-    fn template(&self, scope: LayerScope, columns: Vec<Column>) -> Result<LayerTemplate> {
-        let LayerScope { library, .. } = scope;
+    fn template(&self, scope: Scope, columns: Vec<Column>) -> Result<LayerTemplate> {
+        let Scope { library, .. } = scope;
         let clip = self.clip.find(library)?;
         let mask = match self.mask {
             Some(index) => {
@@ -225,7 +192,7 @@ impl LayerOptions {
         Ok(LayerTemplate { layer, time: self.time(scope)?, columns })
     }
 
-    fn time(&self, scope: LayerScope) -> Result<TimeTemplate> {
+    fn time(&self, scope: Scope) -> Result<TimeTemplate> {
         let wrap = match &self.wrap {
             None => WrapMode::Loop,
             Some(name) => WrapMode::from_name(name).ok_or_else(|| {
@@ -320,8 +287,8 @@ pub fn start_tick(start: f64, speed: f64) -> Result<Ticks> {
 }
 
 /// A crowd of instances with their layers. `skeleton` is the number of the skeleton of instances without layers.
-pub fn crowd(scope: LayerScope, instances: &[Vec<LayerOptions>], skeleton: usize) -> Result<Crowd> {
-    let LayerScope { library, .. } = scope;
+pub fn crowd(scope: Scope, instances: &[Vec<LayerOptions>], skeleton: usize) -> Result<Crowd> {
+    let Scope { library, .. } = scope;
     check_index("skeleton", skeleton, library.skeletons().len())?;
     let standing = library.skeleton_ids().nth(skeleton);
     let mut crowd = Crowd::new();

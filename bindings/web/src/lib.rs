@@ -27,6 +27,7 @@ mod library;
 mod measure;
 #[cfg(feature = "gpu")]
 mod measured_size;
+mod names;
 mod outputs;
 #[cfg(feature = "gpu")]
 mod probe;

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
 use crate::js::{Result, object, options};
-use crate::layer::ClipChoice;
 use crate::library::Library;
+use crate::names::ClipChoice;
 use crate::source::Source;
 
 /// The choices of a retargeting: `RetargetOptions` of `posse.d.ts`.

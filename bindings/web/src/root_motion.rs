@@ -6,10 +6,9 @@ use posse::{Crowd, Motion, RootMotion, RootRotation};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::joints::JointChoice;
 use crate::js::{self, Result, options};
-use crate::layer::ClipChoice;
 use crate::library::Library;
+use crate::names::{ClipChoice, JointChoice};
 
 /// The numbers of a movement in the outputs: translation, 1 or 0 for a clip with or without a root, rotation.
 const NUMBERS: usize = 8;
