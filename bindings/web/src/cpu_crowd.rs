@@ -7,7 +7,7 @@ use js_sys::{Array, Float32Array, WebAssembly};
 use posse::{CpuCrowd, CpuEngine, Outputs, Step, Ticks};
 use wasm_bindgen::prelude::*;
 
-use crate::instances::{CrowdOptions, Instances, TransitionOptions};
+use crate::instances::{CrowdOptions, Instances, TransitionStart};
 use crate::joints;
 use crate::js::{Result, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
@@ -62,7 +62,7 @@ impl Part {
 impl Crowd {
     /// A crowd of instances with their layers.
     pub fn create(library: &Library, instances: &JsValue, outputs: &JsValue, crowd_options: &JsValue) -> Result<Crowd> {
-        let choices: CrowdOptions = options("options", crowd_options)?;
+        let choices = CrowdOptions::read(crowd_options)?;
         Self::new(library, Instances::read(&library.shared.source().library, instances, &choices)?, outputs)
     }
 
@@ -126,7 +126,7 @@ impl Crowd {
 
     /// Begins transitions of instances to other layers.
     pub fn transition(&mut self, instances: &JsValue, layers: &JsValue, transition_options: &JsValue) -> Result<()> {
-        let start = TransitionOptions::read(transition_options)?;
+        let start = TransitionStart::read(transition_options)?;
         let chosen = indices("instance", instances, self.count())?;
         let layers = self.instances.read_layers(&self.source.library, &chosen, layers)?;
         self.is_stale = true;
@@ -348,7 +348,9 @@ impl Crowd {
 
     /// Copies the skin matrices of the last frame in the order of the instances. Those of hidden instances stay.
     fn order_skin(&mut self) {
-        let Some(first) = self.posed.crowd.batches().first().filter(|_| self.outputs.skin) else { return };
+        let Some(first) = self.posed.crowd.batches().first().filter(|_| self.outputs.skin) else {
+            return;
+        };
         let (skeleton, stride) = (first.skeleton, first.layout.skin);
         self.ordered_skin.resize(stride * self.instances.len(), 0.0);
         for batch in self.posed.crowd.batches().iter().filter(|batch| batch.skeleton == skeleton) {

@@ -9,13 +9,13 @@ use js_sys::Float32Array;
 use posse::low_level::Stopwatch;
 use posse::low_level::device::{Scopes, read_buffers};
 use posse::{
-    Error, GpuBatch, GpuCrowd, GpuEngine, GpuEvents, LayersOutcome, Mixing, Outputs, Step, Ticks, VisibleInstance, wgpu,
+    Error, GpuBatch, GpuCrowd, GpuEngine, GpuEvents, LayersOutcome, Outputs, Step, Ticks, VisibleInstance, wgpu,
 };
 use posse_render::needed_outputs;
 use wasm_bindgen::prelude::*;
 
 use crate::gpu::Gpu;
-use crate::instances::{CrowdOptions, Instances, MixingOption, TransitionOptions};
+use crate::instances::{CrowdOptions, Instances, TransitionStart};
 use crate::joints;
 use crate::js::{Result, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
@@ -64,19 +64,14 @@ impl Drop for PreparedEvents {
 impl CrowdOptions {
     /// The room of a crowd on the GPU.
     fn room(&self) -> posse::CrowdOptions {
-        let mixing = match self.mixing {
-            None | Some(MixingOption::None) => Mixing::None,
-            Some(MixingOption::Blend) => Mixing::Blend,
-            Some(MixingOption::Any) => Mixing::Any,
-        };
         posse::CrowdOptions {
             visible: self.visible,
             previous_skin: false,
             layers: self.layers,
-            mixing,
+            mixing: self.mixing,
             drivers: self.drivers,
             goals: self.goals,
-            parameters: self.parameters.len(),
+            parameters: self.parameter_count(),
             transitions: self.transitions,
         }
     }
@@ -92,7 +87,7 @@ impl Crowd {
         outputs: JsValue,
         crowd_options: JsValue,
     ) -> Result<Crowd> {
-        let choices: CrowdOptions = options("options", &crowd_options)?;
+        let choices = CrowdOptions::read(&crowd_options)?;
         let wanted: OutputOptions = options("outputs", &outputs)?;
         let instances = Instances::read(&library.shared.source().library, &instances, &choices)?;
         let crowd = Self::new(gpu, library, instances, wanted.into(), choices.room()).await?;
@@ -177,7 +172,7 @@ impl Crowd {
     /// Begins transitions of instances to other layers.
     pub fn transition(&self, instances: &JsValue, layers: &JsValue, transition_options: &JsValue) -> Result<()> {
         let shared = &self.shared;
-        let start = TransitionOptions::read(transition_options)?;
+        let start = TransitionStart::read(transition_options)?;
         let chosen = indices("instance", instances, self.count())?;
         let layers = shared.instances.borrow().read_layers(&shared.source.library, &chosen, layers)?;
         let mut instances = shared.instances.borrow_mut();

@@ -3,59 +3,67 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use posse::{Crowd, Goal, NewTransition, Parameter, Ticks, TransitionKind};
-use serde::Deserialize;
+use posse::{Crowd, Goal, Mixing, NewTransition, Parameter, Ticks, TransitionKind};
 use wasm_bindgen::prelude::*;
 
-use crate::inverse_kinematics::GoalOptions;
-use crate::js::{Result, index, numbers, options, ticks};
-use crate::layer::{LayerList, LayerOptions, crowd};
+use crate::fields::{Fields, each, flag, number, text, whole};
+use crate::inverse_kinematics::goal;
+use crate::js::{Result, index, numbers, ticks};
+use crate::layer::{LayerList, crowd};
 use crate::names::Scope;
 
 /// The choices of a crowd: `CrowdOptions` of `types.d.ts`. A crowd on the CPU needs no room.
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "a crowd on the CPU has room for all"))]
 pub struct CrowdOptions {
-    pub skeleton: usize,
-    pub parameters: Vec<String>,
+    skeleton: usize,
+    parameters: Vec<String>,
     pub layers: usize,
-    pub mixing: Option<MixingOption>,
+    pub mixing: Mixing,
     pub drivers: bool,
     pub goals: usize,
     pub transitions: usize,
     pub visible: bool,
 }
 
-/// The mixing that there is room for.
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "camelCase")]
-pub enum MixingOption {
-    None,
-    Blend,
-    Any,
+impl CrowdOptions {
+    /// Reads the options.
+    pub fn read(value: &JsValue) -> Result<Self> {
+        let known = ["skeleton", "parameters", "layers", "mixing", "drivers", "goals", "transitions", "visible"];
+        let fields = Fields::new("options".into(), value, &known)?;
+        let count = |name: &str| fields.read(name, whole).map(Option::unwrap_or_default);
+        let is_set = |name: &str| fields.read(name, flag).map(Option::unwrap_or_default);
+        let mixing = [Mixing::None, Mixing::Blend, Mixing::Any][fields.choice("mixing", &["none", "blend", "any"])?];
+        let read_names = |place: &str, value: &JsValue| each(place, value, text);
+        let parameters: Vec<String> = fields.read("parameters", read_names)?.unwrap_or_default();
+        let (found, most) = (parameters.len(), Crowd::MAX_PARAMETERS);
+        if found > most {
+            return Err(JsError::new(&format!("options.parameters: found {found} names, expected at most {most}")));
+        }
+        let twice = |&at: &usize| parameters[..at].contains(&parameters[at]);
+        if let Some(at) = (0..found).find(twice) {
+            let name = &parameters[at];
+            return Err(JsError::new(&format!("options.parameters: the name {name:?} occurs twice")));
+        }
+        Ok(Self {
+            skeleton: count("skeleton")?,
+            layers: count("layers")?,
+            mixing,
+            drivers: is_set("drivers")?,
+            goals: count("goals")?,
+            transitions: count("transitions")?,
+            visible: is_set("visible")?,
+            parameters,
+        })
+    }
+
+    /// The number of parameters.
+    #[cfg(feature = "gpu")]
+    pub fn parameter_count(&self) -> usize {
+        self.parameters.len()
+    }
 }
 
-/// The options of a transition: `TransitionOptions` of `types.d.ts`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct TransitionOptions {
-    start: f64,
-    #[serde(default)]
-    kind: Kind,
-    half_life: Option<f64>,
-    seconds: Option<f64>,
-}
-
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "camelCase")]
-enum Kind {
-    #[default]
-    Inertial,
-    Dead,
-}
-
-/// A transition that is read, without its instance and layers.
+/// A transition without its instance and layers: `TransitionOptions` of `types.d.ts`.
 #[derive(Clone, Copy)]
 pub struct TransitionStart {
     now: Ticks,
@@ -63,27 +71,26 @@ pub struct TransitionStart {
     half_life: Option<f64>,
 }
 
-impl TransitionOptions {
+impl TransitionStart {
     /// Reads the options.
-    pub fn read(value: &JsValue) -> Result<TransitionStart> {
-        let Self { start, kind, half_life, seconds } = options("options", value)?;
-        let kind = match (kind, seconds) {
-            (Kind::Inertial, None) => TransitionKind::Inertial,
-            (Kind::Dead, Some(seconds)) => TransitionKind::Dead { seconds },
-            (Kind::Inertial, Some(_)) => {
+    pub fn read(value: &JsValue) -> Result<Self> {
+        let fields = Fields::new("options".into(), value, &["start", "kind", "halfLife", "seconds"])?;
+        let kind = match (fields.choice("kind", &["inertial", "dead"])?, fields.read("seconds", number)?) {
+            (0, None) => TransitionKind::Inertial,
+            (0, Some(_)) => {
                 return Err(JsError::new(
                     "options.seconds: an inertial transition has no length; its halfLife sets the pace",
                 ));
             }
-            (Kind::Dead, None) => {
+            (_, Some(seconds)) => TransitionKind::Dead { seconds },
+            (_, None) => {
                 return Err(JsError::new("options.seconds: expected the length of a dead transition"));
             }
         };
-        Ok(TransitionStart { now: ticks("options.start", start)?, kind, half_life })
+        let now = ticks("options.start", fields.required("start", number)?)?;
+        Ok(Self { now, kind, half_life: fields.read("halfLife", number)? })
     }
-}
 
-impl TransitionStart {
     /// The transition of an instance to layers.
     pub fn of<'a>(&self, instance: usize, layers: &'a [posse::Layer]) -> NewTransition<'a> {
         let new = NewTransition::new(instance, layers, self.now);
@@ -110,20 +117,8 @@ impl Instances {
 
     /// Reads the arguments of `Crowd.create`.
     pub fn read(library: &posse::Library, instances: &JsValue, choices: &CrowdOptions) -> Result<Self> {
-        let most = Crowd::MAX_PARAMETERS;
-        let names = &choices.parameters;
-        if names.len() > most {
-            return Err(JsError::new(&format!(
-                "options.parameters: found {} names, expected at most {most}",
-                names.len()
-            )));
-        }
-        if let Some(name) = (1..names.len()).find_map(|at| names[at..].iter().find(|name| **name == names[at - 1])) {
-            return Err(JsError::new(&format!("options.parameters: the name {name:?} occurs twice")));
-        }
-        let instances: Vec<Vec<LayerOptions>> = options("instances", instances)?;
-        let scope = Scope { library, parameters: names };
-        Ok(Self::new(crowd(scope, &instances, choices.skeleton)?, names.clone()))
+        let scope = Scope { library, parameters: &choices.parameters };
+        Ok(Self::new(crowd(scope, instances, choices.skeleton)?, choices.parameters.clone()))
     }
 
     /// The layers, goals and transitions.
@@ -212,14 +207,13 @@ impl Instances {
         instances: &[usize],
         layers: &JsValue,
     ) -> Result<Vec<Vec<posse::Layer>>> {
-        let list = LayerList::read(self.scope(library), layers, instances.len())?;
+        let list = LayerList::read(self.scope(library), "layers", layers, instances.len())?;
         (0..instances.len()).map(|position| list.layers(library, position)).collect()
     }
 
     /// Reads the goals that a call gives to instances.
     pub fn read_goals(&self, library: &posse::Library, goals: &JsValue) -> Result<Vec<Goal>> {
-        let goals: Vec<GoalOptions> = options("goals", goals)?;
-        goals.iter().map(|goal| goal.goal(self.scope(library))).collect()
+        each("goals", goals, |place, value| goal(self.scope(library), place, value))
     }
 }
 

@@ -3,117 +3,73 @@
 use std::f64::consts::PI;
 
 use posse::{Chain, ChainKind, Goal, GoalTarget, GoalWeight, Skeleton, SkeletonId};
-use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::js::{Result, check_index, options};
+use crate::fields::{Fields, each, flag, number, numbers, unexpected, whole};
+use crate::js::{self, Result, check_index};
 use crate::library::Library;
-use crate::names::{JointChoice, ParameterName, Scope, find_parameter};
+use crate::names::{Scope, joint};
 
-/// The options of a chain: `ChainOptions` of `types.d.ts`. It has `joints` or `aim`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ChainOptions {
-    joints: Option<[JointChoice; 3]>,
-    pole: Option<[f64; 3]>,
-    hold: Option<bool>,
-    aim: Option<JointChoice>,
-    forward: Option<[f64; 3]>,
-    limit: Option<f64>,
-}
-
-impl ChainOptions {
-    fn kind(&self, skeleton: &Skeleton) -> Result<ChainKind> {
-        let two_bones = (&self.joints, self.pole.is_some() || self.hold.is_some());
-        let aims = (&self.aim, self.forward.is_some() || self.limit.is_some());
-        match (two_bones, aims) {
-            ((Some([first, middle, last]), _), (None, false)) => {
-                let joints = [first.find(skeleton)?, middle.find(skeleton)?, last.find(skeleton)?];
-                Ok(ChainKind::TwoBone { joints, pole: self.pole, hold: self.hold.unwrap_or(false) })
-            }
-            ((None, false), (Some(joint), _)) => {
-                let Some(forward) = self.forward else {
-                    return Err(JsError::new(
-                        "chain.forward: expected the direction of the joint that turns to the target",
-                    ));
-                };
-                Ok(ChainKind::Aim { joint: joint.find(skeleton)?, forward, limit: self.limit.unwrap_or(PI) })
-            }
-            _ => Err(JsError::new("chain: expected either joints, with pole and hold, or aim, with forward and limit")),
+/// The joints of a chain, and how they turn: `ChainOptions` of `types.d.ts`.
+fn kind(skeleton: &Skeleton, value: &JsValue) -> Result<ChainKind> {
+    let joint_of = |place: &str, value: &JsValue| joint(skeleton, place, value);
+    let error = || JsError::new("chain: expected either joints, with pole and hold, or aim, with forward and limit");
+    let fields = Fields::new("chain".into(), value, &["joints", "pole", "hold", "aim", "forward", "limit"])?;
+    let has = |name: &str| fields.get(name).is_some();
+    match (has("joints"), has("aim")) {
+        (true, false) if !has("forward") && !has("limit") => {
+            let joints = fields.required("joints", |place, value| each(place, value, joint_of))?;
+            let Ok(joints) = joints.try_into() else {
+                return Err(JsError::new("chain.joints: expected three joints"));
+            };
+            let (pole, hold) = (fields.read("pole", numbers)?, fields.read("hold", flag)?.unwrap_or(false));
+            Ok(ChainKind::TwoBone { joints, pole, hold })
         }
+        (false, true) if !has("pole") && !has("hold") => Ok(ChainKind::Aim {
+            joint: fields.required("aim", joint_of)?,
+            forward: fields.required("forward", numbers)?,
+            limit: fields.read("limit", number)?.unwrap_or(PI),
+        }),
+        _ => Err(error()),
     }
 }
 
-/// The options of a goal: `GoalOptions` of `types.d.ts`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GoalOptions {
-    chain: usize,
-    target: Target,
-    #[serde(default)]
-    weight: Weight,
+/// A goal: `GoalOptions` of `types.d.ts`.
+pub fn goal(scope: Scope, place: &str, value: &JsValue) -> Result<Goal> {
+    let library = scope.library;
+    let fields = Fields::new(place.to_owned(), value, &["chain", "target", "weight"])?;
+    let index = fields.required("chain", whole)?;
+    check_index("chain", index, library.chains().len())?;
+    let Some(chain) = library.chain_ids().nth(index) else {
+        return Err(fields.missing("chain"));
+    };
+    let target = fields.required("target", |place, value| target(scope, place, value))?;
+    let weight = fields.read("weight", |place, value| match value.as_f64() {
+        Some(_) => Ok(GoalWeight::Fixed(number(place, value)?)),
+        None => Ok(GoalWeight::Parameter(scope.parameter_of(place, value)?)),
+    })?;
+    Ok(Goal { chain, target, weight: weight.unwrap_or(GoalWeight::Fixed(1.0)) })
 }
 
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a point [x, y, z], or { parameters: [x, y, z] } with three names")]
-enum Target {
-    Point([f64; 3]),
-    Parameters(TargetParameters),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TargetParameters {
-    parameters: [String; 3],
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number from 0 to 1, or { parameter } with a name")]
-enum Weight {
-    Fixed(f64),
-    Parameter(ParameterName),
-}
-
-impl Default for Weight {
-    fn default() -> Self {
-        Self::Fixed(1.0)
+/// A point, or the parameters that are its coordinates.
+fn target(scope: Scope, place: &str, value: &JsValue) -> Result<GoalTarget> {
+    if js::list(value).is_some() {
+        return Ok(GoalTarget::Point(numbers(place, value)?));
     }
-}
-
-impl GoalOptions {
-    /// The goal.
-    pub fn goal(&self, scope: Scope) -> Result<Goal> {
-        let Scope { library, parameters } = scope;
-        check_index("chain", self.chain, library.chains().len())?;
-        let Some(chain) = library.chain_ids().nth(self.chain) else {
-            return Err(JsError::new("there is no such chain"));
-        };
-        let target = match &self.target {
-            Target::Point(point) => GoalTarget::Point(*point),
-            Target::Parameters(TargetParameters { parameters: [x, y, z] }) => GoalTarget::Parameters([
-                find_parameter(parameters, x)?,
-                find_parameter(parameters, y)?,
-                find_parameter(parameters, z)?,
-            ]),
-        };
-        let weight = match &self.weight {
-            Weight::Fixed(weight) => GoalWeight::Fixed(*weight),
-            Weight::Parameter(ParameterName { parameter }) => {
-                GoalWeight::Parameter(find_parameter(parameters, parameter)?)
-            }
-        };
-        Ok(Goal { chain, target, weight })
-    }
+    let fields = Fields::new(place.to_owned(), value, &["parameters"])?;
+    let names = fields
+        .required("parameters", |place, value| each(place, value, |place, value| scope.parameter(place, value)))?;
+    let names = names.try_into();
+    names.map(GoalTarget::Parameters).map_err(|_| unexpected(place, value, "the names of three parameters"))
 }
 
 #[wasm_bindgen]
 impl Library {
     /// Adds a chain of joints that inverse kinematics turns. Returns its number.
     pub fn chain(&self, skeleton: f64, chain: &JsValue) -> Result<usize> {
-        let choices: ChainOptions = options("chain", chain)?;
         self.shared.change(|source| {
             let skeleton: SkeletonId = source.skeleton(skeleton)?;
-            let kind = choices.kind(source.library.skeleton(skeleton))?;
+            let kind = kind(source.library.skeleton(skeleton), chain)?;
             source.library.add_chain(Chain { name: None, skeleton, kind })?;
             Ok(source.library.chains().len() - 1)
         })

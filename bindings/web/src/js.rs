@@ -121,7 +121,7 @@ pub fn indices(what: &str, value: &JsValue, count: usize) -> Result<Vec<usize>> 
 }
 
 /// The name of the class of a value, or its type.
-fn class(value: &JsValue) -> String {
+pub fn class(value: &JsValue) -> String {
     // By its name, because an object of another frame or context is no instance of the class of this one.
     let class = member(&member(value, "constructor"), "name").as_string();
     class.or_else(|| value.js_typeof().as_string()).unwrap_or_default()

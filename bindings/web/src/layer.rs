@@ -1,70 +1,23 @@
 //! Layers from options, for one instance, or for many whose layers differ in some numbers.
 
-use js_sys::{Array, Object};
 use posse::{
-    AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, Ticks,
-    WeightDriver, WrapMode,
+    AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, Ticks, WrapMode,
 };
-use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::driver::Weight;
+use crate::driver;
+use crate::fields::{self, Fields, each, number, unexpected, whole};
 use crate::js::{self, Result, check_index, ticks};
-use crate::names::{ClipChoice, ParameterName, Scope, clip_of, find_parameter};
+use crate::names::{Scope, clip, clip_of};
 
 /// The largest speed, forwards and backwards.
 const MAX_SPEED: f64 = 1e4;
 
-/// The options of a layer: `LayerOptions` of `types.d.ts`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct LayerOptions {
-    clip: ClipChoice,
-    #[serde(default)]
-    weight: Weight,
-    speed: Option<f64>,
-    start: Option<f64>,
-    phase: Option<f64>,
-    at: Option<f64>,
-    time: Option<ParameterName>,
-    sync: Option<usize>,
-    wrap: Option<String>,
-    repeat: Option<f64>,
-    range: Option<[f64; 2]>,
-    #[serde(default)]
-    mode: Mode,
-    mask: Option<usize>,
-    fade_in: Option<FadeOptions>,
-    fade_out: Option<FadeOptions>,
-}
-
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "camelCase")]
-enum Mode {
-    #[default]
-    Blend,
-    Override,
-    Additive,
-    /// Additive, relative to the rest pose.
-    AdditiveRest,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(deny_unknown_fields)]
-struct FadeOptions {
-    start: f64,
-    length: f64,
-    #[serde(default)]
-    shape: Shape,
-}
-
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "camelCase")]
-enum Shape {
-    #[default]
-    Linear,
-    Smooth,
-}
+/// The fields of a layer: `LayerOptions` of `types.d.ts`.
+const FIELDS: [&str; 15] = [
+    "clip", "weight", "speed", "start", "phase", "at", "time", "sync", "wrap", "repeat", "range", "mode", "mask",
+    "fadeIn", "fadeOut",
+];
 
 /// The layers that a call gives to one or several instances.
 pub struct LayerList(Vec<LayerTemplate>);
@@ -104,29 +57,9 @@ struct Column {
 }
 
 impl LayerList {
-    /// The layers of an instance.
-    pub fn new(scope: Scope, options: &[LayerOptions]) -> Result<Self> {
-        let templates = options.iter().map(|options| options.template(scope, Vec::new()));
-        templates.collect::<Result<_>>().map(Self)
-    }
-
-    /// Reads the argument `layers` of a call for `count` instances, in which a field may be an array with a number for
-    /// each of them.
-    pub fn read(scope: Scope, value: &JsValue, count: usize) -> Result<Self> {
-        if !Array::is_array(value) {
-            // It fails.
-            let _: Vec<LayerOptions> = js::options("layers", value)?;
-            return Err(JsError::new("layers: expected an array"));
-        }
-        let (plain, mut columns) = (Array::new(), Vec::new());
-        for (index, layer) in value.unchecked_ref::<Array>().iter().enumerate() {
-            let (layer, own) = take_columns(index, layer, count)?;
-            plain.push(&layer);
-            columns.push(own);
-        }
-        let options: Vec<LayerOptions> = js::options("layers", &plain)?;
-        let templates = options.iter().zip(columns).map(|(options, columns)| options.template(scope, columns));
-        templates.collect::<Result<_>>().map(Self)
+    /// Reads layers for `count` instances, in which a field may be an array with a number for each of them.
+    pub fn read(scope: Scope, place: &str, value: &JsValue, count: usize) -> Result<Self> {
+        each(place, value, |place, value| template(scope, place, value, count)).map(Self)
     }
 
     /// The layers of an instance, by its position among those that the layers are given to.
@@ -135,99 +68,116 @@ impl LayerList {
     }
 }
 
-/// Takes the arrays of numbers out of the options of a layer. A number stands in place of each.
-fn take_columns(index: usize, layer: JsValue, count: usize) -> Result<(JsValue, Vec<Column>)> {
+/// Reads a layer.
+fn template(scope: Scope, place: &str, value: &JsValue, count: usize) -> Result<LayerTemplate> {
+    let library = scope.library;
+    let fields = Fields::new(place.to_owned(), value, &FIELDS)?;
+    let columns = columns(&fields, count)?;
+    let is_column = |name: &str| columns.iter().any(|column: &Column| column.field == name);
+    let clip = match is_column("clip") {
+        // Each instance has another.
+        true => clip_of(library, 0)?,
+        false => fields.required("clip", |place, value| clip(library, place, value))?,
+    };
+    let mut layer = Layer::new(clip, LayerTime::At(0.0));
+    if !is_column("weight") {
+        let read = fields.read("weight", |place, value| driver::weight(scope, place, value))?;
+        (layer.weight, layer.driver) = read.unwrap_or((1.0, None));
+    }
+    layer.mode = [
+        LayerMode::Blend,
+        LayerMode::Override,
+        LayerMode::Additive(AdditiveReference::First),
+        LayerMode::Additive(AdditiveReference::Rest),
+    ][fields.choice("mode", &["blend", "override", "additive", "additiveRest"])?];
+    if let Some(mask) = fields.read("mask", whole)? {
+        check_index("mask", mask, library.masks().len())?;
+        layer.mask = library.mask_ids().nth(mask);
+    }
+    (layer.fade_in, layer.fade_out) = (fields.read("fadeIn", fade)?, fields.read("fadeOut", fade)?);
+    Ok(LayerTemplate { layer, time: time(scope, &fields, is_column)?, columns })
+}
+
+/// The columns of a layer, whose numbers are finite, and whole for clips.
+fn columns(fields: &Fields, count: usize) -> Result<Vec<Column>> {
     let mut columns = Vec::new();
     for field in COLUMNS {
-        let Some(numbers) = js::list(&js::member(&layer, field)) else { continue };
-        let place = |position: usize| format!("layers[{index}].{field}[{position}]");
-        if numbers.len() != count {
-            let found = numbers.len();
-            let reason =
-                format!("layers[{index}].{field}: found {found} numbers, expected one for each of {count} instances");
+        let Some(numbers) = fields.get(field).and_then(js::list) else {
+            continue;
+        };
+        let found = numbers.len();
+        if found != count {
+            let place = fields.place(field);
+            let reason = format!("{place}: found {found} numbers, expected one for each of {count} instances");
             return Err(JsError::new(&reason));
         }
         for (position, &number) in numbers.iter().enumerate() {
+            let place = || format!("{}[{position}]", fields.place(field));
             if field == "clip" {
-                js::whole(&place(position), number)?;
+                js::whole(&place(), number)?;
             } else if !number.is_finite() {
-                return Err(JsError::new(&format!("{}: found {number}, expected a finite number", place(position))));
+                return Err(unexpected(&place(), &number.into(), "a finite number"));
             }
         }
         columns.push(Column { field, numbers });
     }
-    if columns.is_empty() {
-        return Ok((layer, columns));
-    }
-    let copy = Object::assign(&Object::new(), layer.unchecked_ref::<Object>());
-    for Column { field, .. } in &columns {
-        js::set(&copy, field, &JsValue::from(0));
-    }
-    Ok((copy.into(), columns))
+    Ok(columns)
 }
 
-impl LayerOptions {
-    /// The layer with its columns.
-    fn template(&self, scope: Scope, columns: Vec<Column>) -> Result<LayerTemplate> {
-        let Scope { library, .. } = scope;
-        let clip = self.clip.find(library)?;
-        let mask = match self.mask {
-            Some(index) => {
-                check_index("mask", index, library.masks().len())?;
-                library.mask_ids().nth(index)
-            }
-            None => None,
-        };
-        let fade = |options: Option<FadeOptions>| options.map(|options| options.fade()).transpose();
-        let (weight, driver): (f64, Option<WeightDriver>) = self.weight.find(scope)?;
-        let layer = Layer {
-            weight,
-            driver,
-            mode: self.mode.into(),
-            mask,
-            fade_in: fade(self.fade_in)?,
-            fade_out: fade(self.fade_out)?,
-            ..Layer::new(clip, LayerTime::At(0.0))
-        };
-        Ok(LayerTemplate { layer, time: self.time(scope)?, columns })
+/// The time of a layer.
+fn time(scope: Scope, fields: &Fields, is_column: impl Fn(&str) -> bool) -> Result<TimeTemplate> {
+    let wrap = fields.read("wrap", |place, value| {
+        let found = value.as_string().and_then(|name| WrapMode::from_name(&name));
+        let names = || WrapMode::ALL.map(|mode| mode.name()).join(", ");
+        found.ok_or_else(|| unexpected(place, value, &format!("one of {}", names())))
+    })?;
+    let parameter = fields.read("time", |place, value| scope.parameter_of(place, value))?;
+    let sync = fields.read("sync", whole)?;
+    if sync.is_some() || parameter.is_some() {
+        let mut refused = vec!["speed", "start", "phase", "at", "repeat", "range"];
+        if sync.is_some() {
+            refused.extend(["wrap", "time"]);
+        }
+        if let Some(name) = refused.into_iter().find(|name| fields.get(name).is_some()) {
+            let place = fields.place(name);
+            return Err(JsError::new(&format!("{place}: a layer with `sync` or `time` has no {name}; leave it out")));
+        }
     }
+    if let Some(leader) = sync {
+        return Ok(TimeTemplate::Fixed(LayerTime::Synced { leader }));
+    }
+    let wrap = wrap.unwrap_or(WrapMode::Loop);
+    if let Some(parameter) = parameter {
+        return Ok(TimeTemplate::Fixed(LayerTime::Phase { parameter, wrap }));
+    }
+    let plain = |name: &str| {
+        if is_column(name) { Ok(None) } else { fields.read(name, number) }
+    };
+    let repeat = fields.read("repeat", |place, value| match number(place, value)? {
+        repeat if repeat < 0.0 => Err(unexpected(place, value, "a number of passes of 0 or more")),
+        repeat => Ok(repeat),
+    })?;
+    let numbers = PlayNumbers {
+        speed: plain("speed")?.unwrap_or(1.0),
+        start: plain("start")?.unwrap_or(0.0),
+        phase: plain("phase")?.unwrap_or(0.0),
+        at: plain("at")?,
+    };
+    Ok(TimeTemplate::Play { numbers, wrap, repeat, range: fields.read("range", fields::numbers)? })
+}
 
-    fn time(&self, scope: Scope) -> Result<TimeTemplate> {
-        let wrap = match &self.wrap {
-            None => WrapMode::Loop,
-            Some(name) => WrapMode::from_name(name).ok_or_else(|| {
-                let names: Vec<&str> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
-                JsError::new(&format!("there is no wrap mode {name:?}; there are {}", names.join(", ")))
-            })?,
-        };
-        if self.sync.is_some() || self.time.is_some() {
-            let other = self.speed.or(self.start).or(self.phase).or(self.at).or(self.repeat);
-            let has_wrap = self.sync.is_some() && self.wrap.is_some();
-            if other.is_some() || self.range.is_some() || has_wrap || (self.sync.is_some() && self.time.is_some()) {
-                return Err(JsError::new(
-                    "a layer with `sync`, or with `time`, has no other time; leave out speed, start, phase, at, \
-                     repeat and range, and with `sync` also wrap",
-                ));
-            }
+/// A fade: `FadeOptions` of `types.d.ts`.
+fn fade(place: &str, value: &JsValue) -> Result<Fade> {
+    let fields = Fields::new(place.to_owned(), value, &["start", "length", "shape"])?;
+    let [start, length] = ["start", "length"].map(|name| -> Result<Ticks> {
+        let seconds = fields.required(name, number)?;
+        match name == "length" && seconds < 0.0 {
+            true => Err(JsError::new(&format!("{}: found {seconds}, expected 0 or more", fields.place(name)))),
+            false => ticks(&fields.place(name), seconds),
         }
-        if let Some(leader) = self.sync {
-            return Ok(TimeTemplate::Fixed(LayerTime::Synced { leader }));
-        }
-        if let Some(ParameterName { parameter }) = &self.time {
-            let parameter = find_parameter(scope.parameters, parameter)?;
-            return Ok(TimeTemplate::Fixed(LayerTime::Phase { parameter, wrap }));
-        }
-        if let Some(repeat) = self.repeat.filter(|&repeat| repeat < 0.0) {
-            return Err(JsError::new(&format!("repeat: found {repeat}, expected a number of passes of 0 or more")));
-        }
-        let numbers = PlayNumbers {
-            speed: self.speed.unwrap_or(1.0),
-            start: self.start.unwrap_or(0.0),
-            phase: self.phase.unwrap_or(0.0),
-            at: self.at,
-        };
-        Ok(TimeTemplate::Play { numbers, wrap, repeat: self.repeat, range: self.range })
-    }
+    });
+    let shape = [FadeShape::Linear, FadeShape::Smooth][fields.choice("shape", &["linear", "smooth"])?];
+    Ok(Fade { start: start?, length: length?, shape })
 }
 
 impl LayerTemplate {
@@ -259,7 +209,9 @@ impl LayerTemplate {
     /// The time of a layer that plays, or stands still.
     fn play(&self, library: &Library, clip: ClipId, numbers: PlayNumbers) -> Result<LayerTime> {
         let PlayNumbers { speed, start, phase, at } = numbers;
-        let TimeTemplate::Play { wrap, repeat, range, .. } = self.time else { return Ok(LayerTime::At(0.0)) };
+        let TimeTemplate::Play { wrap, repeat, range, .. } = self.time else {
+            return Ok(LayerTime::At(0.0));
+        };
         if let Some(seconds) = at {
             return Ok(LayerTime::At(seconds));
         }
@@ -287,46 +239,19 @@ pub fn start_tick(start: f64, speed: f64) -> Result<Ticks> {
 }
 
 /// A crowd of instances with their layers. `skeleton` is the number of the skeleton of instances without layers.
-pub fn crowd(scope: Scope, instances: &[Vec<LayerOptions>], skeleton: usize) -> Result<Crowd> {
-    let Scope { library, .. } = scope;
+pub fn crowd(scope: Scope, instances: &JsValue, skeleton: usize) -> Result<Crowd> {
+    let library = scope.library;
     check_index("skeleton", skeleton, library.skeletons().len())?;
     let standing = library.skeleton_ids().nth(skeleton);
     let mut crowd = Crowd::new();
-    for (instance, options) in instances.iter().enumerate() {
-        let layers = LayerList::new(scope, options)?.layers(library, 0)?;
+    each("instances", instances, |place, value| {
+        let layers = LayerList::read(scope, place, value, 1)?.layers(library, 0)?;
         let animated = layers.first().map(|layer| library.clip(layer.clip).skeleton);
         let Some(skeleton) = animated.or(standing) else {
-            return Err(JsError::new(&format!("instance {instance} has no skeleton: the library has none")));
+            return Err(JsError::new(&format!("{place} has no skeleton: the library has none")));
         };
         crowd.push(skeleton, &layers)?;
-    }
+        Ok(())
+    })?;
     Ok(crowd)
-}
-
-impl FadeOptions {
-    fn fade(self) -> Result<Fade> {
-        let shape = match self.shape {
-            Shape::Linear => FadeShape::Linear,
-            Shape::Smooth => FadeShape::Smooth,
-        };
-        if self.length < 0.0 {
-            return Err(JsError::new(&format!("the length of a fade: found {}, expected 0 or more", self.length)));
-        }
-        Ok(Fade {
-            start: ticks("the start of a fade", self.start)?,
-            length: ticks("the length of a fade", self.length)?,
-            shape,
-        })
-    }
-}
-
-impl From<Mode> for LayerMode {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Blend => Self::Blend,
-            Mode::Override => Self::Override,
-            Mode::Additive => Self::Additive(AdditiveReference::First),
-            Mode::AdditiveRest => Self::Additive(AdditiveReference::Rest),
-        }
-    }
 }

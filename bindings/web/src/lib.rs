@@ -13,6 +13,7 @@ mod cpu_crowd;
 #[cfg(feature = "gpu")]
 mod crowd;
 mod driver;
+mod fields;
 #[cfg(feature = "gpu")]
 mod figure;
 #[cfg(feature = "gpu")]

@@ -4,6 +4,7 @@ use posse::{ClipId, Library, Skeleton};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
+use crate::fields::{Fields, text, unexpected, whole};
 use crate::js::{Result, check_index};
 
 /// A clip by its number, or by a text that selects it.
@@ -33,29 +34,23 @@ pub fn clip_of(library: &Library, index: usize) -> Result<ClipId> {
     library.clip_ids().nth(index).ok_or_else(|| JsError::new("there is no such clip"))
 }
 
-/// A joint by its number, or by a text that selects it.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected the number or the name of a joint")]
-pub enum JointChoice {
-    Number(usize),
-    Name(String),
-}
-
-impl JointChoice {
-    /// The index of the joint.
-    pub fn find(&self, skeleton: &Skeleton) -> Result<usize> {
-        match self {
-            Self::Number(joint) => check_index("joint", *joint, skeleton.joints().len()).map(|()| *joint),
-            Self::Name(text) => Ok(skeleton.select_joint(text)?),
-        }
+/// The clip that a value names by its number or by a text.
+pub fn clip(library: &Library, place: &str, value: &JsValue) -> Result<ClipId> {
+    if value.as_f64().is_some() {
+        return clip_of(library, whole(place, value)?);
     }
+    let text = value.as_string().ok_or_else(|| unexpected(place, value, "the number or the name of a clip"))?;
+    ClipChoice::Name(text).find(library)
 }
 
-/// The name of the parameter that a time, or the weight of a goal, is.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ParameterName {
-    pub parameter: String,
+/// The joint that a value names by its number or by a text.
+pub fn joint(skeleton: &Skeleton, place: &str, value: &JsValue) -> Result<usize> {
+    if value.as_f64().is_some() {
+        let joint = whole(place, value)?;
+        return check_index("joint", joint, skeleton.joints().len()).map(|()| joint);
+    }
+    let text = value.as_string().ok_or_else(|| unexpected(place, value, "the number or the name of a joint"))?;
+    Ok(skeleton.select_joint(&text)?)
 }
 
 /// What layers and goals of a crowd may name: the content of its library, and its parameters.
@@ -65,13 +60,22 @@ pub struct Scope<'a> {
     pub parameters: &'a [String],
 }
 
-/// The index of the parameter of a name.
-pub fn find_parameter(parameters: &[String], name: &str) -> Result<usize> {
-    parameters.iter().position(|other| other == name).ok_or_else(|| {
-        let hint = match parameters {
-            [] => format!("create it with {{ parameters: [{name:?}] }}"),
-            names => format!("it has {}", names.join(", ")),
-        };
-        JsError::new(&format!("the crowd has no parameter {name:?}; {hint}"))
-    })
+impl Scope<'_> {
+    /// The index of the parameter that a text names.
+    pub fn parameter(&self, place: &str, value: &JsValue) -> Result<usize> {
+        let name = text(place, value)?;
+        self.parameters.iter().position(|other| *other == name).ok_or_else(|| {
+            let hint = match self.parameters {
+                [] => format!("create it with {{ parameters: [{name:?}] }}"),
+                names => format!("it has {}", names.join(", ")),
+            };
+            JsError::new(&format!("{place}: the crowd has no parameter {name:?}; {hint}"))
+        })
+    }
+
+    /// The index of the parameter that an object names, `{ parameter }`.
+    pub fn parameter_of(&self, place: &str, value: &JsValue) -> Result<usize> {
+        let fields = Fields::new(place.to_owned(), value, &["parameter"])?;
+        fields.required("parameter", |place, value| self.parameter(place, value))
+    }
 }

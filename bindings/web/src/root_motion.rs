@@ -2,35 +2,16 @@
 
 use js_sys::{Float32Array, Object};
 use posse::glam::{DAffine3, DQuat, DVec3};
-use posse::{Crowd, Motion, RootMotion, RootRotation};
-use serde::Deserialize;
+use posse::{Crowd, Motion, RootMotion, RootRotation, Skeleton};
 use wasm_bindgen::prelude::*;
 
-use crate::js::{self, Result, options};
+use crate::fields::{Fields, text};
+use crate::js::{self, Result};
 use crate::library::Library;
-use crate::names::{ClipChoice, JointChoice};
+use crate::names;
 
 /// The numbers of a movement in the outputs: translation, 1 or 0 for a clip with or without a root, rotation.
 const NUMBERS: usize = 8;
-
-/// The root joint of a clip: `RootOptions` of `types.d.ts`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RootOptions {
-    joint: JointChoice,
-    translation: Option<String>,
-    #[serde(default)]
-    rotation: Rotation,
-}
-
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "camelCase")]
-enum Rotation {
-    None,
-    #[default]
-    Yaw,
-    Full,
-}
 
 /// The axes of a text of letters; `none` has none.
 fn axes(text: &str) -> Result<[bool; 3]> {
@@ -43,31 +24,29 @@ fn axes(text: &str) -> Result<[bool; 3]> {
     }
 }
 
+/// The root joint of a clip: `RootOptions` of `types.d.ts`.
+fn read_root(skeleton: &Skeleton, value: &JsValue) -> Result<RootMotion> {
+    let fields = Fields::new("root".into(), value, &["joint", "translation", "rotation"])?;
+    let joint = fields.required("joint", |place, value| names::joint(skeleton, place, value))?;
+    let rotations = [RootRotation::Yaw, RootRotation::None, RootRotation::Full];
+    let rotation = rotations[fields.choice("rotation", &["yaw", "none", "full"])?];
+    Ok(match fields.read("translation", text)? {
+        Some(letters) => RootMotion { joint, translation: axes(&letters)?, rotation },
+        None => RootMotion { rotation, ..RootMotion::on_ground(skeleton, joint)? },
+    })
+}
+
 #[wasm_bindgen]
 impl Library {
     /// Gives a clip a root joint that moves its instances, or takes it away. Returns true if a track of the clip moves
     /// the joint.
     #[wasm_bindgen(js_name = setRootMotion)]
     pub fn set_root_motion(&self, clip: &JsValue, root: &JsValue) -> Result<bool> {
-        let clip: ClipChoice = options("clip", clip)?;
-        let choices: Option<RootOptions> = if root.is_null() { None } else { Some(options("root", root)?) };
         self.shared.change(|source| {
             let library = &mut source.library;
-            let clip = clip.find(library)?;
+            let clip = names::clip(library, "clip", clip)?;
             let skeleton = library.skeleton(library.clip(clip).skeleton);
-            let root = choices.map(|RootOptions { joint, translation, rotation }| -> Result<RootMotion> {
-                let joint = joint.find(skeleton)?;
-                let rotation = match rotation {
-                    Rotation::None => RootRotation::None,
-                    Rotation::Yaw => RootRotation::Yaw,
-                    Rotation::Full => RootRotation::Full,
-                };
-                Ok(match translation {
-                    Some(text) => RootMotion { joint, translation: axes(&text)?, rotation },
-                    None => RootMotion { rotation, ..RootMotion::on_ground(skeleton, joint)? },
-                })
-            });
-            let root = root.transpose()?;
+            let root = if root.is_null() { None } else { Some(read_root(skeleton, root)?) };
             library.set_root_motion(clip, root)?;
             Ok(root.is_some_and(|root| root.is_moved_by(&library.clip(clip).tracks)))
         })
@@ -100,9 +79,13 @@ impl RootMotions {
     }
 
     fn set(&mut self, library: &posse::Library, crowd: &Crowd, instance: usize, numbers: &[f32]) {
-        let &[x, y, z, moves, qx, qy, qz, qw] = numbers else { return };
+        let &[x, y, z, moves, qx, qy, qz, qw] = numbers else {
+            return;
+        };
         let root = crowd.layers(instance).iter().find_map(|layer| library.clip(layer.clip).root_motion);
-        let Some(root) = root.filter(|_| moves != 0.0) else { return };
+        let Some(root) = root.filter(|_| moves != 0.0) else {
+            return;
+        };
         let [x, y, z, qx, qy, qz, qw] = [x, y, z, qx, qy, qz, qw].map(f64::from);
         let motion = Motion { translation: DVec3::new(x, y, z), rotation: DQuat::from_xyzw(qx, qy, qz, qw) };
         let space: DAffine3 = root.space(library.skeleton(crowd.skeleton(instance)));
