@@ -28,20 +28,33 @@
 //!
 //! # Features
 //!
-//! * `gpu` (default): the items with `Gpu` in their names, [`AdapterDescription`], [`AdapterKind`], [`CrowdOptions`],
-//!   [`LayersOutcome`], [`Shortfall`], `measure::gpu` and the re-export of `wgpu`.
+//! * `gpu` (default): the items with `Gpu` in their names, [`AdapterDescription`], [`AdapterKind`], [`Shortfall`],
+//!   `measure::gpu` and the re-export of `wgpu`.
+//! * `fbx`: [`import::fbx`] reads files. It compiles C.
 //! * `gltf`: `import::gltf::from_document` and the re-export of the crate `gltf`.
 //!
 //! All other items need no feature. The pages at docs.rs show all items, each with its feature. The crate
 //! `posse-render` draws crowds of glTF figures from the buffers of the GPU engine; the crate `posse-cli` is the command
 //! `posse`.
 //!
+//! # Debug builds
+//!
+//! Without optimization, the CPU engine takes some 60 times as long. These lines in the `Cargo.toml` at the root of a
+//! workspace optimize it in debug builds, too:
+//!
+//! ```toml
+//! [profile.dev.package.posse]
+//! opt-level = 3
+//! overflow-checks = false
+//! ```
+//!
 //! # Crowds that change
 //!
-//! * [`Crowd::set`] changes one instance of a [`Crowd`]. An [`Evaluator`] reads the crowd as it is at the call.
-//! * [`GpuCrowd::set_layers`] replaces the layers of all instances of a [`GpuCrowd`] in place, and
-//!   [`GpuCrowd::set_instances`] those of some. [`CrowdOptions`] sets the room for layers and mixing. A
-//!   [`LayersOutcome`] tells if the new layers fit, and otherwise the reason.
+//! * [`Crowd::set`] changes one instance of a [`Crowd`], and [`Crowd::cross_fade`] leads it to another clip. An
+//!   [`Evaluator`] reads the crowd as it is at the call.
+//! * [`CpuCrowd::set_instance`] and [`GpuCrowd::set_instance`] replace the layers of one instance in place,
+//!   [`GpuCrowd::set_instances`] those of some, and `set_layers` those of all instances. [`CrowdOptions`] sets the room
+//!   for layers and mixing. A [`LayersOutcome`] tells if the new layers fit, and otherwise the reason.
 //! * To remove an instance, drop it from the list of [`GpuCrowd::encode_visible`] and clear its layers. Until then, its
 //!   events and root motion continue.
 //! * To add an instance, reuse a free slot of the same skeleton. Until it is posed, the slot holds the pose of the
@@ -51,14 +64,14 @@
 //! # Example
 //!
 //! ```
-//! use posse::{CpuEngine, Crowd, Evaluator, Layer, LayerTime, Outputs, Ticks, demo};
+//! use posse::{CpuEngine, Crowd, Evaluator, Outputs, Ticks, demo};
 //!
 //! # fn main() -> Result<(), posse::Error> {
 //! let library = demo::library()?;
-//! let clip = library.find_clip("walk").expect("the demo walks");
+//! let walk = library.find_clip("walk").expect("the demo walks");
 //! let mut crowd = Crowd::new();
-//! crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(0.5))])?;
-//! let poses = CpuEngine::new(&library)?.evaluate(&crowd, Ticks(0), Outputs::ALL)?;
+//! crowd.push(library.clip(walk).skeleton, &[walk.looping().phase(0.5)])?;
+//! let poses = CpuEngine::new(&library)?.evaluate(&crowd, Ticks::from_seconds(2.0), Outputs::ALL)?;
 //! assert_eq!(poses.instances[0].local.len(), 64);
 //! # Ok(())
 //! # }
@@ -112,8 +125,8 @@ pub use wgpu;
 #[cfg(feature = "gpu")]
 #[doc(inline)]
 pub use self::gpu::{
-    AdapterDescription, AdapterKind, CrowdOptions, DeviceAndQueue, GpuBatch, GpuContext, GpuCrowd, GpuEngine,
-    GpuEvents, GpuLibrary, LayersOutcome, Shortfall,
+    AdapterDescription, AdapterKind, DeviceAndQueue, GpuBatch, GpuContext, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary,
+    Shortfall,
 };
 
 // `inline` lists the items with their summaries.
@@ -135,7 +148,7 @@ pub use self::{
         TransitionKind, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, WeightDriver, WrapMode, color_bytes,
     },
     pack::record::VisibleInstance,
-    pack::{Aligned, OutputLayout, OutputNumbers, PackedLibrary},
+    pack::{Aligned, CrowdOptions, LayersOutcome, OutputLayout, OutputNumbers, PackedLibrary},
     player::Player,
     reference::Reference,
     reference::phase::{Phase, clip_time},

@@ -459,3 +459,62 @@ fn an_engine_is_used_from_two_threads_in_turn() {
         }
     }
 }
+
+#[test]
+fn a_cross_fade_is_smooth_and_can_be_interrupted() {
+    let (mut library, skeleton) = rig();
+    let [a, b, c] = [0.0, 8.0, -4.0].map(|x| add(&mut library, skeleton, vec![translation_track([x; 3])]));
+    let mut crowd = Crowd::new();
+    crowd.push(skeleton, &[a.at(0.0)]).unwrap();
+    let check = |crowd: &Crowd, cases: &[(f64, f64)]| {
+        for &(seconds, x) in cases {
+            each_engine(&library, |engine| {
+                let poses = engine.evaluate(crowd, Ticks::from_seconds(seconds), Outputs::ALL).unwrap();
+                let name = format!("{} at {seconds} s", engine.engine());
+                assert_close(&[poses.instances[0].local[0].translation.x], &[x], &name);
+            });
+        }
+    };
+    crowd.cross_fade(0, b.at(0.0), 2.0..3.0).unwrap();
+    // The weights of a quarter of the way are k k (3 - 2 k) = 5/32 and 27/32.
+    check(&crowd, &[(1.5, 0.0), (2.0, 0.0), (2.25, 8.0 * 5.0 / 32.0), (2.5, 4.0), (3.0, 8.0), (9.0, 8.0)]);
+    let mut interrupted = crowd.clone();
+    interrupted.cross_fade(0, c.at(0.0), 2.5..3.5).unwrap();
+    // At 2.75 s, a has 5/32, b 27/32 x 27/32 and c 5/32. At 3 s, b and c have a half each.
+    let b_weight = 27.0 / 32.0 * 27.0 / 32.0;
+    let x = (8.0 * b_weight - 4.0 * 5.0 / 32.0) / (b_weight + 10.0 / 32.0);
+    check(&interrupted, &[(2.5, 4.0), (2.75, x), (3.0, 2.0), (3.5, -4.0)]);
+    assert_eq!(interrupted.layers(0).len(), 3);
+    // After the first fade, its old layer is dropped.
+    crowd.cross_fade(0, c.at(0.0), 4.0..5.0).unwrap();
+    assert_eq!(crowd.layers(0).iter().map(|layer| layer.clip).collect::<Vec<_>>(), [b, c]);
+    check(&crowd, &[(4.0, 8.0), (4.5, 2.0), (5.0, -4.0)]);
+    // Many changes in turn need room for two layers.
+    for change in 1..20 {
+        let start = 5.0 * f64::from(change);
+        crowd.cross_fade(0, [a, b][change as usize % 2].at(0.0), start..start + 1.0).unwrap();
+        assert_eq!(crowd.layers(0).len(), 2);
+    }
+}
+
+#[test]
+fn a_cross_fade_that_cannot_be_leaves_the_crowd() {
+    let (mut library, skeleton) = rig();
+    let clip = add(&mut library, skeleton, vec![translation_track([8.0; 3])]);
+    let mut crowd = Crowd::new();
+    crowd.push(skeleton, &[clip.looping(); Crowd::MAX_LAYERS]).unwrap();
+    let before = crowd.clone();
+    let into = clip.looping();
+    for (instance, into, seconds, message) in [
+        (1, into, 0.0..1.0, "there is no instance 1"),
+        (0, Layer { mode: LayerMode::Override, ..into }, 0.0..1.0, "a layer that blends"),
+        (0, into, 1.0..0.5, "from 1 s to 0.5 s"),
+        (0, into, 0.0..f64::NAN, "not finite"),
+        (0, into.weight(-1.0), 0.0..1.0, "the weight -1"),
+        (0, into, 0.0..1.0, "layers of instance 0"),
+    ] {
+        let error = crowd.cross_fade(instance, into, seconds).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+        assert_eq!(crowd, before);
+    }
+}

@@ -15,6 +15,8 @@ mod beyond_gltf;
 mod binding;
 /// The BVH importer: hand-worked cases on every engine, spellings, parts, and broken files.
 mod bvh;
+/// Crowds of the CPU engine that change in place.
+mod changes;
 /// Time does not drift: after thirty days, every engine has the phase of exact arithmetic.
 mod clock;
 /// The importer of Cocos Creator clips, compared with hand-worked cases and with figures of Cocos Creator.

@@ -5,6 +5,7 @@
 mod support;
 
 mod beyond_gltf;
+mod changes;
 mod clock;
 mod compressed;
 mod compressed_between_keys;

@@ -11,7 +11,7 @@ use std::path::Path;
 use posse::low_level::reference::{phase, played};
 use posse::{
     Clip, ClipId, Crowd, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Playback, Player, Target, Ticks,
-    Track, WrapMode,
+    Track, WrapMode, clip_time,
 };
 use serde_json::Value;
 
@@ -57,6 +57,10 @@ fn check_clip(clock: &Clock, now: Ticks, cases: &[(Playback, f64)], tolerance: f
     for &(playback, _) in cases {
         let layer = Layer::new(clip, LayerTime::Playing(playback));
         crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
+    }
+    for &(playback, expected) in cases {
+        let time = clip_time(LayerTime::Playing(playback), now, library.clip(clip));
+        assert!((time - expected).abs() <= tolerance, "clip_time: {time}, not {expected}: {playback:?}");
     }
     each_engine(library, |engine| {
         let poses = engine.evaluate(&crowd, now, Outputs { local: true, ..Outputs::NONE }).unwrap();
@@ -124,6 +128,9 @@ fn a_play_begins_at_the_start_of_its_range_and_backwards_at_the_end() {
     let waiting = [
         (play(WrapMode::Normal, 1.0, part, 21.0), 1.0),
         (play(WrapMode::Normal, -1.0, part, 21.0), 3.0),
+        (play(WrapMode::Default, -1.0, None, 21.0), 10.0),
+        (play(WrapMode::Reverse, 1.0, part, 21.0), 3.0),
+        (play(WrapMode::Reverse, -1.0, part, 21.0), 1.0),
         (play(WrapMode::Loop, 0.0, part, 21.0), 1.0),
         (play(WrapMode::Loop, -1.0, part, 20.5), 1.5),
     ];

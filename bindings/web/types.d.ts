@@ -236,8 +236,13 @@ export interface CrowdChanges {
    */
   setLayers(instances: number | ArrayLike<number>, layers: LayerColumns[]): void;
   /**
-   * Leads instances to other layers without a jump, from the poses that they show. A transition on its way is interrupted. For cross
-   * fades, which play both, give layers `fadeIn` and `fadeOut` instead.
+   * Fades instances to another layer, smoothly, from a time of the crowd on: their layers that blend fade out, layers that override or
+   * add stay. Needs two layers of capacity, and one more for each fade that begins before the last one has ended.
+   */
+  crossFade(instances: number | ArrayLike<number>, layer: LayerColumns, fade: { start: number; length: number }): void;
+  /**
+   * Leads instances to other layers without a jump, from the poses that they show, by a displacement that decays: the layers that go
+   * out are not played any more. A transition on its way is interrupted.
    */
   transition(instances: number | ArrayLike<number>, layers: LayerColumns[], options: TransitionOptions): void;
   /** Replaces the goals of inverse kinematics, which act in order after layers and transition, each on the pose that the one before left. */

@@ -1,8 +1,10 @@
 //! Motion in bulk: clips at many times, as arrays of `f32`.
 //!
-//! An [`ArrayLayout`] names the arrays of a skeleton, and [`ArrayLayout::sample`] fills them for a list of [`Moment`]s:
-//! positions, rotations and velocities in model space, local transforms, skin matrices, morph weights and properties.
-//! [`FrameGrid`] has the times of a clip at a frame rate. `posse bake` and the Python package write these numbers.
+//! [`clip`](fn@clip) computes a whole clip in one call: positions, rotations and velocities in model space, local
+//! transforms, skin matrices, morph weights and properties. Where frames of many clips are mixed, or do not fit into
+//! memory, an [`ArrayLayout`] names the arrays of a skeleton, and [`ArrayLayout::sample`] fills them for a list of
+//! [`Moment`]s. [`FrameGrid`] has the times of a clip at a frame rate. `posse bake` and the Python package write these
+//! numbers.
 //!
 //! Each moment is computed alone. Its numbers do not depend on the other moments, on the number of threads, or on the
 //! processor, except as [`arithmetic()`] says.
@@ -31,15 +33,17 @@
 //! # }
 //! ```
 
+mod clip;
 mod layout;
 mod request;
 mod rotation;
 mod sample;
 mod write;
 
+pub use clip::{ArrayView, BakeOptions, BakedClip, clip};
 pub use layout::{ArrayLayout, ArrayShape};
 pub use request::{
     ArrayKind, ArrayRequest, DEFAULT_FPS, FrameGrid, MAX_FRAMES, Moment, QuaternionOrder, UpAxis, last_frame,
-    native_fps, own_fps,
+    native_fps, own_fps, stated_fps,
 };
 pub use sample::{GoalsAt, PoseAt, arithmetic};

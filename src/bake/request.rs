@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::import::fbx::MIN_SAMPLE_RATE;
-use crate::model::{Clip, ClipId};
+use crate::import::{Asset, FileFormat};
+use crate::model::{Clip, ClipId, Library};
 
 /// The axis that points up in results. The model's own axis is +Y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -442,6 +443,16 @@ pub fn native_fps(clip: &Clip) -> Option<f64> {
 /// spaced keys that are samples of a motion, [`MIN_SAMPLE_RATE`] per second and more, otherwise that of the file.
 pub fn own_fps(clip: &Clip, of_file: Option<f64>) -> Option<f64> {
     native_fps(clip).filter(|fps| *fps >= MIN_SAMPLE_RATE).or(of_file)
+}
+
+/// The frame rate of each clip of a file, in its order, as the file states it; `None` for all clips of glTF. That of FBX
+/// is [`own_fps`].
+pub fn stated_fps(library: &Library, asset: &Asset) -> Vec<Option<f64>> {
+    let fps = |clip: &ClipId| match asset.format {
+        FileFormat::Fbx => own_fps(library.clip(*clip), asset.frame_rate),
+        _ => asset.frame_rate,
+    };
+    asset.clips.iter().map(fps).collect()
 }
 
 #[cfg(test)]

@@ -16,9 +16,10 @@ use crate::cpu::stages::quantized;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, SkeletonId, Step, Ticks, no_such};
-use crate::pack::all_threads;
-use crate::pack::record::{DRIVE_KNOTS, DRIVE_LEAST_WEIGHT, DRIVE_POINT, DRIVE_SYNCED};
-use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary, Sizes};
+use crate::pack::record::{DRIVE_KNOTS, DRIVE_LEAST_WEIGHT, DRIVE_POINT, DRIVE_SYNCED, LayerRecord};
+use crate::pack::{
+    CrowdOptions, OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary, Sizes, all_threads, parameter_count,
+};
 use crate::pieces::{self, Group};
 
 /// The CPU engine: evaluates crowds on all cores, with the widest SIMD registers of the machine.
@@ -132,6 +133,11 @@ impl CpuEngine {
         self.pool.threads()
     }
 
+    /// Returns `true` if keys are worth loading into the caches ahead of time for these layers.
+    pub(super) fn pays_prefetch(&self, layers: &[LayerRecord]) -> bool {
+        prefetch::pays(&self.plans, layers)
+    }
+
     /// The instruction set of the kernels.
     pub(crate) fn instructions(&self) -> InstructionSet {
         self.instructions
@@ -157,7 +163,20 @@ impl CpuEngine {
     /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if dual quaternions are requested, and the crowd uses
     ///   a skeleton, skin or track with a non-uniform scale.
     pub fn crowd(&self, crowd: &Crowd, outputs: Outputs) -> Result<CpuCrowd, Error> {
-        let packed = PackedCrowd::new(&self.library, crowd)?;
+        self.crowd_with_options(crowd, outputs, CrowdOptions::NONE)
+    }
+
+    /// As [`crowd`](Self::crowd), with room for other layers, goals and parameters: see [`CpuCrowd::set_instance`].
+    ///
+    /// # Errors
+    /// Those of [`crowd`](Self::crowd).
+    pub fn crowd_with_options(
+        &self,
+        crowd: &Crowd,
+        outputs: Outputs,
+        options: CrowdOptions,
+    ) -> Result<CpuCrowd, Error> {
+        let packed = PackedCrowd::by_keys(&self.library, crowd, options.room())?;
         self.library.check_outputs(crowd, outputs)?;
         let batch = |batch: &crate::pack::PackedBatch| {
             let layout = OutputLayout::new(&self.library.skeletons[batch.skeleton.index()].record, outputs);
@@ -173,13 +192,13 @@ impl CpuEngine {
                 slots[instance] = (number, slot);
             }
         }
-        let prefetches = prefetch::pays(&self.plans, &packed.layers);
+        let prefetches = self.pays_prefetch(&packed.layers);
         let past_caches = CpuCrowd::exceeds_caches(&batches);
         let schedule = Schedule::new(&packed, &self.library, self.threads());
-        let parameters = Parameters::new(&packed);
+        let parameters = Parameters::new(parameter_count(crowd, &options), packed.len());
         let replacements = self.replacements;
         let mut posed =
-            CpuCrowd { packed, batches, slots, prefetches, replacements, past_caches, schedule, parameters };
+            CpuCrowd { packed, batches, slots, outputs, prefetches, replacements, past_caches, schedule, parameters };
         posed.set_all_parameters(crowd, Ticks(0).into());
         Ok(posed)
     }
@@ -290,7 +309,7 @@ impl CpuEngine {
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
         let step = step.into();
         if crowd.replacements != self.replacements {
-            crowd.prefetches = prefetch::pays(&self.plans, &crowd.packed.layers);
+            crowd.prefetches = self.pays_prefetch(&crowd.packed.layers);
             crowd.replacements = self.replacements;
         }
         let threads = crowd.schedule.threads(self.threads());

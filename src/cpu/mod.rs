@@ -10,9 +10,10 @@
 //!    hierarchy of a block of instances, and [`goals`] turns their joints to targets.
 //! 6. [`pose`] takes a group of instances from ticks to skin matrices.
 //! 7. [`schedule`] divides a crowd into chunks, which threads pose.
-//! 8. [`engine`] poses crowds, and [`clip_poser`] clips without a crowd.
+//! 8. [`engine`] poses crowds, [`changes`] changes them in place, and [`clip_poser`] poses clips without a crowd.
 
 mod block;
+mod changes;
 mod clip_poser;
 mod engine;
 mod goals;

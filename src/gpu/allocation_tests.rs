@@ -6,14 +6,12 @@ use crate::demo;
 use crate::evaluator::Evaluator;
 use crate::gpu::allocation::faults::with_fault_after;
 use crate::gpu::test_support::{context, context_with, each_fault};
-use crate::gpu::{
-    Bandwidth, CrowdOptions, DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, Stopwatch, submit,
-};
+use crate::gpu::{Bandwidth, DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, Stopwatch, submit};
 use crate::model::{
     Chain, ChainKind, Crowd, Event, Goal, GoalTarget, GoalWeight, Layer, LayerTime, Library, Mixing, Outputs, Playback,
     Step, Ticks,
 };
-use crate::pack::PackedLibrary;
+use crate::pack::{CrowdOptions, PackedLibrary};
 use crate::transition::NewTransition;
 
 /// A library with an event, and an instance that uses each kind of buffer: layers, goals, parameters.

@@ -1,13 +1,13 @@
 //! A batch on the GPU: instances of one skeleton that need the same mixing, with the buffers of their poses.
 
-use crate::gpu::drive::{Drivers, Parameters, needed_parameters};
-use crate::gpu::goals::{self, Goals};
+use crate::gpu::GpuLibrary;
+use crate::gpu::drive::{Drivers, Parameters};
+use crate::gpu::goals::Goals;
 use crate::gpu::kernels::{Dispatch, SidePass};
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
-use crate::gpu::{GpuLibrary, LayersOutcome};
-use crate::model::{Goal, Layer, Mixing, Outputs, Pose, SkeletonId};
-use crate::pack::{OutputLayout, OutputNumbers};
+use crate::model::{Mixing, Outputs, Pose, SkeletonId};
+use crate::pack::{BatchRoom, OutputLayout, OutputNumbers};
 
 /// Instances of one skeleton that need the same mixing, with the buffers of their poses.
 ///
@@ -55,32 +55,16 @@ pub(super) struct OutputBuffers {
 }
 
 impl GpuBatch {
-    /// The outcome that refuses new layers for an instance; `None` if the layers fit.
-    pub(super) fn refusal(&self, instance: usize, layers: &[Layer]) -> Option<LayersOutcome> {
-        let (needed, room) = (layers.len(), self.layer_count as usize);
-        if needed > room {
-            return Some(LayersOutcome::MoreLayers { instance, needed, room });
+    /// The room of each instance.
+    pub(super) fn room(&self) -> BatchRoom {
+        BatchRoom {
+            skeleton: self.skeleton,
+            layers: self.layer_count as usize,
+            mixing: self.mixing,
+            drivers: self.drivers.is_some(),
+            parameters: self.parameter_count(),
+            goals: self.goals.as_ref().map_or(0, |goals| goals.count),
         }
-        let (needed, room) = (Mixing::of(layers), self.mixing);
-        if needed > room {
-            return Some(LayersOutcome::MoreMixing { instance, needed, room });
-        }
-        let is_driven = layers.iter().any(Layer::is_driven);
-        if is_driven && self.drivers.is_none() {
-            return Some(LayersOutcome::NoDrivers { instance });
-        }
-        let (needed, room) = (needed_parameters(layers), self.parameter_count());
-        (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
-    }
-
-    /// The outcome that refuses new goals for an instance; `None` if they fit.
-    pub(super) fn goal_refusal(&self, instance: usize, goals: &[Goal]) -> Option<LayersOutcome> {
-        let (needed, room) = (goals.len(), self.goals.as_ref().map_or(0, |goals| goals.count));
-        if needed > room {
-            return Some(LayersOutcome::MoreGoals { instance, needed, room });
-        }
-        let (needed, room) = (goals::needed_parameters(goals), self.parameter_count());
-        (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
     }
 
     /// Destroys the buffers.

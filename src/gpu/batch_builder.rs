@@ -17,10 +17,10 @@ use crate::gpu::shader::{
 };
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
-use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, create_buffer, filled_buffer, largest_binding};
+use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, create_buffer, filled_buffer, largest_binding};
 use crate::model::{Outputs, ParameterValues, SkinFormat, Ticks};
 use crate::pack::record::{BatchRecord, GoalRecord, LayerRecord, NONE, OUTPUT_LOCAL, SkeletonRecord};
-use crate::pack::{OutputLayout, PackedBatch, PackedCrowd};
+use crate::pack::{CrowdOptions, OutputLayout, PackedBatch, PackedCrowd};
 
 /// The crowd whose batches are created.
 pub(super) struct BatchBuilder<'a> {

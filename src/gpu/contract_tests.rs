@@ -233,7 +233,7 @@ fn a_joint_costs_the_bytes_that_the_results_derive_from() {
     let library = demo::rig(64, 60, 10).unwrap();
     let packed = PackedLibrary::new(&library).unwrap();
     let skeleton = &packed.skeletons[0].record;
-    let crowd = PackedCrowd::new(&packed, &demo::crowd(&library, 10).unwrap()).unwrap();
+    let crowd = PackedCrowd::by_keys(&packed, &demo::crowd(&library, 10).unwrap(), Default::default()).unwrap();
     // Through memory: a skin matrix is written, and one layer per 64 joints is read.
     let layout = OutputLayout::new(skeleton, Outputs::SKIN);
     assert_eq!(4 * layout.strides().iter().sum::<usize>(), 64 * 48);

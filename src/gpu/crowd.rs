@@ -3,16 +3,16 @@
 use crate::error::Error;
 use crate::gpu::batch_builder::{BatchBuilder, SharedParts};
 use crate::gpu::buffers::write;
-use crate::gpu::drive::needed_parameters;
 use crate::gpu::frame_uploads::FrameBuffer;
-use crate::gpu::goals;
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
-use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, LayersOutcome, Scopes, check_device};
-use crate::model::{Crowd, Goal, Layer, Library, Outputs, ParameterValues, Step, Ticks, no_such};
-use crate::model::{check_goal_numbers, check_goals, check_instance, check_layers};
+use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, Scopes, check_device};
+use crate::model::{Crowd, Goal, Layer, Library, Outputs, ParameterValues, Step, Ticks};
 use crate::pack::record::{DriveRecord, Frame, LayerRecord};
-use crate::pack::{PackedCrowd, PackedDisplacement, pack_drivers, pack_instance};
+use crate::pack::{
+    CrowdOptions, LayersOutcome, PackedCrowd, PackedDisplacement, check_changed_crowd, check_index, pack_drivers,
+    pack_instance, parameter_count,
+};
 use crate::transition::NewTransition;
 
 /// A crowd in GPU buffers, with room for its poses.
@@ -20,11 +20,11 @@ use crate::transition::NewTransition;
 /// A crowd that only plays needs one call per frame: [`encode`](Self::encode).
 ///
 /// # Crowds that change
-/// [`set_layers`](Self::set_layers) replaces the layers of all instances in place,
-/// [`set_instances`](Self::set_instances) those of some, [`set_goals`](Self::set_goals) the goals of one. The room for layers is fixed when the crowd is
-/// made: the layers that it begins with, or more by [`CrowdOptions::layers`] and [`CrowdOptions::mixing`]. More layers,
-/// other skeletons, or another number of instances need a new `GpuCrowd`; it shares the [`GpuLibrary`] and its
-/// pipelines.
+/// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance)
+/// those of one instance, [`set_instances`](Self::set_instances) those of several, [`set_goals`](Self::set_goals) the
+/// goals of one; [`Crowd::cross_fade`] makes layers that lead from one clip to another. The room for layers is fixed when the crowd is made: the layers that it begins with, or more by
+/// [`CrowdOptions::layers`] and [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances
+/// need a new `GpuCrowd`; it shares the [`GpuLibrary`] and its pipelines.
 ///
 /// To remove an instance, drop it from the visible list (see [`encode_visible`](Self::encode_visible)) or do not draw
 /// it, and clear its layers; until then its events and root motion continue. Without layers, it stands in its rest
@@ -135,15 +135,9 @@ impl GpuCrowd {
         let gpu = library.gpu();
         let scopes = Scopes::push(gpu.device);
         let frame = FrameBuffer::new(gpu);
-        let instances = 0..crowd.len();
-        let needed = |instance| {
-            let of_goals = goals::needed_parameters(crowd.goals(instance));
-            needed_parameters(crowd.layers(instance)).max(of_goals).max(crowd.parameters(instance).len())
-        };
-        let needed = instances.clone().map(needed).max().unwrap_or(0);
-        let parameter_count = needed.max(options.parameters.min(Crowd::MAX_PARAMETERS));
+        let parameter_count = parameter_count(crowd, &options);
         let values: Vec<ParameterValues> =
-            instances.map(|instance| crowd.parameter_values(instance, Ticks(0))).collect();
+            (0..crowd.len()).map(|instance| crowd.parameter_values(instance, Ticks(0))).collect();
         let frame_buffer = frame.buffer();
         let builder =
             BatchBuilder { library, crowd: &packed, values: &values, parameter_count, frame: frame_buffer, options };
@@ -181,24 +175,10 @@ impl GpuCrowd {
     /// [`Error::Device`] if there is no memory for the upload: a part of the layers may have been replaced, and the
     /// call can be repeated.
     pub fn set_layers(&self, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
-        for instance in 0..crowd.len() {
-            let skeleton = crowd.skeleton(instance);
-            check_instance(&library.packed, instance, skeleton, crowd.layers(instance))?;
-            check_goals(&library.packed, instance, skeleton, crowd.goals(instance))?;
-        }
-        library.packed.check_outputs(crowd, self.outputs)?;
-        if crowd.len() != self.locations.len() {
-            return Ok(LayersOutcome::OtherInstances);
-        }
-        for instance in 0..crowd.len() {
-            let (batch, _) = self.find(instance);
-            if crowd.skeleton(instance) != batch.skeleton() {
-                return Ok(LayersOutcome::OtherInstances);
-            }
-            let refusal = batch.refusal(instance, crowd.layers(instance));
-            if let Some(refusal) = refusal.or_else(|| batch.goal_refusal(instance, crowd.goals(instance))) {
-                return Ok(refusal);
-            }
+        let room_of = |instance| self.find(instance).0.room();
+        if let Some(refusal) = check_changed_crowd(&library.packed, crowd, self.outputs, self.locations.len(), room_of)?
+        {
+            return Ok(refusal);
         }
         for batch in &self.batches {
             let mut moving = batch.instances().iter().filter(|&&instance| crowd.start_poses(instance).is_some());
@@ -303,21 +283,15 @@ impl GpuCrowd {
         Ok(LayersOutcome::Replaced)
     }
 
-    /// The outcome that refuses new layers for an instance; `None` if they fit.
+    /// Checks new layers for an instance, and returns the outcome that refuses them; `None` if they fit.
     fn refusal(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<Option<LayersOutcome>, Error> {
         self.check_index(instance)?;
-        let (batch, _) = self.find(instance);
-        check_layers(instance, layers)?;
-        check_instance(&library.packed, instance, batch.skeleton(), layers)?;
-        library.packed.check_instance_outputs(batch.skeleton(), layers, self.outputs)?;
-        Ok(batch.refusal(instance, layers))
+        self.find(instance).0.room().check_layers(&library.packed, self.outputs, instance, layers)
     }
 
     /// Checks that there is an instance.
     fn check_index(&self, instance: usize) -> Result<(), Error> {
-        let count = self.locations.len();
-        let error = || Error::Instance { instance, reason: no_such("instance", instance, "crowd", count) };
-        if instance < count { Ok(()) } else { Err(error()) }
+        check_index(instance, self.locations.len())
     }
 
     /// Writes the layers of instances in neighbouring slots of a batch, which fit, and ends their transitions if asked.
@@ -365,9 +339,7 @@ impl GpuCrowd {
     pub fn set_goals(&self, library: &GpuLibrary, instance: usize, goals: &[Goal]) -> Result<LayersOutcome, Error> {
         self.check_index(instance)?;
         let (batch, slot) = self.find(instance);
-        check_goal_numbers(instance, goals)?;
-        check_goals(&library.packed, instance, batch.skeleton(), goals)?;
-        if let Some(refusal) = batch.goal_refusal(instance, goals) {
+        if let Some(refusal) = batch.room().check_goals(&library.packed, instance, goals)? {
             return Ok(refusal);
         }
         if let Some(of_batch) = &batch.goals {

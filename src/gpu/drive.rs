@@ -5,7 +5,7 @@ use wgpu::BufferUsages as Usages;
 use crate::gpu::kernels::{SideKernel, SidePass};
 use crate::gpu::shader::DRIVE_WORKGROUP_SIZE;
 use crate::gpu::{DeviceAndQueue, GpuLibrary, filled_buffer};
-use crate::model::{Layer, LayerTime, ParameterValues, WeightDriver};
+use crate::model::ParameterValues;
 use crate::pack::record::{DriveBatch, DriveRecord};
 
 /// The parameters of a batch whose layers or goals follow some, or which has room for them.
@@ -99,21 +99,4 @@ impl Drivers {
     pub fn destroy(&self) {
         [&self.drives, &self.batch].into_iter().for_each(wgpu::Buffer::destroy);
     }
-}
-
-/// The number of parameters that layers refer to: one more than the highest index.
-pub(super) fn needed_parameters(layers: &[Layer]) -> usize {
-    let of_layer = |layer: &Layer| {
-        let time = match layer.time {
-            LayerTime::Phase { parameter, .. } => parameter + 1,
-            LayerTime::At(_) | LayerTime::Playing(_) | LayerTime::Synced { .. } => 0,
-        };
-        let weight = match layer.driver {
-            Some(WeightDriver::Knots { parameter, .. }) => parameter + 1,
-            Some(WeightDriver::Point { parameters: [x, y], .. }) => x.max(y) + 1,
-            None => 0,
-        };
-        time.max(weight)
-    };
-    layers.iter().map(of_layer).max().unwrap_or(0)
 }

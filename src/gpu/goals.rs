@@ -83,8 +83,3 @@ impl Goals {
         [&self.records, &self.batch].into_iter().for_each(wgpu::Buffer::destroy);
     }
 }
-
-/// The number of parameters that goals refer to: one more than the highest index.
-pub(super) fn needed_parameters(goals: &[Goal]) -> usize {
-    goals.iter().flat_map(Goal::parameters).map(|index| index + 1).max().unwrap_or(0)
-}

@@ -24,7 +24,6 @@ mod goals;
 mod interpolators;
 mod kernels;
 mod library;
-mod options;
 mod plan;
 mod readback;
 mod scopes;
@@ -46,7 +45,6 @@ pub use engine::GpuEngine;
 pub use events::GpuEvents;
 pub use kernels::kernel_limits;
 pub use library::GpuLibrary;
-pub use options::{CrowdOptions, LayersOutcome};
 pub use shader::KernelText;
 pub use stopwatch::Stopwatch;
 

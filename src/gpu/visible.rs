@@ -78,9 +78,9 @@ impl VisibleList {
 mod tests {
     use super::*;
     use crate::demo;
-    use crate::gpu::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, read_buffers};
+    use crate::gpu::{AdapterKind, GpuContext, GpuCrowd, read_buffers};
     use crate::model::{Outputs, Ticks};
-    use crate::pack::PackedLibrary;
+    use crate::pack::{CrowdOptions, PackedLibrary};
 
     #[test]
     fn the_dispatch_has_room_for_the_instances_that_are_due() {

@@ -1,32 +1,33 @@
 //! Crowds: instances, each with a skeleton and layers.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::check_instance::{check_goals, check_instance};
+use crate::model::layer::cross_faded;
 use crate::model::parameter::MAX_PARAMETERS;
 use crate::model::{
-    Goal, Layer, LayerTime, Library, Parameter, ParameterValues, RunningTransition, SkeletonId, StartPoses, Ticks,
-    Transition, no_such,
+    Fade, FadeShape, Goal, Layer, LayerMode, LayerTime, Library, Parameter, ParameterValues, RunningTransition,
+    SkeletonId, StartPoses, Ticks, Transition, no_such,
 };
 
 /// Instances, each with a skeleton, the layers that animate it, and the parameters that drive those.
 ///
 /// # Examples
 /// ```
-/// use posse::{Crowd, Layer, LayerTime, Playback, Ticks, demo};
+/// use posse::{Crowd, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
 /// let walk = library.find_clip("walk").expect("the demo walks");
 /// let skeleton = library.clip(walk).skeleton;
 /// let mut crowd = Crowd::new();
-/// let time = LayerTime::Playing(Playback::looping(Ticks(0), 1.0));
-/// let walker = crowd.push(skeleton, &[Layer::new(walk, time)])?;
+/// let walker = crowd.push(skeleton, &[walk.looping()])?;
 /// let idler = crowd.push(skeleton, &[])?; // in the rest pose
 /// assert_eq!((walker, idler, crowd.len()), (0, 1, 2));
-/// crowd.set(idler, skeleton, &[Layer::new(walk, LayerTime::At(0.25))])?;
+/// crowd.set(idler, skeleton, &[walk.at(0.25)])?;
 /// crowd.check(&library)?;
 /// # Ok(())
 /// # }
@@ -114,6 +115,55 @@ impl Crowd {
         found.layers.extend_from_slice(layers);
         found.running = None;
         Ok(())
+    }
+
+    /// Fades an instance to another layer over a range of seconds of the crowd clock: its layers that blend fade out
+    /// smoothly, and the new one fades in. Layers that override or add stay, and so does a fade that has begun before.
+    ///
+    /// Layers that have faded out when the range begins are dropped: an instance that changes again and again has few
+    /// layers, and moments before the range are no longer shown with them. A leader stays while a layer follows it. If
+    /// `into` follows a layer ([`LayerTime::Synced`]), its leader is an index among the layers as they were. From the
+    /// rest pose, without a layer that blends, the fade takes the first tenth of the weight.
+    ///
+    /// It replaces the layers as [`set`](Self::set) does. A crowd of an engine needs room for them
+    /// ([`CrowdOptions::layers`](crate::CrowdOptions::layers)): two layers, and one more for each fade that begins
+    /// before the last one has ended.
+    ///
+    /// # Errors
+    /// * [`Error::Instance`] if there is no such instance, `into` does not blend, the range is not finite or ends before
+    ///   it begins, or the layer has a number that [`push`](Self::push) refuses.
+    /// * [`Error::Limit`] if there would be more layers than `push` allows.
+    ///
+    /// The crowd is then unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::{Crowd, demo};
+    ///
+    /// # fn main() -> Result<(), posse::Error> {
+    /// let library = demo::library()?;
+    /// let [idle, walk, run] = ["idle", "walk", "run"].map(|name| library.find_clip(name).expect("a clip of the demo"));
+    /// let mut crowd = Crowd::new();
+    /// crowd.push(library.clip(walk).skeleton, &[walk.looping()])?;
+    /// crowd.cross_fade(0, run.looping(), 2.0..2.25)?;
+    /// crowd.cross_fade(0, idle.looping(), 5.0..5.5)?;
+    /// assert_eq!(crowd.layers(0).len(), 2); // the walk is dropped
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn cross_fade(&mut self, instance: usize, into: Layer, seconds: Range<f64>) -> Result<(), Error> {
+        let found = self.find(instance)?;
+        let error = |reason: String| Err(Error::Instance { instance, reason });
+        if into.mode != LayerMode::Blend {
+            return error("a cross-fade leads to a layer that blends; this one overrides or adds".into());
+        }
+        let Range { start, end } = seconds;
+        if !(start.is_finite() && end.is_finite() && start <= end) {
+            return error(format!("the fade from {start} s to {end} s is not finite, or ends before it begins"));
+        }
+        let fade = Fade::from_seconds(start..end, FadeShape::Smooth);
+        let (skeleton, layers) = (found.skeleton, cross_faded(&found.layers, into, fade));
+        self.set(instance, skeleton, &layers)
     }
 
     /// Replaces the parameters of an instance. Layers refer to them by index; a parameter that is missing is 0.

@@ -1,5 +1,7 @@
 //! Layers of an instance: clips with time, weight, mode, mask and fades; and the mixing that they need.
 
+use std::ops::Range;
+
 use crate::model::parameter::no_parameter;
 use crate::model::{ClipId, MaskId, Playback, Ticks, WeightDriver, WrapMode};
 
@@ -38,15 +40,16 @@ pub enum LayerTime {
 ///
 /// # Examples
 /// ```
-/// use posse::{Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Playback, Ticks, demo};
+/// use posse::{Crowd, Fade, FadeShape, Layer, LayerMode, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
 /// let [walk, wave] = ["walk", "wave"].map(|name| library.find_clip(name).expect("a clip of the demo"));
-/// let below = Layer::new(walk, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+/// // A quarter of a second ahead of one that began at second 0, and 1.2 times as fast.
+/// let below = walk.looping().phase(0.25).rate(1.2);
 /// // From second 1 on, the wave fades in within half a second, over the walk.
-/// let fade = Fade { start: Ticks::from_seconds(1.0), length: Ticks::from_seconds(0.5), shape: FadeShape::Linear };
-/// let over = Layer { mode: LayerMode::Override, fade_in: Some(fade), ..Layer::new(wave, LayerTime::At(0.5)) };
+/// let fade = Fade::from_seconds(1.0..1.5, FadeShape::Linear);
+/// let over = Layer { mode: LayerMode::Override, fade_in: Some(fade), ..wave.once().start(1.0).weight(0.8) };
 /// assert_eq!(over.ramp(Ticks::from_seconds(1.25)), 0.5);
 /// let mut crowd = Crowd::new();
 /// crowd.push(library.clip(walk).skeleton, &[below, over])?;
@@ -85,6 +88,35 @@ impl Layer {
             mask: None,
             fade_in: None,
             fade_out: None,
+        }
+    }
+
+    /// The same layer with another weight.
+    pub fn weight(self, weight: f64) -> Self {
+        Self { weight, ..self }
+    }
+
+    /// The same layer, begun at a second of the crowd clock. Without effect if the clock does not tell its time.
+    pub fn start(self, seconds: f64) -> Self {
+        self.with_playback(|playback| Playback { start: Ticks::from_seconds(seconds), ..playback })
+    }
+
+    /// The same layer, so many seconds of the crowd clock further: it begins that much earlier. Without effect if the
+    /// clock does not tell its time.
+    pub fn phase(self, seconds: f64) -> Self {
+        self.with_playback(|playback| playback.delayed(-Ticks::from_seconds(seconds)))
+    }
+
+    /// The same layer with another [rate](Playback::rate). Without effect if the clock does not tell its time.
+    pub fn rate(self, rate: f64) -> Self {
+        self.with_playback(|playback| Playback { rate, ..playback })
+    }
+
+    /// The same layer with another playback, if it has one.
+    fn with_playback(self, change: impl FnOnce(Playback) -> Playback) -> Self {
+        match self.time {
+            LayerTime::Playing(playback) => Self { time: LayerTime::Playing(change(playback)), ..self },
+            LayerTime::At(_) | LayerTime::Phase { .. } | LayerTime::Synced { .. } => self,
         }
     }
 
@@ -129,6 +161,24 @@ impl Layer {
             LayerTime::At(seconds) => Some(format!("the time {seconds} is not a finite number of seconds")),
             LayerTime::Playing(playback) => playback.error(),
         }
+    }
+}
+
+impl ClipId {
+    /// A layer that plays the clip repeatedly, at its authored speed, as if it had begun at second 0 of the crowd clock.
+    /// [`Layer::phase`], [`Layer::start`], [`Layer::rate`] and [`Layer::weight`] change it.
+    pub fn looping(self) -> Layer {
+        Layer::new(self, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))
+    }
+
+    /// A layer that plays the clip once, from second 0 of the crowd clock on, and stays at its end.
+    pub fn once(self) -> Layer {
+        Layer::new(self, LayerTime::Playing(Playback::new(WrapMode::Normal, Ticks(0), 1.0)))
+    }
+
+    /// A layer that stays at a time of the clip, in seconds.
+    pub fn at(self, seconds: f64) -> Layer {
+        Layer::new(self, LayerTime::At(seconds))
     }
 }
 
@@ -181,6 +231,12 @@ pub enum FadeShape {
 }
 
 impl Fade {
+    /// A ramp over a range of seconds of the crowd clock.
+    pub fn from_seconds(seconds: Range<f64>, shape: FadeShape) -> Self {
+        let start = Ticks::from_seconds(seconds.start);
+        Self { start, length: Ticks::from_seconds(seconds.end) - start, shape }
+    }
+
     /// The value of the ramp at a tick, from 0 to 1.
     pub fn at(&self, now: Ticks) -> f64 {
         let elapsed = i128::from(now.0) - i128::from(self.start.0);
@@ -194,6 +250,30 @@ impl Fade {
             FadeShape::Smooth => k * k * (3.0 - 2.0 * k),
         }
     }
+}
+
+/// The layers of an instance that fades to another layer: those whose fade is over when this one begins are dropped,
+/// unless a layer follows them.
+pub(super) fn cross_faded(layers: &[Layer], into: Layer, fade: Fade) -> Vec<Layer> {
+    let all = || layers.iter().chain([&into]);
+    let is_over = |layer: &Layer| layer.fade_out.is_some_and(|out| out.start + out.length <= fade.start);
+    let leads = |index: usize| {
+        let follows = |layer: &Layer| matches!(layer.time, LayerTime::Synced { leader } if leader == index);
+        all().any(|layer| !is_over(layer) && follows(layer))
+    };
+    let kept: Vec<usize> = (0..layers.len()).filter(|&index| !is_over(&layers[index]) || leads(index)).collect();
+    let renumbered = |layer: Layer| match layer.time {
+        LayerTime::Synced { leader } => {
+            Layer { time: LayerTime::Synced { leader: kept.binary_search(&leader).unwrap_or(leader) }, ..layer }
+        }
+        LayerTime::At(_) | LayerTime::Playing(_) | LayerTime::Phase { .. } => layer,
+    };
+    let fading = |layer: Layer| {
+        let begun = layer.fade_out.filter(|out| out.start <= fade.start);
+        if layer.mode == LayerMode::Blend { Layer { fade_out: begun.or(Some(fade)), ..layer } } else { layer }
+    };
+    let old = kept.iter().map(|&index| fading(renumbered(layers[index])));
+    old.chain([renumbered(Layer { fade_in: Some(fade), ..into })]).collect()
 }
 
 /// The mixing that combines the layers of an instance, ordered from least to most. A kernel for more mixing also serves
@@ -241,6 +321,54 @@ mod tests {
             ..Layer::new(ClipId(0), LayerTime::At(0.0))
         };
         assert_eq!([0, 200, 400, 600, 900].map(|t| layer.ramp(Ticks(t))), [0.0, 0.25, 0.75 * 0.75, 0.25, 0.0]);
+    }
+}
+
+#[cfg(test)]
+mod building_tests {
+    use super::*;
+
+    #[test]
+    fn builders_count_in_seconds() {
+        let clip = ClipId(3);
+        let playing = |start: i64, rate| LayerTime::Playing(Playback::looping(Ticks(start), rate));
+        assert_eq!(clip.looping(), Layer::new(clip, playing(0, 1.0)));
+        // Half a second has 2^19 ticks. A phase counts the crowd clock, whatever the rate and the order.
+        let ahead = Layer { weight: 0.25, ..Layer::new(clip, playing(-(1 << 19), 2.0)) };
+        assert_eq!(clip.looping().phase(0.5).rate(2.0).weight(0.25), ahead);
+        assert_eq!(clip.looping().weight(0.25).rate(2.0).phase(0.5), ahead);
+        assert_eq!(clip.looping().start(2.0).phase(0.5).time, playing(3 << 19, 1.0));
+        let once = Playback::new(WrapMode::Normal, Ticks(1 << 20), 1.0);
+        assert_eq!(clip.once().start(1.0).time, LayerTime::Playing(once));
+        assert_eq!(clip.at(0.5).start(1.0).phase(2.0).rate(3.0), Layer::new(clip, LayerTime::At(0.5)));
+        let fade = Fade { start: Ticks(1 << 20), length: Ticks(1 << 18), shape: FadeShape::Smooth };
+        assert_eq!(Fade::from_seconds(1.0..1.25, FadeShape::Smooth), fade);
+    }
+
+    #[test]
+    fn a_fade_drops_what_has_faded_out_unless_a_layer_follows_it() {
+        let fade = |start: f64| Fade::from_seconds(start..start + 1.0, FadeShape::Smooth);
+        let out = |layer: Layer, start: f64| Layer { fade_out: Some(fade(start)), ..layer };
+        let following = |leader| Layer::new(ClipId(9), LayerTime::Synced { leader });
+        let over = Layer { mode: LayerMode::Override, ..ClipId(2).looping() };
+        let [a, b, into] = [0, 1, 5].map(|clip| ClipId(clip).looping());
+        let new = Layer { fade_in: Some(fade(4.0)), ..into };
+        for (layers, expected) in [
+            (vec![], vec![new]),
+            (vec![a], vec![out(a, 4.0), new]),
+            // What is over is dropped, what is on its way continues, what would begin later begins now.
+            (vec![out(a, 3.0), b], vec![out(b, 4.0), new]),
+            (vec![out(a, 3.5), out(b, 6.0)], vec![out(a, 3.5), out(b, 4.0), new]),
+            // A layer over others stays.
+            (vec![out(a, 1.0), b, over], vec![out(b, 4.0), over, new]),
+            (vec![out(a, 1.0), b, following(1)], vec![out(b, 4.0), out(following(0), 4.0), new]),
+            (vec![out(a, 1.0), following(0)], vec![out(a, 1.0), out(following(0), 4.0), new]),
+            (vec![out(a, 1.0), out(following(0), 1.0), b], vec![out(b, 4.0), new]),
+        ] {
+            assert_eq!(cross_faded(&layers, into, fade(4.0)), expected, "{layers:?}");
+        }
+        let led = cross_faded(&[out(a, 1.0), out(b, 1.0)], following(1), fade(4.0));
+        assert_eq!(led, [out(b, 1.0), Layer { fade_in: Some(fade(4.0)), ..following(0) }]);
     }
 }
 

@@ -42,9 +42,7 @@ pub(crate) use check_instance::{ClipContents, Contents, check_goals, check_insta
 pub(crate) use clip::markers_error;
 pub use clip::{Clip, Event, EventList, Occurrence};
 pub use crowd::Crowd;
-#[cfg(feature = "gpu")]
-pub(crate) use crowd::check_goal_numbers;
-pub(crate) use crowd::{check_layers, check_transition};
+pub(crate) use crowd::{check_goal_numbers, check_layers, check_transition};
 pub(crate) use curve::NumberRange;
 pub use curve::{Curve, Extrapolation, Interpolation, Interpolator, Target, Track};
 pub use easing::{CurveEasing, Easing};

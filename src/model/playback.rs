@@ -111,8 +111,9 @@ impl WrapMode {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Playback {
-    /// The tick at which the play begins. A mode that does not repeat stays at its first frame until then. A mode that
-    /// repeats has played for ever, so that a spread of starts is a spread of phases.
+    /// The tick at which the play begins. Until then, a mode that does not repeat waits where it begins: at the start
+    /// of the played part, and at its end if it plays backwards, by a reverse mode or by a negative rate (not both). A
+    /// mode that repeats has played for ever, so that a spread of starts is a spread of phases.
     pub start: Ticks,
     /// Seconds of the clip per second of the crowd clock, from -1e4 to 1e4. 1 is the authored speed; a negative rate
     /// plays backwards, and begins at the end of the played part.

@@ -116,7 +116,9 @@ impl<'a> Selector<'a> {
 
     /// The index and the name of each item, for messages: `0 walk, 1 unnamed`. The list ends after 20.
     pub fn list(&self) -> String {
-        let line = |(index, item): (usize, &(Option<&str>, usize))| format!("{index} {}", item.0.unwrap_or("unnamed"));
+        let line = |(index, &(name, _)): (usize, &(Option<&str>, usize))| {
+            format!("{index} {}", name.filter(|name| !name.is_empty()).unwrap_or("unnamed"))
+        };
         list_names(self.items.iter().enumerate().map(line))
     }
 

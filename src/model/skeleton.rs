@@ -343,7 +343,7 @@ impl Skeleton {
     /// carries the translation of a node has the name of the node.
     pub fn joint_name(&self, joint: usize) -> String {
         let name = self.joints.get(self.node_joint(joint)).and_then(|found| found.name.clone());
-        name.unwrap_or_else(|| format!("joint {joint}"))
+        name.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("joint {joint}"))
     }
 
     /// The depth of each joint: 0 for a root, otherwise one more than that of its parent.

@@ -18,6 +18,7 @@ use crate::pack::record::{
     GOAL_WEIGHT, GoalRecord, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT,
     LAYER_OVERRIDE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, LayerRecord, NONE, SyncMark, split,
 };
+use crate::pack::room::{BatchRoom, Room, check_displacement};
 
 /// A crowd ready for an engine. Its instances are ordered by skeleton, then by the mixing that they need.
 #[derive(Debug, Clone, Default)]
@@ -29,22 +30,11 @@ pub(crate) struct PackedCrowd {
     pub(crate) goals: Vec<GoalRecord>,
     /// The transitions of the instances that are in one.
     pub(crate) displacements: Vec<PackedDisplacement>,
+    /// The indices of displacements of no instance.
+    free_displacements: Vec<u32>,
     pub(crate) batches: Vec<PackedBatch>,
     /// For each packed instance its index in the crowd.
     pub(crate) order: Vec<usize>,
-}
-
-/// The least room of each instance of a packed crowd, for changes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Room {
-    /// The number of layers.
-    pub layers: usize,
-    /// The mixing.
-    pub mixing: Mixing,
-    /// True if layers may have drivers.
-    pub drivers: bool,
-    /// The number of goals.
-    pub goals: usize,
 }
 
 /// Instances of one skeleton that need the same mixing.
@@ -72,21 +62,21 @@ pub(crate) struct PackedBatch {
 }
 
 impl PackedCrowd {
-    /// Packs a crowd with the skeletons and clips of a packed library. The instances of a batch are in the order of the
-    /// keys that they read: by the clips of their layers, then by the times within the first clip. An engine that poses
-    /// them one after the other finds those keys in its caches.
+    /// Packs a crowd with the skeletons and clips of a packed library, and with room. The instances of a batch are in
+    /// the order of the keys that they read: by the clips of their layers, then by the times within the first clip. An
+    /// engine that poses them one after the other finds those keys in its caches.
     ///
     /// # Errors
     /// [`Error::Instance`] if a skeleton, clip or mask does not exist or they do not belong together. [`Error::Limit`]
     /// for 2^32 instances and more.
-    pub fn new(packed: &PackedLibrary, crowd: &Crowd) -> Result<Self, Error> {
-        Self::in_order(packed, crowd, Room::default(), |instance| KeyOrder::new(packed, crowd, instance))
+    pub fn by_keys(packed: &PackedLibrary, crowd: &Crowd, room: Room) -> Result<Self, Error> {
+        Self::in_order(packed, crowd, room, |instance| KeyOrder::new(packed, crowd, instance))
     }
 
     /// Packs a crowd with room. The instances of a batch are in the order of the crowd.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// Those of [`by_keys`](Self::by_keys).
     #[cfg(feature = "gpu")]
     pub fn with_room(packed: &PackedLibrary, crowd: &Crowd, room: Room) -> Result<Self, Error> {
         Self::in_order(packed, crowd, room, |_| ())
@@ -148,7 +138,7 @@ impl PackedCrowd {
             first += instances.len();
             batches.push(batch);
         }
-        Ok(Self { layers: records, drives, goals, displacements, batches, order })
+        Ok(Self { layers: records, drives, goals, displacements, free_displacements: Vec::new(), batches, order })
     }
 
     /// The layers of an instance, by its batch and its slot in it.
@@ -166,6 +156,59 @@ impl PackedCrowd {
     pub fn len(&self) -> usize {
         self.order.len()
     }
+
+    /// The room of each instance of a batch, with room for `parameters` parameters.
+    pub fn room(&self, batch: usize, parameters: usize) -> BatchRoom {
+        let batch = &self.batches[batch];
+        BatchRoom {
+            skeleton: batch.skeleton,
+            layers: batch.layer_count,
+            mixing: batch.mixing,
+            drivers: batch.first_drive.is_some(),
+            parameters,
+            goals: batch.goal_count,
+        }
+    }
+
+    /// Replaces the layers of an instance, by its batch and its slot in it. The new ones fit.
+    pub fn set_layers(&mut self, packed: &PackedLibrary, (batch, slot): (usize, usize), layers: &[Layer]) {
+        let batch = &self.batches[batch];
+        let count = batch.layer_count;
+        let mut records = Vec::with_capacity(count);
+        pack_instance(packed, batch.skeleton, layers, count, &mut records);
+        self.layers[batch.first_layer + slot * count..][..count].copy_from_slice(&records);
+        if let Some(first) = batch.first_drive {
+            let mut drives = Vec::with_capacity(count);
+            pack_drivers(packed, layers, count, &mut drives);
+            self.drives[first + slot * count..][..count].copy_from_slice(&drives);
+        }
+    }
+
+    /// Replaces the goals of an instance, by its batch and its slot in it. The new ones fit.
+    pub fn set_goals(&mut self, packed: &PackedLibrary, (batch, slot): (usize, usize), goals: &[Goal]) {
+        let batch = &self.batches[batch];
+        let count = batch.goal_count;
+        let mut records = Vec::with_capacity(count);
+        pack_goals(packed, goals, count, &mut records);
+        self.goals[batch.first_goal + slot * count..][..count].copy_from_slice(&records);
+    }
+
+    /// Replaces or ends the transition of an instance, by its batch and its slot in it. Displacements take the places of
+    /// those that have ended, so that there are never more than instances.
+    pub fn set_displacement(&mut self, (batch, slot): (usize, usize), displacement: Option<PackedDisplacement>) {
+        let batch = &mut self.batches[batch];
+        if let Some(index) = batch.displaced.get_mut(slot).filter(|index| **index != NONE) {
+            self.free_displacements.push(std::mem::replace(index, NONE));
+        }
+        let Some(displacement) = displacement else { return };
+        batch.displaced.resize(batch.instances.len(), NONE);
+        let place = self.free_displacements.pop().unwrap_or(self.displacements.len() as u32);
+        batch.displaced[slot] = place;
+        match self.displacements.get_mut(place as usize) {
+            Some(free) => *free = displacement,
+            None => self.displacements.push(displacement),
+        }
+    }
 }
 
 /// The kind of an instance. The instances of a batch are of one kind.
@@ -175,19 +218,6 @@ struct BatchKind {
     mixing: Mixing,
     is_driven: bool,
     has_goals: bool,
-}
-
-/// Checks that the poses around the start of the transition of an instance were taken with the skeleton as it is.
-fn check_displacement(packed: &PackedLibrary, crowd: &Crowd, instance: usize) -> Result<(), Error> {
-    let Some((_, start)) = crowd.start_poses(instance) else { return Ok(()) };
-    let skeleton = &packed.skeletons[crowd.skeleton(instance).index()].record;
-    let needed = [skeleton.joint_count, skeleton.weight_count, skeleton.property_width];
-    let pose = &start.out[0];
-    if [pose.local.len(), pose.weights.len(), pose.properties.len()] == needed.map(|count| count as usize) {
-        return Ok(());
-    }
-    let reason = "its skeleton has changed since its transition began; begin the transition again".into();
-    Err(Error::Instance { instance, reason })
 }
 
 /// Packs the displacements of some instances, and returns the index of each; empty if there are none.

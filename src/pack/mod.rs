@@ -24,6 +24,7 @@ mod playback;
 mod quantized;
 pub mod record;
 mod replacement;
+mod room;
 mod skeleton;
 pub mod skin_format;
 mod timeline;
@@ -39,7 +40,7 @@ pub(crate) use channels::pack_compact;
 pub use clip::ClipBytes;
 pub(crate) use crowd::{PackedBatch, PackedCrowd, pack_layer};
 #[cfg(feature = "gpu")]
-pub(crate) use crowd::{Room, pack_drivers, pack_goals, pack_instance};
+pub(crate) use crowd::{pack_drivers, pack_goals, pack_instance};
 pub(crate) use displacement::PackedDisplacement;
 #[cfg(test)]
 pub(crate) use easing::folds;
@@ -51,6 +52,8 @@ pub(crate) use library::all_threads;
 pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS, OutputCounts};
 pub use outputs::{OutputLayout, OutputNumbers};
 pub(crate) use quantized::{Form, MAX_BITS, QuantizedCurve, QuantizedKeys, storable_step};
+pub(crate) use room::{BatchRoom, check_changed_crowd, check_index, parameter_count};
+pub use room::{CrowdOptions, LayersOutcome};
 pub(crate) use skeleton::rows;
 pub(crate) use timeline::{PackedTimeline, can_be_even, is_even, needs_exact_times};
 #[cfg(test)]

@@ -34,7 +34,7 @@ use serde::Serialize;
 use crate::model::Skeleton;
 use crate::model::rotation::angle;
 use crate::retarget::body::{Body, Figure};
-use crate::retarget::conventions::{HIPS, TRUNK, normalized};
+use crate::retarget::conventions::{HIPS, Numbering, TRUNK};
 use crate::retarget::motion::{MIN_UPRIGHT, Motion, upright_axis};
 use crate::retarget::options::{Facing, RetargetOptions};
 use crate::retarget::pose::{ModelPose, ReferencePose};
@@ -145,6 +145,7 @@ pub(super) struct Alignment {
 /// A skeleton in the pose that looks like one of the other skeleton.
 pub(super) struct Side<'a> {
     pub skeleton: &'a Skeleton,
+    pub numbering: Numbering,
     pub body: &'a Body,
     pub pose: &'a ModelPose,
 }
@@ -307,7 +308,7 @@ impl Aligner<'_> {
     /// True if two joints have the same name, and the same axes after a correction.
     fn has_same_axes(&self, joints: [usize; 2], correction: DQuat) -> bool {
         let corrected = correction * self.space * self.source.pose.rotations[joints[0]];
-        let name = |side: &Side, joint: usize| side.skeleton.joints()[joint].name.as_deref().map(normalized);
+        let name = |side: &Side, joint: usize| side.numbering.normalized(side.skeleton, joint);
         let names = [name(self.source, joints[0]), name(self.target, joints[1])];
         angle(corrected, self.target.pose.rotations[joints[1]]).to_degrees() <= SAME_AXES
             && names[0].is_some()

@@ -17,11 +17,12 @@ use std::path::Path;
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::import::{FileError, JsonPath, parse_json, without_mark};
-use crate::model::{Library, Selector, Skeleton, SkeletonId, no_such};
-use crate::retarget::conventions::{ESSENTIAL, HIPS, RoleGround, Roles, TRUNK, normalized, trunk_partners};
+use crate::model::{Joint, Library, Selector, Skeleton, SkeletonId, no_such};
+use crate::retarget::conventions::{ESSENTIAL, HIPS, Numbering, RoleGround, Roles, TRUNK, trunk_partners};
 
 /// The joints of two skeletons of a library that correspond to each other, and the movement of the root, for
 /// [`Library::retarget`].
@@ -61,8 +62,8 @@ pub struct JointPair {
 pub enum MatchedBy {
     /// Their names are equal.
     Name,
-    /// Their names are equal in lower case, without everything up to the last `:`, and without `_`, `-`, `.` and
-    /// spaces.
+    /// Their names are equal in lower case, without everything up to the last `:`, without `_`, `-`, `.` and spaces, and
+    /// without the running numbers that Sketchfab appends to all names of a file.
     NormalizedName,
     /// They have the same humanoid role: by [`Skeleton::human_bones`](crate::Skeleton::human_bones), or by the usual
     /// names of a tool, as of Mixamo, Unreal's mannequin, VRM, Rigify, Biovision or SMPL.
@@ -231,6 +232,7 @@ impl JointMap {
 /// The joints of a skeleton that can have a partner.
 pub(super) struct Side<'a> {
     skeleton: &'a Skeleton,
+    numbering: Numbering,
     /// True for each joint that has no partner yet and is not ambiguous.
     is_free: Vec<bool>,
     pub roles: Roles,
@@ -239,7 +241,7 @@ pub(super) struct Side<'a> {
 impl<'a> Side<'a> {
     pub fn new(skeleton: &'a Skeleton, is_joint: Vec<bool>) -> Self {
         let roles = Roles::new(skeleton, &is_joint);
-        Self { skeleton, is_free: is_joint, roles }
+        Self { skeleton, numbering: Numbering::of(skeleton), is_free: is_joint, roles }
     }
 
     /// The joints of a skeleton of a library.
@@ -285,12 +287,11 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
         let mut groups: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, side) in [&*source, &*target].into_iter().enumerate() {
             for joint in (0..side.is_free.len()).filter(|&joint| side.is_free[joint]) {
-                let name = || side.skeleton.joints()[joint].name.as_deref();
                 let key = match step {
                     Step::DeclaredRole if side.ground(joint) != Some(RoleGround::Declared) => None,
                     Step::DeclaredRole | Step::Role => keys[index][joint].clone(),
-                    Step::Name => name().map(str::to_owned),
-                    Step::NormalizedName => name().map(normalized),
+                    Step::Name => side.skeleton.joints()[joint].name.clone(),
+                    Step::NormalizedName => side.numbering.normalized(side.skeleton, joint),
                 };
                 if let Some(key) = key.filter(|key| !key.is_empty()) {
                     groups.entry(key).or_default()[index].push(joint);
@@ -495,8 +496,8 @@ enum Translation {
     None,
 }
 
-/// The fields of an object in their order, of which several may have the same name.
-struct Pairs(Vec<(String, String)>);
+/// The fields of an object in their order, of which several may have the same name. A joint with `null` has no partner.
+struct Pairs(Vec<(String, Option<String>)>);
 
 impl<'de> Deserialize<'de> for Pairs {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -505,7 +506,7 @@ impl<'de> Deserialize<'de> for Pairs {
             type Value = Pairs;
 
             fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
-                to.write_str("an object that names a joint of the target for each joint of the source")
+                to.write_str("an object that names a joint of the target, or null, for each joint of the source")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
@@ -527,10 +528,10 @@ impl JointMap {
     /// { "joints": { "SOURCE": "TARGET" }, "root": "SOURCE", "translation": "scaled", "scale": 1.1 }
     /// ```
     ///
-    /// `joints` names the pairs; without it, they follow from names and roles as with [`by_names`](Self::by_names). The
+    /// `joints` names the pairs, with `null` for a joint without a partner; without `joints`, the pairs follow from names and roles as with [`by_names`](Self::by_names). The
     /// role in a human that one joint of a pair has is that of the other one, too. `root` is a joint of the source.
     /// `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`.
-    /// Joints are named as a [`Selector`] finds them; joints that a human needs and that have no partner are listed in
+    /// Joints are named as a [`Selector`] finds them. Joints that a human needs and that have no partner are listed in
     /// a [`MapRemark::Missing`].
     ///
     /// # Errors
@@ -548,6 +549,60 @@ impl JointMap {
         read(&mut map, sides, json).map_err(|error| error.in_file(name))?;
         Ok(map)
     }
+
+    /// The map as the JSON of a map file, which [`from_json`](Self::from_json) reads, for a person to change: the joints
+    /// of the source in the order of the hierarchy, those without a partner with `null`. A joint whose name others have
+    /// is written as its path, or as its number.
+    ///
+    /// # Panics
+    /// If the library does not have the skeletons of the map.
+    pub fn to_json(&self, library: &Library) -> String {
+        let texts = [self.source, self.target].map(|id| selecting_texts(library.skeleton(id)));
+        let text = |side: usize, joint: usize| Value::from(texts[side].get(joint).map_or("", String::as_str));
+        let partners: HashMap<usize, usize> = self.pairs.iter().map(|pair| (pair.source, pair.target)).collect();
+        let is_joint = are_joints(library, self.source);
+        let mut joints = Map::new();
+        for (joint, name) in texts[0].iter().enumerate() {
+            match partners.get(&joint) {
+                Some(&target) => joints.insert(name.clone(), text(1, target)),
+                None if is_joint[joint] => joints.insert(name.clone(), Value::Null),
+                None => None,
+            };
+        }
+        let mut document = Map::new();
+        document.insert("joints".into(), joints.into());
+        if let Some(root) = self.root {
+            document.insert("root".into(), text(0, root));
+        }
+        let (translation, scale) = match self.translation {
+            RootTranslation::Scaled(scale) => ("scaled", scale),
+            RootTranslation::Full => ("full", None),
+            RootTranslation::None => ("none", None),
+        };
+        document.insert("translation".into(), translation.into());
+        if let Some(scale) = scale {
+            document.insert("scale".into(), scale.into());
+        }
+        format!("{:#}\n", Value::Object(document))
+    }
+}
+
+/// A text for each joint of a skeleton that selects it alone: its name, its path or its number.
+fn selecting_texts(skeleton: &Skeleton) -> Vec<String> {
+    let selector = Selector::of_joints(skeleton);
+    let mut numbers = vec![0; skeleton.joints().len()];
+    skeleton.file_order().enumerate().for_each(|(number, joint)| numbers[joint] = number);
+    let joints = skeleton.joints().iter().zip(skeleton.telling_paths()).zip(numbers).enumerate();
+    let text = |(index, ((joint, path), number)): (usize, ((&Joint, Option<String>), usize))| {
+        let selects = |text: &String| selector.all(text) == [index];
+        joint
+            .name
+            .clone()
+            .filter(|name| !name.is_empty() && selects(name))
+            .or(path.filter(selects))
+            .unwrap_or_else(|| format!("#{number}"))
+    };
+    joints.map(text).collect()
 }
 
 fn read(map: &mut JointMap, [mut source, mut target]: [Side; 2], json: &[u8]) -> Result<(), FileError> {
@@ -592,13 +647,15 @@ fn read(map: &mut JointMap, [mut source, mut target]: [Side; 2], json: &[u8]) ->
     Ok(())
 }
 
-fn read_pairs([source, target]: &[Names; 2], pairs: &[(String, String)]) -> Result<Vec<JointPair>, FileError> {
+fn read_pairs([source, target]: &[Names; 2], pairs: &[(String, Option<String>)]) -> Result<Vec<JointPair>, FileError> {
     let mut found: Vec<JointPair> = Vec::new();
     let (document, mut partners) = (JsonPath::ROOT, [HashMap::new(), HashMap::new()]);
     for (from, to) in pairs {
         let joints = document.field("joints");
         let path = joints.field(from);
-        let (source, target) = (source.find(from, "source", &path)?, target.find(to, "target", &path)?);
+        let source = source.find(from, "source", &path)?;
+        let Some(to) = to else { continue };
+        let target = target.find(to, "target", &path)?;
         if partners[0].insert(source, from).is_some() {
             return Err(FileError::new(path, "the joint has two partners; give it one"));
         }
@@ -641,7 +698,6 @@ impl<'a> Names<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Joint;
 
     /// A chain of joints with these names.
     fn add(library: &mut Library, names: &[&str]) -> SkeletonId {
@@ -684,6 +740,7 @@ mod tests {
 
     #[test]
     fn a_normalized_name_has_no_namespace_separators_and_capitals() {
+        use crate::retarget::conventions::normalized;
         for (name, expected) in [("mixamorig:Left_Up-Leg.1 b", "leftupleg1b"), ("a:b:C", "c"), ("", ""), ("x:", "")] {
             assert_eq!(normalized(name), expected);
         }

@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, SkeletonId, no_such};
 use crate::retarget::alignment::up_of_source;
 use crate::retarget::body::{Body, Figure, SIDES};
+use crate::retarget::conventions::Numbering;
 use crate::retarget::joint_map::are_joints;
 use crate::retarget::motion::{Motion, upright_axis};
 use crate::retarget::pose::ModelPose;
@@ -78,7 +79,8 @@ impl MirrorMap {
         let body = Body::new(found, &are_joints(library, skeleton));
         let rest = ModelPose::at_rest(found);
         let figure = Figure::new(&body, &rest.matrices);
-        let mut partners = Partners { skeleton: found, found: vec![None; found.joints().len()] };
+        let (numbering, none) = (Numbering::of(found), vec![None; found.joints().len()]);
+        let mut partners = Partners { skeleton: found, numbering, found: none };
         partners.add_roles(&body);
         partners.add_names(SidedName::new);
         partners.add_names(SidedName::by_first_letter);
@@ -118,6 +120,7 @@ impl MirrorMap {
 /// The partners that are known so far.
 struct Partners<'a> {
     skeleton: &'a Skeleton,
+    numbering: Numbering,
     found: Vec<Option<usize>>,
 }
 
@@ -149,7 +152,8 @@ impl Partners<'_> {
         let mut order: Vec<(usize, bool, String)> = Vec::new();
         for (joint, node) in self.skeleton.joints().iter().enumerate().filter(|(joint, _)| self.found[*joint].is_none())
         {
-            if let Some(SidedName { is_left, rest }) = node.name.as_deref().and_then(side) {
+            let name = node.name.as_deref().map(|name| self.numbering.plain(name));
+            if let Some(SidedName { is_left, rest }) = name.and_then(side) {
                 groups.entry(rest.clone()).or_default()[usize::from(!is_left)].push(joint);
                 order.push((joint, is_left, rest));
             }

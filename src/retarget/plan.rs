@@ -7,7 +7,7 @@ use crate::model::rotation::unit;
 use crate::model::{ClipId, Library, Skeleton, Target};
 use crate::retarget::alignment::{Alignment, Side, are_same};
 use crate::retarget::body::Body;
-use crate::retarget::conventions::{HIPS, normalized};
+use crate::retarget::conventions::{HIPS, Numbering};
 use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MatchedBy, missing, roles_of_pairs};
 use crate::retarget::motion::Motion;
 use crate::retarget::options::{CarriedJoints, RetargetOptions};
@@ -61,6 +61,8 @@ pub(super) struct Links {
     held: Vec<DQuat>,
     /// The hips of the source.
     hips: Option<usize>,
+    /// The running numbers in the names of both skeletons.
+    numbering: [Numbering; 2],
 }
 
 impl<'a> Plan<'a> {
@@ -96,8 +98,9 @@ impl<'a> Plan<'a> {
             let places = places_of_bones(places, &partners, [&reference, &rest], &bodies[0]);
             reference = reference.with_translations(source, places.into_iter());
         }
-        let from = Side { skeleton: source, body: &bodies[0], pose: &reference };
-        let to = Side { skeleton: target, body: &bodies[1], pose: &rest };
+        let [of_source, of_target] = [source, target].map(Numbering::of);
+        let from = Side { skeleton: source, numbering: of_source, body: &bodies[0], pose: &reference };
+        let to = Side { skeleton: target, numbering: of_target, body: &bodies[1], pose: &rest };
         let alignment = Alignment::new(&target_of, [&from, &to], is_same, &motion, options);
         let target_size = crate::compress::rig_size(target);
         Ok(Self {
@@ -184,7 +187,7 @@ impl Links {
         let above = [mapped_above(skeletons[0], target_of), mapped_above(skeletons[1], source_of)];
         let is_held = |joint: usize| source_of[joint].is_some() || options.target_pose == ReferencePose::Rest;
         let held = held_rotations(skeletons[1], rest, is_held);
-        Self { root, above, is_above_root, held, hips }
+        Self { root, above, is_above_root, held, hips, numbering: skeletons.map(Numbering::of) }
     }
 
     /// True if a joint was paired by name or is the hips, its parent moves as the parent of its partner, and it does
@@ -195,12 +198,12 @@ impl Links {
         if self.root.is_none() || moves_root || above != self.above[1][pair.target] {
             return false;
         }
-        let name = |skeleton, joint: usize| {
+        let name = |side: usize, skeleton, joint: usize| {
             let skeleton = library.skeleton(skeleton);
-            skeleton.joints()[skeleton.node_joint(joint)].name.as_deref().map(normalized)
+            self.numbering[side].normalized(skeleton, skeleton.node_joint(joint))
         };
         let have_same_name = || {
-            let names = [name(map.source, pair.source), name(map.target, pair.target)];
+            let names = [name(0, map.source, pair.source), name(1, map.target, pair.target)];
             names[0].is_some() && names[0] == names[1]
         };
         // Hips below a root move with the body.

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::model::rotation::unit;
 use crate::model::{ClipId, Library, Skeleton, SkeletonId, Transform, no_such};
 use crate::reference::values::{self, Values};
-use crate::retarget::conventions::normalized;
+use crate::retarget::conventions::Numbering;
 
 /// The pose of a skeleton that looks like one of the other skeleton.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,13 +39,13 @@ impl ReferencePose {
             return Err(Error::Usage(no_such("skeleton", other.index(), "library", library.skeletons().len())));
         };
         let pose = pose.of(library, other)?;
-        let key = |name: &Option<String>| name.as_deref().map(normalized);
-        let found: HashMap<String, usize> =
-            others.joints().iter().enumerate().filter_map(|(joint, node)| Some((key(&node.name)?, joint))).collect();
+        let [own_numbers, other_numbers] = [skeleton, others].map(Numbering::of);
+        let key = |joint: usize| Some((other_numbers.normalized(others, joint)?, joint));
+        let found: HashMap<String, usize> = (0..others.joints().len()).filter_map(key).collect();
         let (mut count, mut named) = (0, 0);
-        let local = skeleton.joints().iter().map(|joint| {
+        let local = skeleton.joints().iter().enumerate().map(|(index, joint)| {
             named += usize::from(joint.name.is_some());
-            let same = key(&joint.name).and_then(|name| found.get(&name));
+            let same = own_numbers.normalized(skeleton, index).and_then(|name| found.get(&name));
             count += usize::from(same.is_some());
             same.map_or(joint.rest, |&same| Transform { rotation: pose.local[same].rotation, ..joint.rest })
         });

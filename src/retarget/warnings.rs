@@ -1,6 +1,6 @@
 //! What looks wrong about a retargeting, although a result could be made.
 
-use glam::DVec3;
+use glam::{DAffine3, DVec3};
 
 use crate::model::{ClipId, Library, list_morphs, list_names};
 use crate::retarget::body::{Body, Figure, MAX_BEND, SIDES};
@@ -11,6 +11,9 @@ use crate::retarget::root::Root;
 
 /// The smallest difference of two fronts that is mentioned, in degrees.
 const MIN_FACING: f64 = 20.0;
+
+/// The smallest difference of the directions of a bone in the two poses that look alike that is mentioned, in degrees.
+const MIN_DIRECTION: f64 = 20.0;
 
 /// Something that looks wrong about a retargeting.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +27,15 @@ pub enum RetargetWarning {
     /// The source faces elsewhere than the target, and the options keep it so.
     KeptFront {
         /// The difference in degrees.
+        degrees: f64,
+    },
+    /// Bones point elsewhere than their partners in the two poses that should look alike, by more than 20 degrees, and
+    /// are not rotated there: the options keep them, or source or target is no human. A bone is a joint with one mapped
+    /// joint below it.
+    Directions {
+        /// The joints of the source.
+        joints: Vec<usize>,
+        /// The largest difference in degrees.
         degrees: f64,
     },
     /// The left arm is on the side of the right leg.
@@ -101,6 +113,9 @@ impl RetargetWarning {
                 _ => {}
             }
         }
+        if !(plan.options.align && source.is_some() && target.is_some()) {
+            warnings.extend(directions(plan));
+        }
         for (side, figure) in [MapSide::Source, MapSide::Target].into_iter().zip(&figures) {
             if has_swapped_sides(figure) {
                 warnings.push(Self::SwappedSides(side));
@@ -148,6 +163,13 @@ impl RetargetWarning {
                 "the target faces elsewhere than the source, which would have to be rotated by {degrees:.0} degrees; the options \
                  keep it as it is"
             ),
+            Self::Directions { joints, degrees } => {
+                let names = list_names(joints.iter().map(|&joint| library.skeleton(map.source).joint_name(joint)));
+                format!(
+                    "bones point up to {degrees:.0} degrees elsewhere than their partners in the two poses that should look \
+                     alike, and keep that difference: {names}; choose another reference pose, or another pose of the target"
+                )
+            }
             Self::SwappedSides(which) => format!(
                 "the left arm of {} is on the side of its right leg: left and right are swapped in its names or in the map",
                 of(which)
@@ -200,6 +222,36 @@ impl RetargetWarning {
             _ => String::new(),
         }
     }
+}
+
+/// A warning about the bones that point elsewhere than their partners, if there are any.
+fn directions(plan: &Plan) -> Option<RetargetWarning> {
+    if plan.alignment.is_same {
+        return None;
+    }
+    let mut below: Vec<Option<usize>> = vec![None; plan.target_of.len()];
+    let mut has_several = vec![false; plan.target_of.len()];
+    for joint in (0..plan.target_of.len()).filter(|&joint| plan.target_of[joint].is_some()) {
+        if let Some(above) = plan.mapped_above_source(joint) {
+            has_several[above] |= below[above].replace(joint).is_some();
+        }
+    }
+    let difference = |joint: usize| {
+        let below = below[joint].filter(|_| !has_several[joint])?;
+        let (to, to_below) = (plan.target_of[joint]?, plan.target_of[below]?);
+        (plan.mapped_above_target(to_below) == Some(to)).then_some(())?;
+        let bone = |matrices: &[DAffine3], from: usize, to: usize| {
+            (matrices[to].translation - matrices[from].translation).try_normalize()
+        };
+        let space = plan.alignment.corrections[joint] * plan.alignment.space;
+        let own = space * bone(&plan.reference.matrices, joint, below)?;
+        Some(own.angle_between(bone(&plan.rest.matrices, to, to_below)?).to_degrees())
+    };
+    let apart = (0..below.len()).filter_map(|joint| Some((joint, difference(joint)?)));
+    let apart: Vec<(usize, f64)> = apart.filter(|(_, degrees)| *degrees > MIN_DIRECTION).collect();
+    let degrees = apart.iter().fold(0.0, |most: f64, (_, degrees)| most.max(*degrees));
+    let joints: Vec<usize> = apart.into_iter().map(|(joint, _)| joint).collect();
+    (!joints.is_empty()).then_some(RetargetWarning::Directions { joints, degrees })
 }
 
 fn has_swapped_sides(figure: &Figure) -> bool {

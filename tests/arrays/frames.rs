@@ -1,7 +1,9 @@
+use std::path::Path;
 use std::sync::Arc;
 
-use posse::bake::{FrameGrid, MAX_FRAMES, native_fps, own_fps};
-use posse::{Clip, Curve, Error, Interpolation, Library, Skeleton, Target, Timeline, Track};
+use posse::bake::{self, ArrayKind, BakeOptions, FrameGrid, MAX_FRAMES, UpAxis, native_fps, own_fps, stated_fps};
+use posse::import::{self, FileFormat, LoadOptions};
+use posse::{Clip, CpuEngine, Curve, Error, Interpolation, Library, Skeleton, Target, Timeline, Track};
 
 #[test]
 fn the_frames_of_a_clip_lose_nothing_to_key_times_in_f32() {
@@ -110,4 +112,71 @@ fn the_own_rate_is_that_of_samples_before_that_of_the_file() {
     // Keys that were set by hand.
     assert_eq!([fps(every(0.5), Some(24.0)), fps(every(0.5), None)], [Some(24.0), None]);
     assert_eq!(fps(vec![0.0, 0.1, 0.5], Some(24.0)), Some(24.0));
+}
+
+#[test]
+fn a_clip_becomes_arrays_in_one_call() {
+    let text = b"HIERARCHY\nROOT hip\n{\nOFFSET 0 1 0\nCHANNELS 1 Xrotation\nJOINT knee\n{\nOFFSET 0 -0.5 0\nCHANNELS 0\n}\n}\n\
+                 MOTION\nFrames: 3\nFrame Time: 0.5\n0\n90\n180\n";
+    let mut library = Library::new();
+    let asset = import::from_slice(&mut library, Path::new("leg.bvh"), text, &LoadOptions::default()).unwrap();
+    assert_eq!((asset.format, asset.frame_rate, &asset.joints[..]), (FileFormat::Bvh, Some(2.0), &[0, 1][..]));
+    assert_eq!(stated_fps(&library, &asset), [Some(2.0)]);
+    let engine = CpuEngine::new(&library).unwrap();
+    let baked = bake::clip(&library, &engine, asset.clips[0], &BakeOptions::default()).unwrap();
+    assert_eq!((baked.fps, baked.frames), (2.0, 3));
+    let positions = baked.array(ArrayKind::Pos).unwrap();
+    assert_eq!(positions.shape, [3, 2, 3]);
+    // The knee hangs down, points back, and points up: a rotation about x by 90 degrees takes -y to -z.
+    let expected =
+        [[0.0, 1.0, 0.0], [0.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, -0.5], [0.0, 1.0, 0.0], [0.0, 1.5, 0.0]];
+    for (found, expected) in positions.data.iter().zip(expected.as_flattened()) {
+        assert!((found - expected).abs() < 1e-6, "{:?}", positions.data);
+    }
+    assert_eq!(baked.array(ArrayKind::Quat).unwrap().shape, [3, 2, 4]);
+    assert_eq!(baked.array(ArrayKind::Linvel), None);
+
+    // Other rates, joints and axes: the knee at a quarter of a turn in centimetres, +Z up.
+    let options = BakeOptions {
+        fps: Some(4.0),
+        arrays: vec![ArrayKind::Pos],
+        joints: Some(vec![1]),
+        up: UpAxis::Z,
+        scale: 100.0,
+        ..BakeOptions::default()
+    };
+    let baked = bake::clip(&library, &engine, asset.clips[0], &options).unwrap();
+    let positions = baked.array(ArrayKind::Pos).unwrap();
+    assert_eq!(positions.shape, [5, 1, 3]);
+    let knee = &positions.data[6..9];
+    for (found, expected) in knee.iter().zip([0.0, 50.0, 100.0]) {
+        assert!((found - expected).abs() < 1e-4, "{knee:?}");
+    }
+}
+
+#[test]
+fn a_clip_that_cannot_become_arrays_says_why() {
+    let (library, _, clip) = super::arm();
+    let engine = CpuEngine::new(&library).unwrap();
+    let error = |options: BakeOptions| bake::clip(&library, &engine, clip, &options).unwrap_err().to_string();
+    let defaults = BakeOptions::default;
+    assert!(error(BakeOptions { fps: Some(0.0), ..defaults() }).contains("expected a finite number above 0"));
+    assert!(error(BakeOptions { fps: Some(1e12), ..defaults() }).contains("frames of"));
+    assert!(error(BakeOptions { fps: Some(4e9), ..defaults() }).contains("numbers of a baked clip"));
+    assert!(error(BakeOptions { arrays: vec![ArrayKind::Contact], ..defaults() }).contains("FootContacts"));
+    assert!(error(BakeOptions { joints: Some(vec![77]), ..defaults() }).contains("77"));
+}
+
+#[test]
+fn files_without_joints_are_no_assets() {
+    for (name, text, saying) in [
+        ("walk.anim", r#"{ "__type__": "cc.AnimationClip" }"#, "walk.anim is a Cocos clip, which has no nodes"),
+        ("crowd.json", r#"{ "files": [], "instances": [] }"#, "crowd.json is a crowd file"),
+        ("walk.c3d", "\u{2}\u{50}", "it is C3D, which is not read"),
+    ] {
+        let error = import::from_slice(&mut Library::new(), Path::new(name), text.as_bytes(), &LoadOptions::default());
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(saying), "{error}");
+    }
+    assert!(matches!(import::load(&mut Library::new(), "no such file.bvh"), Err(Error::Io { .. })));
 }

@@ -247,5 +247,5 @@ fn a_refusal_names_its_reason_and_a_hint() {
         more_mixing.to_string(),
         "instance 7 needs override and additive layers, but the crowd was made for blending: set CrowdOptions::mixing"
     );
-    assert!(LayersOutcome::OtherInstances.to_string().contains("make a new GpuCrowd"));
+    assert!(LayersOutcome::OtherInstances.to_string().contains("make a new crowd"));
 }

@@ -229,7 +229,7 @@ def check_parquet(folder, found):
 
         table = pq.read_table(files)
         width = table.schema.field("pos").type.list_size
-        assert width == found["pos"][0].size and table.schema.field("clip").type.value_type == "string"
+        assert width == found["pos"][0].size and table.schema.field("clip").type == "string"
         pos = table["pos"].combine_chunks().flatten().to_numpy()
         check("pyarrow", table["clip"].to_pylist(), table["frame"].to_numpy(), table["time"].to_numpy(), pos)
         metadata = {}
@@ -243,6 +243,38 @@ def check_parquet(folder, found):
     if duckdb := module("duckdb"):
         rows = duckdb.sql(f"select clip, frame, time, pos from '{folder}/parquet/*.parquet' order by clip, frame").fetchall()
         check("duckdb", *zip(*rows))
+
+
+def check_packed(folder, found):
+    out = folder / "packed"
+    for share in range(2):
+        bake(folder / "pair", "-o", out, "--fps", FPS, "--format", "packed", "--shard", f"{share}/2")
+    bake("--merge", out)
+    lines = [json.loads(line) for line in (out / "index.jsonl").read_text().splitlines()]
+    walk = next(line for line in lines if line["clip"] == "walk")
+    rows = slice(walk["first_row"], walk["first_row"] + walk["frames"])
+    assert sum(line["frames"] for line in lines) == 2 * FRAMES and walk["frames"] == FRAMES
+    file = out / walk["rig"]
+
+    def check(program, tensors):
+        near(tensors["pos"][rows], found["pos"], 0)
+        near(tensors["quat"][rows], found["quat"], 0)
+        near(tensors["time"][rows], found["time"], 0)
+        assert list(tensors["parents"]) == list(found["parents"]), program
+
+    # As the description of the format has it.
+    data = file.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:start])
+    assert json.loads(header.pop("__metadata__")["joint_names"]) == list(found["joint_names"])
+    kinds = {"F64": "<f8", "F32": "<f4", "I32": "<i4", "BOOL": "?"}
+
+    def mapped(tensor):
+        return np.memmap(file, kinds[tensor["dtype"]], "r", start + tensor["data_offsets"][0], tuple(tensor["shape"]))
+
+    check("NumPy", {name: mapped(tensor) for name, tensor in header.items()})
+    if safetensors := module("safetensors.numpy"):
+        check("safetensors", safetensors.load_file(file))
 
 
 def check_glb(folder, found):
@@ -377,6 +409,7 @@ def main():
         write_bvh(folder / "all/march.bvh")
         found = check_npz(folder, rig)
         check_parquet(folder, found)
+        check_packed(folder, found)
         check_glb(folder, found)
         check_usda(folder, found, rig)
         check_crowd(folder)

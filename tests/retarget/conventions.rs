@@ -670,6 +670,23 @@ fn errors_are_warned_of() {
         matches!(turned[..], [RetargetWarning::KeptFront { degrees }] if (degrees.abs() - 180.0).abs() < 1.0),
         "{turned:?}"
     );
+    // Arms that hang in the source and are stretched out in the target, which the options keep.
+    for is_aligned in [false, true] {
+        let found = warnings(&|library, _, _, map, options| {
+            let hanging = conventions().into_iter().find(|convention| convention.label == "arms at the sides").unwrap();
+            let (source, _) = written(library, &hanging);
+            *map = JointMap::by_names(library, source, map.target).unwrap();
+            options.align = is_aligned;
+        });
+        let is_right = match &found[..] {
+            [] => is_aligned,
+            [RetargetWarning::Directions { joints, degrees }] => {
+                !is_aligned && joints.len() >= 4 && (75.0..95.0).contains(degrees)
+            }
+            _ => false,
+        };
+        assert!(is_right, "{found:?}");
+    }
     let floating = |height: f64| {
         move |library: &mut Library, source: SkeletonId, clip: ClipId| {
             let mut raised = library.clip(clip).clone();

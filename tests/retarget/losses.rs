@@ -157,3 +157,33 @@ fn errors_of_tracks_have_the_names_of_clip_and_joint() {
     assert!(reason.contains("the root is joint \"hip\" of the source, which has no partner"), "{reason}");
     assert_eq!(library, before);
 }
+
+#[test]
+fn bones_of_animals_that_point_elsewhere_are_warned_of() {
+    let tail = |direction: [f64; 3], below: DQuat| {
+        let mut joints = vec![joint("root", None, NONE, [0.0; 3]), joint("tail.1", Some(0), below, direction)];
+        joints.push(joint("tail.2", Some(1), NONE, [0.0, 0.5, 0.0]));
+        joints
+    };
+    let turned = |degrees: f64| DQuat::from_rotation_z(degrees.to_radians());
+    // The first bone of the target points 30 degrees elsewhere, the second one 10, 30 or 40 degrees.
+    let aside = turned(30.0) * DVec3::Y;
+    for (degrees, expected, most) in [(10.0, vec![0], 30.0), (30.0, vec![0, 1], 30.0), (40.0, vec![0, 1], 40.0)] {
+        let (mut library, source, target) = pair(tail([0.0, 1.0, 0.0], NONE), tail(aside.to_array(), turned(degrees)));
+        let clip = library.add_clip(Clip::new(None, source, vec![slide(0, 1.0)])).unwrap();
+        let map = JointMap::by_names(&library, source, target).unwrap();
+        let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+        let [RetargetWarning::Directions { joints, degrees }] = &result.warnings[..] else {
+            panic!("{:?}", result.warnings)
+        };
+        assert_eq!(*joints, expected);
+        assert!((degrees - most).abs() < 1e-6, "{degrees}");
+        let text = result.warnings[0].describe(&library, &result.map);
+        let start = format!("bones point up to {most:.0} degrees elsewhere than their partners");
+        assert!(text.starts_with(&start) && text.contains("root"), "{text}");
+    }
+    let (mut library, source, target) = pair(tail([0.0, 1.0, 0.0], NONE), tail([0.0, 3.0, 0.0], turned(19.0)));
+    let clip = library.add_clip(Clip::new(None, source, vec![slide(0, 1.0)])).unwrap();
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    assert_eq!(library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap().warnings, []);
+}

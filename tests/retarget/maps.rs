@@ -5,12 +5,13 @@ use std::path::Path;
 use glam::{DAffine3, DQuat};
 use posse::{
     Error, HumanBone, Joint, JointMap, Library, MapRemark, MapSide, MatchedBy, RetargetOptions, RootTranslation,
-    Skeleton, SkeletonId, Skin,
+    Skeleton, SkeletonId, Skin, demo,
 };
 use serde_json::json;
 
 use super::rigs::joint;
 use crate::support::gltf_builder::GltfBuilder;
+use crate::support::skip::report_skipped;
 
 /// Two skeletons in a library, each a chain of joints with these names.
 fn chains(source: &[&str], target: &[&str]) -> (Library, SkeletonId, SkeletonId) {
@@ -56,6 +57,44 @@ fn equal_names_come_before_normalised_names_and_these_before_roles() {
     ];
     assert_pairs(&library, &map, &expected);
     assert!(map.remarks.is_empty());
+}
+
+#[test]
+fn running_numbers_of_sketchfab_are_no_part_of_names() {
+    let plain = ["Hips", "Spine", "Tail", "LeftUpLeg", "LeftLeg", "LeftFoot", "RightUpLeg", "RightLeg", "RightFoot"];
+    let numbered: Vec<String> =
+        plain.iter().enumerate().map(|(index, name)| format!("mixamorig:{name}_0{}", 30 - index)).collect();
+    let names: Vec<&str> = numbered.iter().map(String::as_str).collect();
+    let unreal = ["pelvis", "spine_01", "tail", "thigh_l", "calf_l", "foot_l", "thigh_r", "calf_r", "foot_r"];
+    for (target, by) in [(plain, NormalizedName), (unreal, Role)] {
+        for swapped in [false, true] {
+            let (library, source, to) = if swapped { chains(&target, &names) } else { chains(&names, &target) };
+            let map = JointMap::by_names(&library, source, to).unwrap();
+            let found: Vec<_> = map.pairs.iter().map(|pair| (pair.source, pair.target)).collect();
+            assert_eq!(found, (0..9).map(|joint| (joint, joint)).collect::<Vec<_>>(), "{:?}", map.remarks);
+            assert!(map.pairs.iter().all(|pair| pair.by == by || pair.source == 2), "{:?}", map.pairs);
+        }
+    }
+}
+
+#[test]
+fn a_dance_from_sketchfab_finds_its_partners() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf/DancingRabbit/scene.gltf");
+    if !file.is_file() {
+        return report_skipped(
+            "names of a file of Sketchfab: ../shared/gltf is missing; made-up names are still paired",
+        );
+    }
+    let mut library = demo::library().unwrap();
+    let human = library.clips()[0].skeleton;
+    let dance = posse::import::gltf::load(&mut library, &file).unwrap();
+    let map = JointMap::by_names(&library, dance.skeleton, human).unwrap();
+    let pairs = pairs(&library, &map);
+    // As many as with the numbers removed from the names by hand.
+    assert_eq!(pairs.len(), 28, "{pairs:?}");
+    let has = |source: &str, target: &str| pairs.iter().any(|pair| (&*pair.0, &*pair.1) == (source, target));
+    assert!(has("mixamorig:Hips_01", "pelvis") && has("mixamorig:Head_06", "head"), "{pairs:?}");
+    assert!(has("mixamorig:RightUpLeg_00", "thigh.R") && has("mixamorig:LeftHandIndex3_014", "index.3.L"), "{pairs:?}");
 }
 
 #[test]
@@ -485,4 +524,31 @@ fn names_of_one_skeleton_are_their_own_partners() {
     let id = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
     let map = JointMap::by_names(&library, id, id).unwrap();
     assert_pairs(&library, &map, &[("a", "a", Name), ("b", "b", Name)]);
+}
+
+#[test]
+fn a_map_is_written_as_a_file_to_change() {
+    // Two joints are named `b`: their paths tell them apart. One has no name.
+    let (library, source, target) = chains(&["a", "b", "b", "c", ""], &["x", "b", "y"]);
+    let pair = |source, target| posse::JointPair { source, target, by: Caller };
+    let pairs = vec![pair(1, 0), pair(2, 1), pair(4, 2)];
+    for translation in [
+        RootTranslation::Scaled(None),
+        RootTranslation::Scaled(Some(0.5)),
+        RootTranslation::Full,
+        RootTranslation::None,
+    ] {
+        let map = JointMap { pairs: pairs.clone(), root: Some(2), translation, ..JointMap::new(source, target) };
+        let json = map.to_json(&library);
+        let written: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let joints = json!({ "a": null, "a/b": "x", "b/b": "b", "c": null, "#4": "y" });
+        assert_eq!((&written["joints"], &written["root"]), (&joints, &json!("b/b")));
+        assert_eq!(written["joints"].as_object().unwrap().keys().next().unwrap(), "a", "in the order of the joints");
+        let read = JointMap::from_json(&library, source, target, Path::new("map.json"), json.as_bytes()).unwrap();
+        assert_eq!(JointMap { remarks: Vec::new(), ..read }, map);
+    }
+    // A joint with `null` must exist, too.
+    let json = br#"{ "joints": { "tail": null } }"#;
+    let error = JointMap::from_json(&library, source, target, Path::new("map.json"), json).unwrap_err().to_string();
+    assert!(error.contains("joints.tail: in the source, no joint is named \"tail\""), "{error}");
 }

@@ -142,7 +142,7 @@ export async function run({ Crowd, Library }, gpu) {
     crowd.transition([0, 1], [{ clip: "high" }], { start, halfLife: 0.125 });
     crowd.transition(2, [{ clip: "high" }], { start, kind: "dead", seconds: 1 });
     // A cross fade plays both.
-    crowd.setLayers(3, [{ clip: "low" }, { clip: "high", mode: "blend", fadeIn: { start, length: 0.5 } }]);
+    crowd.setLayers(3, [{ clip: "low" }, { clip: "high", fadeIn: { start, length: 0.5 } }]);
     crowd.pose(start);
     check("a transition begins with the pose before", await heights(crowd), [0, 0.5, 0, 0]);
     // After a half-life, (1 + 2 ln 2) / 4 of the difference are left, and 0.125 s / 4 of the speed, which is 1. After a
@@ -156,6 +156,13 @@ export async function run({ Crowd, Library }, gpu) {
     check("a query in a transition", (await crowd.joint(2, 0, start + 0.5))[13], 1);
     crowd.pose(start + 5);
     check("after all", await heights(crowd), [2, 2, 2, 1]);
+    // A quarter of a smooth ramp is 0.15625, of which the other layer has the rest.
+    crowd.setLayers([0, 1], [{ clip: "low" }]);
+    crowd.crossFade([0, 1], { clip: ["high", "deep"].map((name) => own.clips.findIndex((clip) => clip.name === name)) }, { start: 8, length: 2 });
+    crowd.pose(8.5);
+    check("cross fades", (await heights(crowd)).slice(0, 2), [2 * 0.15625, -4 * 0.15625]);
+    crowd.pose(10);
+    check("after cross fades", (await heights(crowd)).slice(0, 2), [2, -4]);
   }
 
   async function goals() {
@@ -283,6 +290,8 @@ export async function run({ Crowd, Library }, gpu) {
       [goal({ weight: 2 }), /the weight 2 of a goal is not from 0 to 1/],
       [goal({ chain: -1 }), "goals[0].chain: found -1, expected a whole number from 0 on"],
       [goal({ chain: 5 }), "there is no chain 5: there are 1, from 0 on"],
+      [() => crowd.crossFade(0, { clip: "high" }, { start: 0, length: -1 }), "fade.length: found -1, expected 0 or more"],
+      [() => crowd.crossFade(0, { clip: "high" }, { start: Number.NaN, length: 1 }), "fade.start: found NaN, expected a finite number"],
       [transition({ start: Number.NaN }), /^options\.start: found NaN/],
       [transition({}), "options: missing field `start`"],
       [transition({ start: 0, halfLife: -1 }), /the half-life -1 is not a finite number of seconds above 0/],

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use posse::bake::{DEFAULT_FPS, native_fps, own_fps};
+use posse::bake::{DEFAULT_FPS, native_fps, stated_fps};
 use posse::import::bvh::LoadOptions;
 use posse::import::smpl::Proportions;
-use posse::import::{FileFormat, bvh, fbx, gltf, recognize, smpl};
+use posse::import::{self, Asset, FileFormat, recognize};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
 use crate::source::{SourceFile, read_regular};
@@ -219,56 +219,28 @@ impl File {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         let refused =
             |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, FBX, BVH or npz files", path.display())));
-        let format = recognize(path, &bytes)?;
-        let file = match format {
-            FileFormat::Gltf => Self::read_gltf(path, &bytes),
-            FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
-            FileFormat::Fbx => Self::read_fbx(path, &bytes),
-            FileFormat::Smpl => Self::read_smpl(path, &bytes, options, rest),
+        let mut library = Library::new();
+        let asset = match recognize(path, &bytes)? {
             FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
             FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
-        };
-        Ok(Self { source: Some(SourceFile::new(path, format, &bytes)), ..file? })
-    }
-
-    fn read_gltf(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        let mut library = Library::new();
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
-        let gltf::Asset { skeleton, joints: nodes, left_out_clips: left_out, warnings, .. } = asset;
-        Ok(Self { library, skeleton, nodes, fps: Vec::new(), left_out, warnings, source: None })
-    }
-
-    fn read_smpl(path: &Path, bytes: &[u8], options: &LoadOptions, rest: Option<&Proportions>) -> Result<Self, Error> {
-        let mut library = Library::new();
-        let options = smpl::LoadOptions { rest, fps: options.fps };
-        let smpl::Asset { skeleton, fps, warnings, .. } = smpl::from_slice(&mut library, path, bytes, &options)?;
-        let nodes = (0..library.skeleton(skeleton).joints().len()).collect();
-        let (fps, left_out) = (vec![Some(fps)], Vec::new());
-        Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
-    }
-
-    fn read_fbx(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        let mut library = Library::new();
-        let asset = fbx::from_slice(&mut library, path, bytes)?;
-        let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-        let fps = library.clips().iter().map(|clip| own_fps(clip, asset.frame_rate)).collect();
-        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
-        Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
-    }
-
-    fn read_bvh(path: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
-        let mut library = Library::new();
-        let asset = bvh::from_slice_with(&mut library, path, bytes, options).map_err(|error| match error {
-            Error::Import { file, path, reason } => {
-                let needed = LoadOptions::NEEDS_FPS;
-                Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (input_fps=F)")) }
+            _ => {
+                let options = import::LoadOptions { fps: options.fps, end_sites: options.end_sites, rest };
+                import::from_slice(&mut library, path, &bytes, &options).map_err(with_input_fps)
             }
-            other => other,
-        })?;
-        let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-        let fps = vec![asset.fps()];
-        let (skeleton, warnings, left_out) = (asset.skeleton, asset.warnings, Vec::new());
-        Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
+        }?;
+        let (fps, source) = (stated_fps(&library, &asset), Some(SourceFile::new(path, asset.format, &bytes)));
+        let Asset { skeleton, joints: nodes, left_out_clips: left_out, warnings, .. } = asset;
+        Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source })
+    }
+}
+
+/// An error of a BVH file, with the argument that avoids it.
+fn with_input_fps(error: Error) -> Error {
+    match error {
+        Error::Import { file, path, reason } => {
+            let needed = LoadOptions::NEEDS_FPS;
+            Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (input_fps=F)")) }
+        }
+        other => other,
     }
 }

@@ -109,19 +109,15 @@ impl Crowd {
     pub fn set_layers(&mut self, instances: &JsValue, layers: &JsValue) -> Result<()> {
         let chosen = indices("instance", instances, self.count())?;
         let layers = self.instances.read_layers(&self.source.library, &chosen, layers)?;
-        // In a crowd of their own, to refuse layers that do not fit the skeleton before the crowd has them.
-        let mut alone = posse::Crowd::new();
-        for (&instance, layers) in chosen.iter().zip(&layers) {
-            alone.push(self.instances.crowd().skeleton(instance), layers)?;
-        }
-        alone.check(&self.source.library)?;
-        let crowd = self.instances.crowd_mut();
-        for (&instance, layers) in chosen.iter().zip(&layers) {
-            let skeleton = crowd.skeleton(instance);
-            crowd.set(instance, skeleton, layers)?;
-        }
-        self.is_stale = true;
-        Ok(())
+        self.replace_layers(&chosen, &layers)
+    }
+
+    /// Fades instances to another layer.
+    #[wasm_bindgen(js_name = crossFade)]
+    pub fn cross_fade(&mut self, instances: &JsValue, layer: &JsValue, fade: &JsValue) -> Result<()> {
+        let chosen = indices("instance", instances, self.count())?;
+        let layers = self.instances.read_cross_fade(&self.source.library, &chosen, layer, fade)?;
+        self.replace_layers(&chosen, &layers)
     }
 
     /// Begins transitions of instances to other layers.
@@ -303,6 +299,24 @@ impl Crowd {
             batch_buffers(&instances, layout, views)
         });
         batches.collect()
+    }
+
+    /// Replaces the layers of instances, in place if there is room.
+    fn replace_layers(&mut self, chosen: &[usize], layers: &[Vec<posse::Layer>]) -> Result<()> {
+        // In a crowd of their own, to refuse layers that do not fit the skeleton before the crowd has them.
+        let mut alone = posse::Crowd::new();
+        for (&instance, layers) in chosen.iter().zip(layers) {
+            alone.push(self.instances.crowd().skeleton(instance), layers)?;
+        }
+        alone.check(&self.source.library)?;
+        for (&instance, layers) in chosen.iter().zip(layers) {
+            let skeleton = self.instances.crowd().skeleton(instance);
+            self.instances.crowd_mut().set(instance, skeleton, layers)?;
+            self.is_stale = self.is_stale
+                || self.posed.instances.is_some()
+                || !self.posed.crowd.set_instance(&self.engine, instance, layers)?.is_replaced();
+        }
+        Ok(())
     }
 
     /// Instances at a time: posed apart, so that the buffers keep the poses of the last frame.

@@ -158,15 +158,16 @@ impl Crowd {
         let shared = &self.shared;
         let chosen = indices("instance", instances, self.count())?;
         let layers = shared.instances.borrow().read_layers(&shared.source.library, &chosen, layers)?;
-        let entries: Vec<(usize, &[posse::Layer])> =
-            chosen.iter().zip(&layers).map(|(&instance, layers)| (instance, layers.as_slice())).collect();
-        replaced(shared.gpu_crowd.set_instances(shared.engine.library(), &entries)?)?;
-        let mut instances = shared.instances.borrow_mut();
-        for (instance, layers) in entries {
-            let skeleton = instances.crowd().skeleton(instance);
-            instances.crowd_mut().set(instance, skeleton, layers)?;
-        }
-        Ok(())
+        shared.replace_layers(&chosen, &layers)
+    }
+
+    /// Fades instances to another layer.
+    #[wasm_bindgen(js_name = crossFade)]
+    pub fn cross_fade(&self, instances: &JsValue, layer: &JsValue, fade: &JsValue) -> Result<()> {
+        let shared = &self.shared;
+        let chosen = indices("instance", instances, self.count())?;
+        let layers = shared.instances.borrow().read_cross_fade(&shared.source.library, &chosen, layer, fade)?;
+        shared.replace_layers(&chosen, &layers)
     }
 
     /// Begins transitions of instances to other layers.
@@ -403,6 +404,19 @@ impl SharedCrowd {
         } else {
             self.gpu_crowd.encode(encoder, step);
         }
+    }
+
+    /// Replaces the layers of instances, or of none if those of one do not fit.
+    fn replace_layers(&self, chosen: &[usize], layers: &[Vec<posse::Layer>]) -> Result<()> {
+        let entries: Vec<(usize, &[posse::Layer])> =
+            chosen.iter().zip(layers).map(|(&instance, layers)| (instance, layers.as_slice())).collect();
+        replaced(self.gpu_crowd.set_instances(self.engine.library(), &entries)?)?;
+        let mut instances = self.instances.borrow_mut();
+        for (instance, layers) in entries {
+            let skeleton = instances.crowd().skeleton(instance);
+            instances.crowd_mut().set(instance, skeleton, layers)?;
+        }
+        Ok(())
     }
 
     /// The crowd with its present layers.

@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 use crate::fields::{Fields, each, flag, number, text, whole};
 use crate::inverse_kinematics::goal;
 use crate::js::{Result, index, numbers, ticks};
-use crate::layer::{LayerList, crowd};
+use crate::layer::{LayerList, LayerTemplate, crowd};
 use crate::names::Scope;
 
 /// The choices of a crowd: `CrowdOptions` of `types.d.ts`. A crowd on the CPU needs no room.
@@ -209,6 +209,27 @@ impl Instances {
     ) -> Result<Vec<Vec<posse::Layer>>> {
         let list = LayerList::read(self.scope(library), "layers", layers, instances.len())?;
         (0..instances.len()).map(|position| list.layers(library, position)).collect()
+    }
+
+    /// The layers of some instances that fade to another layer, over the length of a fade from its start on.
+    pub fn read_cross_fade(
+        &self,
+        library: &posse::Library,
+        instances: &[usize],
+        layer: &JsValue,
+        fade: &JsValue,
+    ) -> Result<Vec<Vec<posse::Layer>>> {
+        let fields = Fields::new("fade".into(), fade, &["start", "length"])?;
+        let (start, length) = (fields.required("start", number)?, fields.required("length", number)?);
+        if length < 0.0 {
+            return Err(JsError::new(&format!("fade.length: found {length}, expected 0 or more")));
+        }
+        let into = LayerTemplate::read(self.scope(library), "layer", layer, instances.len())?;
+        let mut faded = self.only(instances.iter().copied(), &self.values)?;
+        for place in 0..instances.len() {
+            faded.cross_fade(place, into.layer(library, place)?, start..start + length)?;
+        }
+        Ok((0..instances.len()).map(|place| faded.layers(place).to_vec()).collect())
     }
 
     /// Reads the goals that a call gives to instances.

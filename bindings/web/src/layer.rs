@@ -23,7 +23,7 @@ const FIELDS: [&str; 15] = [
 pub struct LayerList(Vec<LayerTemplate>);
 
 /// A layer, and the numbers in which it differs from instance to instance.
-struct LayerTemplate {
+pub struct LayerTemplate {
     layer: Layer,
     time: TimeTemplate,
     columns: Vec<Column>,
@@ -59,43 +59,13 @@ struct Column {
 impl LayerList {
     /// Reads layers for `count` instances, in which a field may be an array with a number for each of them.
     pub fn read(scope: Scope, place: &str, value: &JsValue, count: usize) -> Result<Self> {
-        each(place, value, |place, value| template(scope, place, value, count)).map(Self)
+        each(place, value, |place, value| LayerTemplate::read(scope, place, value, count)).map(Self)
     }
 
     /// The layers of an instance, by its position among those that the layers are given to.
     pub fn layers(&self, library: &Library, position: usize) -> Result<Vec<Layer>> {
         self.0.iter().map(|template| template.layer(library, position)).collect()
     }
-}
-
-/// Reads a layer.
-fn template(scope: Scope, place: &str, value: &JsValue, count: usize) -> Result<LayerTemplate> {
-    let library = scope.library;
-    let fields = Fields::new(place.to_owned(), value, &FIELDS)?;
-    let columns = columns(&fields, count)?;
-    let is_column = |name: &str| columns.iter().any(|column: &Column| column.field == name);
-    let clip = match is_column("clip") {
-        // Each instance has another.
-        true => clip_of(library, 0)?,
-        false => fields.required("clip", |place, value| clip(library, place, value))?,
-    };
-    let mut layer = Layer::new(clip, LayerTime::At(0.0));
-    if !is_column("weight") {
-        let read = fields.read("weight", |place, value| driver::weight(scope, place, value))?;
-        (layer.weight, layer.driver) = read.unwrap_or((1.0, None));
-    }
-    layer.mode = [
-        LayerMode::Blend,
-        LayerMode::Override,
-        LayerMode::Additive(AdditiveReference::First),
-        LayerMode::Additive(AdditiveReference::Rest),
-    ][fields.choice("mode", &["blend", "override", "additive", "additiveRest"])?];
-    if let Some(mask) = fields.read("mask", whole)? {
-        check_index("mask", mask, library.masks().len())?;
-        layer.mask = library.mask_ids().nth(mask);
-    }
-    (layer.fade_in, layer.fade_out) = (fields.read("fadeIn", fade)?, fields.read("fadeOut", fade)?);
-    Ok(LayerTemplate { layer, time: time(scope, &fields, is_column)?, columns })
 }
 
 /// The columns of a layer, whose numbers are finite, and whole for clips.
@@ -181,8 +151,38 @@ fn fade(place: &str, value: &JsValue) -> Result<Fade> {
 }
 
 impl LayerTemplate {
+    /// Reads a layer for `count` instances.
+    pub fn read(scope: Scope, place: &str, value: &JsValue, count: usize) -> Result<Self> {
+        let library = scope.library;
+        let fields = Fields::new(place.to_owned(), value, &FIELDS)?;
+        let columns = columns(&fields, count)?;
+        let is_column = |name: &str| columns.iter().any(|column: &Column| column.field == name);
+        let clip = match is_column("clip") {
+            // Each instance has another.
+            true => clip_of(library, 0)?,
+            false => fields.required("clip", |place, value| clip(library, place, value))?,
+        };
+        let mut layer = Layer::new(clip, LayerTime::At(0.0));
+        if !is_column("weight") {
+            let read = fields.read("weight", |place, value| driver::weight(scope, place, value))?;
+            (layer.weight, layer.driver) = read.unwrap_or((1.0, None));
+        }
+        layer.mode = [
+            LayerMode::Blend,
+            LayerMode::Override,
+            LayerMode::Additive(AdditiveReference::First),
+            LayerMode::Additive(AdditiveReference::Rest),
+        ][fields.choice("mode", &["blend", "override", "additive", "additiveRest"])?];
+        if let Some(mask) = fields.read("mask", whole)? {
+            check_index("mask", mask, library.masks().len())?;
+            layer.mask = library.mask_ids().nth(mask);
+        }
+        (layer.fade_in, layer.fade_out) = (fields.read("fadeIn", fade)?, fields.read("fadeOut", fade)?);
+        Ok(Self { layer, time: time(scope, &fields, is_column)?, columns })
+    }
+
     /// The layer of an instance.
-    fn layer(&self, library: &Library, position: usize) -> Result<Layer> {
+    pub fn layer(&self, library: &Library, position: usize) -> Result<Layer> {
         let mut layer = self.layer;
         let (mut numbers, fixed) = match self.time {
             TimeTemplate::Play { numbers, .. } => (numbers, None),

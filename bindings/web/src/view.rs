@@ -147,11 +147,16 @@ impl View {
                 )));
             }
         }
-        let Arrangement { placements, corners, mut stage } =
-            Arrangement::new(&model, &drawn.figures, &drawn.bounds, |instance| match library.is_demo {
+        let Arrangement { placements, corners, mut stage } = Arrangement::new(
+            &model,
+            &drawn.figures,
+            &drawn.bounds,
+            |_| 1.0,
+            |instance| match library.is_demo {
                 true => demo::dyes(instance),
                 false => [tint(instance); 5],
-            });
+            },
+        );
         if let Some(colour) = show_options.background {
             stage.background = Background::Colour(colour);
         }

@@ -102,10 +102,21 @@ pub fn parse_range(text: &str) -> Result<[f64; 2], String> {
 
 /// Parses a width and a height, as in `1280x720`. Neither may be 0.
 pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
-    let (width, height) = text.split_once(['x', 'X']).ok_or("not two numbers, as in 1280x720")?;
+    two_numbers(text, "1280x720", ["width", "height"])
+}
+
+/// Parses the columns and rows of a sheet, such as `6x2`.
+pub fn parse_grid(text: &str) -> Result<[u32; 2], String> {
+    two_numbers(text, "6x2, which is 6 columns and 2 rows", ["number of columns", "number of rows"])
+}
+
+/// Parses two numbers of 1 or more with an `x` between them.
+fn two_numbers(text: &str, example: &str, [first, second]: [&str; 2]) -> Result<[u32; 2], String> {
+    let parts = text.split_once(['x', 'X']);
+    let (one, other) = parts.ok_or_else(|| format!("not two numbers, as in {example}"))?;
     let number = |text: &str| text.trim().parse::<u32>().map_err(|error| error.to_string());
-    match [number(width)?, number(height)?] {
-        size if size.contains(&0) => Err("the width or the height is 0; both must be at least 1".into()),
+    match [number(one)?, number(other)?] {
+        size if size.contains(&0) => Err(format!("the {first} or the {second} is 0; both must be at least 1")),
         size => Ok(size),
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use posse::Error;
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::write_error::with_hint;
+use crate::write_error::with_hint_at;
 
 /// The drafts of the process. While the list is locked, no signal ends the process.
 static DRAFTS: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
@@ -37,6 +37,8 @@ pub struct Draft {
     path: Option<TempPath>,
     place: PathBuf,
     permissions: Option<Permissions>,
+    /// The size of the closed file.
+    bytes: u64,
 }
 
 impl Draft {
@@ -64,7 +66,7 @@ impl Draft {
         let (file, path) = NamedTempFile::into_parts(created);
         drafts.push(Entry { path: path.to_path_buf(), stop: None });
         let file = Some(BufWriter::with_capacity(1 << 16, file));
-        Ok(Self { file, path: Some(path), place: place.to_path_buf(), permissions: None })
+        Ok(Self { file, path: Some(path), place: place.to_path_buf(), permissions: None, bytes: 0 })
     }
 
     /// Gives the file the permissions of the one that it replaces, if there is one.
@@ -104,6 +106,14 @@ impl Draft {
         Ok(program)
     }
 
+    /// Writes the file to the disk and closes it, before it gets its name.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the place.
+    pub fn close(&mut self) -> Result<(), Error> {
+        self.complete().map(drop).map_err(|error| self.error(error))
+    }
+
     /// Writes the file to the disk, and gives it its name. It replaces an older file of that name. Returns its size in
     /// bytes.
     ///
@@ -132,14 +142,15 @@ impl Draft {
 
     /// Writes and closes the file, as some systems cannot rename an open one. Returns its size.
     fn complete(&mut self) -> io::Result<u64> {
-        let Some(mut file) = self.file.take() else { return Ok(0) };
+        let Some(mut file) = self.file.take() else { return Ok(self.bytes) };
         file.flush()?;
         let file = file.get_ref();
         if let Some(permissions) = self.permissions.take() {
             file.set_permissions(permissions)?;
         }
         file.sync_all()?;
-        Ok(file.metadata()?.len())
+        self.bytes = file.metadata()?.len();
+        Ok(self.bytes)
     }
 
     fn rename(
@@ -200,7 +211,7 @@ impl Seek for Draft {
 
 /// The error of a file that cannot be written. Its name is that of the place, not that of the draft.
 fn failed(place: &Path, source: io::Error) -> Error {
-    Error::Io { file: place.to_path_buf(), source: with_hint(source) }
+    Error::Io { file: place.to_path_buf(), source: with_hint_at(place, source) }
 }
 
 /// Removes all drafts, before the process ends. Threads that create or rename one wait from then on.

@@ -12,10 +12,8 @@ use posse_render::{Arrangement, Bounds, Figure, Placement, Stage, crowd_bounds, 
 
 use crate::arguments::BvhArgs;
 use crate::output::{note, warn_of_file};
-use crate::source::{ReadOptions, SkeletonArgs, Source, load_crowd_file};
+use crate::source::{ReadOptions, SkeletonArgs, Source, is_demo, load_crowd_file};
 
-/// The file name that selects the built-in rig.
-const DEMO: &str = "demo";
 /// The longest default duration of a loop in seconds.
 const MAX_LOOP_SECONDS: f64 = 12.0;
 /// The number of instances per skeleton that are posed to measure the bounds of the figures.
@@ -26,8 +24,8 @@ const MEASURED_POSES: usize = 80;
 /// The arguments that select a drawn crowd.
 #[derive(Debug, clap::Args)]
 pub struct DrawnCrowdArgs {
-    /// A .glb, .gltf, .fbx or .bvh file, an .npz file of SMPL, a Cocos clip (with --rig), or `demo` for the built-in
-    /// rig.
+    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file, an .npz file of SMPL, a Cocos clip (with --rig), or `demo` for the
+    /// built-in human.
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
@@ -38,7 +36,7 @@ pub struct DrawnCrowdArgs {
         conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites", "skeleton"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// The clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Default: the first clip; for `demo`, each
@@ -81,7 +79,7 @@ impl DrawnCrowd {
     pub fn load(args: &DrawnCrowdArgs) -> Result<Self, Error> {
         match (&args.crowd, &args.file) {
             (Some(path), _) => Self::load_crowd(path),
-            (None, Some(file)) if file.as_os_str() == DEMO => Self::load_demo(args),
+            (None, Some(file)) if is_demo(file) => Self::load_demo(args),
             (None, Some(file)) => Self::load_file(args, file),
             (None, None) => {
                 Err(Error::Usage("no file was given; give a file, `demo`, or a crowd file with --crowd".into()))
@@ -173,8 +171,13 @@ impl DrawnCrowd {
         let new_figures = if keeps_figures { None } else { source.figures(library, &settings)? };
         let figures = new_figures.as_ref().unwrap_or(&self.figures);
         let bounds = figure_bounds(library, figures, &crowd, seconds)?;
-        let Arrangement { placements, corners, stage } =
-            Arrangement::new(&crowd, figures, &bounds, |instance| source.dyes(instance));
+        let Arrangement { placements, corners, stage } = Arrangement::new(
+            &crowd,
+            figures,
+            &bounds,
+            |instance| source.scale(instance),
+            |instance| source.dyes(instance),
+        );
         self.stage = stage;
         self.seconds = if seconds > 0.0 { seconds.min(MAX_LOOP_SECONDS) } else { 1.0 };
         if let Some(figures) = new_figures {
@@ -336,6 +339,14 @@ impl CrowdSource {
     pub fn figures(&self, library: &Library, settings: &CrowdSettings) -> Result<Option<Vec<Figure>>, Error> {
         let (Self::Demo { skeleton, .. }, Some(side)) = (self, self.triangle_side(settings)) else { return Ok(None) };
         Ok(Some(vec![posse_render::demo::figure(library, *skeleton, side)?]))
+    }
+
+    /// The factor of the size of an instance. The instances of a crowd file are repeated.
+    fn scale(&self, instance: usize) -> f32 {
+        match self {
+            Self::CrowdFile(file) if !file.is_empty() => file.scale(instance % file.len()) as f32,
+            _ => 1.0,
+        }
     }
 
     /// The colours of an instance.
@@ -542,6 +553,31 @@ mod tests {
         let clips: Vec<ClipId> = library.clip_ids().collect();
         let skeleton = library.clip(clips[0]).skeleton;
         (library, CrowdSource::File { skeleton, clips })
+    }
+
+    #[test]
+    fn groups_of_a_crowd_file_have_their_own_size() {
+        // Instances of one file, a hundred times as large and as it is.
+        let group = |scale: &str| format!(r#"{{ "file": 0, "layers": [{{ "clip": "go" }}]{scale} }}"#);
+        let groups = [group(r#", "scale": 100"#), group("")].join(", ");
+        let (library, file) = crowd_file(&format!(r#"{{ "files": ["a.gltf"], "instances": [{groups}] }}"#));
+        assert_eq!([0, 1].map(|instance| file.scale(instance)), [100.0, 1.0]);
+        let figures = vec![Figure::empty(file.files[0].asset.skeleton)];
+        let settings = CrowdSettings::new(3);
+        let drawn = DrawnCrowd::new(library, figures, CrowdSource::CrowdFile(file), settings).unwrap();
+        // The third instance is the first one again.
+        let size = |instance: usize| drawn.placements[instance].transform.matrix3.determinant().cbrt();
+        for (instance, expected) in [100.0, 1.0, 100.0].into_iter().enumerate() {
+            assert!((size(instance) - expected).abs() < 1e-3 * expected, "{}", size(instance));
+        }
+        // The figure is 2 m high and moves by 1 m along x: 200 m and 100 m at the larger size. The middles of neighbours
+        // are about three quarters of the width apart.
+        let middle = |instance: usize| {
+            drawn.placements[instance].transform.transform_point3(posse::glam::Vec3::new(0.5, 0.0, 0.0))
+        };
+        let distance = middle(0).distance(middle(1));
+        assert!((65.0..100.0).contains(&distance), "{distance}");
+        assert!(drawn.stage.bounds.size().y > 190.0, "{:?}", drawn.stage.bounds);
     }
 
     #[test]

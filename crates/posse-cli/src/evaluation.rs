@@ -59,10 +59,14 @@ impl ClipPlayback {
         end <= start || (self.playback.rate.abs() * seconds / (end - start)).is_finite()
     }
 
-    /// The phase of the clip at a time in seconds since the start of its range, or backwards since the end.
+    /// The phase of the clip at a time in seconds since the play began, by the rule of [`posse::clip_time`]: before the
+    /// beginning, a mode that does not repeat waits.
     fn phase_at(&self, seconds: f64) -> Phase {
-        // -0 s counts as 0 s: played seconds of -0 are the beginning of a play backwards.
-        phase(&self.playback, (self.playback.rate + 0.0) * (seconds + 0.0), self.duration)
+        let Playback { wrap, rate, .. } = self.playback;
+        // -0 s counts as 0 s. Played seconds of -0 are the beginning of a play backwards, which a rate of 0 never has.
+        let seconds = if wrap.repeats() { seconds } else { seconds.max(0.0) } + 0.0;
+        let played = if rate == 0.0 { 0.0 } else { rate * seconds };
+        phase(&self.playback, played, self.duration)
     }
 }
 

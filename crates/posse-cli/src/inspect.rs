@@ -23,9 +23,10 @@ const MAX_INDENT: usize = 32;
 /// Arguments of `posse inspect`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf, .fbx or .bvh file, an .npz file of SMPL or AMASS, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file, an .npz file of SMPL or AMASS, a Cocos clip (.json, .anim), or
+    /// `demo` for the built-in human.
     file: PathBuf,
-    /// A .glb, .gltf, .fbx or .bvh file. The clips animate its nodes, matched by name.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clips animate its nodes, matched by name.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     #[command(flatten)]
@@ -187,7 +188,7 @@ impl<'a> Summary<'a> {
             }
             for joint in skeleton.hierarchy.iter().filter(|joint| joint.morph_targets.iter().any(Option::is_some)) {
                 let names: Vec<&str> = joint.morph_targets.iter().map(|name| name.unwrap_or("unnamed")).collect();
-                let label = joint.path.as_deref().or(joint.name).unwrap_or("unnamed");
+                let label = joint.path.as_deref().or(joint.name).filter(|name| !name.is_empty()).unwrap_or("unnamed");
                 writeln!(out, "  morph targets of {label}: {}", names.join(", "))?;
             }
             if !skeleton.expressions.is_empty() {
@@ -287,7 +288,7 @@ fn joint_summaries<'a>(skeleton: &'a Skeleton, nodes: &[usize]) -> Vec<JointSumm
 /// Prints a line per joint, with its index, and the index of its node if they differ.
 fn print_joints(joints: &[JointSummary], out: &mut impl Write) -> io::Result<()> {
     for (index, JointSummary { name, path, parent, node, translation, level, .. }) in joints.iter().enumerate() {
-        let (indent, name) = (2 * (*level).min(MAX_INDENT), name.unwrap_or("unnamed"));
+        let (indent, name) = (2 * (*level).min(MAX_INDENT), name.filter(|name| !name.is_empty()).unwrap_or("unnamed"));
         write!(out, "  joint {index}: {:indent$}{name}", "")?;
         if let Some(path) = path {
             write!(out, " ({path})")?;

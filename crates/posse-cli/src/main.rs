@@ -27,6 +27,7 @@ mod retarget;
 mod retarget_colours;
 mod retarget_picture;
 mod retargeting;
+mod safetensors;
 mod signals;
 mod source;
 mod start_up;

@@ -38,7 +38,8 @@ impl Kind {
         }
     }
 
-    fn bytes(self) -> u64 {
+    /// The bytes of a number.
+    pub fn bytes(self) -> u64 {
         match self {
             Self::Double => 8,
             Self::Single | Self::Integer => 4,

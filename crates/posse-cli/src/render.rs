@@ -7,7 +7,7 @@ use posse::{Error, Evaluator, GpuContext, GpuLibrary, Outputs, PackedLibrary, Re
 use posse_render::encode::{Film, GifAnimation, Palette, PngAnimation, write_indexed_png, write_png};
 use posse_render::{Bones, Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View, needed_outputs};
 
-use crate::arguments::{check_limit, parse_seconds, parse_size};
+use crate::arguments::{check_limit, parse_grid, parse_seconds, parse_size};
 use crate::draft::Draft;
 use crate::drawn_crowd::{ClockedCrowd, DrawnCrowd, DrawnCrowdArgs};
 use crate::engine::AdapterArgs;
@@ -53,11 +53,12 @@ pub struct Args {
     /// The duration of a loop or a sheet. Default: the duration of the longest clip, but at most 12 s.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     seconds: Option<f64>,
-    /// The number of pictures per second of a loop.
+    /// The number of pictures per second of a loop. A .gif has at most 50: each picture takes whole hundredths of a
+    /// second, at least two.
     #[arg(long, value_name = "F", default_value_t = 25.0, value_parser = parse_seconds)]
     fps: f64,
     /// Draws a contact sheet, a .png of successive pictures in columns and rows.
-    #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_size, conflicts_with = "compare")]
+    #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_grid, conflicts_with = "compare")]
     sheet: Option<[u32; 2]>,
     /// Draws a .png of three pictures: the poses of the GPU, the poses of the reference, and their difference,
     /// amplified.
@@ -177,17 +178,23 @@ struct Frames {
 
 impl Frames {
     /// Divides a range into pictures. The rate in pictures per second is rounded to one that the format can store.
-    fn new(range: ClockRange, rate: f64, format: Format) -> Result<Self, Error> {
-        let rate = match format {
+    fn new(range: ClockRange, asked: f64, format: Format) -> Result<Self, Error> {
+        let stored = match format {
             // Programs show a picture of one hundredth of a second for ten hundredths, so that two is the shortest
             // duration.
-            Format::Gif => 100.0 / (100.0 / rate).round().clamp(2.0, 65535.0),
-            Format::Apng => 1000.0 / (1000.0 / rate).round().clamp(1.0, 65535.0),
-            _ => rate,
+            Format::Gif => 100.0 / (100.0 / asked).round().clamp(2.0, 65535.0),
+            Format::Apng => 1000.0 / (1000.0 / asked).round().clamp(1.0, 65535.0),
+            _ => asked,
         };
-        let count = (range.seconds * rate).round().max(1.0);
+        if format == Format::Gif && (stored - asked).abs() > 1e-6 * asked {
+            note(&format!(
+                "note: a picture of a .gif takes whole hundredths of a second, at least two: {stored:.4} pictures per second \
+                 in place of {asked}"
+            ));
+        }
+        let count = (range.seconds * stored).round().max(1.0);
         check_limit("pictures of a loop, by --seconds and --fps", count as u64, MAX_FRAMES)?;
-        Ok(Self { range, count: count as usize, rate })
+        Ok(Self { range, count: count as usize, rate: stored })
     }
 
     /// The duration of a picture in a unit of which a second has `units_per_second`.
@@ -370,4 +377,26 @@ impl<'a> FrameRenderer<'a> {
 fn create_scene(renderer: &Renderer, drawn: &DrawnCrowd, poses: &[PoseBuffers]) -> Result<Scene, Error> {
     let DrawnCrowd { library, figures, placements, .. } = drawn;
     Scene::new(renderer, library, figures, poses.iter().copied(), placements)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_those_that_a_format_stores() {
+        let range = ClockRange { start: 0.0, seconds: 2.0 };
+        let frames = |rate, format| Frames::new(range, rate, format).unwrap();
+        // Whole hundredths of a second, at least two; whole thousandths.
+        for (rate, format, stored, count) in [
+            (60.0, Format::Gif, 50.0, 100),
+            (30.0, Format::Gif, 100.0 / 3.0, 67),
+            (25.0, Format::Gif, 25.0, 50),
+            (60.0, Format::Apng, 1000.0 / 17.0, 118),
+            (60.0, Format::Film, 60.0, 120),
+        ] {
+            let found = frames(rate, format);
+            assert_eq!((found.rate, found.count), (stored, count), "{format:?} at {rate}");
+        }
+    }
 }

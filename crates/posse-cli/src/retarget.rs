@@ -9,9 +9,10 @@ use posse::export::gltf::{Document, VrmAnimation};
 use posse::{ClipId, Error, NamedAlignment, NamedClipReport, NamedLoss, NamedPair, NamedReport, NamedResampling};
 
 use crate::arguments::{BvhArgs, parse_positive};
+use crate::inspect::plural;
 use crate::output::{self, Output, check_folder, note, warn_of_file};
 use crate::retarget_picture::PictureArgs;
-use crate::retargeting::{MapArgs, Retargeted};
+use crate::retargeting::{MapArgs, MapFile, Retargeted, Retargeter};
 use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
 
 /// The length of the sides of the triangles of the built-in figure, in metres.
@@ -28,7 +29,8 @@ enum OutputKind {
 /// The arguments of `posse retarget`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file with clips, or an .npz file of SMPL or AMASS.
+    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file with clips, an .npz file of SMPL or AMASS, or `demo` for the
+    /// built-in human.
     file: PathBuf,
     /// A .glb, .gltf, .vrm, .fbx or .bvh file with the skeleton that gets the clips, or `demo` for the built-in rig.
     #[arg(long, value_name = "TARGET")]
@@ -59,9 +61,13 @@ pub struct Args {
     /// Prints the report as JSON.
     #[arg(long)]
     json: bool,
+    /// Writes the pairs of joints as a file for --map, to be changed by hand: joints of SOURCE without a partner have
+    /// `null` in place of one. Without -o and --picture, nothing else is written.
+    #[arg(long, value_name = "MAP.json")]
+    write_map: Option<PathBuf>,
     /// The output file. A .glb has the nodes, skins, meshes and materials of TARGET with the new clips. A .bvh and a
     /// .vrma, a VRM animation, have one clip on the skeleton of TARGET.
-    #[arg(short, long, value_name = "OUT", required_unless_present = "picture")]
+    #[arg(short, long, value_name = "OUT", required_unless_present_any = ["picture", "write_map"])]
     output: Option<PathBuf>,
 }
 
@@ -72,6 +78,14 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let rest = args.skeleton.read(args.bvh)?;
     let options = ReadOptions { bvh: args.bvh.of_source(), rest: rest.as_ref() };
     let source = Source::load_nodes(&args.file, options)?;
+    let rig = Rig::read(&args.onto, args.bvh)?;
+    let retargeter = Retargeter::new(&args.map, args.bvh, &mut note)?;
+    if let Some(path) = &args.write_map {
+        write_map(path, &retargeter.map_file(&source, &rig)?, &args.onto)?;
+        if args.output.is_none() && !args.picture.is_wanted() {
+            return Ok(());
+        }
+    }
     let clips = selected_clips(&source, &args.clip)?;
     if clips.is_empty() {
         return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));
@@ -86,8 +100,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         )));
     }
     let picture = args.picture.open(clips.len())?;
-    let rig = Rig::read(&args.onto, args.bvh)?;
-    let mut retargeted = Retargeted::new(source, &args.file, &rig, &clips, &args.map, args.bvh)?;
+    let mut retargeted = retargeter.retarget_and_warn(source, &args.file, &rig, &clips)?;
     let drawn = picture.as_ref().map(|picture| picture.draw(&mut retargeted, &args.file, &rig)).transpose()?;
     if let (Some(output), Some(kind)) = (&args.output, kind) {
         let mut file = Output::create(Some(output))?;
@@ -178,6 +191,22 @@ impl Args {
     }
 }
 
+/// Writes a map file, and prints what it lacks to stderr.
+fn write_map(path: &Path, map: &MapFile, onto: &Path) -> Result<(), Error> {
+    check_folder(path)?;
+    let mut file = Output::create(Some(path))?;
+    file.write(|out| out.write_all(map.json.as_bytes()))?;
+    file.finish()?;
+    let alone = if map.alone.is_empty() { "none".into() } else { map.alone.join(", ") };
+    note(&format!(
+        "{}: {}; give it back with --map. Joints of {} without a partner: {alone}",
+        path.display(),
+        plural(map.pairs, "pair"),
+        onto.display()
+    ));
+    Ok(())
+}
+
 /// The clips that the options name, each once; all clips that can be used without options.
 fn selected_clips(source: &Source, names: &[String]) -> Result<Vec<ClipId>, Error> {
     let mut clips = Vec::new();
@@ -197,7 +226,7 @@ fn print(report: &NamedReport, out: &mut impl Write) -> io::Result<()> {
         }
         _ => "the root does not move".into(),
     };
-    writeln!(out, "{} pairs of joints; {root}", report.joints.len())?;
+    writeln!(out, "{} of joints; {root}", plural(report.joints.len(), "pair"))?;
     for NamedPair { source, target, by } in &report.joints {
         writeln!(out, "  {source} -> {target} (by {by})")?;
     }

@@ -87,6 +87,11 @@ pub struct PictureArgs {
 }
 
 impl PictureArgs {
+    /// Returns true if a picture is to be drawn.
+    pub fn is_wanted(&self) -> bool {
+        self.picture.is_some()
+    }
+
     /// Checks the name, the folder and the size of the picture.
     ///
     /// # Errors

@@ -1,12 +1,13 @@
 //! The retargeting of a file's clips to another rig, for `posse retarget`, `eval --retarget` and `bake --retarget`.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use posse::import::FileFormat;
 use posse::{
     CarriedJoints, ClipId, Error, Facing, Ground, JointMap, Library, ReferencePose, RetargetOptions, RetargetWarning,
-    Retargeting, SkeletonId,
+    Retargeting, Selector, SkeletonId,
 };
 use serde_json::{Value, json};
 
@@ -198,10 +199,12 @@ impl Retargeter {
         check_limit("clips x joints of the rig", clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
         let map = self.joint_map(&source.library, source.skeleton, nodes.skeleton)?;
         if map.pairs.is_empty() {
+            let list = |id: SkeletonId| Selector::of_joints(source.library.skeleton(id)).list();
+            let (file, rig, lists) = (file.display(), rig.path.display(), [source.skeleton, nodes.skeleton].map(list));
             return Err(Error::Usage(format!(
-                "{}: no joint has a partner in {}; name pairs of joints in a file, and give it with --map",
-                file.display(),
-                rig.path.display()
+                "{file}: no joint has a partner in {rig}; name pairs of joints in a file, and give it with --map; posse \
+                 retarget --write-map writes such a file to change. Joints of {file}: {}. Joints of {rig}: {}",
+                lists[0], lists[1]
             )));
         }
         let mut options = self.args.options();
@@ -221,6 +224,23 @@ impl Retargeter {
         Ok(Retargeted { source, retargeting, options, warnings })
     }
 
+    /// Retargets clips of a file to a rig, and prints warnings to stderr, or fails for them with `--strict-retarget`.
+    pub fn retarget_and_warn(
+        &self,
+        source: Source,
+        file: &Path,
+        rig: &Rig,
+        clips: &[ClipId],
+    ) -> Result<Retargeted, Error> {
+        let mut made = self.retarget(source, file, rig, clips)?;
+        made.source.warn(&rig.path, &rig.warnings, &mut note)?;
+        if let Some(error) = made.warnings.first().and_then(|warning| self.strict_error(file, &warning.text)) {
+            return Err(error);
+        }
+        made.source.warn(file, made.warnings.iter().map(|warning| &warning.text), &mut note)?;
+        Ok(made)
+    }
+
     /// The error that `--strict-retarget` makes of a warning; `None` without that option.
     pub fn strict_error(&self, file: &Path, warning: &str) -> Option<Error> {
         let error = || Error::Usage(format!("{}: {warning} (--strict-retarget)", file.display()));
@@ -234,6 +254,27 @@ impl Retargeter {
             None => JointMap::by_names(library, source, target),
         }
     }
+
+    /// The joint map of a file and a rig as the JSON of a map file, and the joints of the rig without a partner.
+    pub fn map_file(&self, source: &Source, rig: &Rig) -> Result<MapFile, Error> {
+        let mut library = source.library.clone();
+        let nodes = rig.add_to(&mut library)?;
+        let map = self.joint_map(&library, source.skeleton, nodes.skeleton)?;
+        let skeleton = library.skeleton(nodes.skeleton);
+        let paired: HashSet<usize> = map.pairs.iter().map(|pair| pair.target).collect();
+        let alone = (0..skeleton.joints().len()).filter(|joint| !paired.contains(joint));
+        let alone: Vec<String> = alone.map(|joint| skeleton.joint_name(joint)).collect();
+        Ok(MapFile { json: map.to_json(&library), pairs: map.pairs.len(), alone })
+    }
+}
+
+/// A map file to change.
+pub struct MapFile {
+    pub json: String,
+    /// The number of pairs.
+    pub pairs: usize,
+    /// The names of the joints of the target without a partner.
+    pub alone: Vec<String>,
 }
 
 /// A warning about a retargeting.
@@ -269,27 +310,6 @@ pub struct Retargeted {
     pub options: RetargetOptions,
     /// What was left out, and what looks wrong.
     pub warnings: Vec<SourceWarning>,
-}
-
-impl Retargeted {
-    /// Retargets clips of a file to a rig, and prints warnings to stderr, or fails for them with `--strict-retarget`.
-    pub fn new(
-        source: Source,
-        file: &Path,
-        rig: &Rig,
-        clips: &[ClipId],
-        args: &MapArgs,
-        bvh: BvhArgs,
-    ) -> Result<Self, Error> {
-        let retargeter = Retargeter::new(args, bvh, &mut note)?;
-        let mut made = retargeter.retarget(source, file, rig, clips)?;
-        made.source.warn(&rig.path, &rig.warnings, &mut note)?;
-        if let Some(error) = made.warnings.first().and_then(|warning| retargeter.strict_error(file, &warning.text)) {
-            return Err(error);
-        }
-        made.source.warn(file, made.warnings.iter().map(|warning| &warning.text), &mut note)?;
-        Ok(made)
-    }
 }
 
 /// The value of `--reference` or `--target-pose`, unless it is `rest`.

@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use posse::bake::{DEFAULT_FPS, native_fps, own_fps};
-use posse::import::bvh::LoadOptions;
+use posse::bake::{DEFAULT_FPS, native_fps, stated_fps};
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::smpl::Proportions;
-use posse::import::{FileFormat, bvh, cocos, fbx, gltf, recognize, smpl};
+use posse::import::{self, Asset, FileFormat, LoadOptions, bvh, cocos, gltf, recognize};
 use posse::{
     BindingIssueKind, BoundTrack, ClipId, Error, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
     TargetPath, UnboundClip, Warning, demo,
@@ -19,6 +18,22 @@ use crate::output::{file_name, note, warn_of_file};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
 pub const MAX_CLIP_JOINTS: u64 = 1 << 24;
+
+/// The name of the built-in human, in place of a file. A file of this name can be given as `./demo`.
+const DEMO: &str = "demo";
+
+/// Returns true for the name of the built-in human.
+pub fn is_demo(file: &Path) -> bool {
+    file.as_os_str() == DEMO
+}
+
+/// The library of the built-in human, and its skeleton.
+fn built_in() -> Result<(Library, SkeletonId), Error> {
+    let library = demo::library()?;
+    let skeleton = library.skeleton_ids().next();
+    let skeleton = skeleton.ok_or_else(|| Error::Usage("the built-in rig is empty".into()))?;
+    Ok((library, skeleton))
+}
 
 /// A function that takes the line of a warning.
 pub type Report<'a> = dyn FnMut(&str) + 'a;
@@ -108,10 +123,25 @@ impl Source {
     ///
     /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of other
     /// files are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
+    /// The file `demo` is the built-in human with its clips; a file of this name can be given as `./demo`.
     pub fn load<'a>(file: &Path, rig: Option<&Path>, options: impl Into<ReadOptions<'a>>) -> Result<Self, Error> {
-        let (bytes, options) = (read(file)?, options.into());
+        let options = options.into();
+        let bytes = if is_demo(file) { None } else { Some(read(file)?) };
         let rig = rig.map(|rig| Rig::read(rig, options.bvh)).transpose()?;
-        Self::from_slice(file, &bytes, rig.as_ref(), options, &mut note)
+        match (bytes, rig) {
+            (Some(bytes), rig) => Self::from_slice(file, &bytes, rig.as_ref(), options, &mut note),
+            (None, None) => Self::demo(),
+            (None, Some(rig)) => Self::demo()?.share_with_rig(file, &rig, &mut note),
+        }
+    }
+
+    /// The built-in human with its clips.
+    fn demo() -> Result<Self, Error> {
+        let (library, skeleton) = built_in()?;
+        let clips = library.clip_ids().collect();
+        let skins = library.skins_of(skeleton).map(|(skin, _)| skin).collect();
+        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+        Ok(Self { file: DEMO.into(), clips, skins, joints, ..Self::new(library, skeleton) })
     }
 
     /// The same as [`load`](Self::load) for a file and a rig that have been read. Passes each warning to `report`.
@@ -122,19 +152,22 @@ impl Source {
         options: ReadOptions,
         report: &mut Report,
     ) -> Result<Self, Error> {
-        let format = recognize(file, bytes)?;
-        if format == FileFormat::CocosClip {
+        if recognize(file, bytes)? == FileFormat::CocosClip {
             return Self::import_cocos(file, bytes, rig, report);
         }
-        let source = Self::import_nodes(format, file, bytes, options, report)?;
+        let source = Self::nodes_from_slice(file, bytes, options, report)?;
         match rig {
             None => Ok(source),
             Some(rig) => source.share_with_rig(file, rig, report),
         }
     }
 
-    /// Reads a file with joints, and prints its warnings to stderr. Fails for a Cocos clip.
+    /// Reads a file with joints, and prints its warnings to stderr. Fails for a Cocos clip. `demo` is the built-in
+    /// human.
     pub fn load_nodes<'a>(file: &Path, options: impl Into<ReadOptions<'a>>) -> Result<Self, Error> {
+        if is_demo(file) {
+            return Self::demo();
+        }
         Self::nodes_from_slice(file, &read(file)?, options, &mut note)
     }
 
@@ -145,20 +178,10 @@ impl Source {
         options: impl Into<ReadOptions<'a>>,
         report: &mut Report,
     ) -> Result<Self, Error> {
-        Self::import_nodes(recognize(file, bytes)?, file, bytes, options.into(), report)
-    }
-
-    fn import_nodes(
-        format: FileFormat,
-        file: &Path,
-        bytes: &[u8],
-        options: ReadOptions,
-        report: &mut Report,
-    ) -> Result<Self, Error> {
         let mut library = Library::new();
-        let nodes = Nodes::import(format, &mut library, file, bytes, options)?;
-        let Nodes { skeleton, skins, joints, clips, own_fps, asset, warnings } = nodes;
-        let unbound_clips = asset.as_ref().map_or_else(Vec::new, |asset| asset.left_out_clips.clone());
+        let asset = import(&mut library, file, bytes, options.into())?;
+        let own_fps = stated_fps(&library, &asset);
+        let Asset { skeleton, skins, clips, left_out_clips: unbound_clips, joints, gltf: asset, warnings, .. } = asset;
         let source = Self { unbound_clips, ..Self::new(library, skeleton) };
         let mut source = Self { file: file_name(file), clips, own_fps, skins, joints, asset, ..source };
         source.warn(file, warnings, report)?;
@@ -197,7 +220,7 @@ impl Source {
                 rig.path.display()
             )));
         }
-        let Nodes { skeleton, skins, joints, asset, .. } = nodes;
+        let Nodes { skeleton, skins, joints, asset } = nodes;
         Ok(Self { skeleton, clips, skins, joints, asset, rig: Some(rig.name()), ..self })
     }
 
@@ -242,7 +265,7 @@ impl Source {
     /// A source with a rig and no clips.
     fn of_rig(rig: &Rig, report: &mut Report) -> Result<Self, Error> {
         let mut library = Library::new();
-        let Nodes { skeleton, skins, joints, asset, .. } = rig.add_to(&mut library)?;
+        let Nodes { skeleton, skins, joints, asset } = rig.add_to(&mut library)?;
         let mut source = Self { skins, joints, asset, ..Self::new(library, skeleton) };
         source.warn(&rig.path, &rig.warnings, report)?;
         Ok(source)
@@ -291,95 +314,35 @@ impl Source {
     }
 }
 
-/// The parts of a library that a file with joints becomes.
+/// The parts of a library that a rig becomes.
 pub struct Nodes {
     pub skeleton: SkeletonId,
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
-    clips: Vec<ClipId>,
-    /// Per clip, the frame rate that the file states; none for a glTF file.
-    own_fps: Vec<Option<f64>>,
     /// `None` for files that are not glTF.
     pub asset: Option<gltf::Asset>,
-    pub warnings: Vec<Warning>,
 }
 
-impl Nodes {
-    /// Imports a file of a format. Fails for formats without joints.
-    fn import(
-        format: FileFormat,
-        library: &mut Library,
-        file: &Path,
-        bytes: &[u8],
-        options: ReadOptions,
-    ) -> Result<Self, Error> {
-        match format {
-            FileFormat::Gltf => Self::import_gltf(library, file, bytes),
-            FileFormat::Bvh => Self::import_bvh(library, file, bytes, &options.bvh.options()),
-            FileFormat::Fbx => Self::import_fbx(library, file, bytes),
-            FileFormat::Smpl => {
-                let options = smpl::LoadOptions { rest: options.rest, fps: options.bvh.input_fps };
-                let asset = smpl::from_slice(library, file, bytes, &options)?;
-                let smpl::Asset { skeleton, clip, fps, warnings, .. } = asset;
-                Ok(Self::of_joints(library, skeleton, Vec::from_iter(clip), clip.map(|_| fps), warnings))
-            }
-            FileFormat::CocosClip => {
-                let file = file.display();
-                Err(Error::Usage(format!(
-                    "{file} is a Cocos clip, which has no nodes; a glTF, FBX, BVH or npz file is needed"
-                )))
-            }
-            FileFormat::Crowd => {
-                let file = file.display();
-                Err(Error::Usage(format!(
-                    "{file} is a crowd file, which has no nodes of its own; give it to `posse bake`, or with --crowd to the \
-                     commands that have this option"
-                )))
-            }
-        }
+/// Imports a file with joints.
+fn import(library: &mut Library, file: &Path, bytes: &[u8], options: ReadOptions) -> Result<Asset, Error> {
+    if recognize(file, bytes)? == FileFormat::Crowd {
+        return Err(Error::Usage(format!(
+            "{} is a crowd file, which has no nodes of its own; give it to `posse bake`, or with --crowd to the commands \
+             that have this option",
+            file.display()
+        )));
     }
-
-    fn import_bvh(library: &mut Library, file: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
-        let asset = bvh::from_slice_with(library, file, bytes, options).map_err(with_bvh_options)?;
-        let fps = asset.fps();
-        let bvh::Asset { skeleton, clip, warnings, .. } = asset;
-        Ok(Self::of_joints(library, skeleton, vec![clip], fps, warnings))
-    }
-
-    /// The parts of a file of joints without skins.
-    fn of_joints(
-        library: &Library,
-        skeleton: SkeletonId,
-        clips: Vec<ClipId>,
-        own_fps: Option<f64>,
-        warnings: Vec<Warning>,
-    ) -> Self {
-        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-        let own_fps = vec![own_fps; clips.len()];
-        Self { skeleton, skins: Vec::new(), joints, clips, own_fps, asset: None, warnings }
-    }
-
-    fn import_fbx(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        let asset = fbx::from_slice(library, file, bytes)?;
-        let fbx::Asset { skeleton, skins, clips, frame_rate, warnings, .. } = asset;
-        let own_fps = clips.iter().map(|&clip| own_fps(library.clip(clip), frame_rate)).collect();
-        Ok(Self { skins, own_fps, ..Self::of_joints(library, skeleton, clips, None, warnings) })
-    }
-
-    fn import_gltf(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        let folder = file.parent().unwrap_or(Path::new(""));
-        let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
-        let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
-        Ok(Self { skeleton, skins, joints, clips, own_fps: Vec::new(), asset: Some(asset), warnings })
-    }
+    let bvh = options.bvh.options();
+    let options = LoadOptions { fps: bvh.fps, end_sites: bvh.end_sites, rest: options.rest };
+    import::from_slice(library, file, bytes, &options).map_err(with_bvh_options)
 }
 
 /// An error of a BVH file, with the option that avoids it.
 pub fn with_bvh_options(error: Error) -> Error {
     match error {
         Error::Import { file, path, reason } => {
-            let needed = LoadOptions::NEEDS_FPS;
+            let needed = bvh::LoadOptions::NEEDS_FPS;
             Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (--input-fps F)")) }
         }
         other => other,
@@ -406,14 +369,13 @@ pub struct Rig {
 impl Rig {
     /// Reads a rig. The name `demo` is that of the built-in human; a file of this name can be given as `./demo`.
     pub fn read(path: &Path, bvh: BvhArgs) -> Result<Self, Error> {
-        if path.as_os_str() == "demo" {
+        if is_demo(path) {
             return Self::demo();
         }
         let bytes = read(path)?;
         let mut library = Library::new();
-        let format = recognize(path, &bytes)?;
-        let Nodes { skeleton, skins, joints, asset, warnings, .. } =
-            Nodes::import(format, &mut library, path, &bytes, bvh.into())?;
+        let Asset { format, skeleton, skins, joints, gltf: asset, warnings, .. } =
+            import(&mut library, path, &bytes, bvh.into())?;
         Ok(Self {
             path: path.to_path_buf(),
             bytes: Some(bytes),
@@ -428,13 +390,10 @@ impl Rig {
 
     /// The built-in human.
     fn demo() -> Result<Self, Error> {
-        let library = demo::library()?;
-        let Some(id) = library.skeleton_ids().next() else {
-            return Err(Error::Usage("the built-in rig is empty".into()));
-        };
+        let (library, id) = built_in()?;
         let skeleton = library.skeleton(id).clone();
         Ok(Self {
-            path: "demo".into(),
+            path: DEMO.into(),
             bytes: None,
             warnings: Vec::new(),
             is_in_metres: true,
@@ -491,7 +450,7 @@ impl Rig {
             ..asset.clone()
         });
         let joints = self.joints.clone();
-        Ok(Nodes { skeleton, skins, joints, clips: Vec::new(), own_fps: Vec::new(), asset, warnings: Vec::new() })
+        Ok(Nodes { skeleton, skins, joints, asset })
     }
 }
 

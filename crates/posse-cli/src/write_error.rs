@@ -1,6 +1,7 @@
 //! Errors with hints: of files that cannot be written, and those that an option avoids.
 
 use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use posse::Error;
 
@@ -20,6 +21,16 @@ pub fn with_hint(error: io::Error) -> io::Error {
         Some(hint) => io::Error::new(error.kind(), format!("{error}; {hint}")),
         None => error,
     }
+}
+
+/// Adds a hint to the error of a file that is created at a place.
+pub fn with_hint_at(place: &Path, error: io::Error) -> io::Error {
+    let is_here = |folder: &Path| folder == Path::new("") || folder.is_dir();
+    if error.kind() == ErrorKind::NotFound && place.parent().is_some_and(is_here) {
+        let text = format!("{error}; the folder is there, but takes no new files; write to another one");
+        return io::Error::new(error.kind(), text);
+    }
+    with_hint(error)
 }
 
 fn hint(kind: ErrorKind) -> Option<&'static str> {
@@ -47,5 +58,14 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::StorageFull);
         assert_eq!(error.to_string(), "no storage space; free some space there, or write to another disk");
         assert_eq!(with_hint(ErrorKind::BrokenPipe.into()).to_string(), "broken pipe");
+    }
+
+    #[test]
+    fn a_folder_that_is_there_need_not_be_created() {
+        let folder = tempfile::tempdir().unwrap();
+        let hint = |place: &Path| with_hint_at(place, ErrorKind::NotFound.into()).to_string();
+        assert!(hint(&folder.path().join("a.png")).contains("takes no new files"));
+        assert!(hint(Path::new("a.png")).contains("takes no new files"));
+        assert!(hint(&folder.path().join("no/a.png")).contains("create the folder first"));
     }
 }

@@ -106,6 +106,26 @@ fn a_play_of_a_range_begins_at_its_start() {
 }
 
 #[test]
+fn a_play_waits_for_its_beginning() {
+    let folder = Folder::new();
+    // A clip of 10 s whose x is the time.
+    for engine in ENGINES {
+        for (options, expected) in [
+            ("--wrap normal", [0.0, 0.0, 1.0]),
+            ("--wrap normal --speed -1", [10.0, 10.0, 9.0]),
+            ("--wrap reverse", [10.0, 10.0, 9.0]),
+            ("--wrap reverse --speed -1", [0.0, 0.0, 1.0]),
+            ("--wrap normal --speed -1 --range 1,3", [3.0, 3.0, 2.0]),
+            ("--wrap loop", [8.0, 0.0, 1.0]),
+            ("--wrap loop --speed -1", [2.0, 10.0, 9.0]),
+            ("--wrap loop --speed 0", [0.0, 0.0, 0.0]),
+        ] {
+            assert_near(&folder.x(&format!("ramp.gltf {options} --times=-2,0,1 --engine {engine}")), &expected);
+        }
+    }
+}
+
+#[test]
 fn a_range_beyond_the_clip_is_shortened_with_a_warning() {
     let folder = Folder::new();
     let (answer, said) = folder.json("eval ramp.gltf --wrap normal --range 9,11 --times 0,5");

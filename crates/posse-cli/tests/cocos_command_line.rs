@@ -243,11 +243,12 @@ fn a_range_plays_alone_and_keeps_clip_time() {
     let folder = Folder::new();
     folder.write("long.json", &json!({ "duration": 3, "wrapMode": 2, "curveDatas": {} }));
     let play = |arguments: &[&str]| folder.play("long.json", &[arguments, &["--range", "1,2.5"]].concat());
-    // Figures of Cocos Creator, from which the modes come. Its time begins at the start of the range, 1 s.
+    // Figures of Cocos Creator, from which the modes come. Its time begins at the start of the range, 1 s. Before the
+    // play it would show 1.75 s; here a play waits, as in a crowd.
     assert_eq!(
         play(&["--wrap", "normal", "--repeat-count", "2.5", "--times", "-0.75,0,1.125,1.5,2.25,3.75"]),
         [
-            (1.75, 1, 0.5, false),
+            (1.0, 1, 0.0, false),
             (1.0, 1, 0.0, false),
             (2.125, 1, 0.75, false),
             (2.5, 1, 1.0, false),

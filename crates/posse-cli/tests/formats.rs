@@ -27,6 +27,7 @@ const FORMATS: &[&str] = &[
     "glb",
     "usda",
     "bvh --bvh-order XYZ",
+    "packed",
     #[cfg(feature = "parquet")]
     "parquet",
 ];

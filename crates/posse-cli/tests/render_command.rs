@@ -116,7 +116,7 @@ fn without_an_adapter_the_message_names_the_package() {
 #[test]
 fn bad_arguments_are_refused_with_a_message() {
     let folder = TempDir::new().unwrap();
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 14] = [
         (&["demo", "--size", "100000x100", "-o", "a.png"], "pixels of a picture's side: 100000 needed"),
         (&["demo", "--size", "8192x8192", "-o", "a.png"], "pixels of a picture: 67108864 needed, 33554432 allowed"),
         (&["demo", "--size", "0x5", "-o", "a.png"], "both must be at least 1"),
@@ -127,6 +127,8 @@ fn bad_arguments_are_refused_with_a_message() {
         (&["demo", "--seconds", "1e9", "-o", "a.gif"], "pictures of a loop, by --seconds and --fps"),
         (&["demo", "--clip", "fly", "-o", "a.png"], "there is no clip \"fly\"; there are: 0 idle, 1 walk"),
         (&["demo", "--sheet", "9x9", "-o", "a.gif"], "--sheet, --compare and --colours are for .png files"),
+        (&["demo", "--sheet", "4", "-o", "a.png"], "not two numbers, as in 6x2, which is 6 columns and 2 rows"),
+        (&["demo", "--sheet", "4x0", "-o", "a.png"], "the number of columns or the number of rows is 0"),
         (&["demo", "--camera", "1,2,-3", "-o", "a.png"], "the distance is -3; it must be more than 0"),
         (&["nowhere.glb", "-o", "a.png"], "nowhere.glb"),
     ];

@@ -477,6 +477,39 @@ fn a_reference_pose_is_a_clip_of_the_source_then_a_file() {
 }
 
 #[test]
+fn pairs_are_written_as_a_file_to_change() {
+    let folder = Folder::new();
+    let written = |onto: &str, said: &str| -> Value {
+        let output = folder.run(&["retarget", "walk.bvh", "--onto", onto, "--write-map", "pairs.json"]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && output.stdout.is_empty() && errors.contains(said), "{errors}");
+        serde_json::from_slice(&fs::read(folder.0.path().join("pairs.json")).unwrap()).unwrap()
+    };
+    let none =
+        written("box.glb", "pairs.json: 0 pairs; give it back with --map. Joints of box.glb without a partner: box");
+    assert!(none["joints"].as_object().unwrap().values().all(Value::is_null));
+    let map = written("hero.glb", "pairs.json: 5 pairs; give it back with --map");
+    let partners = ["Hips", "Spine", "LeftArm", "Head", "LeftFoot"].map(|joint| map["joints"][joint].clone());
+    assert_eq!(partners, ["pelvis", "spine_01", "upperarm_l", "head", "foot_l"]);
+    let text = folder.text(&["retarget", "walk.bvh", "--onto", "hero.glb", "--map", "pairs.json", "-o", "a.glb"]);
+    assert!(text.starts_with("5 pairs of joints"), "{text}");
+    let elsewhere = ["retarget", "walk.bvh", "--onto", "hero.glb", "--write-map", "nowhere/pairs.json"];
+    folder.assert_refused(&elsewhere, "there is no folder nowhere");
+}
+
+#[test]
+fn the_built_in_human_is_a_file_like_others() {
+    let folder = Folder::new();
+    let text = folder.text(&["inspect", "demo", "--joints"]);
+    assert!(text.starts_with("demo\nskeleton \"human\": 64 joints"), "{text}");
+    assert!(text.contains("clip 1 \"walk\"") && text.contains("pelvis"), "{text}");
+    let pose = folder.json(&["eval", "demo", "--clip", "walk", "--times", "0.5", "--engine", "cpu"]);
+    assert_eq!(pose["samples"][0]["nodes"].as_array().unwrap().len(), 64);
+    folder.text(&["retarget", "demo", "--clip", "walk", "--onto", "hero.glb", "-o", "walks.glb"]);
+    folder.assert_refused(&["inspect", "./demo"], "demo");
+}
+
+#[test]
 fn errors_are_refused_with_their_place() {
     let folder = Folder::new();
     let retarget = |rest: &[&str], saying: &str| folder.assert_refused(&[&["retarget"], rest].concat(), saying);
@@ -490,6 +523,8 @@ fn errors_are_refused_with_their_place() {
         &onto("walk.bvh", "box.glb"),
         "walk.bvh: no joint has a partner in box.glb; name pairs of joints in a file",
     );
+    retarget(&onto("walk.bvh", "box.glb"), "Joints of walk.bvh: 0 Hips, 1 Spine, 2 LeftArm");
+    retarget(&onto("walk.bvh", "box.glb"), "Joints of box.glb: 0 box");
     let walk = |rest: &[&str], saying: &str| retarget(&[&onto("walk.bvh", "hero.glb"), rest].concat(), saying);
     walk(&["--map", "bad.json"], "bad.json: joints.Hips: in the target, no joint is named \"tail\"");
     walk(&["--map", "nowhere.json"], "nowhere.json");

@@ -23,28 +23,38 @@ pub struct Arrangement {
 
 impl Arrangement {
     /// Arranges the instances in a disc with room for the largest figure. A single instance stays at the origin.
-    /// `figure_bounds` has the bounds of each figure, `dyes` returns the colours of an instance.
+    /// `figure_bounds` has the bounds of each figure; `scale` returns the factor of the size of an instance, above 0, and
+    /// `dyes` its colours.
     pub fn new(
         crowd: &Crowd,
         figures: &[Figure],
         figure_bounds: &[Bounds],
+        scale: impl Fn(usize) -> f32,
         dyes: impl Fn(usize) -> [[f32; 3]; 5],
     ) -> Self {
-        let bounds_of = |skeleton: SkeletonId| {
-            let found = figures.iter().position(|figure| figure.skeleton == skeleton);
-            found.map_or(Bounds::EMPTY, |figure| figure_bounds[figure]).with_volume_or(1.0)
-        };
+        let figure_of = |skeleton: SkeletonId| figures.iter().position(|figure| figure.skeleton == skeleton);
+        // The bounds of each figure at its largest scale.
+        let mut largest = vec![0.0_f32; figures.len()];
+        for instance in 0..crowd.len() {
+            if let Some(figure) = figure_of(crowd.skeleton(instance)) {
+                largest[figure] = largest[figure].max(scale(instance));
+            }
+        }
         let width = |bounds: &Bounds| {
             let [x, z] = [bounds.size().x, bounds.size().z];
             (0.5 * (x + z)).max(0.75 * x.max(z))
         };
-        let spacing = figure_bounds.iter().map(width).fold(0.0, f32::max);
-        let figure_size = figure_bounds.iter().map(|bounds| bounds.size().max_element()).fold(0.0, f32::max);
+        let largest_of = |size: &dyn Fn(&Bounds) -> f32| {
+            figure_bounds.iter().zip(&largest).map(|(bounds, scale)| scale * size(bounds)).fold(0.0, f32::max)
+        };
+        let (spacing, figure_size) = (largest_of(&width), largest_of(&|bounds| bounds.size().max_element()));
         let (mut placements, mut corners, mut all) = (Vec::with_capacity(crowd.len()), Vec::new(), Bounds::EMPTY);
         for (instance, spot) in sunflower(crowd.len(), spacing).enumerate() {
-            let bounds = bounds_of(crowd.skeleton(instance));
+            let bounds = figure_of(crowd.skeleton(instance)).map_or(Bounds::EMPTY, |figure| figure_bounds[figure]);
+            let bounds = bounds.with_volume_or(1.0);
             let middle = bounds.middle();
             let foot = Affine3A::from_translation(-Vec3::new(middle.x, bounds.low.y, middle.z));
+            let spot = spot * Affine3A::from_scale(Vec3::splat(scale(instance)));
             let transform = if crowd.len() == 1 { spot } else { spot * foot };
             for corner in bounds.corners() {
                 let corner = transform.transform_point3(corner);

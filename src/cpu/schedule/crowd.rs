@@ -2,8 +2,8 @@
 
 use crate::cpu::schedule::Schedule;
 use crate::cpu::stages::drive;
-use crate::model::{Crowd, SkeletonId, Step};
-use crate::pack::record::{DriveRecord, GoalRecord, LayerRecord};
+use crate::model::{Crowd, Outputs, SkeletonId, Step};
+use crate::pack::record::LayerRecord;
 use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd};
 
 /// Size in bytes of the transforms and matrices of all batches above which they are written past the caches. The caches
@@ -39,6 +39,8 @@ pub struct CpuCrowd {
     pub(in crate::cpu) batches: Vec<CpuBatch>,
     /// For each instance of the crowd its batch and its slot in the batch.
     pub(in crate::cpu) slots: Vec<(usize, usize)>,
+    /// The outputs that are computed.
+    pub(in crate::cpu) outputs: Outputs,
     /// If set, keys are loaded into the caches ahead of time.
     pub(in crate::cpu) prefetches: bool,
     /// The number of libraries that the engine had replaced when `prefetches` was found.
@@ -98,12 +100,9 @@ pub struct CpuBatch {
 }
 
 impl Parameters {
-    /// Room for the parameters that the layers and goals of a crowd name.
-    pub fn new(packed: &PackedCrowd) -> Self {
-        let named = packed.drives.iter().map(DriveRecord::parameter_count);
-        let named = named.chain(packed.goals.iter().map(GoalRecord::parameter_count));
-        let count = named.max().unwrap_or(0) as usize;
-        let values = vec![0.0; count * packed.len()];
+    /// Room for `count` parameters of each instance.
+    pub fn new(count: usize, instances: usize) -> Self {
+        let values = vec![0.0; count * instances];
         Self { count, before: values.clone(), now: values }
     }
 }
@@ -150,8 +149,9 @@ impl CpuCrowd {
         Some(layers)
     }
 
-    /// Sets the parameters of an instance for the next frame. Targets and weights of goals can follow from
-    /// them, too. Those beyond the ones that any layer or goal of the crowd names have no effect.
+    /// Sets the parameters of an instance for the next frame. Targets and weights of goals can follow from them, too.
+    /// Those beyond the room for parameters have no effect: the number that layers and goals of the crowd refer to or
+    /// that an instance began with, or [`CrowdOptions::parameters`](crate::CrowdOptions::parameters).
     ///
     /// # Panics
     /// If the crowd has no such instance.

@@ -76,6 +76,8 @@ pub(super) struct GroupEntry {
     pub count: u64,
     #[serde(default)]
     pub spread: Spread,
+    #[serde(default = "one")]
+    pub scale: f64,
     #[serde(default)]
     pub parameters: Named<ParameterEntry>,
     #[serde(default)]
@@ -223,6 +225,10 @@ pub(super) enum DecayKind {
 
 fn one_instance() -> u64 {
     1
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 fn wrap_mode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<WrapMode>, D::Error> {

@@ -24,6 +24,8 @@ pub(super) struct Group {
     pub file: usize,
     pub instances: Range<usize>,
     spread: Spread,
+    /// The factor of the size at which the instances are drawn.
+    pub scale: f64,
     /// The parameters, which all instances share.
     parameters: Arc<[Parameter]>,
     /// The names of the parameters.
@@ -131,6 +133,10 @@ impl<'a> Groups<'a> {
         let file = self.files.get(entry.file);
         let file =
             file.ok_or_else(|| in_file(FileError::index(path.field("file"), entry.file, "files", self.files.len())))?;
+        if !(1e-6..=1e6).contains(&entry.scale) {
+            let reason = format!("the scale is {}; expected a number from 1e-6 to 1e6", entry.scale);
+            return Err(in_file(FileError::new(path.field("scale"), reason)));
+        }
         let parameters = layers::read_parameters(&path, &entry.parameters).map_err(in_file)?;
         let parameter_names = entry.parameters.0.iter().map(|(name, _)| name.clone()).collect();
         let scope = LayerScope { entry, asset: &file.asset, spaces: self.spaces };
@@ -144,8 +150,8 @@ impl<'a> Groups<'a> {
         let transition = entry.transition.as_ref().map(read).transpose()?;
         let scope = GoalScope { entry, asset: &file.asset };
         let goals = scope.read(library, &mut added.chains, &path).map_err(in_file)?.into();
-        let (file, spread) = (entry.file, entry.spread);
-        Ok(Group { file, instances: 0..0, spread, parameters, parameter_names, layers, transition, goals })
+        let &GroupEntry { file, spread, scale, .. } = entry;
+        Ok(Group { file, instances: 0..0, spread, scale, parameters, parameter_names, layers, transition, goals })
     }
 
     /// Reads a list of layers.

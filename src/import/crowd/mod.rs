@@ -43,10 +43,11 @@ mod goals;
 mod groups;
 mod layers;
 
-/// The description of the format: an example and a list of all fields. `posse eval --help` prints it.
+/// The description of the format: an example and a list of all fields. It is the page `docs/crowd-file.md`, and `posse
+/// eval --help` prints it.
 ///
-#[doc = include_str!("format.md")]
-pub const FORMAT: &str = include_str!("format.md");
+#[doc = include_str!("../../../docs/crowd-file.md")]
+pub const FORMAT: &str = include_str!("../../../docs/crowd-file.md");
 
 /// A crowd file: its glTF files in a library, and its groups of instances.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,6 +103,14 @@ impl CrowdFile {
     /// If there is no such instance.
     pub fn parameter_names(&self, instance: usize) -> &[String] {
         &self.groups[self.groups.partition_point(|group| group.instances.end <= instance)].parameter_names
+    }
+
+    /// The factor of the size at which an instance is drawn; 1 by default. Poses do not have it.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub fn scale(&self, instance: usize) -> f64 {
+        self.groups[self.groups.partition_point(|group| group.instances.end <= instance)].scale
     }
 
     /// A crowd of a range of the instances. The library is the one that the file was loaded into, or the library of a

@@ -415,16 +415,6 @@ record! {
     }
 }
 
-impl DriveRecord {
-    /// The number of parameters that an instance needs for this driver.
-    pub fn parameter_count(&self) -> u32 {
-        let named = |bits: u32, parameter: u32| if self.kind & bits == 0 { 0 } else { parameter + 1 };
-        named(DRIVE_PHASE, self.source)
-            .max(named(DRIVE_KNOTS | DRIVE_POINT, self.parameter_x))
-            .max(named(DRIVE_POINT, self.parameter_y))
-    }
-}
-
 record! {
     /// A chain, in the words. A joint that aims stands for all three joints.
     ChainRecord in words {
@@ -494,15 +484,6 @@ record! {
         parameter_count: u32,
         /// The offset in the lists of the first goal for the kernels that pose.
         first_goal: u32,
-    }
-}
-
-impl GoalRecord {
-    /// The number of parameters that an instance needs for this goal.
-    pub fn parameter_count(&self) -> u32 {
-        let target = if self.parameters & GOAL_TARGET == 0 { 0 } else { self.x.max(self.y).max(self.z) + 1 };
-        let weight = if self.parameters & GOAL_WEIGHT == 0 { 0 } else { self.weight + 1 };
-        target.max(weight)
     }
 }
 

@@ -1,4 +1,9 @@
-//! The parts of a human: their roles, named as in VRM 1.0, and their order from the inside to the outside.
+//! The parts of a human: their roles, named as in VRM 1.0, and their order from the inside to the outside; and names
+//! of joints as they are compared.
+
+use std::collections::HashSet;
+
+use crate::model::Skeleton;
 
 /// The role of the joint that moves the body.
 pub(crate) const HIPS: &str = "hips";
@@ -117,4 +122,48 @@ pub(crate) fn is_role(name: &str) -> bool {
 pub(crate) fn normalized(name: &str) -> String {
     let name = name.rsplit_once(':').map_or(name, |(_, name)| name);
     name.chars().filter(|letter| !matches!(letter, '_' | '-' | '.' | ' ')).flat_map(char::to_lowercase).collect()
+}
+
+/// Whether the names of a skeleton end in running numbers that are no part of them: Sketchfab appends one to the name
+/// of each node, as in `mixamorig:Hips_01` and `mixamorig:LeftArm_016`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Numbering(bool);
+
+impl Numbering {
+    /// The least joints whose names have a number, in a skeleton with running numbers.
+    const MIN_JOINTS: usize = 8;
+
+    /// Running numbers are those of three quarters of the names or more, of which three quarters or more are different
+    /// numbers, and as many different names without them. `spine_01` beside `arm_01`, and `bone_01` to `bone_40`, have
+    /// other numbers.
+    pub fn of(skeleton: &Skeleton) -> Self {
+        let names =
+            || skeleton.joints().iter().filter_map(|joint| joint.name.as_deref()).filter(|name| !name.is_empty());
+        let parts: Vec<(&str, &str)> = names().filter_map(without_number).collect();
+        let are_most = |count: usize, all: usize| 4 * count >= 3 * all;
+        let (stems, numbers): (HashSet<&str>, HashSet<&str>) = parts.iter().copied().unzip();
+        Self(
+            parts.len() >= Self::MIN_JOINTS
+                && are_most(parts.len(), names().count())
+                && are_most(stems.len(), parts.len())
+                && are_most(numbers.len(), parts.len()),
+        )
+    }
+
+    /// A name of the skeleton without its running number.
+    pub fn plain(self, name: &str) -> &str {
+        without_number(name).filter(|_| self.0).map_or(name, |(stem, _)| stem)
+    }
+
+    /// The [`normalized`] name of a joint without its running number; `None` without a name.
+    pub fn normalized(self, skeleton: &Skeleton, joint: usize) -> Option<String> {
+        skeleton.joints()[joint].name.as_deref().map(|name| normalized(self.plain(name)))
+    }
+}
+
+/// The parts of a name before and after the last `_`, if digits follow it.
+fn without_number(name: &str) -> Option<(&str, &str)> {
+    let parts = name.rsplit_once('_')?;
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    (!parts.0.is_empty() && is_number(parts.1)).then_some(parts)
 }

@@ -26,7 +26,7 @@ use crate::model::{Joint, Skeleton};
 use human::{FINGERS, Limb, trunk_role};
 use tables::Convention;
 
-pub(crate) use human::{ESSENTIAL, HIPS, TRUNK, is_role, normalized};
+pub(crate) use human::{ESSENTIAL, HIPS, Numbering, TRUNK, is_role, normalized};
 
 /// The roles of the joints of a skeleton.
 #[derive(Debug, Default)]
@@ -234,12 +234,13 @@ struct JointNames {
 
 impl JointNames {
     fn new(skeleton: &Skeleton, is_joint: &[bool]) -> Self {
+        let numbering = Numbering::of(skeleton);
         let names = || skeleton.joints().iter().zip(is_joint);
         let keys = |key: fn(&str) -> String| {
             let name = |(joint, &is_joint): (&'_ Joint, &bool)| {
                 // Helpers that carry a joint have its name with two underscores before it.
                 let name = joint.name.as_deref().filter(|name| is_joint && !name.starts_with("__"));
-                name.map(key)
+                name.map(|name| key(numbering.plain(name)))
             };
             names().map(name).collect()
         };

@@ -21,7 +21,7 @@ use glam::DVec3;
 
 use crate::model::Skeleton;
 use crate::reference::values::{Values, model_matrices};
-use crate::retarget::conventions::human::{ARM, HIPS, LEG, TRUNK, normalized, trunk_role};
+use crate::retarget::conventions::human::{ARM, HIPS, LEG, Numbering, TRUNK, normalized, trunk_role};
 use crate::retarget::sides::{SidedName, side_of_name, words};
 
 /// The most joints of a skeleton whose shape is looked at.
@@ -93,6 +93,7 @@ pub(super) fn roles(skeleton: &Skeleton, is_joint: &[bool], known: &[Option<Stri
 /// The tree of the joints of a skeleton with its lengths.
 struct Shape<'a> {
     skeleton: &'a Skeleton,
+    numbering: Numbering,
     parents: Vec<Option<usize>>,
     /// The children of each joint, those with the longest paths first.
     children: Vec<Vec<usize>>,
@@ -143,7 +144,8 @@ impl<'a> Shape<'a> {
                 children[parent].push(joint);
             }
         }
-        let mut shape = Self { skeleton, parents, children: Vec::new(), places, reach };
+        let mut shape =
+            Self { skeleton, numbering: Numbering::of(skeleton), parents, children: Vec::new(), places, reach };
         for children in &mut children {
             children.sort_by(|&one, &other| {
                 let paths = [one, other].map(|child| shape.reach[child] + shape.step(child));
@@ -160,7 +162,7 @@ impl<'a> Shape<'a> {
     }
 
     fn name(&self, joint: usize) -> &str {
-        self.skeleton.joints()[joint].name.as_deref().unwrap_or("")
+        self.skeleton.joints()[joint].name.as_deref().map_or("", |name| self.numbering.plain(name))
     }
 
     /// True for the end of a chain that rotates nothing, as an End Site of a BVH file. Exporters write the ends of

@@ -86,6 +86,27 @@ fn leading_zeros_of_numbers_do_not_count() {
 }
 
 #[test]
+fn running_numbers_are_no_part_of_names() {
+    // The names of a figure of Mixamo that was downloaded from Sketchfab, which pads some numbers and not others.
+    let names = ["_rootJoint", "mixamorig:Hips_01", "mixamorig:Spine_02", "mixamorig:Spine1_03", "mixamorig:Spine2_04"];
+    let arm =
+        ["mixamorig:LeftShoulder_08", "mixamorig:LeftArm_09", "mixamorig:LeftForeArm_010", "mixamorig:LeftHand_64"];
+    let found = roles_of_chain(&[&names[..], &arm].concat());
+    let arm = ["leftShoulder", "leftUpperArm", "leftLowerArm", "leftHand"];
+    assert_eq!(found, named(&[&["", "hips", "spine", "chest", "upperChest"][..], &arm].concat()));
+
+    let is_numbered = |names: &[&str]| {
+        Numbering::of(&skeleton(&[&names.join(" > ")], [""; 2])) != Numbering::of(&skeleton(&["a"], [""; 2]))
+    };
+    let names = ["a_1", "b_2", "c_3", "d_4", "e_5", "f_6", "g_7", "h_8", "i", "j"];
+    assert!(is_numbered(&names) && is_numbered(&names[..8]));
+    assert!(!is_numbered(&names[..7]), "few joints");
+    assert!(!is_numbered(&[&names[..], &["k", "l"]].concat()), "many names without a number");
+    assert!(!is_numbered(&["a_1", "b_1", "c_1", "d_2", "e_2", "f_2", "g_3", "h_3"]), "numbers of limbs");
+    assert!(!is_numbered(&["a_1", "a_2", "a_3", "a_4", "a_5", "a_6", "b_7", "b_8"]), "numbers of a chain");
+}
+
+#[test]
 fn the_convention_of_most_names_decides_about_names_that_differ() {
     // `spine` is the hip of Rigify, and the lowest bone of the spine elsewhere.
     assert_eq!(roles_of_chain(&["spine", "spine.001", "upper_arm.L"]), named(&["hips", "spine", "leftUpperArm"]));

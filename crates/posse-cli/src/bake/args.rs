@@ -22,6 +22,8 @@ Examples:
   posse bake clips -o baked --fps 50 --arrays pos,quat,linvel,angvel --up z --quaternions wxyz
   posse bake walk.bvh -o baked --joints Hips,LeftFoot,RightFoot
   posse bake @list.txt -o baked --format parquet              one Parquet file with a row per frame
+  posse bake clips -o baked --format packed                   all clips in one file of tensors per rig, for training
+  posse bake --merge baked                                    the same of shares, once all of them are there
   posse bake nod.anim -o baked --rig Fox.glb                  a Cocos Creator clip on the nodes of a glTF file
   posse bake takes -o baked --rig demo --retarget             every clip on the built-in human
   posse bake takes -o baked --cuts cuts.csv                   a piece per row of takes/walk.bvh,10,70
@@ -60,7 +62,7 @@ Arrays (frames first, float32), of --arrays:
   root                     position and rotation of the first joint written (7)
   root_motion              place and heading of the first joint written on the ground (7)
   contact                  booleans (feet), true for a foot of a human on the ground, the left one first; contact_feet
-                           has the names. For npz and Parquet
+                           has the names. For npz, Parquet and packed
 
 A share of the clips goes to each task of --shard I/N, by size. `--shard auto` takes I from SLURM_ARRAY_TASK_ID,
 JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or CLOUD_RUN_TASK_INDEX, counted from 0. Tasks may be killed at any moment and run
@@ -73,7 +75,7 @@ Bad inputs are listed in OUT/failed-IIIII.jsonl, and do not stop the others. Wit
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Files, folders, globs, or @LIST.
-    #[arg(required_unless_present = "plan", value_name = "INPUT")]
+    #[arg(required_unless_present_any = ["plan", "merge"], value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     /// The folder of the paths of @LIST: they are relative to it, and clips are named by their paths below it.
     #[arg(long, value_name = "DIR")]
@@ -82,12 +84,16 @@ pub struct Args {
     #[arg(long)]
     pub keep_extension: bool,
     /// The folder of the outputs. It is created if necessary.
-    #[arg(short, long, value_name = "OUT", required_unless_present = "check")]
+    #[arg(short, long, value_name = "OUT", required_unless_present_any = ["check", "merge"])]
     pub output: Option<PathBuf>,
     /// Lists the clips whose outputs are missing in OUT, or were made from another file, with other options or by
     /// another version of posse. Nothing is written.
     #[arg(long, value_name = "OUT", conflicts_with_all = ["output", "resume"])]
     pub check: Option<PathBuf>,
+    /// Merges the shares of --format packed in OUT, when all of them are baked, and takes no other option. Without
+    /// --shard, a bake does so itself.
+    #[arg(long, value_name = "OUT", exclusive = true)]
+    pub merge: Option<PathBuf>,
     /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30; for FBX,
     /// that of the file, unless the keys are 20 per second or more.
     #[arg(long, value_name = "F", value_parser = parse_positive)]
@@ -120,7 +126,7 @@ pub struct Args {
     /// after node.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub morphs: Vec<String>,
-    /// A .glb, .gltf, .fbx or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by
     /// name. Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]
     pub rig: Option<PathBuf>,

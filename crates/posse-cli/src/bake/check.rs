@@ -10,6 +10,7 @@ use posse::Error;
 use crate::Outcome;
 use crate::bake::args::Args;
 use crate::bake::facts::SourceFacts;
+use crate::bake::format::{Format, part_names};
 use crate::bake::frames::ClipPart;
 use crate::bake::inputs::{ClipFile, Failure, ListedClip, name_of};
 use crate::bake::job::{Job, read_failures};
@@ -18,7 +19,7 @@ use crate::bake::options::Options;
 use crate::bake::progress::ClipLine;
 use crate::bake::shards_file::{ShardsFile, Task};
 use crate::bake::share::Share;
-use crate::bake::{crowd, format};
+use crate::bake::{crowd, merge};
 use crate::output::{self, note};
 use crate::threads;
 
@@ -29,7 +30,12 @@ pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Resul
     let files = task.files();
     let listed = ListedOutputs::read(out, &options.value);
     listed.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
-    let outputs = Outputs::new(options, &listed, out, task.share);
+    let extension = options.format.extension();
+    // In a folder that cannot be read, all outputs are missing.
+    let parts = shares(out, task.share).flat_map(|share| part_names(out, share, extension).unwrap_or_default());
+    let parts: Vec<String> = if options.format.is_per_share() { parts.collect() } else { Vec::new() };
+    let merged = if options.format == Format::Packed { merge::rig_names(out) } else { Vec::new() };
+    let outputs = Outputs::new(options, &listed, parts.into_iter().chain(merged));
     let missing: Vec<Failure> =
         threads::map(threads, &files, |file| outputs.missing(file)).into_iter().flatten().collect();
     let clips: usize = files.iter().map(|file| file.clips().len() + file.refused().len()).sum();
@@ -46,6 +52,10 @@ pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Resul
         count => format!("; failed, as failed-*.jsonl lists: {count}"),
     };
     note(&format!("clips with their outputs: {there} of {clips}; missing or different: {}{accepted}", missing.len()));
+    if options.format == Format::Packed && missing.is_empty() && !out.join(merge::INDEX).exists() {
+        let out = out.display();
+        note(&format!("the shares are not merged yet, by posse bake --merge {out}"));
+    }
     Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Failed })
 }
 
@@ -109,21 +119,18 @@ struct PartClip<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    /// The outputs of a share in a folder, or of all shares.
-    fn new(options: &'a Options, listed: &'a ListedOutputs, out: &Path, share: Option<Share>) -> Self {
-        let (mut clips, mut parts) = (HashMap::new(), BTreeMap::new());
-        if options.format.is_per_share() {
-            // In a folder that cannot be read, all outputs are missing.
-            let names = shares(out, share).flat_map(|share| format::part_names(out, share).unwrap_or_default());
-            parts.extend(names.map(|name| (name.clone(), listed.error_of_output(&name))));
-            let mut outputs: Vec<_> = listed.outputs().filter(|(output, _)| parts.contains_key(*output)).collect();
-            // Of a clip in several files, the one in a file that is as it should be counts.
-            outputs.sort_by_key(|(output, _)| (parts[*output].is_none(), *output));
-            let of_part = |(part, clips): (&'a str, &'a [ListedSource])| {
-                clips.iter().map(move |listed| (listed.clip.as_str(), PartClip { part, listed }))
-            };
-            clips.extend(outputs.into_iter().flat_map(of_part));
-        }
+    /// The outputs that a manifest lists. `parts` are the files of shares that are there, of formats with a file per
+    /// share.
+    fn new(options: &'a Options, listed: &'a ListedOutputs, parts: impl Iterator<Item = String>) -> Self {
+        let parts = parts.map(|name| (name.clone(), listed.error_of_output(&name)));
+        let parts: BTreeMap<String, Option<String>> = parts.collect();
+        let mut outputs: Vec<_> = listed.outputs().filter(|(output, _)| parts.contains_key(*output)).collect();
+        // Of a clip in several files, the one in a file that is as it should be counts.
+        outputs.sort_by_key(|(output, _)| (parts[*output].is_none(), *output));
+        let of_part = |(part, clips): (&'a str, &'a [ListedSource])| {
+            clips.iter().map(move |listed| (listed.clip.as_str(), PartClip { part, listed }))
+        };
+        let clips = outputs.into_iter().flat_map(of_part).collect();
         Self { options, listed, clips, parts }
     }
 
@@ -185,18 +192,40 @@ fn shares(out: &Path, share: Option<Share>) -> impl Iterator<Item = Share> {
     indexes.map(move |index| Share { index, count })
 }
 
-/// Returns true if the files of a share hold all its clips and no others, as they would be made. Counts the clips then.
+/// What is kept of a share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Nothing, so that the share is baked.
+    Nothing,
+    /// The files of the share.
+    Part,
+    /// The files that the shares were merged to.
+    Merged,
+}
+
+/// Returns what holds all clips of a share and no others, as they would be made. Counts the clips then.
 ///
 /// A share without clips is made anew: its file has the columns of a clip of another share.
-pub fn keep_part(job: &Job, files: &[&ClipFile], share: Share) -> bool {
-    let outputs = Outputs::new(job.options, &job.manifest.listed, job.out, Some(share));
+pub fn keep_part(job: &Job, files: &[&ClipFile], share: Share) -> Kept {
+    let format = job.options.format;
+    // Merged files have the clips of the other shares, too.
+    if format == Format::Packed && keeps_all(job, files, merge::rig_names(job.out), share.count == 1) {
+        return Kept::Merged;
+    }
+    let parts = part_names(job.out, share, format.extension()).unwrap_or_default();
+    if keeps_all(job, files, parts, true) { Kept::Part } else { Kept::Nothing }
+}
+
+/// Returns true if some outputs hold all clips of files, as they would be made; no others if `is_exact` is true.
+fn keeps_all(job: &Job, files: &[&ClipFile], parts: Vec<String>, is_exact: bool) -> bool {
+    let outputs = Outputs::new(job.options, &job.manifest.listed, parts.into_iter());
     if outputs.unlisted_part().is_some() {
         job.warn_of_unlisted();
         return false;
     }
     let clips: usize = files.iter().map(|file| file.clips().len()).sum();
     let is_complete = || files.iter().all(|file| outputs.missing(file).is_empty());
-    if clips == 0 || outputs.clips.len() != clips || !is_complete() {
+    if clips == 0 || is_exact && outputs.clips.len() != clips || !is_complete() {
         return false;
     }
     for file in files {

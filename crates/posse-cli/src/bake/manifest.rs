@@ -250,6 +250,11 @@ impl<'a> Manifest<'a> {
         Self { path: out.join(name(share)), file: Mutex::default(), options, listed }
     }
 
+    /// The options that change an output.
+    pub fn options(&self) -> &Value {
+        self.options
+    }
+
     /// Gives a complete output its name, and appends its line.
     ///
     /// # Errors

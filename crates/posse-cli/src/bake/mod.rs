@@ -5,7 +5,8 @@
 //! and replaces no input. `share` and `shards_file` deal the files of a task, or a `plan` has them. They are baked file
 //! by file: `file` and `stream` import, `frames` has what of a clip is baked, `measure` finds its contacts and what
 //! looks wrong, `sampler` poses, the formats write. `draft` gives outputs their names when they are complete.
-//! `manifest` lists the outputs that are there, and `check` compares them with the inputs.
+//! `manifest` lists the outputs that are there, and `check` compares them with the inputs. `merge` makes one library of
+//! the parts of the format packed.
 
 mod args;
 mod check;
@@ -22,6 +23,7 @@ mod inputs;
 mod job;
 mod manifest;
 mod measure;
+mod merge;
 mod options;
 mod part;
 mod places;
@@ -41,8 +43,9 @@ use std::sync::{Mutex, PoisonError};
 use posse::Error;
 
 pub use self::args::{Args, EXAMPLES};
+use self::check::Kept;
 use self::draft::DraftTag;
-use self::format::PartPlace;
+use self::format::{Format, PartPlace};
 use self::inputs::{ClipFile, Inputs};
 use self::job::{BakeError, Job};
 use self::manifest::Manifest;
@@ -60,6 +63,9 @@ use crate::threads;
 
 /// Runs `posse bake`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    if let Some(out) = &args.merge {
+        return merge::run(out);
+    }
     let threads = args.threads.count();
     let options = Options::new(args)?;
     args.adapter.with_engine(options.engine)?;
@@ -188,7 +194,8 @@ fn bake_files(
     share: Option<Share>,
     threads: usize,
 ) -> Result<(), Error> {
-    if !job.options.format.is_per_share() {
+    let format = job.options.format;
+    if !format.is_per_share() {
         // The largest files first, so that no worker begins one when the others are done.
         files.sort_by_key(|file| Reverse(file.size));
         threads::for_each(threads, files.len(), |index| {
@@ -198,15 +205,26 @@ fn bake_files(
         });
         return Ok(());
     }
-    let share = share.unwrap_or(Share { index: 0, count: 1 });
     // The order of the paths may depend on the folder that a task runs in.
     files.sort_by(|a, b| a.below.cmp(&b.below));
-    if job.resume && check::keep_part(job, &files, share) {
-        return Ok(());
+    let of_all = Share { index: 0, count: 1 };
+    let kept = if job.resume { check::keep_part(job, &files, share.unwrap_or(of_all)) } else { Kept::Nothing };
+    if kept == Kept::Nothing {
+        bake_part(job, all, &files, share.unwrap_or(of_all), threads)?;
     }
+    match kept {
+        // Shares are merged when all of them are there.
+        _ if format != Format::Packed || share.is_some() || job.is_stopped() => Ok(()),
+        Kept::Merged => merge::remove_part(job.out),
+        Kept::Part | Kept::Nothing => merge::merge(job.out, None, job.tag).map(drop),
+    }
+}
+
+/// Bakes files of a share, in this order, into the files of the share. `all` has those of all shares.
+fn bake_part(job: &Job, all: &[ClipFile], files: &[&ClipFile], share: Share, threads: usize) -> Result<(), Error> {
     let place = PartPlace { folder: job.out, share, tag: job.tag, manifest: &job.manifest };
     let mut part = Part::new(job.options.format.begin_part(place)?);
-    if files.iter().all(|file| file.clips().is_empty()) {
+    if job.options.format.has_columns() && files.iter().all(|file| file.clips().is_empty()) {
         declare(job, all, &mut part)?;
     }
     threads::for_each(threads, files.len(), |index| {

@@ -7,12 +7,12 @@ use std::path::Path;
 use posse::Error;
 use posse::import::FileFormat;
 
-use crate::bake::format::part_name;
+use crate::bake::format::{Format, part_name};
 use crate::bake::inputs::{ClipFile, Inputs, RefusedClip, name_of, resolve, stem};
 use crate::bake::job::failures_name;
 use crate::bake::options::{Options, ReadFile};
 use crate::bake::share::Share;
-use crate::bake::{crowd, manifest, plan};
+use crate::bake::{crowd, manifest, merge, plan, shards_file};
 use crate::threads::map;
 
 /// The largest number of files that a message lists.
@@ -212,10 +212,13 @@ fn outputs<'a>(files: &'a [ClipFile], options: &Options, share: Option<Share>) -
     let Share { index, count } = share.unwrap_or(Share { index: 0, count: 1 });
     let mut outputs = vec![of_bake(failures_name(index)), of_bake(manifest::name(index))];
     if share.is_some() {
-        outputs.push(of_bake("shards.json".into()));
+        outputs.push(of_bake(shards_file::NAME.into()));
     }
     if options.format.is_per_share() {
-        outputs.push(of_bake(part_name(Share { index, count }, 0)));
+        outputs.push(of_bake(part_name(Share { index, count }, 0, options.format.extension())));
+        if options.format == Format::Packed {
+            outputs.extend([merge::INDEX, merge::TABLE, merge::MERGED].map(|name| of_bake(name.into())));
+        }
         return outputs;
     }
     for file in files {
@@ -245,14 +248,17 @@ fn is_reserved(name: &str, options: &Options) -> bool {
     let is_number = |text: &str| text.len() >= 5 && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_failures = name.strip_prefix("failed-").and_then(|name| name.strip_suffix(".jsonl")).is_some_and(is_number);
     let is_part = || {
-        let name = name.strip_prefix("part-").and_then(|name| name.strip_suffix(".parquet"));
+        let name = name.strip_prefix("part-").and_then(|name| name.strip_suffix(options.format.extension()));
+        let name = name.and_then(|name| name.strip_suffix('.'));
         name.and_then(|name| name.split_once("-of-")).is_some_and(|(share, _)| is_number(share))
     };
-    name == "shards.json"
+    let is_merged = || merge::is_rig(name) || [merge::INDEX, merge::TABLE, merge::MERGED].contains(&name);
+    name == shards_file::NAME
         || name == plan::NAME
         || is_failures
         || manifest::is_manifest(name)
         || options.format.is_per_share() && is_part()
+        || options.format == Format::Packed && is_merged()
 }
 
 /// Fails if OUT, or the lowest folder above it that is there, is a file.

@@ -170,7 +170,7 @@ impl Plan {
         let (mut inputs, has_new_names) = self.read(index..index + 1, options)?;
         let mut own = 0..inputs.files.len();
         // The file of a share without clips has the columns of another share.
-        let needs_columns = options.format.is_per_share() && inputs.files.iter().all(|file| file.clips().is_empty());
+        let needs_columns = options.format.has_columns() && inputs.files.iter().all(|file| file.clips().is_empty());
         if needs_columns || has_new_names {
             inputs.files = self.read(all, options)?.0.files;
             let before: usize = self.head.shares[..index].iter().map(|share| share.files).sum();

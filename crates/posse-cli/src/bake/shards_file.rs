@@ -18,7 +18,8 @@ use crate::bake::options::Options;
 use crate::bake::share::Share;
 use crate::draft::Draft;
 
-const NAME: &str = "shards.json";
+/// The name of the list in OUT.
+pub const NAME: &str = "shards.json";
 
 /// The list of inputs and the options, as all tasks must have them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

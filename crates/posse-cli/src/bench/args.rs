@@ -32,7 +32,7 @@ const TABLE_JOINTS_IN_SOFTWARE: u32 = 64_000;
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("tables").args(["table", "report"]).multiple(true))]
 pub struct Args {
-    /// A .glb, .gltf, .fbx or .bvh file. Its clips are played. Default: generated rigs.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file. Its clips are played. Default: generated rigs.
     pub file: Option<PathBuf>,
     /// A crowd file. Its crowd is measured unchanged. `posse eval --help` describes crowd files.
     #[arg(

@@ -121,6 +121,7 @@ pub struct MeasuredCase {
     bandwidth_share: Option<f64>,
     pub within_contract: Option<bool>,
     pub worst_share_of_contract: Option<f64>,
+    pub waited: Option<f64>,
 }
 
 /// The distribution of a time in milliseconds.

@@ -13,6 +13,7 @@ use super::args::Args;
 use super::case::{CrowdShape, MAX_JOINTS, PlannedCase, Size};
 use super::report::{Case, Report};
 use super::rig::{self, Rig};
+use super::waiting::with_waited;
 use crate::arguments::check_limit;
 use crate::engine::{AdapterArgs, Engine, EngineChoice, EngineLibrary};
 use crate::output::file_name;
@@ -38,6 +39,7 @@ pub fn measure_rigs(args: &Args, report: &mut Report) -> Result<(), Error> {
     let compressed: Vec<_> = rigs.iter().map(|rig| args.compress.compress(&rig.library)).collect::<Result<_, _>>()?;
     report.compressed = args.compress.bound;
     for engine in engines {
+        let is_crowded = engine.is_crowded();
         for (Rig { library, cases }, compressed) in rigs.iter().zip(&compressed) {
             let engine_library = EngineLibrary::new(library, compressed.as_ref());
             let shared = SharedStartUp { load: &load, first: &rig::crowd(library, FIRST)? };
@@ -59,7 +61,7 @@ pub fn measure_rigs(args: &Args, report: &mut Report) -> Result<(), Error> {
                     progress.add(1);
                     continue;
                 }
-                match measure_case(args, &engine, engine_library.library(), size) {
+                match measure_case(args, (&engine, is_crowded), engine_library.library(), size) {
                     Ok(measured) => {
                         let library_bytes = engine.library_bytes();
                         report.cases.push(Case::new(size, step, measured, library_bytes));
@@ -73,10 +75,19 @@ pub fn measure_rigs(args: &Args, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-fn measure_case(args: &Args, engine: &Engine, library: &Library, size: Size) -> Result<Measurement, Error> {
+fn measure_case(args: &Args, engine: (&Engine, bool), library: &Library, size: Size) -> Result<Measured, Error> {
     let crowd = rig::crowd(library, size.crowd())?;
     let workload = Workload { library, crowd: &crowd, outputs: Outputs::SKIN.with_skin_format(size.skin_format) };
-    engine.measure(&workload, Duration::from_secs_f64(args.seconds))
+    measure(args, engine, &workload)
+}
+
+/// A measurement, and the share of the time in which threads waited for a core, if that is known.
+type Measured = (Measurement, Option<f64>);
+
+/// Measures a workload with an engine. Threads of an engine that has more than there are cores wait for each other.
+fn measure(args: &Args, (engine, is_crowded): (&Engine, bool), workload: &Workload) -> Result<Measured, Error> {
+    let (measured, waited) = with_waited(|| engine.measure(workload, Duration::from_secs_f64(args.seconds)));
+    Ok((measured?, waited.filter(|_| !is_crowded)))
 }
 
 /// Skips a case of a cost table that is too large for a device. Any other error, or an error of another case, is
@@ -123,11 +134,12 @@ pub fn measure_crowd(args: &Args, path: &Path, report: &mut Report) -> Result<()
     let progress = Progress::new(engines.len(), "engines");
     for engine in engines {
         let shared = SharedStartUp { load: &load, first: &file.crowd(engine_library.library(), 0..1)? };
+        let is_crowded = engine.is_crowded();
         let Some(engine) = open(args, engine_library, engine, shared, report)? else { continue };
         for skin_format in args.skin_formats() {
             let outputs = Outputs::SKIN.with_skin_format(skin_format);
             let workload = Workload { library: engine_library.library(), crowd: &crowd, outputs };
-            let measured = engine.measure(&workload, Duration::from_secs_f64(args.seconds))?;
+            let measured = measure(args, (&engine, is_crowded), &workload)?;
             let library_bytes = engine.library_bytes();
             report.cases.push(Case::new(Size { skin_format, ..size }, None, measured, library_bytes));
         }
@@ -143,6 +155,14 @@ struct EngineUnderTest {
     choice: EngineChoice,
     /// The threads of the CPU engine; `None` for one per core, and for other engines.
     threads: Option<usize>,
+}
+
+impl EngineUnderTest {
+    /// Returns true if the engine has more threads than there are cores.
+    fn is_crowded(self) -> bool {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        self.threads.is_some_and(|threads| threads > cores)
+    }
 }
 
 impl Args {

@@ -8,6 +8,7 @@ mod page;
 mod report;
 mod rig;
 mod text;
+mod waiting;
 
 use std::path::Path;
 

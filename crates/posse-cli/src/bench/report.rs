@@ -15,6 +15,7 @@ use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use super::case::{Size, Step, Table};
 use super::earlier::{Baseline, EarlierCase, EarlierRun, FORMAT, Key, MeasuredCase, Times};
+use super::waiting::MAX_WAITED;
 use crate::output::{file_name, note};
 use crate::start_up::StartUp;
 
@@ -53,6 +54,8 @@ pub struct Case {
     pub library_bytes: Option<u64>,
     /// The comparison with the reference; `None` for the reference itself.
     pub check: Option<CaseCheck>,
+    /// The share of the time of the threads in which they waited for a core; `None` if it is not known.
+    pub waited: Option<f64>,
 }
 
 /// The comparison of a case with the reference.
@@ -66,12 +69,17 @@ pub struct CaseCheck {
 
 impl Case {
     /// The case of a measurement.
-    pub fn new(size: Size, step: Option<Step>, measured: Measurement, library_bytes: Option<u64>) -> Self {
+    pub fn new(
+        size: Size,
+        step: Option<Step>,
+        (measured, waited): (Measurement, Option<f64>),
+        library_bytes: Option<u64>,
+    ) -> Self {
         let check = measured.check.as_ref().map(|check| {
             let shares = check.quantities().into_iter().filter_map(|(_, worst)| worst).map(|worst| worst.share());
             CaseCheck { is_within: check.is_within(), worst_share: Some(shares.fold(0.0, f64::max)) }
         });
-        Self { size, step, measured, library_bytes, check }
+        Self { size, step, measured, library_bytes, check, waited }
     }
 
     /// The case of an earlier run. An error is the name of a field, and the reason.
@@ -111,12 +119,17 @@ impl Case {
         let check =
             case.within_contract.map(|is_within| CaseCheck { is_within, worst_share: case.worst_share_of_contract });
         let step = table.map(|table| table.step_of(&size));
-        Ok(Self { size, step, measured, library_bytes: case.library_bytes, check })
+        Ok(Self { size, step, measured, library_bytes: case.library_bytes, check, waited: case.waited })
     }
 
     /// Returns true if the poses are within the contract, or are those of the reference.
     pub fn is_within(&self) -> bool {
         self.check.is_none_or(|check| check.is_within)
+    }
+
+    /// Returns true if other programs kept the machine busy, so that the times are not those of the engine.
+    pub fn was_busy(&self) -> bool {
+        self.waited.is_some_and(|waited| waited > MAX_WAITED)
     }
 
     /// Bytes of poses written per second; `None` for the reference.
@@ -221,6 +234,28 @@ impl Report {
         remarks
     }
 
+    /// What to say if the machine was busy during cases.
+    pub fn busy_remark(&self) -> Option<String> {
+        let busy = self.cases.iter().filter(|case| case.was_busy());
+        let most = busy.clone().filter_map(|case| case.waited).fold(0.0, f64::max);
+        let (count, all) = (busy.count(), self.cases.len());
+        (count > 0).then(|| {
+            format!(
+                "the machine was busy in {count} of {all} cases: threads waited for a core for up to {:.0} % of their time. \
+                 The times of these cases are not those of the engine; measure again when the machine is idle",
+                100.0 * most
+            )
+        })
+    }
+
+    /// Returns true if the machine was busy during a case, or during another one of the same cost table and engine.
+    pub fn is_doubtful(&self, case: &Case) -> bool {
+        let table = |case: &Case| case.step.map(|step| step.table);
+        let is_beside =
+            |other: &&Case| table(other) == table(case) && ran_on(&other.measured) == ran_on(&case.measured);
+        self.cases.iter().filter(is_beside).any(Case::was_busy)
+    }
+
     fn key<'a>(&'a self, case: &'a Case) -> Key<'a> {
         let (file, crowd) = (self.file.as_deref(), self.crowd.as_deref());
         Key { engine: case.measured.engine, file, crowd, size: case.size }
@@ -255,7 +290,7 @@ impl Report {
     }
 
     fn case_json(&self, case: &Case) -> Value {
-        let Case { size, step, measured, library_bytes, check } = case;
+        let Case { size, step, measured, library_bytes, check, waited } = case;
         let mut value = json!({
             "engine": measured.engine,
             "adapter": measured.adapter,
@@ -280,6 +315,7 @@ impl Report {
             "bandwidth_share": case.bandwidth_share(self.bandwidth),
             "within_contract": check.map(|check| check.is_within),
             "worst_share_of_contract": check.and_then(|check| check.worst_share),
+            "waited": waited,
         });
         if let Some(step) = step {
             value["table"] = json!(step.table.name());

@@ -67,6 +67,9 @@ impl Report {
             let Measurement { engine, instances, .. } = &part.measured;
             writeln!(out, "the {engine} poses at most {instances} instances (column `posed`); its times are of those")?;
         }
+        if let Some(remark) = self.busy_remark() {
+            writeln!(out, "{remark}")?;
+        }
         Ok(())
     }
 
@@ -90,7 +93,12 @@ impl Report {
         let table = |table: Table| case.step.is_some_and(|step| step.table == table);
         let cost = self.relative_cost(case);
         let at_most = case.step.and_then(|step| step.at_most());
-        let exceeded = cost.zip(at_most).is_some_and(|([cost, _], at_most)| cost > at_most);
+        let exceeded = match cost.zip(at_most) {
+            Some(([cost, _], at_most)) if cost <= at_most => "",
+            Some(_) if self.is_doubtful(case) => ", busy",
+            Some(_) => ", EXCEEDED",
+            None => "",
+        };
         let check = match case.check {
             None if measured.engine == "reference" => "is the check",
             None => "not checked",
@@ -120,7 +128,7 @@ impl Report {
             ("cost", cost.map(|[median, _]| format!("{median:.2}"))),
             ("of p5", cost.map(|[_, p5]| format!("{p5:.2}"))),
             ("x one", self.cost_of_one_layer(case).map(|[median, _]| format!("{median:.2}"))),
-            ("at most", at_most.map(|most| format!("{most:.2}{}", if exceeded { ", EXCEEDED" } else { "" }))),
+            ("at most", at_most.map(|most| format!("{most:.2}{exceeded}"))),
             ("x baseline", self.baseline_ratio(case).map(|ratio| format!("{ratio:.2}"))),
             ("check", Some(check.into())),
         ]

@@ -17,7 +17,7 @@ use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
 use crate::output::{self, Output, note, warn_of_file};
 use crate::quality::NO_FEET;
-use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeted};
+use crate::retargeting::{MapArgs, OPTIONS_WITHOUT_RETARGET, Retargeter};
 use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
 use crate::threads::ThreadArgs;
 
@@ -61,7 +61,8 @@ Without --clip, the only clip of the file is evaluated; a file without clips giv
 /// Arguments of `posse eval`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb, .gltf, .fbx or .bvh file, an .npz file of SMPL or AMASS, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file, an .npz file of SMPL or AMASS, a Cocos clip (.json, .anim), or
+    /// `demo` for the built-in human.
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
@@ -73,7 +74,7 @@ pub struct Args {
         conflicts_with_all = ["file", "rig", "retarget", "skeleton", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock", "input_fps", "no_end_sites"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A
     /// Cocos clip has no nodes: without a rig, only the values of its targets are evaluated.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
@@ -230,7 +231,8 @@ impl Args {
         let source = Source::load_nodes(file, ReadOptions { bvh: self.bvh.of_source(), ..options })?;
         let clip = find_clip(&source, self.clip.as_deref())?;
         let clip = clip.ok_or_else(|| Error::Usage(format!("{} has no clips to retarget", file.display())))?;
-        Ok(Retargeted::new(source, file, &Rig::read(rig, self.bvh)?, &[clip], &self.map, self.bvh)?.source)
+        let retargeter = Retargeter::new(&self.map, self.bvh, &mut note)?;
+        Ok(retargeter.retarget_and_warn(source, file, &Rig::read(rig, self.bvh)?, &[clip])?.source)
     }
 }
 
@@ -309,6 +311,7 @@ impl TimeArgs {
 #[derive(Debug, clap::Args)]
 pub struct PlaybackArgs {
     /// Plays the clip. Times are then seconds since the play began, and each sample also has the time of the clip.
+    /// At times below 0, a mode that does not repeat waits where it begins; the other modes have always played.
     ///
     /// The modes are default (the mode of the clip), normal, loop, pingpong, reverse, loopreverse and pingpongreverse;
     /// case, `-` and `_` do not matter.

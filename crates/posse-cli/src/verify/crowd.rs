@@ -16,6 +16,7 @@ use super::errors::{COMPRESSED, WorstError, clip_evaluation, place, worst_displa
 use crate::arguments::{CompressArgs, check_limit};
 use crate::engine::{self, EngineLibrary, EngineSelection};
 use crate::evaluation::{clock_ticks, mixed_block};
+use crate::inspect::plural;
 use crate::output::note;
 use crate::progress::Progress;
 use crate::source::load_crowd_file;
@@ -412,11 +413,20 @@ impl CrowdReport {
             [first, .., last] => format!("at {} times from {first} s to {last} s", times.len()),
         };
         let verdict_of_all = verdict(self.within);
-        writeln!(out, "{crowd}: {verdict_of_all}: {engine} ({adapter}), {checked} of {instances} instances, {spans}")?;
+        writeln!(
+            out,
+            "{crowd}: {verdict_of_all}: {engine} ({adapter}), {checked} of {}, {spans}",
+            plural(*instances, "instance")
+        )?;
         for skeleton in &self.skeletons {
             let SkeletonReport { file, within, joints, instances, checked, quantities, compressed } = skeleton;
             let verdict = verdict(*within);
-            writeln!(out, "{file}: {verdict}: {joints} joints, {checked} of {instances} instances")?;
+            writeln!(
+                out,
+                "{file}: {verdict}: {}, {checked} of {}",
+                plural(*joints, "joint"),
+                plural(*instances, "instance")
+            )?;
             for (quantity, _) in Report::default().quantities() {
                 let Some(worst) = quantities.get(quantity).and_then(Option::as_ref) else { continue };
                 let CrowdWorstError { error, allowed, share, place, instance, time } = worst;

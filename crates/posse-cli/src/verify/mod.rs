@@ -17,6 +17,7 @@ use crate::Outcome;
 use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, parse_seconds};
 use crate::engine::{self, EngineArgs, EngineLibrary};
 use crate::evaluation::{ClipEvaluation, Evaluation};
+use crate::inspect::plural;
 use crate::output::{self, note};
 use crate::progress::Progress;
 use crate::source::Source;
@@ -24,7 +25,8 @@ use crate::source::Source;
 /// Arguments of `posse verify`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// .glb, .gltf, .fbx or .bvh files, or Cocos clips (.json, .anim).
+    /// .glb, .gltf, .vrm, .vrma, .fbx or .bvh files, .npz files of SMPL, Cocos clips (.json, .anim), or `demo` for the
+    /// built-in human.
     #[arg(required_unless_present = "crowd")]
     files: Vec<PathBuf>,
     /// A crowd file instead of FILES. All its instances are checked; of a very large crowd, an even sample. `posse eval
@@ -229,7 +231,9 @@ impl FileReport {
         let verdict = if self.within { "within the contract" } else { "BEYOND THE CONTRACT" };
         let (engine, adapter) = (self.engine.unwrap_or_default(), self.adapter.as_deref().unwrap_or_default());
         let Self { file, joints, clips, poses, .. } = self;
-        writeln!(out, "{file}: {verdict}: {engine} ({adapter}), {joints} joints, {clips} clips, {poses} poses")?;
+        let counts = [(*joints, "joint"), (*clips, "clip"), (*poses, "pose")];
+        let [joints, clips, poses] = counts.map(|(count, noun)| plural(count, noun));
+        writeln!(out, "{file}: {verdict}: {engine} ({adapter}), {joints}, {clips}, {poses}")?;
         let quantities = Report::default().quantities().map(|(quantity, _)| quantity);
         for quantity in quantities.into_iter().chain([COMPRESSED]) {
             if let Some(worst) = self.quantities.get(quantity).and_then(Option::as_ref) {

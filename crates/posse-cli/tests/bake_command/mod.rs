@@ -18,6 +18,8 @@ mod mirror;
 mod options;
 /// The same bytes in any order.
 mod order;
+/// Files of tensors for training, and shares that are merged.
+mod packed;
 /// Places of outputs that are taken, by inputs or for good.
 mod places;
 /// Plans of shares.

@@ -1,8 +1,11 @@
 use super::*;
 
 /// The formats of this build.
-const FORMATS: &[&str] =
-    if cfg!(feature = "parquet") { &["npz", "glb", "usda", "parquet"] } else { &["npz", "glb", "usda"] };
+const FORMATS: &[&str] = if cfg!(feature = "parquet") {
+    &["npz", "glb", "usda", "packed", "parquet"]
+} else {
+    &["npz", "glb", "usda", "packed"]
+};
 
 #[test]
 fn the_number_of_threads_changes_no_byte() {
@@ -14,8 +17,13 @@ fn the_number_of_threads_changes_no_byte() {
             bench.files(&out)
         };
         let one = bake("1");
-        // Parquet has a file per rig.
-        assert_eq!(one.len(), if *format == "parquet" { 2 } else { 7 });
+        // Parquet and packed have a file per rig, and packed an index.
+        let files = match *format {
+            "parquet" => 2,
+            "packed" => 3 + usize::from(cfg!(feature = "parquet")),
+            _ => 7,
+        };
+        assert_eq!(one.len(), files);
         assert!(one == bake("2") && one == bake("7"), "{format}");
     }
 }

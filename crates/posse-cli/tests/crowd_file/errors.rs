@@ -55,6 +55,8 @@ fn errors_of_a_group_are_named_by_their_path() {
         (json!({ "file": 1 }), ".file", "no files[1], the file has 1"),
         (json!({ "count": -1 }), ".count", "-1"),
         (json!({ "spread": { "seed": 4294967296_u64 } }), ".spread.seed", "4294967296"),
+        (json!({ "scale": 0 }), ".scale", "the scale is 0; expected a number from 1e-6 to 1e6"),
+        (json!({ "scale": -2.5 }), ".scale", "the scale is -2.5"),
         (json!({ "spread": { "start": [0] } }), ".spread.start", "length"),
         (json!({ "layers": vec![json!({ "clip": 0 }); 9] }), ".layers", "at most 8"),
         (json!({ "color": 1 }), ".color", "unknown field `color`"),

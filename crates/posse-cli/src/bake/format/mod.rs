@@ -3,12 +3,14 @@
 mod bvh;
 mod glb;
 mod npz;
+pub mod packed;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod smpl;
 mod usda;
 mod vrma;
 
+use self::packed::IndexLine;
 use self::smpl::SmplNames;
 pub use self::usda::{Character, write_crowd};
 
@@ -37,6 +39,8 @@ pub enum FormatName {
     Npz,
     /// Apache Parquet, one file per share with a row per frame.
     Parquet,
+    /// For training: a file of tensors per rig with all clips, which programs map, and an index.
+    Packed,
     /// A binary glTF file per clip, with nodes and skins.
     Glb,
     /// A UsdSkel skeleton and animation per clip, as text.
@@ -96,6 +100,7 @@ impl NpzLayout {
 pub enum Format {
     Npz(NpzLayout),
     Parquet,
+    Packed,
     Glb,
     Usda,
     Smpl,
@@ -134,7 +139,6 @@ pub trait ClipWriter {
 }
 
 /// The files of a share.
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has files per share"))]
 pub struct PartPlace<'a> {
     /// The folder OUT.
     pub folder: &'a Path,
@@ -146,10 +150,10 @@ pub struct PartPlace<'a> {
     pub manifest: &'a Manifest<'a>,
 }
 
-/// The name of a file of a share. `rig` counts the files of the share, one per rig.
-pub fn part_name(share: Share, rig: usize) -> String {
+/// The name of a file of a share. `rig` counts the files of the share, of formats with one per rig.
+pub fn part_name(share: Share, rig: usize, extension: &str) -> String {
     let suffix = if rig == 0 { String::new() } else { format!("-{rig:02}") };
-    format!("{}{suffix}.parquet", part_stem(share))
+    format!("{}{suffix}.{extension}", part_stem(share))
 }
 
 fn part_stem(Share { index, count }: Share) -> String {
@@ -157,8 +161,9 @@ fn part_stem(Share { index, count }: Share) -> String {
 }
 
 /// Returns true for the name of a file of a share.
-pub fn is_part(name: &str, share: Share) -> bool {
-    let suffix = name.strip_prefix(&part_stem(share)).and_then(|name| name.strip_suffix(".parquet"));
+fn is_part(name: &str, share: Share, extension: &str) -> bool {
+    let name = name.strip_suffix(extension).and_then(|name| name.strip_suffix('.'));
+    let suffix = name.and_then(|name| name.strip_prefix(&part_stem(share)));
     suffix.is_some_and(|suffix| {
         let digits = suffix.strip_prefix('-').unwrap_or("");
         suffix.is_empty() || digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -169,14 +174,14 @@ pub fn is_part(name: &str, share: Share) -> bool {
 ///
 /// # Errors
 /// [`Error::Io`] if the folder cannot be read. A folder that is missing has no files.
-pub fn part_names(folder: &Path, share: Share) -> Result<Vec<String>, Error> {
+pub fn part_names(folder: &Path, share: Share, extension: &str) -> Result<Vec<String>, Error> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
     };
     let entries = entries.map_err(|source| Error::Io { file: folder.to_path_buf(), source })?;
     let names = entries.into_iter().filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| is_part(name, share)).collect();
+    let mut names: Vec<String> = names.filter(|name| is_part(name, share, extension)).collect();
     names.sort();
     Ok(names)
 }
@@ -218,6 +223,7 @@ impl Format {
                 "this posse was built without Parquet. Build it with it: cargo install --path crates/posse-cli --features parquet"
                     .into(),
             )),
+            FormatName::Packed => Ok(Self::Packed),
             FormatName::Glb => Ok(Self::Glb),
             FormatName::Usda => Ok(Self::Usda),
             FormatName::Smpl => Ok(Self::Smpl),
@@ -231,6 +237,7 @@ impl Format {
         match self {
             Self::Npz(_) => "npz",
             Self::Parquet => "parquet",
+            Self::Packed => packed::EXTENSION,
             Self::Glb => "glb",
             Self::Usda => "usda",
             Self::Smpl => "smpl",
@@ -251,6 +258,11 @@ impl Format {
 
     /// True if all clips of a share stand in one file.
     pub fn is_per_share(self) -> bool {
+        matches!(self, Self::Parquet | Self::Packed)
+    }
+
+    /// True if the file of a share without clips has the columns of a clip of another share.
+    pub fn has_columns(self) -> bool {
         self == Self::Parquet
     }
 
@@ -271,7 +283,7 @@ impl Format {
     /// [`Error::Usage`] for a format with arrays of its own, if others are wanted.
     pub fn kinds(self, wanted: &[ArrayKind]) -> Result<Vec<ArrayKind>, Error> {
         let own: &[ArrayKind] = match self {
-            Self::Npz(NpzLayout::Plain) | Self::Parquet => {
+            Self::Npz(NpzLayout::Plain) | Self::Parquet | Self::Packed => {
                 let default = vec![ArrayKind::Pos, ArrayKind::Quat];
                 return Ok(if wanted.is_empty() { default } else { wanted.to_vec() });
             }
@@ -284,7 +296,7 @@ impl Format {
         };
         if !wanted.is_empty() {
             return Err(Error::Usage(
-                "this format or layout has arrays of its own; leave out --arrays, or use --format npz or parquet"
+                "this format or layout has arrays of its own; leave out --arrays, or use --format npz, parquet or packed"
                     .into(),
             ));
         }
@@ -297,7 +309,7 @@ impl Format {
     /// [`Error::Usage`] for a format or layout with an order of its own, if the other one is wanted.
     pub fn quaternions(self, wanted: Option<QuaternionOrder>) -> Result<QuaternionOrder, Error> {
         let (own, name) = match self {
-            Self::Npz(NpzLayout::Plain) | Self::Parquet => return Ok(wanted.unwrap_or_default()),
+            Self::Npz(NpzLayout::Plain) | Self::Parquet | Self::Packed => return Ok(wanted.unwrap_or_default()),
             Self::Npz(NpzLayout::Mjlab) => (QuaternionOrder::Wxyz, "--layout mjlab"),
             Self::Npz(NpzLayout::Gmr) => (QuaternionOrder::Xyzw, "--layout gmr"),
             Self::Npz(NpzLayout::Phc) => (QuaternionOrder::Xyzw, "--layout phc"),
@@ -325,7 +337,7 @@ impl Format {
         match self {
             Self::Npz(NpzLayout::Phc) => smpl::begin(head, draft, SmplNames::Phc),
             Self::Npz(layout) => npz::begin(head, draft, layout),
-            Self::Parquet => Err(Error::Usage("Parquet has no file per clip".into())),
+            Self::Parquet | Self::Packed => Err(Error::Usage(format!("--format {} has no file per clip", self.name()))),
             Self::Glb => glb::begin(head, draft),
             Self::Usda => usda::begin(head, draft),
             Self::Smpl => smpl::begin(head, draft, SmplNames::Amass),
@@ -339,12 +351,23 @@ impl Format {
         match self {
             #[cfg(feature = "parquet")]
             Self::Parquet => parquet::begin(place),
-            _ => {
-                let _ = place;
-                Err(Error::Usage(format!("there is no {} file per share", self.extension())))
-            }
+            Self::Packed => packed::begin(place),
+            _ => Err(Error::Usage(format!("there is no {} file per share", self.extension()))),
         }
     }
+}
+
+/// Writes an index as a Parquet file; `None` in builds without Parquet.
+#[cfg_attr(not(feature = "parquet"), expect(unused_variables, reason = "these builds write no Parquet"))]
+pub fn index_table<'a>(
+    create: impl FnOnce() -> Result<Draft, Error>,
+    lines: impl Iterator<Item = IndexLine<'a>>,
+) -> Result<Option<Draft>, Error> {
+    #[cfg(feature = "parquet")]
+    let table = parquet::write_index(create()?, lines).map(Some);
+    #[cfg(not(feature = "parquet"))]
+    let table = Ok(None);
+    table
 }
 
 /// The turn by +90 degrees about +X, from +Y up to +Z up.

@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, FixedSizeListArray, Float32Array, Float64Array, Int32Array, Int64Array,
-    RecordBatch, StringArray,
+    ArrayRef, BooleanArray, FixedSizeListArray, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
@@ -22,12 +20,16 @@ use parquet::schema::types::ColumnPath;
 use posse::Error;
 use posse::bake::{ArrayKind, ArrayLayout};
 
-use crate::bake::facts::Facts;
+use crate::bake::facts::{Facts, RowFacts};
+use crate::bake::format::packed::IndexLine;
 use crate::bake::format::{ClipHead, PartPlace, PartWriter, part_name, part_names};
 use crate::bake::manifest::ListedSource;
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 use crate::write_error::with_hint;
+
+/// The extension of the files.
+const EXTENSION: &str = "parquet";
 
 /// Begins the files of a share.
 pub fn begin<'a>(place: PartPlace<'a>) -> Result<Box<dyn PartWriter + 'a>, Error> {
@@ -51,7 +53,7 @@ impl PartWriter for ParquetWriter<'_> {
             }
         };
         self.parts[index].add(clip, facts)?;
-        Ok(part_name(self.place.share, index))
+        Ok(part_name(self.place.share, index, EXTENSION))
     }
 
     fn declare(&mut self, head: &ClipHead) -> Result<(), Error> {
@@ -63,12 +65,12 @@ impl PartWriter for ParquetWriter<'_> {
             self.begin_part(Vec::new())?;
         }
         let PartPlace { folder, share, manifest, .. } = self.place;
-        let written: Vec<String> = (0..self.parts.len()).map(|rig| part_name(share, rig)).collect();
+        let written: Vec<String> = (0..self.parts.len()).map(|rig| part_name(share, rig, EXTENSION)).collect();
         for (part, name) in self.parts.into_iter().zip(&written) {
             let (draft, clips) = part.finish()?;
             manifest.keep(draft, name, clips)?;
         }
-        for old in part_names(folder, share)?.iter().filter(|name| !written.contains(name)) {
+        for old in part_names(folder, share, EXTENSION)?.iter().filter(|name| !written.contains(name)) {
             let file = folder.join(old);
             fs::remove_file(&file).map_err(|source| Error::Io { file, source })?;
         }
@@ -78,7 +80,7 @@ impl PartWriter for ParquetWriter<'_> {
 
 impl ParquetWriter<'_> {
     fn begin_part(&mut self, columns: Vec<Column>) -> Result<(), Error> {
-        let file = self.place.folder.join(part_name(self.place.share, self.parts.len()));
+        let file = self.place.folder.join(part_name(self.place.share, self.parts.len(), EXTENSION));
         let draft = self.place.tag.create(&file)?;
         self.parts.push(Part::new(draft, columns)?);
         Ok(())
@@ -131,9 +133,9 @@ pub fn columns(layout: &ArrayLayout) -> Vec<Column> {
 
 /// The columns of a file, in their order.
 fn schema(file: &Path, columns: &[Column]) -> Result<Schema, Error> {
-    let clip = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let mut fields = vec![
-        Field::new("clip", clip, false),
+        // No dictionary: readers skip row groups by the least and the greatest name of plain texts alone.
+        Field::new("clip", DataType::Utf8, false),
         Field::new("frame", DataType::Int64, false),
         Field::new("time", DataType::Float64, false),
     ];
@@ -150,7 +152,7 @@ fn schema(file: &Path, columns: &[Column]) -> Result<Schema, Error> {
     Ok(Schema::new(fields))
 }
 
-/// The settings of a file. Numbers are stored as they are; only the names of clips have a dictionary.
+/// The settings of a file. Numbers are stored as they are; only the pages of the names of clips have a dictionary.
 fn properties() -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_created_by(concat!("posse version ", env!("CARGO_PKG_VERSION")).into())
@@ -235,8 +237,7 @@ impl Part {
         mut arrays: Vec<Vec<f32>>,
     ) -> Result<RecordBatch, ArrowError> {
         let count = times.len();
-        let name = Arc::new(StringArray::from(vec![clip]));
-        let clips = DictionaryArray::<Int32Type>::try_new(Int32Array::from(vec![0; count]), name)?;
+        let clips = StringArray::from_iter_values(std::iter::repeat_n(clip, count));
         let frames = Int64Array::from_iter_values((first..first + count).map(|frame| frame as i64));
         let mut rows: Vec<ArrayRef> = vec![Arc::new(clips), Arc::new(frames), Arc::new(Float64Array::from(times))];
         for column in &self.columns {
@@ -272,6 +273,73 @@ impl Part {
     fn error(&self, source: impl Into<io::Error>) -> Error {
         Error::Io { file: self.file.clone(), source: with_hint(source.into()) }
     }
+}
+
+/// The lines of an index that are handed to the writer at a time.
+const LINES: usize = 1 << 12;
+
+/// Writes an index of the format packed, a row per line. The column `facts` has the line itself.
+pub fn write_index<'a>(draft: Draft, lines: impl Iterator<Item = IndexLine<'a>>) -> Result<Draft, Error> {
+    let file = draft.place().to_path_buf();
+    let failed = |error: io::Error| Error::Io { file: file.clone(), source: with_hint(error) };
+    let field = |name: &str, kind: DataType| Field::new(name, kind, false);
+    let schema = Arc::new(Schema::new(vec![
+        field("clip", DataType::Utf8),
+        field("rig", DataType::Utf8),
+        field("first_row", DataType::Int64),
+        field("frames", DataType::Int64),
+        field("rest", DataType::Int64),
+        field("fps", DataType::Float64),
+        field("seconds", DataType::Float64),
+        field("joints", DataType::Int64),
+        field("skeleton", DataType::Utf8),
+        field("source", DataType::Utf8),
+        field("sha256", DataType::Utf8),
+        field("mirrored", DataType::Boolean),
+        field("facts", DataType::Utf8),
+    ]));
+    let properties = WriterProperties::builder()
+        .set_created_by(concat!("posse version ", env!("CARGO_PKG_VERSION")).into())
+        .set_compression(Compression::UNCOMPRESSED)
+        .build();
+    let writer = ArrowWriter::try_new(draft, schema.clone(), Some(properties));
+    let mut writer = writer.map_err(|error| failed(io_error(error)))?;
+    let mut lines = lines.peekable();
+    while lines.peek().is_some() {
+        let block: Vec<IndexLine> = lines.by_ref().take(LINES).collect();
+        let texts = |text: fn(&IndexLine<'a>) -> &'a str| -> ArrayRef {
+            Arc::new(StringArray::from_iter_values(block.iter().map(text)))
+        };
+        let rows = || block.iter().map(|line| line.listed.rows.as_ref());
+        let integers = |numbers: Vec<u64>| -> ArrayRef {
+            Arc::new(Int64Array::from_iter_values(numbers.into_iter().map(|number| number as i64)))
+        };
+        let doubles = |number: fn(&RowFacts) -> f64| -> ArrayRef {
+            Arc::new(Float64Array::from_iter_values(rows().map(|rows| rows.map_or(0.0, number))))
+        };
+        let facts = block.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
+        let facts = facts.map_err(|error| failed(error.into()))?;
+        let columns: Vec<ArrayRef> = vec![
+            texts(|line| &line.listed.clip),
+            texts(|line| line.rig),
+            integers(block.iter().map(|line| line.first_row).collect()),
+            integers(rows().map(|rows| rows.map_or(0, |rows| rows.frames)).collect()),
+            integers(block.iter().map(|line| line.rest).collect()),
+            doubles(|rows| rows.fps),
+            doubles(|rows| rows.seconds),
+            integers(rows().map(|rows| rows.map_or(0, |rows| rows.joints as u64)).collect()),
+            texts(|line| line.listed.rows.as_ref().map_or("", |rows| &rows.skeleton)),
+            texts(|line| &line.listed.source.path),
+            texts(|line| &line.listed.source.sha256),
+            Arc::new(BooleanArray::from(block.iter().map(|line| line.listed.source.mirrored).collect::<Vec<bool>>())),
+            Arc::new(StringArray::from_iter_values(facts)),
+        ];
+        let rows = RecordBatch::try_new(schema.clone(), columns).map_err(|error| failed(io::Error::other(error)))?;
+        writer.write(&rows).map_err(|error| failed(io_error(error)))?;
+    }
+    let mut draft = writer.into_inner().map_err(|error| failed(io_error(error)))?;
+    draft.close()?;
+    Ok(draft)
 }
 
 /// The error of the operating system in an error of the crate `parquet`.

@@ -1,0 +1,370 @@
+//! The format packed: for each rig a file of tensors, in which all clips stand one after the other, and an index.
+//!
+//! A tensor is complete only when the clips of all shares are known. So a share writes a part, clip after clip: each has
+//! a block with its rest pose, its times and its arrays, and the end of the file lists the blocks. `merge` then writes
+//! the files of the rigs from the blocks of all shares. Parts are read by the same version of posse alone.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use posse::Error;
+use posse::bake::ArrayKind;
+use posse::glam::{DAffine3, DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::bake::facts::{Facts, VERSION, open_regular, sha256_of_bytes};
+use crate::bake::format::{ClipHead, PartPlace, PartWriter, TURN, part_name};
+use crate::bake::manifest::ListedSource;
+use crate::bake::spool::Spool;
+use crate::draft::Draft;
+use crate::npz::{Kind, write_singles};
+use crate::safetensors::Tensor;
+
+/// The extension of parts.
+pub const EXTENSION: &str = "packed";
+
+/// The last bytes of a part.
+const MAGIC: &[u8; 8] = b"POSSEPK1";
+
+/// The bytes after the list of a part: its length, and [`MAGIC`].
+const END: u64 = 16;
+
+/// The largest number of letters of a joint in the name of a file.
+const MAX_LETTERS: usize = 32;
+
+/// The part of the largest number below which a number of a rest pose is a rounding error. Poses that differ in nothing
+/// else have the same bytes.
+const ROUNDING: f64 = 1e-7;
+
+/// What the clips of a file of tensors have in common.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PackedRig {
+    /// The digits of names and parents, as in manifests.
+    pub skeleton: String,
+    /// The names of the joints written.
+    pub joint_names: Vec<String>,
+    /// The nearest ancestor of each joint among them; -1 without one.
+    pub parents: Vec<i32>,
+    /// The arrays, in the order of the layout.
+    arrays: Vec<PackedArray>,
+    /// The names of the morph weights; empty if the file names none.
+    pub weight_names: Vec<String>,
+    /// The names of the feet of the array `contact`.
+    pub contact_feet: Vec<String>,
+    /// The order of the numbers of quaternions: `xyzw` or `wxyz`.
+    pub quaternion_order: String,
+    /// The axis that points up: `y` or `z`.
+    pub up_axis: String,
+    /// The factor of lengths, the value of `--scale`.
+    pub unit_scale: f64,
+    /// True if lengths are metres, and false if nothing is known of their unit.
+    pub is_in_metres: bool,
+}
+
+/// An array of a rig.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct PackedArray {
+    name: String,
+    /// The lengths of the axes after that of frames.
+    shape: Vec<u64>,
+    is_boolean: bool,
+}
+
+impl PackedRig {
+    /// The rig of a clip.
+    fn new(head: &ClipHead, facts: &Facts) -> Self {
+        let arrays = head.layout.arrays().iter().map(|array| PackedArray {
+            name: array.name.clone(),
+            shape: array.shape.iter().map(|&length| length as u64).collect(),
+            is_boolean: array.kind == ArrayKind::Contact,
+        });
+        Self {
+            skeleton: facts.rows.skeleton.clone(),
+            joint_names: facts.joint_names.clone(),
+            parents: facts.parents.clone(),
+            arrays: arrays.collect(),
+            weight_names: facts.weight_names.clone(),
+            contact_feet: facts.contact_feet.clone(),
+            quaternion_order: facts.quaternion_order.into(),
+            up_axis: facts.up_axis.into(),
+            unit_scale: facts.unit_scale,
+            is_in_metres: facts.is_in_metres,
+        }
+    }
+
+    /// The name of the file of the rig, without extension: its first joint, the number of its joints, and digits that
+    /// are equal for equal rigs.
+    pub fn name(&self) -> String {
+        let letter = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
+        let first = self.joint_names.first().map_or("none", String::as_str);
+        let first: String = first.chars().map(letter).take(MAX_LETTERS).collect();
+        // A list of texts and numbers has a text in any case.
+        let mut digits = sha256_of_bytes(&serde_json::to_vec(self).unwrap_or_default());
+        digits.truncate(16);
+        format!("rig-{first}-{}-{digits}", self.joint_names.len())
+    }
+
+    /// The arrays with their indices in the layout: numbers first, then booleans, so that all are aligned.
+    fn ordered(&self) -> impl Iterator<Item = (usize, &PackedArray)> {
+        let of_kind =
+            |is_boolean: bool| self.arrays.iter().enumerate().filter(move |(_, array)| array.is_boolean == is_boolean);
+        of_kind(false).chain(of_kind(true))
+    }
+
+    /// The tensors with a row per frame, in the order of a block and of the file.
+    pub fn row_tensors(&self, rows: u64) -> Vec<Tensor> {
+        let time = Tensor { name: "time".into(), kind: Kind::Double, shape: vec![rows] };
+        let arrays = self.ordered().map(|(_, array)| Tensor {
+            name: array.name.clone(),
+            kind: if array.is_boolean { Kind::Boolean } else { Kind::Single },
+            shape: [&[rows], array.shape.as_slice()].concat(),
+        });
+        std::iter::once(time).chain(arrays).collect()
+    }
+
+    /// The tensors of a number of rest poses: positions and rotations. A block begins with those of one pose.
+    pub fn rest_tensors(&self, poses: u64) -> [Tensor; 2] {
+        let joints = self.joint_names.len() as u64;
+        [("rest_pos", 3), ("rest_quat", 4)].map(|(name, width)| Tensor {
+            name: name.into(),
+            kind: Kind::Single,
+            shape: vec![poses, joints, width],
+        })
+    }
+
+    /// The bytes of the block of a clip.
+    fn block_bytes(&self, frames: u64) -> u64 {
+        let tensors = self.rest_tensors(1).into_iter().chain(self.row_tensors(frames));
+        tensors.fold(0, |bytes, tensor| bytes.saturating_add(tensor.bytes()))
+    }
+}
+
+/// A clip in a part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PackedClip {
+    /// The index of its rig in the part.
+    pub rig: usize,
+    /// Digits that are equal for equal rest poses.
+    pub rest: String,
+    /// The place of its block in the part.
+    pub offset: u64,
+    /// The engine, with the instruction set if the bits depend on it.
+    pub engine: String,
+    /// The facts of the manifest.
+    #[serde(flatten)]
+    pub listed: ListedSource,
+}
+
+impl PackedClip {
+    /// The number of its frames.
+    pub fn frames(&self) -> u64 {
+        self.listed.rows.as_ref().map_or(0, |rows| rows.frames)
+    }
+}
+
+/// A line of the index.
+#[derive(Debug, Serialize)]
+pub struct IndexLine<'a> {
+    /// The name of the file of the rig.
+    pub rig: &'a str,
+    /// The first row of the clip in the tensors of the rig. It has as many rows as frames.
+    pub first_row: u64,
+    /// The rest pose of the clip among those of the rig.
+    pub rest: u64,
+    /// The engine, with the instruction set if the bits depend on it.
+    pub engine: &'a str,
+    /// The facts of the manifest.
+    #[serde(flatten)]
+    pub listed: &'a ListedSource,
+}
+
+/// The first line of the list of a part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PartHead {
+    pub posse_version: String,
+    /// The options that change an output.
+    pub options: Value,
+    pub rigs: Vec<PackedRig>,
+    /// The number of the lines that follow, one per clip.
+    clips: u64,
+}
+
+/// The list of a part.
+#[derive(Debug)]
+pub struct PartList {
+    pub head: PartHead,
+    pub clips: Vec<PackedClip>,
+}
+
+impl PartList {
+    /// Reads the list of a part, and checks that its blocks fill the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be read, or is damaged.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let mut file = BufReader::new(open_regular(path)?);
+        let failed = |source| Error::Io { file: path.to_path_buf(), source };
+        let damaged = |reason: String| {
+            let text = format!("the part is damaged: {reason}; bake its share again");
+            failed(io::Error::new(io::ErrorKind::InvalidData, text))
+        };
+        let length = file.get_ref().metadata().map_err(failed)?.len();
+        let Some(before_end) = length.checked_sub(END) else { return Err(damaged(format!("it has {length} bytes"))) };
+        let mut end = [0; END as usize];
+        file.seek(SeekFrom::Start(before_end)).and_then(|_| file.read_exact(&mut end)).map_err(failed)?;
+        let list_bytes = end.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let start = before_end.checked_sub(list_bytes).filter(|_| end.ends_with(MAGIC));
+        let Some(start) = start else { return Err(damaged("its end is missing".into())) };
+        file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        let mut lines = file.take(list_bytes);
+        let mut text = Vec::new();
+        lines.read_until(b'\n', &mut text).map_err(failed)?;
+        let head: PartHead = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        let (mut clips, mut filled) = (Vec::new(), 0_u64);
+        loop {
+            text.clear();
+            if lines.read_until(b'\n', &mut text).map_err(failed)? == 0 {
+                break;
+            }
+            let clip: PackedClip = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+            let Some(rig) = head.rigs.get(clip.rig).filter(|_| clip.offset == filled) else {
+                return Err(damaged(format!("clip {} has no place", clip.listed.clip)));
+            };
+            filled = filled.saturating_add(rig.block_bytes(clip.frames()));
+            clips.push(clip);
+        }
+        if (filled, clips.len() as u64) != (start, head.clips) {
+            let (found, expected) = (clips.len(), head.clips);
+            return Err(damaged(format!("{start} bytes and {found} clips, not {filled} and {expected}")));
+        }
+        Ok(Self { head, clips })
+    }
+}
+
+/// Begins the part of a share.
+pub fn begin<'a>(place: PartPlace<'a>) -> Result<Box<dyn PartWriter + 'a>, Error> {
+    let name = part_name(place.share, 0, EXTENSION);
+    let draft = place.tag.create(&place.folder.join(&name))?;
+    Ok(Box::new(PackedWriter { place, name, draft, rigs: Vec::new(), known: HashMap::new(), clips: Vec::new(), at: 0 }))
+}
+
+/// A writer of the part of a share.
+struct PackedWriter<'a> {
+    place: PartPlace<'a>,
+    name: String,
+    draft: Draft,
+    rigs: Vec<PackedRig>,
+    /// The indices of the rigs, by their names.
+    known: HashMap<String, usize>,
+    clips: Vec<PackedClip>,
+    /// The place of the next block.
+    at: u64,
+}
+
+impl PartWriter for PackedWriter<'_> {
+    fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<String, Error> {
+        let rig = PackedRig::new(head, facts);
+        let name = rig.name();
+        let index = match self.known.get(&name) {
+            Some(&index) => index,
+            None => {
+                self.known.insert(name.clone(), self.rigs.len());
+                self.rigs.push(rig.clone());
+                self.rigs.len() - 1
+            }
+        };
+        let rest = rest_pose(head, facts);
+        let draft = &mut self.draft;
+        draft.write_all(&rest).map_err(|error| draft.error(error))?;
+        io::copy(&mut clip.times()?.bytes(), draft).map_err(|error| draft.error(error))?;
+        for (array, PackedArray { is_boolean, .. }) in rig.ordered() {
+            clip.each_block(array, |block| {
+                let written = if *is_boolean {
+                    draft.write_all(&block.iter().map(|&number| u8::from(number != 0.0)).collect::<Vec<u8>>())
+                } else {
+                    write_singles(draft, block)
+                };
+                written.map_err(|error| draft.error(error))
+            })?;
+        }
+        let (rest, engine, listed) = (sha256_of_bytes(&rest), facts.engine.clone(), ListedSource::new(facts));
+        let clip = PackedClip { rig: index, rest, offset: self.at, engine, listed };
+        self.at += rig.block_bytes(clip.frames());
+        self.clips.push(clip);
+        // Where it will be after the shares have been merged.
+        Ok(format!("{name}.safetensors"))
+    }
+
+    fn declare(&mut self, _: &ClipHead) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), Error> {
+        let Self { place, name, mut draft, rigs, clips, .. } = *self;
+        let options = place.manifest.options().clone();
+        let head = PartHead { posse_version: VERSION.into(), options, rigs, clips: clips.len() as u64 };
+        let mut bytes = write_line(&mut draft, &head)?;
+        for clip in &clips {
+            bytes += write_line(&mut draft, clip)?;
+        }
+        draft.write_all(&bytes.to_le_bytes()).map_err(|error| draft.error(error))?;
+        draft.write_all(MAGIC).map_err(|error| draft.error(error))?;
+        place.manifest.keep(draft, &name, clips.into_iter().map(|clip| clip.listed).collect())
+    }
+}
+
+/// Writes a line of JSON. Returns the number of its bytes.
+pub fn write_line(draft: &mut Draft, line: &impl Serialize) -> Result<u64, Error> {
+    let mut text = serde_json::to_vec(line).map_err(|error| draft.error(error))?;
+    text.push(b'\n');
+    draft.write_all(&text).map_err(|error| draft.error(error))?;
+    Ok(text.len() as u64)
+}
+
+/// The rest pose of the joints written, each relative to its parent among them: all positions, then all rotations, as
+/// little-endian bytes.
+///
+/// Positions are in the frame that the rotation of the parent makes, in the unit of the output, so that scales of nodes
+/// above are in them. Where a root rests is not in the pose: BVH files store there the place at which a take begins.
+fn rest_pose(head: &ClipHead, facts: &Facts) -> Vec<u8> {
+    let skeleton = head.library.skeleton(head.skeleton);
+    let mut model: Vec<(DAffine3, DQuat)> = Vec::with_capacity(skeleton.joints().len());
+    for joint in skeleton.joints() {
+        let matrix = joint.matrix.unwrap_or_else(|| joint.rest.to_affine());
+        let rotation = joint.rest.rotation.normalize();
+        model.push(match joint.parent.map(|parent| model[parent]) {
+            Some((above, turned)) => (above * matrix, (turned * rotation).normalize()),
+            None => (matrix, rotation),
+        });
+    }
+    let (joints, is_turned) = (head.layout.joints(), facts.up_axis == "z");
+    let local = joints.iter().zip(head.layout.parents()).map(|(&joint, parent)| {
+        let (matrix, rotation) = model[joint];
+        match parent.map(|parent| model[joints[parent]]) {
+            Some((above, turned)) => {
+                let inverse = turned.conjugate();
+                (inverse * (matrix.translation - above.translation) * head.scale, inverse * rotation)
+            }
+            None => (DVec3::ZERO, if is_turned { TURN * rotation } else { rotation }),
+        }
+    });
+    let (positions, rotations): (Vec<DVec3>, Vec<DQuat>) = local.unzip();
+    let size = positions.iter().map(|position| position.abs().max_element()).fold(0.0, f64::max);
+    let positions = positions.iter().flat_map(|position| position.to_array()).map(|number| rounded(number, size));
+    let w_is_first = facts.quaternion_order == "wxyz";
+    let rotations = rotations.iter().flat_map(|rotation| {
+        // A quaternion and its negative are the same rotation.
+        let sign = if rotation.w < 0.0 { -1.0 } else { 1.0 };
+        let [x, y, z, w] = rotation.to_array().map(|number| sign * number);
+        let numbers = if w_is_first { [w, x, y, z] } else { [x, y, z, w] };
+        numbers.map(|number| rounded(number, 1.0))
+    });
+    positions.chain(rotations).flat_map(f32::to_le_bytes).collect()
+}
+
+/// A number of a rest pose, 0 for a rounding error.
+fn rounded(number: f64, largest: f64) -> f32 {
+    if number.abs() <= ROUNDING * largest { 0.0 } else { number as f32 }
+}

@@ -1,0 +1,186 @@
+//! Changes of a crowd in place: other layers, goals and transitions within the room of its batches.
+
+use crate::cpu::engine::CpuEngine;
+use crate::cpu::schedule::crowd::CpuCrowd;
+use crate::error::Error;
+use crate::model::{Crowd, Goal, Layer, Library};
+use crate::pack::{BatchRoom, LayersOutcome, PackedDisplacement, check_changed_crowd, check_index};
+use crate::transition::NewTransition;
+
+impl CpuCrowd {
+    /// Replaces the layers of all instances. Other clips, weights or times need no new crowd.
+    ///
+    /// Each instance has room for the mixing that it needed when this crowd was made, or for that of
+    /// [`CrowdOptions::mixing`](crate::CrowdOptions::mixing); and for as many layers as any instance of its skeleton
+    /// with that mixing had, or as [`CrowdOptions::layers`](crate::CrowdOptions::layers). If the layers of any instance
+    /// do not fit, nothing is replaced, and the outcome names the reason. Transitions and goals are replaced by those of
+    /// the given crowd; parameters stay as they are. `engine` is the one that made this crowd.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in
+    /// [`CpuEngine::crowd`].
+    pub fn set_layers(&mut self, engine: &CpuEngine, crowd: &Crowd) -> Result<LayersOutcome, Error> {
+        let library = engine.library();
+        let room_of = |instance| self.room(instance);
+        if let Some(refusal) = check_changed_crowd(library, crowd, self.outputs, self.slots.len(), room_of)? {
+            return Ok(refusal);
+        }
+        for (instance, &place) in self.slots.iter().enumerate() {
+            self.packed.set_layers(library, place, crowd.layers(instance));
+            self.packed.set_goals(library, place, crowd.goals(instance));
+            self.packed.set_displacement(place, displacement(crowd, instance));
+        }
+        self.prefetches = engine.pays_prefetch(&self.packed.layers);
+        Ok(LayersOutcome::Replaced)
+    }
+
+    /// Replaces the layers of one instance; the others play on. It takes no longer in a large crowd than in a small
+    /// one. The room is that of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals and
+    /// parameters stay. `engine` is the one that made this crowd.
+    ///
+    /// # Errors
+    /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them
+    ///   is not usable.
+    /// * [`Error::Limit`] if it has more layers than [`Crowd::push`] allows.
+    /// * The errors of dual quaternions as in [`CpuEngine::crowd`].
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::{CpuEngine, Crowd, CrowdOptions, Mixing, Outputs, Ticks, demo};
+    ///
+    /// # fn main() -> Result<(), posse::Error> {
+    /// let library = demo::library()?;
+    /// let [walk, run] = ["walk", "run"].map(|name| library.find_clip(name).expect("a clip of the demo"));
+    /// let mut crowd = Crowd::new();
+    /// for _ in 0..100 {
+    ///     crowd.push(library.clip(walk).skeleton, &[walk.looping()])?;
+    /// }
+    /// let engine = CpuEngine::new(&library)?;
+    /// let options = CrowdOptions { layers: 2, mixing: Mixing::Blend, ..CrowdOptions::NONE };
+    /// let mut posed = engine.crowd_with_options(&crowd, Outputs::SKIN, options)?;
+    ///
+    /// // At second 3, instance 7 begins to run, within a quarter of a second.
+    /// crowd.cross_fade(7, run.looping(), 3.0..3.25)?;
+    /// assert!(posed.set_instance(&engine, 7, crowd.layers(7))?.is_replaced());
+    /// engine.pose(&mut posed, Ticks::from_seconds(3.1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_instance(
+        &mut self,
+        engine: &CpuEngine,
+        instance: usize,
+        layers: &[Layer],
+    ) -> Result<LayersOutcome, Error> {
+        if let Some(refusal) = self.refusal(engine, instance, layers)? {
+            return Ok(refusal);
+        }
+        self.write_instance(engine, instance, layers, None);
+        Ok(LayersOutcome::Replaced)
+    }
+
+    /// Replaces the goals of one instance, in the room for as many goals as any instance of its batch began with, or for
+    /// [`CrowdOptions::goals`](crate::CrowdOptions::goals). If the goals do not fit, nothing is replaced, and the
+    /// outcome names the reason. `engine` is the one that made this crowd.
+    ///
+    /// # Errors
+    /// * [`Error::Instance`] if the crowd has no such instance, a chain does not exist or is for another skeleton, or a
+    ///   number in the goals is not usable.
+    /// * [`Error::Limit`] if there are more goals than [`Crowd::set_goals`] allows.
+    pub fn set_goals(&mut self, engine: &CpuEngine, instance: usize, goals: &[Goal]) -> Result<LayersOutcome, Error> {
+        check_index(instance, self.slots.len())?;
+        if let Some(refusal) = self.room(instance).check_goals(engine.library(), instance, goals)? {
+            return Ok(refusal);
+        }
+        self.packed.set_goals(engine.library(), self.slots[instance], goals);
+        Ok(LayersOutcome::Replaced)
+    }
+
+    /// Begins a transition of an instance to other layers, from the pose that it shows. A transition on its way is
+    /// interrupted.
+    ///
+    /// `crowd` describes the instances as they are here; the instance gets the layers and the transition there, too
+    /// ([`Crowd::begin_transition`]). Give `crowd` the parameters with which the instance is shown first: with others,
+    /// the pose that goes out is another one. If the layers do not fit, nothing is changed, and the outcome names the
+    /// reason. `engine` is the one that made this crowd.
+    ///
+    /// # Errors
+    /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`].
+    pub fn transition(
+        &mut self,
+        engine: &CpuEngine,
+        library: &Library,
+        crowd: &mut Crowd,
+        new: &NewTransition,
+    ) -> Result<LayersOutcome, Error> {
+        let &NewTransition { instance, layers, .. } = new;
+        if let Some(refusal) = self.refusal(engine, instance, layers)? {
+            return Ok(refusal);
+        }
+        if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.room(instance).skeleton {
+            return Ok(LayersOutcome::OtherInstances);
+        }
+        crowd.begin_transition(library, new)?;
+        self.write_instance(engine, instance, layers, displacement(crowd, instance));
+        Ok(LayersOutcome::Replaced)
+    }
+
+    /// Checks new layers for an instance, and returns the outcome that refuses them; `None` if they fit.
+    fn refusal(&self, engine: &CpuEngine, instance: usize, layers: &[Layer]) -> Result<Option<LayersOutcome>, Error> {
+        check_index(instance, self.slots.len())?;
+        self.room(instance).check_layers(engine.library(), self.outputs, instance, layers)
+    }
+
+    /// Writes the layers and the transition of an instance. They fit.
+    fn write_instance(
+        &mut self,
+        engine: &CpuEngine,
+        instance: usize,
+        layers: &[Layer],
+        displacement: Option<PackedDisplacement>,
+    ) {
+        let place = self.slots[instance];
+        self.packed.set_layers(engine.library(), place, layers);
+        self.packed.set_displacement(place, displacement);
+        // All other layers were asked when the crowd was made.
+        self.prefetches |= engine.pays_prefetch(self.packed.layers_of(&self.packed.batches[place.0], place.1));
+    }
+
+    /// The room of an instance that exists.
+    fn room(&self, instance: usize) -> BatchRoom {
+        self.packed.room(self.slots[instance].0, self.parameters.count)
+    }
+}
+
+/// The displacement of an instance of a crowd that is in a transition.
+fn displacement(crowd: &Crowd, instance: usize) -> Option<PackedDisplacement> {
+    crowd.start_poses(instance).map(|(transition, start)| PackedDisplacement::new(transition, start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo;
+    use crate::model::{Outputs, Ticks};
+
+    #[test]
+    fn displacements_take_the_places_of_those_that_have_ended() {
+        let library = demo::library().unwrap();
+        let [walk, wave] = ["walk", "wave"].map(|name| library.find_clip(name).unwrap());
+        let mut crowd = Crowd::new();
+        for _ in 0..3 {
+            crowd.push(library.clip(walk).skeleton, &[walk.looping()]).unwrap();
+        }
+        let engine = CpuEngine::with_threads(&library, 1).unwrap();
+        let mut posed = engine.crowd(&crowd, Outputs::SKIN).unwrap();
+        for round in 0..10 {
+            for instance in [1, 2] {
+                let layers = [wave.looping()];
+                let new = NewTransition::new(instance, &layers, Ticks(1000 * round));
+                assert!(posed.transition(&engine, &library, &mut crowd, &new).unwrap().is_replaced());
+            }
+            assert_eq!(posed.packed.displacements.len(), 2, "round {round}");
+            assert!(posed.set_instance(&engine, 1 + round as usize % 2, &[walk.looping()]).unwrap().is_replaced());
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! Crowds that change in place: the room for other layers and goals, and the outcome of a request for some.
+//!
+//! The batches of a crowd are made once, on the CPU and on the GPU, and with them the number of layer records of an
+//! instance and the kernel that mixes them. Other layers take the place of those of an instance if they fit
+//! ([`BatchRoom`]); otherwise nothing changes, and a [`LayersOutcome`] names the reason.
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::model::{
+    Crowd, Goal, Layer, LayerTime, Mixing, Outputs, SkeletonId, WeightDriver, check_goal_numbers, check_goals,
+    check_instance, check_layers, no_such,
+};
+use crate::pack::library::PackedLibrary;
+
+/// Options of a [`CpuCrowd`](crate::CpuCrowd) or `GpuCrowd`: room for other layers, goals, parameters and transitions,
+/// and on the GPU visible lists and previous skin matrices. The default is none of them: the crowd poses all instances
+/// with the layers that they begin with.
+///
+/// # Examples
+/// ```
+/// use posse::{CrowdOptions, Mixing};
+///
+/// // Room for cross fades between two layers per instance.
+/// let options = CrowdOptions { layers: 2, mixing: Mixing::Blend, ..CrowdOptions::NONE };
+/// assert!(!options.visible && !options.previous_skin);
+/// assert_eq!(CrowdOptions::default(), CrowdOptions::NONE);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct CrowdOptions {
+    /// Lists of the visible instances, on the GPU alone: see `GpuBatch::visible` and `GpuCrowd::encode_visible`.
+    pub visible: bool,
+    /// The skin matrices of the previous frame, on the GPU alone: see `GpuBatch::previous_skin`.
+    pub previous_skin: bool,
+    /// Room for layers per instance, up to [`Crowd::MAX_LAYERS`]; a greater number counts as that many. 0, the default,
+    /// is the largest number of layers that an instance of the same batch begins with. Each takes 120 bytes per
+    /// instance, used or not.
+    pub layers: usize,
+    /// The mixing that the layers of each instance may need later. With room for several layers it is at least
+    /// [`Mixing::Blend`]. An instance that begins with more mixing keeps it. All instances pay for it, used or not:
+    /// kernels that mix take longer.
+    pub mixing: Mixing,
+    /// Room for layers whose time or weight follows from parameters or from another layer
+    /// ([`LayerTime::Phase`](crate::LayerTime::Phase), [`LayerTime::Synced`](crate::LayerTime::Synced),
+    /// [`Layer::driver`](crate::Layer::driver)), in each instance. Without it, only instances that begin with such
+    /// layers have it, and those of their batch. It takes 100 bytes per layer.
+    pub drivers: bool,
+    /// Room for goals per instance, up to [`Crowd::MAX_GOALS`]; a greater number counts as that many. 0, the default,
+    /// is the largest number of goals that an instance of the same batch begins with. Each takes 44 bytes per instance,
+    /// used or not. Kernels with room for goals take a little longer.
+    pub goals: usize,
+    /// Room for parameters per instance, up to [`Crowd::MAX_PARAMETERS`]; a greater number counts as that many. 0, the
+    /// default, is the number that the layers and goals of the crowd refer to or that an instance begins with. A number
+    /// above 0 asks for [`drivers`](Self::drivers), too.
+    pub parameters: usize,
+    /// Room for transitions at the same time, per batch, at least as many as the instances of the batch begin with.
+    /// Each takes 80 bytes per joint and 8 per morph weight or number of a property. Kernels with room for transitions
+    /// take a little longer. On the CPU, there is room for one per instance.
+    pub transitions: usize,
+}
+
+impl CrowdOptions {
+    /// No options: the default.
+    pub const NONE: Self = Self {
+        visible: false,
+        previous_skin: false,
+        layers: 0,
+        mixing: Mixing::None,
+        drivers: false,
+        goals: 0,
+        parameters: 0,
+        transitions: 0,
+    };
+
+    /// The least room of each instance.
+    pub(crate) fn room(&self) -> Room {
+        Room {
+            layers: self.layers.min(Crowd::MAX_LAYERS),
+            mixing: self.mixing.max(if self.layers > 1 { Mixing::Blend } else { Mixing::None }),
+            drivers: self.drivers || self.parameters > 0,
+            goals: self.goals.min(Crowd::MAX_GOALS),
+        }
+    }
+}
+
+/// The least room of each instance of a packed crowd, for changes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Room {
+    /// The number of layers.
+    pub layers: usize,
+    /// The mixing.
+    pub mixing: Mixing,
+    /// True if layers may have drivers.
+    pub drivers: bool,
+    /// The number of goals.
+    pub goals: usize,
+}
+
+/// The room of each instance of a batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BatchRoom {
+    pub skeleton: SkeletonId,
+    pub layers: usize,
+    pub mixing: Mixing,
+    /// True if layers may have drivers.
+    pub drivers: bool,
+    pub parameters: usize,
+    pub goals: usize,
+}
+
+impl BatchRoom {
+    /// The outcome that refuses new layers for an instance; `None` if the layers fit.
+    fn layer_refusal(&self, instance: usize, layers: &[Layer]) -> Option<LayersOutcome> {
+        let (needed, room) = (layers.len(), self.layers);
+        if needed > room {
+            return Some(LayersOutcome::MoreLayers { instance, needed, room });
+        }
+        let (needed, room) = (Mixing::of(layers), self.mixing);
+        if needed > room {
+            return Some(LayersOutcome::MoreMixing { instance, needed, room });
+        }
+        if layers.iter().any(Layer::is_driven) && !self.drivers {
+            return Some(LayersOutcome::NoDrivers { instance });
+        }
+        let (needed, room) = (layer_parameters(layers), self.parameters);
+        (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
+    }
+
+    /// The outcome that refuses new goals for an instance; `None` if the goals fit.
+    fn goal_refusal(&self, instance: usize, goals: &[Goal]) -> Option<LayersOutcome> {
+        let (needed, room) = (goals.len(), self.goals);
+        if needed > room {
+            return Some(LayersOutcome::MoreGoals { instance, needed, room });
+        }
+        let (needed, room) = (goal_parameters(goals), self.parameters);
+        (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
+    }
+
+    /// Checks new layers for an instance, and returns the outcome that refuses them; `None` if the layers fit.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] and [`Error::Limit`] for layers that are wrong in themselves or do not fit the library, and
+    /// the errors of dual quaternions.
+    pub fn check_layers(
+        &self,
+        packed: &PackedLibrary,
+        outputs: Outputs,
+        instance: usize,
+        layers: &[Layer],
+    ) -> Result<Option<LayersOutcome>, Error> {
+        check_layers(instance, layers)?;
+        check_instance(packed, instance, self.skeleton, layers)?;
+        packed.check_instance_outputs(self.skeleton, layers, outputs)?;
+        Ok(self.layer_refusal(instance, layers))
+    }
+
+    /// Checks new goals for an instance, and returns the outcome that refuses them; `None` if the goals fit.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] and [`Error::Limit`] for goals that are wrong in themselves or do not fit the library.
+    pub fn check_goals(
+        &self,
+        packed: &PackedLibrary,
+        instance: usize,
+        goals: &[Goal],
+    ) -> Result<Option<LayersOutcome>, Error> {
+        check_goal_numbers(instance, goals)?;
+        check_goals(packed, instance, self.skeleton, goals)?;
+        Ok(self.goal_refusal(instance, goals))
+    }
+}
+
+/// Checks the layers and goals of all instances of a crowd, for a crowd of `count` instances with this room each, and
+/// returns the outcome that refuses them; `None` if all fit.
+///
+/// # Errors
+/// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions.
+pub(crate) fn check_changed_crowd(
+    packed: &PackedLibrary,
+    crowd: &Crowd,
+    outputs: Outputs,
+    count: usize,
+    room_of: impl Fn(usize) -> BatchRoom,
+) -> Result<Option<LayersOutcome>, Error> {
+    for instance in 0..crowd.len() {
+        let skeleton = crowd.skeleton(instance);
+        check_instance(packed, instance, skeleton, crowd.layers(instance))?;
+        check_goals(packed, instance, skeleton, crowd.goals(instance))?;
+        check_displacement(packed, crowd, instance)?;
+    }
+    packed.check_outputs(crowd, outputs)?;
+    if crowd.len() != count {
+        return Ok(Some(LayersOutcome::OtherInstances));
+    }
+    let refusal = |instance| {
+        let room = room_of(instance);
+        if crowd.skeleton(instance) != room.skeleton {
+            return Some(LayersOutcome::OtherInstances);
+        }
+        let of_layers = room.layer_refusal(instance, crowd.layers(instance));
+        of_layers.or_else(|| room.goal_refusal(instance, crowd.goals(instance)))
+    };
+    Ok((0..count).find_map(refusal))
+}
+
+/// Checks that the poses around the start of the transition of an instance were taken with the skeleton as it is.
+pub(crate) fn check_displacement(packed: &PackedLibrary, crowd: &Crowd, instance: usize) -> Result<(), Error> {
+    let Some((_, start)) = crowd.start_poses(instance) else { return Ok(()) };
+    let skeleton = &packed.skeletons[crowd.skeleton(instance).index()].record;
+    let needed = [skeleton.joint_count, skeleton.weight_count, skeleton.property_width];
+    let pose = &start.out[0];
+    if [pose.local.len(), pose.weights.len(), pose.properties.len()] == needed.map(|count| count as usize) {
+        return Ok(());
+    }
+    let reason = "its skeleton has changed since its transition began; begin the transition again".into();
+    Err(Error::Instance { instance, reason })
+}
+
+/// Checks that a crowd of `count` instances has an instance.
+///
+/// # Errors
+/// [`Error::Instance`] otherwise.
+pub(crate) fn check_index(instance: usize, count: usize) -> Result<(), Error> {
+    let error = || Error::Instance { instance, reason: no_such("instance", instance, "crowd", count) };
+    if instance < count { Ok(()) } else { Err(error()) }
+}
+
+/// The room for parameters of each instance of a crowd: as many as layers and goals refer to or an instance has, or the
+/// room of the options.
+pub(crate) fn parameter_count(crowd: &Crowd, options: &CrowdOptions) -> usize {
+    let needed = |instance| {
+        let referred = layer_parameters(crowd.layers(instance)).max(goal_parameters(crowd.goals(instance)));
+        referred.max(crowd.parameters(instance).len())
+    };
+    let needed = (0..crowd.len()).map(needed).max().unwrap_or(0);
+    needed.max(options.parameters.min(Crowd::MAX_PARAMETERS))
+}
+
+/// The number of parameters that layers refer to: one more than the highest index.
+fn layer_parameters(layers: &[Layer]) -> usize {
+    let of_layer = |layer: &Layer| {
+        let time = match layer.time {
+            LayerTime::Phase { parameter, .. } => parameter + 1,
+            LayerTime::At(_) | LayerTime::Playing(_) | LayerTime::Synced { .. } => 0,
+        };
+        let weight = match layer.driver {
+            Some(WeightDriver::Knots { parameter, .. }) => parameter + 1,
+            Some(WeightDriver::Point { parameters: [x, y], .. }) => x.max(y) + 1,
+            None => 0,
+        };
+        time.max(weight)
+    };
+    layers.iter().map(of_layer).max().unwrap_or(0)
+}
+
+/// The number of parameters that goals refer to: one more than the highest index.
+fn goal_parameters(goals: &[Goal]) -> usize {
+    goals.iter().flat_map(Goal::parameters).map(|index| index + 1).max().unwrap_or(0)
+}
+
+/// The outcome of a request for new layers, goals, parameters or transitions in a [`CpuCrowd`](crate::CpuCrowd) or
+/// `GpuCrowd`: they are replaced, or the reason for which they are not. A refusal is not an error: a new crowd of the
+/// engine takes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[must_use = "if nothing was replaced, the crowd continues as before"]
+pub enum LayersOutcome {
+    /// All is replaced.
+    Replaced,
+    /// Nothing is replaced: the crowd has another number of instances, or other skeletons.
+    OtherInstances,
+    /// Nothing is replaced: an instance has more layers than there is room for.
+    MoreLayers {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The number of its layers.
+        needed: usize,
+        /// The room for layers: the most that an instance of its batch began with, or [`CrowdOptions::layers`].
+        room: usize,
+    },
+    /// Nothing is replaced: the layers of an instance need more mixing than its kernel does.
+    MoreMixing {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The mixing that its layers need.
+        needed: Mixing,
+        /// The mixing that the kernel does: the one that the instance began with, or [`CrowdOptions::mixing`].
+        room: Mixing,
+    },
+    /// Nothing is replaced: an instance has more goals than there is room for.
+    MoreGoals {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The number of its goals.
+        needed: usize,
+        /// The room for goals: the most that an instance of its batch began with, or [`CrowdOptions::goals`].
+        room: usize,
+    },
+    /// Nothing is replaced: the time or weight of a layer follows from parameters or another layer, and there is no
+    /// room for that.
+    NoDrivers {
+        /// Index of the first such instance.
+        instance: usize,
+    },
+    /// Nothing is replaced: an instance has or needs more parameters than there is room for.
+    MoreParameters {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The number of its parameters.
+        needed: usize,
+        /// The room for parameters: see [`CrowdOptions::parameters`].
+        room: usize,
+    },
+    /// Nothing is replaced: as many transitions are on their way as there is room for in the batch of an instance.
+    MoreTransitions {
+        /// Index of the first instance that finds no room.
+        instance: usize,
+        /// The room for transitions: see [`CrowdOptions::transitions`].
+        room: usize,
+    },
+}
+
+impl LayersOutcome {
+    /// True if the layers are replaced.
+    pub fn is_replaced(self) -> bool {
+        self == Self::Replaced
+    }
+}
+
+impl fmt::Display for LayersOutcome {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match *self {
+            Self::Replaced => write!(out, "the layers are replaced"),
+            Self::OtherInstances => {
+                write!(
+                    out,
+                    "the number of instances or the skeleton of an instance differs from the crowd: make a new crowd"
+                )
+            }
+            Self::MoreLayers { instance, needed, room } => {
+                write!(out, "instance {instance} has {needed} layers, but the crowd has room for {room}: ")?;
+                write!(out, "set CrowdOptions::layers")
+            }
+            Self::MoreMixing { instance, needed, room } => {
+                let (needed, room) = (mixing_name(needed), mixing_name(room));
+                write!(out, "instance {instance} needs {needed}, but the crowd was made for {room}: ")?;
+                write!(out, "set CrowdOptions::mixing")
+            }
+            Self::MoreGoals { instance, needed, room } => {
+                write!(out, "instance {instance} has {needed} goals, but the crowd has room for {room}: ")?;
+                write!(out, "set CrowdOptions::goals")
+            }
+            Self::NoDrivers { instance } => {
+                write!(
+                    out,
+                    "instance {instance} has layers that follow parameters or other layers, but the crowd has no "
+                )?;
+                write!(out, "room for drivers: set CrowdOptions::drivers")
+            }
+            Self::MoreParameters { instance, needed, room } => {
+                write!(out, "instance {instance} has {needed} parameters, but the crowd has room for {room}: ")?;
+                write!(out, "set CrowdOptions::parameters")
+            }
+            Self::MoreTransitions { instance, room } => {
+                write!(out, "instance {instance} finds no room for a transition among {room} in its batch: ")?;
+                write!(out, "set CrowdOptions::transitions")
+            }
+        }
+    }
+}
+
+fn mixing_name(mixing: Mixing) -> &'static str {
+    match mixing {
+        Mixing::None => "no mixing",
+        Mixing::Blend => "blending",
+        Mixing::Any => "override and additive layers",
+    }
+}
