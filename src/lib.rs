@@ -52,9 +52,9 @@
 //!
 //! * [`Crowd::set`] changes one instance of a [`Crowd`], and [`Crowd::cross_fade`] leads it to another clip. An
 //!   [`Evaluator`] reads the crowd as it is at the call.
-//! * [`CpuCrowd::set_instance`] and [`GpuCrowd::set_instance`] replace the layers of one instance in place, and
-//!   `set_layers` those of all instances. [`CrowdOptions`] sets the room for layers and mixing. A [`LayersOutcome`]
-//!   tells if the new layers fit, and otherwise the reason.
+//! * [`CpuCrowd::set_instance`] and [`GpuCrowd::set_instance`] replace the layers of one instance in place,
+//!   [`GpuCrowd::set_instances`] those of some, and `set_layers` those of all instances. [`CrowdOptions`] sets the room
+//!   for layers and mixing. A [`LayersOutcome`] tells if the new layers fit, and otherwise the reason.
 //! * To remove an instance, drop it from the list of [`GpuCrowd::encode_visible`] and clear its layers. Until then, its
 //!   events and root motion continue.
 //! * To add an instance, reuse a free slot of the same skeleton. Until it is posed, the slot holds the pose of the

@@ -4,7 +4,8 @@
 // names of the entry `posse`, but no device, and nothing is to be awaited except the default export. One thread poses.
 
 import type {
-  Bytes, Freeable, Init, LayerOptions, LibraryContent, OutputOptions, Pose, ReachedEvents, SpreadOptions,
+  Bytes, CrowdChanges, CrowdOptions, Freeable, Init, LayerOptions, LibraryContent, OutputOptions, Pose, ReachedEvents, RootMotions,
+  SpreadOptions,
 } from "./types.js";
 
 export type * from "./types.js";
@@ -26,19 +27,13 @@ export class Library {
   static load(name: string, bytes: Bytes, files?: Record<string, Bytes>): Library;
 }
 
-/** The choices of a crowd. */
-export interface CrowdOptions {
-  /** The skeleton of instances without layers. Default: 0. */
-  skeleton?: number;
-}
-
 /**
  * The poses of a batch: instances of one skeleton that need the same mixing. A stride is the bytes per instance. The arrays are views of
  * the memory of WebAssembly, without a copy: read them before the next call of this module, which may move that memory, and never
  * after `free()`.
  */
 export interface CrowdBuffers {
-  /** The number in the crowd of each instance of the batch, in the order of the arrays. Instances with the same clip are neighbours. */
+  /** The number in the crowd of each visible instance of the batch, in the order of the arrays. Instances with the same clip are neighbours. */
   instances: Uint32Array;
   /** 3 rows of 4 numbers per joint of each skin. `null` if the crowd does not write it. */
   skin: Float32Array | null;
@@ -52,34 +47,36 @@ export interface CrowdBuffers {
   /** Morph weights, then properties. */
   values: Float32Array | null;
   valuesStride: number;
+  /** 8 numbers: translation, then 1 if a clip of the instance has a root joint and 0 otherwise, rotation. In the space of that joint's parent. */
+  rootMotion: Float32Array | null;
+  rootMotionStride: number;
 }
 
 /** Instances that play clips, with their poses in the memory of WebAssembly. Large crowds should be freed when they are replaced. */
+export interface Crowd extends CrowdChanges {}
 export class Crowd implements Freeable {
   private constructor();
   /** Instances with up to 8 layers each. An instance without layers stands at rest. */
   static create(library: Library, instances: LayerOptions[][], outputs?: OutputOptions, options?: CrowdOptions): Crowd;
   /** Instances that play one or two clips. */
   static spread(library: Library, options: SpreadOptions, outputs?: OutputOptions): Crowd;
-  /** The number of instances. */
-  readonly count: number;
-  /** The number of joints of all instances together. */
-  readonly joints: number;
-  /** Replaces the layers of an instance from the next frame on, by as many and of any mixing. */
-  setLayers(instance: number, layers: LayerOptions[]): void;
-  /** Poses all instances at a time. */
-  pose(time: number): void;
+  /** Poses the instances at a time. With `from`, at the end of a step from that time, for root motion. */
+  pose(time: number, from?: number): void;
   /** The model matrix of a joint at a time: 16 numbers, column-major. The buffers keep their poses. */
   joint(instance: number, joint: number, time: number): Float32Array;
+  /** As `joint`, of several instances: 16 numbers for each, in their order. `joints` has a joint for each instance, or is one for all. */
+  jointMatrices(instances: ArrayLike<number>, joints: number | ArrayLike<number>, time: number): Float32Array;
   /** The whole pose of an instance at a time, as copies. The buffers keep their poses. */
   readPose(instance: number, time: number): Pose;
+  /** The movements of all instances in the step that was posed last. The crowd needs the output `rootMotion`. */
+  rootMotions(): RootMotions;
   /**
    * The events that the layers reach after the time `from`, up to the time `to`: what a frame has reached since the last one.
-   * `capacity` is the most that are listed. Default: 1024.
+   * `capacity` is the most that are listed. Default: 1024. Events of layers that follow parameters are listed before the frame is posed.
    */
   events(from: number, to: number, capacity?: number): ReachedEvents;
   /**
-   * The skin matrices of the last pose, of all instances in their order: 3 rows of 4 numbers per joint of each skin. A view, as those of
+   * The skin matrices of the last pose, of all instances in their order, with older poses of those that are not visible: 3 rows of 4 numbers per joint of each skin. A view, as those of
    * `CrowdBuffers`. Throws if the crowd has several skeletons; see `buffers`.
    */
   skinBuffer(): Float32Array;

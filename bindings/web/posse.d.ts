@@ -6,7 +6,8 @@
 // the message.
 
 import type {
-  Bytes, Freeable, Init, LayerOptions, LibraryContent, OutputOptions, Pose, ReachedEvents, SpreadOptions,
+  Bytes, CrowdChanges, CrowdOptions, Freeable, Init, LayerOptions, LibraryContent, OutputOptions, Pose, ReachedEvents, RootMotions,
+  SpreadOptions,
 } from "./types.js";
 
 export type * from "./types.js";
@@ -121,16 +122,6 @@ export interface RetargetReport {
   }[];
 }
 
-/** Room for layers that come later. */
-export interface RoomOptions {
-  /** Layers per instance, up to 8. Default: as many as the instances begin with. */
-  layers?: number;
-  /** `any` for layers that override or add. Default: the mixing that the instances begin with. */
-  mixing?: "none" | "blend" | "any";
-  /** The skeleton of instances without layers. Default: 0. */
-  skeleton?: number;
-}
-
 /** The buffers of a batch: instances of one skeleton that need the same mixing. A stride is the bytes per instance. */
 export interface CrowdBuffers {
   /** The number in the crowd of each instance of the batch, in the order of the buffers. */
@@ -147,12 +138,16 @@ export interface CrowdBuffers {
   /** Morph weights, then properties. */
   values: GPUBuffer | null;
   valuesStride: number;
+  /** 8 numbers: translation, then 1 if a clip of the instance has a root joint and 0 otherwise, rotation. In the space of that joint's parent. */
+  rootMotion: GPUBuffer | null;
+  rootMotionStride: number;
 }
 
 /**
  * Instances that play clips, with their poses in buffers of the device. `free()` releases the buffers, as soon as no `View` shows the
  * crowd; large crowds should be freed when they are replaced.
  */
+export interface Crowd extends CrowdChanges {}
 export class Crowd implements Freeable {
   private constructor();
   /** Instances with up to 8 layers each. An instance without layers stands at rest. */
@@ -161,29 +156,32 @@ export class Crowd implements Freeable {
     library: Library,
     instances: LayerOptions[][],
     outputs?: OutputOptions,
-    room?: RoomOptions,
+    options?: CrowdOptions,
   ): Promise<Crowd>;
   /** Instances that play one or two clips, with the outputs that a `View` draws. */
   static spread(gpu: Gpu, library: Library, options: SpreadOptions): Promise<Crowd>;
-  /** The number of instances. */
-  readonly count: number;
-  /** The number of joints of all instances together. */
-  readonly joints: number;
-  /** Replaces the layers of an instance from the next frame on. Throws if they do not fit the room of the crowd. */
-  setLayers(instance: number, layers: LayerOptions[]): void;
   /** Replaces the layers of all instances by those of another spread. Returns false, and changes nothing, if that needs another crowd. */
   respread(options: SpreadOptions): boolean;
-  /** Poses all instances at a time. It does not wait. */
-  pose(time: number): void;
-  /** As `pose`; resolves with the nanoseconds by the clock of the GPU, `undefined` if the device has none. */
+  /** Poses the instances at a time. With `from`, at the end of a step from that time, for root motion. It does not wait. */
+  pose(time: number, from?: number): void;
+  /** As `pose`, of all instances, visible or not; resolves with the nanoseconds by the clock of the GPU, `undefined` if the device has none. */
   timedPose(time: number): Promise<number | undefined>;
   /** The model matrix of a joint at a time, posed on the GPU and read back: 16 numbers, column-major. The buffers keep their poses. */
   joint(instance: number, joint: number, time: number): Promise<Float32Array>;
+  /**
+   * As `joint`, of several instances in one pass, read back together: 16 numbers for each, in their order. `joints` has a joint for each
+   * instance, or is one for all.
+   */
+  jointMatrices(instances: ArrayLike<number>, joints: number | ArrayLike<number>, time: number): Promise<Float32Array>;
   /** The whole pose of an instance at a time, posed on the GPU and read back. The buffers keep their poses. */
   readPose(instance: number, time: number): Promise<Pose>;
+  /** The movements of all instances in the step that was posed last, read back. The crowd needs the output `rootMotion`. */
+  rootMotions(): Promise<RootMotions>;
   /**
    * The events that the layers reach after the time `from`, up to the time `to`: what a frame has reached since the last one. The
-   * buffers keep their poses. Per layer, at most 256 events are listed; `capacity` is the most of all layers. Default: 1024.
+   * buffers keep their poses. Per layer, at most 256 events are listed; `capacity` is the most of all layers. Default: 1024, for which
+   * `create` prepares; otherwise the first call does, which can take a second. Events of layers that follow parameters are listed before the
+   * frame is posed.
    */
   events(from: number, to: number, capacity?: number): Promise<ReachedEvents>;
   /** The buffer of skin matrices of all instances: 3 rows of 4 numbers per joint of each skin. Throws if there are several; see `buffers`. */

@@ -8,7 +8,7 @@ use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, Scopes, check_device};
 use crate::model::{Crowd, Goal, Layer, Library, Outputs, ParameterValues, Step, Ticks};
-use crate::pack::record::Frame;
+use crate::pack::record::{DriveRecord, Frame, LayerRecord};
 use crate::pack::{
     CrowdOptions, LayersOutcome, PackedCrowd, PackedDisplacement, check_changed_crowd, check_index, pack_drivers,
     pack_instance, parameter_count,
@@ -21,8 +21,8 @@ use crate::transition::NewTransition;
 ///
 /// # Crowds that change
 /// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance)
-/// those of one instance, [`set_goals`](Self::set_goals) its goals; [`Crowd::cross_fade`] makes layers that lead from
-/// one clip to another. The room for layers is fixed when the crowd is made: the layers that it begins with, or more by
+/// those of one instance, [`set_instances`](Self::set_instances) those of several, [`set_goals`](Self::set_goals) the
+/// goals of one; [`Crowd::cross_fade`] makes layers that lead from one clip to another. The room for layers is fixed when the crowd is made: the layers that it begins with, or more by
 /// [`CrowdOptions::layers`] and [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances
 /// need a new `GpuCrowd`; it shares the [`GpuLibrary`] and its pipelines.
 ///
@@ -251,14 +251,35 @@ impl GpuCrowd {
         instance: usize,
         layers: &[Layer],
     ) -> Result<LayersOutcome, Error> {
-        if let Some(refusal) = self.refusal(library, instance, layers)? {
-            return Ok(refusal);
+        self.set_instances(library, &[(instance, layers)])
+    }
+
+    /// As [`set_instance`](Self::set_instance), for several instances, each with its layers. Records of instances in
+    /// neighbouring slots are uploaded together. Of several entries for an instance, the last counts. If the layers of
+    /// any do not fit, nothing is replaced.
+    ///
+    /// # Errors
+    /// Those of [`set_instance`](Self::set_instance).
+    pub fn set_instances(&self, library: &GpuLibrary, instances: &[(usize, &[Layer])]) -> Result<LayersOutcome, Error> {
+        for &(instance, layers) in instances {
+            if let Some(refusal) = self.refusal(library, instance, layers)? {
+                return Ok(refusal);
+            }
         }
-        let (batch, slot) = self.find(instance);
-        if let Some(transitions) = &batch.transitions {
-            transitions.end(self.gpu(), slot..slot + 1)?;
+        let place = |&(instance, _): &(usize, &[Layer])| {
+            let Location { batch, slot } = self.locations[instance];
+            (batch, slot)
+        };
+        let mut sorted = instances.to_vec();
+        // Stable, so that the last entry of an instance is written last.
+        sorted.sort_by_key(place);
+        let are_neighbours = |one: &(usize, &[Layer]), next: &(usize, &[Layer])| {
+            let ((batch, slot), (next_batch, next_slot)) = (place(one), place(next));
+            batch == next_batch && slot + 1 == next_slot
+        };
+        for run in sorted.chunk_by(are_neighbours) {
+            self.write_instances(library, run, true)?;
         }
-        self.write_instance(library, instance, layers)?;
         Ok(LayersOutcome::Replaced)
     }
 
@@ -273,19 +294,32 @@ impl GpuCrowd {
         check_index(instance, self.locations.len())
     }
 
-    /// Writes the layers of an instance, which fit.
-    fn write_instance(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<(), Error> {
-        let (batch, slot) = self.find(instance);
+    /// Writes the layers of instances in neighbouring slots of a batch, which fit, and ends their transitions if asked.
+    fn write_instances(
+        &self,
+        library: &GpuLibrary,
+        instances: &[(usize, &[Layer])],
+        ends_transitions: bool,
+    ) -> Result<(), Error> {
+        let Some(&(first, _)) = instances.first() else { return Ok(()) };
+        let (batch, slot) = self.find(first);
+        if let Some(transitions) = batch.transitions.as_ref().filter(|_| ends_transitions) {
+            transitions.end(self.gpu(), slot..slot + instances.len())?;
+        }
         let room = batch.layer_count as usize;
-        let mut records = Vec::with_capacity(room);
-        pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
-        let bytes: &[u8] = bytemuck::cast_slice(&records);
-        write(self.gpu(), &batch.layers, (slot * bytes.len()) as u64, bytes)?;
+        let mut records = Vec::with_capacity(room * instances.len());
+        for (_, layers) in instances {
+            pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
+        }
+        let offset = slot * room * size_of::<LayerRecord>();
+        write(self.gpu(), &batch.layers, offset as u64, bytemuck::cast_slice(&records))?;
         if let Some((drivers, _)) = &batch.drivers {
-            let mut drives = Vec::with_capacity(room);
-            pack_drivers(&library.packed, layers, room, &mut drives);
-            let bytes: &[u8] = bytemuck::cast_slice(&drives);
-            write(self.gpu(), &drivers.drives, (slot * bytes.len()) as u64, bytes)?;
+            let mut drives = Vec::with_capacity(room * instances.len());
+            for (_, layers) in instances {
+                pack_drivers(&library.packed, layers, room, &mut drives);
+            }
+            let offset = slot * room * size_of::<DriveRecord>();
+            write(self.gpu(), &drivers.drives, offset as u64, bytemuck::cast_slice(&drives))?;
         }
         Ok(())
     }
@@ -372,7 +406,7 @@ impl GpuCrowd {
             return Ok(LayersOutcome::MoreTransitions { instance, room });
         }
         crowd.begin_transition(library, new)?;
-        self.write_instance(on_gpu, instance, layers)?;
+        self.write_instances(on_gpu, &[(instance, layers)], false)?;
         self.begin_displacement(crowd, instance, (batch, slot), now)?;
         Ok(LayersOutcome::Replaced)
     }

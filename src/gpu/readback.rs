@@ -38,7 +38,8 @@ pub(crate) async fn submit(gpu: DeviceAndQueue<'_>, encoder: wgpu::CommandEncode
     }
 }
 
-/// Copies a range of bytes of each buffer to the host. It first submits the encoder with all its commands.
+/// Copies a range of bytes of each buffer to the host, through one buffer that is mapped, or several where the device
+/// allows none of that size. It first submits the encoder with all its commands.
 ///
 /// # Errors
 /// [`Error::Device`] if the device is lost or out of memory.
@@ -49,35 +50,59 @@ pub async fn read_buffers(
 ) -> Result<Vec<Vec<u8>>, Error> {
     let DeviceAndQueue { device, queue } = gpu;
     let scopes = Scopes::push(device);
-    let copies: Vec<wgpu::Buffer> = buffers
-        .iter()
-        .map(|(buffer, range)| {
-            let descriptor = wgpu::BufferDescriptor {
-                label: Some("posse readback"),
-                size: range.end - range.start,
-                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            };
-            let copy = create_buffer(device, &descriptor);
-            encoder.copy_buffer_to_buffer(buffer, range.start, &copy, 0, copy.size());
-            copy
-        })
-        .collect();
+    let sizes = buffers.iter().map(|(_, range)| range.end - range.start);
+    let (copy_sizes, places) = copy_places(device.limits().max_buffer_size, sizes);
+    let copy = |&size: &u64| {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let label = Some("posse readback");
+        create_buffer(device, &wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
+    };
+    let copies: Vec<wgpu::Buffer> = copy_sizes.iter().map(copy).collect();
+    for ((buffer, range), place) in buffers.iter().zip(&places) {
+        let size = range.end - range.start;
+        encoder.copy_buffer_to_buffer(buffer, range.start, &copies[place.copy], place.offset, size);
+    }
     fault_point(device);
     queue.submit([encoder.finish()]);
     scopes.pop().await?;
     map(device, &copies, PATIENCE).await?;
-    let view = |copy: &wgpu::Buffer| match copy.get_mapped_range(..) {
-        Ok(view) => {
-            let bytes = view.to_vec();
-            drop(view);
-            // A browser frees a dropped buffer only when it collects garbage.
-            copy.destroy();
-            Ok(bytes)
+    let mut contents = Vec::with_capacity(places.len());
+    let mut unread = buffers.iter().zip(&places).peekable();
+    for (index, copy) in copies.iter().enumerate() {
+        let view = copy.get_mapped_range(..).map_err(cannot_be_read)?;
+        while let Some(((_, range), place)) = unread.next_if(|(_, place)| place.copy == index) {
+            let start = place.offset as usize;
+            contents.push(view[start..start + (range.end - range.start) as usize].to_vec());
         }
-        Err(error) => Err(cannot_be_read(error)),
-    };
-    copies.iter().map(view).collect()
+        drop(view);
+        // A browser frees a dropped buffer only when it collects garbage.
+        copy.destroy();
+    }
+    Ok(contents)
+}
+
+/// The place of a range of bytes among the copies that are mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CopyPlace {
+    /// The index of the copy.
+    copy: usize,
+    /// The first byte in it.
+    offset: u64,
+}
+
+/// The sizes of the copies for ranges of these sizes, in order, and the place of each range. A copy takes as many
+/// ranges as fit into `largest` bytes, at least one.
+fn copy_places(largest: u64, ranges: impl Iterator<Item = u64>) -> (Vec<u64>, Vec<CopyPlace>) {
+    let (mut sizes, mut places): (Vec<u64>, Vec<CopyPlace>) = Default::default();
+    for range in ranges {
+        let offset = sizes.last().copied().filter(|used| used.saturating_add(range) <= largest);
+        match sizes.last_mut().filter(|_| offset.is_some()) {
+            Some(size) => *size += range,
+            None => sizes.push(range),
+        }
+        places.push(CopyPlace { copy: sizes.len() - 1, offset: offset.unwrap_or(0) });
+    }
+    (sizes, places)
 }
 
 /// Waits until all submitted work has run.
@@ -192,6 +217,28 @@ fn cannot_be_read(reason: impl std::fmt::Display) -> Error {
 mod tests {
     use super::*;
     use crate::gpu::{AdapterKind, GpuContext};
+
+    #[test]
+    fn ranges_share_a_copy_until_it_is_full() {
+        let place = |copy, offset| CopyPlace { copy, offset };
+        let (sizes, places) = copy_places(64, [48, 16, 4, 100, 8].into_iter());
+        assert_eq!(sizes, [64, 4, 100, 8]);
+        assert_eq!(places, [place(0, 0), place(0, 48), place(1, 0), place(2, 0), place(3, 0)]);
+        assert_eq!(copy_places(64, std::iter::empty()), (vec![], vec![]));
+    }
+
+    #[test]
+    fn ranges_of_several_buffers_come_back_in_order() {
+        let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
+        let usage = wgpu::BufferUsages::COPY_SRC;
+        let numbers = |first: u32| (first..first + 8).flat_map(u32::to_le_bytes).collect::<Vec<u8>>();
+        let buffers = [10, 20].map(|first| crate::gpu::filled_buffer((&gpu).into(), "test", &numbers(first), usage));
+        let encoder = gpu.device.create_command_encoder(&Default::default());
+        let wanted = [(&buffers[1], 4..12), (&buffers[0], 0..4), (&buffers[1], 28..32)];
+        let found = pollster::block_on(read_buffers((&gpu).into(), encoder, &wanted)).unwrap();
+        let found: Vec<Vec<u32>> = found.iter().map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect();
+        assert_eq!(found, [vec![21, 22], vec![10], vec![27]]);
+    }
 
     #[test]
     fn a_device_that_does_not_finish_is_an_error_and_works_again_later() {

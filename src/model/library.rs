@@ -240,6 +240,11 @@ impl Library {
         KnotsId(self.knots.len() - 1)
     }
 
+    /// The ids of all lists of knots.
+    pub fn knots_ids(&self) -> impl Iterator<Item = KnotsId> + use<> {
+        (0..self.knots.len()).map(KnotsId)
+    }
+
     /// All knots, by id.
     pub fn knots(&self) -> &[Knots] {
         &self.knots
@@ -249,6 +254,11 @@ impl Library {
     pub fn add_blend_space(&mut self, space: BlendSpace) -> BlendSpaceId {
         self.blend_spaces.push(space);
         BlendSpaceId(self.blend_spaces.len() - 1)
+    }
+
+    /// The ids of all blend spaces.
+    pub fn blend_space_ids(&self) -> impl Iterator<Item = BlendSpaceId> + use<> {
+        (0..self.blend_spaces.len()).map(BlendSpaceId)
     }
 
     /// All blend spaces, by id.

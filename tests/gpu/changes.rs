@@ -168,13 +168,25 @@ fn one_instance_gets_other_layers_and_the_others_keep_theirs() {
         crowd.set(instance, skeletons[instance % 2], layers).unwrap();
         assert_poses(&engine, &library, &on_gpu, &crowd);
     }
+    // Several at once, neighbours in a batch and others; of two entries for an instance, the last counts.
+    let lists = [(9, 0.1), (1, 0.2), (3, 0.3), (4, 0.4), (9, 0.5)]
+        .map(|(instance, time)| (instance, [at(clips[instance % 2], time, 1.0)]));
+    let entries = lists.each_ref().map(|(instance, layers)| (*instance, &layers[..]));
+    assert_eq!(on_gpu.set_instances(engine.library(), &entries).unwrap(), LayersOutcome::Replaced);
+    for (instance, layers) in &lists {
+        crowd.set(*instance, skeletons[instance % 2], layers).unwrap();
+    }
+    assert_poses(&engine, &library, &on_gpu, &crowd);
     // Layers that do not fit, that the library does not have, or that no crowd accepts, change nothing.
     let before = play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL);
     let over = Layer { mode: LayerMode::Override, ..at(clips[1], 0.5, 1.0) };
     let more_mixing = LayersOutcome::MoreMixing { instance: 3, needed: Mixing::Any, room: Mixing::Blend };
     assert_eq!(set(3, &[at(clips[1], 0.5, 1.0), over]).unwrap(), more_mixing);
     let four = [at(clips[1], 0.5, 1.0); 4];
-    assert_eq!(set(3, &four).unwrap(), LayersOutcome::MoreLayers { instance: 3, needed: 4, room: 3 });
+    let more_layers = LayersOutcome::MoreLayers { instance: 3, needed: 4, room: 3 };
+    assert_eq!(set(3, &four).unwrap(), more_layers);
+    let entries = [(1, &four[..1]), (3, &four[..])];
+    assert_eq!(on_gpu.set_instances(engine.library(), &entries).unwrap(), more_layers, "the first fits");
     for (instance, layer, reason) in [
         (11, at(clips[1], 0.5, 1.0), "there is no instance 11; the crowd has 11"),
         (3, at(clips[0], 0.5, 1.0), "but the instance uses skeleton"),

@@ -197,6 +197,28 @@ test("instances that mix stand apart in buffers, and in order in the skin buffer
   [crowd, one, library].forEach((object) => object.free());
 });
 
+test("instances that are hidden keep their skin matrices", { skip }, () => {
+  const library = Library.load("character.glb", character());
+  const crowd = Crowd.create(library, Array.from({ length: 4 }, (_, instance) => [{ clip: "walk", phase: instance / 4 }]));
+  const stride = crowd.skinStride / 4;
+  const pose = (time) => (crowd.pose(time), [0, 1, 2, 3].map((instance) => crowd.skinBuffer().slice(instance * stride, (instance + 1) * stride)));
+  const first = pose(0.1);
+  crowd.setVisible([3, 1]);
+  const second = pose(0.2);
+  assert.deepEqual([...crowd.buffers[0].instances].sort(), [1, 3]);
+  crowd.setVisible([0]);
+  const third = pose(0.3);
+  crowd.setVisible();
+  const all = pose(0.3);
+  for (const [instance, seen] of [[0, [first, first, all]], [1, [first, second, second]], [2, [first, first, first]], [3, [first, second, second]]]) {
+    [first, second, third].forEach((found, frame) => assert.deepEqual(found[instance], seen[frame][instance], `${instance}, frame ${frame}`));
+  }
+  assert.notDeepEqual(second[1], first[1]);
+  crowd.setVisible([]);
+  assert.equal(crowd.skinStride, 4 * stride);
+  [crowd, library].forEach((object) => object.free());
+});
+
 test("a spread crowd, masks, clips and joints", { skip }, () => {
   const library = Library.demo();
   assert.equal(library.skeletons, 1);
@@ -248,7 +270,8 @@ test("arguments that are wrong are refused by name", { skip }, () => {
     [() => crowd.joint(Number.NaN, 0, 0), `instance: found NaN, ${whole}`],
     [() => crowd.joint(0, 0.5, 0), `joint: found 0.5, ${whole}`],
     [() => crowd.joint(2, 0, 0), "there is no instance 2: there are 2, from 0 on"],
-    [() => crowd.setLayers(undefined, []), `instance: found NaN, ${whole}`],
+    [() => crowd.setLayers(undefined, []), "instance: found undefined, expected a number, or an array of numbers"],
+    [() => crowd.setLayers(0, [{ clip: 0, at: Number.NaN }]), "layers[0].at: found NaN, expected a finite number"],
     [() => library.joints(-3), `skeleton: found -3, ${whole}`],
     [() => library.joint(1, "head"), "there is no skeleton 1: there are 1, from 0 on"],
     [() => crowd.events(0, 1, -1), `capacity: found -1, ${whole}`],
@@ -394,6 +417,14 @@ test("types hold with skipLibCheck: false, with and without types of the browser
     export const skin: Float32Array = crowd.skinBuffer();
     export const buffers: CrowdBuffers[] = crowd.buffers;
     export const joint: number = library.joint(0, library.joints(0)[0].name ?? "#0");
+    const run = library.knots([[0, 0], [4, 1]]);
+    const foot = library.chain(0, { joints: ["hip", "knee", 7], pole: [0, 0, 1] });
+    const moving = Crowd.create(library, [[{ clip: "walk", weight: { parameter: "speed", knots: run } }]], { rootMotion: true }, { parameters: ["speed"] });
+    moving.setParameters(0, new Float32Array([2]));
+    moving.setGoals([0], [{ chain: foot, target: [0, 0.1, 0], weight: { parameter: "speed" } }]);
+    moving.transition(0, [{ clip: "run", start: [0.5] }], { start: 1, kind: "dead", seconds: 0.3 });
+    moving.pose(1.1, 1);
+    export const moved: Float32Array = moving.rootMotions().translations;
     // @ts-expect-error: a clip is a number or a name.
     Crowd.create(library, [[{ clip: true }]]);
     library.free();`);

@@ -1,17 +1,18 @@
 //! A crowd on the CPU.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use js_sys::{Array, Float32Array, WebAssembly};
-use posse::{CpuCrowd, CpuEngine, Outputs, Pose, Step};
-use serde::Deserialize;
+use posse::{CpuCrowd, CpuEngine, Outputs, Step, Ticks};
 use wasm_bindgen::prelude::*;
 
+use crate::instances::{CrowdOptions, Instances, TransitionStart};
 use crate::joints;
-use crate::js::{Result, index, object, options, ticks, whole};
-use crate::layer::{self, LayerOptions};
+use crate::js::{Result, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
 use crate::outputs::{EVENTS, OutputOptions, ReachedEvents, WHOLE_POSE, batch_buffers};
+use crate::root_motion::{self, RootMotions};
 use crate::source::Source;
 use crate::spread::SpreadOptions;
 
@@ -20,119 +21,246 @@ use crate::spread::SpreadOptions;
 pub struct Crowd {
     source: Rc<Source>,
     engine: Rc<CpuEngine>,
-    /// The crowd with its present layers.
-    crowd: posse::Crowd,
+    instances: Instances,
     outputs: Outputs,
-    /// The packed crowd with the poses of the last frame.
-    posed: CpuCrowd,
-    /// True if layers have been replaced since the crowd was packed.
+    /// The values of the parameters in the last frame.
+    before: Vec<f32>,
+    /// True for the instances that are posed; empty if all are.
+    is_visible: Vec<bool>,
+    /// The packed instances that are posed, with the poses of the last frame.
+    posed: Part,
+    /// Those that are not, for their root motion.
+    hidden: Option<Part>,
+    /// True if instances have changed since they were packed.
     is_stale: bool,
-    /// The skin matrices in the order of the instances, where the batches have another order.
+    /// The numbers of the skin matrices of an instance.
+    skin_numbers: usize,
+    /// The skin matrices in the order of the instances, where the batches have another order, or lack some.
     ordered_skin: Vec<f32>,
 }
 
-/// The options of a crowd: `CrowdOptions` of `cpu.d.ts`.
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
-struct CrowdOptions {
-    skeleton: usize,
+/// Packed instances of a crowd.
+struct Part {
+    crowd: CpuCrowd,
+    /// The instances in the order of the packed crowd; `None` if they are all.
+    instances: Option<Vec<usize>>,
+}
+
+impl Part {
+    /// The instance of the crowd for one of the packed crowd.
+    fn instance(&self, packed: usize) -> usize {
+        self.instances.as_ref().map_or(packed, |instances| instances[packed])
+    }
+
+    /// The instances of a batch.
+    fn instances_of(&self, batch: &[usize]) -> Vec<usize> {
+        batch.iter().map(|&packed| self.instance(packed)).collect()
+    }
 }
 
 #[wasm_bindgen]
 impl Crowd {
     /// A crowd of instances with their layers.
     pub fn create(library: &Library, instances: &JsValue, outputs: &JsValue, crowd_options: &JsValue) -> Result<Crowd> {
-        let instances: Vec<Vec<LayerOptions>> = options("instances", instances)?;
-        let CrowdOptions { skeleton } = options("options", crowd_options)?;
-        let crowd = layer::crowd(&library.shared.source().library, &instances, skeleton)?;
-        Self::new(library, crowd, outputs)
+        let choices = CrowdOptions::read(crowd_options)?;
+        Self::new(library, Instances::read(&library.shared.source().library, instances, &choices)?, outputs)
     }
 
     /// A crowd that plays one or two clips.
     pub fn spread(library: &Library, spread: &JsValue, outputs: &JsValue) -> Result<Crowd> {
         let spread: SpreadOptions = options("spread", spread)?;
         let crowd = spread.crowd(&library.shared.source().library)?;
-        Self::new(library, crowd, outputs)
+        Self::new(library, Instances::new(crowd, Vec::new()), outputs)
     }
 
-    fn new(library: &Library, crowd: posse::Crowd, outputs: &JsValue) -> Result<Crowd> {
+    fn new(library: &Library, instances: Instances, outputs: &JsValue) -> Result<Crowd> {
         let outputs: OutputOptions = options("outputs", outputs)?;
         let (source, engine, outputs) = (library.shared.source(), library.shared.engine()?, outputs.into());
-        let posed = engine.crowd(&crowd, outputs)?;
-        Ok(Self { source, engine, crowd, outputs, posed, is_stale: false, ordered_skin: Vec::new() })
+        let crowd = engine.crowd(instances.crowd(), outputs)?;
+        Ok(Self {
+            skin_numbers: crowd.batches().first().map_or(0, |batch| batch.layout.skin),
+            posed: Part { crowd, instances: None },
+            before: instances.values().to_vec(),
+            source,
+            engine,
+            instances,
+            outputs,
+            is_visible: Vec::new(),
+            hidden: None,
+            is_stale: false,
+            ordered_skin: Vec::new(),
+        })
     }
 
     /// The number of instances.
     #[wasm_bindgen(getter)]
     pub fn count(&self) -> usize {
-        self.crowd.len()
+        self.instances.len()
     }
 
     /// The number of joints of all instances together.
     #[wasm_bindgen(getter)]
     pub fn joints(&self) -> usize {
-        let joints = |instance| self.source.library.skeleton(self.crowd.skeleton(instance)).joints().len();
-        (0..self.crowd.len()).map(joints).sum()
+        self.instances.joints(&self.source.library)
     }
 
-    /// Replaces the layers of an instance.
+    /// Replaces the layers of instances.
     #[wasm_bindgen(js_name = setLayers)]
-    pub fn set_layers(&mut self, instance: f64, layers: &JsValue) -> Result<()> {
-        let instance = index("instance", instance, self.crowd.len())?;
-        let options: Vec<LayerOptions> = options("layers", layers)?;
-        let layers = layer::layers(&self.source.library, &options)?;
-        let skeleton = self.crowd.skeleton(instance);
-        // Layers that do not fit the skeleton are refused before the crowd has them.
-        let outcome = self.posed.set_instance(&self.engine, instance, &layers)?;
-        self.crowd.set(instance, skeleton, &layers)?;
-        self.is_stale |= !outcome.is_replaced();
+    pub fn set_layers(&mut self, instances: &JsValue, layers: &JsValue) -> Result<()> {
+        let chosen = indices("instance", instances, self.count())?;
+        let layers = self.instances.read_layers(&self.source.library, &chosen, layers)?;
+        self.replace_layers(&chosen, &layers)
+    }
+
+    /// Fades instances to another layer.
+    #[wasm_bindgen(js_name = crossFade)]
+    pub fn cross_fade(&mut self, instances: &JsValue, layer: &JsValue, fade: &JsValue) -> Result<()> {
+        let chosen = indices("instance", instances, self.count())?;
+        let layers = self.instances.read_cross_fade(&self.source.library, &chosen, layer, fade)?;
+        self.replace_layers(&chosen, &layers)
+    }
+
+    /// Begins transitions of instances to other layers.
+    pub fn transition(&mut self, instances: &JsValue, layers: &JsValue, transition_options: &JsValue) -> Result<()> {
+        let start = TransitionStart::read(transition_options)?;
+        let chosen = indices("instance", instances, self.count())?;
+        let layers = self.instances.read_layers(&self.source.library, &chosen, layers)?;
+        self.is_stale = true;
+        for (&instance, layers) in chosen.iter().zip(&layers) {
+            self.instances.apply_parameters(instance)?;
+            let new = start.of(instance, layers);
+            self.instances.crowd_mut().begin_transition(&self.source.library, &new)?;
+        }
         Ok(())
     }
 
-    /// Poses all instances at a time in seconds.
-    pub fn pose(&mut self, time: f64) -> Result<()> {
-        let now = ticks("time", time)?;
-        if self.is_stale {
-            self.posed = self.engine.crowd(&self.crowd, self.outputs)?;
-            self.is_stale = false;
+    /// Replaces the goals of instances.
+    #[wasm_bindgen(js_name = setGoals)]
+    pub fn set_goals(&mut self, instances: &JsValue, goals: &JsValue) -> Result<()> {
+        let chosen = indices("instance", instances, self.count())?;
+        let goals: Arc<[posse::Goal]> = self.instances.read_goals(&self.source.library, goals)?.into();
+        // As for layers.
+        let mut alone = posse::Crowd::new();
+        for &instance in &chosen {
+            let place = alone.push(self.instances.crowd().skeleton(instance), &[])?;
+            alone.set_goals(place, goals.clone())?;
         }
-        self.engine.pose(&mut self.posed, now);
+        alone.check(&self.source.library)?;
+        for instance in chosen {
+            self.instances.crowd_mut().set_goals(instance, goals.clone())?;
+        }
+        self.is_stale = true;
+        Ok(())
+    }
+
+    /// Replaces the parameters of the instances from `first` on.
+    #[wasm_bindgen(js_name = setParameters)]
+    pub fn set_parameters(&mut self, first: f64, values: &JsValue) -> Result<()> {
+        self.instances.set_parameters(first, values)?;
+        Ok(())
+    }
+
+    /// Lists the instances that are posed from the next frame on; all without a list.
+    #[wasm_bindgen(js_name = setVisible)]
+    pub fn set_visible(&mut self, instances: &JsValue) -> Result<()> {
+        let mut is_visible = Vec::new();
+        if !instances.is_undefined() && !instances.is_null() {
+            is_visible = vec![false; self.count()];
+            for instance in indices("instance", instances, is_visible.len())? {
+                is_visible[instance] = true;
+            }
+        }
+        if is_visible != self.is_visible {
+            // Instances that are hidden now keep the poses of the last frame.
+            self.order_skin();
+            self.is_visible = is_visible;
+            self.is_stale = true;
+        }
+        Ok(())
+    }
+
+    /// Poses the instances at a time in seconds, or at the end of a step from another time.
+    pub fn pose(&mut self, time: f64, from: Option<f64>) -> Result<()> {
+        let step = step(from, time)?;
+        if self.is_stale {
+            self.pack()?;
+        }
+        for part in [Some(&mut self.posed), self.hidden.as_mut()].into_iter().flatten() {
+            set_parameters(part, &self.instances);
+            self.engine.pose(&mut part.crowd, step);
+        }
+        self.before.copy_from_slice(self.instances.values());
         Ok(())
     }
 
     /// The model matrix of a joint at a time.
     pub fn joint(&self, instance: f64, joint: f64, time: f64) -> Result<Float32Array> {
-        let pose = self.probe(instance, time, Outputs { model: true, ..Outputs::NONE })?;
-        let joint = index("joint", joint, pose.model.len())?;
-        Ok(Float32Array::from(&joints::columns(&pose.model[joint])[..]))
+        self.joint_matrices(&JsValue::from(instance), &JsValue::from(joint), time)
+    }
+
+    /// The model matrices of joints of instances at a time.
+    #[wasm_bindgen(js_name = jointMatrices)]
+    pub fn joint_matrices(&self, instances: &JsValue, joints: &JsValue, time: f64) -> Result<Float32Array> {
+        let now = ticks("time", time)?;
+        let instances = indices("instance", instances, self.count())?;
+        let skeleton = |instance| self.source.library.skeleton(self.instances.crowd().skeleton(instance));
+        let joints = joints::of_instances(&instances, joints, |instance| skeleton(instance).joints().len())?;
+        let posed = self.probe(&instances, now, Outputs { model: true, ..Outputs::NONE })?;
+        let mut columns = vec![0.0; 16 * instances.len()];
+        for batch in posed.batches() {
+            for (&place, model) in batch.instances.iter().zip(batch.numbers.model.chunks_exact(batch.layout.model)) {
+                let rows = &model[joints::ROWS * joints[place]..][..joints::ROWS];
+                columns[16 * place..][..16].copy_from_slice(&joints::columns_of_rows(rows));
+            }
+        }
+        Ok(Float32Array::from(&columns[..]))
     }
 
     /// The whole pose of an instance at a time.
     #[wasm_bindgen(js_name = readPose)]
     pub fn read_pose(&self, instance: f64, time: f64) -> Result<JsValue> {
-        joints::pose(&self.probe(instance, time, WHOLE_POSE)?)
+        let now = ticks("time", time)?;
+        let instance = index("instance", instance, self.count())?;
+        let posed = self.probe(&[instance], now, WHOLE_POSE)?;
+        joints::pose(&self.engine.read(&posed, 0, WHOLE_POSE))
+    }
+
+    /// The movements of all instances in the step that was posed last, in their spaces.
+    #[wasm_bindgen(js_name = rootMotions)]
+    pub fn root_motions(&self) -> Result<JsValue> {
+        if !self.outputs.root_motion {
+            return Err(root_motion::missing());
+        }
+        let mut motions = RootMotions::new(self.count());
+        for part in [Some(&self.posed), self.hidden.as_ref()].into_iter().flatten() {
+            for batch in part.crowd.batches() {
+                let (crowd, numbers) = (self.instances.crowd(), &batch.numbers.root_motion);
+                motions.set_batch(&self.source.library, crowd, &part.instances_of(&batch.instances), numbers);
+            }
+        }
+        Ok(motions.object())
     }
 
     /// The events that the layers reach after the time `from`, up to the time `to`.
-    pub fn events(&self, from: f64, to: f64, capacity: Option<f64>) -> Result<JsValue> {
+    pub fn events(&mut self, from: f64, to: f64, capacity: Option<f64>) -> Result<JsValue> {
         let step = Step { from: ticks("from", from)?, to: ticks("to", to)? };
         let capacity = capacity.map_or(Ok(EVENTS), |capacity| whole("capacity", capacity))?;
-        let packed;
-        let posed = if self.is_stale {
+        let list = if self.is_stale || self.posed.instances.is_some() {
             // Apart, because the buffers keep the poses of the last frame.
-            packed = self.engine.crowd(&self.crowd, Outputs::NONE)?;
-            &packed
+            let mut all = Part { crowd: self.packed(None, Outputs::NONE)?, instances: None };
+            set_parameters(&mut all, &self.instances);
+            self.engine.events(&all.crowd, step, capacity)
         } else {
-            &self.posed
+            set_parameters(&mut self.posed, &self.instances);
+            self.engine.events(&self.posed.crowd, step, capacity)
         };
-        let list = self.engine.events(posed, step, capacity);
-        object(&ReachedEvents::new(&self.source.library, &self.crowd, &list))
+        object(&ReachedEvents::new(&self.source.library, self.instances.crowd(), &list))
     }
 
     /// The skin matrices of all instances, in the order of the instances.
     #[wasm_bindgen(js_name = skinBuffer)]
     pub fn skin_buffer(&mut self) -> Result<Float32Array> {
-        let batches = self.posed.batches();
+        let batches = self.posed.crowd.batches();
         if !self.outputs.skin {
             return Err(JsError::new("the crowd has no skin matrices; create it with { skin: true }"));
         }
@@ -141,47 +269,123 @@ impl Crowd {
         }
         if let [batch] = batches
             && batch.instances.is_sorted()
+            && self.posed.instances.is_none()
         {
             return Ok(view(&batch.numbers.skin));
         }
-        let stride = batches.first().map_or(0, |batch| batch.layout.skin);
-        self.ordered_skin.resize(stride * self.crowd.len(), 0.0);
-        for batch in batches {
-            let matrices = batch.numbers.skin.chunks_exact(stride.max(1));
-            for (&instance, from) in batch.instances.iter().zip(matrices) {
-                self.ordered_skin[instance * stride..][..stride].copy_from_slice(from);
-            }
-        }
+        self.order_skin();
         Ok(view(&self.ordered_skin))
     }
 
     /// The bytes per instance in that buffer.
     #[wasm_bindgen(getter, js_name = skinStride)]
     pub fn skin_stride(&self) -> usize {
-        self.posed.batches().first().map_or(0, |batch| 4 * batch.layout.skin)
+        4 * self.skin_numbers
     }
 
     /// All buffers, batch after batch.
     #[wasm_bindgen(getter)]
     pub fn buffers(&self) -> Array {
-        let batches = self.posed.batches().iter().map(|batch| {
+        let batches = self.posed.crowd.batches().iter().map(|batch| {
             let (layout, numbers) = (&batch.layout, &batch.numbers);
-            let arrays = [&numbers.skin, &numbers.model, &numbers.local, &numbers.values];
-            let strides = [layout.skin, layout.model, layout.local, layout.values];
+            let arrays = [&numbers.skin, &numbers.model, &numbers.local, &numbers.values, &numbers.root_motion];
+            let strides = [layout.skin, layout.model, layout.local, layout.values, layout.root_motion];
             let views = std::array::from_fn(|array| match strides[array] {
                 0 => JsValue::NULL,
                 _ => view(arrays[array]).into(),
             });
-            batch_buffers(&batch.instances, layout, views)
+            let instances: Vec<u32> =
+                batch.instances.iter().map(|&packed| self.posed.instance(packed) as u32).collect();
+            batch_buffers(&instances, layout, views)
         });
         batches.collect()
     }
 
-    /// The pose of an instance at a time: posed alone, so that the buffers keep the poses of the last frame.
-    fn probe(&self, instance: f64, time: f64, outputs: Outputs) -> Result<Pose> {
-        let now = ticks("time", time)?;
-        let instance = index("instance", instance, self.crowd.len())?;
-        Ok(self.engine.query(&self.crowd, instance, now, outputs)?)
+    /// Replaces the layers of instances, in place if there is room.
+    fn replace_layers(&mut self, chosen: &[usize], layers: &[Vec<posse::Layer>]) -> Result<()> {
+        // In a crowd of their own, to refuse layers that do not fit the skeleton before the crowd has them.
+        let mut alone = posse::Crowd::new();
+        for (&instance, layers) in chosen.iter().zip(layers) {
+            alone.push(self.instances.crowd().skeleton(instance), layers)?;
+        }
+        alone.check(&self.source.library)?;
+        for (&instance, layers) in chosen.iter().zip(layers) {
+            let skeleton = self.instances.crowd().skeleton(instance);
+            self.instances.crowd_mut().set(instance, skeleton, layers)?;
+            self.is_stale = self.is_stale
+                || self.posed.instances.is_some()
+                || !self.posed.crowd.set_instance(&self.engine, instance, layers)?.is_replaced();
+        }
+        Ok(())
+    }
+
+    /// Instances at a time: posed apart, so that the buffers keep the poses of the last frame.
+    fn probe(&self, instances: &[usize], now: Ticks, outputs: Outputs) -> Result<CpuCrowd> {
+        let only = self.instances.only(instances.iter().copied(), self.instances.values())?;
+        let mut posed = self.engine.crowd(&only.at(now), outputs)?;
+        self.engine.pose(&mut posed, now);
+        Ok(posed)
+    }
+
+    /// Packs some instances, or all, with the parameters of the last frame.
+    fn packed(&self, instances: Option<&[usize]>, outputs: Outputs) -> Result<CpuCrowd> {
+        let (all, has_parameters) = (self.instances.crowd(), !self.instances.parameters.is_empty());
+        Ok(match instances {
+            None if !has_parameters => self.engine.crowd(all, outputs)?,
+            None => self.engine.crowd(&self.instances.only(0..all.len(), &self.before)?, outputs)?,
+            Some(some) => self.engine.crowd(&self.instances.only(some.iter().copied(), &self.before)?, outputs)?,
+        })
+    }
+
+    /// Packs the instances that have changed.
+    fn pack(&mut self) -> Result<()> {
+        if self.is_visible.is_empty() {
+            self.posed = Part { crowd: self.packed(None, self.outputs)?, instances: None };
+            self.hidden = None;
+        } else {
+            // The poses of instances that are hidden now.
+            self.order_skin();
+            let (visible, hidden): (Vec<usize>, Vec<usize>) =
+                (0..self.count()).partition(|&instance| self.is_visible[instance]);
+            let outputs = Outputs { root_motion: true, ..Outputs::NONE };
+            let hidden = if self.outputs.root_motion {
+                Some(Part { crowd: self.packed(Some(&hidden), outputs)?, instances: Some(hidden) })
+            } else {
+                None
+            };
+            self.posed = Part { crowd: self.packed(Some(&visible), self.outputs)?, instances: Some(visible) };
+            self.hidden = hidden;
+        }
+        self.is_stale = false;
+        Ok(())
+    }
+
+    /// Copies the skin matrices of the last frame in the order of the instances. Those of hidden instances stay.
+    fn order_skin(&mut self) {
+        let Some(first) = self.posed.crowd.batches().first().filter(|_| self.outputs.skin) else {
+            return;
+        };
+        let (skeleton, stride) = (first.skeleton, first.layout.skin);
+        self.ordered_skin.resize(stride * self.instances.len(), 0.0);
+        for batch in self.posed.crowd.batches().iter().filter(|batch| batch.skeleton == skeleton) {
+            let matrices = batch.numbers.skin.chunks_exact(stride.max(1));
+            for (&packed, from) in batch.instances.iter().zip(matrices) {
+                let instance = self.posed.instance(packed);
+                self.ordered_skin[instance * stride..][..stride].copy_from_slice(from);
+            }
+        }
+    }
+}
+
+/// Gives packed instances their present parameters.
+fn set_parameters(part: &mut Part, instances: &Instances) {
+    if instances.parameters.is_empty() {
+        return;
+    }
+    let count = part.instances.as_ref().map_or(instances.len(), Vec::len);
+    for packed in 0..count {
+        let instance = part.instance(packed);
+        part.crowd.set_parameters(packed, instances.values_of(instance));
     }
 }
 

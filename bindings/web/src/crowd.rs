@@ -1,21 +1,28 @@
 //! A crowd on the device.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use js_sys::Float32Array;
 use posse::low_level::Stopwatch;
-use posse::{CrowdOptions, GpuCrowd, GpuEngine, GpuEvents, LayersOutcome, Mixing, Outputs, Pose, Step, wgpu};
+use posse::low_level::device::{Scopes, read_buffers};
+use posse::{
+    Error, GpuBatch, GpuCrowd, GpuEngine, GpuEvents, LayersOutcome, Outputs, Step, Ticks, VisibleInstance, wgpu,
+};
 use posse_render::needed_outputs;
-use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
 use crate::gpu::Gpu;
+use crate::instances::{CrowdOptions, Instances, TransitionStart};
 use crate::joints;
-use crate::js::{Result, index, object, options, ticks, whole};
-use crate::layer::LayerOptions;
-use crate::library::{Library, SharedLibrary};
+use crate::js::{Result, index, indices, object, options, step, ticks, whole};
+use crate::library::Library;
 use crate::outputs::{EVENTS, OutputOptions, ReachedEvents, WHOLE_POSE, batch_buffers};
+use crate::probe::Probe;
+use crate::root_motion::{self, RootMotions};
+use crate::source::Source;
 use crate::spread::SpreadOptions;
 
 /// Instances that play clips, with their poses in buffers of the device.
@@ -26,30 +33,48 @@ pub struct Crowd {
 
 /// A crowd that calls and views share.
 pub struct SharedCrowd {
-    pub engine: Rc<GpuEngine>,
-    pub library: Rc<SharedLibrary>,
-    /// The crowd with its present layers.
-    pub crowd: RefCell<posse::Crowd>,
+    engine: Rc<GpuEngine>,
+    /// The library that the crowd was made with.
+    source: Rc<Source>,
+    instances: RefCell<Instances>,
     pub gpu_crowd: GpuCrowd,
+    room: posse::CrowdOptions,
     outputs: Outputs,
     stopwatch: Option<Stopwatch>,
+    /// True if only the instances of the visible lists are posed.
+    is_listed: Cell<bool>,
+    /// The list of events of the last call.
+    events: RefCell<Option<Rc<PreparedEvents>>>,
+    /// What posed the instances of the last query.
+    probe: RefCell<Option<Rc<Probe>>>,
 }
 
-/// The room of a crowd: `RoomOptions` of `posse.d.ts`.
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
-struct RoomOptions {
-    layers: usize,
-    mixing: Option<RoomForMixing>,
-    skeleton: usize,
+/// The kernels and buffers of a list of events.
+struct PreparedEvents {
+    events: GpuEvents,
+    capacity: usize,
 }
 
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "camelCase")]
-enum RoomForMixing {
-    None,
-    Blend,
-    Any,
+impl Drop for PreparedEvents {
+    fn drop(&mut self) {
+        self.events.destroy();
+    }
+}
+
+impl CrowdOptions {
+    /// The room of a crowd on the GPU.
+    fn room(&self) -> posse::CrowdOptions {
+        posse::CrowdOptions {
+            visible: self.visible,
+            previous_skin: false,
+            layers: self.layers,
+            mixing: self.mixing,
+            drivers: self.drivers,
+            goals: self.goals,
+            parameters: self.parameter_count(),
+            transitions: self.transitions,
+        }
+    }
 }
 
 #[wasm_bindgen]
@@ -60,19 +85,17 @@ impl Crowd {
         library: &Library,
         instances: JsValue,
         outputs: JsValue,
-        room: JsValue,
+        crowd_options: JsValue,
     ) -> Result<Crowd> {
-        let instances: Vec<Vec<LayerOptions>> = options("instances", &instances)?;
+        let choices = CrowdOptions::read(&crowd_options)?;
         let wanted: OutputOptions = options("outputs", &outputs)?;
-        let room: RoomOptions = options("options", &room)?;
-        let crowd = crate::layer::crowd(&library.shared.source().library, &instances, room.skeleton)?;
-        let mixing = match room.mixing {
-            None | Some(RoomForMixing::None) => Mixing::None,
-            Some(RoomForMixing::Blend) => Mixing::Blend,
-            Some(RoomForMixing::Any) => Mixing::Any,
-        };
-        let options = CrowdOptions { layers: room.layers, mixing, ..CrowdOptions::NONE };
-        Self::new(gpu, library, crowd, wanted.into(), options).await
+        let instances = Instances::read(&library.shared.source().library, &instances, &choices)?;
+        let crowd = Self::new(gpu, library, instances, wanted.into(), choices.room()).await?;
+        // The kernel of events takes long to compile, which their first call should not wait for.
+        if crowd.shared.source.library.clips().iter().any(|clip| !clip.events.is_empty()) {
+            crowd.shared.prepare_events(EVENTS).await?;
+        }
+        Ok(crowd)
     }
 
     /// A crowd that plays one or two clips, with the outputs that a view draws.
@@ -87,47 +110,141 @@ impl Crowd {
             };
             (spread.crowd(&source.library)?, outputs)
         };
-        Self::new(gpu, library, crowd, outputs, CrowdOptions::NONE).await
+        let room = posse::CrowdOptions::NONE;
+        Self::new(gpu, library, Instances::new(crowd, Vec::new()), outputs, room).await
     }
 
     async fn new(
         gpu: &Gpu,
         library: &Library,
-        crowd: posse::Crowd,
+        instances: Instances,
         outputs: Outputs,
-        options: CrowdOptions,
+        room: posse::CrowdOptions,
     ) -> Result<Crowd> {
         let (context, library) = (gpu.context.clone(), library.shared.clone());
+        let source = library.source();
         let engine = library.engine(&context).await?;
-        let gpu_crowd = GpuCrowd::with_options_async(engine.library(), &crowd, outputs, options).await?;
-        let stopwatch = Stopwatch::new(&context);
-        let crowd = RefCell::new(crowd);
-        Ok(Self { shared: Rc::new(SharedCrowd { engine, library, crowd, gpu_crowd, outputs, stopwatch }) })
+        let gpu_crowd = GpuCrowd::with_options_async(engine.library(), instances.crowd(), outputs, room).await?;
+        let shared = SharedCrowd {
+            stopwatch: Stopwatch::new(&context),
+            engine,
+            source,
+            instances: RefCell::new(instances),
+            gpu_crowd,
+            room,
+            outputs,
+            is_listed: Cell::default(),
+            events: RefCell::default(),
+            probe: RefCell::default(),
+        };
+        Ok(Self { shared: Rc::new(shared) })
     }
 
     /// The number of instances.
     #[wasm_bindgen(getter)]
     pub fn count(&self) -> usize {
-        self.shared.crowd.borrow().len()
+        self.shared.instances.borrow().len()
     }
 
     /// The number of joints of all instances together.
     #[wasm_bindgen(getter)]
     pub fn joints(&self) -> usize {
-        let (crowd, source) = (self.shared.crowd.borrow(), self.shared.library.source());
-        (0..crowd.len()).map(|instance| source.library.skeleton(crowd.skeleton(instance)).joints().len()).sum()
+        self.shared.instances.borrow().joints(&self.shared.source.library)
     }
 
-    /// Replaces the layers of an instance.
+    /// Replaces the layers of instances.
     #[wasm_bindgen(js_name = setLayers)]
-    pub fn set_layers(&self, instance: f64, layers: &JsValue) -> Result<()> {
-        let options: Vec<LayerOptions> = options("layers", layers)?;
-        let mut crowd = self.shared.crowd.borrow_mut();
-        let instance = index("instance", instance, crowd.len())?;
-        let layers = crate::layer::layers(&self.shared.library.source().library, &options)?;
-        replaced(self.shared.gpu_crowd.set_instance(self.shared.engine.library(), instance, &layers)?)?;
-        let skeleton = crowd.skeleton(instance);
-        crowd.set(instance, skeleton, &layers)?;
+    pub fn set_layers(&self, instances: &JsValue, layers: &JsValue) -> Result<()> {
+        let shared = &self.shared;
+        let chosen = indices("instance", instances, self.count())?;
+        let layers = shared.instances.borrow().read_layers(&shared.source.library, &chosen, layers)?;
+        shared.replace_layers(&chosen, &layers)
+    }
+
+    /// Fades instances to another layer.
+    #[wasm_bindgen(js_name = crossFade)]
+    pub fn cross_fade(&self, instances: &JsValue, layer: &JsValue, fade: &JsValue) -> Result<()> {
+        let shared = &self.shared;
+        let chosen = indices("instance", instances, self.count())?;
+        let layers = shared.instances.borrow().read_cross_fade(&shared.source.library, &chosen, layer, fade)?;
+        shared.replace_layers(&chosen, &layers)
+    }
+
+    /// Begins transitions of instances to other layers.
+    pub fn transition(&self, instances: &JsValue, layers: &JsValue, transition_options: &JsValue) -> Result<()> {
+        let shared = &self.shared;
+        let start = TransitionStart::read(transition_options)?;
+        let chosen = indices("instance", instances, self.count())?;
+        let layers = shared.instances.borrow().read_layers(&shared.source.library, &chosen, layers)?;
+        let mut instances = shared.instances.borrow_mut();
+        for (&instance, layers) in chosen.iter().zip(&layers) {
+            instances.apply_parameters(instance)?;
+            let (on_gpu, library, new) = (shared.engine.library(), &shared.source.library, start.of(instance, layers));
+            replaced(shared.gpu_crowd.transition(on_gpu, library, instances.crowd_mut(), &new)?)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the goals of instances.
+    #[wasm_bindgen(js_name = setGoals)]
+    pub fn set_goals(&self, instances: &JsValue, goals: &JsValue) -> Result<()> {
+        let shared = &self.shared;
+        let chosen = indices("instance", instances, self.count())?;
+        let goals: Arc<[posse::Goal]> = shared.instances.borrow().read_goals(&shared.source.library, goals)?.into();
+        let mut instances = shared.instances.borrow_mut();
+        for instance in chosen {
+            replaced(shared.gpu_crowd.set_goals(shared.engine.library(), instance, &goals)?)?;
+            instances.crowd_mut().set_goals(instance, goals.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the parameters of the instances from `first` on.
+    #[wasm_bindgen(js_name = setParameters)]
+    pub fn set_parameters(&self, first: f64, values: &JsValue) -> Result<()> {
+        let mut instances = self.shared.instances.borrow_mut();
+        let changed = instances.set_parameters(first, values)?;
+        let gpu_crowd = &self.shared.gpu_crowd;
+        if changed == (0..instances.len()) && gpu_crowd.parameter_count() == instances.parameters.len() {
+            gpu_crowd.set_all_parameters(instances.values())?;
+            return Ok(());
+        }
+        for instance in changed {
+            replaced(gpu_crowd.set_parameters(instance, instances.values_of(instance))?)?;
+        }
+        Ok(())
+    }
+
+    /// Lists the instances that are posed from the next frame on; all without a list.
+    #[wasm_bindgen(js_name = setVisible)]
+    pub fn set_visible(&self, instances: &JsValue) -> Result<()> {
+        let shared = &self.shared;
+        if instances.is_undefined() || instances.is_null() {
+            shared.is_listed.set(false);
+            return Ok(());
+        }
+        let mut is_visible = vec![false; self.count()];
+        for instance in indices("instance", instances, is_visible.len())? {
+            is_visible[instance] = true;
+        }
+        if !shared.room.visible {
+            return Err(JsError::new("the crowd has no lists of visible instances; create it with { visible: true }"));
+        }
+        let gpu = shared.engine.gpu();
+        let scopes = Scopes::push(&gpu.device);
+        for batch in shared.gpu_crowd.batches() {
+            let entry = |slot: usize| VisibleInstance { slot: slot as u32, joints: u32::MAX, update_interval: 1 };
+            let slots = batch.instances().iter().enumerate().filter(|&(_, &instance)| is_visible[instance]);
+            let entries: Vec<VisibleInstance> = slots.map(|(slot, _)| entry(slot)).collect();
+            let numbers = entries.iter().flat_map(|entry| [entry.slot, entry.joints, entry.update_interval]);
+            let words = std::iter::once(entries.len() as u32).chain(numbers);
+            let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+            if let Some(list) = batch.visible() {
+                gpu.queue.write_buffer(list, 0, &bytes);
+            }
+        }
+        scopes.pop_for_memory()?;
+        shared.is_listed.set(true);
         Ok(())
     }
 
@@ -138,20 +255,20 @@ impl Crowd {
         if spread.count != self.count() {
             return Ok(false);
         }
-        let new = spread.crowd(&self.shared.library.source().library)?;
+        let new = spread.crowd(&self.shared.source.library)?;
         let outcome = self.shared.gpu_crowd.set_layers(self.shared.engine.library(), &new)?;
         if outcome.is_replaced() {
-            self.shared.crowd.replace(new);
+            *self.shared.instances.borrow_mut().crowd_mut() = new;
         }
         Ok(outcome.is_replaced())
     }
 
-    /// Poses all instances at a time in seconds.
-    pub fn pose(&self, time: f64) -> Result<()> {
-        let now = ticks("time", time)?;
+    /// Poses the instances at a time in seconds, or at the end of a step from another time.
+    pub fn pose(&self, time: f64, from: Option<f64>) -> Result<()> {
+        let step = step(from, time)?;
         let gpu = self.shared.engine.gpu();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        self.shared.gpu_crowd.encode(&mut encoder, now);
+        self.shared.encode(&mut encoder, step);
         gpu.queue.submit([encoder.finish()]);
         Ok(())
     }
@@ -162,7 +279,7 @@ impl Crowd {
         let shared = self.shared.clone();
         let now = ticks("time", time)?;
         let Some(stopwatch) = &shared.stopwatch else {
-            self.pose(time)?;
+            self.pose(time, None)?;
             return Ok(None);
         };
         let gpu = shared.engine.gpu();
@@ -173,16 +290,56 @@ impl Crowd {
 
     /// The model matrix of a joint at a time, posed on the GPU and read back.
     pub async fn joint(&self, instance: f64, joint: f64, time: f64) -> Result<Float32Array> {
-        let pose = self.shared.clone().probe(instance, time, Outputs { model: true, ..Outputs::NONE }).await?;
-        let joint = index("joint", joint, pose.model.len())?;
-        Ok(Float32Array::from(&joints::columns(&pose.model[joint])[..]))
+        let shared = self.shared.clone();
+        let (now, count) = (ticks("time", time)?, self.count());
+        let instance = index("instance", instance, count)?;
+        let joint = index("joint", joint, shared.joint_count(instance))?;
+        shared.joint_matrices(&[instance], &[joint], now).await
+    }
+
+    /// The model matrices of joints of instances at a time, posed on the GPU and read back together.
+    #[wasm_bindgen(js_name = jointMatrices)]
+    pub async fn joint_matrices(&self, instances: JsValue, joints: JsValue, time: f64) -> Result<Float32Array> {
+        let shared = self.shared.clone();
+        let now = ticks("time", time)?;
+        let instances = indices("instance", &instances, self.count())?;
+        let joints = joints::of_instances(&instances, &joints, |instance| shared.joint_count(instance))?;
+        shared.joint_matrices(&instances, &joints, now).await
     }
 
     /// The whole pose of an instance at a time, posed on the GPU and read back.
     #[wasm_bindgen(js_name = readPose)]
     pub async fn read_pose(&self, instance: f64, time: f64) -> Result<JsValue> {
-        let pose = self.shared.clone().probe(instance, time, WHOLE_POSE).await?;
-        joints::pose(&pose)
+        let shared = self.shared.clone();
+        let now = ticks("time", time)?;
+        let instance = index("instance", instance, self.count())?;
+        let (probe, encoder) = shared.probe(&[instance], now, WHOLE_POSE).await?;
+        shared.engine.gpu().queue.submit([encoder.finish()]);
+        let (batch, slot) = probe.gpu_crowd().find(0);
+        // It submits the copy before it waits.
+        let numbers = shared.engine.read_async(batch, slot..slot + 1).await?;
+        joints::pose(&shared.engine.library().pose(batch, &numbers, 0, WHOLE_POSE))
+    }
+
+    /// The movements of all instances in the step that was posed last, in their spaces.
+    #[wasm_bindgen(js_name = rootMotions)]
+    pub async fn root_motions(&self) -> Result<JsValue> {
+        let shared = self.shared.clone();
+        if !shared.outputs.root_motion {
+            return Err(root_motion::missing());
+        }
+        let gpu = shared.engine.gpu();
+        let batches = shared.gpu_crowd.batches().iter();
+        let requests: Vec<_> =
+            batches.clone().filter_map(|batch| Some((batch.root_motion()?, 0..batch.root_motion()?.size()))).collect();
+        let crowd = shared.instances.borrow().crowd().clone();
+        let encoder = gpu.device.create_command_encoder(&Default::default());
+        let contents = read_buffers(gpu.into(), encoder, &requests).await?;
+        let mut motions = RootMotions::new(crowd.len());
+        for (batch, contents) in batches.zip(&contents) {
+            motions.set_batch(&shared.source.library, &crowd, batch.instances(), &floats(contents));
+        }
+        Ok(motions.object())
     }
 
     /// The events that the layers reach after the time `from`, up to the time `to`.
@@ -190,17 +347,16 @@ impl Crowd {
         let shared = self.shared.clone();
         let step = Step { from: ticks("from", from)?, to: ticks("to", to)? };
         let capacity = capacity.map_or(Ok(EVENTS), |capacity| whole("capacity", capacity))?;
-        let events = GpuEvents::new_async(shared.engine.library(), &shared.gpu_crowd, capacity).await?;
-        let gpu = shared.engine.gpu();
+        let prepared = shared.prepare_events(capacity).await?;
+        let (events, gpu) = (&prepared.events, shared.engine.gpu());
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         events.encode(&mut encoder, step);
-        gpu.queue.submit([encoder.finish()]);
         // The layers of this moment, which the GPU has: they may be replaced before the list is read.
-        let crowd = shared.crowd.borrow().clone();
-        let list = events.read_async().await;
-        events.destroy();
-        let list = list?;
-        object(&ReachedEvents::new(&shared.library.source().library, &crowd, &list))
+        let crowd = shared.instances.borrow().crowd().clone();
+        // The list is copied with the commands that fill it, because other calls may use it meanwhile.
+        let buffer = events.buffer();
+        let bytes = read_buffers(gpu.into(), encoder, &[(buffer, 0..buffer.size())]).await?.concat();
+        object(&ReachedEvents::new(&shared.source.library, &crowd, &GpuEvents::list(&bytes)))
     }
 
     /// The buffer with the skin matrices.
@@ -232,25 +388,95 @@ impl Crowd {
             buffer.and_then(|buffer| buffer.as_webgpu()).map_or(JsValue::NULL, JsValue::from)
         };
         let batches = self.shared.gpu_crowd.batches().iter().map(|batch| {
-            let buffers = [batch.skin(), batch.model(), batch.local(), batch.values()];
-            batch_buffers(batch.instances(), batch.layout(), buffers.map(handle))
+            let buffers = [batch.skin(), batch.model(), batch.local(), batch.values(), batch.root_motion()];
+            let instances: Vec<u32> = batch.instances().iter().map(|&instance| instance as u32).collect();
+            batch_buffers(&instances, batch.layout(), buffers.map(handle))
         });
         batches.collect()
     }
 }
 
 impl SharedCrowd {
-    /// The pose of an instance at a time: posed alone, so that the poses of the crowd stay those of its last frame.
-    async fn probe(self: Rc<Self>, instance: f64, time: f64, outputs: Outputs) -> Result<Pose> {
-        let now = ticks("time", time)?;
-        let mut one = posse::Crowd::new();
-        {
-            let crowd = self.crowd.borrow();
-            let instance = index("instance", instance, crowd.len())?;
-            one.push(crowd.skeleton(instance), crowd.layers(instance))?;
+    /// Records the poses of a step, of the visible instances if there is a list of them.
+    pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, step: Step) {
+        if self.is_listed.get() {
+            self.gpu_crowd.encode_visible(encoder, step, 0);
+        } else {
+            self.gpu_crowd.encode(encoder, step);
         }
-        let poses = self.engine.evaluate_step_async(&one, now.into(), outputs).await?;
-        poses.instances.into_iter().next().ok_or_else(|| JsError::new("the device returned no pose"))
+    }
+
+    /// Replaces the layers of instances, or of none if those of one do not fit.
+    fn replace_layers(&self, chosen: &[usize], layers: &[Vec<posse::Layer>]) -> Result<()> {
+        let entries: Vec<(usize, &[posse::Layer])> =
+            chosen.iter().zip(layers).map(|(&instance, layers)| (instance, layers.as_slice())).collect();
+        replaced(self.gpu_crowd.set_instances(self.engine.library(), &entries)?)?;
+        let mut instances = self.instances.borrow_mut();
+        for (instance, layers) in entries {
+            let skeleton = instances.crowd().skeleton(instance);
+            instances.crowd_mut().set(instance, skeleton, layers)?;
+        }
+        Ok(())
+    }
+
+    /// The crowd with its present layers.
+    pub fn crowd(&self) -> Rc<posse::Crowd> {
+        self.instances.borrow().crowd().clone()
+    }
+
+    /// The list of events with this capacity. The last one is kept.
+    async fn prepare_events(&self, capacity: usize) -> std::result::Result<Rc<PreparedEvents>, Error> {
+        let known = self.events.borrow().clone();
+        if let Some(known) = known.filter(|known| known.capacity == capacity) {
+            return Ok(known);
+        }
+        let events = GpuEvents::new_async(self.engine.library(), &self.gpu_crowd, capacity).await?;
+        let prepared = Rc::new(PreparedEvents { events, capacity });
+        self.events.replace(Some(prepared.clone()));
+        Ok(prepared)
+    }
+
+    /// The number of joints of an instance.
+    fn joint_count(&self, instance: usize) -> usize {
+        self.source.library.skeleton(self.instances.borrow().crowd().skeleton(instance)).joints().len()
+    }
+
+    /// A probe with some instances, and the commands that pose them: apart from the crowd, whose poses stay those of
+    /// its last frame. The caller submits the commands before it waits for anything.
+    async fn probe(
+        &self,
+        instances: &[usize],
+        now: Ticks,
+        outputs: Outputs,
+    ) -> Result<(Rc<Probe>, wgpu::CommandEncoder)> {
+        let only = {
+            let all = self.instances.borrow();
+            all.only(instances.iter().copied(), all.values())?
+        };
+        let only = only.at(now);
+        let known = self.probe.borrow().clone();
+        let probe = Probe::of(known, &self.engine, &only, outputs, self.room).await?;
+        self.probe.replace(Some(probe.clone()));
+        let encoder = probe.encode(&self.engine, &only, now)?;
+        Ok((probe, encoder))
+    }
+
+    /// The model matrices of joints, one per instance.
+    async fn joint_matrices(&self, instances: &[usize], joints: &[usize], now: Ticks) -> Result<Float32Array> {
+        if instances.is_empty() {
+            return Ok(Float32Array::new_with_length(0));
+        }
+        let outputs = Outputs { model: true, ..Outputs::NONE };
+        let (probe, encoder) = self.probe(instances, now, outputs).await?;
+        let request = |(place, &joint): (usize, &usize)| {
+            let (batch, slot): (&GpuBatch, usize) = probe.gpu_crowd().find(place);
+            let first = slot * batch.layout().model + joints::ROWS * joint;
+            Some((batch.model()?, bytes(first..first + joints::ROWS)))
+        };
+        let requests: Vec<_> = joints.iter().enumerate().filter_map(request).collect();
+        let rows = read_buffers(self.engine.gpu().into(), encoder, &requests).await?;
+        let columns: Vec<f32> = rows.iter().flat_map(|rows| joints::columns_of_rows(&floats(rows))).collect();
+        Ok(Float32Array::from(&columns[..]))
     }
 
     /// The outputs of the crowd.
@@ -277,11 +503,29 @@ fn replaced(outcome: LayersOutcome) -> Result<()> {
         LayersOutcome::MoreMixing { .. } => {
             "these layers mix in a way for which the crowd has no room; create it with { mixing: \"any\" }".to_owned()
         }
-        // Instances of this package have neither goals nor parameters, leaders or transitions.
-        LayersOutcome::MoreGoals { .. }
-        | LayersOutcome::NoDrivers { .. }
-        | LayersOutcome::MoreParameters { .. }
-        | LayersOutcome::MoreTransitions { .. } => outcome.to_string(),
+        LayersOutcome::MoreGoals { needed, room, .. } => {
+            format!("{needed} goals, but the crowd has room for {room}; create it with {{ goals: {needed} }}")
+        }
+        LayersOutcome::NoDrivers { .. } => {
+            "the crowd has no room for layers that follow parameters or other layers; create it with { drivers: true }"
+                .to_owned()
+        }
+        LayersOutcome::MoreTransitions { instance, room } => format!(
+            "instance {instance} finds no room for a transition among {room}; create it with {{ transitions: {} }}",
+            room + 1
+        ),
+        // Layers and goals name parameters of the crowd, all of which have room.
+        LayersOutcome::MoreParameters { .. } => outcome.to_string(),
     };
     Err(JsError::new(&reason))
+}
+
+/// The bytes of a range of numbers.
+fn bytes(numbers: Range<usize>) -> Range<u64> {
+    4 * numbers.start as u64..4 * numbers.end as u64
+}
+
+/// The numbers of bytes.
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|bytes| bytes.try_into().map_or(0.0, f32::from_le_bytes)).collect()
 }

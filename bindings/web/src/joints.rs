@@ -66,6 +66,34 @@ pub fn pose(pose: &Pose) -> Result<JsValue> {
     Ok(object.into())
 }
 
+/// The joint of each instance, below its count: a list of as many, or one number for all.
+pub fn of_instances(instances: &[usize], joints: &JsValue, count: impl Fn(usize) -> usize) -> Result<Vec<usize>> {
+    let check = |(&instance, number): (&usize, f64)| js::index("joint", number, count(instance));
+    if let Some(joint) = joints.as_f64() {
+        return instances.iter().zip(std::iter::repeat(joint)).map(check).collect();
+    }
+    let numbers = js::numbers("joints", joints)?;
+    if numbers.len() != instances.len() {
+        let (found, expected) = (numbers.len(), instances.len());
+        return Err(JsError::new(&format!(
+            "joints: found {found} numbers, expected one for each of {expected} instances"
+        )));
+    }
+    instances.iter().zip(numbers).map(check).collect()
+}
+
+/// The numbers of an affine matrix in the outputs: three rows of four.
+pub const ROWS: usize = 12;
+
+/// The rows of an affine matrix in the outputs as 16 numbers, column-major.
+pub fn columns_of_rows(rows: &[f32]) -> [f32; 16] {
+    let number = |row: usize, column: usize| rows.get(4 * row + column).copied().unwrap_or_default();
+    std::array::from_fn(|at| match (at % 4, at / 4) {
+        (3, column) => f32::from(u8::from(column == 3)),
+        (row, column) => number(row, column),
+    })
+}
+
 /// A matrix as 16 numbers, column-major.
 pub fn columns(matrix: &DAffine3) -> [f32; 16] {
     DMat4::from(*matrix).as_mat4().to_cols_array()

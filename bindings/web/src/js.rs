@@ -1,6 +1,7 @@
 //! Values of JavaScript: options in, results and errors out.
 
-use js_sys::{ArrayBuffer, JSON, Object, Reflect, Uint8Array};
+use js_sys::{Array, ArrayBuffer, Float64Array, JSON, JsString, Object, Reflect, Uint8Array};
+use posse::Step;
 use posse::low_level::file::{FileError, parse_json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,8 +17,7 @@ pub fn options<T: DeserializeOwned>(name: &str, value: &JsValue) -> Result<T> {
     let text = if value.is_undefined() || value.is_null() {
         "{}".to_owned()
     } else {
-        let text = JSON::stringify(value).ok().and_then(|text| text.as_string());
-        text.ok_or_else(|| JsError::new(&format!("{name} is not an object of plain values")))?
+        json(value).ok_or_else(|| JsError::new(&format!("{name} is not an object of plain values")))?
     };
     parse_json(text.as_bytes()).map_err(|FileError { path, reason, .. }| {
         let place = match path.as_str() {
@@ -27,8 +27,38 @@ pub fn options<T: DeserializeOwned>(name: &str, value: &JsValue) -> Result<T> {
         };
         // The position in the JSON means nothing to a caller that passed an object.
         let reason = reason.split(" at line ").next().unwrap_or_default();
+        let found = NOT_FINITE.into_iter().find(|number| reason.starts_with(&spelled(number)));
+        let reason = match found {
+            Some(number) => reason.replacen(&spelled(number), &format!("found {number}"), 1),
+            None => reason.to_owned(),
+        };
         JsError::new(&format!("{place}: {reason}"))
     })
+}
+
+/// The numbers that JSON does not have, as JavaScript writes them.
+const NOT_FINITE: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// The beginning of serde's error for such a number, which `json` turns into a text.
+fn spelled(number: &str) -> String {
+    format!("invalid type: string {number:?}")
+}
+
+/// The JSON of a value. Numbers that are not finite become texts, which no field for numbers takes: `stringify` alone
+/// makes them `null`, as if they were left out.
+fn json(value: &JsValue) -> Option<String> {
+    let text = JSON::stringify(value).ok()?.as_string()?;
+    if !text.contains("null") {
+        return Some(text);
+    }
+    let mut spell = |_key: JsString, value: JsValue| -> Result<Option<JsValue>> {
+        Ok(Some(match value.as_f64() {
+            Some(number) if number.is_nan() => NOT_FINITE[0].into(),
+            Some(number) if number.is_infinite() => NOT_FINITE[if number > 0.0 { 1 } else { 2 }].into(),
+            _ => value,
+        }))
+    };
+    JSON::stringify_with_replacer_func(value, &mut spell, None).ok()?.as_string()
 }
 
 /// An object of plain values.
@@ -61,6 +91,41 @@ pub fn index(what: &str, number: f64, count: usize) -> Result<usize> {
     Ok(index)
 }
 
+/// The numbers of an argument called `name`: of an array, or of a typed array. An element that is no number is NaN.
+pub fn numbers(name: &str, value: &JsValue) -> Result<Vec<f64>> {
+    list(value).ok_or_else(|| JsError::new(&format!("{name}: found {}, expected an array of numbers", class(value))))
+}
+
+/// The numbers of an array or a typed array; `None` for any other value.
+pub fn list(value: &JsValue) -> Option<Vec<f64>> {
+    if Array::is_array(value) {
+        let elements: &Array = value.unchecked_ref();
+        return Some(elements.iter().map(|element| element.as_f64().unwrap_or(f64::NAN)).collect());
+    }
+    // A `DataView` has no length, and the elements of arrays of `BigInt` are no numbers.
+    let has_numbers = member(value, "length").as_f64().is_some() && !class(value).starts_with("Big");
+    (ArrayBuffer::is_view(value) && has_numbers).then(|| Float64Array::new(value).to_vec())
+}
+
+/// The indices below a count that an argument stands for: an array of numbers, or one number.
+pub fn indices(what: &str, value: &JsValue, count: usize) -> Result<Vec<usize>> {
+    let Some(list) = list(value) else {
+        let Some(number) = value.as_f64() else {
+            let found = class(value);
+            return Err(JsError::new(&format!("{what}: found {found}, expected a number, or an array of numbers")));
+        };
+        return Ok(vec![index(what, number, count)?]);
+    };
+    list.into_iter().map(|number| index(what, number, count)).collect()
+}
+
+/// The name of the class of a value, or its type.
+pub fn class(value: &JsValue) -> String {
+    // By its name, because an object of another frame or context is no instance of the class of this one.
+    let class = member(&member(value, "constructor"), "name").as_string();
+    class.or_else(|| value.js_typeof().as_string()).unwrap_or_default()
+}
+
 /// The bytes of an argument called `name`: of an `ArrayBuffer`, or of a view such as `Uint8Array`.
 pub fn bytes(name: &str, value: &JsValue) -> Result<Vec<u8>> {
     if ArrayBuffer::is_view(value) {
@@ -69,9 +134,7 @@ pub fn bytes(name: &str, value: &JsValue) -> Result<Vec<u8>> {
         let (first, length) = (number("byteOffset"), number("byteLength"));
         return Ok(Uint8Array::new_with_byte_offset_and_length(&member(value, "buffer"), first, length).to_vec());
     }
-    // By its name, because an object of another frame or context is no instance of the class of this one.
-    let class = member(&member(value, "constructor"), "name").as_string();
-    let found = class.or_else(|| value.js_typeof().as_string()).unwrap_or_default();
+    let found = class(value);
     match found.as_str() {
         "ArrayBuffer" | "SharedArrayBuffer" => Ok(Uint8Array::new(value).to_vec()),
         _ => Err(JsError::new(&format!("{name}: found {found}, expected an ArrayBuffer or a Uint8Array"))),
@@ -86,6 +149,12 @@ pub fn member(object: &JsValue, name: &str) -> JsValue {
 /// Sets a member of an object that takes any, such as a new one.
 pub fn set(object: &Object, name: &str, value: &JsValue) {
     let _ = Reflect::set(object, &name.into(), value);
+}
+
+/// The step from one time in seconds to another; without the first, the step goes nowhere.
+pub fn step(from: Option<f64>, to: f64) -> Result<Step> {
+    let to = ticks("time", to)?;
+    Ok(Step { from: from.map_or(Ok(to), |from| ticks("from", from))?, to })
 }
 
 /// The tick of a time in seconds.

@@ -1,136 +1,232 @@
-//! Layers from options.
+//! Layers from options, for one instance, or for many whose layers differ in some numbers.
 
 use posse::{
     AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, Ticks, WrapMode,
 };
-use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::js::{Result, check_index, ticks};
+use crate::driver;
+use crate::fields::{self, Fields, each, number, unexpected, whole};
+use crate::js::{self, Result, check_index, ticks};
+use crate::names::{Scope, clip, clip_of};
 
-/// The options of a layer: `LayerOptions` of `posse.d.ts`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct LayerOptions {
-    pub clip: ClipChoice,
-    #[serde(default = "one")]
-    weight: f64,
-    #[serde(default = "one")]
+/// The largest speed, forwards and backwards.
+const MAX_SPEED: f64 = 1e4;
+
+/// The fields of a layer: `LayerOptions` of `types.d.ts`.
+const FIELDS: [&str; 15] = [
+    "clip", "weight", "speed", "start", "phase", "at", "time", "sync", "wrap", "repeat", "range", "mode", "mask",
+    "fadeIn", "fadeOut",
+];
+
+/// The layers that a call gives to one or several instances.
+pub struct LayerList(Vec<LayerTemplate>);
+
+/// A layer, and the numbers in which it differs from instance to instance.
+pub struct LayerTemplate {
+    layer: Layer,
+    time: TimeTemplate,
+    columns: Vec<Column>,
+}
+
+/// The time of a layer.
+enum TimeTemplate {
+    /// It is the same for all instances.
+    Fixed(LayerTime),
+    /// It follows from the numbers of an instance.
+    Play { numbers: PlayNumbers, wrap: WrapMode, repeat: Option<f64>, range: Option<[f64; 2]> },
+}
+
+/// The numbers that give the time of a layer.
+#[derive(Clone, Copy)]
+struct PlayNumbers {
     speed: f64,
-    #[serde(default)]
     start: f64,
-    #[serde(default)]
+    /// In durations of the clip.
     phase: f64,
     at: Option<f64>,
-    wrap: Option<String>,
-    repeat: Option<f64>,
-    range: Option<[f64; 2]>,
-    #[serde(default)]
-    mode: Mode,
-    mask: Option<usize>,
-    fade_in: Option<FadeOptions>,
-    fade_out: Option<FadeOptions>,
 }
 
-/// A clip by its number, or by a text that selects it.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected the number or the name of a clip")]
-pub enum ClipChoice {
-    Number(usize),
-    Name(String),
+/// The fields that can have a number for each instance.
+const COLUMNS: [&str; 6] = ["clip", "weight", "speed", "start", "phase", "at"];
+
+/// The numbers of a field, one for each instance.
+struct Column {
+    field: &'static str,
+    numbers: Vec<f64>,
 }
 
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "camelCase")]
-enum Mode {
-    #[default]
-    Blend,
-    Override,
-    Additive,
-    /// Additive, relative to the rest pose.
-    AdditiveRest,
+impl LayerList {
+    /// Reads layers for `count` instances, in which a field may be an array with a number for each of them.
+    pub fn read(scope: Scope, place: &str, value: &JsValue, count: usize) -> Result<Self> {
+        each(place, value, |place, value| LayerTemplate::read(scope, place, value, count)).map(Self)
+    }
+
+    /// The layers of an instance, by its position among those that the layers are given to.
+    pub fn layers(&self, library: &Library, position: usize) -> Result<Vec<Layer>> {
+        self.0.iter().map(|template| template.layer(library, position)).collect()
+    }
 }
 
-#[derive(Deserialize, Clone, Copy)]
-#[serde(deny_unknown_fields)]
-struct FadeOptions {
-    start: f64,
-    length: f64,
-    #[serde(default)]
-    shape: Shape,
-}
-
-#[derive(Deserialize, Default, Clone, Copy)]
-#[serde(rename_all = "camelCase")]
-enum Shape {
-    #[default]
-    Linear,
-    Smooth,
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-impl ClipChoice {
-    /// The clip.
-    pub fn find(&self, library: &Library) -> Result<ClipId> {
-        let count = library.clips().len();
-        match self {
-            Self::Number(index) => {
-                check_index("clip", *index, count)?;
-                library.clip_ids().nth(*index).ok_or_else(|| JsError::new("there is no such clip"))
-            }
-            Self::Name(text) => {
-                let clips: Vec<ClipId> = library.clip_ids().collect();
-                Ok(library.select_clip(&clips, text)?)
+/// The columns of a layer, whose numbers are finite, and whole for clips.
+fn columns(fields: &Fields, count: usize) -> Result<Vec<Column>> {
+    let mut columns = Vec::new();
+    for field in COLUMNS {
+        let Some(numbers) = fields.get(field).and_then(js::list) else {
+            continue;
+        };
+        let found = numbers.len();
+        if found != count {
+            let place = fields.place(field);
+            let reason = format!("{place}: found {found} numbers, expected one for each of {count} instances");
+            return Err(JsError::new(&reason));
+        }
+        for (position, &number) in numbers.iter().enumerate() {
+            let place = || format!("{}[{position}]", fields.place(field));
+            if field == "clip" {
+                js::whole(&place(), number)?;
+            } else if !number.is_finite() {
+                return Err(unexpected(&place(), &number.into(), "a finite number"));
             }
         }
+        columns.push(Column { field, numbers });
     }
+    Ok(columns)
 }
 
-impl LayerOptions {
-    /// The layer.
-    pub fn layer(&self, library: &Library) -> Result<Layer> {
-        let clip = self.clip.find(library)?;
-        let mask = match self.mask {
-            Some(index) => {
-                check_index("mask", index, library.masks().len())?;
-                library.mask_ids().nth(index)
-            }
-            None => None,
+/// The time of a layer.
+fn time(scope: Scope, fields: &Fields, is_column: impl Fn(&str) -> bool) -> Result<TimeTemplate> {
+    let wrap = fields.read("wrap", |place, value| {
+        let found = value.as_string().and_then(|name| WrapMode::from_name(&name));
+        let names = || WrapMode::ALL.map(|mode| mode.name()).join(", ");
+        found.ok_or_else(|| unexpected(place, value, &format!("one of {}", names())))
+    })?;
+    let parameter = fields.read("time", |place, value| scope.parameter_of(place, value))?;
+    let sync = fields.read("sync", whole)?;
+    if sync.is_some() || parameter.is_some() {
+        let mut refused = vec!["speed", "start", "phase", "at", "repeat", "range"];
+        if sync.is_some() {
+            refused.extend(["wrap", "time"]);
+        }
+        if let Some(name) = refused.into_iter().find(|name| fields.get(name).is_some()) {
+            let place = fields.place(name);
+            return Err(JsError::new(&format!("{place}: a layer with `sync` or `time` has no {name}; leave it out")));
+        }
+    }
+    if let Some(leader) = sync {
+        return Ok(TimeTemplate::Fixed(LayerTime::Synced { leader }));
+    }
+    let wrap = wrap.unwrap_or(WrapMode::Loop);
+    if let Some(parameter) = parameter {
+        return Ok(TimeTemplate::Fixed(LayerTime::Phase { parameter, wrap }));
+    }
+    let plain = |name: &str| {
+        if is_column(name) { Ok(None) } else { fields.read(name, number) }
+    };
+    let repeat = fields.read("repeat", |place, value| match number(place, value)? {
+        repeat if repeat < 0.0 => Err(unexpected(place, value, "a number of passes of 0 or more")),
+        repeat => Ok(repeat),
+    })?;
+    let numbers = PlayNumbers {
+        speed: plain("speed")?.unwrap_or(1.0),
+        start: plain("start")?.unwrap_or(0.0),
+        phase: plain("phase")?.unwrap_or(0.0),
+        at: plain("at")?,
+    };
+    Ok(TimeTemplate::Play { numbers, wrap, repeat, range: fields.read("range", fields::numbers)? })
+}
+
+/// A fade: `FadeOptions` of `types.d.ts`.
+fn fade(place: &str, value: &JsValue) -> Result<Fade> {
+    let fields = Fields::new(place.to_owned(), value, &["start", "length", "shape"])?;
+    let [start, length] = ["start", "length"].map(|name| -> Result<Ticks> {
+        let seconds = fields.required(name, number)?;
+        match name == "length" && seconds < 0.0 {
+            true => Err(JsError::new(&format!("{}: found {seconds}, expected 0 or more", fields.place(name)))),
+            false => ticks(&fields.place(name), seconds),
+        }
+    });
+    let shape = [FadeShape::Linear, FadeShape::Smooth][fields.choice("shape", &["linear", "smooth"])?];
+    Ok(Fade { start: start?, length: length?, shape })
+}
+
+impl LayerTemplate {
+    /// Reads a layer for `count` instances.
+    pub fn read(scope: Scope, place: &str, value: &JsValue, count: usize) -> Result<Self> {
+        let library = scope.library;
+        let fields = Fields::new(place.to_owned(), value, &FIELDS)?;
+        let columns = columns(&fields, count)?;
+        let is_column = |name: &str| columns.iter().any(|column: &Column| column.field == name);
+        let clip = match is_column("clip") {
+            // Each instance has another.
+            true => clip_of(library, 0)?,
+            false => fields.required("clip", |place, value| clip(library, place, value))?,
         };
-        let fade = |options: Option<FadeOptions>| options.map(|options| options.fade()).transpose();
-        Ok(Layer {
-            weight: self.weight,
-            mode: self.mode.into(),
-            mask,
-            fade_in: fade(self.fade_in)?,
-            fade_out: fade(self.fade_out)?,
-            ..Layer::new(clip, self.time(library, clip)?)
-        })
+        let mut layer = Layer::new(clip, LayerTime::At(0.0));
+        if !is_column("weight") {
+            let read = fields.read("weight", |place, value| driver::weight(scope, place, value))?;
+            (layer.weight, layer.driver) = read.unwrap_or((1.0, None));
+        }
+        layer.mode = [
+            LayerMode::Blend,
+            LayerMode::Override,
+            LayerMode::Additive(AdditiveReference::First),
+            LayerMode::Additive(AdditiveReference::Rest),
+        ][fields.choice("mode", &["blend", "override", "additive", "additiveRest"])?];
+        if let Some(mask) = fields.read("mask", whole)? {
+            check_index("mask", mask, library.masks().len())?;
+            layer.mask = library.mask_ids().nth(mask);
+        }
+        (layer.fade_in, layer.fade_out) = (fields.read("fadeIn", fade)?, fields.read("fadeOut", fade)?);
+        Ok(Self { layer, time: time(scope, &fields, is_column)?, columns })
     }
 
-    fn time(&self, library: &Library, clip: ClipId) -> Result<LayerTime> {
-        if let Some(seconds) = self.at {
+    /// The layer of an instance.
+    pub fn layer(&self, library: &Library, position: usize) -> Result<Layer> {
+        let mut layer = self.layer;
+        let (mut numbers, fixed) = match self.time {
+            TimeTemplate::Play { numbers, .. } => (numbers, None),
+            TimeTemplate::Fixed(time) => (PlayNumbers { speed: 1.0, start: 0.0, phase: 0.0, at: None }, Some(time)),
+        };
+        for Column { field, numbers: column } in &self.columns {
+            let number = column[position];
+            match *field {
+                "clip" => layer.clip = clip_of(library, number as usize)?,
+                "weight" => layer.weight = number,
+                "speed" => numbers.speed = number,
+                "start" => numbers.start = number,
+                "phase" => numbers.phase = number,
+                _ => numbers.at = Some(number),
+            }
+        }
+        layer.time = match fixed {
+            Some(time) => time,
+            None => self.play(library, layer.clip, numbers)?,
+        };
+        Ok(layer)
+    }
+
+    /// The time of a layer that plays, or stands still.
+    fn play(&self, library: &Library, clip: ClipId, numbers: PlayNumbers) -> Result<LayerTime> {
+        let PlayNumbers { speed, start, phase, at } = numbers;
+        let TimeTemplate::Play { wrap, repeat, range, .. } = self.time else {
+            return Ok(LayerTime::At(0.0));
+        };
+        if let Some(seconds) = at {
             return Ok(LayerTime::At(seconds));
         }
-        let wrap = match &self.wrap {
-            None => WrapMode::Loop,
-            Some(name) => WrapMode::from_name(name).ok_or_else(|| {
-                let names: Vec<&str> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
-                JsError::new(&format!("there is no wrap mode {name:?}; there are {}", names.join(", ")))
-            })?,
-        };
+        if speed.abs() > MAX_SPEED {
+            return Err(JsError::new(&format!("speed: found {speed}, expected -{MAX_SPEED} to {MAX_SPEED}")));
+        }
         let duration = library.clip(clip).duration();
-        let start = self.start + self.phase * duration;
-        if self.speed == 0.0 {
+        let start = start + phase * duration;
+        if speed == 0.0 {
             // A play at this speed would show the beginning of the clip forever.
-            let is_loop = wrap == WrapMode::Loop && self.range.is_none() && duration > 0.0;
+            let is_loop = wrap == WrapMode::Loop && range.is_none() && duration > 0.0;
             return Ok(LayerTime::At(if is_loop { start.rem_euclid(duration) } else { start }));
         }
-        let playback = Playback::new(wrap, start_tick(start, self.speed)?, self.speed);
-        Ok(LayerTime::Playing(Playback { repeat_count: self.repeat, range: self.range, ..playback }))
+        let playback = Playback::new(wrap, start_tick(start, speed)?, speed);
+        Ok(LayerTime::Playing(Playback { repeat_count: repeat, range, ..playback }))
     }
 }
 
@@ -142,48 +238,20 @@ pub fn start_tick(start: f64, speed: f64) -> Result<Ticks> {
     ticks("start", -start / speed)
 }
 
-/// The layers of an instance.
-pub fn layers(library: &Library, options: &[LayerOptions]) -> Result<Vec<Layer>> {
-    options.iter().map(|options| options.layer(library)).collect()
-}
-
 /// A crowd of instances with their layers. `skeleton` is the number of the skeleton of instances without layers.
-pub fn crowd(library: &Library, instances: &[Vec<LayerOptions>], skeleton: usize) -> Result<Crowd> {
+pub fn crowd(scope: Scope, instances: &JsValue, skeleton: usize) -> Result<Crowd> {
+    let library = scope.library;
     check_index("skeleton", skeleton, library.skeletons().len())?;
     let standing = library.skeleton_ids().nth(skeleton);
     let mut crowd = Crowd::new();
-    for (instance, options) in instances.iter().enumerate() {
-        let layers = layers(library, options)?;
+    each("instances", instances, |place, value| {
+        let layers = LayerList::read(scope, place, value, 1)?.layers(library, 0)?;
         let animated = layers.first().map(|layer| library.clip(layer.clip).skeleton);
         let Some(skeleton) = animated.or(standing) else {
-            return Err(JsError::new(&format!("instance {instance} has no skeleton: the library has none")));
+            return Err(JsError::new(&format!("{place} has no skeleton: the library has none")));
         };
         crowd.push(skeleton, &layers)?;
-    }
+        Ok(())
+    })?;
     Ok(crowd)
-}
-
-impl FadeOptions {
-    fn fade(self) -> Result<Fade> {
-        let shape = match self.shape {
-            Shape::Linear => FadeShape::Linear,
-            Shape::Smooth => FadeShape::Smooth,
-        };
-        Ok(Fade {
-            start: ticks("the start of a fade", self.start)?,
-            length: ticks("the length of a fade", self.length)?,
-            shape,
-        })
-    }
-}
-
-impl From<Mode> for LayerMode {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Blend => Self::Blend,
-            Mode::Override => Self::Override,
-            Mode::Additive => Self::Additive(AdditiveReference::First),
-            Mode::AdditiveRest => Self::Additive(AdditiveReference::Rest),
-        }
-    }
 }

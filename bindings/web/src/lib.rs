@@ -12,10 +12,14 @@ mod clock;
 mod cpu_crowd;
 #[cfg(feature = "gpu")]
 mod crowd;
+mod driver;
+mod fields;
 #[cfg(feature = "gpu")]
 mod figure;
 #[cfg(feature = "gpu")]
 mod gpu;
+mod instances;
+mod inverse_kinematics;
 mod joints;
 mod js;
 mod layer;
@@ -24,9 +28,13 @@ mod library;
 mod measure;
 #[cfg(feature = "gpu")]
 mod measured_size;
+mod names;
 mod outputs;
+#[cfg(feature = "gpu")]
+mod probe;
 #[cfg(feature = "retarget")]
 mod retarget;
+mod root_motion;
 #[cfg(feature = "gpu")]
 mod run;
 mod source;

@@ -14,7 +14,7 @@ use wasm_bindgen::prelude::*;
 #[cfg(feature = "gpu")]
 use crate::figure::{self, Drawn};
 use crate::joints;
-use crate::js::{self, Result, index, object, options};
+use crate::js::{self, Result, object, options};
 use crate::source::{Files, Source};
 
 /// Skeletons, skins and clips, and the meshes to draw.
@@ -115,20 +115,18 @@ impl Library {
     /// The joints of a skeleton.
     pub fn joints(&self, skeleton: f64) -> Result<JsValue> {
         let source = self.shared.source();
-        let skeleton = index("skeleton", skeleton, source.library.skeletons().len())?;
-        object(&joints::list(&source.library.skeletons()[skeleton], &source.nodes[skeleton]))
+        let skeleton = source.skeleton(skeleton)?;
+        object(&joints::list(source.library.skeleton(skeleton), &source.nodes[skeleton.index()]))
     }
 
     /// The joint that a text selects.
     pub fn joint(&self, skeleton: f64, name: &str) -> Result<usize> {
         let source = self.shared.source();
-        let skeleton = index("skeleton", skeleton, source.library.skeletons().len())?;
-        Ok(source.library.skeletons()[skeleton].select_joint(name)?)
+        Ok(source.library.skeleton(source.skeleton(skeleton)?).select_joint(name)?)
     }
 
     /// Adds a mask and returns its number.
     pub fn mask(&self, skeleton: f64, weights: &JsValue, descendants: Option<bool>) -> Result<usize> {
-        let skeleton = index("skeleton", skeleton, self.shared.source().library.skeletons().len())?;
         let weights: std::collections::BTreeMap<String, f64> = options("weights", weights)?;
         self.shared.change(|source| source.add_mask(skeleton, &weights, descendants.unwrap_or(true)))
     }
@@ -142,7 +140,7 @@ impl SharedLibrary {
 
     /// Changes a copy of the content, and keeps the copy if that succeeds. Crowds keep the library that they were made
     /// with.
-    fn change<T>(&self, change: impl FnOnce(&mut Source) -> Result<T>) -> Result<T> {
+    pub fn change<T>(&self, change: impl FnOnce(&mut Source) -> Result<T>) -> Result<T> {
         let mut source = (*self.source()).clone();
         let result = change(&mut source)?;
         self.source.replace(Rc::new(source));

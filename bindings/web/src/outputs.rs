@@ -15,25 +15,26 @@ pub const WHOLE_POSE: Outputs = Outputs { root_motion: false, ..Outputs::ALL };
 
 /// The outputs of a crowd: `OutputOptions` of `types.d.ts`.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct OutputOptions {
     skin: bool,
     model: bool,
     local: bool,
     weights: bool,
     properties: bool,
+    root_motion: bool,
 }
 
 impl Default for OutputOptions {
     fn default() -> Self {
-        Self { skin: true, model: false, local: false, weights: false, properties: false }
+        Self { skin: true, model: false, local: false, weights: false, properties: false, root_motion: false }
     }
 }
 
 impl From<OutputOptions> for Outputs {
     fn from(options: OutputOptions) -> Self {
-        let OutputOptions { skin, model, local, weights, properties } = options;
-        Self { skin, model, local, weights, properties, ..Self::NONE }
+        let OutputOptions { skin, model, local, weights, properties, root_motion } = options;
+        Self { skin, model, local, weights, properties, root_motion, ..Self::NONE }
     }
 }
 
@@ -76,13 +77,12 @@ impl<'a> ReachedEvents<'a> {
 }
 
 /// The buffers of a batch: `CrowdBuffers` of `posse.d.ts` and `cpu.d.ts`. `buffers` are its skin matrices, model
-/// matrices, local transforms and values.
-pub fn batch_buffers(instances: &[usize], layout: &OutputLayout, buffers: [JsValue; 4]) -> Object {
+/// matrices, local transforms, values and root motions.
+pub fn batch_buffers(instances: &[u32], layout: &OutputLayout, buffers: [JsValue; 5]) -> Object {
     let object = Object::new();
-    let instances: Vec<u32> = instances.iter().map(|&instance| instance as u32).collect();
-    set(&object, "instances", &Uint32Array::from(&instances[..]));
-    let names = ["skin", "model", "local", "values"];
-    let strides = [layout.skin, layout.model, layout.local, layout.values];
+    set(&object, "instances", &Uint32Array::from(instances));
+    let names = ["skin", "model", "local", "values", "rootMotion"];
+    let strides = [layout.skin, layout.model, layout.local, layout.values, layout.root_motion];
     for ((name, buffer), numbers) in names.into_iter().zip(buffers).zip(strides) {
         set(&object, name, &buffer);
         set(&object, &format!("{name}Stride"), &(4 * numbers as u32).into());

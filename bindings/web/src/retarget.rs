@@ -7,8 +7,8 @@ use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
 use crate::js::{Result, object, options};
-use crate::layer::ClipChoice;
 use crate::library::Library;
+use crate::names::ClipChoice;
 use crate::source::Source;
 
 /// The choices of a retargeting: `RetargetOptions` of `posse.d.ts`.
@@ -68,6 +68,9 @@ impl Library {
     /// The clips of this library on the first skeleton of another one, with its meshes.
     pub fn retarget(&self, onto: &Library, retarget_options: JsValue) -> Result<Library> {
         let choices: Choices = options("options", &retarget_options)?;
+        if let Some(distance) = choices.in_place.filter(|&distance| distance < 0.0) {
+            return Err(JsError::new(&format!("options.inPlace: found {distance}, expected a distance of 0 or more")));
+        }
         let (source, target) = (self.shared.source(), onto.shared.source());
         Ok(Self::new(retargeted(&source, &target, &choices)?, onto.shared.is_demo))
     }

@@ -10,7 +10,7 @@ use posse_render::Figure;
 use wasm_bindgen::prelude::*;
 
 use crate::joints;
-use crate::js::{Result, check_index};
+use crate::js::{Result, index};
 
 /// The content of a file.
 #[derive(Clone)]
@@ -126,12 +126,15 @@ impl Source {
         Ok(self.library.clips().len() - 1)
     }
 
+    /// The skeleton of a number.
+    pub fn skeleton(&self, number: f64) -> Result<SkeletonId> {
+        let skeleton = index("skeleton", number, self.library.skeletons().len())?;
+        self.library.skeleton_ids().nth(skeleton).ok_or_else(|| JsError::new("there is no such skeleton"))
+    }
+
     /// Adds a mask of weights by joint name. Returns the number of the mask.
-    pub fn add_mask(&mut self, skeleton: usize, weights: &BTreeMap<String, f64>, descendants: bool) -> Result<usize> {
-        check_index("skeleton", skeleton, self.library.skeletons().len())?;
-        let Some(id) = self.library.skeleton_ids().nth(skeleton) else {
-            return Err(JsError::new("there is no such skeleton"));
-        };
+    pub fn add_mask(&mut self, skeleton: f64, weights: &BTreeMap<String, f64>, descendants: bool) -> Result<usize> {
+        let id = self.skeleton(skeleton)?;
         let named: Vec<(&str, f64)> = weights.iter().map(|(name, weight)| (name.as_str(), *weight)).collect();
         let (mask, unknown) = Mask::named(None, self.library.skeletons(), id, &named, descendants)?;
         if let Some(name) = unknown.first() {

@@ -5,7 +5,8 @@ use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
 use crate::js::Result;
-use crate::layer::{ClipChoice, start_tick};
+use crate::layer::start_tick;
+use crate::names::ClipChoice;
 
 /// The multiples of these numbers modulo 1 spread evenly, in three dimensions together: the powers of the inverse of
 /// the positive root of `x^4 = x + 1`.

@@ -15,6 +15,9 @@ use crate::gpu::{Gpu, canvas_format};
 use crate::js::{Result, object, options, ticks};
 use crate::library::Library;
 
+/// The most pixels of a side of a canvas. Devices allow fewer, and say so.
+const MAX_SIDE: f64 = 65_536.0;
+
 /// Draws a crowd on a canvas.
 #[wasm_bindgen]
 pub struct View {
@@ -73,6 +76,23 @@ impl Default for CameraOptions {
     }
 }
 
+impl CameraOptions {
+    /// Reads the options. Numbers are finite in an `f32`, and a distance is not negative.
+    fn read(value: &JsValue) -> Result<Self> {
+        let camera: Self = options("camera", value)?;
+        let [x, y, z] = camera.target;
+        let numbers = [camera.yaw, camera.pitch, camera.distance, x, y, z];
+        let names = ["yaw", "pitch", "distance", "target[0]", "target[1]", "target[2]"];
+        match names.into_iter().zip(numbers).find(|(_, number)| !number.is_finite()) {
+            Some((name, _)) => Err(JsError::new(&format!("camera.{name}: expected a number in the range of an f32"))),
+            None if camera.distance < 0.0 => {
+                Err(JsError::new(&format!("camera.distance: found {}, expected 0 or more", camera.distance)))
+            }
+            None => Ok(camera),
+        }
+    }
+}
+
 impl From<CameraOptions> for Camera {
     fn from(options: CameraOptions) -> Self {
         let CameraOptions { yaw, pitch, distance, target } = options;
@@ -110,7 +130,7 @@ impl View {
         let show_options: ShowOptions = options("options", &show_options)?;
         let (shared, library, crowd) = (self.shared.clone(), library.shared.clone(), crowd.shared.clone());
         let call = shared.begin_call(0);
-        let model = crowd.crowd.borrow().clone();
+        let model = crowd.crowd();
         let drawn = library.drawn(model.len(), shared.is_software)?;
         let bones = if drawn.has_meshes() { Bones::Hidden } else { Bones::Solid };
         let needed = posse_render::needed_outputs(&drawn.figures, bones != Bones::Hidden);
@@ -151,7 +171,7 @@ impl View {
 
     /// Poses the crowd at a time and draws it.
     pub fn draw(&self, time: f64, camera: &JsValue) -> Result<()> {
-        let camera: CameraOptions = options("camera", camera)?;
+        let camera = CameraOptions::read(camera)?;
         let now = ticks("time", time)?;
         let shared = &self.shared;
         let shown = shared.shown.borrow();
@@ -162,7 +182,7 @@ impl View {
         let format = Some(shared.format.add_srgb_suffix());
         let output = texture.texture.create_view(&wgpu::TextureViewDescriptor { format, ..Default::default() });
         let mut encoder = shared.gpu.device.create_command_encoder(&Default::default());
-        shown.crowd.gpu_crowd.encode(&mut encoder, now);
+        shown.crowd.encode(&mut encoder, now.into());
         let view = posse_render::View { camera: camera.into(), stage: shown.stage, bones: shown.bones };
         shared.renderer.draw(&mut encoder, &shared.canvas.borrow(), &output, &shown.scene, &view);
         shared.gpu.queue.submit([encoder.finish()]);
@@ -171,9 +191,10 @@ impl View {
     }
 
     /// Changes the size of the canvas in pixels.
-    pub async fn resize(&self, width: u32, height: u32) -> Result<()> {
+    pub async fn resize(&self, width: f64, height: f64) -> Result<()> {
         let shared = self.shared.clone();
-        let (call, size) = (shared.begin_call(1), [width.max(1), height.max(1)]);
+        let size = [side("width", width)?, side("height", height)?];
+        let call = shared.begin_call(1);
         let canvas = Canvas::new_async(&shared.gpu.device, shared.renderer.target(), size).await?;
         if shared.is_last_call(1, call) {
             shared.configure(size);
@@ -184,7 +205,7 @@ impl View {
 
     /// The camera that shows the whole crowd from the angles of `camera`.
     pub fn fit(&self, camera: &JsValue) -> Result<JsValue> {
-        let camera: CameraOptions = options("camera", camera)?;
+        let camera = CameraOptions::read(camera)?;
         let shown = self.shared.shown.borrow();
         let Some(shown) = shown.as_ref() else {
             return Err(JsError::new("there is nothing to fit yet; await show first"));
@@ -232,6 +253,14 @@ impl SharedView {
             _ => None,
         }
     }
+}
+
+/// The pixels of a side of a canvas. Fractions are cut off.
+fn side(name: &str, pixels: f64) -> Result<u32> {
+    if !(0.0..=MAX_SIDE).contains(&pixels) {
+        return Err(JsError::new(&format!("{name}: found {pixels}, expected 0 to {MAX_SIDE} pixels")));
+    }
+    Ok((pixels as u32).max(1))
 }
 
 /// The target of a surface, and the size of the canvas.

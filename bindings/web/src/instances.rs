@@ -1,0 +1,244 @@
+//! The instances of a crowd as the page has set them: what crowds on the GPU and on the CPU share.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use posse::{Crowd, Goal, Mixing, NewTransition, Parameter, Ticks, TransitionKind};
+use wasm_bindgen::prelude::*;
+
+use crate::fields::{Fields, each, flag, number, text, whole};
+use crate::inverse_kinematics::goal;
+use crate::js::{Result, index, numbers, ticks};
+use crate::layer::{LayerList, LayerTemplate, crowd};
+use crate::names::Scope;
+
+/// The choices of a crowd: `CrowdOptions` of `types.d.ts`. A crowd on the CPU needs no room.
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "a crowd on the CPU has room for all"))]
+pub struct CrowdOptions {
+    skeleton: usize,
+    parameters: Vec<String>,
+    pub layers: usize,
+    pub mixing: Mixing,
+    pub drivers: bool,
+    pub goals: usize,
+    pub transitions: usize,
+    pub visible: bool,
+}
+
+impl CrowdOptions {
+    /// Reads the options.
+    pub fn read(value: &JsValue) -> Result<Self> {
+        let known = ["skeleton", "parameters", "layers", "mixing", "drivers", "goals", "transitions", "visible"];
+        let fields = Fields::new("options".into(), value, &known)?;
+        let count = |name: &str| fields.read(name, whole).map(Option::unwrap_or_default);
+        let is_set = |name: &str| fields.read(name, flag).map(Option::unwrap_or_default);
+        let mixing = [Mixing::None, Mixing::Blend, Mixing::Any][fields.choice("mixing", &["none", "blend", "any"])?];
+        let read_names = |place: &str, value: &JsValue| each(place, value, text);
+        let parameters: Vec<String> = fields.read("parameters", read_names)?.unwrap_or_default();
+        let (found, most) = (parameters.len(), Crowd::MAX_PARAMETERS);
+        if found > most {
+            return Err(JsError::new(&format!("options.parameters: found {found} names, expected at most {most}")));
+        }
+        let twice = |&at: &usize| parameters[..at].contains(&parameters[at]);
+        if let Some(at) = (0..found).find(twice) {
+            let name = &parameters[at];
+            return Err(JsError::new(&format!("options.parameters: the name {name:?} occurs twice")));
+        }
+        Ok(Self {
+            skeleton: count("skeleton")?,
+            layers: count("layers")?,
+            mixing,
+            drivers: is_set("drivers")?,
+            goals: count("goals")?,
+            transitions: count("transitions")?,
+            visible: is_set("visible")?,
+            parameters,
+        })
+    }
+
+    /// The number of parameters.
+    #[cfg(feature = "gpu")]
+    pub fn parameter_count(&self) -> usize {
+        self.parameters.len()
+    }
+}
+
+/// A transition without its instance and layers: `TransitionOptions` of `types.d.ts`.
+#[derive(Clone, Copy)]
+pub struct TransitionStart {
+    now: Ticks,
+    kind: TransitionKind,
+    half_life: Option<f64>,
+}
+
+impl TransitionStart {
+    /// Reads the options.
+    pub fn read(value: &JsValue) -> Result<Self> {
+        let fields = Fields::new("options".into(), value, &["start", "kind", "halfLife", "seconds"])?;
+        let kind = match (fields.choice("kind", &["inertial", "dead"])?, fields.read("seconds", number)?) {
+            (0, None) => TransitionKind::Inertial,
+            (0, Some(_)) => {
+                return Err(JsError::new(
+                    "options.seconds: an inertial transition has no length; its halfLife sets the pace",
+                ));
+            }
+            (_, Some(seconds)) => TransitionKind::Dead { seconds },
+            (_, None) => {
+                return Err(JsError::new("options.seconds: expected the length of a dead transition"));
+            }
+        };
+        let now = ticks("options.start", fields.required("start", number)?)?;
+        Ok(Self { now, kind, half_life: fields.read("halfLife", number)? })
+    }
+
+    /// The transition of an instance to layers.
+    pub fn of<'a>(&self, instance: usize, layers: &'a [posse::Layer]) -> NewTransition<'a> {
+        let new = NewTransition::new(instance, layers, self.now);
+        NewTransition { kind: self.kind, half_life: self.half_life.unwrap_or(new.half_life), ..new }
+    }
+}
+
+/// The instances of a crowd, with the values of their parameters.
+pub struct Instances {
+    /// The layers, goals and transitions. A call that waits shares them, so that they are then copied before a change.
+    crowd: Rc<Crowd>,
+    /// The names of the parameters.
+    pub parameters: Vec<String>,
+    /// The present values of the parameters, one per name, instance after instance.
+    values: Vec<f32>,
+}
+
+impl Instances {
+    /// Instances whose parameters are 0.
+    pub fn new(crowd: Crowd, parameters: Vec<String>) -> Self {
+        let values = vec![0.0; parameters.len() * crowd.len()];
+        Self { crowd: Rc::new(crowd), parameters, values }
+    }
+
+    /// Reads the arguments of `Crowd.create`.
+    pub fn read(library: &posse::Library, instances: &JsValue, choices: &CrowdOptions) -> Result<Self> {
+        let scope = Scope { library, parameters: &choices.parameters };
+        Ok(Self::new(crowd(scope, instances, choices.skeleton)?, choices.parameters.clone()))
+    }
+
+    /// The layers, goals and transitions.
+    pub fn crowd(&self) -> &Rc<Crowd> {
+        &self.crowd
+    }
+
+    /// The same, for a change.
+    pub fn crowd_mut(&mut self) -> &mut Crowd {
+        Rc::make_mut(&mut self.crowd)
+    }
+
+    /// The number of instances.
+    pub fn len(&self) -> usize {
+        self.crowd.len()
+    }
+
+    /// The number of joints of all instances together.
+    pub fn joints(&self, library: &posse::Library) -> usize {
+        (0..self.len()).map(|instance| library.skeleton(self.crowd.skeleton(instance)).joints().len()).sum()
+    }
+
+    /// What layers and goals may name.
+    pub fn scope<'a>(&'a self, library: &'a posse::Library) -> Scope<'a> {
+        Scope { library, parameters: &self.parameters }
+    }
+
+    /// The values of the parameters, instance after instance.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The values of the parameters of an instance.
+    pub fn values_of(&self, instance: usize) -> &[f32] {
+        let count = self.parameters.len();
+        &self.values[count * instance..][..count]
+    }
+
+    /// Replaces the parameters of the instances from `first` on, as many as there are values. Returns the instances.
+    pub fn set_parameters(&mut self, first: f64, values: &JsValue) -> Result<Range<usize>> {
+        let values = numbers("values", values)?;
+        let first = index("first", first, self.len())?;
+        let (count, found) = (self.parameters.len(), values.len());
+        if count == 0 {
+            return Err(JsError::new("the crowd has no parameters; create it with their names, { parameters: [...] }"));
+        }
+        let most = count * (self.len() - first);
+        if found % count != 0 || found > most {
+            return Err(JsError::new(&format!(
+                "values: found {found} numbers, expected a multiple of {count}, the number of parameters, up to {most}"
+            )));
+        }
+        if let Some(at) = values.iter().position(|value| !(*value as f32).is_finite()) {
+            return Err(JsError::new(&format!("values[{at}]: found {}, expected a finite number", values[at])));
+        }
+        let own = &mut self.values[count * first..][..found];
+        own.iter_mut().zip(&values).for_each(|(own, value)| *own = *value as f32);
+        Ok(first..first + found / count)
+    }
+
+    /// Gives an instance of the crowd its present parameters, which a transition begins with.
+    pub fn apply_parameters(&mut self, instance: usize) -> Result<()> {
+        if !self.parameters.is_empty() {
+            let parameters = constants(self.values_of(instance))?;
+            self.crowd_mut().set_parameters(instance, parameters)?;
+        }
+        Ok(())
+    }
+
+    /// A crowd of some instances, with these values of the parameters of all instances.
+    pub fn only(&self, instances: impl Iterator<Item = usize>, values: &[f32]) -> Result<Crowd> {
+        let (mut only, count) = (Crowd::new(), self.parameters.len());
+        for instance in instances {
+            let place = only.push_copy(&self.crowd, instance);
+            if count > 0 {
+                only.set_parameters(place, constants(&values[count * instance..][..count])?)?;
+            }
+        }
+        Ok(only)
+    }
+
+    /// Reads the layers that a call gives to some instances.
+    pub fn read_layers(
+        &self,
+        library: &posse::Library,
+        instances: &[usize],
+        layers: &JsValue,
+    ) -> Result<Vec<Vec<posse::Layer>>> {
+        let list = LayerList::read(self.scope(library), "layers", layers, instances.len())?;
+        (0..instances.len()).map(|position| list.layers(library, position)).collect()
+    }
+
+    /// The layers of some instances that fade to another layer, over the length of a fade from its start on.
+    pub fn read_cross_fade(
+        &self,
+        library: &posse::Library,
+        instances: &[usize],
+        layer: &JsValue,
+        fade: &JsValue,
+    ) -> Result<Vec<Vec<posse::Layer>>> {
+        let fields = Fields::new("fade".into(), fade, &["start", "length"])?;
+        let (start, length) = (fields.required("start", number)?, fields.required("length", number)?);
+        if length < 0.0 {
+            return Err(JsError::new(&format!("fade.length: found {length}, expected 0 or more")));
+        }
+        let into = LayerTemplate::read(self.scope(library), "layer", layer, instances.len())?;
+        let mut faded = self.only(instances.iter().copied(), &self.values)?;
+        for place in 0..instances.len() {
+            faded.cross_fade(place, into.layer(library, place)?, start..start + length)?;
+        }
+        Ok((0..instances.len()).map(|place| faded.layers(place).to_vec()).collect())
+    }
+
+    /// Reads the goals that a call gives to instances.
+    pub fn read_goals(&self, library: &posse::Library, goals: &JsValue) -> Result<Vec<Goal>> {
+        each("goals", goals, |place, value| goal(self.scope(library), place, value))
+    }
+}
+
+/// Parameters that keep their values.
+fn constants(values: &[f32]) -> Result<Vec<Parameter>> {
+    Ok(values.iter().map(|&value| Parameter::constant(value.into())).collect::<std::result::Result<_, _>>()?)
+}
