@@ -13,9 +13,9 @@ use crate::layout::{self, Arrangement, OutputKind, Rows, SkeletonSize};
 use crate::library::Snapshot;
 use crate::numbers::{item, number, numbered};
 use crate::types::{
-    self, CrowdInfo, CrowdOptions, Event, Format, Layout, POSSE_ALL_CHUNKS, POSSE_NONE, POSSE_OUTPUT_LOCAL,
-    POSSE_OUTPUT_MODEL, POSSE_OUTPUT_PROPERTIES, POSSE_OUTPUT_ROOT_MOTION, POSSE_OUTPUT_SKIN, POSSE_OUTPUT_WEIGHTS,
-    Status,
+    self, CrowdInfo, CrowdOptions, Event, Format, Layout, POSSE_ALL_CHUNKS, POSSE_MAX_GOALS, POSSE_MAX_LAYERS,
+    POSSE_MAX_PARAMETERS, POSSE_NONE, POSSE_OUTPUT_LOCAL, POSSE_OUTPUT_MODEL, POSSE_OUTPUT_PROPERTIES,
+    POSSE_OUTPUT_ROOT_MOTION, POSSE_OUTPUT_SKIN, POSSE_OUTPUT_WEIGHTS, POSSE_TICKS_PER_SECOND, Status,
 };
 
 /// The joints of a chunk whose size is not given: their matrices stay in the caches of a core.
@@ -26,6 +26,14 @@ const BLOCK: usize = 16;
 
 /// The most parameters of an instance.
 const PARAMETERS: usize = posse::Crowd::MAX_PARAMETERS;
+
+// What the header says.
+const _: () = assert!(
+    POSSE_MAX_PARAMETERS as usize == PARAMETERS
+        && POSSE_MAX_LAYERS as usize == posse::Crowd::MAX_LAYERS
+        && POSSE_MAX_GOALS as usize == posse::Crowd::MAX_GOALS
+        && POSSE_TICKS_PER_SECOND == Ticks::PER_SECOND
+);
 
 /// A crowd with a handle.
 pub struct Crowd {
@@ -207,9 +215,7 @@ impl Crowd {
     pub fn pose(&self, chunk: u32, step: Step, format: Format, to: &mut impl Rows) -> Outcome<()> {
         if let Some(kind) = OutputKind::ALL.into_iter().find(|&kind| to.wants(kind) && !self.computes(kind)) {
             let name = kind.name();
-            return Err(Error::argument(format!(
-                "the crowd does not compute the output {name}; make it with that output"
-            )));
+            return Err(Error::argument(format!("the crowd does not compute {name}; make it with that output")));
         }
         self.for_each_chunk(chunk, |chunk| {
             let posed = chunk.packed(&self.snapshot, self.outputs)?;

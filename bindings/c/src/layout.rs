@@ -28,11 +28,11 @@ impl OutputKind {
     /// The name in messages.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Local => "local",
-            Self::Model => "model",
-            Self::Skin => "skin",
-            Self::Values => "values",
-            Self::RootMotion => "root_motion",
+            Self::Local => "outputs.local",
+            Self::Model => "outputs.model",
+            Self::Skin => "outputs.skin",
+            Self::Values => "outputs.values",
+            Self::RootMotion => "outputs.root_motion",
         }
     }
 }

@@ -7,9 +7,6 @@
 //! 3. [`registry`]: the objects behind the handles.
 //! 4. [`ffi`]: the calls. All code that reads and writes memory of the caller is there, and nowhere else.
 
-// The header is made of comments on the items of this crate, which are public for C alone.
-#![allow(unreachable_pub, missing_docs, reason = "only the functions of the header are called, by other languages")]
-
 mod crowd;
 mod error;
 mod ffi;

@@ -486,7 +486,7 @@ pub struct Layout {
 
 /// Memory of the caller for one output of all instances. This struct never grows.
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Output {
     /// The numbers of instance 0; those of instance `i` begin at `i * stride`. Null if the output is not wanted.
     pub numbers: *mut f32,
@@ -536,7 +536,7 @@ pub struct Event {
 
 /// Memory of the caller for events, and how many there are.
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct EventList {
     /// `sizeof(posse_event_list)`.
     pub struct_size: usize,
@@ -548,16 +548,4 @@ pub struct EventList {
     pub count: usize,
     /// Set by the call: the number of events that had no room.
     pub missed: u64,
-}
-
-impl Default for EventList {
-    fn default() -> Self {
-        Self { struct_size: 0, events: std::ptr::null_mut(), capacity: 0, count: 0, missed: 0 }
-    }
-}
-
-impl Default for Output {
-    fn default() -> Self {
-        Self { numbers: std::ptr::null_mut(), count: 0, stride: 0 }
-    }
 }

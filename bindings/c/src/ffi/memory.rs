@@ -164,8 +164,7 @@ impl Caller {
         let all = [local, model, skin, values, root_motion];
         for (output, kind) in all.iter().zip(OutputKind::ALL) {
             if !output.numbers.is_null() {
-                let what = format!("outputs.{}.numbers", kind.name());
-                check(&what, output.numbers, bytes_of::<f32>(&what, output.count)?)?;
+                check(kind.name(), output.numbers, bytes_of::<f32>(kind.name(), output.count)?)?;
             }
         }
         Ok(Targets { caller: self, outputs: all })
@@ -213,7 +212,7 @@ impl Rows for Targets<'_> {
     fn row(&mut self, kind: OutputKind, instance: usize, width: usize) -> Outcome<&mut [f32]> {
         let Output { numbers, count, stride } = self.outputs[kind as usize];
         let name = kind.name();
-        let error = |text: String| Err(Error::new(Status::Buffer, format!("outputs.{name}.{text}")));
+        let error = |text: String| Err(Error::new(Status::Buffer, format!("{name}.{text}")));
         if width > stride {
             return error(format!("stride is {stride}, but an instance has {width} numbers"));
         }

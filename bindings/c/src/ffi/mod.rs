@@ -13,8 +13,6 @@
 //! Handles need none of this: they are keys, and never read as addresses.
 
 #![expect(unsafe_code, reason = "C passes pointers; the head of the module says what is relied on")]
-// The promise of the caller is the same for all functions; the header and the head of this module state it once.
-#![expect(clippy::missing_safety_doc, reason = "the head of the module states the promise for all functions")]
 
 mod crowd;
 mod library;
