@@ -6,7 +6,7 @@
 
 #include "rig.h"
 
-enum { MAX_HANDLES = 12, MAX_INSTANCES = 40, FUNCTIONS = 25 };
+enum { MAX_HANDLES = 12, MAX_INSTANCES = 40, FUNCTIONS = 27 };
 
 static uint64_t state;
 static posse_library *libraries[MAX_HANDLES];
@@ -335,6 +335,38 @@ static posse_status call(uint32_t function) {
       free(base);
       return status;
     }
+    case 24: {
+      posse_goal *goals;
+      uint32_t at;
+      count = random_below(16) ? random_below(4) : random_below(40);
+      goals = (posse_goal *)malloc(count * sizeof *goals + (count == 0));
+      CHECK(goals != NULL);
+      for (at = 0; at < count; ++at) {
+        goals[at] = posse_goal_of(index_below(3), random_number(), random_number(), random_number());
+        goals[at].struct_size = size_of_struct(sizeof *goals);
+        if (random_below(4) == 0) goals[at].weight = random_number();
+        if (random_below(4) == 0) goals[at].weight_parameter = index_below(16);
+        if (random_below(4) == 0)
+          goals[at].target_parameters[0] = goals[at].target_parameters[1] = goals[at].target_parameters[2] = index_below(16);
+      }
+      status = posse_crowd_set_goals(crowd, index_below(MAX_INSTANCES / 2), rarely() ? NULL : goals, count);
+      free(goals);
+      return status;
+    }
+    case 25: {
+      posse_chain chain;
+      memset(&chain, 0, sizeof chain);
+      chain.struct_size = size_of_struct(sizeof chain);
+      chain.kind = index_below(2);
+      chain.skeleton = index_below(2);
+      chain.joints[0] = index_below(1);
+      chain.joints[1] = 1 + index_below(1);
+      chain.joints[2] = 2 + index_below(1);
+      chain.hold = random_below(2);
+      chain.direction[1] = random_number();
+      chain.limit = random_number();
+      return posse_library_add_chain(library, rarely() ? NULL : &chain, rarely() ? NULL : &index);
+    }
     default: {
       posse_layout layout;
       layout.struct_size = size_of_struct(sizeof layout);
@@ -350,7 +382,7 @@ int main(int count, char **arguments) {
   state = count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
   for (done = 0; done < calls; ++done) {
     // Poses, changes and queries are as many as all other calls together; new libraries and files are rare.
-    uint32_t at = random_below(2) ? 17 + random_below(7) : random_below(FUNCTIONS);
+    uint32_t at = random_below(2) ? 17 + random_below(8) : random_below(FUNCTIONS);
     posse_status found;
     if ((at == 0 || at == 2 || at == 4) && random_below(8)) at = 21;
     found = call(at);

@@ -307,6 +307,42 @@ static void test_transitions(void) {
   OK(posse_library_destroy(library));
 }
 
+// The root looks with its y axis at a point to its left: it rotates by 90 degrees.
+static void test_goals(void) {
+  posse_library *library = arm_library();
+  posse_crowd *crowd;
+  posse_chain chain;
+  posse_goal goal;
+  uint32_t index = 9;
+  memset(&chain, 0, sizeof chain);
+  chain.struct_size = sizeof chain;
+  chain.kind = POSSE_CHAIN_KIND_AIM;
+  chain.direction[1] = 1;
+  chain.limit = 2 * RIGHT;
+  OK(posse_library_add_chain(library, &chain, &index));
+  CHECK(index == 0);
+  crowd = make_crowd(library, POSSE_OUTPUT_MODEL, 0);
+  OK(posse_crowd_add(crowd, 0, NULL, 0, NULL));
+  goal = posse_goal_of(0, -5, 1, 0);
+  OK(posse_crowd_set_goals(crowd, 0, &goal, 1));
+  NEAR(angle_at(crowd, 0, 0), RIGHT);
+  goal.weight_parameter = 3;
+  OK(posse_crowd_set_goals(crowd, 0, &goal, 1));
+  NEAR(angle_at(crowd, 0, 0), 0);
+  {
+    const float values[4] = {0.f, 0.f, 0.f, 1.f};
+    OK(posse_crowd_set_parameters(crowd, 0, 1, values, 4));
+    NEAR(angle_at(crowd, 0, 0), RIGHT);
+  }
+  goal.weight = NAN;
+  goal.weight_parameter = POSSE_NONE;
+  CHECK(posse_crowd_set_goals(crowd, 0, &goal, 1) == POSSE_STATUS_ARGUMENT);
+  goal = posse_goal_of(1, 0, 0, 0);
+  CHECK(posse_crowd_set_goals(crowd, 0, &goal, 1) == POSSE_STATUS_INDEX);
+  OK(posse_crowd_destroy(crowd));
+  OK(posse_library_destroy(library));
+}
+
 static void test_events_and_motion(void) {
   posse_library *library = arm_library();
   posse_crowd *crowd;
@@ -515,9 +551,10 @@ int main(void) {
   test_outputs();
   test_layers();
   test_transitions();
+  test_goals();
   test_events_and_motion();
   test_threads();
   test_errors();
-  puts("7 passed, 0 failed");
+  puts("8 passed, 0 failed");
   return 0;
 }
