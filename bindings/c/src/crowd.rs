@@ -342,10 +342,10 @@ impl Crowd {
     fn for_each_chunk(&self, chunk: u32, mut work: impl FnMut(&mut Chunk) -> Outcome<()>) -> Outcome<()> {
         let chunks = self.chunks()?;
         if chunk == POSSE_ALL_CHUNKS {
-            return (0..chunks.len()).try_for_each(|index| work(&mut *lock(&chunks, index)?));
+            return (0..chunks.len()).try_for_each(|index| work(&mut lock(&chunks, index)?));
         }
         item("chunk", chunks.iter(), chunk)?;
-        work(&mut *lock(&chunks, chunk as usize)?)
+        work(&mut lock(&chunks, chunk as usize)?)
     }
 }
 

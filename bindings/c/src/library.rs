@@ -260,7 +260,7 @@ impl Library {
     }
 
     fn read<T>(&self, work: impl FnOnce(&State) -> Outcome<T>) -> Outcome<T> {
-        work(&*self.state.lock().map_err(|_| Error::poisoned())?)
+        work(&self.state.lock().map_err(|_| Error::poisoned())?)
     }
 
     fn change<T>(&self, work: impl FnOnce(&mut State) -> Outcome<T>) -> Outcome<T> {

@@ -6,7 +6,7 @@
 /// equal or larger: `posse_abi_version`.
 pub const POSSE_ABI_VERSION: u32 = 0x0001_0000;
 /// Ticks per second of the crowd clock.
-pub const POSSE_TICKS_PER_SECOND: i64 = 1 << 20;
+pub const POSSE_TICKS_PER_SECOND: i64 = 1_048_576;
 /// No index: a joint without a parent, a layer without a mask, clips of any skeleton.
 pub const POSSE_NONE: u32 = 0xffff_ffff;
 /// All chunks of a crowd, one after the other.

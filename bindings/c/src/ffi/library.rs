@@ -49,12 +49,11 @@ pub unsafe extern "C" fn posse_library_load_file(
     // SAFETY: the pointers are arguments of this call.
     unsafe {
         entry(|caller| {
-            let (library, path) = (self::library(library)?, caller.text("path", path)?);
-            let options = caller.read_or_default("options", options)?;
+            let (library, options) = (self::library(library)?, caller.read_or_default("options", options)?);
             if !loaded.is_null() {
                 caller.write_struct("loaded", &Loaded::default(), loaded)?;
             }
-            let found = library.load_file(path, &options)?;
+            let found = library.load_file(caller.text("path", path)?, &options)?;
             if loaded.is_null() { Ok(()) } else { caller.write_struct("loaded", &found, loaded) }
         })
     }
@@ -74,12 +73,12 @@ pub unsafe extern "C" fn posse_library_load_memory(
     // SAFETY: the pointers are arguments of this call.
     unsafe {
         entry(|caller| {
-            let (library, name) = (self::library(library)?, caller.text("name", name)?);
-            let options = caller.read_or_default("options", options)?;
+            let (library, options) = (self::library(library)?, caller.read_or_default("options", options)?);
             if !loaded.is_null() {
                 caller.write_struct("loaded", &Loaded::default(), loaded)?;
             }
-            let found = library.load(Path::new(name), caller.slice("bytes", bytes, size)?, None, &options)?;
+            let (name, bytes) = (caller.text("name", name)?, caller.slice("bytes", bytes, size)?);
+            let found = library.load(Path::new(name), bytes, None, &options)?;
             if loaded.is_null() { Ok(()) } else { caller.write_struct("loaded", &found, loaded) }
         })
     }
@@ -124,8 +123,9 @@ pub unsafe extern "C" fn posse_library_add_mask(
     // SAFETY: the pointers are arguments of this call.
     unsafe {
         entry(|caller| {
-            let (library, weights) = (self::library(library)?, caller.slice("weights", weights, count)?);
+            let library = self::library(library)?;
             caller.write_one("mask", u32::MAX, mask)?;
+            let weights = caller.slice("weights", weights, count)?;
             caller.write_one("mask", library.add_mask(skeleton, weights)?, mask)
         })
     }
@@ -160,8 +160,9 @@ pub unsafe extern "C" fn posse_library_add_knots(
     // SAFETY: the pointers are arguments of this call.
     unsafe {
         entry(|caller| {
-            let (library, pairs) = (self::library(library)?, caller.slice("pairs", pairs, count.saturating_mul(2))?);
+            let library = self::library(library)?;
             caller.write_one("knots", u32::MAX, knots)?;
+            let pairs = caller.slice("pairs", pairs, count.saturating_mul(2))?;
             caller.write_one("knots", library.add_knots(pairs)?, knots)
         })
     }
@@ -178,8 +179,9 @@ pub unsafe extern "C" fn posse_library_add_blend_space(
     // SAFETY: the pointers are arguments of this call.
     unsafe {
         entry(|caller| {
-            let (library, points) = (self::library(library)?, caller.slice("points", points, count.saturating_mul(2))?);
+            let library = self::library(library)?;
             caller.write_one("blend_space", u32::MAX, blend_space)?;
+            let points = caller.slice("points", points, count.saturating_mul(2))?;
             caller.write_one("blend_space", library.add_blend_space(points)?, blend_space)
         })
     }
@@ -199,8 +201,9 @@ pub unsafe extern "C" fn posse_library_find(
     // SAFETY: the pointers are arguments of this call.
     unsafe {
         entry(|caller| {
-            let (library, text) = (self::library(library)?, caller.text("text", text)?);
+            let library = self::library(library)?;
             caller.write_one("index", u32::MAX, index)?;
+            let text = caller.text("text", text)?;
             caller.write_one("index", library.find(numbered(kind)?, owner, text)?, index)
         })
     }

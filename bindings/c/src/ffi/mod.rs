@@ -8,6 +8,8 @@
 //!   thread writes during the call. Each function below may therefore make one, for the length of its call. The methods
 //!   of the token refuse what can be seen to break the promise: null, wrong alignment, an impossible length, a struct of
 //!   an unknown size, text that is not UTF-8.
+//!   What the calls read by reference (texts, arrays) is read after the last write to other memory of the caller or before
+//!   the next one, so that it may overlap with it.
 //! * **Panics.** [`entry`] catches them, so that none crosses into C.
 //!
 //! Handles need none of this: they are keys, and never read as addresses.
