@@ -342,10 +342,14 @@ impl Crowd {
     fn for_each_chunk(&self, chunk: u32, mut work: impl FnMut(&mut Chunk) -> Outcome<()>) -> Outcome<()> {
         let chunks = self.chunks()?;
         if chunk == POSSE_ALL_CHUNKS {
-            return (0..chunks.len()).try_for_each(|index| work(&mut lock(&chunks, index)?));
+            return (0..chunks.len()).try_for_each(|index| {
+                let mut chunk = lock(&chunks, index)?;
+                work(&mut chunk)
+            });
         }
         item("chunk", chunks.iter(), chunk)?;
-        work(&mut lock(&chunks, chunk as usize)?)
+        let mut chunk = lock(&chunks, chunk as usize)?;
+        work(&mut chunk)
     }
 }
 

@@ -260,7 +260,8 @@ impl Library {
     }
 
     fn read<T>(&self, work: impl FnOnce(&State) -> Outcome<T>) -> Outcome<T> {
-        work(&self.state.lock().map_err(|_| Error::poisoned())?)
+        let state = self.state.lock().map_err(|_| Error::poisoned())?;
+        work(&state)
     }
 
     fn change<T>(&self, work: impl FnOnce(&mut State) -> Outcome<T>) -> Outcome<T> {
