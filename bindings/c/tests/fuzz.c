@@ -6,7 +6,7 @@
 
 #include "rig.h"
 
-enum { MAX_HANDLES = 12, MAX_INSTANCES = 40, FUNCTIONS = 27 };
+enum { MAX_HANDLES = 12, INSTANCES = 10, MAX_INSTANCES = 40, FUNCTIONS = 27 };
 
 static uint64_t state;
 static posse_library *libraries[MAX_HANDLES];
@@ -118,7 +118,7 @@ static posse_layer *random_layers(uint32_t *count, char **base) {
 }
 
 static posse_output random_output(int wanted, char **base) {
-  posse_output output = output_of(NULL, random_below(9000), 40 + random_below(160));
+  posse_output output = output_of(NULL, random_below(8) ? 8000 : random_below(2000), 40 + random_below(160));
   *base = NULL;
   if (rarely()) output.stride = random_below(2) ? SIZE_MAX / 2 : 0;
   if (wanted) output.numbers = (float *)memory(output.count * sizeof(float), base);
@@ -157,7 +157,7 @@ static posse_status load(posse_library *library) {
 
 static posse_status pose(posse_crowd *crowd) {
   posse_outputs outputs = no_outputs(index_below(3));
-  const uint32_t wanted = random_below(31) + 1, chunk = random_below(4) ? POSSE_ALL_CHUNKS : index_below(3);
+  const uint32_t wanted = 1u << random_below(5) | (random_below(2) ? 1u << random_below(5) : 0), chunk = random_below(4) ? POSSE_ALL_CHUNKS : index_below(3);
   char *bases[5];
   posse_status status;
   int index;
@@ -234,7 +234,7 @@ static posse_status call(uint32_t function) {
       }
       return status;
     }
-    case 1: return random_below(16) ? POSSE_STATUS_OK : posse_library_destroy(library);
+    case 1: return random_below(64) ? POSSE_STATUS_OK : posse_library_destroy(library);
     case 2: return load(library);
     case 3: return posse_library_load_file(library, random_below(8) ? "no such file" : NULL, NULL, NULL);
     case 4: return posse_library_share_clip(library, index_below(3), index_below(2), rarely() ? NULL : &index);
@@ -275,17 +275,22 @@ static posse_status call(uint32_t function) {
       posse_crowd_options options;
       memset(&options, 0, sizeof options);
       options.struct_size = size_of_struct(sizeof options);
-      options.outputs = index_below(64);
+      options.outputs = random_below(4) ? 63 : index_below(64);
       options.skin_format = index_below(3);
       options.chunk_size = random_below(2) ? random_below(20) : index_below(2);
       status = posse_crowd_create(library, rarely() ? NULL : &options, &made);
       if (status == POSSE_STATUS_OK) {
         (void)posse_crowd_destroy(crowds[slot]);
         crowds[slot] = made;
+        // Instances that are there, so that other calls find them.
+        for (count = 0; count < INSTANCES; ++count) {
+          const posse_layer layer = posse_layer_of(count % 3);
+          (void)posse_crowd_add(made, 0, &layer, count % 4 != 0, NULL);
+        }
       }
       return status;
     }
-    case 16: return random_below(16) ? POSSE_STATUS_OK : posse_crowd_destroy(crowd);
+    case 16: return random_below(64) ? POSSE_STATUS_OK : posse_crowd_destroy(crowd);
     case 17: {
       posse_layer *layers;
       posse_crowd_info info;
@@ -299,7 +304,7 @@ static posse_status call(uint32_t function) {
     }
     case 18: {
       posse_layer *layers = random_layers(&count, &base);
-      status = posse_crowd_set_layers(crowd, index_below(MAX_INSTANCES / 2), layers, count);
+      status = posse_crowd_set_layers(crowd, index_below(INSTANCES), layers, count);
       free(base);
       return status;
     }
@@ -311,7 +316,7 @@ static posse_status call(uint32_t function) {
       transition.half_life = random_number();
       transition.seconds = random_number();
       transition.kind = index_below(2);
-      status = posse_crowd_begin_transition(crowd, index_below(MAX_INSTANCES / 2), layers, count,
+      status = posse_crowd_begin_transition(crowd, index_below(INSTANCES), layers, count,
                                             random_below(2) ? &transition : NULL, random_ticks());
       free(base);
       return status;
@@ -331,7 +336,7 @@ static posse_status call(uint32_t function) {
     case 22: return events(crowd);
     case 23: {
       float *matrix = (float *)memory(12 * sizeof(float), &base);
-      status = posse_crowd_get_joint(crowd, index_below(MAX_INSTANCES / 2), index_below(2), random_ticks(), matrix);
+      status = posse_crowd_get_joint(crowd, index_below(INSTANCES), index_below(2), random_ticks(), matrix);
       free(base);
       return status;
     }
@@ -349,7 +354,7 @@ static posse_status call(uint32_t function) {
         if (random_below(4) == 0)
           goals[at].target_parameters[0] = goals[at].target_parameters[1] = goals[at].target_parameters[2] = index_below(16);
       }
-      status = posse_crowd_set_goals(crowd, index_below(MAX_INSTANCES / 2), rarely() ? NULL : goals, count);
+      status = posse_crowd_set_goals(crowd, index_below(INSTANCES), rarely() ? NULL : goals, count);
       free(goals);
       return status;
     }
@@ -384,7 +389,7 @@ int main(int count, char **arguments) {
     // Poses, changes and queries are as many as all other calls together; new libraries and files are rare.
     uint32_t at = random_below(2) ? 17 + random_below(8) : random_below(FUNCTIONS);
     posse_status found;
-    if ((at == 0 || at == 2 || at == 4) && random_below(8)) at = 21;
+    if ((at == 0 || at == 2 || at == 4 || at == 15) && done > 5000 && random_below(8)) at = 17 + random_below(8);
     found = call(at);
     if (found == POSSE_STATUS_INTERNAL || (found != POSSE_STATUS_OK && posse_error_text()[0] == 0)) {
       fprintf(stderr, "call %zu, of function %u: status %d: %s\n", done, (unsigned)at, (int)found, posse_error_text());
