@@ -3,6 +3,7 @@
 //! The engine writes 12 numbers per joint: of a matrix its three rows, of a local transform the translation, 0, the
 //! rotation, the scale, 0.
 
+use posse::glam::{Mat4, Vec4};
 use posse::{Outputs, SkinFormat};
 
 use crate::error::Outcome;
@@ -88,8 +89,8 @@ impl Arrangement {
             Self::Plain => to.copy_from_slice(numbers),
             Self::Columns => {
                 for (rows, to) in numbers.as_chunks::<12>().0.iter().zip(to.as_chunks_mut::<16>().0) {
-                    let [a, b, c, d, e, f, g, h, i, j, k, l] = *rows;
-                    *to = [a, e, i, 0.0, b, f, j, 0.0, c, g, k, 0.0, d, h, l, 1.0];
+                    let [x, y, z] = [0, 4, 8].map(|row| Vec4::from_slice(&rows[row..]));
+                    *to = Mat4::from_cols(x, y, z, Vec4::W).transpose().to_cols_array();
                 }
             }
             Self::LocalSoa => {
