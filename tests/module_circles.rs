@@ -6,10 +6,11 @@ use std::fs;
 use std::path::Path;
 
 /// The folders of crates. A file `x.rs` or `x/mod.rs` is the module `x`.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "benches/isa/src",
     "benches/soak/src",
     "bindings/bevy/src",
+    "bindings/c/src",
     "bindings/python/src",
     "bindings/web/bindgen/src",
     "bindings/web/src",

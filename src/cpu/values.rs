@@ -4,7 +4,7 @@ use glam::Vec4;
 
 use crate::cpu::keys::search::InstanceLayers;
 use crate::cpu::keys::source::Source;
-use crate::cpu::stages::blend::{self, LayerShare};
+use crate::cpu::stages::blend::{self, LayerShare, LayerShares};
 use crate::cpu::stages::phase::Time;
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::{self, KeySpan};
@@ -101,7 +101,8 @@ impl MixedValues {
                 value: four(&layer.sampled),
                 reference: four(&layer.references),
             };
-            let shares: Vec<LayerShare> = active.iter().map(share).filter(|share| share.weight > 0.0).collect();
+            let mut shares = LayerShares::default();
+            active.iter().map(share).filter(|share| share.weight > 0.0).for_each(|share| shares.push(share));
             to[number..number + 4].copy_from_slice(&blend::rotation(four(rest), &shares).to_array());
         }
     }

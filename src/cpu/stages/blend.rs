@@ -1,17 +1,18 @@
 //! The rules that mix layers, as in `shaders/shared/blend.wgsl`.
 
-use std::ops::{Add, Div, Mul, Sub};
+use std::ops::{Add, Deref, Div, Mul, Sub};
 
 use glam::Vec4;
 
 use crate::cpu::stages::quat;
+use crate::model::Crowd;
 use crate::pack::record::{
     BLEND_MIN_WEIGHT, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT,
     LayerRecord,
 };
 
 /// The share of a layer in one value that its clip animates.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct LayerShare {
     /// Layer weight x ramp x mask, more than 0.
     pub weight: f32,
@@ -21,6 +22,31 @@ pub struct LayerShare {
     pub value: Vec4,
     /// The value with which an additive layer is compared.
     pub reference: Vec4,
+}
+
+/// The shares of the layers of an instance in one value. A frame allocates no memory for them.
+#[derive(Default)]
+pub struct LayerShares {
+    all: [LayerShare; Crowd::MAX_LAYERS],
+    count: usize,
+}
+
+impl LayerShares {
+    /// Adds the share of the next layer. An instance has no more layers than there are places.
+    pub fn push(&mut self, share: LayerShare) {
+        if let Some(place) = self.all.get_mut(self.count) {
+            *place = share;
+            self.count += 1;
+        }
+    }
+}
+
+impl Deref for LayerShares {
+    type Target = [LayerShare];
+
+    fn deref(&self) -> &[LayerShare] {
+        &self.all[..self.count]
+    }
 }
 
 /// Applies a layer of a mode to the number or numbers `below`: with its weight, its value, and the one that an additive

@@ -2,7 +2,7 @@
 
 use glam::Vec4;
 
-use crate::cpu::stages::blend::{self, LayerShare};
+use crate::cpu::stages::blend::{self, LayerShare, LayerShares};
 use crate::cpu::stages::phase::{self, Time};
 use crate::cpu::stages::root_joint::Rigid;
 use crate::cpu::stages::sampler::Sampler;
@@ -27,8 +27,7 @@ pub fn write(
     }
     let words = &library.arrays.words;
     let mut moves = 0.0;
-    let mut translations: Vec<LayerShare> = Vec::new();
-    let mut rotations: Vec<LayerShare> = Vec::new();
+    let (mut translations, mut rotations) = (LayerShares::default(), LayerShares::default());
     for layer in layers {
         let clip: ClipRecord = library.arrays.record(layer.clip);
         if clip.root == NONE {
