@@ -9,7 +9,7 @@ use posse::import::smpl::Proportions;
 use posse::import::{FileFormat, bvh, fbx, gltf, recognize, smpl};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
-use crate::source::{SourceFile, read_regular};
+use crate::source::{Buffers, SourceFile, read_regular};
 use crate::work;
 
 /// The clips of all files in one library.
@@ -207,7 +207,7 @@ impl File {
     pub fn proportions(path: &Path, options: &LoadOptions) -> Result<(Proportions, Option<SourceFile>), Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         if recognize(path, &bytes)? == FileFormat::Smpl {
-            let source = SourceFile::new(path, FileFormat::Smpl, &bytes);
+            let source = SourceFile::new(path, &bytes, None);
             return Ok((Proportions::from_slice(path, &bytes)?, Some(source)));
         }
         let Self { library, skeleton, source, .. } = Self::read(path, options, None)?;
@@ -220,21 +220,26 @@ impl File {
         let refused =
             |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, FBX, BVH or npz files", path.display())));
         let format = recognize(path, &bytes)?;
+        let buffers = (format == FileFormat::Gltf).then(|| Buffers::new(path, &bytes));
         let file = match format {
-            FileFormat::Gltf => Self::read_gltf(path, &bytes),
+            FileFormat::Gltf => Self::read_gltf(path, &bytes, buffers.as_ref()),
             FileFormat::Bvh => Self::read_bvh(path, &bytes, options),
             FileFormat::Fbx => Self::read_fbx(path, &bytes),
             FileFormat::Smpl => Self::read_smpl(path, &bytes, options, rest),
             FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
             FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
         };
-        Ok(Self { source: Some(SourceFile::new(path, format, &bytes)), ..file? })
+        Ok(Self { source: Some(SourceFile::new(path, &bytes, buffers.as_ref())), ..file? })
     }
 
-    fn read_gltf(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+    fn read_gltf(path: &Path, bytes: &[u8], buffers: Option<&Buffers>) -> Result<Self, Error> {
         let mut library = Library::new();
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let asset = gltf::from_slice(&mut library, path, bytes, Some(folder))?;
+        let mut read = gltf::from_slice_with(&mut library, path, bytes, &|name| buffers?.bytes(name));
+        if buffers.is_some_and(Buffers::need_folder) {
+            library = Library::new();
+            read = gltf::from_slice(&mut library, path, bytes, Some(path.parent().unwrap_or(Path::new(""))));
+        }
+        let asset = read?;
         let gltf::Asset { skeleton, joints: nodes, left_out_clips: left_out, warnings, .. } = asset;
         Ok(Self { library, skeleton, nodes, fps: Vec::new(), left_out, warnings, source: None })
     }
