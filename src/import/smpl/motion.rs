@@ -303,11 +303,8 @@ fn with_details<'a>(
         return Ok((model, parts));
     }
     if let (BodyModel::Smpl, Some(body)) = (model, parts.last_mut()) {
-        let message =
-            "the joints left_hand and right_hand of SMPL are left out, as the file has a face or fingers, and \
-                       with them the joints of SMPL-H or SMPL-X"
-                .into();
-        warnings.push(Warning { path: body.array.name().into(), message });
+        let message = "left_hand and right_hand of SMPL are left out: a body with fingers or a face has no such joints";
+        warnings.push(Warning { path: body.array.name().into(), message: message.into() });
         body.count -= SMPL_COUNT - SHARED_COUNT;
     }
     parts.append(&mut details);
