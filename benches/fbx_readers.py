@@ -7,8 +7,8 @@ binary files since 7.1. What a side says on stderr is a note.
 
 Places of all joints are compared at up to 8 frames of each clip, in metres; beyond 1 m from the origin, relative to the distance.
 The table has a row per program that the files are from. Times are processor times of `posse.Library` on one thread and of
-`aiImportFile`, which also reads meshes, in turns within one process: medians of five rounds after a first. Files of less than 10 ms
-are read several times in a turn. With `--times`, only times are measured, and ASSIMP must be given.
+`aiImportFile`, which also reads meshes, in turns within one process: medians of five rounds after a first. Small files are
+read several times in a turn, by posse into one library, since a library has a fixed cost of 0.4 ms. With `--times`, only times are measured, and ASSIMP must be given.
 """
 
 import collections
@@ -25,8 +25,9 @@ import warnings
 
 FRAMES = 8
 ROUNDS = 5
-# The least processor time of a turn in seconds.
-TURN = 0.01
+# The processor time of a turn in seconds that is aimed at, and the largest number of copies of a file that are read for it.
+TURN = 0.03
+MAX_COPIES = 32
 
 
 def frames_of(array):
@@ -157,22 +158,29 @@ def times_side(file, library):
     assimp.aiImportFile.restype = ctypes.c_void_p
     assimp.aiReleaseImport.argtypes = [ctypes.c_void_p]
 
-    def read_by_assimp():
-        scene = assimp.aiImportFile(os.fsencode(file), 0)
-        if not scene:
-            raise ValueError("assimp does not read it")
-        assimp.aiReleaseImport(scene)
+    def read_by_posse(copies):
+        posse.Library(*[str(file)] * copies, threads=1)
 
-    readers = [lambda: posse.Library(str(file), threads=1), read_by_assimp]
+    def read_by_assimp(copies):
+        for _ in range(copies):
+            scene = assimp.aiImportFile(os.fsencode(file), 0)
+            if not scene:
+                raise ValueError("assimp does not read it")
+            assimp.aiReleaseImport(scene)
+
+    def measured(read, copies):
+        start = time.process_time()
+        read(copies)
+        return (time.process_time() - start) / copies
+
     warnings.simplefilter("ignore")
+    readers = [read_by_posse, read_by_assimp]
+    first = max(measured(read, 1) for read in readers)
+    copies = min(max(round(TURN / first), 1), MAX_COPIES)
     seconds = [[], []]
     for _ in range(ROUNDS + 1):
         for read, of_reader in zip(readers, seconds):
-            start, count = time.process_time(), 0
-            while count == 0 or time.process_time() - start < TURN:
-                read()
-                count += 1
-            of_reader.append((time.process_time() - start) / count)
+            of_reader.append(measured(read, copies))
     return {"times": [statistics.median(of_reader[1:]) for of_reader in seconds]}
 
 

@@ -167,7 +167,6 @@ def test_buffers_are_read_beside_their_file(worm: Path, tmp_path: Path) -> None:
         document["buffers"] = [{"byteLength": len(numbers), "uri": uri} for uri in uris]
         path.write_text(json.dumps(document))
         library = posse.Library(path)
-        assert not library.warnings, uris
         for clip in range(2):
             assert library.sample(clip, [0.1]).pos.tobytes() == whole.sample(clip, [0.1]).pos.tobytes()
     beside.unlink()
