@@ -1,4 +1,4 @@
-"""Poses and times of FBX files: posse beside other readers. `python3 benches/fbx_readers.py FOLDER [ASSIMP]`
+"""Poses and times of FBX files: posse beside other readers. `python3 benches/fbx_readers.py [--times] FOLDER [ASSIMP]`
 
 FOLDER has FBX files, ASSIMP is the shared library of assimp (the one in the package `assimp_py` will do). The packages are posse
 (bindings/python) and `pip install numpy ufbx bpy==5.0.1`: `ufbx` evaluates the whole scene at a time, without baked curves and without
@@ -6,8 +6,9 @@ another unit, axes or inherit mode; `bpy` is Blender, whose importer in Python (
 binary files since 7.1. What a side says on stderr is a note.
 
 Places of all joints are compared at up to 8 frames of each clip, in metres; beyond 1 m from the origin, relative to the distance.
-The table has a row per program that the files are from. Times are wall times of `posse.Library` on one thread and of `aiImportFile`,
-which also reads meshes: medians of five rounds after a first.
+The table has a row per program that the files are from. Times are processor times of `posse.Library` on one thread and of
+`aiImportFile`, which also reads meshes, in turns within one process: medians of five rounds after a first. Small files are
+read several times in a turn, by posse into one library, since a library has a fixed cost of 0.4 ms. With `--times`, only times are measured, and ASSIMP must be given.
 """
 
 import collections
@@ -20,9 +21,13 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 
 FRAMES = 8
 ROUNDS = 5
+# The processor time of a turn in seconds that is aimed at, and the largest number of copies of a file that are read for it.
+TURN = 0.03
+MAX_COPIES = 32
 
 
 def frames_of(array):
@@ -32,20 +37,16 @@ def frames_of(array):
 
 
 def posse_side(file, folder):
-    """The seconds of reading, and a file per clip with the places of its joints at its frames."""
+    """A file per clip with the places of its joints at its frames."""
     import numpy
     import posse
 
-    seconds = []
-    for _ in range(ROUNDS + 1):
-        start = time.perf_counter()
-        library = posse.Library(str(file), threads=1)
-        seconds.append(time.perf_counter() - start)
+    library = posse.Library(str(file), threads=1)
     for index, clip in enumerate(library.clips):
         poses = library.bake(index, arrays=["pos"])
         times = numpy.minimum(numpy.arange(poses.pos.shape[0]) / clip.fps, clip.duration)
         numpy.savez(folder / f"{index}.npz", pos=poses.pos, time=times, joint_names=list(poses.joint_names))
-    return {"seconds": seconds[1:], "clips": len(library.clips)}
+    return {"clips": len(library.clips)}
 
 
 def difference(place, other):
@@ -149,20 +150,38 @@ def blender_side(file, baked, begin):
     return {"difference": worst[0], "joint": worst[1], "places": count}
 
 
-def assimp_side(file, library):
-    """The seconds of aiImportFile."""
+def times_side(file, library):
+    """The processor seconds of reading by posse and by assimp, in turns."""
+    import posse
+
     assimp = ctypes.CDLL(library)
     assimp.aiImportFile.restype = ctypes.c_void_p
     assimp.aiReleaseImport.argtypes = [ctypes.c_void_p]
-    seconds = []
+
+    def read_by_posse(copies):
+        posse.Library(*[str(file)] * copies, threads=1)
+
+    def read_by_assimp(copies):
+        for _ in range(copies):
+            scene = assimp.aiImportFile(os.fsencode(file), 0)
+            if not scene:
+                raise ValueError("assimp does not read it")
+            assimp.aiReleaseImport(scene)
+
+    def measured(read, copies):
+        start = time.process_time()
+        read(copies)
+        return (time.process_time() - start) / copies
+
+    warnings.simplefilter("ignore")
+    readers = [read_by_posse, read_by_assimp]
+    first = max(measured(read, 1) for read in readers)
+    copies = min(max(round(TURN / first), 1), MAX_COPIES)
+    seconds = [[], []]
     for _ in range(ROUNDS + 1):
-        start = time.perf_counter()
-        scene = assimp.aiImportFile(os.fsencode(file), 0)
-        seconds.append(time.perf_counter() - start)
-        if not scene:
-            return {"error": "it is not read"}
-        assimp.aiReleaseImport(scene)
-    return {"seconds": seconds[1:]}
+        for read, of_reader in zip(readers, seconds):
+            of_reader.append(measured(read, copies))
+    return {"times": [statistics.median(of_reader[1:]) for of_reader in seconds]}
 
 
 def child(side, *arguments):
@@ -181,7 +200,7 @@ def run_side(side, arguments):
     elif side == "blender":
         result = blender_side(pathlib.Path(arguments[0]), pathlib.Path(arguments[1]), float(arguments[2]))
     else:
-        result = assimp_side(*arguments)
+        result = times_side(*arguments)
     print(json.dumps(result), flush=True)
     # Without the destructors of ufbx and Blender.
     os._exit(0)
@@ -194,6 +213,26 @@ def program(text):
     """The program that a file is from, as far as it says."""
     known = [name for name in PROGRAMS if name.lower() in text.lower()]
     return known[0] if known else ("FBX SDK" if "FBX SDK" in text else "others")
+
+
+def compare_times(folder, assimp):
+    """Prints the sum of the times of all files that both read, and the files with the largest ratios."""
+    files = sorted(path for path in pathlib.Path(folder).rglob("*") if path.suffix.lower() == ".fbx")
+    rows = []
+    for file in files:
+        found = child("times", file, assimp)
+        if "times" in found:
+            rows.append((file.name, *found["times"]))
+        else:
+            print(f"{file.name}: {found['error']}", file=sys.stderr)
+    if not rows:
+        return
+    own, other = (sum(row[at] for row in rows) for at in (1, 2))
+    ratios = sorted(row[1] / row[2] for row in rows)
+    print(f"{len(rows)} files, {own:.3f} and {other:.3f} s: {own / other:.3f}; of the median file {statistics.median(ratios):.3f}")
+    print(f"slower in {sum(ratio > 1 for ratio in ratios)}")
+    for name, own, other in sorted(rows, key=lambda row: row[2] - row[1])[:20]:
+        print(f"{own * 1e3:9.2f} {other * 1e3:9.2f} ms {own / other:6.2f}  {name}")
 
 
 def main(folder, assimp=None):
@@ -213,9 +252,7 @@ def main(folder, assimp=None):
             row = {"file": file.name, "clips": clips, **{key: found[key] for key in ("version", "kind")}}
             if own["clips"] == 1 and clips[0]["layers"] == 1 and found["kind"] == "binary" and found["version"] >= 7.1:
                 row["blender"] = child("blender", file, baked, clips[0]["begin"])
-            other = child("assimp", file, assimp) if assimp else {}
-            if "seconds" in other:
-                row["times"] = (statistics.median(own["seconds"]), statistics.median(other["seconds"]))
+            row.update(child("times", file, assimp) if assimp else {})
             rows[program(found["program"])].append(row)
             print(json.dumps(row), file=sys.stderr, flush=True)
     print("| program | versions | files | clips | ufbx: largest, of half | Blender: files, largest, of half | time, posse / assimp |")
@@ -250,4 +287,6 @@ def ratio(times):
 if __name__ == "__main__":
     if sys.argv[1] == "--side":
         run_side(sys.argv[2], sys.argv[3:])
+    if sys.argv[1] == "--times":
+        sys.exit(compare_times(*sys.argv[2:]))
     main(*sys.argv[1:])

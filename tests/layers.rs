@@ -503,14 +503,15 @@ fn a_cross_fade_that_cannot_be_leaves_the_crowd() {
     let clip = add(&mut library, skeleton, vec![translation_track([8.0; 3])]);
     let mut crowd = Crowd::new();
     crowd.push(skeleton, &[clip.looping(); Crowd::MAX_LAYERS]).unwrap();
+    crowd.push(skeleton, &[clip.looping()]).unwrap();
     let before = crowd.clone();
     let into = clip.looping();
     for (instance, into, seconds, message) in [
-        (1, into, 0.0..1.0, "there is no instance 1"),
-        (0, Layer { mode: LayerMode::Override, ..into }, 0.0..1.0, "a layer that blends"),
-        (0, into, 1.0..0.5, "from 1 s to 0.5 s"),
-        (0, into, 0.0..f64::NAN, "not finite"),
-        (0, into.weight(-1.0), 0.0..1.0, "the weight -1"),
+        (2, into, 0.0..1.0, "there is no instance 2"),
+        (1, Layer { mode: LayerMode::Override, ..into }, 0.0..1.0, "a layer that blends"),
+        (1, into, 1.0..0.5, "from 1 s to 0.5 s"),
+        (1, into, 0.0..f64::NAN, "not finite"),
+        (1, into.weight(-1.0), 0.0..1.0, "the weight -1"),
         (0, into, 0.0..1.0, "layers of instance 0"),
     ] {
         let error = crowd.cross_fade(instance, into, seconds).unwrap_err().to_string();

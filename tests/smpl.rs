@@ -254,6 +254,69 @@ fn rotations_of_parts_come_to_their_joints() {
 }
 
 #[test]
+fn fingers_and_a_face_beside_a_body_without_them_are_read() {
+    // Rotations of 90 degrees about x of the first joint of each array, and of the last joint of the body.
+    let part = |name, width: usize| {
+        let number = |place: usize| if place == 0 || width >= 63 && place == width - 3 { FRAC_PI_2 } else { 0.0 };
+        (name, doubles(&[1, width], &(0..width).map(number).collect::<Vec<_>>()))
+    };
+    let rotated = |arrays: &[(&str, Vec<u8>)]| {
+        let (library, asset) = import(&npz(arrays), None).unwrap();
+        let tracks = library.clip(asset.clip.unwrap()).tracks.iter();
+        let joints = tracks.filter(|track| track.curve.value(0)[0] > 0.7).map(|track| match track.target {
+            posse::Target::Rotation(joint) => joint,
+            other => panic!("{other:?}"),
+        });
+        let without_hands = warnings(&asset).iter().any(|text| text.contains("left_hand and right_hand of SMPL"));
+        (asset.model, joints.collect::<Vec<_>>(), without_hands)
+    };
+    let (left, right, jaw) = (part("left_hand_pose", 45), part("right_hand_pose", 45), part("jaw_pose", 3));
+    let of_smpl = [part("global_orient", 3), part("body_pose", 69)];
+    // The last of 23 joints is the right hand, which SMPL-H does not have.
+    let both = [&of_smpl[..], &[left.clone(), right.clone()]].concat();
+    assert_eq!(rotated(&both), (BodyModel::SmplH, vec![0, 1, 22, 37], true));
+    assert_eq!(rotated(&[&both[..], &[jaw.clone()]].concat()), (BodyModel::SmplX, vec![0, 1, 22, 25, 40], true));
+    assert_eq!(rotated(&of_smpl), (BodyModel::Smpl, vec![0, 1, 23], false));
+    // The same beside all rotations in one array. The last joint without hands is the right wrist.
+    assert_eq!(rotated(&[part("poses", 72), left.clone()]), (BodyModel::SmplH, vec![0, 22], true));
+    assert_eq!(rotated(&[part("poses", 66), left, right]), (BodyModel::SmplH, vec![0, 21, 22, 37], false));
+    assert_eq!(rotated(&[part("poses", 66), jaw]), (BodyModel::SmplX, vec![0, 21, 22], false));
+    // What cannot be used is left out, and the body stays.
+    let coefficients = part("left_hand_pose", 6);
+    let object = ("jaw_pose", npy("|O", false, &[], b"\x80\x04N."));
+    let (_, asset) = import(&npz(&[part("poses", 72), coefficients, object]), None).unwrap();
+    let left_out = warnings(&asset).iter().filter(|text| text.contains("it is left out")).count();
+    assert_eq!((asset.model, left_out), (BodyModel::Smpl, 2), "{:?}", warnings(&asset));
+}
+
+#[test]
+fn one_row_is_the_value_of_all_frames() {
+    let still = |name, content| import(&npz(&with(name, Some(content))), None).unwrap();
+    for shape in [&[1, 3][..], &[3]] {
+        let (library, asset) = still("trans", doubles(shape, &[1.0, 2.0, 3.0]));
+        let expected = "trans.npy: it has one row, others have 3; its numbers are those of all frames";
+        assert_eq!((asset.frames, warnings(&asset)), (3, vec![expected.to_owned()]));
+        each_engine(&library, |engine| {
+            for (time, hand) in [(0.0, [3.0, 3.5, 3.0]), (0.5, [3.0, 2.5, 4.0]), (1.0, [1.0, 3.5, 3.0])] {
+                let pose = pose_at(engine, &library, asset.clip.unwrap(), time);
+                assert_vector(pose.model[0].translation, [1.0, 2.5, 3.0], &format!("pelvis at {time}"));
+                assert_vector(pose.model[HAND].translation, hand, &format!("hand at {time}"));
+            }
+        });
+    }
+    // A body that keeps its pose may move, too: the elbow stays rotated about z.
+    let (library, asset) = still("poses", doubles(&[1, 72], &poses()[2 * 72..]));
+    assert!(warnings(&asset).len() == 1 && warnings(&asset)[0].starts_with("poses.npy: it has one row"));
+    assert_eq!((asset.frames, library.clips()[0].duration()), (3, 1.0));
+    each_engine(&library, |engine| {
+        for (time, hand) in [(0.0, [0.0, 1.5, 0.0]), (0.25, [0.5, 2.5, 1.5]), (0.5, [1.0, 3.5, 3.0])] {
+            let pose = pose_at(engine, &library, asset.clip.unwrap(), time);
+            assert_vector(pose.model[HAND].translation, hand, &format!("hand at {time}"));
+        }
+    });
+}
+
+#[test]
 fn what_is_missing_is_a_warning() {
     let missing = |name| import(&npz(&with(name, None)), None).unwrap();
     let (library, asset) = missing("mocap_framerate");
@@ -277,7 +340,9 @@ fn what_is_missing_is_a_warning() {
     ];
     let (_, asset) = import(&npz(&hands), None).unwrap();
     assert_eq!(asset.model, BodyModel::Body);
-    assert!(warnings(&asset).iter().any(|text| text.contains("12 numbers per frame are not rotations")));
+    let left_out =
+        "12 numbers per frame are not rotations of 15 joints; it is left out, and the fingers keep their rest pose";
+    assert!(warnings(&asset).iter().any(|text| text.contains(left_out)), "{:?}", warnings(&asset));
     // Without frames, the body is at rest.
     let (library, asset) = import(&npz(&with("poses", Some(doubles(&[0, 72], &[])))), None).unwrap();
     assert_eq!((asset.frames, library.clips()[0].tracks.len()), (0, 0));

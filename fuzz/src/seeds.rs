@@ -153,6 +153,15 @@ fn smpl() -> Vec<Vec<u8>> {
             ("mocap_frame_rate", rate()),
             ("markers", npy("|O", false, &[], b"\x80\x04N.")),
         ]),
+        npz(&[
+            ("global_orient", array(3)),
+            ("body_pose", array(69)),
+            ("left_hand_pose", array(45)),
+            ("jaw_pose", array(3)),
+            // One row for all frames.
+            ("transl", doubles(&[3], &poses(3)[..3])),
+            ("fps", rate()),
+        ]),
         npz(&[("J", doubles(&[24, 3], &poses(36)))]),
         npz(&[
             ("pose_aa", array(72)),

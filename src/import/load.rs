@@ -94,7 +94,7 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], options: &Lo
     match format {
         FileFormat::Gltf => {
             let folder = name.parent().unwrap_or(Path::new(""));
-            Ok(Asset::of_gltf(gltf::from_slice(library, name, bytes, Some(folder))?))
+            gltf::from_slice(library, name, bytes, Some(folder)).map(Asset::from)
         }
         FileFormat::Bvh => {
             let options = bvh::LoadOptions { fps: options.fps, end_sites: options.end_sites };
@@ -140,8 +140,10 @@ impl Asset {
             warnings: Vec::new(),
         }
     }
+}
 
-    fn of_gltf(asset: gltf::Asset) -> Self {
+impl From<gltf::Asset> for Asset {
+    fn from(asset: gltf::Asset) -> Self {
         let gltf::Asset { file, skeleton, skins, clips, left_out_clips, joints, warnings, .. } = asset.clone();
         Self {
             file,

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use posse::bake::{DEFAULT_FPS, native_fps, stated_fps};
 use posse::import::bvh::LoadOptions;
 use posse::import::smpl::Proportions;
-use posse::import::{self, Asset, FileFormat, recognize};
+use posse::import::{self, Asset, FileFormat, gltf, recognize};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
 
-use crate::source::{SourceFile, read_regular};
+use crate::source::{Buffers, SourceFile, read_regular};
 use crate::work;
 
 /// The clips of all files in one library.
@@ -228,7 +228,7 @@ impl File {
     pub fn proportions(path: &Path, options: &LoadOptions) -> Result<(Proportions, Option<SourceFile>), Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         if recognize(path, &bytes)? == FileFormat::Smpl {
-            let source = SourceFile::new(path, FileFormat::Smpl, &bytes);
+            let source = SourceFile::new(path, &bytes, None);
             return Ok((Proportions::from_slice(path, &bytes)?, Some(source)));
         }
         let Self { library, skeleton, source, .. } = Self::read(path, options, None)?;
@@ -240,19 +240,32 @@ impl File {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         let refused =
             |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF, FBX, BVH or npz files", path.display())));
+        let format = recognize(path, &bytes)?;
+        let buffers = (format == FileFormat::Gltf).then(|| Buffers::new(path, &bytes));
         let mut library = Library::new();
-        let asset = match recognize(path, &bytes)? {
+        let asset = match format {
             FileFormat::Crowd => refused("a crowd file, which has no clips of its own"),
             FileFormat::CocosClip => refused("a Cocos clip, which has no nodes"),
+            FileFormat::Gltf => read_gltf(&mut library, path, &bytes, buffers.as_ref()),
             _ => {
                 let options = import::LoadOptions { fps: options.fps, end_sites: options.end_sites, rest };
                 import::from_slice(&mut library, path, &bytes, &options).map_err(with_input_fps)
             }
         }?;
-        let (fps, source) = (stated_fps(&library, &asset), Some(SourceFile::new(path, asset.format, &bytes)));
+        let (fps, source) = (stated_fps(&library, &asset), Some(SourceFile::new(path, &bytes, buffers.as_ref())));
         let Asset { skeleton, joints: nodes, left_out_clips: left_out, warnings, .. } = asset;
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source })
     }
+}
+
+/// Reads a glTF file, with the buffers that have been read.
+fn read_gltf(library: &mut Library, path: &Path, bytes: &[u8], buffers: Option<&Buffers>) -> Result<Asset, Error> {
+    let mut read = gltf::from_slice_with(library, path, bytes, &|name| buffers?.bytes(name));
+    if buffers.is_some_and(Buffers::need_folder) {
+        *library = Library::new();
+        read = gltf::from_slice(library, path, bytes, Some(path.parent().unwrap_or(Path::new(""))));
+    }
+    read.map(Asset::from)
 }
 
 /// An error of a BVH file, with the argument that avoids it.

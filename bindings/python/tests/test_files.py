@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from pathlib import Path
@@ -153,6 +154,24 @@ def test_files_that_cannot_be_read_are_os_errors(tmp_path: Path) -> None:
             posse.Library("/dev/zero")
     with pytest.raises(TypeError):
         posse.Library(3)  # type: ignore[arg-type]
+
+
+def test_buffers_are_read_beside_their_file(worm: Path, tmp_path: Path) -> None:
+    whole, document = posse.Library(worm), json.loads(worm.read_text())
+    (buffer,) = document["buffers"]
+    numbers, beside = base64.b64decode(buffer["uri"].partition(",")[2]), tmp_path / "data.bin"
+    beside.write_bytes(numbers)
+    path = tmp_path / "apart.gltf"
+    # Two buffers of one file, of which the second is not needed.
+    for uris in (["data.bin"], ["data.bin", "./data.bin"], ["data.bin", "missing.bin"]):
+        document["buffers"] = [{"byteLength": len(numbers), "uri": uri} for uri in uris]
+        path.write_text(json.dumps(document))
+        library = posse.Library(path)
+        for clip in range(2):
+            assert library.sample(clip, [0.1]).pos.tobytes() == whole.sample(clip, [0.1]).pos.tobytes()
+    beside.unlink()
+    with pytest.raises(posse.Error, match=r"apart.gltf: buffers\[0\].uri: .*data.bin: No such file"):
+        posse.Library(path)
 
 
 def test_paths_may_be_bytes(slide: Path) -> None:

@@ -114,7 +114,7 @@ fn bake_writes_contacts() {
     assert!(manifest(&folder.path("plain"))[0]["clips"][0].get("quality").is_none());
     for format in ["--format glb", "--format usda", "--layout mjlab"] {
         let message = folder.refused(&format!("bake walk.bvh -o other --arrays contact {format}"));
-        assert!(message.contains("--format npz or parquet"), "{message}");
+        assert!(message.contains("--format npz, parquet or packed"), "{message}");
     }
 }
 

@@ -228,6 +228,28 @@ fn the_layout_of_phc_has_its_arrays() {
 }
 
 #[test]
+fn the_layout_of_phc_warns_of_a_world_without_z_up() {
+    let folder = Folder::new();
+    // A body at rest stands along +Y.
+    let motion = [("poses", doubles(&[2, 72], &[0.0; 144])), ("trans", doubles(&[2, 3], &[0.0; 6]))];
+    folder.write("upright/still.npz", &npz(&motion));
+    for (arguments, saying) in [
+        ("upright -o phc --layout phc", Some("stands along +Y in most frames, but PHC expects +Z up; give --up z")),
+        ("upright -o turned --layout phc --up z", None),
+        ("clips -o amass --layout phc", None),
+        (
+            "clips -o fallen --layout phc --up z",
+            Some("stands along -Y in most frames, but PHC expects +Z up; leave out"),
+        ),
+        ("upright -o amass --format smpl", None),
+    ] {
+        let [_, messages] = folder.passed(&format!("bake {arguments}"));
+        let is_said = saying.map_or(!messages.contains("stands along"), |saying| messages.contains(saying));
+        assert!(is_said, "{arguments}: {messages}");
+    }
+}
+
+#[test]
 fn what_all_files_of_a_data_set_lack_is_said_once() {
     let folder = Folder::new();
     let walk = fs::read(folder.0.path().join("clips/walk.npz")).unwrap();

@@ -11,7 +11,8 @@
 //! up are no smile that moves the same morph target a little.
 //!
 //! A player weakens expressions that others override: while a model is happy, it blinks less. Morph weights have what
-//! is left, and the file the weight before.
+//! is left, and the file the weight before. What an expression takes from others follows from its own weight before, so
+//! that weights are divided until none changes: `happy` may weaken `aa`, and `aa` weaken `blink`.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -210,15 +211,29 @@ impl<'a> Face<'a> {
     /// Divides the weights by what overriders leave of them. A weight of which they leave nothing stays, for models
     /// without them.
     fn divide(&mut self, left: &mut [f64]) {
+        let Self { expressions, overriders, order, .. } = self;
         let used = |found: &FaceExpression| if found.weight > MIN_USED { found.weight } else { 0.0 };
-        let mut own: Vec<f64> = self.expressions.iter().map(used).collect();
-        for &at in self.order.iter().filter(|&&at| !self.overriders[at].is_empty()) {
-            let found = &mut self.expressions[at];
-            let share = share_left(found.expression, &self.overriders[at], &own);
-            let before = if share > 0.0 { (own[at] / share).min(1.0) } else { own[at] };
-            found.set(share * before, left);
-            found.weight = before;
-            own[at] = before;
+        let shown: Vec<f64> = expressions.iter().map(used).collect();
+        let overridden = || order.iter().copied().filter(|&at| !overriders[at].is_empty());
+        let share = |at: usize, own: &[f64]| share_left(expressions[at].expression, &overriders[at], own);
+        let mut own = shown.clone();
+        for _ in 0..MAX_ROUNDS {
+            let mut largest = 0.0_f64;
+            for at in overridden() {
+                let share = share(at, &own);
+                let before = if share > 0.0 { (shown[at] / share).min(1.0) } else { shown[at] };
+                largest = largest.max((before - own[at]).abs());
+                own[at] = before;
+            }
+            if largest <= MAX_CHANGE {
+                break;
+            }
+        }
+        let shares: Vec<(usize, f64)> = overridden().map(|at| (at, share(at, &own))).collect();
+        for (at, share) in shares {
+            let found = &mut expressions[at];
+            found.set(share * own[at], left);
+            found.weight = own[at];
         }
     }
 
@@ -370,6 +385,24 @@ mod tests {
             assert_eq!(found[0], ("blink".into(), blink), "{effect:?} {morphs:?}");
             assert_eq!((found.get(1).map_or(0.0, |happy| happy.1), note.is_some()), (morphs[0], is_lost), "{effect:?}");
         }
+    }
+
+    #[test]
+    fn weights_are_divided_by_those_before_overriders() {
+        // `happy` weakens `aa` by a half, from 0.5 to 0.25, and that weakens `blink` by its 0.5. `blink` moves more
+        // than the others, so that it is found first.
+        let happy = Expression { override_mouth: ExpressionOverride::Blend, ..moving("happy", &[(0, 1.0)]) };
+        let aa = Expression { override_blink: ExpressionOverride::Blend, ..moving("aa", &[(1, 1.0)]) };
+        let blink = moving("blink", &[(2, 1.0), (3, 1.0)]);
+        let model = face_of(4, vec![blink.clone(), aa.clone(), happy]);
+        let (found, note) = weights_of(&model, &[0.5, 0.25, 0.25, 0.25]);
+        assert_eq!((found, note), (["blink", "aa", "happy"].map(|name| (name.into(), 0.5)).to_vec(), None));
+        // Expressions that weaken each other: x (1 - y) and y (1 - x) are 0.16 for 0.2, and 0.5 for no weights.
+        let blink = Expression { override_mouth: ExpressionOverride::Blend, ..blink };
+        let model = face_of(4, vec![blink, aa]);
+        let (found, note) = weights_of(&model, &[0.0, 0.16, 0.16, 0.16]);
+        assert_eq!((found, note), (["blink", "aa"].map(|name| (name.into(), 0.2)).to_vec(), None));
+        assert!(weights_of(&model, &[0.0, 0.5, 0.5, 0.5]).1.is_some());
     }
 
     #[test]

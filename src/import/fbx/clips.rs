@@ -12,6 +12,7 @@ use ufbx::{
 use super::keys::{self, FileCurve, Point, Value};
 use super::nodes::{self, Nodes};
 use super::{Asset, MAX_ANGLE, MAX_CHANGE, MAX_OFFSET, scene};
+use crate::error::Error;
 use crate::import::file_error::shorten;
 use crate::import::memory_budget::MemoryBudget;
 use crate::import::{FileError, Warning, list_names};
@@ -72,6 +73,7 @@ pub fn read(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, F
         file_bytes: bytes.len(),
         rate: frame_rate.filter(|rate| (20.0..=120.0).contains(rate)).unwrap_or(DEFAULT_RATE),
         timelines: HashMap::new(),
+        last_timeline: None,
         budget,
         keys_left: MIN_KEYS + KEYS_PER_BYTE * bytes.len() as u64,
         effort: scene::effort(&parsed),
@@ -107,6 +109,7 @@ struct Stacks<'a> {
     rate: f64,
     /// The timelines by the bits of their times. Curves with the same times share one.
     timelines: HashMap<Vec<u64>, Arc<Timeline>>,
+    last_timeline: Option<Arc<Timeline>>,
     budget: MemoryBudget,
     /// The keys that all further stacks may have.
     keys_left: u64,
@@ -388,7 +391,7 @@ impl Stacks<'_> {
         let affordable = usize::try_from(play.effort).map_or(0, |effort| self.left / effort);
         let limit = affordable.min(self.max_points().saturating_sub(points.len()));
         let mut left = limit;
-        let mut followed = curve.refine(&points, &mut left);
+        let mut followed = curve.refine(points, &mut left);
         self.left -= limit - left;
         if limit > 0 && left == 0 {
             let message = "the curves of the file need too many further keys; from here on they may differ by more than the \
@@ -427,17 +430,27 @@ impl Stacks<'_> {
             [time] => *time = 0.0,
             times => times.iter_mut().for_each(|time| *time -= span.begin),
         }
+        let timeline = self.timeline(times).map_err(error)?;
+        let made = Curve::new(timeline, interpolation, curve.width, values).map_err(error)?;
+        made.with_easing(easing).map_err(error)
+    }
+
+    /// The timeline of these times, which most often is that of the curve before.
+    fn timeline(&mut self, times: Vec<f64>) -> Result<Arc<Timeline>, Error> {
+        if let Some(last) = self.last_timeline.as_ref().filter(|last| last.times() == times) {
+            return Ok(last.clone());
+        }
         let bits = times.iter().map(|time| time.to_bits()).collect();
         let timeline = match self.timelines.get(&bits) {
             Some(timeline) => timeline.clone(),
             None => {
-                let timeline = Arc::new(Timeline::new(times).map_err(error)?);
+                let timeline = Arc::new(Timeline::new(times)?);
                 self.timelines.insert(bits, timeline.clone());
                 timeline
             }
         };
-        let made = Curve::new(timeline, interpolation, curve.width, values).map_err(error)?;
-        made.with_easing(easing).map_err(error)
+        self.last_timeline = Some(timeline.clone());
+        Ok(timeline)
     }
 
     /// The points with those of all frames of the span: a curve that repeats can be anything beyond its keys.

@@ -22,9 +22,9 @@ const MIN_GAP: f64 = 1e-5;
 /// The smallest time between a key that is added and its neighbours, in seconds: 1/30 s is halved five times.
 const MIN_PIECE: f64 = 1e-3;
 
-/// The parts of an interval after which the curve is compared with a line. At the golden section, a spin of whole
-/// turns to all other parts does not look still.
-const PARTS: [f64; 4] = [0.25, 0.381_966_011_250_105_1, 0.5, 0.75];
+/// The parts of an interval, beside its half, after which the curve is compared with a line. At the golden section, a
+/// spin of whole turns to all other parts does not look still.
+const PARTS: [f64; 3] = [0.25, 0.381_966_011_250_105_1, 0.75];
 /// The smallest cosine of half the angle between two rotations with a line between them: 168 degrees.
 const MIN_COSINE: f64 = 0.1;
 
@@ -66,19 +66,24 @@ pub struct ModelKeys {
 
 impl FileCurve<'_> {
     /// The points with further points between them, as many as are `left`.
-    pub fn refine(&self, points: &[Point], left: &mut usize) -> Vec<Point> {
-        let mut refined = Vec::with_capacity(points.len());
+    pub fn refine(&self, points: Vec<Point>, left: &mut usize) -> Vec<Point> {
+        let are_samples = |from: &Point, to: &Point| from.is_key && to.is_key && to.time - from.time <= SAMPLE_GAP;
+        if points.windows(2).all(|pair| are_samples(&pair[0], &pair[1])) {
+            return points;
+        }
+        let (mut refined, mut intervals) = (Vec::with_capacity(points.len()), Vec::new());
         refined.extend(points.first());
         for pair in points.windows(2) {
             let &[from, to] = pair else { continue };
-            let are_samples = from.is_key && to.is_key && to.time - from.time <= SAMPLE_GAP;
-            let mut intervals = vec![(from.time, from.after, to.time, to.before)];
+            if !are_samples(&from, &to) {
+                intervals.push((from.time, from.after, to.time, to.before));
+            }
             while let Some((start, first, end, last)) = intervals.pop() {
                 let half = start + 0.5 * (end - start);
-                let may_halve = !are_samples && *left > 0 && end - start >= 2.0 * MIN_PIECE;
-                if may_halve && !self.is_line(start, first, end, last) {
+                let may_halve = *left > 0 && end - start >= 2.0 * MIN_PIECE;
+                let middle = if may_halve { self.middle_of_bend(start, first, end, last) } else { None };
+                if let Some(middle) = middle {
                     *left -= 1;
-                    let middle = (self.evaluate)(half);
                     intervals.push((half, middle, end, last));
                     intervals.push((start, first, half, middle));
                 } else if end < to.time {
@@ -90,18 +95,19 @@ impl FileCurve<'_> {
         refined
     }
 
-    /// True if the curve follows a line.
-    fn is_line(&self, start: f64, first: Value, end: f64, last: Value) -> bool {
-        // Of rotations by half a turn, rounding would choose the direction of slerp.
-        if self.width == 4 && DVec4::from(first).dot(DVec4::from(last)).abs() < MIN_COSINE {
-            return false;
-        }
-        PARTS.into_iter().all(|part| {
-            let on_curve = (self.evaluate)(start + part * (end - start));
+    /// The value in the middle of a curve that does not follow a line; `None` for a curve that does.
+    fn middle_of_bend(&self, start: f64, first: Value, end: f64, last: Value) -> Option<Value> {
+        let on_curve = |part: f64| (self.evaluate)(start + part * (end - start));
+        let is_near = |part: f64, on_curve: Value| {
             // A number that is not finite is no reason for further keys.
             let distance = self.distance(on_curve, self.interpolate(first, last, part));
             !distance.is_finite() || distance <= self.tolerance
-        })
+        };
+        // Of rotations by half a turn, rounding would choose the direction of slerp.
+        let is_ambiguous = self.width == 4 && DVec4::from(first).dot(DVec4::from(last)).abs() < MIN_COSINE;
+        let middle = on_curve(0.5);
+        let is_line = || is_near(0.5, middle) && PARTS.into_iter().all(|part| is_near(part, on_curve(part)));
+        (is_ambiguous || !is_line()).then_some(middle)
     }
 
     fn interpolate(&self, from: Value, to: Value, part: f64) -> Value {
@@ -122,8 +128,8 @@ impl FileCurve<'_> {
 
     /// True for values that differ by rounding alone. The signs of quaternions do not count.
     pub fn is_same(&self, one: Value, other: Value) -> bool {
-        let scale = DVec4::from(one).abs().max_element().max(1.0);
-        self.distance(one, other) <= 1e-9 * scale
+        let scale = || DVec4::from(one).abs().max_element().max(1.0);
+        one == other || self.distance(one, other) <= 1e-9 * scale()
     }
 
     /// True if all points have one value.
@@ -138,8 +144,8 @@ impl FileCurve<'_> {
         let is_step = |point: &Point| !self.is_same(point.before, point.after);
         let holds = |from: &Point, to: &Point| self.is_same(from.after, to.before);
         let has_steps = points.iter().any(is_step);
-        let all_hold = points.windows(2).all(|pair| holds(&pair[0], &pair[1]));
-        let interpolation = if has_steps && all_hold { Interpolation::Step } else { Interpolation::Linear };
+        let all_hold = || points.windows(2).all(|pair| holds(&pair[0], &pair[1]));
+        let interpolation = if has_steps && all_hold() { Interpolation::Step } else { Interpolation::Linear };
         let mut keys = KeyList::default();
         for (index, point) in points.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|index| points.get(index));
@@ -214,7 +220,7 @@ mod tests {
     }
 
     fn refine(curve: &FileCurve, points: &[Point]) -> Vec<Point> {
-        curve.refine(points, &mut 1000)
+        curve.refine(points.to_vec(), &mut 1000)
     }
 
     #[test]
@@ -232,7 +238,7 @@ mod tests {
         assert_eq!(refined.iter().map(|point| point.is_key).collect::<Vec<_>>(), [true, false, false, false, true]);
         // With two points left, the first half gets both.
         let (curve, mut left) = (curve(1, 0.02, &parabola), 2);
-        let times: Vec<_> = curve.refine(&points, &mut left).iter().map(|point| point.time).collect();
+        let times: Vec<_> = curve.refine(points.to_vec(), &mut left).iter().map(|point| point.time).collect();
         assert_eq!((times, left), (vec![0.0, 0.25, 0.5, 1.0], 0));
     }
 

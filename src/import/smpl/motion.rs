@@ -43,6 +43,10 @@ pub(super) const ALLOWANCE: u64 = 16 << 20;
 
 /// The joints of a hand with fingers.
 const HAND_JOINTS: usize = 15;
+/// The joints of SMPL, whose last two are the hands.
+const SMPL_COUNT: usize = 24;
+/// The joints of a face: the jaw and the eyes.
+const FACE_COUNT: usize = 3;
 
 /// An open file: its bytes, its members and what it may still allocate.
 pub(super) struct Members<'a> {
@@ -104,7 +108,7 @@ impl<'a> Motion<'a> {
     pub fn read(members: &mut Members<'a>, fps: Option<f64>) -> Result<Self, FileError> {
         let mut warnings = Vec::new();
         let (model, parts) = match members.array(POSES)? {
-            Some(poses) => whole(members, poses)?,
+            Some(poses) => whole(members, poses, &mut warnings)?,
             None => pieces(members, &mut warnings)?,
         };
         let translation = members.array(TRANSLATION)?;
@@ -125,18 +129,32 @@ impl<'a> Motion<'a> {
         let fps = fps.unwrap_or_else(|| rate(members, &mut warnings));
         let arrays = || parts.iter().map(|part| &part.array).chain(&translation);
         let counts: Vec<(&str, usize)> = arrays().map(|array| (array.name(), array.rows()[0])).collect();
-        let frames = counts.iter().map(|(_, count)| *count).min().unwrap_or(0);
-        if let Some((name, count)) = counts.iter().find(|(_, count)| *count != frames) {
-            let message = format!("it has {count} frames, others have {frames}; the frames after those are left out");
+        // One row for all frames is a value that stays.
+        let moving = counts.iter().map(|(_, count)| *count).filter(|count| *count != 1);
+        let frames = moving.min().unwrap_or(usize::from(!counts.is_empty()));
+        for (name, count) in counts.iter().filter(|(_, count)| *count != frames) {
+            let message = match count {
+                1 => format!("it has one row, others have {frames}; its numbers are those of all frames"),
+                _ => format!("it has {count} frames, others have {frames}; the frames after those are left out"),
+            };
             warnings.push(Warning { path: (*name).into(), message });
         }
         Ok(Self { model, frames, fps, parts, translation, scaling, warnings })
     }
 
+    /// The number of keys of an array: one for numbers that stay.
+    fn keys(&self, array: &Array) -> usize {
+        self.frames.min(array.rows()[0])
+    }
+
     /// The bytes of memory of the keys: those of rotations, of the translation and of times.
     fn key_bytes(&self) -> u64 {
-        let numbers = 4 * self.model.joint_count() + 3 + 1;
-        (numbers as u64 * size_of::<f64>() as u64).saturating_mul(self.frames as u64)
+        let rotations = self.parts.iter().map(|part| (4 * part.count, self.keys(&part.array)));
+        let translation = self.translation.iter().map(|array| (3, self.keys(array)));
+        let numbers = rotations.chain(translation).fold(self.frames as u64, |numbers, (width, keys)| {
+            numbers.saturating_add((width as u64).saturating_mul(keys as u64))
+        });
+        numbers.saturating_mul(size_of::<f64>() as u64)
     }
 
     /// The clip: the translation of the pelvis, whose rest position is `origin`, and the rotation of each joint.
@@ -158,16 +176,19 @@ impl<'a> Motion<'a> {
             return Err(FileError::new("fps", format!("at {} frames per second, the clip is too long", self.fps)));
         }
         let times = (0..self.frames).map(|frame| frame as f64 / self.fps);
-        let timeline = Arc::new(Timeline::new(times.collect()).map_err(in_clip)?);
+        let of_frames = Arc::new(Timeline::new(times.collect()).map_err(in_clip)?);
+        let of_one = Arc::new(Timeline::new(vec![0.0]).map_err(in_clip)?);
         let mut tracks = Vec::with_capacity(1 + self.model.joint_count());
-        let mut add = |target, width, values| -> Result<(), Error> {
+        let mut add = |target, width: usize, values: Vec<f64>| -> Result<(), Error> {
+            let timeline = if values.len() == width { &of_one } else { &of_frames };
             let curve = Curve::new(timeline.clone(), Interpolation::Linear, width, values)?;
             tracks.push(Track::new(target, curve));
             Ok(())
         };
         if let Some(array) = &self.translation {
-            let mut values = Vec::with_capacity(3 * self.frames);
-            for frame in 0..self.frames {
+            let keys = self.keys(array);
+            let mut values = Vec::with_capacity(3 * keys);
+            for frame in 0..keys {
                 let [x, y, z] = vector(array, frame, 0)?.map(|length| length / self.scaling);
                 values.extend([x + origin[0], y + origin[1], z + origin[2]]);
             }
@@ -175,8 +196,8 @@ impl<'a> Motion<'a> {
         }
         for part in &self.parts {
             let mut keys = vec![Vec::new(); part.count];
-            keys.iter_mut().for_each(|keys| keys.reserve_exact(4 * self.frames));
-            for frame in 0..self.frames {
+            keys.iter_mut().for_each(|keys| keys.reserve_exact(4 * self.keys(&part.array)));
+            for frame in 0..self.keys(&part.array) {
                 for (joint, keys) in keys.iter_mut().enumerate() {
                     append_rotation(keys, vector(&part.array, frame, joint)?);
                 }
@@ -189,20 +210,25 @@ impl<'a> Motion<'a> {
     }
 }
 
-/// The rotations of all joints in one array. A root of its own stands before those of the other joints.
-fn whole<'a>(members: &mut Members<'a>, poses: Array<'a>) -> Result<(BodyModel, Vec<Part<'a>>), FileError> {
+/// The rotations of all joints in one array, with fingers and a face of their own if it has none. A root of its own
+/// stands before those of the other joints.
+fn whole<'a>(
+    members: &mut Members<'a>,
+    poses: Array<'a>,
+    warnings: &mut Vec<Warning>,
+) -> Result<(BodyModel, Vec<Part<'a>>), FileError> {
     let [_, width] = poses.rows();
     let joints = width / 3;
     if width.is_multiple_of(3)
         && let Some(model) = BodyModel::of_count(joints)
     {
-        return Ok((model, vec![Part { array: poses, first: 0, count: joints }]));
+        return with_details(members, model, vec![Part { array: poses, first: 0, count: joints }], warnings);
     }
     let root = members.array(ROOT)?.filter(|root| root.rows()[1] == 3);
     match (root, BodyModel::of_count(joints + 1)) {
         (Some(root), Some(model)) if width.is_multiple_of(3) => {
             let root = Part { array: root, first: 0, count: 1 };
-            Ok((model, vec![root, Part { array: poses, first: 1, count: joints }]))
+            with_details(members, model, vec![root, Part { array: poses, first: 1, count: joints }], warnings)
         }
         _ => {
             let is_matrices = width.is_multiple_of(9) && BodyModel::of_count(width / 9).is_some();
@@ -228,64 +254,107 @@ fn pieces<'a>(members: &mut Members<'a>, warnings: &mut Vec<Warning>) -> Result<
         warnings.push(Warning { path: "root_orient.npy".into(), message });
     }
     let mut parts = Vec::new();
-    let mut add = |array: Option<Array<'a>>, first: usize, counts: &[usize]| -> Result<Option<usize>, FileError> {
-        let Some(array) = array else { return Ok(None) };
-        let [_, width] = array.rows();
-        let Some(&count) = counts.iter().find(|&&count| 3 * count == width) else {
+    if let Some(root) = root {
+        parts.push(part(root, 0, &[1])?);
+    }
+    let mut model = BodyModel::Body;
+    if let Some(body) = body {
+        let body = part(body, 1, &[SHARED_COUNT - 1, SMPL_COUNT - 1])?;
+        if body.count == SMPL_COUNT - 1 {
+            model = BodyModel::Smpl;
+        }
+        parts.push(body);
+    }
+    with_details(members, model, parts, warnings)
+}
+
+/// Rotations of consecutive joints, of one of these counts.
+fn part<'a>(array: Array<'a>, first: usize, counts: &[usize]) -> Result<Part<'a>, FileError> {
+    let [_, width] = array.rows();
+    match counts.iter().find(|&&count| 3 * count == width) {
+        Some(&count) => Ok(Part { array, first, count }),
+        None => {
             let expected = counts.iter().map(|count| (3 * count).to_string()).collect::<Vec<_>>().join(" or ");
-            return Err(FileError::new(
-                array.name(),
-                format!("its shape is {:?}; expected {expected} numbers per frame", array.shape()),
-            ));
+            let reason = format!("its shape is {:?}; expected {expected} numbers per frame", array.shape());
+            Err(FileError::new(array.name(), reason))
+        }
+    }
+}
+
+/// Adds the fingers and the face in arrays of their own to the rotations of a body that has none: of SMPL, whose hands
+/// are a joint each, or of a body without hands.
+fn with_details<'a>(
+    members: &mut Members<'a>,
+    model: BodyModel,
+    mut parts: Vec<Part<'a>>,
+    warnings: &mut Vec<Warning>,
+) -> Result<(BodyModel, Vec<Part<'a>>), FileError> {
+    if !matches!(model, BodyModel::Body | BodyModel::Smpl) {
+        return Ok((model, parts));
+    }
+    let mut details = Details { members, parts: Vec::new(), warnings };
+    details.add(JAW, SHARED_COUNT, 1, "the face keeps its")?;
+    details.add_sides([EYES, LEFT_EYE, RIGHT_EYE], SHARED_COUNT + 1, 1, "the face keeps its")?;
+    let has_face = !details.parts.is_empty();
+    let fingers = if has_face { SHARED_COUNT + FACE_COUNT } else { SHARED_COUNT };
+    details.add_sides([HANDS, LEFT_HAND, RIGHT_HAND], fingers, HAND_JOINTS, "the fingers keep their")?;
+    let mut details = details.parts;
+    if details.is_empty() {
+        return Ok((model, parts));
+    }
+    if let (BodyModel::Smpl, Some(body)) = (model, parts.last_mut()) {
+        let message = "left_hand and right_hand of SMPL are left out: a body with fingers or a face has no such joints";
+        warnings.push(Warning { path: body.array.name().into(), message: message.into() });
+        body.count -= SMPL_COUNT - SHARED_COUNT;
+    }
+    parts.append(&mut details);
+    Ok((if has_face { BodyModel::SmplX } else { BodyModel::SmplH }, parts))
+}
+
+/// The fingers and the face of a body. An array that cannot be used is left out with a warning.
+struct Details<'m, 'a> {
+    members: &'m mut Members<'a>,
+    parts: Vec<Part<'a>>,
+    warnings: &'m mut Vec<Warning>,
+}
+
+impl Details<'_, '_> {
+    /// Adds the rotations of consecutive joints, if the file has them. `kept` says what keeps its rest pose otherwise.
+    fn add(&mut self, names: &[&str], first: usize, count: usize, kept: &str) -> Result<bool, FileError> {
+        let (path, reason) = match self.members.array(names) {
+            Ok(None) => return Ok(false),
+            Ok(Some(array)) => {
+                let [_, width] = array.rows();
+                if width == 3 * count {
+                    self.parts.push(Part { array, first, count });
+                    return Ok(true);
+                }
+                // Of hands, these may be coefficients of principal components, which only a model file explains.
+                let reason = format!("its {width} numbers per frame are not rotations of {count} joints");
+                (array.name().to_owned(), reason)
+            }
+            Err(FileError { path, reason, stops_file: false }) => (path, reason),
+            Err(error) => return Err(error),
         };
-        parts.push(Part { array, first, count });
-        Ok(Some(count))
-    };
-    add(root, 0, &[1])?;
-    let body = add(body, 1, &[SHARED_COUNT - 1, 23])?;
-    if body == Some(23) {
-        return Ok((BodyModel::Smpl, parts));
+        self.warnings.push(Warning { path, message: format!("{reason}; it is left out, and {kept} rest pose") });
+        Ok(false)
     }
-    let has_face = [JAW, EYES, LEFT_EYE, RIGHT_EYE].iter().any(|names| name_of(&members.directory, names).is_some());
-    let fingers = if has_face { SHARED_COUNT + 3 } else { SHARED_COUNT };
-    if has_face {
-        add(members.array(JAW)?, SHARED_COUNT, &[1])?;
-        match members.array(EYES)? {
-            Some(eyes) => {
-                add(Some(eyes), SHARED_COUNT + 1, &[2])?;
-            }
-            None => {
-                add(members.array(LEFT_EYE)?, SHARED_COUNT + 1, &[1])?;
-                add(members.array(RIGHT_EYE)?, SHARED_COUNT + 2, &[1])?;
-            }
+
+    /// Adds the rotations of joints of both sides, in one array or two. `names` has those of both, the left and the
+    /// right side, `count` the joints of a side.
+    fn add_sides(
+        &mut self,
+        [both, left, right]: [&[&str]; 3],
+        first: usize,
+        count: usize,
+        kept: &str,
+    ) -> Result<(), FileError> {
+        if !self.add(both, first, 2 * count, kept)? {
+            self.add(left, first, count, kept)?;
+            self.add(right, first + count, count, kept)?;
         }
+        Ok(())
     }
-    let mut has_fingers = false;
-    let hands = [(HANDS, 0, 2 * HAND_JOINTS), (LEFT_HAND, 0, HAND_JOINTS), (RIGHT_HAND, HAND_JOINTS, HAND_JOINTS)];
-    for (names, first, count) in hands {
-        let Some(array) = members.array(names)? else { continue };
-        let [_, width] = array.rows();
-        if width < 3 * count {
-            // Coefficients of principal components, which only a model file explains.
-            let message = format!(
-                "its {width} numbers per frame are not rotations of {count} joints, and are left out: the fingers keep \
-                 their rest pose"
-            );
-            warnings.push(Warning { path: array.name().into(), message });
-            continue;
-        }
-        add(Some(array), fingers + first, &[count])?;
-        has_fingers = true;
-        if names == HANDS {
-            break;
-        }
-    }
-    let model = match (has_face, has_fingers) {
-        (true, _) => BodyModel::SmplX,
-        (false, true) => BodyModel::SmplH,
-        (false, false) => BodyModel::Body,
-    };
-    Ok((model, parts))
 }
 
 /// The divisor of the translations.

@@ -221,6 +221,28 @@ pub fn failures_name(share: u32) -> String {
     format!("failed-{share:05}.jsonl")
 }
 
+/// Returns true for the name of the list of failures of any share.
+pub fn is_failures(name: &str) -> bool {
+    let digits = name.strip_prefix("failed-").and_then(|name| name.strip_suffix(".jsonl"));
+    digits.is_some_and(|digits| digits.len() >= 5 && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Removes the failures of all shares, which a new deal makes stale.
+pub fn remove_failures(out: &Path) -> Result<(), Error> {
+    let failed = |file: &Path| {
+        let file = file.to_path_buf();
+        move |source| Error::Io { file, source }
+    };
+    for entry in fs::read_dir(out).map_err(failed(out))? {
+        let entry = entry.map_err(failed(out))?;
+        if entry.file_name().to_str().is_some_and(is_failures) {
+            let place = entry.path();
+            fs::remove_file(&place).map_err(failed(&place))?;
+        }
+    }
+    Ok(())
+}
+
 /// Reads the failures of a share, without lines that cannot be read. No list is an empty one.
 pub fn read_failures(out: &Path, share: u32) -> Result<Vec<Failure>, Error> {
     let place = out.join(failures_name(share));

@@ -127,6 +127,8 @@ fn write_plan(options: &Options, out: &Path, inputs: &Inputs, shares: u32) -> Re
     options.warnings.iter().for_each(|warning| note(warning));
     inputs.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
     let place = plan::write(out, inputs, shares, options, &tag)?;
+    // Shares of an earlier plan had other files.
+    job::remove_failures(out).map_err(BakeError::Output)?;
     let is_bad = |file: &&ClipFile| file.contents.is_err() || !file.refused().is_empty();
     let bad = inputs.failures.len() + inputs.files.iter().filter(is_bad).count();
     let bytes = inputs.files.iter().fold(0_u64, |bytes, file| bytes.saturating_add(file.size));

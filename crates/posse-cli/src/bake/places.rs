@@ -9,10 +9,9 @@ use posse::import::FileFormat;
 
 use crate::bake::format::{Format, part_name};
 use crate::bake::inputs::{ClipFile, Inputs, RefusedClip, name_of, resolve, stem};
-use crate::bake::job::failures_name;
 use crate::bake::options::{Options, ReadFile};
 use crate::bake::share::Share;
-use crate::bake::{crowd, manifest, merge, plan, shards_file};
+use crate::bake::{crowd, job, manifest, merge, plan, shards_file};
 use crate::threads::map;
 
 /// The largest number of files that a message lists.
@@ -210,7 +209,7 @@ pub fn check(
 fn outputs<'a>(files: &'a [ClipFile], options: &Options, share: Option<Share>) -> Vec<Output<'a>> {
     let of_bake = |below: String| Output { below, source: None };
     let Share { index, count } = share.unwrap_or(Share { index: 0, count: 1 });
-    let mut outputs = vec![of_bake(failures_name(index)), of_bake(manifest::name(index))];
+    let mut outputs = vec![of_bake(job::failures_name(index)), of_bake(manifest::name(index))];
     if share.is_some() {
         outputs.push(of_bake(shards_file::NAME.into()));
     }
@@ -246,7 +245,6 @@ fn read_files(inputs: &Inputs, options: &Options) -> Vec<ReadFile> {
 /// Returns true for the names of the files in OUT that do not belong to one clip, of any share.
 fn is_reserved(name: &str, options: &Options) -> bool {
     let is_number = |text: &str| text.len() >= 5 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_failures = name.strip_prefix("failed-").and_then(|name| name.strip_suffix(".jsonl")).is_some_and(is_number);
     let is_part = || {
         let name = name.strip_prefix("part-").and_then(|name| name.strip_suffix(options.format.extension()));
         let name = name.and_then(|name| name.strip_suffix('.'));
@@ -255,7 +253,7 @@ fn is_reserved(name: &str, options: &Options) -> bool {
     let is_merged = || merge::is_rig(name) || [merge::INDEX, merge::TABLE, merge::MERGED].contains(&name);
     name == shards_file::NAME
         || name == plan::NAME
-        || is_failures
+        || job::is_failures(name)
         || manifest::is_manifest(name)
         || options.format.is_per_share() && is_part()
         || options.format == Format::Packed && is_merged()

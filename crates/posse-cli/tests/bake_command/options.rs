@@ -38,6 +38,33 @@ fn a_bvh_file_has_the_rate_that_its_frame_time_prints() {
 }
 
 #[test]
+fn frames_of_a_rounded_frame_time_do_not_drift() {
+    let bench = Bench::new();
+    // With six digits, 1/120 s is printed as 0.008333 s, of which 400 are shorter by 0.13 ms.
+    bench.write("walk.bvh", bvh(401, 0.0).replace("0.00833333", "0.008333"));
+    bench.baked(&["walk.bvh", "-o", "baked", "--fps", "120", "--joints", "hip", "--arrays", "pos"]);
+    let z: Vec<f32> = npz(&bench.path("baked/walk.npz"))["pos"].floats().chunks(3).map(|hip| hip[2]).collect();
+    assert_eq!(z.len(), 401);
+    assert!(z.iter().enumerate().all(|(frame, z)| (z - 0.0025 * frame as f32).abs() < 1e-5), "{z:?}");
+}
+
+#[test]
+fn a_spin_of_100_degrees_per_frame_has_its_angular_velocity() {
+    let bench = Bench::new();
+    let head = "HIERARCHY\nROOT hip\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Yrotation Xrotation\nEnd Site\n{\n\
+                OFFSET 0 0 1\n}\n}\nMOTION\nFrames: 121\nFrame Time: 0.008333333\n";
+    // 1000 degrees per second.
+    let rows = (0..121).map(|frame| format!("0 {:.6} 0\n", f64::from(frame) * 1000.0 / 120.0));
+    bench.write("spin.bvh", head.to_owned() + &rows.collect::<String>());
+    bench.baked(&["spin.bvh", "-o", "baked", "--fps", "10", "--arrays", "angvel", "--no-end-sites"]);
+    let spin = npz(&bench.path("baked/spin.npz"))["angvel"].floats();
+    assert_eq!(spin.len(), 3 * 11);
+    for [x, y, z] in spin.as_chunks::<3>().0 {
+        assert!(x.abs() < 1e-3 && (y - 17.4533).abs() < 1e-3 && z.abs() < 1e-3, "{spin:?}");
+    }
+}
+
+#[test]
 fn velocities_are_central_differences() {
     let arrays = lift(&["--fps", "4", "--arrays", "linvel,angvel", "--joints", "lift"]);
     for velocity in arrays["linvel"].floats().chunks(3) {

@@ -114,6 +114,23 @@ fn a_task_of_a_plan_bakes_what_the_plan_lists() {
 }
 
 #[test]
+fn a_new_plan_removes_the_failures_of_an_earlier_one() {
+    let bench = Bench::with_clips();
+    bench.write("clips/bad.bvh", "");
+    bench.baked(&["clips", "-o", "baked", "--plan", "3"]);
+    let bad = (0..3).filter(|share| !bake_share(&bench, &format!("{share}/3"), &[]).status.success()).count();
+    let failures = || bench.names("baked").into_iter().filter(|name| name.starts_with("failed-")).count();
+    assert_eq!((bad, failures()), (1, 1));
+    // The share that had the bad file may not be one of the new plan.
+    bench.write("clips/bad.bvh", bvh(3, 0.0));
+    bench.baked(&["clips", "-o", "baked", "--plan", "1"]);
+    assert_eq!(failures(), 0);
+    assert_code(&bench.bake(&["--check", "baked", "--plan", PLAN, "--allow-failed"]), 1);
+    assert_code(&bake_share(&bench, "0/1", &["--resume"]), 0);
+    assert_code(&bench.bake(&["--check", "baked", "--plan", PLAN]), 0);
+}
+
+#[test]
 fn crowd_files_of_one_name_stay_bad_inputs_in_a_plan() {
     let bench = crowd();
     for name in ["four.json", "rigs/lift.gltf", "rigs/keys.bin"] {

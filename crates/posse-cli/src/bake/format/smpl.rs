@@ -55,7 +55,7 @@ pub fn begin<'a>(head: ClipHead<'a>, draft: Draft, names: SmplNames) -> Result<B
         SmplNames::Amass => amass_columns(body.model(), draft.folder()),
         SmplNames::Phc => phc_columns(draft.folder()),
     };
-    Ok(Box::new(SmplWriter { head, draft, names, body, rows, columns, frames: 0 }))
+    Ok(Box::new(SmplWriter { head, draft, names, body, rows, columns, frames: 0, up: DVec3::ZERO }))
 }
 
 /// A writer of one clip. The arrays wait until all frames are there, because a zip file holds them one after the other.
@@ -68,6 +68,8 @@ struct SmplWriter<'a> {
     rows: Vec<usize>,
     columns: Vec<Column>,
     frames: usize,
+    /// The sum of the directions along which the body stands, for PHC.
+    up: DVec3,
 }
 
 /// An array of the file: some of the numbers of each frame.
@@ -118,6 +120,18 @@ fn phc_columns(folder: &Path) -> Vec<Column> {
     columns.into_iter().map(|(name, numbers, width)| Column::new(name, numbers, width, folder)).collect()
 }
 
+/// The numbers of the rotation of the pelvis in the world.
+const PELVIS: Range<usize> = 72..76;
+/// The share of the mean direction of a body along an axis from which on it stands along it. People stand along +Z in
+/// most frames of motions, also of those in which they lie down.
+const MIN_UP: f64 = 0.7;
+
+/// A note on a world that has not +Z up, by the mean direction along which a body stands.
+fn note_of_up(up: DVec3) -> Option<String> {
+    let (axis, hint) = if up.y > 0.0 { ("+Y", "give --up z") } else { ("-Y", "leave out --up z") };
+    (up.y.abs() > MIN_UP).then(|| format!("the body stands along {axis} in most frames, but PHC expects +Z up; {hint}"))
+}
+
 /// The joints of the humanoid of PHC, as their indices in SMPL: pelvis, left leg, right leg, spine, head, left arm,
 /// right arm.
 const HUMANOID: [usize; 24] = [0, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, 15, 13, 16, 18, 20, 22, 14, 17, 19, 21, 23];
@@ -144,7 +158,7 @@ fn phc_frame(body: &SmplBody, rotation: impl Fn(usize) -> DQuat, trans: DVec3, p
 
 impl ClipWriter for SmplWriter<'_> {
     fn append(&mut self, times: &[f64], arrays: &[Vec<f32>]) -> Result<(), Error> {
-        let Self { head, names, body, rows, columns, .. } = self;
+        let Self { head, names, body, rows, columns, up, .. } = self;
         let kinds = || head.layout.arrays().iter().map(|array| array.kind);
         let of_kind = |kind| kinds().position(|found| found == kind).map_or(&[][..], |index| arrays[index].as_slice());
         let (positions, rotations) = (of_kind(ArrayKind::Pos), of_kind(ArrayKind::Quat));
@@ -161,7 +175,11 @@ impl ClipWriter for SmplWriter<'_> {
                     pose.push((pelvis - origin).to_array());
                     pose.into_flattened()
                 }
-                SmplNames::Phc => phc_frame(body, rotation, pelvis - origin, pelvis),
+                SmplNames::Phc => {
+                    let frame = phc_frame(body, rotation, pelvis - origin, pelvis);
+                    *up += DQuat::from_slice(&frame[PELVIS]) * DVec3::Z;
+                    frame
+                }
             };
             columns.iter_mut().try_for_each(|column| column.spooled.append(&frame[column.numbers.clone()]))?;
         }
@@ -170,7 +188,10 @@ impl ClipWriter for SmplWriter<'_> {
     }
 
     fn finish(self: Box<Self>, facts: &Facts) -> Result<Option<Draft>, Error> {
-        let Self { head, mut draft, names, body, columns, frames, .. } = *self;
+        let Self { head, mut draft, names, body, columns, frames, up, .. } = *self;
+        if let Some(note) = note_of_up(up / frames.max(1) as f64) {
+            head.progress.note_of_first(head.name, &note);
+        }
         let place = draft.place().to_path_buf();
         let mut file = NpzFile::new(&place, &mut draft);
         for mut column in columns {
@@ -259,5 +280,6 @@ mod tests {
         // Relative to their parents, the others are not rotated.
         assert!(frame[172..264].chunks(4).all(|rotation| (rotation[3].abs() - 1.0).abs() < 1e-12));
         assert_eq!(frame[264..], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert!((DQuat::from_slice(&frame[PELVIS]) * DVec3::Z).distance(DVec3::Z) < 1e-12);
     }
 }
