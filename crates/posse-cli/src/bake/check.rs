@@ -36,6 +36,7 @@ pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Resul
     let parts = shares(out, task.share).flat_map(|share| part_names(out, share, extension).unwrap_or_default());
     let parts: Vec<String> = if options.format.is_per_share() { parts.collect() } else { Vec::new() };
     let merged = if options.format == Format::Packed { merge::rig_names(out) } else { Vec::new() };
+    let is_merged = parts.is_empty() && out.join(merge::INDEX).exists();
     let outputs = Outputs::new(options, &listed, parts.into_iter().chain(merged));
     let missing: Vec<Failure> =
         threads::map(threads, &files, |file| outputs.missing(file)).into_iter().flatten().collect();
@@ -58,7 +59,7 @@ pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Resul
         count => format!("; failed, as failed-*.jsonl lists: {count}"),
     };
     note(&format!("clips with their outputs: {there} of {clips}; missing or different: {}{accepted}", missing.len()));
-    if options.format == Format::Packed && missing.is_empty() && !out.join(merge::INDEX).exists() {
+    if options.format == Format::Packed && missing.is_empty() && !is_merged {
         let out = out.display();
         note(&format!("the shares are not merged yet, by posse bake --merge {out}"));
     }

@@ -336,6 +336,11 @@ fn a_share_that_is_baked_again_is_merged_with_the_others() {
     bench.baked(&[["clips", "-o", "whole"].as_slice(), &options].concat());
     assert!(library(&bench, "baked") == library(&bench, "whole"));
     assert!(library(&bench, "baked") != before);
+    // A part beside the library is not in it, whatever it has.
+    bake_shares(&bench, "baked", &[changed]);
+    let checked = bench.bake(&[["--check", "baked", "clips"].as_slice(), &options].concat());
+    assert_code(&checked, 0);
+    assert!(stderr(&checked).contains("not merged yet"), "{}", stderr(&checked));
 }
 
 #[test]
