@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use posse::Error;
 
@@ -162,10 +163,22 @@ fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 /// The parts that are merged.
 struct Merge {
     paths: Vec<PathBuf>,
+    stamps: Vec<Stamp>,
     head: PartHead,
     rigs: Vec<MergedRig>,
     /// The clips in the order of their names.
     clips: Vec<MergedClip>,
+}
+
+/// The size of a part and the time of its last change, which tell if a share has replaced it.
+type Stamp = (u64, Option<SystemTime>);
+
+fn stamps(paths: &[PathBuf]) -> Result<Vec<Stamp>, Error> {
+    let stamp = |path: &PathBuf| {
+        let file = fs::metadata(path).map_err(|error| failed(path, error))?;
+        Ok((file.len(), file.modified().ok()))
+    };
+    paths.iter().map(stamp).collect()
 }
 
 /// A rig of all parts.
@@ -203,6 +216,7 @@ struct Place {
 impl Merge {
     /// Reads the lists of the parts, and sorts their clips.
     fn read(out: &Path, paths: Vec<PathBuf>, shares: Option<&ShardsFile>) -> Result<Self, Error> {
+        let stamps = stamps(&paths)?;
         let (mut head, mut rigs, mut known, mut clips) = (None, Vec::new(), HashMap::new(), Vec::new());
         for (share, path) in paths.iter().enumerate() {
             let list = PartList::read(path)?;
@@ -238,15 +252,15 @@ impl Merge {
             rigs[clip.rig].add(index, clip);
         }
         let Some(head) = head else { return Err(Error::Usage(missing_parts(out, &[], 1))) };
-        Ok(Self { paths, head, rigs, clips })
+        Ok(Self { paths, stamps, head, rigs, clips })
     }
 
     /// Writes the files, and removes the parts.
     fn write(self, out: &Path, has_shares: bool, tag: &DraftTag) -> Result<String, Error> {
-        let Self { paths, head, rigs, clips } = self;
+        let Self { paths, stamps: before, head, rigs, clips } = self;
         let frames: u64 = rigs.iter().map(|rig| rig.rows).sum();
         let summary = format!("{} clips of {} rigs, {frames} frames", clips.len(), rigs.len());
-        let mut parts = Parts::new(&paths)?;
+        let mut parts = Parts::new(&paths, before.iter().map(|(bytes, _)| bytes).sum());
         let mut drafts = Vec::with_capacity(rigs.len());
         for rig in &rigs {
             let mut draft = tag.create(&out.join(&rig.file))?;
@@ -270,6 +284,12 @@ impl Merge {
             }
             None => None,
         };
+        // The blocks of a new part do not stand where the list of the old one has them.
+        if stamps(&paths)? != before {
+            let out = out.display();
+            let text = format!("{out}: a share was baked while it was merged; run posse bake --merge {out} again");
+            return Err(Error::Usage(text));
+        }
         let manifest = Manifest::new(out, 0, &head.options);
         let mut listed: Vec<Vec<ListedSource>> = rigs.iter().map(|rig| Vec::with_capacity(rig.clips.len())).collect();
         for clip in clips {
@@ -409,11 +429,9 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn new(paths: &'a [PathBuf]) -> Result<Self, Error> {
-        let size = |path: &PathBuf| fs::metadata(path).map(|file| file.len()).map_err(|error| failed(path, error));
-        let sizes = paths.iter().map(size).collect::<Result<Vec<u64>, Error>>()?;
-        let bytes = [sizes.iter().sum(), 0];
-        Ok(Self { paths, open: HashMap::new(), buffer: vec![0; BUFFER], bytes, clock: MinuteClock::new() })
+    /// `bytes` is the size of all parts together.
+    fn new(paths: &'a [PathBuf], bytes: u64) -> Self {
+        Self { paths, open: HashMap::new(), buffer: vec![0; BUFFER], bytes: [bytes, 0], clock: MinuteClock::new() }
     }
 
     /// Copies bytes that begin after a place in a part.
