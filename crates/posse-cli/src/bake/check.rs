@@ -10,7 +10,8 @@ use posse::Error;
 use crate::Outcome;
 use crate::bake::args::Args;
 use crate::bake::facts::SourceFacts;
-use crate::bake::format::{Format, part_names};
+use crate::bake::format::packed::PartList;
+use crate::bake::format::{Format, part_name, part_names};
 use crate::bake::frames::ClipPart;
 use crate::bake::inputs::{ClipFile, Failure, ListedClip, name_of};
 use crate::bake::job::{Job, read_failures};
@@ -35,13 +36,19 @@ pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Resul
     let parts = shares(out, task.share).flat_map(|share| part_names(out, share, extension).unwrap_or_default());
     let parts: Vec<String> = if options.format.is_per_share() { parts.collect() } else { Vec::new() };
     let merged = if options.format == Format::Packed { merge::rig_names(out) } else { Vec::new() };
+    let is_merged = parts.is_empty() && out.join(merge::INDEX).exists();
     let outputs = Outputs::new(options, &listed, parts.into_iter().chain(merged));
     let missing: Vec<Failure> =
         threads::map(threads, &files, |file| outputs.missing(file)).into_iter().flatten().collect();
     let clips: usize = files.iter().map(|file| file.clips().len() + file.refused().len()).sum();
     let there = clips - missing.iter().filter(|missing| missing.clip.is_some()).count();
     let failed = if args.allow_failed { ListedFailures::read(out, task.share)? } else { ListedFailures::default() };
-    let missing = task.inputs.failures.iter().cloned().chain(missing);
+    let index = (options.format == Format::Packed).then(|| merge::index_error(out, &listed)).flatten();
+    let index = index.map(|(path, message)| {
+        let path = path.display().to_string();
+        Failure { path, source: None, clip: None, message }
+    });
+    let missing = task.inputs.failures.iter().cloned().chain(missing).chain(index);
     let (accepted, missing): (Vec<Failure>, Vec<Failure>) = missing.partition(|missing| failed.has(missing));
     if let Err(error) = output::print(|out| missing.iter().try_for_each(|missing| print(missing, out, args.json))) {
         note(&format!("error: {error}"));
@@ -52,7 +59,7 @@ pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Resul
         count => format!("; failed, as failed-*.jsonl lists: {count}"),
     };
     note(&format!("clips with their outputs: {there} of {clips}; missing or different: {}{accepted}", missing.len()));
-    if options.format == Format::Packed && missing.is_empty() && !out.join(merge::INDEX).exists() {
+    if options.format == Format::Packed && missing.is_empty() && !is_merged {
         let out = out.display();
         note(&format!("the shares are not merged yet, by posse bake --merge {out}"));
     }
@@ -187,7 +194,7 @@ impl<'a> Outputs<'a> {
 
 /// A share, or all shares of a folder.
 fn shares(out: &Path, share: Option<Share>) -> impl Iterator<Item = Share> {
-    let count = share.map_or_else(|| ShardsFile::count(out).unwrap_or(1), |share| share.count);
+    let count = share.map_or_else(|| ShardsFile::read(out).map_or(1, |list| list.shards), |share| share.count);
     let indexes = share.map_or(0..count, |share| share.index..share.index + 1);
     indexes.map(move |index| Share { index, count })
 }
@@ -205,15 +212,28 @@ pub enum Kept {
 
 /// Returns what holds all clips of a share and no others, as they would be made. Counts the clips then.
 ///
-/// A share without clips is made anew: its file has the columns of a clip of another share.
+/// In Parquet, a share without clips is made anew: its file has the columns of a clip of another share.
 pub fn keep_part(job: &Job, files: &[&ClipFile], share: Share) -> Kept {
     let format = job.options.format;
-    // Merged files have the clips of the other shares, too.
-    if format == Format::Packed && keeps_all(job, files, merge::rig_names(job.out), share.count == 1) {
-        return Kept::Merged;
+    if format == Format::Packed {
+        // Merged files have the clips of the other shares, too.
+        if has_merged(job) && keeps_all(job, files, merge::rig_names(job.out), share.count == 1) {
+            return Kept::Merged;
+        }
+        let part = PartList::read(&job.out.join(part_name(share, 0, format.extension())));
+        if !part.is_ok_and(|part| part.head.list.as_deref() == job.list) {
+            return Kept::Nothing;
+        }
     }
     let parts = part_names(job.out, share, format.extension()).unwrap_or_default();
     if keeps_all(job, files, parts, true) { Kept::Part } else { Kept::Nothing }
+}
+
+/// Returns true if there are merged files, with the parts of all shares if there are shares. If one is missing there,
+/// a merge needs the parts of the others, too.
+fn has_merged(job: &Job) -> bool {
+    let has_all = job.list.is_none() || merge::is_merged(job.out, true).unwrap_or(false);
+    job.out.join(merge::INDEX).is_file() && has_all && merge::index_error(job.out, &job.manifest.listed).is_none()
 }
 
 /// Returns true if some outputs hold all clips of files, as they would be made; no others if `is_exact` is true.
@@ -225,7 +245,7 @@ fn keeps_all(job: &Job, files: &[&ClipFile], parts: Vec<String>, is_exact: bool)
     }
     let clips: usize = files.iter().map(|file| file.clips().len()).sum();
     let is_complete = || files.iter().all(|file| outputs.missing(file).is_empty());
-    if clips == 0 || is_exact && outputs.clips.len() != clips || !is_complete() {
+    if clips == 0 && job.options.format.has_columns() || is_exact && outputs.clips.len() != clips || !is_complete() {
         return false;
     }
     for file in files {

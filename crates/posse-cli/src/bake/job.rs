@@ -24,6 +24,8 @@ pub struct Job<'a> {
     pub options: &'a Options,
     /// The folder of the outputs.
     pub out: &'a Path,
+    /// The hash of the list that all tasks agree on; `None` without shares.
+    pub list: Option<&'a str>,
     /// The tag of the drafts.
     pub tag: &'a DraftTag,
     /// The manifest of the share.

@@ -4,22 +4,25 @@
 //! drafts first. Then the index of an earlier merge is removed, the files of the rigs get their names, and the index
 //! comes last: an index that is there always describes the files beside it. The parts go at the end. A merge that was
 //! killed before the index was there is made anew from the parts. `merged.json`, a copy of `shards.json`, tells a later
-//! merge that the missing parts were merged.
+//! merge that the missing parts were merged, and the others, too: a share that is baked again removes it.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use posse::Error;
 
 use crate::Outcome;
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::{VERSION, different_fields};
-use crate::bake::format::packed::{EXTENSION, IndexLine, PackedClip, PackedRig, PartHead, PartList, write_line};
+use crate::bake::format::packed::{
+    EXTENSION, IndexLine, MERGED, PackedClip, PackedRig, PartHead, PartList, remove, write_line,
+};
 use crate::bake::format::{index_table, part_name};
-use crate::bake::manifest::{ListedSource, Manifest};
+use crate::bake::manifest::{ListedOutputs, ListedSource, Manifest};
 use crate::bake::progress::MinuteClock;
 use crate::bake::shards_file::{self, ShardsFile};
 use crate::bake::share::Share;
@@ -34,9 +37,6 @@ pub const INDEX: &str = "index.jsonl";
 /// The index as a Parquet file.
 pub const TABLE: &str = "index.parquet";
 
-/// The copy of the list of shares that were merged.
-pub const MERGED: &str = "merged.json";
-
 /// The extension of the files of rigs.
 const RIG_EXTENSION: &str = "safetensors";
 
@@ -49,9 +49,21 @@ const BUFFER: usize = 1 << 20;
 /// The largest number of shares that a message lists.
 const MAX_LISTED: usize = 10;
 
-/// Returns true for the name of the file of a rig.
+/// Returns true for the name of the file of a rig: `rig-NAME-JOINTS-DIGITS.safetensors`.
 pub fn is_rig(name: &str) -> bool {
-    name.starts_with("rig-") && name.strip_suffix(RIG_EXTENSION).is_some_and(|name| name.ends_with('.'))
+    let name = name.strip_prefix("rig-").and_then(|name| name.strip_suffix(RIG_EXTENSION)?.strip_suffix('.'));
+    let mut parts = name.into_iter().flat_map(|name| name.rsplitn(3, '-'));
+    let (Some(digits), Some(joints), Some(_)) = (parts.next(), parts.next(), parts.next()) else { return false };
+    digits.len() == 16
+        && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && !joints.is_empty()
+        && joints.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The path of an index that is not as a merge has written it, and the reason; `None` if all that are there are.
+pub fn index_error(out: &Path, listed: &ListedOutputs) -> Option<(PathBuf, String)> {
+    let mut there = [INDEX, TABLE].into_iter().map(|name| (name, out.join(name))).filter(|(_, path)| path.exists());
+    there.find_map(|(name, path)| Some((path, listed.error_of_output(name)?)))
 }
 
 /// The names of the files of rigs that an index describes, in order. Without an index, there are none.
@@ -75,7 +87,7 @@ pub fn run(out: &Path) -> Result<Outcome, Error> {
     }
     let tag = DraftTag::new(None);
     tag.remove_dead(out);
-    match merge(out, ShardsFile::count(out), &tag) {
+    match merge(out, ShardsFile::read(out).as_ref(), &tag) {
         Ok(summary) => {
             note(&format!("{}: {summary}", out.display()));
             Ok(Outcome::Passed)
@@ -92,20 +104,20 @@ pub fn remove_part(out: &Path) -> Result<(), Error> {
     remove(&out.join(part_name(Share { index: 0, count: 1 }, 0, EXTENSION)))
 }
 
-/// Merges the parts of a number of shares; `None` for a bake without shares. Returns what was done, as a text.
+/// Merges the parts of the shares of a list; `None` for a bake without shares. Returns what was done, as a text.
 ///
 /// # Errors
 /// [`Error::Usage`] if parts are missing, or were not made for one bake. [`Error::Io`] for a part that is damaged, and
 /// for files that cannot be read or written.
-pub fn merge(out: &Path, shares: Option<u32>, tag: &DraftTag) -> Result<String, Error> {
-    let count = shares.unwrap_or(1);
+pub fn merge(out: &Path, list: Option<&ShardsFile>, tag: &DraftTag) -> Result<String, Error> {
+    let count = list.map_or(1, |list| list.shards);
     let paths: Vec<PathBuf> =
         (0..count).map(|index| out.join(part_name(Share { index, count }, 0, EXTENSION))).collect();
     let missing: Vec<usize> = (0..paths.len()).filter(|&share| !paths[share].is_file()).collect();
     if missing.is_empty() {
-        return Merge::read(out, paths)?.write(out, shares, tag);
+        return Merge::read(out, paths, list)?.write(out, list.is_some(), tag);
     }
-    if !is_merged(out, shares)? {
+    if !is_merged(out, list.is_some())? {
         return Err(Error::Usage(missing_parts(out, &missing, count)));
     }
     // An earlier merge was killed before it had removed all of them.
@@ -131,12 +143,12 @@ fn missing_parts(out: &Path, missing: &[usize], count: u32) -> String {
 }
 
 /// Returns true if the index is that of the shares of the folder, or of its bake without shares.
-fn is_merged(out: &Path, shares: Option<u32>) -> Result<bool, Error> {
+pub fn is_merged(out: &Path, has_shares: bool) -> Result<bool, Error> {
     if !out.join(INDEX).is_file() {
         return Ok(false);
     }
     let merged = read_if_there(&out.join(MERGED))?;
-    Ok(merged == if shares.is_some() { read_if_there(&out.join(shards_file::NAME))? } else { None })
+    Ok(merged == if has_shares { read_if_there(&out.join(shards_file::NAME))? } else { None })
 }
 
 /// The bytes of a file; `None` if it is not there.
@@ -148,21 +160,25 @@ fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     }
 }
 
-/// Removes a file, if it is there.
-fn remove(path: &Path) -> Result<(), Error> {
-    match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io { file: path.to_path_buf(), source }),
-        _ => Ok(()),
-    }
-}
-
 /// The parts that are merged.
 struct Merge {
     paths: Vec<PathBuf>,
+    stamps: Vec<Stamp>,
     head: PartHead,
     rigs: Vec<MergedRig>,
     /// The clips in the order of their names.
     clips: Vec<MergedClip>,
+}
+
+/// The size of a part and the time of its last change, which tell if a share has replaced it.
+type Stamp = (u64, Option<SystemTime>);
+
+fn stamps(paths: &[PathBuf]) -> Result<Vec<Stamp>, Error> {
+    let stamp = |path: &PathBuf| {
+        let file = fs::metadata(path).map_err(|error| failed(path, error))?;
+        Ok((file.len(), file.modified().ok()))
+    };
+    paths.iter().map(stamp).collect()
 }
 
 /// A rig of all parts.
@@ -199,12 +215,13 @@ struct Place {
 
 impl Merge {
     /// Reads the lists of the parts, and sorts their clips.
-    fn read(out: &Path, paths: Vec<PathBuf>) -> Result<Self, Error> {
+    fn read(out: &Path, paths: Vec<PathBuf>, shares: Option<&ShardsFile>) -> Result<Self, Error> {
+        let stamps = stamps(&paths)?;
         let (mut head, mut rigs, mut known, mut clips) = (None, Vec::new(), HashMap::new(), Vec::new());
         for (share, path) in paths.iter().enumerate() {
             let list = PartList::read(path)?;
             let head: &PartHead = head.get_or_insert_with(|| list.head.clone());
-            if let Some(difference) = difference(&list.head, head) {
+            if let Some(difference) = difference(&list.head, head, shares) {
                 let path = path.display();
                 return Err(Error::Usage(format!("{path}: {difference}; bake its share again, as the others")));
             }
@@ -235,15 +252,15 @@ impl Merge {
             rigs[clip.rig].add(index, clip);
         }
         let Some(head) = head else { return Err(Error::Usage(missing_parts(out, &[], 1))) };
-        Ok(Self { paths, head, rigs, clips })
+        Ok(Self { paths, stamps, head, rigs, clips })
     }
 
     /// Writes the files, and removes the parts.
-    fn write(self, out: &Path, shares: Option<u32>, tag: &DraftTag) -> Result<String, Error> {
-        let Self { paths, head, rigs, clips } = self;
+    fn write(self, out: &Path, has_shares: bool, tag: &DraftTag) -> Result<String, Error> {
+        let Self { paths, stamps: before, head, rigs, clips } = self;
         let frames: u64 = rigs.iter().map(|rig| rig.rows).sum();
         let summary = format!("{} clips of {} rigs, {frames} frames", clips.len(), rigs.len());
-        let mut parts = Parts::new(&paths)?;
+        let mut parts = Parts::new(&paths, before.iter().map(|(bytes, _)| bytes).sum());
         let mut drafts = Vec::with_capacity(rigs.len());
         for rig in &rigs {
             let mut draft = tag.create(&out.join(&rig.file))?;
@@ -258,7 +275,8 @@ impl Merge {
         index_lines(&clips, &rigs).try_for_each(|line| write_line(&mut index, &line).map(drop))?;
         index.close()?;
         let table = index_table(|| tag.create(&out.join(TABLE)), index_lines(&clips, &rigs))?;
-        let merged = match shares.map(|_| read_if_there(&out.join(shards_file::NAME))).transpose()?.flatten() {
+        let list = if has_shares { read_if_there(&out.join(shards_file::NAME))? } else { None };
+        let merged = match list {
             Some(bytes) => {
                 let mut draft = tag.create(&out.join(MERGED))?;
                 draft.write_all(&bytes).map_err(|error| draft.error(error))?;
@@ -266,6 +284,12 @@ impl Merge {
             }
             None => None,
         };
+        // The blocks of a new part do not stand where the list of the old one has them.
+        if stamps(&paths)? != before {
+            let out = out.display();
+            let text = format!("{out}: a share was baked while it was merged; run posse bake --merge {out} again");
+            return Err(Error::Usage(text));
+        }
         let manifest = Manifest::new(out, 0, &head.options);
         let mut listed: Vec<Vec<ListedSource>> = rigs.iter().map(|rig| Vec::with_capacity(rig.clips.len())).collect();
         for clip in clips {
@@ -275,8 +299,8 @@ impl Merge {
         for ((draft, rig), clips) in drafts.into_iter().zip(&rigs).zip(listed) {
             manifest.keep(draft, &rig.file, clips)?;
         }
-        table.map(Draft::keep).transpose()?;
-        index.keep()?;
+        table.map(|table| manifest.keep(table, TABLE, Vec::new())).transpose()?;
+        manifest.keep(index, INDEX, Vec::new())?;
         merged.map(Draft::keep).transpose()?;
         let files: BTreeSet<&str> = rigs.iter().map(|rig| rig.file.as_str()).collect();
         let old = all_rig_names(out).into_iter().filter(|name| !files.contains(name.as_str()));
@@ -296,10 +320,13 @@ fn index_lines<'a>(clips: &'a [MergedClip], rigs: &'a [MergedRig]) -> impl Itera
     })
 }
 
-/// The difference of a part from the first one; `None` if both were made for one bake.
-fn difference(found: &PartHead, expected: &PartHead) -> Option<String> {
+/// The difference of a part from the first one and from the list of shares; `None` if it was made for their bake.
+fn difference(found: &PartHead, expected: &PartHead, shares: Option<&ShardsFile>) -> Option<String> {
     if found.posse_version != VERSION {
         return Some(format!("made by posse {}, but this is {VERSION}", found.posse_version));
+    }
+    if found.list.as_ref() != shares.map(|list| &list.list_sha256) {
+        return Some(format!("made for other inputs than {} lists", shards_file::NAME));
     }
     let is_same = found.options == expected.options;
     (!is_same).then(|| format!("made with other options: {}", different_fields(&found.options, &expected.options)))
@@ -402,11 +429,9 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn new(paths: &'a [PathBuf]) -> Result<Self, Error> {
-        let size = |path: &PathBuf| fs::metadata(path).map(|file| file.len()).map_err(|error| failed(path, error));
-        let sizes = paths.iter().map(size).collect::<Result<Vec<u64>, Error>>()?;
-        let bytes = [sizes.iter().sum(), 0];
-        Ok(Self { paths, open: HashMap::new(), buffer: vec![0; BUFFER], bytes, clock: MinuteClock::new() })
+    /// `bytes` is the size of all parts together.
+    fn new(paths: &'a [PathBuf], bytes: u64) -> Self {
+        Self { paths, open: HashMap::new(), buffer: vec![0; BUFFER], bytes: [bytes, 0], clock: MinuteClock::new() }
     }
 
     /// Copies bytes that begin after a place in a part.

@@ -155,6 +155,7 @@ fn bake(args: &Args, options: &Options, out: &Path, task: &Task, threads: usize)
     let job = Job {
         options,
         out,
+        list: list.as_ref().map(|list| list.list_sha256.as_str()),
         tag: &tag,
         manifest: Manifest::new(out, task.index(), &options.value),
         engines: Engines::new(EngineSelection { choice: options.engine, adapter: &args.adapter }),
@@ -224,7 +225,7 @@ fn bake_files(
 
 /// Bakes files of a share, in this order, into the files of the share. `all` has those of all shares.
 fn bake_part(job: &Job, all: &[ClipFile], files: &[&ClipFile], share: Share, threads: usize) -> Result<(), Error> {
-    let place = PartPlace { folder: job.out, share, tag: job.tag, manifest: &job.manifest };
+    let place = PartPlace { folder: job.out, share, list: job.list, tag: job.tag, manifest: &job.manifest };
     let mut part = Part::new(job.options.format.begin_part(place)?);
     if job.options.format.has_columns() && files.iter().all(|file| file.clips().is_empty()) {
         declare(job, all, &mut part)?;

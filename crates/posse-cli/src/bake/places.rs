@@ -7,6 +7,7 @@ use std::path::Path;
 use posse::Error;
 use posse::import::FileFormat;
 
+use crate::bake::format::packed::MERGED;
 use crate::bake::format::{Format, part_name};
 use crate::bake::inputs::{ClipFile, Inputs, RefusedClip, name_of, resolve, stem};
 use crate::bake::options::{Options, ReadFile};
@@ -216,7 +217,7 @@ fn outputs<'a>(files: &'a [ClipFile], options: &Options, share: Option<Share>) -
     if options.format.is_per_share() {
         outputs.push(of_bake(part_name(Share { index, count }, 0, options.format.extension())));
         if options.format == Format::Packed {
-            outputs.extend([merge::INDEX, merge::TABLE, merge::MERGED].map(|name| of_bake(name.into())));
+            outputs.extend([merge::INDEX, merge::TABLE, MERGED].map(|name| of_bake(name.into())));
         }
         return outputs;
     }
@@ -250,7 +251,7 @@ fn is_reserved(name: &str, options: &Options) -> bool {
         let name = name.and_then(|name| name.strip_suffix('.'));
         name.and_then(|name| name.split_once("-of-")).is_some_and(|(share, _)| is_number(share))
     };
-    let is_merged = || merge::is_rig(name) || [merge::INDEX, merge::TABLE, merge::MERGED].contains(&name);
+    let is_merged = || merge::is_rig(name) || [merge::INDEX, merge::TABLE, MERGED].contains(&name);
     name == shards_file::NAME
         || name == plan::NAME
         || job::is_failures(name)

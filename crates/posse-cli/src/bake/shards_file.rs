@@ -30,7 +30,7 @@ pub struct ShardsFile {
     files: u64,
     bytes: u64,
     /// The SHA-256 of the names and sizes of the files, in the order of the list.
-    list_sha256: String,
+    pub list_sha256: String,
     options: Value,
 }
 
@@ -59,10 +59,10 @@ impl ShardsFile {
         Self { posse_version: VERSION.into(), options, ..self.clone() }
     }
 
-    /// The number of shares of a bake; `None` without a usable file.
-    pub fn count(out: &Path) -> Option<u32> {
+    /// The file of a folder; `None` without a usable one.
+    pub fn read(out: &Path) -> Option<Self> {
         let file: Self = serde_json::from_slice(&fs::read(out.join(NAME)).ok()?).ok()?;
-        Some(file.shards).filter(|shares| (1..=Share::MAX_COUNT).contains(shares))
+        Some(file).filter(|file| (1..=Share::MAX_COUNT).contains(&file.shards))
     }
 
     /// Begins the file in a folder.

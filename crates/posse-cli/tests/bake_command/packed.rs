@@ -202,6 +202,19 @@ fn clips_of_one_rig_may_rest_in_several_poses() {
 }
 
 #[test]
+fn a_rest_pose_with_a_rotation_by_180_degrees_has_one_sign() {
+    let bench = Bench::new();
+    for (name, rotation) in [("a", [0, 0, 1, 0]), ("b", [0, 0, -1, 0]), ("c", [0, 1, 0, 0])] {
+        let mut file: Value = serde_json::from_str(&gltf(&[Some("lift")])).unwrap();
+        file["nodes"][1]["rotation"] = json!(rotation);
+        bench.write(&format!("clips/{name}.gltf"), file.to_string());
+    }
+    bench.baked(&["clips", "-o", "baked", "--format", "packed"]);
+    let rests: Vec<Value> = index(&bench, "baked").iter().map(|line| line["rest"].clone()).collect();
+    assert_eq!(rests, [json!(0), json!(0), json!(1)]);
+}
+
+#[test]
 fn contacts_are_booleans() {
     let bench = Bench::new();
     bench.write("clips/walk.bvh", walking::bvh(walking::THIGH_AND_CALF, 61));
@@ -290,6 +303,68 @@ fn a_merge_needs_the_parts_of_all_shares() {
 }
 
 #[test]
+fn a_share_that_is_baked_again_is_merged_with_the_others() {
+    let bench = Bench::with_clips();
+    let options = ["--format", "packed", "--arrays", ARRAYS];
+    // Two of the shares have no clips.
+    let shares = ["0/8", "1/8", "2/8", "3/8", "4/8", "5/8", "6/8", "7/8"];
+    bake_shares(&bench, "baked", &shares);
+    bench.baked(&["--merge", "baked"]);
+    let before = library(&bench, "baked");
+    let resume = |share: &str| {
+        bench.baked(&[["clips", "-o", "baked", "--resume", "--shard", share].as_slice(), &options].concat());
+    };
+    shares.into_iter().for_each(resume);
+    assert_eq!(bench.names("baked").len(), before.len() + 2, "nothing is baked again");
+    // The size is the same, and with it the list of inputs.
+    let clip = fs::read_to_string(bench.path("clips/0.bvh")).unwrap().replace("OFFSET 0 -0.5 0", "OFFSET 0 -0.7 0");
+    bench.write("clips/0.bvh", clip);
+    let lists_it = |index: &usize| {
+        let lines = fs::read_to_string(bench.path(&format!("baked/manifest-{index:05}.jsonl"))).unwrap();
+        lines.lines().any(|line| line.contains("part-") && line.contains("\"clip\":\"0\""))
+    };
+    let changed = shares[(0..shares.len()).find(lists_it).unwrap()];
+    shares.into_iter().filter(|share| *share != changed).for_each(resume);
+    resume(changed);
+    // The part of the share is no part that was merged before: the library needs the others anew.
+    let output = bench.bake(&["--merge", "baked"]);
+    assert_code(&output, 1);
+    assert!(stderr(&output).contains("7 of 8 shares have no part"), "{}", stderr(&output));
+    assert!(library(&bench, "baked") == before);
+    shares.into_iter().for_each(resume);
+    bench.baked(&["--merge", "baked"]);
+    bench.baked(&[["clips", "-o", "whole"].as_slice(), &options].concat());
+    assert!(library(&bench, "baked") == library(&bench, "whole"));
+    assert!(library(&bench, "baked") != before);
+    // A part beside the library is not in it, whatever it has.
+    bake_shares(&bench, "baked", &[changed]);
+    let checked = bench.bake(&[["--check", "baked", "clips"].as_slice(), &options].concat());
+    assert_code(&checked, 0);
+    assert!(stderr(&checked).contains("not merged yet"), "{}", stderr(&checked));
+}
+
+#[test]
+fn parts_of_other_inputs_are_not_merged() {
+    let bench = Bench::with_clips();
+    let options = ["--format", "packed", "--arrays", ARRAYS];
+    bake_shares(&bench, "baked", &["0/2", "1/2"]);
+    bench.write("clips/5.bvh", bvh(9, 5.0));
+    fs::remove_file(bench.path("baked/shards.json")).unwrap();
+    bake_shares(&bench, "baked", &["0/2"]);
+    let output = bench.bake(&["--merge", "baked"]);
+    assert_code(&output, 1);
+    let message = stderr(&output);
+    assert!(message.contains("part-00001-of-00002.packed: made for other inputs than shards.json lists"), "{message}");
+    assert!(library(&bench, "baked").is_empty());
+    for share in ["0/2", "1/2"] {
+        bench.baked(&[["clips", "-o", "baked", "--resume", "--shard", share].as_slice(), &options].concat());
+    }
+    bench.baked(&["--merge", "baked"]);
+    bench.baked(&[["clips", "-o", "whole"].as_slice(), &options].concat());
+    assert!(library(&bench, "baked") == library(&bench, "whole"));
+}
+
+#[test]
 fn parts_of_different_bakes_are_not_merged() {
     let bench = Bench::with_clips();
     for (out, fps) in [("a", "30"), ("b", "25")] {
@@ -367,11 +442,21 @@ fn a_damaged_file_of_a_rig_is_made_anew() {
     assert_eq!(check(&bench, &arguments, 1).len(), 7);
     bench.baked(&["clips", "-o", "baked", "--format", "packed", "--resume"]);
     assert!(library(&bench, "baked") == expected);
-    // A clip that is gone from the inputs goes from the library, and a rig without clips goes with it.
+    // An index that has lost its end lacks clips.
+    let index_bytes = &expected["index.jsonl"];
+    bench.write("baked/index.jsonl", &index_bytes[..index_bytes.len() / 2]);
+    let lines = check(&bench, &arguments, 1);
+    assert!(lines.len() == 1 && lines[0].contains("index.jsonl: damaged: it has "), "{lines:?}");
+    bench.baked(&["clips", "-o", "baked", "--format", "packed", "--resume"]);
+    assert!(library(&bench, "baked") == expected);
+    // A clip that is gone from the inputs goes from the library, and a rig without clips goes with it. Files of others
+    // stay.
+    bench.write("baked/rig-of-mine.safetensors", "mine");
     fs::remove_file(bench.path("clips/more/lift.gltf")).unwrap();
     bench.baked(&["clips", "-o", "baked", "--format", "packed", "--resume"]);
     assert_eq!(index(&bench, "baked").len(), 5);
     assert!(!bench.path("baked").join(rig).exists());
+    assert!(bench.path("baked/rig-of-mine.safetensors").exists());
 }
 
 #[test]

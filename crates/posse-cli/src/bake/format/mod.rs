@@ -142,6 +142,8 @@ pub trait ClipWriter {
 pub struct PartPlace<'a> {
     /// The folder OUT.
     pub folder: &'a Path,
+    /// The hash of the list of inputs that was dealt to the shares; `None` without shares.
+    pub list: Option<&'a str>,
     /// The share; the only one without shares.
     pub share: Share,
     /// The tag of the drafts.

@@ -5,6 +5,7 @@
 //! the files of the rigs from the blocks of all shares. Parts are read by the same version of posse alone.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -24,6 +25,9 @@ use crate::safetensors::Tensor;
 
 /// The extension of parts.
 pub const EXTENSION: &str = "packed";
+
+/// The copy of the list of shares whose parts are merged. All parts that stand beside it are in the merged files.
+pub const MERGED: &str = "merged.json";
 
 /// The last bytes of a part.
 const MAGIC: &[u8; 8] = b"POSSEPK1";
@@ -184,6 +188,8 @@ pub struct IndexLine<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartHead {
     pub posse_version: String,
+    /// The hash of the list of inputs that was dealt to the shares; `None` without shares.
+    pub list: Option<String>,
     /// The options that change an output.
     pub options: Value,
     pub rigs: Vec<PackedRig>,
@@ -303,15 +309,25 @@ impl PartWriter for PackedWriter<'_> {
 
     fn finish(self: Box<Self>) -> Result<(), Error> {
         let Self { place, name, mut draft, rigs, clips, .. } = *self;
-        let options = place.manifest.options().clone();
-        let head = PartHead { posse_version: VERSION.into(), options, rigs, clips: clips.len() as u64 };
+        let (options, list) = (place.manifest.options().clone(), place.list.map(str::to_owned));
+        let head = PartHead { posse_version: VERSION.into(), list, options, rigs, clips: clips.len() as u64 };
         let mut bytes = write_line(&mut draft, &head)?;
         for clip in &clips {
             bytes += write_line(&mut draft, clip)?;
         }
         draft.write_all(&bytes.to_le_bytes()).map_err(|error| draft.error(error))?;
         draft.write_all(MAGIC).map_err(|error| draft.error(error))?;
+        // The merged files lack this part, and a merge must not take it for one that it has merged.
+        remove(&place.folder.join(MERGED))?;
         place.manifest.keep(draft, &name, clips.into_iter().map(|clip| clip.listed).collect())
+    }
+}
+
+/// Removes a file, if it is there.
+pub fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io { file: path.to_path_buf(), source }),
+        _ => Ok(()),
     }
 }
 
@@ -355,8 +371,9 @@ fn rest_pose(head: &ClipHead, facts: &Facts) -> Vec<u8> {
     let positions = positions.iter().flat_map(|position| position.to_array()).map(|number| rounded(number, size));
     let w_is_first = facts.quaternion_order == "wxyz";
     let rotations = rotations.iter().flat_map(|rotation| {
-        // A quaternion and its negative are the same rotation.
-        let sign = if rotation.w < 0.0 { -1.0 } else { 1.0 };
+        // A quaternion and its negative are the same rotation. At 180 degrees, w is a rounding error.
+        let [x, y, z, w] = rotation.to_array();
+        let sign = [w, x, y, z].into_iter().find(|number| number.abs() > ROUNDING).map_or(1.0, f64::signum);
         let [x, y, z, w] = rotation.to_array().map(|number| sign * number);
         let numbers = if w_is_first { [w, x, y, z] } else { [x, y, z, w] };
         numbers.map(|number| rounded(number, 1.0))
