@@ -58,7 +58,7 @@ impl ContactCache {
     }
 
     fn find(&self, clip: usize, fps: f64) -> Option<Arc<FootContacts>> {
-        self.lock().get(&(clip, fps.to_bits())).map(Arc::clone)
+        self.lock().get(&(clip, fps.to_bits())).cloned()
     }
 
     /// What another thread that panicked has left is whole.

@@ -240,7 +240,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             Ok(Ok(Err(cli))) => run_to_code(*cli),
             Ok(Err(_)) => PANICKED,
             // The system starts no thread.
-            Err(_) => Cli::parse(&arguments).map_or_else(|code| code, run_to_code),
+            Err(_) => match Cli::parse(&arguments) {
+                Ok(cli) => run_to_code(cli),
+                Err(code) => code,
+            },
         }
     });
     // A program that is not written in Rust does not flush it.
