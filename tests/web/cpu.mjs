@@ -34,7 +34,7 @@ function reasonToSkip() {
 
 const skip = reasonToSkip();
 const posse = skip || (await import(join(PACKAGE, "cpu_node.js")));
-const { memory } = skip || (await posse.default());
+const { memory, __wbindgen_malloc: take, __wbindgen_free: give } = skip || (await posse.default());
 const { Crowd, Library } = posse;
 
 /// A glTF file of one node, with a key of each value at 0 s and at 1 s.
@@ -195,6 +195,21 @@ test("instances that mix stand apart in buffers, and in order in the skin buffer
   one.pose(0.2);
   assert.equal(one.skinBuffer().byteOffset, one.buffers[0].skin.byteOffset);
   [crowd, one, library].forEach((object) => object.free());
+});
+
+test("buffers are views of the memory after it has grown for them", { skip }, () => {
+  const [library, count] = [Library.load("lift.gltf", lift("translation", [0, 1, 0], [0, 1, 0])), 50_000];
+  const crowd = Crowd.spread(library, { count, clip: 0 }, { model: true, skin: false });
+  crowd.pose(0);
+  // No place is left for the list of instances, 4 bytes each.
+  const [full, taken] = [memory.buffer, []];
+  while (memory.buffer === full) taken.push(take(4 * count, 4));
+  const before = memory.buffer;
+  const [{ instances, model }] = crowd.buffers;
+  assert.notEqual(memory.buffer, before, "the memory has grown");
+  assert.deepEqual([instances.length, model.length, model[12 * (count - 1) + 7]], [count, 12 * count, 1]);
+  taken.forEach((place) => give(place, 4 * count, 4));
+  [crowd, library].forEach((object) => object.free());
 });
 
 test("instances that are hidden keep their skin matrices", { skip }, () => {

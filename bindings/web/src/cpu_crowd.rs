@@ -286,6 +286,19 @@ impl Crowd {
     /// All buffers, batch after batch.
     #[wasm_bindgen(getter)]
     pub fn buffers(&self) -> Array {
+        let memory: WebAssembly::Memory = wasm_bindgen::memory().unchecked_into();
+        loop {
+            let before = memory.buffer();
+            let buffers = self.views();
+            // The lists of instances take memory, which may have moved it: the views made until then are lost.
+            if memory.buffer() == before {
+                return buffers;
+            }
+        }
+    }
+
+    /// The buffers, with views of the memory as it is now.
+    fn views(&self) -> Array {
         let batches = self.posed.crowd.batches().iter().map(|batch| {
             let (layout, numbers) = (&batch.layout, &batch.numbers);
             let arrays = [&numbers.skin, &numbers.model, &numbers.local, &numbers.values, &numbers.root_motion];
