@@ -280,6 +280,9 @@ test("arguments that are wrong are refused by name", { skip }, () => {
   const library = Library.load("character.glb", character());
   const crowd = Crowd.create(library, [[{ clip: 0 }], [{ clip: 1 }]]);
   const whole = "expected a whole number from 0 on";
+  // As poses are after the memory has grown.
+  const detached = new Float32Array(4);
+  structuredClone(detached.buffer, { transfer: [detached.buffer] });
   for (const [call, message] of [
     [() => crowd.joint(-1, 0, 0), `instance: found -1, ${whole}`],
     [() => crowd.joint(Number.NaN, 0, 0), `instance: found NaN, ${whole}`],
@@ -297,6 +300,9 @@ test("arguments that are wrong are refused by name", { skip }, () => {
     [() => Crowd.create({}, []), "expected instance of Library"],
     [() => Library.load("a.glb", "text"), "bytes: found string, expected an ArrayBuffer or a Uint8Array"],
     [() => Library.load("a.glb", undefined), "bytes: found undefined, expected an ArrayBuffer or a Uint8Array"],
+    [() => Library.load("a.glb", detached.buffer), "bytes: found a detached ArrayBuffer, expected an ArrayBuffer or a Uint8Array"],
+    [() => Library.load("a.glb", detached), /^bytes: found a detached Float32Array, /],
+    [() => crowd.setVisible(detached), "instance: found a detached Float32Array, expected a number, or an array of numbers"],
     [() => Library.load("a.glb", Promise.resolve()), "bytes: found Promise, expected an ArrayBuffer or a Uint8Array"],
     [() => Library.load("a.gltf", lift("translation", [0, 0, 0], [0, 0, 0]), { "a.bin": [1] }), /^files\["a\.bin"\]: found Array/],
     [() => Crowd.create(library, [[]], { skin: false }).skinBuffer(), "the crowd has no skin matrices; create it with { skin: true }"],
