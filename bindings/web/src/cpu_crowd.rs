@@ -7,7 +7,7 @@ use js_sys::{Array, Float32Array, WebAssembly};
 use posse::{CpuCrowd, CpuEngine, Outputs, Step, Ticks};
 use wasm_bindgen::prelude::*;
 
-use crate::instances::{CrowdOptions, Instances, TransitionStart};
+use crate::instances::{CrowdOptions, Instances, TransitionStart, numbered};
 use crate::joints;
 use crate::js::{Result, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
@@ -139,13 +139,9 @@ impl Crowd {
     pub fn set_goals(&mut self, instances: &JsValue, goals: &JsValue) -> Result<()> {
         let chosen = indices("instance", instances, self.count())?;
         let goals: Arc<[posse::Goal]> = self.instances.read_goals(&self.source.library, goals)?.into();
-        // As for layers.
-        let mut alone = posse::Crowd::new();
         for &instance in &chosen {
-            let place = alone.push(self.instances.crowd().skeleton(instance), &[])?;
-            alone.set_goals(place, goals.clone())?;
+            self.check(instance, &[], &goals)?;
         }
-        alone.check(&self.source.library)?;
         for instance in chosen {
             self.instances.crowd_mut().set_goals(instance, goals.clone())?;
         }
@@ -316,12 +312,9 @@ impl Crowd {
 
     /// Replaces the layers of instances, in place if there is room.
     fn replace_layers(&mut self, chosen: &[usize], layers: &[Vec<posse::Layer>]) -> Result<()> {
-        // In a crowd of their own, to refuse layers that do not fit the skeleton before the crowd has them.
-        let mut alone = posse::Crowd::new();
         for (&instance, layers) in chosen.iter().zip(layers) {
-            alone.push(self.instances.crowd().skeleton(instance), layers)?;
+            self.check(instance, layers, &Arc::default())?;
         }
-        alone.check(&self.source.library)?;
         for (&instance, layers) in chosen.iter().zip(layers) {
             let skeleton = self.instances.crowd().skeleton(instance);
             self.instances.crowd_mut().set(instance, skeleton, layers)?;
@@ -330,6 +323,15 @@ impl Crowd {
                 || !self.posed.crowd.set_instance(&self.engine, instance, layers)?.is_replaced();
         }
         Ok(())
+    }
+
+    /// Refuses layers and goals that do not fit an instance, before the crowd has them.
+    fn check(&self, instance: usize, layers: &[posse::Layer], goals: &Arc<[posse::Goal]>) -> Result<()> {
+        let mut alone = posse::Crowd::new();
+        let checked = alone.push(self.instances.crowd().skeleton(instance), layers);
+        let checked = checked.and_then(|place| alone.set_goals(place, goals.clone()));
+        let checked = checked.and_then(|()| alone.check(&self.source.library));
+        Ok(checked.map_err(|error| numbered(error, instance))?)
     }
 
     /// Instances at a time: posed apart, so that the buffers keep the poses of the last frame.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use posse::{Crowd, Goal, Mixing, NewTransition, Parameter, Ticks, TransitionKind};
+use posse::{Crowd, Error, Goal, Mixing, NewTransition, Parameter, Ticks, TransitionKind};
 use wasm_bindgen::prelude::*;
 
 use crate::fields::{Fields, each, flag, number, text, whole};
@@ -226,8 +226,9 @@ impl Instances {
         }
         let into = LayerTemplate::read(self.scope(library), "layer", layer, instances.len())?;
         let mut faded = self.only(instances.iter().copied(), &self.values)?;
-        for place in 0..instances.len() {
-            faded.cross_fade(place, into.layer(library, place)?, start..start + length)?;
+        for (place, &instance) in instances.iter().enumerate() {
+            let fading = faded.cross_fade(place, into.layer(library, place)?, start..start + length);
+            fading.map_err(|error| numbered(error, instance))?;
         }
         Ok((0..instances.len()).map(|place| faded.layers(place).to_vec()).collect())
     }
@@ -235,6 +236,14 @@ impl Instances {
     /// Reads the goals that a call gives to instances.
     pub fn read_goals(&self, library: &posse::Library, goals: &JsValue) -> Result<Vec<Goal>> {
         each("goals", goals, |place, value| goal(self.scope(library), place, value))
+    }
+}
+
+/// The error of an instance that stood in a crowd of its own, with its number in the crowd.
+pub fn numbered(error: Error, instance: usize) -> Error {
+    match error {
+        Error::Instance { reason, .. } => Error::Instance { instance, reason },
+        error => error,
     }
 }
 
