@@ -35,6 +35,8 @@ pub struct Crowd {
     is_stale: bool,
     /// The numbers of the skin matrices of an instance.
     skin_numbers: usize,
+    /// True if the instances have several skeletons.
+    is_mixed: bool,
     /// The skin matrices in the order of the instances, where the batches have another order, or lack some.
     ordered_skin: Vec<f32>,
 }
@@ -79,6 +81,7 @@ impl Crowd {
         let crowd = engine.crowd(instances.crowd(), outputs)?;
         Ok(Self {
             skin_numbers: crowd.batches().first().map_or(0, |batch| batch.layout.skin),
+            is_mixed: crowd.batches().windows(2).any(|pair| pair[0].skeleton != pair[1].skeleton),
             posed: Part { crowd, instances: None },
             before: instances.values().to_vec(),
             source,
@@ -256,14 +259,13 @@ impl Crowd {
     /// The skin matrices of all instances, in the order of the instances.
     #[wasm_bindgen(js_name = skinBuffer)]
     pub fn skin_buffer(&mut self) -> Result<Float32Array> {
-        let batches = self.posed.crowd.batches();
         if !self.outputs.skin {
             return Err(JsError::new("the crowd has no skin matrices; create it with { skin: true }"));
         }
-        if batches.windows(2).any(|pair| pair[0].skeleton != pair[1].skeleton) {
+        if self.is_mixed {
             return Err(JsError::new("the crowd has several skeletons, with a buffer each; use buffers"));
         }
-        if let [batch] = batches
+        if let [batch] = self.posed.crowd.batches()
             && batch.instances.is_sorted()
             && self.posed.instances.is_none()
         {
@@ -377,12 +379,12 @@ impl Crowd {
 
     /// Copies the skin matrices of the last frame in the order of the instances. Those of hidden instances stay.
     fn order_skin(&mut self) {
-        let Some(first) = self.posed.crowd.batches().first().filter(|_| self.outputs.skin) else {
+        if !self.outputs.skin || self.is_mixed {
             return;
-        };
-        let (skeleton, stride) = (first.skeleton, first.layout.skin);
+        }
+        let stride = self.skin_numbers;
         self.ordered_skin.resize(stride * self.instances.len(), 0.0);
-        for batch in self.posed.crowd.batches().iter().filter(|batch| batch.skeleton == skeleton) {
+        for batch in self.posed.crowd.batches() {
             let matrices = batch.numbers.skin.chunks_exact(stride.max(1));
             for (&packed, from) in batch.instances.iter().zip(matrices) {
                 let instance = self.posed.instance(packed);
