@@ -248,6 +248,17 @@ test("a spread crowd, masks, clips and joints", { skip }, () => {
   assert.ok(height > 1.4 && height < 1.9, `the head of the built-in human is ${height} m above the ground`);
   crowd.setLayers(0, [{ clip: walk }, { clip: walk, at: 0, mode: "override", mask }]);
   crowd.pose(0.3);
+  // Instance 0 has the phase 0 and the given speed.
+  const other = { count: 100, clip: "idle", speed: 2, spread: 1 };
+  assert.equal(crowd.respread(other), true);
+  const alone = Crowd.create(library, [[{ clip: "idle", speed: 2 }]]);
+  assertClose(crowd.joint(0, head, 0.4), alone.joint(0, head, 0.4), "another spread");
+  crowd.pose(0.4);
+  const { instances, model, modelStride } = crowd.buffers.find(({ instances }) => instances.includes(0));
+  const raised = model[(instances.indexOf(0) * modelStride) / 4 + 12 * head + 7];
+  assert.ok(Math.abs(raised - alone.joint(0, head, 0.4)[13]) < BOUND, `${raised}`);
+  assert.equal(crowd.respread({ ...other, count: 99 }), false);
+  alone.free();
   crowd.free();
   library.free();
 });

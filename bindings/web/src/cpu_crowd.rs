@@ -178,6 +178,18 @@ impl Crowd {
         Ok(())
     }
 
+    /// Replaces the layers of all instances by those of another spread of the same count. Returns false, and changes
+    /// nothing, if it needs another crowd.
+    pub fn respread(&mut self, spread: &JsValue) -> Result<bool> {
+        let new = self.instances.respread(&self.source.library, spread)?;
+        let is_replaced = new.is_some();
+        if let Some(new) = new {
+            *self.instances.crowd_mut() = new;
+            self.is_stale = true;
+        }
+        Ok(is_replaced)
+    }
+
     /// Poses the instances at a time in seconds, or at the end of a step from another time.
     pub fn pose(&mut self, time: f64, from: Option<f64>) -> Result<()> {
         let step = step(from, time)?;

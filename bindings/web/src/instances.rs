@@ -8,9 +8,10 @@ use wasm_bindgen::prelude::*;
 
 use crate::fields::{Fields, each, flag, number, text, whole};
 use crate::inverse_kinematics::goal;
-use crate::js::{Result, index, numbers, ticks};
+use crate::js::{Result, index, numbers, options, ticks};
 use crate::layer::{LayerList, LayerTemplate, crowd};
 use crate::names::Scope;
+use crate::spread::SpreadOptions;
 
 /// The choices of a crowd: `CrowdOptions` of `types.d.ts`. A crowd on the CPU needs no room.
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "a crowd on the CPU has room for all"))]
@@ -198,6 +199,17 @@ impl Instances {
             }
         }
         Ok(only)
+    }
+
+    /// The instances of another spread; `None` if they are not as many, or of other skeletons.
+    pub fn respread(&self, library: &posse::Library, spread: &JsValue) -> Result<Option<Crowd>> {
+        let spread: SpreadOptions = options("spread", spread)?;
+        if spread.count != self.len() {
+            return Ok(None);
+        }
+        let new = spread.crowd(library)?;
+        let is_same = (0..self.len()).all(|instance| new.skeleton(instance) == self.crowd.skeleton(instance));
+        Ok(is_same.then_some(new))
     }
 
     /// Reads the layers that a call gives to some instances.
