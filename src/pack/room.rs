@@ -41,7 +41,7 @@ pub struct CrowdOptions {
     /// kernels that mix take longer.
     pub mixing: Mixing,
     /// Room for layers whose time or weight follows from parameters or from another layer
-    /// ([`LayerTime::Phase`](crate::LayerTime::Phase), [`LayerTime::Synced`](crate::LayerTime::Synced),
+    /// ([`LayerTime::Phase`], [`LayerTime::Synced`],
     /// [`Layer::driver`](crate::Layer::driver)), in each instance. Without it, only instances that begin with such
     /// layers have it, and those of their batch. It takes 100 bytes per layer.
     pub drivers: bool,
