@@ -9,10 +9,11 @@ use posse::{BlendSpace, ClipId, CpuEngine, Knots, Mask, PropertyTracks, RootMoti
 
 use crate::error::{Error, Outcome};
 use crate::layer;
+use crate::layout;
 use crate::numbers::{item, number};
 use crate::parts::Parts;
 use crate::types::{
-    self, ClipInfo, Item, JointInfo, LibraryInfo, LoadOptions, Loaded, POSSE_NONE, SkeletonInfo, Status,
+    self, ClipInfo, Item, JointInfo, LibraryInfo, LoadOptions, Loaded, POSSE_NONE, SkeletonInfo, SkinJointInfo, Status,
 };
 
 /// A library with a handle.
@@ -152,6 +153,11 @@ impl Library {
                     let properties = parts.skeleton(owner)?.properties().iter();
                     find_name("property", properties.map(|property| Some(property.name.as_str())), text)?
                 }
+                Item::Skin => {
+                    let skins = library.skins_of(parts.skeleton_id(owner)?);
+                    let names: Vec<Option<&str>> = skins.map(|(_, skin)| skin.name.as_deref()).collect();
+                    find_name("skin", names.into_iter(), text)?
+                }
                 Item::Weight | Item::Warning => {
                     return Err(Error::argument(
                         "morph weights and warnings are not found by name; go through their names",
@@ -175,6 +181,10 @@ impl Library {
                 }
                 Item::Weight => Some(weight_name(parts.skeleton(owner)?, index)?),
                 Item::Warning => Some(item("warning", warnings.iter(), index)?.clone()),
+                Item::Skin => {
+                    let skins: Vec<_> = parts.library.skins_of(parts.skeleton_id(owner)?).collect();
+                    item("skin", skins.iter(), index)?.1.name.clone()
+                }
             };
             Ok(name.unwrap_or_default())
         })
@@ -220,6 +230,23 @@ impl Library {
                 rotation: joint.rest.rotation.to_array().map(|number| number as f32),
                 scale: joint.rest.scale.to_array().map(|number| number as f32),
                 ..JointInfo::default()
+            })
+        })
+    }
+
+    /// A joint of the skins of a skeleton, in the order of the skin matrices.
+    pub fn skin_joint(&self, skeleton: u32, index: u32) -> Outcome<SkinJointInfo> {
+        self.read(|State { parts, .. }| {
+            let skins = parts.library.skins_of(parts.skeleton_id(skeleton)?).enumerate();
+            let joints: Vec<_> = skins
+                .flat_map(|(skin, (_, own))| own.joints.iter().zip(&own.inverse_bind).map(move |joint| (skin, joint)))
+                .collect();
+            let &(skin, (&joint, inverse_bind)) = item("joint of a skin", joints.iter(), index)?;
+            Ok(SkinJointInfo {
+                skin: number(skin),
+                joint: number(joint),
+                inverse_bind: layout::rows(inverse_bind),
+                ..SkinJointInfo::default()
             })
         })
     }

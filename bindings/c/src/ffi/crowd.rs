@@ -92,6 +92,22 @@ pub unsafe extern "C" fn posse_crowd_set_layers(
     }
 }
 
+/// Fades an instance to another layer between two ticks: its layers that blend fade out smoothly, and the new one, which
+/// must blend, fades in. Layers that override or add stay. Layers that have faded out at the start are dropped, so that an
+/// instance that changes again and again has few. A transition ends. The leader of `into` is an index among the layers as
+/// they were.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posse_crowd_cross_fade(
+    crowd: *mut CrowdHandle,
+    instance: u32,
+    into: *const Layer,
+    start: Ticks,
+    end: Ticks,
+) -> Status {
+    // SAFETY: the pointers are arguments of this call.
+    unsafe { entry(|caller| self::crowd(crowd)?.cross_fade(instance, &caller.read("into", into)?, step(start, end))) }
+}
+
 /// Replaces the goals of an instance, at most `POSSE_MAX_GOALS`. They act in order, after the layers and a transition, each
 /// on the pose that the one before left.
 #[unsafe(no_mangle)]
