@@ -377,7 +377,7 @@ typedef struct posse_event_list {
   size_t capacity;
   // Set by the call: the number of events that it has written.
   size_t count;
-  // Set by the call: the number of events that had no room.
+  // Set by the call: the number of events that had no room. Those of the first instances are written.
   uint64_t missed;
 } posse_event_list;
 
@@ -576,7 +576,7 @@ enum posse_status posse_crowd_add(struct posse_crowd *crowd,
                                   uint32_t layer_count,
                                   uint32_t *instance);
 
-// Replaces the layers of an instance. A transition ends; its parameters stay.
+// Replaces the layers of an instance. A transition ends; the parameters and goals of the instance stay.
 enum posse_status posse_crowd_set_layers(struct posse_crowd *crowd,
                                          uint32_t instance,
                                          const struct posse_layer *layers,
@@ -630,6 +630,8 @@ enum posse_status posse_crowd_pose(struct posse_crowd *crowd,
 
 // Writes the events that layers of a chunk reach after the tick `from`, up to the tick `to`, ordered by tick, to the
 // memory that `list` names, and sets the counts of the list. `POSSE_ALL_CHUNKS` means all instances.
+//
+// Ask for the events of a step before its pose if a parameter is the time of a layer: a pose ends the step of parameters.
 enum posse_status posse_crowd_events(struct posse_crowd *crowd,
                                      uint32_t chunk,
                                      posse_ticks from,
@@ -769,6 +771,9 @@ enum posse_status posse_library_get_event(const struct posse_library *library,
 
 #endif  /* POSSE_H */
 
+#ifndef POSSE_INLINE_H
+#define POSSE_INLINE_H
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -806,4 +811,6 @@ static inline posse_goal posse_goal_of(uint32_t chain, double x, double y, doubl
 
 #ifdef __cplusplus
 }
+#endif
+
 #endif

@@ -24,7 +24,8 @@ pub struct Library {
 
 #[derive(Default)]
 struct State {
-    parts: Parts,
+    /// Shared with the crowds until it changes.
+    parts: Arc<Parts>,
     /// What was repaired in files or left out.
     warnings: Vec<String>,
     /// The snapshot of the present parts, if a crowd has needed one.
@@ -33,7 +34,7 @@ struct State {
 
 /// A library as it was when a crowd was made, with its engine. It does not change.
 pub struct Snapshot {
-    pub parts: Parts,
+    pub parts: Arc<Parts>,
     pub engine: CpuEngine,
 }
 
@@ -47,7 +48,7 @@ impl Library {
 
     /// Reads the bytes of a file into the library. `folder` is the folder of the files that it refers to.
     pub fn load(&self, file: &Path, bytes: &[u8], folder: Option<&Path>, options: &LoadOptions) -> Outcome<Loaded> {
-        self.change(|State { parts, warnings, .. }| {
+        self.change(|parts, warnings| {
             let counts = |parts: &Parts, warnings: &Vec<String>| {
                 [parts.library.skeletons().len(), parts.library.clips().len(), warnings.len()].map(number)
             };
@@ -72,7 +73,7 @@ impl Library {
 
     /// Gives a clip to another skeleton, by the names of joints. Returns the new clip.
     pub fn share_clip(&self, clip: u32, skeleton: u32) -> Outcome<u32> {
-        self.change(|State { parts, warnings, .. }| {
+        self.change(|parts, warnings| {
             let (clip, skeleton) = (parts.clip_id(clip)?, parts.skeleton_id(skeleton)?);
             let sharing = parts.library.share_clip(clip, skeleton)?;
             warnings.extend(sharing.issues.iter().map(ToString::to_string));
@@ -82,7 +83,7 @@ impl Library {
 
     /// Sets or removes the joint of a clip that moves instances over the ground.
     pub fn set_root_motion(&self, clip: u32, joint: u32) -> Outcome<()> {
-        self.change(|State { parts, .. }| {
+        self.change(|parts, _| {
             let id = parts.clip_id(clip)?;
             let root = if joint == POSSE_NONE {
                 None
@@ -98,7 +99,7 @@ impl Library {
 
     /// Adds a mask of one weight per joint. Returns its index.
     pub fn add_mask(&self, skeleton: u32, weights: &[f32]) -> Outcome<u32> {
-        self.change(|State { parts, .. }| {
+        self.change(|parts, _| {
             let skeleton = parts.skeleton_id(skeleton)?;
             let weights = weights.iter().map(|&weight| f64::from(weight)).collect();
             Ok(number(parts.library.add_mask(Mask { name: None, skeleton, weights })?.index()))
@@ -107,7 +108,7 @@ impl Library {
 
     /// Adds joints that inverse kinematics rotates. Returns the index of the chain.
     pub fn add_chain(&self, chain: &types::Chain) -> Outcome<u32> {
-        self.change(|State { parts, .. }| {
+        self.change(|parts, _| {
             let chain = layer::chain(parts, chain)?;
             Ok(number(parts.library.add_chain(chain)?.index()))
         })
@@ -115,7 +116,7 @@ impl Library {
 
     /// Adds a weight as a function of a parameter. Returns its index.
     pub fn add_knots(&self, pairs: &[f32]) -> Outcome<u32> {
-        self.change(|State { parts, .. }| {
+        self.change(|parts, _| {
             let id = parts.library.add_knots(Knots::new(in_pairs(pairs))?);
             parts.knots.push(id);
             Ok(number(parts.knots.len() - 1))
@@ -124,7 +125,7 @@ impl Library {
 
     /// Adds a blend space of points. Returns its index.
     pub fn add_blend_space(&self, points: &[f32]) -> Outcome<u32> {
-        self.change(|State { parts, .. }| {
+        self.change(|parts, _| {
             let id = parts.library.add_blend_space(BlendSpace::new(in_pairs(points))?);
             parts.blend_spaces.push(id);
             Ok(number(parts.blend_spaces.len() - 1))
@@ -278,7 +279,7 @@ impl Library {
         if let Some(snapshot) = &state.snapshot {
             return Ok(Arc::clone(snapshot));
         }
-        let parts = state.parts.clone();
+        let parts = Arc::clone(&state.parts);
         // The threads are those of the caller.
         let engine = CpuEngine::with_threads(&parts.library, 1)?;
         let snapshot = Arc::new(Snapshot { parts, engine });
@@ -291,10 +292,12 @@ impl Library {
         work(&state)
     }
 
-    fn change<T>(&self, work: impl FnOnce(&mut State) -> Outcome<T>) -> Outcome<T> {
+    fn change<T>(&self, work: impl FnOnce(&mut Parts, &mut Vec<String>) -> Outcome<T>) -> Outcome<T> {
         let mut state = self.state.lock().map_err(|_| Error::poisoned())?;
-        state.snapshot = None;
-        work(&mut state)
+        let State { parts, warnings, snapshot } = &mut *state;
+        *snapshot = None;
+        // Crowds keep the parts that they have; without crowds, nothing is copied.
+        work(Arc::make_mut(parts), warnings)
     }
 }
 

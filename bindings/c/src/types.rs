@@ -562,6 +562,6 @@ pub struct EventList {
     pub capacity: usize,
     /// Set by the call: the number of events that it has written.
     pub count: usize,
-    /// Set by the call: the number of events that had no room.
+    /// Set by the call: the number of events that had no room. Those of the first instances are written.
     pub missed: u64,
 }

@@ -75,7 +75,7 @@ pub unsafe extern "C" fn posse_crowd_add(
     }
 }
 
-/// Replaces the layers of an instance. A transition ends; its parameters stay.
+/// Replaces the layers of an instance. A transition ends; the parameters and goals of the instance stay.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posse_crowd_set_layers(
     crowd: *mut CrowdHandle,
@@ -195,6 +195,8 @@ pub unsafe extern "C" fn posse_crowd_pose(
 
 /// Writes the events that layers of a chunk reach after the tick `from`, up to the tick `to`, ordered by tick, to the
 /// memory that `list` names, and sets the counts of the list. `POSSE_ALL_CHUNKS` means all instances.
+///
+/// Ask for the events of a step before its pose if a parameter is the time of a layer: a pose ends the step of parameters.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posse_crowd_events(
     crowd: *mut CrowdHandle,
