@@ -1,11 +1,12 @@
 //! A crowd in chunks, which threads of the caller pose.
 //!
 //! A chunk is a crowd of its own: neighbouring instances with their packed layers, behind a lock. A frame without changes
-//! allocates nothing. A change of layers packs the chunk of the instance again before its next pose, and no other.
+//! allocates nothing. Changed layers of an instance are packed into the place of the old ones. If they need more room
+//! there, the chunk is packed again before its next pose, and no other.
 
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard};
 
-use posse::{CpuCrowd, Layer, Outputs, Parameter, SkinFormat, Step, Ticks};
+use posse::{CpuCrowd, CpuEngine, Layer, LayersOutcome, Outputs, Parameter, SkinFormat, Step, Ticks};
 
 use crate::error::{Error, Outcome};
 use crate::layer;
@@ -146,7 +147,7 @@ impl Crowd {
             let skeleton = chunk.instances.skeleton(place);
             self.check(skeleton, &layers)?;
             chunk.instances.set(place, skeleton, &layers)?;
-            chunk.posed = None;
+            chunk.pack_layers(&self.snapshot.engine, place);
             Ok(())
         })
     }
@@ -161,7 +162,7 @@ impl Crowd {
             let (skeleton, layers) = (alone.skeleton(0), alone.layers(0));
             self.check(skeleton, layers)?;
             chunk.instances.set(place, skeleton, layers)?;
-            chunk.posed = None;
+            chunk.pack_layers(&self.snapshot.engine, place);
             Ok(())
         })
     }
@@ -384,6 +385,20 @@ impl Chunk {
             *posed = Some(packed);
         }
         posed.as_mut().ok_or_else(Error::poisoned)
+    }
+
+    /// Packs the layers of an instance, which fit the library, into the place of those that it had, or leaves that to the
+    /// next pose if they need more room.
+    fn pack_layers(&mut self, engine: &CpuEngine, place: usize) {
+        let Self { instances, posed, .. } = self;
+        let layers = instances.layers(place);
+        let is_replaced = match posed {
+            Some(posed) => posed.set_instance(engine, place, layers).is_ok_and(LayersOutcome::is_replaced),
+            None => false,
+        };
+        if !is_replaced {
+            *posed = None;
+        }
     }
 
     fn set_parameters(&mut self, place: usize, values: &[f32]) {

@@ -45,8 +45,8 @@ pub trait Rows {
     /// True if an output is wanted.
     fn wants(&self, kind: OutputKind) -> bool;
 
-    /// The place of the first numbers of an instance in an output that is wanted, as many as `width`. The caller may not
-    /// have written there before.
+    /// The place of the first numbers of an instance in an output that is wanted, as many as `width`. It may never have
+    /// been written.
     fn row(&mut self, kind: OutputKind, instance: usize, width: usize) -> Outcome<&mut [MaybeUninit<f32>]>;
 }
 

@@ -346,6 +346,36 @@ static void test_layers(void) {
   OK(posse_library_destroy(library));
 }
 
+// Changed layers are posed, whether they fit the place of the old ones or not, and the neighbours stay.
+static void test_changes(void) {
+  posse_library *library = arm_library();
+  posse_crowd *crowd = make_crowd(library, POSSE_OUTPUT_MODEL, 0);
+  posse_layer layers[2];
+  posse_outputs outputs = no_outputs(POSSE_FORMAT_ROWS3X4);
+  float model[72];
+  int index;
+  layers[0] = fixed_layer(SWING, 1);
+  for (index = 0; index < 3; ++index) OK(posse_crowd_add(crowd, 0, layers, 1, NULL));
+  outputs.model = output_of(model, 72, 24);
+  OK(posse_crowd_pose(crowd, 0, 0, 0, &outputs));
+  layers[0] = fixed_layer(SWING, 0.5);
+  OK(posse_crowd_set_layers(crowd, 1, layers, 1));
+  OK(posse_crowd_pose(crowd, 0, 0, 0, &outputs));
+  NEAR(atan2(model[24 + 4], model[24]), RIGHT / 2);
+  layers[1] = fixed_layer(RISE, 1);
+  layers[1].mode = POSSE_MODE_OVERRIDE;
+  OK(posse_crowd_set_layers(crowd, 1, layers, 2));
+  OK(posse_crowd_pose(crowd, 0, 0, 0, &outputs));
+  NEAR(model[24 + 7], 3);
+  OK(posse_crowd_set_layers(crowd, 1, layers, 1));
+  OK(posse_crowd_pose(crowd, 0, 0, 0, &outputs));
+  NEAR(atan2(model[24 + 4], model[24]), RIGHT / 2);
+  NEAR(model[24 + 7], 1);
+  for (index = 0; index < 3; index += 2) NEAR(atan2(model[24 * index + 4], model[24 * index]), RIGHT);
+  OK(posse_crowd_destroy(crowd));
+  OK(posse_library_destroy(library));
+}
+
 // Of a critically damped spring that begins at rest, (1 + r t) exp(-r t) is left, with r = 2 ln 2 / half-life: after a
 // half-life (1 + 2 ln 2) / 4.
 static void test_transitions(void) {
@@ -666,11 +696,12 @@ int main(void) {
   test_library();
   test_outputs();
   test_layers();
+  test_changes();
   test_transitions();
   test_goals();
   test_events_and_motion();
   test_threads();
   test_errors();
-  puts("8 passed, 0 failed");
+  puts("9 passed, 0 failed");
   return 0;
 }
