@@ -48,7 +48,7 @@ pub struct Crowd {
 #[derive(Default)]
 struct Instances {
     chunks: Vec<Mutex<Chunk>>,
-    /// The number of instances of all chunks, for which no call waits for a chunk.
+    /// The number of instances of all chunks: no call waits for a chunk to learn it.
     count: usize,
 }
 
