@@ -214,9 +214,6 @@ typedef struct posse_crowd posse_crowd;
 // Opaque: skeletons, skins, clips and masks.
 typedef struct posse_library posse_library;
 
-// An output of a crowd.
-typedef struct OutputKind OutputKind;
-
 // A point in time or a duration on the crowd clock, in ticks of 2^-20 s.
 typedef int64_t posse_ticks;
 
