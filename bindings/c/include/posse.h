@@ -10,7 +10,8 @@
 //
 // All calls can be made from any thread at any time. Calls on one chunk of a crowd wait for each other.
 //
-// Seconds, metres, radians. Quaternions are x y z w. Matrices multiply columns from the left.
+// Seconds, metres, radians. Quaternions are x y z w. Matrices multiply columns from the left. Coordinates are right-handed
+// with y up, as in glTF; FBX files are converted to this, BVH files keep their own unit and axes.
 
 #ifndef POSSE_H
 #define POSSE_H
@@ -99,6 +100,8 @@ typedef enum posse_item {
   POSSE_ITEM_PROPERTY = 5,
   // A warning about a file: what was repaired or left out; without an owner. Its name is its text.
   POSSE_ITEM_WARNING = 6,
+  // A skin; the owner is its skeleton.
+  POSSE_ITEM_SKIN = 7,
 } posse_item;
 
 // How the time of a layer in its clip is given.
@@ -186,11 +189,11 @@ typedef enum posse_format {
   // transforms have 12 numbers: translation x y z, 0, rotation x y z w, scale x y z, 0.
   POSSE_FORMAT_ROWS3X4 = 0,
   // Matrices are four columns of four numbers, 16 per joint, as OpenGL and ozz-animation have them. Local transforms
-  // are as in `Rows3x4`.
+  // are as in `POSSE_FORMAT_ROWS3X4`.
   POSSE_FORMAT_COLUMNS4X4 = 1,
   // Structure of arrays: number k of four joints lie side by side, then number k + 1. A group of four joints has 12
-  // numbers each of matrices, in the order of `Rows3x4`, or 10 of local transforms: translation x y z, rotation x y z
-  // w, scale x y z, as `SoaTransform` of ozz-animation. The last group is filled with identities.
+  // numbers each of matrices, in the order of `POSSE_FORMAT_ROWS3X4`, or 10 of local transforms: translation x y z,
+  // rotation x y z w, scale x y z, as `SoaTransform` of ozz-animation. The last group is filled with identities.
   POSSE_FORMAT_SOA = 2,
 } posse_format;
 
@@ -371,7 +374,7 @@ typedef struct posse_event_list {
   size_t capacity;
   // Set by the call: the number of events that it has written.
   size_t count;
-  // Set by the call: the number of events that had no room.
+  // Set by the call: the number of events that had no room. Those of the first instances are written.
   uint64_t missed;
 } posse_event_list;
 
@@ -504,6 +507,18 @@ typedef struct posse_joint_info {
   float scale[3];
 } posse_joint_info;
 
+// A joint of a skin.
+typedef struct posse_skin_joint_info {
+  // `sizeof(posse_skin_joint_info)`, set by the caller.
+  size_t struct_size;
+  // The index of the skin among those of the skeleton.
+  uint32_t skin;
+  // The index of the joint in the skeleton.
+  uint32_t joint;
+  // The matrix from the space of the mesh to that of the joint in the bind pose: three rows of four numbers.
+  float inverse_bind[12];
+} posse_skin_joint_info;
+
 // A clip.
 typedef struct posse_clip_info {
   // `sizeof(posse_clip_info)`, set by the caller.
@@ -558,11 +573,21 @@ enum posse_status posse_crowd_add(struct posse_crowd *crowd,
                                   uint32_t layer_count,
                                   uint32_t *instance);
 
-// Replaces the layers of an instance. A transition ends; its parameters stay.
+// Replaces the layers of an instance. A transition ends; the parameters and goals of the instance stay.
 enum posse_status posse_crowd_set_layers(struct posse_crowd *crowd,
                                          uint32_t instance,
                                          const struct posse_layer *layers,
                                          uint32_t layer_count);
+
+// Fades an instance to another layer between two ticks: its layers that blend fade out smoothly, and the new one, which
+// must blend, fades in. Layers that override or add stay. Layers that have faded out at the start are dropped, so that an
+// instance that changes again and again has few. A transition ends. The leader of `into` is an index among the layers as
+// they were.
+enum posse_status posse_crowd_cross_fade(struct posse_crowd *crowd,
+                                         uint32_t instance,
+                                         const struct posse_layer *into,
+                                         posse_ticks start,
+                                         posse_ticks end);
 
 // Replaces the goals of an instance, at most `POSSE_MAX_GOALS`. They act in order, after the layers and a transition, each
 // on the pose that the one before left.
@@ -602,6 +627,8 @@ enum posse_status posse_crowd_pose(struct posse_crowd *crowd,
 
 // Writes the events that layers of a chunk reach after the tick `from`, up to the tick `to`, ordered by tick, to the
 // memory that `list` names, and sets the counts of the list. `POSSE_ALL_CHUNKS` means all instances.
+//
+// Ask for the events of a step before its pose if a parameter is the time of a layer: a pose ends the step of parameters.
 enum posse_status posse_crowd_events(struct posse_crowd *crowd,
                                      uint32_t chunk,
                                      posse_ticks from,
@@ -717,6 +744,13 @@ enum posse_status posse_library_get_joint(const struct posse_library *library,
                                           uint32_t joint,
                                           struct posse_joint_info *info);
 
+// Writes what a joint of the skins of a skeleton has. `index` is that of its skin matrix: the skins of a skeleton follow one
+// another, each with its joints in the order to which the vertices of its mesh refer.
+enum posse_status posse_library_get_skin_joint(const struct posse_library *library,
+                                               uint32_t skeleton,
+                                               uint32_t index,
+                                               struct posse_skin_joint_info *info);
+
 // Writes what a clip has.
 enum posse_status posse_library_get_clip(const struct posse_library *library,
                                          uint32_t clip,
@@ -734,11 +768,14 @@ enum posse_status posse_library_get_event(const struct posse_library *library,
 
 #endif  /* POSSE_H */
 
+#ifndef POSSE_INLINE_H
+#define POSSE_INLINE_H
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/// A layer that plays a clip as a loop, at the speed of its author, with full weight. Change what should be different.
+/// A layer that plays a clip as a loop, at rate 1, with full weight. Change what should be different.
 static inline posse_layer posse_layer_of(uint32_t clip) {
   posse_layer layer;
   unsigned char *bytes = (unsigned char *)&layer;
@@ -771,4 +808,6 @@ static inline posse_goal posse_goal_of(uint32_t chain, double x, double y, doubl
 
 #ifdef __cplusplus
 }
+#endif
+
 #endif
