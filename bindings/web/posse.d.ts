@@ -160,8 +160,6 @@ export class Crowd implements Freeable {
   ): Promise<Crowd>;
   /** Instances that play one or two clips, with the outputs that a `View` draws. */
   static spread(gpu: Gpu, library: Library, options: SpreadOptions): Promise<Crowd>;
-  /** Replaces the layers of all instances by those of another spread. Returns false, and changes nothing, if that needs another crowd. */
-  respread(options: SpreadOptions): boolean;
   /** Poses the instances at a time. With `from`, at the end of a step from that time, for root motion. It does not wait. */
   pose(time: number, from?: number): void;
   /** As `pose`, of all instances, visible or not; resolves with the nanoseconds by the clock of the GPU, `undefined` if the device has none. */

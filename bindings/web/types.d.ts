@@ -235,6 +235,8 @@ export interface CrowdChanges {
    * changes nothing, if the layers do not fit the skeletons or the capacity.
    */
   setLayers(instances: number | ArrayLike<number>, layers: LayerColumns[]): void;
+  /** Replaces the layers of all instances by those of another spread. Returns false, and changes nothing, if that needs another crowd. */
+  respread(options: SpreadOptions): boolean;
   /**
    * Fades instances to another layer, smoothly, from a time of the crowd on: their layers that blend fade out, layers that override or
    * add stay. Needs two layers of capacity, and one more for each fade that begins before the last one has ended.
@@ -242,7 +244,8 @@ export interface CrowdChanges {
   crossFade(instances: number | ArrayLike<number>, layer: LayerColumns, fade: { start: number; length: number }): void;
   /**
    * Leads instances to other layers without a jump, from the poses that they show, by a displacement that decays: the layers that go
-   * out are not played any more. A transition on its way is interrupted.
+   * out are not played any more. A transition on its way is interrupted. An instance for which there is no capacity throws; those
+   * listed before it have begun.
    */
   transition(instances: number | ArrayLike<number>, layers: LayerColumns[], options: TransitionOptions): void;
   /** Replaces the goals of inverse kinematics, which act in order after layers and transition, each on the pose that the one before left. */

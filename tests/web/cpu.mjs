@@ -34,7 +34,7 @@ function reasonToSkip() {
 
 const skip = reasonToSkip();
 const posse = skip || (await import(join(PACKAGE, "cpu_node.js")));
-const { memory } = skip || (await posse.default());
+const { memory, __wbindgen_malloc: take, __wbindgen_free: give } = skip || (await posse.default());
 const { Crowd, Library } = posse;
 
 /// A glTF file of one node, with a key of each value at 0 s and at 1 s.
@@ -197,6 +197,21 @@ test("instances that mix stand apart in buffers, and in order in the skin buffer
   [crowd, one, library].forEach((object) => object.free());
 });
 
+test("buffers are views of the memory after it has grown for them", { skip }, () => {
+  const [library, count] = [Library.load("lift.gltf", lift("translation", [0, 1, 0], [0, 1, 0])), 50_000];
+  const crowd = Crowd.spread(library, { count, clip: 0 }, { model: true, skin: false });
+  crowd.pose(0);
+  // No place is left for the list of instances, 4 bytes each.
+  const [full, taken] = [memory.buffer, []];
+  while (memory.buffer === full) taken.push(take(4 * count, 4));
+  const before = memory.buffer;
+  const [{ instances, model }] = crowd.buffers;
+  assert.notEqual(memory.buffer, before, "the memory has grown");
+  assert.deepEqual([instances.length, model.length, model[12 * (count - 1) + 7]], [count, 12 * count, 1]);
+  taken.forEach((place) => give(place, 4 * count, 4));
+  [crowd, library].forEach((object) => object.free());
+});
+
 test("instances that are hidden keep their skin matrices", { skip }, () => {
   const library = Library.load("character.glb", character());
   const crowd = Crowd.create(library, Array.from({ length: 4 }, (_, instance) => [{ clip: "walk", phase: instance / 4 }]));
@@ -233,6 +248,17 @@ test("a spread crowd, masks, clips and joints", { skip }, () => {
   assert.ok(height > 1.4 && height < 1.9, `the head of the built-in human is ${height} m above the ground`);
   crowd.setLayers(0, [{ clip: walk }, { clip: walk, at: 0, mode: "override", mask }]);
   crowd.pose(0.3);
+  // Instance 0 has the phase 0 and the given speed.
+  const other = { count: 100, clip: "idle", speed: 2, spread: 1 };
+  assert.equal(crowd.respread(other), true);
+  const alone = Crowd.create(library, [[{ clip: "idle", speed: 2 }]]);
+  assertClose(crowd.joint(0, head, 0.4), alone.joint(0, head, 0.4), "another spread");
+  crowd.pose(0.4);
+  const { instances, model, modelStride } = crowd.buffers.find(({ instances }) => instances.includes(0));
+  const raised = model[(instances.indexOf(0) * modelStride) / 4 + 12 * head + 7];
+  assert.ok(Math.abs(raised - alone.joint(0, head, 0.4)[13]) < BOUND, `${raised}`);
+  assert.equal(crowd.respread({ ...other, count: 99 }), false);
+  alone.free();
   crowd.free();
   library.free();
 });
@@ -265,6 +291,9 @@ test("arguments that are wrong are refused by name", { skip }, () => {
   const library = Library.load("character.glb", character());
   const crowd = Crowd.create(library, [[{ clip: 0 }], [{ clip: 1 }]]);
   const whole = "expected a whole number from 0 on";
+  // As poses are after the memory has grown.
+  const detached = new Float32Array(4);
+  structuredClone(detached.buffer, { transfer: [detached.buffer] });
   for (const [call, message] of [
     [() => crowd.joint(-1, 0, 0), `instance: found -1, ${whole}`],
     [() => crowd.joint(Number.NaN, 0, 0), `instance: found NaN, ${whole}`],
@@ -282,6 +311,9 @@ test("arguments that are wrong are refused by name", { skip }, () => {
     [() => Crowd.create({}, []), "expected instance of Library"],
     [() => Library.load("a.glb", "text"), "bytes: found string, expected an ArrayBuffer or a Uint8Array"],
     [() => Library.load("a.glb", undefined), "bytes: found undefined, expected an ArrayBuffer or a Uint8Array"],
+    [() => Library.load("a.glb", detached.buffer), "bytes: found a detached ArrayBuffer, expected an ArrayBuffer or a Uint8Array"],
+    [() => Library.load("a.glb", detached), /^bytes: found a detached Float32Array, /],
+    [() => crowd.setVisible(detached), "instance: found a detached Float32Array, expected a number, or an array of numbers"],
     [() => Library.load("a.glb", Promise.resolve()), "bytes: found Promise, expected an ArrayBuffer or a Uint8Array"],
     [() => Library.load("a.gltf", lift("translation", [0, 0, 0], [0, 0, 0]), { "a.bin": [1] }), /^files\["a\.bin"\]: found Array/],
     [() => Crowd.create(library, [[]], { skin: false }).skinBuffer(), "the crowd has no skin matrices; create it with { skin: true }"],

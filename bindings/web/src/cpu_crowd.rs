@@ -7,7 +7,7 @@ use js_sys::{Array, Float32Array, WebAssembly};
 use posse::{CpuCrowd, CpuEngine, Outputs, Step, Ticks};
 use wasm_bindgen::prelude::*;
 
-use crate::instances::{CrowdOptions, Instances, TransitionStart};
+use crate::instances::{CrowdOptions, Instances, TransitionStart, numbered};
 use crate::joints;
 use crate::js::{Result, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
@@ -35,6 +35,8 @@ pub struct Crowd {
     is_stale: bool,
     /// The numbers of the skin matrices of an instance.
     skin_numbers: usize,
+    /// True if the instances have several skeletons.
+    is_mixed: bool,
     /// The skin matrices in the order of the instances, where the batches have another order, or lack some.
     ordered_skin: Vec<f32>,
 }
@@ -79,6 +81,7 @@ impl Crowd {
         let crowd = engine.crowd(instances.crowd(), outputs)?;
         Ok(Self {
             skin_numbers: crowd.batches().first().map_or(0, |batch| batch.layout.skin),
+            is_mixed: crowd.batches().windows(2).any(|pair| pair[0].skeleton != pair[1].skeleton),
             posed: Part { crowd, instances: None },
             before: instances.values().to_vec(),
             source,
@@ -139,13 +142,9 @@ impl Crowd {
     pub fn set_goals(&mut self, instances: &JsValue, goals: &JsValue) -> Result<()> {
         let chosen = indices("instance", instances, self.count())?;
         let goals: Arc<[posse::Goal]> = self.instances.read_goals(&self.source.library, goals)?.into();
-        // As for layers.
-        let mut alone = posse::Crowd::new();
         for &instance in &chosen {
-            let place = alone.push(self.instances.crowd().skeleton(instance), &[])?;
-            alone.set_goals(place, goals.clone())?;
+            self.check(instance, &[], &goals)?;
         }
-        alone.check(&self.source.library)?;
         for instance in chosen {
             self.instances.crowd_mut().set_goals(instance, goals.clone())?;
         }
@@ -177,6 +176,18 @@ impl Crowd {
             self.is_stale = true;
         }
         Ok(())
+    }
+
+    /// Replaces the layers of all instances by those of another spread of the same count. Returns false, and changes
+    /// nothing, if it needs another crowd.
+    pub fn respread(&mut self, spread: &JsValue) -> Result<bool> {
+        let new = self.instances.respread(&self.source.library, spread)?;
+        let is_replaced = new.is_some();
+        if let Some(new) = new {
+            *self.instances.crowd_mut() = new;
+            self.is_stale = true;
+        }
+        Ok(is_replaced)
     }
 
     /// Poses the instances at a time in seconds, or at the end of a step from another time.
@@ -260,14 +271,13 @@ impl Crowd {
     /// The skin matrices of all instances, in the order of the instances.
     #[wasm_bindgen(js_name = skinBuffer)]
     pub fn skin_buffer(&mut self) -> Result<Float32Array> {
-        let batches = self.posed.crowd.batches();
         if !self.outputs.skin {
             return Err(JsError::new("the crowd has no skin matrices; create it with { skin: true }"));
         }
-        if batches.windows(2).any(|pair| pair[0].skeleton != pair[1].skeleton) {
+        if self.is_mixed {
             return Err(JsError::new("the crowd has several skeletons, with a buffer each; use buffers"));
         }
-        if let [batch] = batches
+        if let [batch] = self.posed.crowd.batches()
             && batch.instances.is_sorted()
             && self.posed.instances.is_none()
         {
@@ -286,6 +296,19 @@ impl Crowd {
     /// All buffers, batch after batch.
     #[wasm_bindgen(getter)]
     pub fn buffers(&self) -> Array {
+        let memory: WebAssembly::Memory = wasm_bindgen::memory().unchecked_into();
+        loop {
+            let before = memory.buffer();
+            let buffers = self.views();
+            // The lists of instances take memory, which may have moved it: the views made until then are lost.
+            if memory.buffer() == before {
+                return buffers;
+            }
+        }
+    }
+
+    /// The buffers, with views of the memory as it is now.
+    fn views(&self) -> Array {
         let batches = self.posed.crowd.batches().iter().map(|batch| {
             let (layout, numbers) = (&batch.layout, &batch.numbers);
             let arrays = [&numbers.skin, &numbers.model, &numbers.local, &numbers.values, &numbers.root_motion];
@@ -303,12 +326,9 @@ impl Crowd {
 
     /// Replaces the layers of instances, in place if there is room.
     fn replace_layers(&mut self, chosen: &[usize], layers: &[Vec<posse::Layer>]) -> Result<()> {
-        // In a crowd of their own, to refuse layers that do not fit the skeleton before the crowd has them.
-        let mut alone = posse::Crowd::new();
         for (&instance, layers) in chosen.iter().zip(layers) {
-            alone.push(self.instances.crowd().skeleton(instance), layers)?;
+            self.check(instance, layers, &Arc::default())?;
         }
-        alone.check(&self.source.library)?;
         for (&instance, layers) in chosen.iter().zip(layers) {
             let skeleton = self.instances.crowd().skeleton(instance);
             self.instances.crowd_mut().set(instance, skeleton, layers)?;
@@ -317,6 +337,15 @@ impl Crowd {
                 || !self.posed.crowd.set_instance(&self.engine, instance, layers)?.is_replaced();
         }
         Ok(())
+    }
+
+    /// Refuses layers and goals that do not fit an instance, before the crowd has them.
+    fn check(&self, instance: usize, layers: &[posse::Layer], goals: &Arc<[posse::Goal]>) -> Result<()> {
+        let mut alone = posse::Crowd::new();
+        let checked = alone.push(self.instances.crowd().skeleton(instance), layers);
+        let checked = checked.and_then(|place| alone.set_goals(place, goals.clone()));
+        let checked = checked.and_then(|()| alone.check(&self.source.library));
+        Ok(checked.map_err(|error| numbered(error, instance))?)
     }
 
     /// Instances at a time: posed apart, so that the buffers keep the poses of the last frame.
@@ -362,12 +391,12 @@ impl Crowd {
 
     /// Copies the skin matrices of the last frame in the order of the instances. Those of hidden instances stay.
     fn order_skin(&mut self) {
-        let Some(first) = self.posed.crowd.batches().first().filter(|_| self.outputs.skin) else {
+        if !self.outputs.skin || self.is_mixed {
             return;
-        };
-        let (skeleton, stride) = (first.skeleton, first.layout.skin);
+        }
+        let stride = self.skin_numbers;
         self.ordered_skin.resize(stride * self.instances.len(), 0.0);
-        for batch in self.posed.crowd.batches().iter().filter(|batch| batch.skeleton == skeleton) {
+        for batch in self.posed.crowd.batches() {
             let matrices = batch.numbers.skin.chunks_exact(stride.max(1));
             for (&packed, from) in batch.instances.iter().zip(matrices) {
                 let instance = self.posed.instance(packed);

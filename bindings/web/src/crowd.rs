@@ -251,11 +251,9 @@ impl Crowd {
     /// Replaces the layers of all instances by those of another spread of the same count. Returns false, and changes
     /// nothing, if it needs another crowd.
     pub fn respread(&self, spread: &JsValue) -> Result<bool> {
-        let spread: SpreadOptions = options("spread", spread)?;
-        if spread.count != self.count() {
+        let Some(new) = self.shared.instances.borrow().respread(&self.shared.source.library, spread)? else {
             return Ok(false);
-        }
-        let new = spread.crowd(&self.shared.source.library)?;
+        };
         let outcome = self.shared.gpu_crowd.set_layers(self.shared.engine.library(), &new)?;
         if outcome.is_replaced() {
             *self.shared.instances.borrow_mut().crowd_mut() = new;

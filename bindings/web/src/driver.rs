@@ -4,16 +4,13 @@
 use posse::{BlendSpace, Knots, WeightDriver};
 use wasm_bindgen::prelude::*;
 
-use crate::fields::{self, Fields, each, numbers, whole};
+use crate::fields::{Fields, each, numbers, whole};
 use crate::js::{self, Result, check_index};
 use crate::library::Library;
 use crate::names::{self, Scope};
 
-/// The fixed part and the driver of a weight: a number, or an object that it follows from.
+/// The fixed part of a weight, and what drives it: an object that it follows from.
 pub fn weight(scope: Scope, place: &str, value: &JsValue) -> Result<(f64, Option<WeightDriver>)> {
-    if !value.is_object() {
-        return Ok((fields::number(place, value)?, None));
-    }
     let library = scope.library;
     let known = ["parameter", "knots", "blendSpace", "parameters", "point"];
     let fields = Fields::new(place.to_owned(), value, &known)?;
@@ -49,7 +46,7 @@ impl Library {
     #[wasm_bindgen(js_name = blendSpace)]
     pub fn blend_space(&self, points: &JsValue, triangles: &JsValue) -> Result<usize> {
         let points: Vec<[f64; 2]> = each("points", points, numbers)?;
-        let space = if triangles.is_undefined() {
+        let space = if triangles.is_undefined() || triangles.is_null() {
             BlendSpace::new(points)?
         } else {
             let triangle = |place: &str, value: &JsValue| -> Result<[usize; 3]> {

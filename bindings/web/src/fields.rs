@@ -80,7 +80,7 @@ pub fn unexpected(place: &str, value: &JsValue, expected: &str) -> JsError {
         (Some(number), _) if number.is_infinite() => if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
         (Some(number), _) => number.to_string(),
         (_, Some(text)) => format!("{text:?}"),
-        _ => js::class(value),
+        _ => js::description(value),
     };
     JsError::new(&format!("{place}: found {found}, expected {expected}"))
 }

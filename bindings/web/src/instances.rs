@@ -3,14 +3,15 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use posse::{Crowd, Goal, Mixing, NewTransition, Parameter, Ticks, TransitionKind};
+use posse::{Crowd, Error, Goal, Mixing, NewTransition, Parameter, Ticks, TransitionKind};
 use wasm_bindgen::prelude::*;
 
 use crate::fields::{Fields, each, flag, number, text, whole};
 use crate::inverse_kinematics::goal;
-use crate::js::{Result, index, numbers, ticks};
+use crate::js::{Result, index, numbers, options, ticks};
 use crate::layer::{LayerList, LayerTemplate, crowd};
 use crate::names::Scope;
+use crate::spread::SpreadOptions;
 
 /// The choices of a crowd: `CrowdOptions` of `types.d.ts`. A crowd on the CPU needs no room.
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "a crowd on the CPU has room for all"))]
@@ -200,6 +201,17 @@ impl Instances {
         Ok(only)
     }
 
+    /// The instances of another spread; `None` if they are not as many, or of other skeletons.
+    pub fn respread(&self, library: &posse::Library, spread: &JsValue) -> Result<Option<Crowd>> {
+        let spread: SpreadOptions = options("spread", spread)?;
+        if spread.count != self.len() {
+            return Ok(None);
+        }
+        let new = spread.crowd(library)?;
+        let is_same = (0..self.len()).all(|instance| new.skeleton(instance) == self.crowd.skeleton(instance));
+        Ok(is_same.then_some(new))
+    }
+
     /// Reads the layers that a call gives to some instances.
     pub fn read_layers(
         &self,
@@ -226,8 +238,9 @@ impl Instances {
         }
         let into = LayerTemplate::read(self.scope(library), "layer", layer, instances.len())?;
         let mut faded = self.only(instances.iter().copied(), &self.values)?;
-        for place in 0..instances.len() {
-            faded.cross_fade(place, into.layer(library, place)?, start..start + length)?;
+        for (place, &instance) in instances.iter().enumerate() {
+            let fading = faded.cross_fade(place, into.layer(library, place)?, start..start + length);
+            fading.map_err(|error| numbered(error, instance))?;
         }
         Ok((0..instances.len()).map(|place| faded.layers(place).to_vec()).collect())
     }
@@ -235,6 +248,14 @@ impl Instances {
     /// Reads the goals that a call gives to instances.
     pub fn read_goals(&self, library: &posse::Library, goals: &JsValue) -> Result<Vec<Goal>> {
         each("goals", goals, |place, value| goal(self.scope(library), place, value))
+    }
+}
+
+/// The error of an instance that stood in a crowd of its own, with its number in the crowd.
+pub fn numbered(error: Error, instance: usize) -> Error {
+    match error {
+        Error::Instance { reason, .. } => Error::Instance { instance, reason },
+        error => error,
     }
 }
 

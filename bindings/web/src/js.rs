@@ -93,7 +93,8 @@ pub fn index(what: &str, number: f64, count: usize) -> Result<usize> {
 
 /// The numbers of an argument called `name`: of an array, or of a typed array. An element that is no number is NaN.
 pub fn numbers(name: &str, value: &JsValue) -> Result<Vec<f64>> {
-    list(value).ok_or_else(|| JsError::new(&format!("{name}: found {}, expected an array of numbers", class(value))))
+    list(value)
+        .ok_or_else(|| JsError::new(&format!("{name}: found {}, expected an array of numbers", description(value))))
 }
 
 /// The numbers of an array or a typed array; `None` for any other value.
@@ -104,14 +105,30 @@ pub fn list(value: &JsValue) -> Option<Vec<f64>> {
     }
     // A `DataView` has no length, and the elements of arrays of `BigInt` are no numbers.
     let has_numbers = member(value, "length").as_f64().is_some() && !class(value).starts_with("Big");
-    (ArrayBuffer::is_view(value) && has_numbers).then(|| Float64Array::new(value).to_vec())
+    (ArrayBuffer::is_view(value) && has_numbers && !is_detached(value)).then(|| Float64Array::new(value).to_vec())
+}
+
+/// True for a buffer whose memory is gone, or a view of one, such as poses of `posse/cpu` after the memory has grown.
+/// What JavaScript throws for it would leave through Rust, and lock the object that was called.
+fn is_detached(value: &JsValue) -> bool {
+    let view = member(value, "buffer");
+    let buffer = if view.is_object() { &view } else { value };
+    // Not by `detached`, which Node.js 20 lacks.
+    member(buffer, "byteLength").as_f64() == Some(0.0)
+        && construct(&member(&js_sys::global(), "Uint8Array"), &Array::of1(buffer)).is_err()
+}
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(catch, js_namespace = Reflect, js_name = construct)]
+    fn construct(class: &JsValue, arguments: &JsValue) -> std::result::Result<JsValue, JsValue>;
 }
 
 /// The indices below a count that an argument stands for: an array of numbers, or one number.
 pub fn indices(what: &str, value: &JsValue, count: usize) -> Result<Vec<usize>> {
     let Some(list) = list(value) else {
         let Some(number) = value.as_f64() else {
-            let found = class(value);
+            let found = description(value);
             return Err(JsError::new(&format!("{what}: found {found}, expected a number, or an array of numbers")));
         };
         return Ok(vec![index(what, number, count)?]);
@@ -126,18 +143,28 @@ pub fn class(value: &JsValue) -> String {
     class.or_else(|| value.js_typeof().as_string()).unwrap_or_default()
 }
 
+/// As `class`, for errors.
+pub fn description(value: &JsValue) -> String {
+    let class = class(value);
+    if is_detached(value) { format!("a detached {class}") } else { class }
+}
+
 /// The bytes of an argument called `name`: of an `ArrayBuffer`, or of a view such as `Uint8Array`.
 pub fn bytes(name: &str, value: &JsValue) -> Result<Vec<u8>> {
+    let found = description(value);
+    let error = || JsError::new(&format!("{name}: found {found}, expected an ArrayBuffer or a Uint8Array"));
+    if is_detached(value) {
+        return Err(error());
+    }
     if ArrayBuffer::is_view(value) {
         // A view of another type, of the same bytes.
         let number = |name: &str| member(value, name).as_f64().unwrap_or_default() as u32;
         let (first, length) = (number("byteOffset"), number("byteLength"));
         return Ok(Uint8Array::new_with_byte_offset_and_length(&member(value, "buffer"), first, length).to_vec());
     }
-    let found = class(value);
     match found.as_str() {
         "ArrayBuffer" | "SharedArrayBuffer" => Ok(Uint8Array::new(value).to_vec()),
-        _ => Err(JsError::new(&format!("{name}: found {found}, expected an ArrayBuffer or a Uint8Array"))),
+        _ => Err(error()),
     }
 }
 

@@ -59,7 +59,12 @@ struct Column {
 impl LayerList {
     /// Reads layers for `count` instances, in which a field may be an array with a number for each of them.
     pub fn read(scope: Scope, place: &str, value: &JsValue, count: usize) -> Result<Self> {
-        each(place, value, |place, value| LayerTemplate::read(scope, place, value, count)).map(Self)
+        let list = each(place, value, |place, value| LayerTemplate::read(scope, place, value, count))?;
+        let (found, most) = (list.len(), Crowd::MAX_LAYERS);
+        if found > most {
+            return Err(JsError::new(&format!("{place}: found {found} layers, expected at most {most}")));
+        }
+        Ok(Self(list))
     }
 
     /// The layers of an instance, by its position among those that the layers are given to.
@@ -68,7 +73,23 @@ impl LayerList {
     }
 }
 
-/// The columns of a layer, whose numbers are finite, and whole for clips.
+/// What the number of a field is to be, if it is not that.
+fn expected(field: &str, number: f64) -> Option<String> {
+    match field {
+        _ if !number.is_finite() => Some("a finite number".into()),
+        "weight" if number < 0.0 => Some("0 or more".into()),
+        "speed" if number.abs() > MAX_SPEED => Some(format!("-{MAX_SPEED} to {MAX_SPEED}")),
+        _ => None,
+    }
+}
+
+/// The number of a field, in its range.
+fn number_of(field: &str, place: &str, value: &JsValue) -> Result<f64> {
+    let number = number(place, value)?;
+    expected(field, number).map_or(Ok(number), |expected| Err(unexpected(place, value, &expected)))
+}
+
+/// The columns of a layer, whose numbers are those of their fields, and whole for clips.
 fn columns(fields: &Fields, count: usize) -> Result<Vec<Column>> {
     let mut columns = Vec::new();
     for field in COLUMNS {
@@ -85,8 +106,8 @@ fn columns(fields: &Fields, count: usize) -> Result<Vec<Column>> {
             let place = || format!("{}[{position}]", fields.place(field));
             if field == "clip" {
                 js::whole(&place(), number)?;
-            } else if !number.is_finite() {
-                return Err(unexpected(&place(), &number.into(), "a finite number"));
+            } else if let Some(expected) = expected(field, number) {
+                return Err(unexpected(&place(), &number.into(), &expected));
             }
         }
         columns.push(Column { field, numbers });
@@ -121,7 +142,7 @@ fn time(scope: Scope, fields: &Fields, is_column: impl Fn(&str) -> bool) -> Resu
         return Ok(TimeTemplate::Fixed(LayerTime::Phase { parameter, wrap }));
     }
     let plain = |name: &str| {
-        if is_column(name) { Ok(None) } else { fields.read(name, number) }
+        if is_column(name) { Ok(None) } else { fields.read(name, |place, value| number_of(name, place, value)) }
     };
     let repeat = fields.read("repeat", |place, value| match number(place, value)? {
         repeat if repeat < 0.0 => Err(unexpected(place, value, "a number of passes of 0 or more")),
@@ -164,8 +185,11 @@ impl LayerTemplate {
         };
         let mut layer = Layer::new(clip, LayerTime::At(0.0));
         if !is_column("weight") {
-            let read = fields.read("weight", |place, value| driver::weight(scope, place, value))?;
-            (layer.weight, layer.driver) = read.unwrap_or((1.0, None));
+            let read = fields.read("weight", |place, value| match value.is_object() {
+                true => driver::weight(scope, place, value),
+                false => Ok((number_of("weight", place, value)?, None)),
+            });
+            (layer.weight, layer.driver) = read?.unwrap_or((1.0, None));
         }
         layer.mode = [
             LayerMode::Blend,
@@ -214,9 +238,6 @@ impl LayerTemplate {
         };
         if let Some(seconds) = at {
             return Ok(LayerTime::At(seconds));
-        }
-        if speed.abs() > MAX_SPEED {
-            return Err(JsError::new(&format!("speed: found {speed}, expected -{MAX_SPEED} to {MAX_SPEED}")));
         }
         let duration = library.clip(clip).duration();
         let start = start + phase * duration;

@@ -186,10 +186,13 @@ impl SharedLibrary {
         if let Some(engine) = known.filter(|engine| engine.gpu().device == context.device) {
             return Ok(engine);
         }
-        let packed = PackedLibrary::new(&self.source().library)?;
-        let library = GpuLibrary::new_async(context, packed).await?;
+        let source = self.source();
+        let library = GpuLibrary::new_async(context, PackedLibrary::new(&source.library)?).await?;
         let engine = Rc::new(Engine::with_library(context.clone(), library)?);
-        self.engine.replace(Some(engine.clone()));
+        // The content may have changed meanwhile.
+        if Rc::ptr_eq(&source, &self.source()) {
+            self.engine.replace(Some(engine.clone()));
+        }
         Ok(engine)
     }
 }
