@@ -167,11 +167,11 @@ def test_tables_are_close_to_libraries(takes: list[Path], tmp_path: Path, comman
             assert np.abs(found[name] - expected[name]).max() < bound, name
 
 
-@pytest.mark.parametrize("clips", [None, ["b"]])
-def test_tensors_are_the_same_numbers(motion: posse.PackedMotion, clips: list[str] | None) -> None:
+@pytest.mark.parametrize(("clips", "joints"), [(None, None), (["b"], None), (None, ["hip", "hand"]), (["a"], ["hip", "hand"])])
+def test_tensors_are_the_same_numbers(motion: posse.PackedMotion, clips: list[str] | None, joints: list[str] | None) -> None:
     torch = pytest.importorskip("torch", reason="SKIPPED: PyTorch is not installed")
-    plain = posse.MotionLibrary(motion, clips=clips, seed=7, key_bodies=["hand"])
-    tensors = posse.MotionLibrary(motion, clips=clips, seed=7, key_bodies=["hand"], device="cpu")
+    plain = posse.MotionLibrary(motion, clips=clips, joints=joints, seed=7, key_bodies=["hand"])
+    tensors = posse.MotionLibrary(motion, clips=clips, joints=joints, seed=7, key_bodies=["hand"], device="cpu")
     ids = tensors.sample_motions(64)
     assert ids.dtype == torch.int64 and ids.tolist() == plain.sample_motions(64).tolist()
     times = tensors.sample_time(ids, truncate_time=0.1)
