@@ -67,6 +67,15 @@ def test_states_are_those_worked_by_hand(motion: posse.PackedMotion) -> None:
     np.testing.assert_allclose(late["root_pos"][0], [10, 1, 2], atol=1e-6)
 
 
+def test_a_root_is_moved_without_its_bodies(motion: posse.PackedMotion) -> None:
+    state = posse.MotionLibrary(motion).get_motion_state([1, 0], [0.25, 0.5])
+    for name in ("root_pos", "root_rot", "root_vel", "root_ang_vel"):
+        state[name] += 5
+    for name in ("rg_pos", "rb_rot", "body_vel", "body_ang_vel"):
+        assert state[name].max() < 5, name
+    assert_worked_by_hand(posse.MotionLibrary(motion).get_motion_state([1, 0], [0.25, 0.5]), 1)
+
+
 def test_options_change_the_states(motion: posse.PackedMotion) -> None:
     plain = posse.MotionLibrary(motion).get_motion_state([0], [0.5])
     w_first = posse.MotionLibrary(motion, quaternions="wxyz", key_bodies=["hand"]).get_motion_state([0], [0.5])

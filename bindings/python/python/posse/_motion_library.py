@@ -167,12 +167,14 @@ class MotionLibrary:
         dof_pos = rotation_vectors(namespace, local)
         flat = (*quat.shape[:-2], 3 * (quat.shape[-2] - 1))
         rotations = quat[..., self._to_result]
+        # Programs move the root in place, which must not move the bodies.
+        copied = np.copy if self._device is None else namespace.clone
         state = {
-            "root_pos": pos[..., 0, :],
-            "root_rot": rotations[..., 0, :],
+            "root_pos": copied(pos[..., 0, :]),
+            "root_rot": copied(rotations[..., 0, :]),
             "dof_pos": dof_pos[..., 1:, :].reshape(flat),
-            "root_vel": linvel[..., 0, :],
-            "root_ang_vel": angvel[..., 0, :],
+            "root_vel": copied(linvel[..., 0, :]),
+            "root_ang_vel": copied(angvel[..., 0, :]),
             "dof_vel": dof_vel[..., 1:, :].reshape(flat),
             "local_rot": local[..., self._to_result],
             "rg_pos": pos,
