@@ -14,6 +14,7 @@ read several times in a turn, by posse into one library, since a library has a f
 import collections
 import ctypes
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -136,7 +137,7 @@ def blender_side(file, baked, begin):
     worst, count = (0.0, ""), 0
     for frame in frames_of(array):
         at = (begin + float(array["time"][frame])) * rate
-        whole = int(at + 1e-6)
+        whole = math.floor(at + 1e-6)
         scene.frame_set(whole, subframe=min(max(at - whole, 0.0), 0.999999))
         for thing in bpy.data.objects:
             places = [(thing.name, thing.matrix_world.translation)]

@@ -503,7 +503,7 @@ fn errors_of_map_files_are_refused_with_their_place() {
         (r#"{ "scale": 1e999 }"#, "number out of range"),
         (
             r#"{ "bones": {} }"#,
-            "bones: unknown field `bones`, expected one of `joints`, `root`, `translation`, `scale`",
+            "bones: unknown field `bones`, expected one of `joints`, `by_names`, `root`, `translation`, `scale`",
         ),
     ];
     for (json, saying) in cases {

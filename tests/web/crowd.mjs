@@ -9,12 +9,13 @@ import { dirname, join, resolve } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { withPage } from "./browser.mjs";
+import { LONGEST, withPage } from "./browser.mjs";
 import { run } from "./crowd_cases.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PACKAGE = resolve(process.env.POSSE_WEB_PACKAGE ?? join(HERE, "../../bindings/web/pkg"));
-const timeout = 600_000;
+/// A software renderer compiles kernels for minutes on a busy machine.
+const timeout = LONGEST;
 
 function reasonToSkip(name) {
   if (existsSync(join(PACKAGE, name))) return false;

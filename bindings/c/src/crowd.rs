@@ -1,11 +1,12 @@
 //! A crowd in chunks, which threads of the caller pose.
 //!
 //! A chunk is a crowd of its own: neighbouring instances with their packed layers, behind a lock. A frame without changes
-//! allocates nothing. A change of layers packs the chunk of the instance again before its next pose, and no other.
+//! allocates nothing. Changed layers of an instance are packed into the place of the old ones. If they need more room
+//! there, the chunk is packed again before its next pose, and no other.
 
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard};
 
-use posse::{CpuCrowd, Layer, Outputs, Parameter, SkinFormat, Step, Ticks};
+use posse::{CpuCrowd, CpuEngine, Layer, LayersOutcome, Outputs, Parameter, SkinFormat, Step, Ticks};
 
 use crate::error::{Error, Outcome};
 use crate::layer;
@@ -40,7 +41,15 @@ pub struct Crowd {
     snapshot: Arc<Snapshot>,
     outputs: Outputs,
     chunk_size: usize,
-    chunks: RwLock<Vec<Mutex<Chunk>>>,
+    instances: RwLock<Instances>,
+}
+
+/// The instances of a crowd.
+#[derive(Default)]
+struct Instances {
+    chunks: Vec<Mutex<Chunk>>,
+    /// The number of instances of all chunks: no call waits for a chunk to learn it.
+    count: usize,
 }
 
 /// Neighbouring instances.
@@ -103,7 +112,7 @@ impl Crowd {
         } else {
             options.chunk_size as usize
         };
-        Ok(Self { snapshot, outputs, chunk_size, chunks: RwLock::default() })
+        Ok(Self { snapshot, outputs, chunk_size, instances: RwLock::default() })
     }
 
     /// Adds an instance, and returns its index.
@@ -112,25 +121,23 @@ impl Crowd {
         let skeleton = parts.skeleton_id(skeleton)?;
         let layers = layer::layers(parts, layers)?;
         self.check(skeleton, &layers)?;
-        let mut chunks = self.chunks.write().map_err(|_| Error::poisoned())?;
-        let first = chunks.len() * self.chunk_size;
-        let last = chunks.last_mut().map(|chunk| chunk.get_mut().map_err(|_| Error::poisoned())).transpose()?;
-        let chunk = match last.filter(|chunk| chunk.instances.len() < self.chunk_size) {
-            Some(chunk) => chunk,
-            None => {
-                if first >= POSSE_NONE as usize {
-                    return Err(Error::new(Status::Limit, "the crowd has as many instances as indices count"));
-                }
-                let instances = posse::Crowd::new();
-                chunks.push(Mutex::new(Chunk { first, instances, parameters: Vec::new(), posed: None }));
-                let Some(chunk) = chunks.last_mut() else { return Err(Error::poisoned()) };
-                chunk.get_mut().map_err(|_| Error::poisoned())?
-            }
-        };
-        let place = chunk.instances.push(skeleton, &layers)?;
+        let mut instances = self.instances.write().map_err(|_| Error::poisoned())?;
+        let Instances { chunks, count } = &mut *instances;
+        let index = *count;
+        if index >= POSSE_NONE as usize {
+            return Err(Error::new(Status::Limit, "the crowd has as many instances as indices count"));
+        }
+        if index / self.chunk_size == chunks.len() {
+            let instances = posse::Crowd::new();
+            chunks.push(Mutex::new(Chunk { first: index, instances, parameters: Vec::new(), posed: None }));
+        }
+        let Some(chunk) = chunks.last_mut() else { return Err(Error::poisoned()) };
+        let chunk = chunk.get_mut().map_err(|_| Error::poisoned())?;
+        chunk.instances.push(skeleton, &layers)?;
         chunk.parameters.push(Parameters::default());
         chunk.posed = None;
-        Ok(number(chunk.first + place))
+        *count += 1;
+        Ok(number(index))
     }
 
     /// Replaces the layers of an instance.
@@ -140,7 +147,22 @@ impl Crowd {
             let skeleton = chunk.instances.skeleton(place);
             self.check(skeleton, &layers)?;
             chunk.instances.set(place, skeleton, &layers)?;
-            chunk.posed = None;
+            chunk.pack_layers(&self.snapshot.engine, place);
+            Ok(())
+        })
+    }
+
+    /// Fades an instance to another layer, from the start of a step to its end.
+    pub fn cross_fade(&self, instance: u32, into: &types::Layer, fade: Step) -> Outcome<()> {
+        let into = layer::layer(&self.snapshot.parts, into)?;
+        self.with_instance(instance, |chunk, place| {
+            let mut alone = posse::Crowd::new();
+            alone.push_copy(&chunk.instances, place);
+            alone.cross_fade(0, into, fade.from.to_seconds()..fade.to.to_seconds())?;
+            let (skeleton, layers) = (alone.skeleton(0), alone.layers(0));
+            self.check(skeleton, layers)?;
+            chunk.instances.set(place, skeleton, layers)?;
+            chunk.pack_layers(&self.snapshot.engine, place);
             Ok(())
         })
     }
@@ -185,7 +207,7 @@ impl Crowd {
             let text = format!("an instance has from 1 to {PARAMETERS} parameters, not {count}");
             return Err(Error::new(Status::Limit, text));
         }
-        let total = self.instance_count(&self.chunks()?)?;
+        let total = self.instances()?.count;
         if u64::from(first) + u64::from(instances) > total as u64 {
             return Err(Error::index("instance", first.saturating_add(instances.saturating_sub(1)), total));
         }
@@ -197,12 +219,12 @@ impl Crowd {
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
             return Err(Error::argument(format!("value {at} is {}; expected a finite number", values[at])));
         }
-        let chunks = self.chunks()?;
+        let all = self.instances()?;
         let mut held: Option<MutexGuard<Chunk>> = None;
         for (instance, values) in (first as usize..).zip(values.chunks_exact(count)).take(instances as usize) {
             let mut chunk = match held.take().filter(|chunk| instance < chunk.first + chunk.instances.len()) {
                 Some(chunk) => chunk,
-                None => lock(&chunks, instance / self.chunk_size)?,
+                None => lock(&all.chunks, instance / self.chunk_size)?,
             };
             let place = instance - chunk.first;
             chunk.set_parameters(place, values);
@@ -261,21 +283,15 @@ impl Crowd {
             let outputs = Outputs { model: true, ..Outputs::NONE };
             let pose = self.snapshot.engine.query(&chunk.instances, place, Ticks(now), outputs)?;
             let matrix = item("joint", pose.model.iter(), joint)?;
-            let rows = matrix.matrix3.transpose();
-            let row = |axis: posse::glam::DVec3, last: f64| [axis.x, axis.y, axis.z, last].map(|number| number as f32);
-            let place = matrix.translation;
-            let rows = [row(rows.x_axis, place.x), row(rows.y_axis, place.y), row(rows.z_axis, place.z)];
-            let mut numbers = [0.0; 12];
-            numbers.copy_from_slice(rows.as_flattened());
-            Ok(numbers)
+            Ok(layout::rows(matrix))
         })
     }
 
     pub fn info(&self) -> Outcome<CrowdInfo> {
-        let chunks = self.chunks()?;
+        let all = self.instances()?;
         Ok(CrowdInfo {
-            instance_count: number(self.instance_count(&chunks)?),
-            chunk_count: number(chunks.len()),
+            instance_count: number(all.count),
+            chunk_count: number(all.chunks.len()),
             chunk_size: number(self.chunk_size),
             ..CrowdInfo::default()
         })
@@ -317,38 +333,33 @@ impl Crowd {
         Ok(())
     }
 
-    fn chunks(&self) -> Outcome<RwLockReadGuard<'_, Vec<Mutex<Chunk>>>> {
-        self.chunks.read().map_err(|_| Error::poisoned())
-    }
-
-    fn instance_count(&self, chunks: &[Mutex<Chunk>]) -> Outcome<usize> {
-        let Some(last) = chunks.len().checked_sub(1) else { return Ok(0) };
-        Ok(last * self.chunk_size + lock(chunks, last)?.instances.len())
+    fn instances(&self) -> Outcome<RwLockReadGuard<'_, Instances>> {
+        self.instances.read().map_err(|_| Error::poisoned())
     }
 
     /// Works on the chunk of an instance, and the place of the instance there.
     fn with_instance<T>(&self, instance: u32, work: impl FnOnce(&mut Chunk, usize) -> Outcome<T>) -> Outcome<T> {
-        let chunks = self.chunks()?;
-        let total = self.instance_count(&chunks)?;
+        let all = self.instances()?;
         let index = instance as usize;
-        if index >= total {
-            return Err(Error::index("instance", instance, total));
+        if index >= all.count {
+            return Err(Error::index("instance", instance, all.count));
         }
-        let mut chunk = lock(&chunks, index / self.chunk_size)?;
+        let mut chunk = lock(&all.chunks, index / self.chunk_size)?;
         let first = chunk.first;
         work(&mut chunk, index - first)
     }
 
     fn for_each_chunk(&self, chunk: u32, mut work: impl FnMut(&mut Chunk) -> Outcome<()>) -> Outcome<()> {
-        let chunks = self.chunks()?;
+        let all = self.instances()?;
+        let chunks = &all.chunks;
         if chunk == POSSE_ALL_CHUNKS {
             return (0..chunks.len()).try_for_each(|index| {
-                let mut chunk = lock(&chunks, index)?;
+                let mut chunk = lock(chunks, index)?;
                 work(&mut chunk)
             });
         }
         item("chunk", chunks.iter(), chunk)?;
-        let mut chunk = lock(&chunks, chunk as usize)?;
+        let mut chunk = lock(chunks, chunk as usize)?;
         work(&mut chunk)
     }
 }
@@ -376,15 +387,27 @@ impl Chunk {
         posed.as_mut().ok_or_else(Error::poisoned)
     }
 
+    /// Packs the layers of an instance, which fit the library, into the place of those that it had, or leaves that to the
+    /// next pose if they need more room.
+    fn pack_layers(&mut self, engine: &CpuEngine, place: usize) {
+        let Self { instances, posed, .. } = self;
+        let layers = instances.layers(place);
+        let is_replaced = match posed {
+            Some(posed) => posed.set_instance(engine, place, layers).is_ok_and(LayersOutcome::is_replaced),
+            None => false,
+        };
+        if !is_replaced {
+            *posed = None;
+        }
+    }
+
     fn set_parameters(&mut self, place: usize, values: &[f32]) {
         let Some(own) = self.parameters.get_mut(place) else { return };
-        let is_new = own.count == 0;
-        own.count = own.count.max(values.len());
+        let is_new = own.count < values.len();
         own.now.iter_mut().zip(values).for_each(|(now, value)| *now = *value);
-        if is_new {
-            // The first values are no movement.
-            own.before = own.now;
-        }
+        // The first value of a parameter is no movement.
+        own.before.iter_mut().zip(values).skip(own.count).for_each(|(before, value)| *before = *value);
+        own.count = own.count.max(values.len());
         match &mut self.posed {
             // The engine has to forget what the parameters were before.
             posed if is_new => *posed = None,

@@ -15,7 +15,8 @@ pub fn layers(parts: &Parts, given: &[types::Layer]) -> Outcome<Vec<Layer>> {
     given.iter().map(|layer| self::layer(parts, layer)).collect()
 }
 
-fn layer(parts: &Parts, given: &types::Layer) -> Outcome<Layer> {
+/// A layer.
+pub fn layer(parts: &Parts, given: &types::Layer) -> Outcome<Layer> {
     let masks: Vec<_> = parts.library.mask_ids().collect();
     Ok(Layer {
         weight: given.weight,

@@ -3,7 +3,9 @@
 //! The engine writes 12 numbers per joint: of a matrix its three rows, of a local transform the translation, 0, the
 //! rotation, the scale, 0.
 
-use posse::glam::{Mat4, Vec4};
+use std::mem::MaybeUninit;
+
+use posse::glam::{DAffine3, DVec3, Mat4, Vec4};
 use posse::{Outputs, SkinFormat};
 
 use crate::error::Outcome;
@@ -43,8 +45,9 @@ pub trait Rows {
     /// True if an output is wanted.
     fn wants(&self, kind: OutputKind) -> bool;
 
-    /// The first numbers of an instance in an output that is wanted, as many as `width`.
-    fn row(&mut self, kind: OutputKind, instance: usize, width: usize) -> Outcome<&mut [f32]>;
+    /// The place of the first numbers of an instance in an output that is wanted, as many as `width`. It may never have
+    /// been written.
+    fn row(&mut self, kind: OutputKind, instance: usize, width: usize) -> Outcome<&mut [MaybeUninit<f32>]>;
 }
 
 /// How the numbers of an output are arranged.
@@ -84,13 +87,17 @@ impl Arrangement {
     }
 
     /// Writes the numbers of an instance. `to` has the width for them.
-    pub fn write(self, numbers: &[f32], to: &mut [f32]) {
+    pub fn write(self, numbers: &[f32], to: &mut [MaybeUninit<f32>]) {
         match self {
-            Self::Plain => to.copy_from_slice(numbers),
+            Self::Plain => {
+                for (number, to) in numbers.iter().zip(to) {
+                    to.write(*number);
+                }
+            }
             Self::Columns => {
                 for (rows, to) in numbers.as_chunks::<12>().0.iter().zip(to.as_chunks_mut::<16>().0) {
                     let [x, y, z] = [0, 4, 8].map(|row| Vec4::from_slice(&rows[row..]));
-                    *to = Mat4::from_cols(x, y, z, Vec4::W).transpose().to_cols_array();
+                    *to = Mat4::from_cols(x, y, z, Vec4::W).transpose().to_cols_array().map(MaybeUninit::new);
                 }
             }
             Self::LocalSoa => {
@@ -110,7 +117,7 @@ impl Arrangement {
 /// Writes joints in groups of four, number by number. The last group is filled with `identity`.
 fn write_soa<const N: usize>(
     numbers: &[f32],
-    to: &mut [f32],
+    to: &mut [MaybeUninit<f32>],
     identity: [f32; N],
     part: impl Fn(&[f32; 12]) -> [f32; N],
 ) {
@@ -119,9 +126,19 @@ fn write_soa<const N: usize>(
         let mut lanes = [identity; LANES];
         lanes.iter_mut().zip(joints).for_each(|(lane, joint)| *lane = part(joint));
         for (number, to) in to.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-            *to = lanes.map(|lane| lane[number]);
+            *to = lanes.map(|lane| MaybeUninit::new(lane[number]));
         }
     }
+}
+
+/// The three rows of four numbers of a matrix.
+pub fn rows(matrix: &DAffine3) -> [f32; 12] {
+    let (axes, place) = (matrix.matrix3.transpose(), matrix.translation);
+    let row = |axis: DVec3, last: f64| [axis.x, axis.y, axis.z, last].map(|number| number as f32);
+    let rows = [row(axes.x_axis, place.x), row(axes.y_axis, place.y), row(axes.z_axis, place.z)];
+    let mut numbers = [0.0; 12];
+    numbers.copy_from_slice(rows.as_flattened());
+    numbers
 }
 
 /// The numbers of a skeleton that the layout of its instances follows from.

@@ -9,10 +9,11 @@ use posse::{BlendSpace, ClipId, CpuEngine, Knots, Mask, PropertyTracks, RootMoti
 
 use crate::error::{Error, Outcome};
 use crate::layer;
+use crate::layout;
 use crate::numbers::{item, number};
 use crate::parts::Parts;
 use crate::types::{
-    self, ClipInfo, Item, JointInfo, LibraryInfo, LoadOptions, Loaded, POSSE_NONE, SkeletonInfo, Status,
+    self, ClipInfo, Item, JointInfo, LibraryInfo, LoadOptions, Loaded, POSSE_NONE, SkeletonInfo, SkinJointInfo, Status,
 };
 
 /// A library with a handle.
@@ -23,7 +24,8 @@ pub struct Library {
 
 #[derive(Default)]
 struct State {
-    parts: Parts,
+    /// Shared with the crowds until it changes.
+    parts: Arc<Parts>,
     /// What was repaired in files or left out.
     warnings: Vec<String>,
     /// The snapshot of the present parts, if a crowd has needed one.
@@ -32,7 +34,7 @@ struct State {
 
 /// A library as it was when a crowd was made, with its engine. It does not change.
 pub struct Snapshot {
-    pub parts: Parts,
+    pub parts: Arc<Parts>,
     pub engine: CpuEngine,
 }
 
@@ -46,7 +48,7 @@ impl Library {
 
     /// Reads the bytes of a file into the library. `folder` is the folder of the files that it refers to.
     pub fn load(&self, file: &Path, bytes: &[u8], folder: Option<&Path>, options: &LoadOptions) -> Outcome<Loaded> {
-        self.change(|State { parts, warnings, .. }| {
+        self.change(|parts, warnings| {
             let counts = |parts: &Parts, warnings: &Vec<String>| {
                 [parts.library.skeletons().len(), parts.library.clips().len(), warnings.len()].map(number)
             };
@@ -71,7 +73,7 @@ impl Library {
 
     /// Gives a clip to another skeleton, by the names of joints. Returns the new clip.
     pub fn share_clip(&self, clip: u32, skeleton: u32) -> Outcome<u32> {
-        self.change(|State { parts, warnings, .. }| {
+        self.change(|parts, warnings| {
             let (clip, skeleton) = (parts.clip_id(clip)?, parts.skeleton_id(skeleton)?);
             let sharing = parts.library.share_clip(clip, skeleton)?;
             warnings.extend(sharing.issues.iter().map(ToString::to_string));
@@ -81,7 +83,7 @@ impl Library {
 
     /// Sets or removes the joint of a clip that moves instances over the ground.
     pub fn set_root_motion(&self, clip: u32, joint: u32) -> Outcome<()> {
-        self.change(|State { parts, .. }| {
+        self.change(|parts, _| {
             let id = parts.clip_id(clip)?;
             let root = if joint == POSSE_NONE {
                 None
@@ -97,7 +99,7 @@ impl Library {
 
     /// Adds a mask of one weight per joint. Returns its index.
     pub fn add_mask(&self, skeleton: u32, weights: &[f32]) -> Outcome<u32> {
-        self.change(|State { parts, .. }| {
+        self.change(|parts, _| {
             let skeleton = parts.skeleton_id(skeleton)?;
             let weights = weights.iter().map(|&weight| f64::from(weight)).collect();
             Ok(number(parts.library.add_mask(Mask { name: None, skeleton, weights })?.index()))
@@ -106,7 +108,7 @@ impl Library {
 
     /// Adds joints that inverse kinematics rotates. Returns the index of the chain.
     pub fn add_chain(&self, chain: &types::Chain) -> Outcome<u32> {
-        self.change(|State { parts, .. }| {
+        self.change(|parts, _| {
             let chain = layer::chain(parts, chain)?;
             Ok(number(parts.library.add_chain(chain)?.index()))
         })
@@ -114,7 +116,7 @@ impl Library {
 
     /// Adds a weight as a function of a parameter. Returns its index.
     pub fn add_knots(&self, pairs: &[f32]) -> Outcome<u32> {
-        self.change(|State { parts, .. }| {
+        self.change(|parts, _| {
             let id = parts.library.add_knots(Knots::new(in_pairs(pairs))?);
             parts.knots.push(id);
             Ok(number(parts.knots.len() - 1))
@@ -123,7 +125,7 @@ impl Library {
 
     /// Adds a blend space of points. Returns its index.
     pub fn add_blend_space(&self, points: &[f32]) -> Outcome<u32> {
-        self.change(|State { parts, .. }| {
+        self.change(|parts, _| {
             let id = parts.library.add_blend_space(BlendSpace::new(in_pairs(points))?);
             parts.blend_spaces.push(id);
             Ok(number(parts.blend_spaces.len() - 1))
@@ -152,6 +154,11 @@ impl Library {
                     let properties = parts.skeleton(owner)?.properties().iter();
                     find_name("property", properties.map(|property| Some(property.name.as_str())), text)?
                 }
+                Item::Skin => {
+                    let skins = library.skins_of(parts.skeleton_id(owner)?);
+                    let names: Vec<Option<&str>> = skins.map(|(_, skin)| skin.name.as_deref()).collect();
+                    find_name("skin", names.into_iter(), text)?
+                }
                 Item::Weight | Item::Warning => {
                     return Err(Error::argument(
                         "morph weights and warnings are not found by name; go through their names",
@@ -175,6 +182,10 @@ impl Library {
                 }
                 Item::Weight => Some(weight_name(parts.skeleton(owner)?, index)?),
                 Item::Warning => Some(item("warning", warnings.iter(), index)?.clone()),
+                Item::Skin => {
+                    let skins: Vec<_> = parts.library.skins_of(parts.skeleton_id(owner)?).collect();
+                    item("skin", skins.iter(), index)?.1.name.clone()
+                }
             };
             Ok(name.unwrap_or_default())
         })
@@ -224,6 +235,23 @@ impl Library {
         })
     }
 
+    /// A joint of the skins of a skeleton, in the order of the skin matrices.
+    pub fn skin_joint(&self, skeleton: u32, index: u32) -> Outcome<SkinJointInfo> {
+        self.read(|State { parts, .. }| {
+            let skins = parts.library.skins_of(parts.skeleton_id(skeleton)?).enumerate();
+            let joints: Vec<_> = skins
+                .flat_map(|(skin, (_, own))| own.joints.iter().zip(&own.inverse_bind).map(move |joint| (skin, joint)))
+                .collect();
+            let &(skin, (&joint, inverse_bind)) = item("joint of a skin", joints.iter(), index)?;
+            Ok(SkinJointInfo {
+                skin: number(skin),
+                joint: number(joint),
+                inverse_bind: layout::rows(inverse_bind),
+                ..SkinJointInfo::default()
+            })
+        })
+    }
+
     pub fn clip_info(&self, clip: u32) -> Outcome<ClipInfo> {
         self.read(|State { parts, .. }| {
             let clip = parts.clip(clip)?;
@@ -251,7 +279,7 @@ impl Library {
         if let Some(snapshot) = &state.snapshot {
             return Ok(Arc::clone(snapshot));
         }
-        let parts = state.parts.clone();
+        let parts = Arc::clone(&state.parts);
         // The threads are those of the caller.
         let engine = CpuEngine::with_threads(&parts.library, 1)?;
         let snapshot = Arc::new(Snapshot { parts, engine });
@@ -264,10 +292,12 @@ impl Library {
         work(&state)
     }
 
-    fn change<T>(&self, work: impl FnOnce(&mut State) -> Outcome<T>) -> Outcome<T> {
+    fn change<T>(&self, work: impl FnOnce(&mut Parts, &mut Vec<String>) -> Outcome<T>) -> Outcome<T> {
         let mut state = self.state.lock().map_err(|_| Error::poisoned())?;
-        state.snapshot = None;
-        work(&mut state)
+        let State { parts, warnings, snapshot } = &mut *state;
+        *snapshot = None;
+        // Crowds keep the parts that they have; without crowds, nothing is copied.
+        work(Arc::make_mut(parts), warnings)
     }
 }
 

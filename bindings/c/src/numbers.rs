@@ -21,7 +21,7 @@ macro_rules! numbered {
 }
 
 numbered! {
-    Item "posse_item": Skeleton Clip Joint Event Weight Property Warning;
+    Item "posse_item": Skeleton Clip Joint Event Weight Property Warning Skin;
     Time "posse_time": Playing Fixed Phase Synced;
     Wrap "posse_wrap": Default Normal Loop PingPong Reverse LoopReverse PingPongReverse;
     Mode "posse_mode": Blend Override Additive AdditiveRest;

@@ -82,6 +82,8 @@ pub enum Item {
     Property = 5,
     /// A warning about a file: what was repaired or left out; without an owner. Its name is its text.
     Warning = 6,
+    /// A skin; the owner is its skeleton.
+    Skin = 7,
 }
 
 /// How the time of a layer in its clip is given.
@@ -185,11 +187,11 @@ pub enum Format {
     /// transforms have 12 numbers: translation x y z, 0, rotation x y z w, scale x y z, 0.
     Rows3x4 = 0,
     /// Matrices are four columns of four numbers, 16 per joint, as OpenGL and ozz-animation have them. Local transforms
-    /// are as in `Rows3x4`.
+    /// are as in `POSSE_FORMAT_ROWS3X4`.
     Columns4x4 = 1,
     /// Structure of arrays: number k of four joints lie side by side, then number k + 1. A group of four joints has 12
-    /// numbers each of matrices, in the order of `Rows3x4`, or 10 of local transforms: translation x y z, rotation x y z
-    /// w, scale x y z, as `SoaTransform` of ozz-animation. The last group is filled with identities.
+    /// numbers each of matrices, in the order of `POSSE_FORMAT_ROWS3X4`, or 10 of local transforms: translation x y z,
+    /// rotation x y z w, scale x y z, as `SoaTransform` of ozz-animation. The last group is filled with identities.
     Soa = 2,
 }
 
@@ -292,6 +294,20 @@ pub struct JointInfo {
     pub rotation: [f32; 4],
     /// The local scale in the rest pose.
     pub scale: [f32; 3],
+}
+
+/// A joint of a skin.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SkinJointInfo {
+    /// `sizeof(posse_skin_joint_info)`, set by the caller.
+    pub struct_size: usize,
+    /// The index of the skin among those of the skeleton.
+    pub skin: u32,
+    /// The index of the joint in the skeleton.
+    pub joint: u32,
+    /// The matrix from the space of the mesh to that of the joint in the bind pose: three rows of four numbers.
+    pub inverse_bind: [f32; 12],
 }
 
 /// A clip.
@@ -546,6 +562,6 @@ pub struct EventList {
     pub capacity: usize,
     /// Set by the call: the number of events that it has written.
     pub count: usize,
-    /// Set by the call: the number of events that had no room.
+    /// Set by the call: the number of events that had no room. Those of the first instances are written.
     pub missed: u64,
 }

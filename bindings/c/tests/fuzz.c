@@ -6,7 +6,7 @@
 
 #include "rig.h"
 
-enum { MAX_HANDLES = 12, INSTANCES = 10, MAX_INSTANCES = 40, FUNCTIONS = 27 };
+enum { MAX_HANDLES = 12, INSTANCES = 10, MAX_INSTANCES = 40, FUNCTIONS = 29 };
 
 static uint64_t state;
 static posse_library *libraries[MAX_HANDLES];
@@ -189,7 +189,7 @@ static posse_status events(posse_crowd *crowd) {
 static posse_status name(posse_library *library) {
   size_t length, capacity = random_below(20);
   char *base, *buffer = (char *)memory(capacity, &base);
-  const posse_status status = posse_library_name(library, index_below(7), index_below(2), index_below(3), rarely() ? NULL : buffer,
+  const posse_status status = posse_library_name(library, index_below(8), index_below(2), index_below(3), rarely() ? NULL : buffer,
                                                  capacity, random_below(2) ? &length : NULL);
   free(base);
   return status;
@@ -244,7 +244,7 @@ static posse_status call(uint32_t function) {
     case 8: return numbers(library, function, 2);
     case 9: {
       static const char *const texts[] = {"swing", "#1", "root/child", "child", "arm", "none", "", "swing#0", "\xc3("};
-      return posse_library_find(library, index_below(7), index_below(1), rarely() ? NULL : texts[random_below(9)],
+      return posse_library_find(library, index_below(8), index_below(1), rarely() ? NULL : texts[random_below(9)],
                                 rarely() ? NULL : &index);
     }
     case 10: return name(library);
@@ -371,6 +371,15 @@ static posse_status call(uint32_t function) {
       chain.direction[1] = random_number();
       chain.limit = random_number();
       return posse_library_add_chain(library, rarely() ? NULL : &chain, rarely() ? NULL : &index);
+    }
+    case 26: {
+      const posse_layer layer = random_layer();
+      return posse_crowd_cross_fade(crowd, index_below(INSTANCES), rarely() ? NULL : &layer, random_ticks(), random_ticks());
+    }
+    case 27: {
+      posse_skin_joint_info info;
+      info.struct_size = size_of_struct(sizeof info);
+      return posse_library_get_skin_joint(library, index_below(1), index_below(2), &info);
     }
     default: {
       posse_layout layout;

@@ -35,6 +35,7 @@ static void test_library(void) {
   posse_library_info info;
   posse_skeleton_info skeleton;
   posse_joint_info joint;
+  posse_skin_joint_info bone;
   posse_clip_info clip;
   char name[16];
   size_t length = 0;
@@ -64,6 +65,13 @@ static void test_library(void) {
   CHECK(joint.parent == 0 && joint.translation[1] == 2.f && joint.rotation[3] == 1.f && joint.scale[2] == 1.f);
   OK(posse_library_get_joint(library, 0, 0, &joint));
   CHECK(joint.parent == POSSE_NONE);
+  // The skin binds the child at (0, 3, 0).
+  memset(&bone, 0, sizeof bone);
+  bone.struct_size = sizeof bone;
+  OK(posse_library_get_skin_joint(library, 0, 1, &bone));
+  CHECK(bone.skin == 0 && bone.joint == 1);
+  for (index = 0; index < 12; ++index) CHECK(bone.inverse_bind[index] == (index == 7 ? -3.f : index % 5 == 0 ? 1.f : 0.f));
+  CHECK(posse_library_get_skin_joint(library, 0, 2, &bone) == POSSE_STATUS_INDEX);
   memset(&clip, 0, sizeof clip);
   clip.struct_size = sizeof clip;
   OK(posse_library_get_clip(library, RISE, &clip));
@@ -94,6 +102,34 @@ static void test_library(void) {
   OK(posse_library_find(library, POSSE_ITEM_CLIP, 1, "rise", &index));
   CHECK(index == 4);
   OK(posse_library_destroy(library));
+}
+
+// The skin matrices of the rest pose are identities. The half 1 is 0x3c00, and the first number is the lower half of a word.
+static void test_half_matrices(const posse_library *library) {
+  static const uint32_t expected[6] = {0x3c00, 0, 0x3c000000, 0, 0, 0x3c00};
+  posse_crowd *crowd = NULL;
+  posse_crowd_options options;
+  posse_layout layout;
+  posse_outputs outputs = no_outputs(POSSE_FORMAT_COLUMNS4X4);
+  float skin[12];
+  uint32_t words[12];
+  int word;
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.outputs = POSSE_OUTPUT_SKIN;
+  options.skin_format = POSSE_SKIN_FORMAT_HALF_MATRIX;
+  OK(posse_crowd_create(library, &options, &crowd));
+  OK(posse_crowd_add(crowd, 0, NULL, 0, NULL));
+  memset(&layout, 0, sizeof layout);
+  layout.struct_size = sizeof layout;
+  OK(posse_crowd_get_layout(crowd, 0, POSSE_FORMAT_COLUMNS4X4, &layout));
+  CHECK(layout.skin == 12 && layout.model == 0);
+  outputs.skin = output_of(skin, 12, 12);
+  OK(posse_crowd_pose(crowd, 0, 0, 0, &outputs));
+  memcpy(words, skin, sizeof words);
+  // Without the signs of zeros.
+  for (word = 0; word < 12; ++word) CHECK((words[word] & 0x7fff7fff) == expected[word % 6]);
+  OK(posse_crowd_destroy(crowd));
 }
 
 static void test_outputs(void) {
@@ -175,6 +211,7 @@ static void test_outputs(void) {
     NEAR(model[4 * 10 + lane], 1);
   }
   OK(posse_crowd_destroy(crowd));
+  test_half_matrices(library);
   OK(posse_library_destroy(library));
 }
 
@@ -184,7 +221,7 @@ static void test_layers(void) {
   posse_layer layers[2];
   const float up[4] = {0.f, 0.f, 1.f, 1.f}, down[4] = {0.f, 1.f, 1.f, 0.f}, weights[2] = {0.f, 1.f};
   const float triangle[6] = {0.f, 0.f, 1.f, 0.f, 0.f, 1.f};
-  float values[6];
+  float values[6], matrix[12];
   uint32_t rising = 9, falling = 9, space = 9, mask = 9, instance;
   double z, w;
 
@@ -264,6 +301,77 @@ static void test_layers(void) {
   layers[1].mask = mask;
   OK(posse_crowd_set_layers(crowd, 5, layers, 2));
   NEAR(angle_at(crowd, 5, 0.0), RIGHT);
+
+  // Instance 6 is at x = 1, and half of the rise by 2 is added. Then two heights are mixed with the weights 1 and 3. Then
+  // the rise follows the walk, wherever it would be by itself.
+  layers[0] = fixed_layer(WALK, 0.5);
+  layers[1] = fixed_layer(RISE, 1);
+  layers[1].mode = POSSE_MODE_ADDITIVE;
+  layers[1].weight = 0.5;
+  OK(posse_crowd_add(crowd, 0, layers, 2, &instance));
+  OK(posse_crowd_get_joint(crowd, 6, 0, 0, matrix));
+  NEAR(matrix[3], 1);
+  NEAR(matrix[7], 2);
+  layers[0] = fixed_layer(RISE, 0);
+  layers[1] = fixed_layer(RISE, 1);
+  layers[1].weight = 3;
+  OK(posse_crowd_set_layers(crowd, 6, layers, 2));
+  OK(posse_crowd_get_joint(crowd, 6, 0, 0, matrix));
+  NEAR(matrix[7], 2.5);
+  layers[0] = posse_layer_of(WALK);
+  layers[1] = posse_layer_of(RISE);
+  layers[1].time = POSSE_TIME_SYNCED;
+  layers[1].start = posse_ticks_of(-0.3);
+  layers[1].mode = POSSE_MODE_OVERRIDE;
+  OK(posse_crowd_set_layers(crowd, 6, layers, 2));
+  OK(posse_crowd_get_joint(crowd, 6, 0, posse_ticks_of(3.25), matrix));
+  NEAR(matrix[7], 1.5);
+
+  // Instance 7 is faded from 90 degrees to 0, as instance 1 is from 0 to 90.
+  layers[0] = fixed_layer(SWING, 1);
+  layers[1] = fixed_layer(SWING, 0);
+  OK(posse_crowd_add(crowd, 0, layers, 1, &instance));
+  OK(posse_crowd_cross_fade(crowd, 7, &layers[1], posse_ticks_of(1), posse_ticks_of(2)));
+  z = 0.15625 * sin(RIGHT / 2);
+  w = 0.84375 + 0.15625 * cos(RIGHT / 2);
+  NEAR(angle_at(crowd, 7, 1.0), RIGHT);
+  NEAR(angle_at(crowd, 7, 1.5), RIGHT / 2);
+  NEAR(angle_at(crowd, 7, 1.75), 2 * atan2(z, w));
+  NEAR(angle_at(crowd, 7, 2.0), 0);
+  CHECK(posse_crowd_cross_fade(crowd, 7, &layers[1], posse_ticks_of(2), posse_ticks_of(1)) == POSSE_STATUS_ARGUMENT);
+  CHECK(posse_crowd_cross_fade(crowd, 8, &layers[1], posse_ticks_of(1), posse_ticks_of(2)) == POSSE_STATUS_INDEX);
+  layers[1].mode = POSSE_MODE_OVERRIDE;
+  CHECK(posse_crowd_cross_fade(crowd, 7, &layers[1], posse_ticks_of(1), posse_ticks_of(2)) == POSSE_STATUS_ARGUMENT);
+  OK(posse_crowd_destroy(crowd));
+  OK(posse_library_destroy(library));
+}
+
+// Changed layers are posed, whether they fit the place of the old ones or not, and the neighbours stay.
+static void test_changes(void) {
+  posse_library *library = arm_library();
+  posse_crowd *crowd = make_crowd(library, POSSE_OUTPUT_MODEL, 0);
+  posse_layer layers[2];
+  posse_outputs outputs = no_outputs(POSSE_FORMAT_ROWS3X4);
+  float model[72];
+  int index;
+  layers[0] = fixed_layer(SWING, 1);
+  for (index = 0; index < 3; ++index) OK(posse_crowd_add(crowd, 0, layers, 1, NULL));
+  outputs.model = output_of(model, 72, 24);
+  OK(posse_crowd_pose(crowd, 0, 0, 0, &outputs));
+  layers[0] = fixed_layer(SWING, 0.5);
+  OK(posse_crowd_set_layers(crowd, 1, layers, 1));
+  OK(posse_crowd_pose(crowd, 0, 0, 0, &outputs));
+  NEAR(atan2(model[24 + 4], model[24]), RIGHT / 2);
+  layers[1] = fixed_layer(RISE, 1);
+  layers[1].mode = POSSE_MODE_OVERRIDE;
+  OK(posse_crowd_set_layers(crowd, 1, layers, 2));
+  OK(posse_crowd_pose(crowd, 0, 0, 0, &outputs));
+  NEAR(model[24 + 7], 3);
+  OK(posse_crowd_set_layers(crowd, 1, layers, 1));
+  OK(posse_crowd_pose(crowd, 0, 0, 0, &outputs));
+  NEAR(atan2(model[24 + 4], model[24]), RIGHT / 2);
+  NEAR(model[24 + 7], 1);
+  for (index = 0; index < 3; index += 2) NEAR(atan2(model[24 * index + 4], model[24 * index]), RIGHT);
   OK(posse_crowd_destroy(crowd));
   OK(posse_library_destroy(library));
 }
@@ -415,6 +523,44 @@ static void test_events_and_motion(void) {
     NEAR(matrix[5], cos(RIGHT / 3));
     NEAR(matrix[9], 0.5);
   }
+  {
+    // Another nod is added, as a difference from its first frame, whose hips are 1 above those of the rest pose, and then
+    // from the rest pose.
+    posse_layer layers[2];
+    float matrix[12];
+    layers[0] = layers[1] = layer;
+    layers[1].mode = POSSE_MODE_ADDITIVE;
+    OK(posse_crowd_add(crowd, loaded.first_skeleton, layers, 2, &instance));
+    OK(posse_crowd_get_joint(crowd, instance, 1, 0, matrix));
+    NEAR(matrix[7], 3);
+    NEAR(matrix[5], 0.5);
+    layers[1].mode = POSSE_MODE_ADDITIVE_REST;
+    OK(posse_crowd_set_layers(crowd, instance, layers, 2));
+    OK(posse_crowd_get_joint(crowd, instance, 1, 0, matrix));
+    NEAR(matrix[7], 4);
+    NEAR(matrix[5], 0.5);
+  }
+  {
+    // A parameter that is the phase moves an instance, but not by its first value, also if others were set before.
+    posse_crowd *driven = make_crowd(library, POSSE_OUTPUT_ROOT_MOTION, 0);
+    const float one[1] = {9.f}, two[2] = {9.f, 0.25f}, later[2] = {9.f, 0.75f};
+    outputs = no_outputs(POSSE_FORMAT_ROWS3X4);
+    outputs.root_motion = output_of(motion, 8, 8);
+    layer = posse_layer_of(WALK);
+    layer.time = POSSE_TIME_PHASE;
+    layer.parameter = 1;
+    OK(posse_crowd_add(driven, 0, &layer, 1, NULL));
+    OK(posse_crowd_set_parameters(driven, 0, 1, one, 1));
+    OK(posse_crowd_pose(driven, 0, 0, posse_ticks_of(0.5), &outputs));
+    NEAR(motion[0], 0);
+    OK(posse_crowd_set_parameters(driven, 0, 1, two, 2));
+    OK(posse_crowd_pose(driven, 0, posse_ticks_of(0.5), posse_ticks_of(1), &outputs));
+    NEAR(motion[0], 0);
+    OK(posse_crowd_set_parameters(driven, 0, 1, later, 2));
+    OK(posse_crowd_pose(driven, 0, posse_ticks_of(1), posse_ticks_of(1.5), &outputs));
+    NEAR(motion[0], 1);
+    OK(posse_crowd_destroy(driven));
+  }
   OK(posse_crowd_destroy(crowd));
   OK(posse_library_destroy(library));
 }
@@ -550,11 +696,12 @@ int main(void) {
   test_library();
   test_outputs();
   test_layers();
+  test_changes();
   test_transitions();
   test_goals();
   test_events_and_motion();
   test_threads();
   test_errors();
-  puts("8 passed, 0 failed");
+  puts("9 passed, 0 failed");
   return 0;
 }

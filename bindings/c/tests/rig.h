@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "posse.h"
+// As in a program where several headers include it.
+#include "posse.h"
 
 #define CHECK(condition)                                                          \
   do {                                                                            \

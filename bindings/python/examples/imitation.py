@@ -27,10 +27,11 @@ def main() -> None:
     parser.add_argument("folder")
     parser.add_argument("--environments", type=int, default=4096)
     parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0, help="another one for each process")
     parser.add_argument("--device", help="of PyTorch; without it, arrays of NumPy")
     arguments = parser.parse_args()
 
-    motions = posse.MotionLibrary(opened(arguments.folder), device=arguments.device, seed=0)
+    motions = posse.MotionLibrary(opened(arguments.folder), device=arguments.device, seed=arguments.seed)
     print(f"{motions.num_motions()} motions, {motions.get_total_length():.1f} s, {len(motions.body_names)} bodies")
     ids = motions.sample_motions(arguments.environments)
     # No motion ends within the steps, unless it is shorter.

@@ -67,6 +67,15 @@ def test_states_are_those_worked_by_hand(motion: posse.PackedMotion) -> None:
     np.testing.assert_allclose(late["root_pos"][0], [10, 1, 2], atol=1e-6)
 
 
+def test_a_root_is_moved_without_its_bodies(motion: posse.PackedMotion) -> None:
+    state = posse.MotionLibrary(motion).get_motion_state([1, 0], [0.25, 0.5])
+    for name in ("root_pos", "root_rot", "root_vel", "root_ang_vel"):
+        state[name] += 5
+    for name in ("rg_pos", "rb_rot", "body_vel", "body_ang_vel"):
+        assert state[name].max() < 5, name
+    assert_worked_by_hand(posse.MotionLibrary(motion).get_motion_state([1, 0], [0.25, 0.5]), 1)
+
+
 def test_options_change_the_states(motion: posse.PackedMotion) -> None:
     plain = posse.MotionLibrary(motion).get_motion_state([0], [0.5])
     w_first = posse.MotionLibrary(motion, quaternions="wxyz", key_bodies=["hand"]).get_motion_state([0], [0.5])
@@ -167,11 +176,11 @@ def test_tables_are_close_to_libraries(takes: list[Path], tmp_path: Path, comman
             assert np.abs(found[name] - expected[name]).max() < bound, name
 
 
-@pytest.mark.parametrize("clips", [None, ["b"]])
-def test_tensors_are_the_same_numbers(motion: posse.PackedMotion, clips: list[str] | None) -> None:
+@pytest.mark.parametrize(("clips", "joints"), [(None, None), (["b"], None), (None, ["hip", "hand"]), (["a"], ["hip", "hand"])])
+def test_tensors_are_the_same_numbers(motion: posse.PackedMotion, clips: list[str] | None, joints: list[str] | None) -> None:
     torch = pytest.importorskip("torch", reason="SKIPPED: PyTorch is not installed")
-    plain = posse.MotionLibrary(motion, clips=clips, seed=7, key_bodies=["hand"])
-    tensors = posse.MotionLibrary(motion, clips=clips, seed=7, key_bodies=["hand"], device="cpu")
+    plain = posse.MotionLibrary(motion, clips=clips, joints=joints, seed=7, key_bodies=["hand"])
+    tensors = posse.MotionLibrary(motion, clips=clips, joints=joints, seed=7, key_bodies=["hand"], device="cpu")
     ids = tensors.sample_motions(64)
     assert ids.dtype == torch.int64 and ids.tolist() == plain.sample_motions(64).tolist()
     times = tensors.sample_time(ids, truncate_time=0.1)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import mmap
+import os
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -134,8 +138,10 @@ def test_the_space_is_that_of_the_bake(motion: posse.PackedMotion) -> None:
         motion.states(0, 0, up="z")
     with pytest.raises(posse.Error, match="scale=0.01, but .* was baked with 1.0"):
         motion.bake(0, scale=0.01)
-    with pytest.raises(posse.Error, match="quaternions='wxyz'"):
+    with pytest.raises(posse.Error, match="quaternions='wxyz'.*--quaternions wxyz"):
         motion.sample(0, 0, quaternions="wxyz")
+    with pytest.raises(posse.Error, match="quaternions='continuous'.*; signs are those of the bake"):
+        motion.sample(0, 0, quaternions="continuous")
 
 
 def test_what_is_not_there_is_an_error(motion: posse.PackedMotion, tmp_path: Path) -> None:
@@ -272,6 +278,22 @@ def test_what_is_written_stays_in_the_process(folder: Path, motion: posse.Packed
     assert motion.states(0, 0).pos.max() == 9
     assert (folder / packed_files.RIG).read_bytes() == whole
     assert posse.PackedMotion(folder).states(0, 0).pos.max() == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="maps of POSIX")
+def test_a_system_that_promises_no_memory_maps_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = mmap.mmap
+
+    def strict(number: int, size: int, **options: Any) -> mmap.mmap:
+        if options.get("prot", 0) & mmap.PROT_WRITE:
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        return whole(number, size, **options)
+
+    monkeypatch.setattr(mmap, "mmap", strict)
+    motion = posse.PackedMotion(folder)
+    assert not motion.arrays["pos"].flags.writeable
+    np.testing.assert_array_equal(motion.arrays["pos"], packed_files.arrays()["pos"].astype("f4"))
+    assert motion.states(0, 0).pos.max() == 1
 
 
 def test_a_motion_is_pickled_as_paths(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,9 @@ import pytest
 import posse
 from posse import _windows
 
+# The clips have 2 and 8 frames per second.
+pytestmark = pytest.mark.filterwarnings("ignore:.* frames per second, so that windows:UserWarning")
+
 
 @pytest.fixture
 def motion(tmp_path: Path) -> posse.PackedMotion:
@@ -172,6 +175,25 @@ def test_requests_that_fit_nothing_are_errors(motion: posse.PackedMotion) -> Non
         windows.batches(1, seed=-1)
     with pytest.raises(posse.Error, match="size=0"):
         windows.batches(0)
+    for count in (0, -1):
+        with pytest.raises(posse.Error, match=f"count={count}; expected 1 batch or more"):
+            windows.batches(1, weights="clips", count=count)
+    with pytest.raises(TypeError):
+        motion.windows(1, rank=0.5, world_size=2)  # type: ignore[call-overload]
+
+
+def test_windows_of_several_rates_are_a_warning(motion: posse.PackedMotion) -> None:
+    with pytest.warns(UserWarning, match="the clips have 2 to 8 frames per second, so that windows of 3 frames differ"):
+        assert len(motion.windows(3)) == 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Of one rate: a clip alone, or the only one that has windows. A copy for a worker says nothing again.
+        motion.windows(3, clips=["a"])
+        motion.windows(4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            both = motion.windows(3)
+        assert len(pickle.loads(pickle.dumps(both))) == 4
 
 
 def batch_of(batches: Any, index: int) -> dict[str, Any]:

@@ -107,11 +107,13 @@ pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
 }
 
 /// Parses the columns and rows of a sheet, such as `6x2`.
+#[cfg(feature = "gpu")]
 pub fn parse_grid(text: &str) -> Result<[u32; 2], String> {
     two_numbers(text, "6x2, which is 6 columns and 2 rows", ["number of columns", "number of rows"])
 }
 
 /// Parses two numbers of 1 or more with an `x` between them.
+#[cfg(feature = "gpu")]
 fn two_numbers(text: &str, example: &str, [first, second]: [&str; 2]) -> Result<[u32; 2], String> {
     let parts = text.split_once(['x', 'X']);
     let (one, other) = parts.ok_or_else(|| format!("not two numbers, as in {example}"))?;

@@ -33,6 +33,11 @@ fn refuse(_: &str) -> Result<PathBuf, String> {
 pub enum PictureFile {}
 
 impl PictureArgs {
+    /// No picture is drawn.
+    pub fn is_wanted(&self) -> bool {
+        false
+    }
+
     /// Nothing is wrong without the option.
     pub fn check(&self) -> Result<(), Error> {
         Ok(())

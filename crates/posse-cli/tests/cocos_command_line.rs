@@ -412,7 +412,7 @@ fn a_clip_that_is_broken_is_named_with_its_error() {
     folder.write("other.json", &json!({ "nodes": [] }));
     folder.assert_refused("inspect", "other.json", &[], &["other.json", "not an animation clip"]);
     fs::write(folder.path("cut.anim"), "{ \"__type__\": ").unwrap();
-    folder.assert_refused("inspect", "cut.anim", &[], &["cut.anim", "JSON"]);
+    folder.assert_refused("inspect", "cut.anim", &[], &["cut.anim", "__type__: EOF"]);
     fs::write(folder.path("binary.bin"), b"CCON\x01\0\0\0").unwrap();
     folder.assert_refused("eval", "binary.bin", &["--times", "0"], &["binary.bin", "save the clip as JSON"]);
 }

@@ -75,7 +75,7 @@ pub unsafe extern "C" fn posse_crowd_add(
     }
 }
 
-/// Replaces the layers of an instance. A transition ends; its parameters stay.
+/// Replaces the layers of an instance. A transition ends; the parameters and goals of the instance stay.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posse_crowd_set_layers(
     crowd: *mut CrowdHandle,
@@ -90,6 +90,22 @@ pub unsafe extern "C" fn posse_crowd_set_layers(
             crowd.set_layers(instance, &caller.read_all("layers", layers, layer_count, POSSE_MAX_LAYERS)?)
         })
     }
+}
+
+/// Fades an instance to another layer between two ticks: its layers that blend fade out smoothly, and the new one, which
+/// must blend, fades in. Layers that override or add stay. Layers that have faded out at the start are dropped, so that an
+/// instance that changes again and again has few. A transition ends. The leader of `into` is an index among the layers as
+/// they were.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posse_crowd_cross_fade(
+    crowd: *mut CrowdHandle,
+    instance: u32,
+    into: *const Layer,
+    start: Ticks,
+    end: Ticks,
+) -> Status {
+    // SAFETY: the pointers are arguments of this call.
+    unsafe { entry(|caller| self::crowd(crowd)?.cross_fade(instance, &caller.read("into", into)?, step(start, end))) }
 }
 
 /// Replaces the goals of an instance, at most `POSSE_MAX_GOALS`. They act in order, after the layers and a transition, each
@@ -179,6 +195,8 @@ pub unsafe extern "C" fn posse_crowd_pose(
 
 /// Writes the events that layers of a chunk reach after the tick `from`, up to the tick `to`, ordered by tick, to the
 /// memory that `list` names, and sets the counts of the list. `POSSE_ALL_CHUNKS` means all instances.
+///
+/// Ask for the events of a step before its pose if a parameter is the time of a layer: a pose ends the step of parameters.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posse_crowd_events(
     crowd: *mut CrowdHandle,

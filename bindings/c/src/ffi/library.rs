@@ -10,7 +10,9 @@ use crate::error::Outcome;
 use crate::library::Library;
 use crate::numbers::numbered;
 use crate::registry::{self, Object};
-use crate::types::{Chain, ClipInfo, JointInfo, LibraryHandle, LibraryInfo, LoadOptions, Loaded, SkeletonInfo, Status};
+use crate::types::{
+    Chain, ClipInfo, JointInfo, LibraryHandle, LibraryInfo, LoadOptions, Loaded, SkeletonInfo, SkinJointInfo, Status,
+};
 
 /// The library of a handle.
 pub fn library(handle: *const LibraryHandle) -> Outcome<Arc<Library>> {
@@ -266,6 +268,19 @@ pub unsafe extern "C" fn posse_library_get_joint(
 ) -> Status {
     // SAFETY: the pointers are arguments of this call.
     unsafe { entry(|caller| caller.write_struct("info", &self::library(library)?.joint_info(skeleton, joint)?, info)) }
+}
+
+/// Writes what a joint of the skins of a skeleton has. `index` is that of its skin matrix: the skins of a skeleton follow one
+/// another, each with its joints in the order to which the vertices of its mesh refer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posse_library_get_skin_joint(
+    library: *const LibraryHandle,
+    skeleton: u32,
+    index: u32,
+    info: *mut SkinJointInfo,
+) -> Status {
+    // SAFETY: the pointers are arguments of this call.
+    unsafe { entry(|caller| caller.write_struct("info", &self::library(library)?.skin_joint(skeleton, index)?, info)) }
 }
 
 /// Writes what a clip has.

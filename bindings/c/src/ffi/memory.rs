@@ -1,14 +1,14 @@
 //! The memory of the caller: texts, structs, arrays and outputs, checked as far as they can be.
 
 use std::ffi::{CStr, c_char};
-use std::mem::{align_of, offset_of, size_of};
+use std::mem::{MaybeUninit, align_of, offset_of, size_of};
 use std::ptr;
 
 use crate::error::{Error, Outcome};
 use crate::layout::{OutputKind, Rows};
 use crate::types::{
     Chain, ClipInfo, CrowdHandle, CrowdInfo, CrowdOptions, Event, EventList, Goal, JointInfo, Layer, Layout,
-    LibraryHandle, LibraryInfo, LoadOptions, Loaded, Output, Outputs, SkeletonInfo, Status, Transition,
+    LibraryHandle, LibraryInfo, LoadOptions, Loaded, Output, Outputs, SkeletonInfo, SkinJointInfo, Status, Transition,
 };
 
 /// The most bytes that an array has.
@@ -55,6 +55,7 @@ sized! {
     Loaded "posse_loaded" 32;
     Outputs "posse_outputs" 136;
     SkeletonInfo "posse_skeleton_info" 32;
+    SkinJointInfo "posse_skin_joint_info" 64;
     Transition "posse_transition" 32;
 }
 
@@ -135,12 +136,11 @@ impl Caller {
         let size = self.size(what, first)?;
         for index in 0..count as usize {
             let at = first.wrapping_byte_add(index * size);
-            let value: T = self.read(what, at)?;
-            // A struct of another size would be at another place.
+            // A struct of another size would be at another place, and end beyond the array.
             if self.size(what, at)? != size {
                 return Err(Error::argument(format!("the elements of {what} have several values of struct_size")));
             }
-            all.push(value);
+            all.push(self.read(what, at)?);
         }
         Ok(all)
     }
@@ -209,7 +209,7 @@ impl Rows for Targets<'_> {
         !self.outputs[kind as usize].numbers.is_null()
     }
 
-    fn row(&mut self, kind: OutputKind, instance: usize, width: usize) -> Outcome<&mut [f32]> {
+    fn row(&mut self, kind: OutputKind, instance: usize, width: usize) -> Outcome<&mut [MaybeUninit<f32>]> {
         let Output { numbers, count, stride } = self.outputs[kind as usize];
         let name = kind.name();
         let error = |text: String| Err(Error::new(Status::Buffer, format!("{name}.{text}")));
@@ -222,8 +222,8 @@ impl Rows for Targets<'_> {
         };
         // SAFETY: the pointer was checked, and the caller promises `count` numbers that no other thread writes. The numbers
         // of an instance are written under the lock of its chunk, and only one slice of them exists at a time, because it
-        // borrows all targets.
-        Ok(unsafe { std::slice::from_raw_parts_mut(numbers.wrapping_add(start), width) })
+        // borrows all targets. Memory that was never written is no number, hence the type.
+        Ok(unsafe { std::slice::from_raw_parts_mut(numbers.wrapping_add(start).cast(), width) })
     }
 }
 

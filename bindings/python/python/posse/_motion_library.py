@@ -24,7 +24,7 @@ ARRAYS: tuple[ArrayName, ...] = ("pos", "quat", "linvel", "angvel")
 
 
 class MotionLibrary:
-    """Motions for imitation: times in, states of root and bodies out, by the names of the `MotionLib` of PHC, ASE and their kin.
+    """Motions for imitation: times in, states of root and bodies out, by the names of the `MotionLib` of PHC.
 
     >>> motions = posse.MotionLibrary(posse.PackedMotion("baked"), device="cuda")       # doctest: +SKIP
     >>> ids = motions.sample_motions(4096)                                              # doctest: +SKIP
@@ -39,8 +39,8 @@ class MotionLibrary:
 
     Without `device`, arguments and results are arrays of NumPy; with one, such as "cpu" or "cuda:0", tensors of PyTorch there.
     `weights` is how often `sample_motions` draws a motion: "clips" equally often, "length" in proportion to its seconds, or a
-    number for each. What is drawn follows from `seed`. Quaternions are xyzw, as in Isaac Gym, or "wxyz", as in Isaac Lab and MuJoCo.
-    `up` and `scale` are those of `Library.states`; a `PackedMotion` has those of its bake, and refuses others.
+    number for each. What is drawn follows from `seed`: give each process of a training another one. Quaternions are xyzw, as in
+    Isaac Gym, or "wxyz", as in Isaac Lab and MuJoCo. `up` and `scale` are those of `Library.states`; a `PackedMotion` has those of its bake, and refuses others.
     """
 
     def __init__(
@@ -167,12 +167,14 @@ class MotionLibrary:
         dof_pos = rotation_vectors(namespace, local)
         flat = (*quat.shape[:-2], 3 * (quat.shape[-2] - 1))
         rotations = quat[..., self._to_result]
+        # Programs move the root in place, which must not move the bodies.
+        copied = np.copy if self._device is None else namespace.clone
         state = {
-            "root_pos": pos[..., 0, :],
-            "root_rot": rotations[..., 0, :],
+            "root_pos": copied(pos[..., 0, :]),
+            "root_rot": copied(rotations[..., 0, :]),
             "dof_pos": dof_pos[..., 1:, :].reshape(flat),
-            "root_vel": linvel[..., 0, :],
-            "root_ang_vel": angvel[..., 0, :],
+            "root_vel": copied(linvel[..., 0, :]),
+            "root_ang_vel": copied(angvel[..., 0, :]),
             "dof_vel": dof_vel[..., 1:, :].reshape(flat),
             "local_rot": local[..., self._to_result],
             "rg_pos": pos,

@@ -9,6 +9,7 @@ import hashlib
 import json
 import operator
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -37,6 +38,10 @@ OF_JOINTS = ("pos", "quat", "linvel", "angvel", "local_pos", "local_quat", "loca
 
 OF_A_RIG = ("time", "parents", "rest_pos", "rest_quat")
 """The arrays of a file that are no poses."""
+
+
+SAME_RATE = 1.01
+"""The ratio up to which frame rates are the same: files round the time of a frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +106,8 @@ class PackedMotion:
     `up`, `scale` and `quaternions` were chosen by the bake: the calls take them, but refuse others than those of the file.
 
     It can be pickled, as paths and a checksum of index and header, and each process maps the file itself. `Error` names a file
-    that has changed since. Arrays of NumPy and tensors that show the file can be written: what is written stays in the process.
+    that has changed since. Arrays of NumPy and tensors that show the file can be written: what is written stays in the process. They
+    are read-only where the system promises no memory for a file of this size (`vm.overcommit_memory=2`).
 
     Raises `OSError` for files that cannot be read, and `Error` for those that cannot be used or belong to several rigs.
     """
@@ -342,12 +348,23 @@ class PackedMotion:
         fewer frames have none. With it, a window begins at every frame; beyond the end of its clip, the last frame is held
         (`wrap="clamp"`) or the clip starts over (`wrap="loop"`), and an array `valid` tells the frames before the end. `rank`, from
         0, is one of `world_size` processes that share the windows evenly. With `tensors`, windows are tensors of PyTorch in
-        place of arrays of NumPy. Raises `Error` if no clip has a window.
+        place of arrays of NumPy. Warns if the frame rates of the clips differ by more than 1 %. Raises `Error` if no clip has a
+        window.
         """
         chosen = self._clips if clips is None else [self.clip(clip) for clip in _several(clips)]
         wanted = self._arrays if arrays is None else self._wanted(arrays)
         ids = np.array([clip.index for clip in chosen], dtype=np.int64)
-        return Windows(self, tuple(wanted), ids, operator.index(length), wrap, rank, world_size, tensors)
+        frames, share, shares = operator.index(length), operator.index(rank), operator.index(world_size)
+        windows: Windows[Any] = Windows(self, tuple(wanted), ids, frames, wrap, share, shares, tensors)
+        rates = self._rates[windows.used_clips]
+        slowest, fastest = rates.min(), rates.max()
+        if fastest > SAME_RATE * slowest:
+            warnings.warn(
+                f"{self.path}: the clips have {slowest:g} to {fastest:g} frames per second, so that windows of {frames} frames "
+                "differ in their seconds; bake them with --fps, or give the `clips` of one rate",
+                stacklevel=2,
+            )
+        return windows
 
     def __len__(self) -> int:
         return len(self._clips)
@@ -448,7 +465,8 @@ class PackedMotion:
             ("quaternions", "--quaternions", quaternions, self.quaternion_order),
         ):
             if given is not None and given != own:
-                raise _posse.Error(f"{name}={given!r}, but {self.path} was baked with {own!r}; bake it with {option} {given}")
+                hint = "signs are those of the bake" if given == "continuous" else f"bake it with {option} {given}"
+                raise _posse.Error(f"{name}={given!r}, but {self.path} was baked with {own!r}; {hint}")
 
 
 class _Columns:
@@ -457,6 +475,9 @@ class _Columns:
     def __init__(self, array: Array, columns: npt.NDArray[np.intp]) -> None:
         self._array = array
         self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self._array)
 
     def __getitem__(self, rows: npt.NDArray[np.int64]) -> Array:
         found: Array = self._array[np.asarray(rows)[..., np.newaxis], self._columns]

@@ -7,6 +7,7 @@ The file has 8 bytes with the length of the header, least significant byte first
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
@@ -47,7 +48,7 @@ _NO_RESERVE: int = 0x4000 if sys.platform == "linux" and platform.machine() in (
 
 @dataclass(frozen=True)
 class MappedFile:
-    """The arrays of a file. Numbers that are written to them stay in this process."""
+    """The arrays of a file. Numbers that are written to them stay in this process; some systems allow no writing."""
 
     arrays: dict[str, Array]
     metadata: dict[str, str]
@@ -77,7 +78,13 @@ def mapped(path: str) -> MappedFile:
 def _map(number: int, size: int) -> mmap.mmap:
     if sys.platform == "win32":
         return mmap.mmap(number, size, access=mmap.ACCESS_COPY)
-    return mmap.mmap(number, size, flags=mmap.MAP_PRIVATE | _NO_RESERVE, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+    try:
+        return mmap.mmap(number, size, flags=mmap.MAP_PRIVATE | _NO_RESERVE, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+    except OSError as error:
+        if error.errno != errno.ENOMEM:
+            raise
+    # A system that promises no more memory than it has does not heed MAP_NORESERVE. Pages that are only read need no promise.
+    return mmap.mmap(number, size, access=mmap.ACCESS_READ)
 
 
 def _header(path: str, head: bytes) -> dict[str, Any]:

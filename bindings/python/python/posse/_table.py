@@ -45,10 +45,11 @@ class Table:
     def on_device(self, device: Any) -> Table:
         """The rows of the clips as tensors of PyTorch. On the CPU, those of all clips share the memory of the arrays."""
         torch = pytorch()
-        first, arrays = self.first, {name: np.asarray(array) for name, array in self.arrays.items()}
-        if any(self.frames.sum() < len(array) for array in arrays.values()):
-            rows = np.concatenate([np.arange(row, row + count) for row, count in zip(first, self.frames)])
-            first, arrays = np.cumsum(self.frames) - self.frames, {name: array[rows] for name, array in arrays.items()}
+        if any(self.frames.sum() < len(array) for array in self.arrays.values()):
+            rows = np.concatenate([np.arange(row, row + count) for row, count in zip(self.first, self.frames)])
+            first, arrays = np.cumsum(self.frames) - self.frames, {name: array[rows] for name, array in self.arrays.items()}
+        else:
+            first, arrays = self.first, {name: np.asarray(array) for name, array in self.arrays.items()}
         # Metal has no numbers of 64 bits.
         fps = self.fps.astype(np.float32) if torch.device(device).type == "mps" else self.fps
         tensors = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}

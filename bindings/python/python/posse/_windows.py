@@ -102,6 +102,12 @@ class Windows(DataSet[Numbers]):
         """The frames of a window."""
         return self._length
 
+    @property
+    def used_clips(self) -> Indices:
+        """The indices of the clips that have windows; int64."""
+        used: Indices = self._clips[self._counts > 0]
+        return used
+
     def batches(
         self, size: int, *, weights: Weighting = "windows", seed: int = 0, epoch: int = 0, count: Optional[int] = None
     ) -> Batches[Numbers]:
@@ -115,7 +121,8 @@ class Windows(DataSet[Numbers]):
         * a number of 0 and more for each clip that was given to `PackedMotion.windows`, which are drawn in proportion to it.
 
         A clip that was drawn begins at any of its windows. `count` is the number of batches, by default as many as windows last; the
-        remainder is left out. Ranks with one seed have different windows.
+        remainder is left out. Ranks with one seed have different windows. The same object gives the same order each time: ask for the
+        batches of each epoch anew.
         """
         return Batches(self, operator.index(size), weights, operator.index(seed), operator.index(epoch), count)
 
@@ -174,6 +181,8 @@ class Batches(DataSet[Numbers]):
             raise _posse.Error(f"size={size}; expected 1 window or more")
         if seed < 0 or epoch < 0:
             raise _posse.Error(f"seed={seed}, epoch={epoch}; expected numbers of 0 and more")
+        if count is not None and count < 1:
+            raise _posse.Error(f"count={count}; expected 1 batch or more")
         every = len(windows) // size
         draws_all = isinstance(weights, str) and weights == "windows"
         if count is None:

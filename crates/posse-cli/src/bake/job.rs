@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -231,18 +231,22 @@ pub fn is_failures(name: &str) -> bool {
 
 /// Removes the failures of all shares, which a new deal makes stale.
 pub fn remove_failures(out: &Path) -> Result<(), Error> {
-    let failed = |file: &Path| {
-        let file = file.to_path_buf();
-        move |source| Error::Io { file, source }
-    };
-    for entry in fs::read_dir(out).map_err(failed(out))? {
-        let entry = entry.map_err(failed(out))?;
+    let failed = |source| Error::Io { file: out.to_path_buf(), source };
+    for entry in fs::read_dir(out).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
         if entry.file_name().to_str().is_some_and(is_failures) {
-            let place = entry.path();
-            fs::remove_file(&place).map_err(failed(&place))?;
+            remove(entry.path())?;
         }
     }
     Ok(())
+}
+
+/// Removes a file, if it is there.
+fn remove(place: PathBuf) -> Result<(), Error> {
+    match fs::remove_file(&place) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io { file: place, source }),
+        _ => Ok(()),
+    }
 }
 
 /// Reads the failures of a share, without lines that cannot be read. No list is an empty one.
@@ -259,10 +263,7 @@ pub fn read_failures(out: &Path, share: u32) -> Result<Vec<Failure>, Error> {
 pub fn write_failures(out: &Path, share: u32, failures: &[Failure], tag: &DraftTag) -> Result<(), Error> {
     let place = out.join(failures_name(share));
     if failures.is_empty() {
-        return match fs::remove_file(&place) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io { file: place, source }),
-            _ => Ok(()),
-        };
+        return remove(place);
     }
     let mut draft = tag.create(&place)?;
     for failure in failures {
