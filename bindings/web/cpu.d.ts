@@ -68,7 +68,10 @@ export class Crowd implements Freeable {
   jointMatrices(instances: ArrayLike<number>, joints: number | ArrayLike<number>, time: number): Float32Array;
   /** The whole pose of an instance at a time, as copies. The buffers keep their poses. */
   readPose(instance: number, time: number): Pose;
-  /** The movements of all instances in the step that was posed last. The crowd needs the output `rootMotion`. */
+  /**
+   * The movements of all instances in the step that was posed last, by the root joints of their present layers: to be called before
+   * layers are replaced. The crowd needs the output `rootMotion`.
+   */
   rootMotions(): RootMotions;
   /**
    * The events that the layers reach after the time `from`, up to the time `to`: what a frame has reached since the last one.
@@ -76,8 +79,8 @@ export class Crowd implements Freeable {
    */
   events(from: number, to: number, capacity?: number): ReachedEvents;
   /**
-   * The skin matrices of the last pose, of all instances in their order, with older poses of those that are not visible: 3 rows of 4 numbers per joint of each skin. A view, as those of
-   * `CrowdBuffers`. Throws if the crowd has several skeletons; see `buffers`.
+   * The skin matrices of the last pose, of all instances in their order, with older poses of those that are not visible: 3 rows of 4
+   * numbers per joint of each skin. A view, as those of `CrowdBuffers`. Throws if the crowd has several skeletons; see `buffers`.
    */
   skinBuffer(): Float32Array;
   /** The bytes per instance in that buffer. */

@@ -173,7 +173,10 @@ export class Crowd implements Freeable {
   jointMatrices(instances: ArrayLike<number>, joints: number | ArrayLike<number>, time: number): Promise<Float32Array>;
   /** The whole pose of an instance at a time, posed on the GPU and read back. The buffers keep their poses. */
   readPose(instance: number, time: number): Promise<Pose>;
-  /** The movements of all instances in the step that was posed last, read back. The crowd needs the output `rootMotion`. */
+  /**
+   * The movements of all instances in the step that was posed last, read back, by the root joints of their present layers: to be
+   * called before layers are replaced. The crowd needs the output `rootMotion`.
+   */
   rootMotions(): Promise<RootMotions>;
   /**
    * The events that the layers reach after the time `from`, up to the time `to`: what a frame has reached since the last one. The

@@ -22,9 +22,10 @@ use crate::transition::NewTransition;
 /// # Crowds that change
 /// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance)
 /// those of one instance, [`set_instances`](Self::set_instances) those of several, [`set_goals`](Self::set_goals) the
-/// goals of one; [`Crowd::cross_fade`] makes layers that lead from one clip to another. The room for layers is fixed when the crowd is made: the layers that it begins with, or more by
-/// [`CrowdOptions::layers`] and [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances
-/// need a new `GpuCrowd`; it shares the [`GpuLibrary`] and its pipelines.
+/// goals of one; [`Crowd::cross_fade`] makes layers that lead from one clip to another. The room for layers is fixed
+/// when the crowd is made: the layers that it begins with, or more by [`CrowdOptions::layers`] and
+/// [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances need a new `GpuCrowd`; it
+/// shares the [`GpuLibrary`] and its pipelines.
 ///
 /// To remove an instance, drop it from the visible list (see [`encode_visible`](Self::encode_visible)) or do not draw
 /// it, and clear its layers; until then its events and root motion continue. Without layers, it stands in its rest

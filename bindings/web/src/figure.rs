@@ -31,9 +31,9 @@ impl Drawn {
         let mut figures = content.figures.clone();
         for skeleton in content.library.skeleton_ids() {
             match side {
-                Some(side) => figures.push(demo::figure(&content.library, skeleton, side)?),
+                Some(side) => Rc::make_mut(&mut figures).push(demo::figure(&content.library, skeleton, side)?),
                 None if figures.iter().all(|figure| figure.skeleton != skeleton) => {
-                    figures.push(Figure::empty(skeleton))
+                    Rc::make_mut(&mut figures).push(Figure::empty(skeleton))
                 }
                 None => {}
             }
@@ -42,7 +42,7 @@ impl Drawn {
             Some(known) => known.bounds,
             None => Rc::new(bounds(&content.library, &figures)?),
         };
-        Ok(Self { figures: Rc::new(figures), bounds, side })
+        Ok(Self { figures, bounds, side })
     }
 
     /// The length of a triangle's side of the built-in human; `None` for the figures of files.

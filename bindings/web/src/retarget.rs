@@ -1,6 +1,7 @@
 //! Retargeting: the clips of a library on the skeleton and meshes of another one.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use posse::{Clip, ClipId, Facing, JointMap, RetargetOptions, RootMotion, RootRotation, SkeletonId, Target, Track};
 use serde::Deserialize;
@@ -124,7 +125,7 @@ fn retargeted(source: &Source, target: &Source, choices: &Choices) -> Result<Sou
     Ok(Source {
         left_out,
         nodes: vec![target.nodes[first.index()].clone()],
-        figures: target.figures.iter().filter(|figure| figure.skeleton == first).cloned().collect(),
+        figures: Rc::new(target.figures.iter().filter(|figure| figure.skeleton == first).cloned().collect()),
         retargeting: Some(report),
         ..Source::new(&source.name, made, source.warnings.clone())
     })

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+#[cfg(feature = "gpu")]
+use std::rc::Rc;
 
 use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
 use posse::{ClipId, Library, Mask, PropertyTracks, SkeletonId};
@@ -23,9 +25,9 @@ pub struct Source {
     pub nodes: Vec<Vec<usize>>,
     /// The clips of which no track can be read.
     pub left_out: Vec<ClipId>,
-    /// The meshes of glTF files, by skeleton.
+    /// The meshes and images of glTF files, by skeleton. Copies of the content share them.
     #[cfg(feature = "gpu")]
-    pub figures: Vec<Figure>,
+    pub figures: Rc<Vec<Figure>>,
     /// The errors that were repaired or passed over.
     pub warnings: Vec<String>,
     /// The report of the retargeting that made the clips.
@@ -45,7 +47,7 @@ impl Source {
             library,
             left_out: Vec::new(),
             #[cfg(feature = "gpu")]
-            figures: Vec::new(),
+            figures: Rc::default(),
             warnings,
             #[cfg(feature = "retarget")]
             retargeting: None,
@@ -89,7 +91,7 @@ impl Source {
         let source = {
             let (figure, drawing) = posse_render::gltf::from_slice_with(&asset, bytes, &find)?;
             let warnings = source.warnings.into_iter().chain(drawing.iter().map(ToString::to_string)).collect();
-            Self { figures: vec![figure], warnings, ..source }
+            Self { figures: Rc::new(vec![figure]), warnings, ..source }
         };
         Ok(Self { nodes: vec![asset.joints], left_out: asset.left_out_clips, ..source })
     }

@@ -119,6 +119,6 @@ async function start() {
   return { gpu, renderer, scene, camera, draw, shown: () => shown };
 }
 
-/// For tests: the device if there is one, the parts of three.js, a function that draws the frame of a time in seconds, and the file
-/// that is shown.
+/// For tests: the device if there is one, the parts of three.js, a function that draws the frame of a time in seconds,
+/// and the file that is shown.
 window.example = report(start);
