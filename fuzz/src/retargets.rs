@@ -6,8 +6,8 @@ use arbitrary::{Result, Unstructured};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::export::gltf::Document;
 use posse::{
-    ClipId, Error, Joint, JointMap, JointPair, Library, MatchedBy, ReferencePose, RetargetOptions, Retargeting,
-    RootMotion, RootTranslation, Skeleton, SkeletonId, Skin, TrackMethod, import,
+    ClipId, Error, Facing, Ground, Joint, JointMap, JointPair, Library, MatchedBy, ReferencePose, RetargetOptions,
+    Retargeting, RootMotion, RootTranslation, Skeleton, SkeletonId, Skin, TrackMethod, import,
 };
 
 use crate::{engines, numbers, promise, retargeted_poses, scenes};
@@ -71,7 +71,18 @@ impl Case {
         // A small bound relative to a small rig makes many keys, which take long.
         let (rotation_bound, translation_bound) =
             (*bytes.choose(&[1e-1, 1e-2, 1e-3, 1e-4, 0.0])?, *bytes.choose(&[1e-1, 1e-2, 1e-3, f64::NAN])?);
-        let options = RetargetOptions { reference, rotation_bound, translation_bound };
+        let bounded = RetargetOptions { reference, rotation_bound, translation_bound, ..RetargetOptions::default() };
+        // What follows from how the two figures stand, or nothing of it: the rotations of partners are then known.
+        let options = match bytes.ratio(1, 2)? {
+            true => bounded,
+            false => RetargetOptions {
+                align: false,
+                source_up: Some(DVec3::Y),
+                facing: Facing::Keep,
+                ground: Ground::Keep,
+                ..bounded
+            },
+        };
         Ok(Some(Self { library, clips, map, options }))
     }
 
