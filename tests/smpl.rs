@@ -275,7 +275,10 @@ fn fingers_and_a_face_beside_a_body_without_them_are_read() {
     // The last of 23 joints is the right hand, which SMPL-H does not have.
     let both = [&of_smpl[..], &[left.clone(), right.clone()]].concat();
     assert_eq!(rotated(&both), (BodyModel::SmplH, vec![0, 1, 22, 37], true));
-    assert_eq!(rotated(&[&both[..], &[jaw.clone()]].concat()), (BodyModel::SmplX, vec![0, 1, 22, 25, 40], true));
+    assert_eq!(
+        rotated(&[&both[..], std::slice::from_ref(&jaw)].concat()),
+        (BodyModel::SmplX, vec![0, 1, 22, 25, 40], true)
+    );
     assert_eq!(rotated(&of_smpl), (BodyModel::Smpl, vec![0, 1, 23], false));
     // The same beside all rotations in one array. The last joint without hands is the right wrist.
     assert_eq!(rotated(&[part("poses", 72), left.clone()]), (BodyModel::SmplH, vec![0, 22], true));
