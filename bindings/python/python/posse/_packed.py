@@ -171,7 +171,7 @@ class PackedMotion:
 
     @property
     def weight_names(self) -> tuple[str, ...]:
-        """The names of the morph weights of the array `weights`."""
+        """The names of the morph weights of the array `weights`; empty if the file names none."""
         return _names(self.path, self._file, "weight_names")
 
     @property
