@@ -17,7 +17,7 @@ use crate::source::SourceFile;
 /// Where the keys of a collection are.
 pub enum Keys {
     /// In the files of its clips.
-    Files(KeyFiles),
+    Files(Box<KeyFiles>),
     /// In memory, because they were computed.
     Kept(Arc<Collection>),
 }
@@ -38,7 +38,7 @@ impl Keys {
     pub fn of_files(paths: &[PathBuf], rest: Option<Proportions>, collection: &Collection) -> Self {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let (options, sources) = (collection.options, collection.sources.clone());
-        Self::Files(KeyFiles { paths: paths.iter().map(absolute).collect(), options, rest, sources })
+        Self::Files(Box::new(KeyFiles { paths: paths.iter().map(absolute).collect(), options, rest, sources }))
     }
 
     /// The collection with all keys, which are read on up to this many threads.
