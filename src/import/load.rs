@@ -89,7 +89,21 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Erro
 /// [`Error::Import`] with the place in the file, if it cannot be used or no format is recognised; [`Error::Usage`] for
 /// options out of range, and for a Cocos clip or a crowd file, which have no joints. The library is then unchanged.
 pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], options: &LoadOptions) -> Result<Asset, Error> {
-    let format = recognize(name, bytes)?;
+    of_format(library, recognize(name, bytes)?, name, bytes, options)
+}
+
+/// Reads the bytes of a file of a format that [`recognize()`](super::recognize()) has told, as [`from_slice`] does, which
+/// reads all of a JSON file to tell it.
+///
+/// # Errors
+/// Those of [`from_slice`], and [`Error::Import`] for a file of another format.
+pub fn of_format(
+    library: &mut Library,
+    format: FileFormat,
+    name: &Path,
+    bytes: &[u8],
+    options: &LoadOptions,
+) -> Result<Asset, Error> {
     let refused = |what: &str| Err(Error::Usage(format!("{} is {what}", name.display())));
     match format {
         FileFormat::Gltf => {

@@ -23,7 +23,7 @@ pub mod smpl;
 
 pub(crate) use file_error::FileError;
 pub use file_error::Warning;
-pub use load::{Asset, LoadOptions, from_slice, load};
+pub use load::{Asset, LoadOptions, from_slice, load, of_format};
 
 pub(crate) use crate::model::list_names;
 pub(crate) use json::{JsonPath, parse as parse_json, without_mark};

@@ -249,7 +249,8 @@ impl File {
             FileFormat::Gltf => read_gltf(&mut library, path, &bytes, buffers.as_ref()),
             _ => {
                 let options = import::LoadOptions { fps: options.fps, end_sites: options.end_sites, rest };
-                import::from_slice(&mut library, path, &bytes, &options).map_err(with_input_fps)
+                import::of_format(&mut library, format, path, &bytes, &options)
+                    .map_err(|error| LoadOptions::name_fps(error, "input_fps=F"))
             }
         }?;
         let (fps, source) = (stated_fps(&library, &asset), Some(SourceFile::new(path, &bytes, buffers.as_ref())));
@@ -266,15 +267,4 @@ fn read_gltf(library: &mut Library, path: &Path, bytes: &[u8], buffers: Option<&
         read = gltf::from_slice(library, path, bytes, Some(path.parent().unwrap_or(Path::new(""))));
     }
     read.map(Asset::from)
-}
-
-/// An error of a BVH file, with the argument that avoids it.
-fn with_input_fps(error: Error) -> Error {
-    match error {
-        Error::Import { file, path, reason } => {
-            let needed = LoadOptions::NEEDS_FPS;
-            Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (input_fps=F)")) }
-        }
-        other => other,
-    }
 }

@@ -152,10 +152,11 @@ impl Source {
         options: ReadOptions,
         report: &mut Report,
     ) -> Result<Self, Error> {
-        if recognize(file, bytes)? == FileFormat::CocosClip {
+        let format = recognize(file, bytes)?;
+        if format == FileFormat::CocosClip {
             return Self::import_cocos(file, bytes, rig, report);
         }
-        let source = Self::nodes_from_slice(file, bytes, options, report)?;
+        let source = Self::import_nodes(format, file, bytes, options, report)?;
         match rig {
             None => Ok(source),
             Some(rig) => source.share_with_rig(file, rig, report),
@@ -178,8 +179,18 @@ impl Source {
         options: impl Into<ReadOptions<'a>>,
         report: &mut Report,
     ) -> Result<Self, Error> {
+        Self::import_nodes(recognize(file, bytes)?, file, bytes, options.into(), report)
+    }
+
+    fn import_nodes(
+        format: FileFormat,
+        file: &Path,
+        bytes: &[u8],
+        options: ReadOptions,
+        report: &mut Report,
+    ) -> Result<Self, Error> {
         let mut library = Library::new();
-        let asset = import(&mut library, file, bytes, options.into())?;
+        let asset = import(format, &mut library, file, bytes, options)?;
         let own_fps = stated_fps(&library, &asset);
         let Asset { skeleton, skins, clips, left_out_clips: unbound_clips, joints, gltf: asset, warnings, .. } = asset;
         let source = Self { unbound_clips, ..Self::new(library, skeleton) };
@@ -324,9 +335,15 @@ pub struct Nodes {
     pub asset: Option<gltf::Asset>,
 }
 
-/// Imports a file with joints.
-fn import(library: &mut Library, file: &Path, bytes: &[u8], options: ReadOptions) -> Result<Asset, Error> {
-    if recognize(file, bytes)? == FileFormat::Crowd {
+/// Imports a file of a format. Fails for formats without joints.
+fn import(
+    format: FileFormat,
+    library: &mut Library,
+    file: &Path,
+    bytes: &[u8],
+    options: ReadOptions,
+) -> Result<Asset, Error> {
+    if format == FileFormat::Crowd {
         return Err(Error::Usage(format!(
             "{} is a crowd file, which has no nodes of its own; give it to `posse bake`, or with --crowd to the commands \
              that have this option",
@@ -335,18 +352,12 @@ fn import(library: &mut Library, file: &Path, bytes: &[u8], options: ReadOptions
     }
     let bvh = options.bvh.options();
     let options = LoadOptions { fps: bvh.fps, end_sites: bvh.end_sites, rest: options.rest };
-    import::from_slice(library, file, bytes, &options).map_err(with_bvh_options)
+    import::of_format(library, format, file, bytes, &options).map_err(with_bvh_options)
 }
 
 /// An error of a BVH file, with the option that avoids it.
 pub fn with_bvh_options(error: Error) -> Error {
-    match error {
-        Error::Import { file, path, reason } => {
-            let needed = bvh::LoadOptions::NEEDS_FPS;
-            Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} (--input-fps F)")) }
-        }
-        other => other,
-    }
+    bvh::LoadOptions::name_fps(error, "--input-fps F")
 }
 
 /// A rig: the skeleton and the skins of a file with joints, or of the built-in human. It is read once, and added to the
@@ -374,8 +385,9 @@ impl Rig {
         }
         let bytes = read(path)?;
         let mut library = Library::new();
-        let Asset { format, skeleton, skins, joints, gltf: asset, warnings, .. } =
-            import(&mut library, path, &bytes, bvh.into())?;
+        let format = recognize(path, &bytes)?;
+        let Asset { skeleton, skins, joints, gltf: asset, warnings, .. } =
+            import(format, &mut library, path, &bytes, bvh.into())?;
         Ok(Self {
             path: path.to_path_buf(),
             bytes: Some(bytes),

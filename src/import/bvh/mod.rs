@@ -76,6 +76,18 @@ impl LoadOptions {
     /// A part of the reason of an [`Error::Import`] that [`fps`](Self::fps) avoids.
     pub const NEEDS_FPS: &str = "or give the frames per second with which the file is read";
 
+    /// An error of this importer that tells how a caller gives [`fps`](Self::fps), such as `--input-fps F`, where that
+    /// avoids it. Other errors stay as they are.
+    pub fn name_fps(error: Error, option: &str) -> Error {
+        match error {
+            Error::Import { file, path, reason } => {
+                let needed = Self::NEEDS_FPS;
+                Error::Import { file, path, reason: reason.replace(needed, &format!("{needed} ({option})")) }
+            }
+            other => other,
+        }
+    }
+
     /// Fails for frames per second that are not finite or not above 0.
     fn check(&self) -> Result<(), Error> {
         match self.fps {
