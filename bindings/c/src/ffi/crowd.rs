@@ -37,10 +37,11 @@ pub unsafe extern "C" fn posse_crowd_create(
     unsafe {
         entry(|caller| {
             let (library, options) = (self::library(library)?, caller.read("options", options)?);
-            caller.write_one("crowd", without_provenance_mut(0), crowd)?;
-            let made = Crowd::new(library.snapshot()?, &options)?;
-            let key = registry::add(Object::Crowd(Arc::new(made)))?;
-            caller.write_one("crowd", without_provenance_mut(key), crowd)
+            caller.write_result("crowd", without_provenance_mut(0), crowd, || {
+                let made = Crowd::new(library.snapshot()?, &options)?;
+                let key = registry::add(Object::Crowd(Arc::new(made)))?;
+                Ok(without_provenance_mut(key))
+            })
         })
     }
 }

@@ -25,9 +25,10 @@ pub unsafe extern "C" fn posse_library_create(library: *mut *mut LibraryHandle) 
     // SAFETY: the pointers are arguments of this call.
     unsafe {
         entry(|caller| {
-            caller.write_one("library", without_provenance_mut(0), library)?;
-            let key = registry::add(Object::Library(Arc::default()))?;
-            caller.write_one("library", without_provenance_mut(key), library)
+            caller.write_result("library", without_provenance_mut(0), library, || {
+                let key = registry::add(Object::Library(Arc::default()))?;
+                Ok(without_provenance_mut(key))
+            })
         })
     }
 }
@@ -99,8 +100,7 @@ pub unsafe extern "C" fn posse_library_share_clip(
     unsafe {
         entry(|caller| {
             let library = self::library(library)?;
-            caller.write_one("new_clip", u32::MAX, new_clip)?;
-            caller.write_one("new_clip", library.share_clip(clip, skeleton)?, new_clip)
+            caller.write_result("new_clip", u32::MAX, new_clip, || library.share_clip(clip, skeleton))
         })
     }
 }
@@ -126,9 +126,10 @@ pub unsafe extern "C" fn posse_library_add_mask(
     unsafe {
         entry(|caller| {
             let library = self::library(library)?;
-            caller.write_one("mask", u32::MAX, mask)?;
-            let weights = caller.slice("weights", weights, count)?;
-            caller.write_one("mask", library.add_mask(skeleton, weights)?, mask)
+            caller.write_result("mask", u32::MAX, mask, || {
+                let weights = caller.slice("weights", weights, count)?;
+                library.add_mask(skeleton, weights)
+            })
         })
     }
 }
@@ -144,8 +145,7 @@ pub unsafe extern "C" fn posse_library_add_chain(
     unsafe {
         entry(|caller| {
             let (library, chain) = (self::library(library)?, caller.read("chain", chain)?);
-            caller.write_one("index", u32::MAX, index)?;
-            caller.write_one("index", library.add_chain(&chain)?, index)
+            caller.write_result("index", u32::MAX, index, || library.add_chain(&chain))
         })
     }
 }
@@ -163,9 +163,10 @@ pub unsafe extern "C" fn posse_library_add_knots(
     unsafe {
         entry(|caller| {
             let library = self::library(library)?;
-            caller.write_one("knots", u32::MAX, knots)?;
-            let pairs = caller.slice("pairs", pairs, count.saturating_mul(2))?;
-            caller.write_one("knots", library.add_knots(pairs)?, knots)
+            caller.write_result("knots", u32::MAX, knots, || {
+                let pairs = caller.slice("pairs", pairs, count.saturating_mul(2))?;
+                library.add_knots(pairs)
+            })
         })
     }
 }
@@ -182,9 +183,10 @@ pub unsafe extern "C" fn posse_library_add_blend_space(
     unsafe {
         entry(|caller| {
             let library = self::library(library)?;
-            caller.write_one("blend_space", u32::MAX, blend_space)?;
-            let points = caller.slice("points", points, count.saturating_mul(2))?;
-            caller.write_one("blend_space", library.add_blend_space(points)?, blend_space)
+            caller.write_result("blend_space", u32::MAX, blend_space, || {
+                let points = caller.slice("points", points, count.saturating_mul(2))?;
+                library.add_blend_space(points)
+            })
         })
     }
 }
@@ -204,9 +206,10 @@ pub unsafe extern "C" fn posse_library_find(
     unsafe {
         entry(|caller| {
             let library = self::library(library)?;
-            caller.write_one("index", u32::MAX, index)?;
-            let text = caller.text("text", text)?;
-            caller.write_one("index", library.find(numbered(kind)?, owner, text)?, index)
+            caller.write_result("index", u32::MAX, index, || {
+                let text = caller.text("text", text)?;
+                library.find(numbered(kind)?, owner, text)
+            })
         })
     }
 }

@@ -109,6 +109,18 @@ impl Caller {
         self.write(what, &[number], to, 1)
     }
 
+    /// Writes the number that a computation returns, and before it `none`, which stays if the computation fails.
+    pub fn write_result<T: Number>(
+        &self,
+        what: &str,
+        none: T,
+        to: *mut T,
+        compute: impl FnOnce() -> Outcome<T>,
+    ) -> Outcome<()> {
+        self.write_one(what, none, to)?;
+        self.write_one(what, compute()?, to)
+    }
+
     /// A struct.
     pub fn read<T: SizedStruct>(&self, what: &str, from: *const T) -> Outcome<T> {
         let size = self.size(what, from)?;
