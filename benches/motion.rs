@@ -7,12 +7,13 @@
 
 use std::time::Instant;
 
-use posse::{
-    AdapterKind, BlendSpace, BlendSpaceId, Chain, ChainId, ChainKind, Clip, CpuCrowd, CpuEngine, Crowd, Error, Goal,
-    GoalTarget, GoalWeight, GpuContext, GpuCrowd, GpuLibrary, InstructionSet, Knots, KnotsId, Layer, LayerTime,
-    Library, Outputs, PackedLibrary, Parameter, Playback, Skeleton, Ticks, Transition, TransitionKind, WeightDriver,
-    demo,
-};
+use posse::cpu::{CpuCrowd, CpuEngine, InstructionSet};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+use posse::ik::{Chain, ChainId, ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::packed::PackedLibrary;
+use posse::parameters::{BlendSpace, BlendSpaceId, Knots, KnotsId, Parameter, WeightDriver};
+use posse::transitions::{Transition, TransitionKind};
+use posse::{Clip, Crowd, Error, Layer, LayerTime, Library, Outputs, Playback, Skeleton, Ticks, demo};
 
 /// The joints of the rig and of the human.
 const JOINTS: usize = 64;

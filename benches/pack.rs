@@ -5,10 +5,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use posse::{
-    Clip, CpuEngine, Crowd, Curve, Error, Interpolation, Joint, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Playback, Skeleton, Target, Ticks, Timeline, Track,
-};
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::packed::PackedLibrary;
+use posse::{Clip, Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Playback, Skeleton, Ticks};
 
 const ROUNDS: usize = 9;
 const THREADS: [usize; 3] = [1, 2, 4];

@@ -8,10 +8,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use posse::{
-    Clip, ClipId, CompressedLibrary, CpuCrowd, CpuEngine, Crowd, Curve, Error, ErrorBound, Interpolation, Joint, Layer,
-    LayerTime, Library, Outputs, Playback, Skeleton, Target, Ticks, Timeline, Track, demo,
-};
+use posse::compress::{CompressedLibrary, ErrorBound};
+use posse::cpu::{CpuCrowd, CpuEngine};
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::{Clip, ClipId, Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Playback, Skeleton, Ticks, demo};
 
 /// The joints of each rig, except in group `joints`.
 const JOINTS: usize = 64;

@@ -8,11 +8,10 @@
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use posse::cpu::{CpuEngine, InstructionSet};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEngine};
 use posse::low_level::Stopwatch;
-use posse::{
-    AdapterKind, CpuEngine, Crowd, GpuContext, GpuCrowd, GpuEngine, InstructionSet, Layer, LayerTime, Library, Outputs,
-    Playback, Ticks, demo,
-};
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Playback, Ticks, demo};
 
 /// Joints, keys per track, and levels of the rig.
 const RIG: (usize, usize, usize) = (64, 60, 10);

@@ -5,7 +5,9 @@
 
 use std::path::Path;
 
-use posse::{Crowd, GpuCrowd, GpuLibrary, Layer, LayerTime, Library, Outputs, PackedLibrary, Playback, Ticks};
+use posse::gpu::{GpuCrowd, GpuLibrary};
+use posse::packed::PackedLibrary;
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Playback, Ticks};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let library = match std::env::args().nth(1) {

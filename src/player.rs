@@ -16,7 +16,8 @@ use crate::reference::player_events::{EventMark, Events};
 ///
 /// # Examples
 /// ```
-/// use posse::{Player, Playback, Ticks, WrapMode, demo};
+/// use posse::playback::Player;
+/// use posse::{Playback, Ticks, WrapMode, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;

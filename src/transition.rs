@@ -18,7 +18,8 @@ use crate::reference::values::Values;
 ///
 /// # Examples
 /// ```
-/// use posse::{Crowd, Layer, LayerTime, NewTransition, Playback, Ticks, TransitionKind, demo};
+/// use posse::transitions::{NewTransition, TransitionKind};
+/// use posse::{Crowd, Layer, LayerTime, Playback, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;

@@ -1,11 +1,14 @@
 //! Crowds of the CPU engine that change in place: after each change they are posed as the reference poses the changed
 //! crowd, and what does not fit changes nothing.
 
+use posse::cpu::{CpuCrowd, CpuEngine, InstructionSet};
+use posse::events::Event;
+use posse::ik::{Chain, ChainId, ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::parameters::{Knots, KnotsId, Parameter, WeightDriver};
+use posse::transitions::{Fade, FadeShape, NewTransition, TransitionKind};
 use posse::{
-    Chain, ChainId, ChainKind, ClipId, CpuCrowd, CpuEngine, Crowd, CrowdOptions, Evaluator, Event, Fade, FadeShape,
-    Goal, GoalTarget, GoalWeight, InstructionSet, Knots, KnotsId, Layer, LayerMode, LayerTime, LayersOutcome, Library,
-    Mixing, NewTransition, Outputs, Parameter, Poses, Reference, SkeletonId, Step, Ticks, TransitionKind, WeightDriver,
-    WrapMode, contract, demo,
+    ClipId, Crowd, CrowdOptions, Evaluator, Layer, LayerMode, LayerTime, LayersOutcome, Library, Mixing, Outputs,
+    Poses, Reference, SkeletonId, Step, Ticks, WrapMode, contract, demo,
 };
 
 use crate::support::scenes::Numbers;

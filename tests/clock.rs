@@ -1,6 +1,7 @@
 //! Time does not drift: after thirty days, every engine has the phase of exact arithmetic.
 
-use posse::{Crowd, Interpolation, Layer, LayerTime, Outputs, Playback, Target, Ticks};
+use posse::curves::{Interpolation, Target};
+use posse::{Crowd, Layer, LayerTime, Outputs, Playback, Ticks};
 
 use crate::support::assert_close::assert_vector;
 use crate::support::build::{clip, curve, joint, library, one_track, pose_at};

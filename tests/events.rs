@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use posse::events::Event;
 use posse::low_level::reference::Events;
-use posse::{Clip, Event, Library, Playback, Player, Skeleton, Ticks, WrapMode};
+use posse::playback::Player;
+use posse::{Clip, Library, Playback, Skeleton, Ticks, WrapMode};
 use serde_json::Value;
 
 use crate::support::skip::report_skipped;

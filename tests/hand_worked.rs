@@ -1,10 +1,9 @@
 //! Hand-worked cases on every engine.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use posse::{
-    Clip, Crowd, Interpolation, Joint, LayerTime, Library, Outputs, Playback, Property, Skeleton, Skin, Target, Ticks,
-    Track,
-};
+use posse::curves::{Interpolation, Target, Track};
+use posse::rig::Property;
+use posse::{Clip, Crowd, Joint, LayerTime, Library, Outputs, Playback, Skeleton, Skin, Ticks};
 
 use crate::support::assert_close::{assert_close, assert_matrix, assert_rotation, assert_vector};
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose, pose_at};

@@ -1,10 +1,11 @@
 //! Crowds whose results are larger than the caches, so that the CPU engine uses streaming stores.
 
 use glam::{DAffine3, DQuat, DVec3};
+use posse::cpu::{CpuBatch, CpuEngine, InstructionSet};
+use posse::curves::{Interpolation, Target};
 use posse::{
-    AdditiveReference, Clip, CpuBatch, CpuEngine, Crowd, Evaluator, InstructionSet, Interpolation, Joint, Layer,
-    LayerMode, LayerTime, Library, Outputs, Playback, Reference, Skin, SkinFormat, Target, Ticks, Transform, contract,
-    demo,
+    AdditiveReference, Clip, Crowd, Evaluator, Joint, Layer, LayerMode, LayerTime, Library, Outputs, Playback,
+    Reference, Skin, SkinFormat, Ticks, Transform, contract, demo,
 };
 
 use crate::support::build;

@@ -5,10 +5,9 @@ mod random;
 /// More events than a list has room for.
 mod room;
 
-use posse::{
-    Clip, ClipId, Crowd, Event, EventList, Fade, FadeShape, Layer, LayerTime, Library, Occurrence, Playback, Skeleton,
-    SkeletonId, Step, Ticks, WrapMode,
-};
+use posse::events::{Event, EventList, Occurrence};
+use posse::transitions::{Fade, FadeShape};
+use posse::{Clip, ClipId, Crowd, Layer, LayerTime, Library, Playback, Skeleton, SkeletonId, Step, Ticks, WrapMode};
 
 use crate::support::each_engine::each_engine;
 

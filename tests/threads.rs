@@ -2,9 +2,9 @@
 
 use std::thread;
 
-use posse::{
-    CpuBatch, CpuEngine, Crowd, Layer, LayerTime, Library, Outputs, Parameter, Playback, Ticks, WrapMode, demo,
-};
+use posse::cpu::{CpuBatch, CpuEngine};
+use posse::parameters::Parameter;
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Playback, Ticks, WrapMode, demo};
 
 /// The bits of all outputs of a batch.
 fn bits(batch: &CpuBatch) -> Vec<u32> {

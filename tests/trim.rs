@@ -2,9 +2,12 @@
 
 use std::cell::Cell;
 
+use posse::compress::CompressedLibrary;
+use posse::cpu::CpuEngine;
+use posse::packed::PackedLibrary;
 use posse::{
-    Clip, ClipId, CompressedLibrary, CpuEngine, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Playback, Reference, SkinFormat, Ticks, contract, demo,
+    Clip, ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Reference, SkinFormat, Ticks,
+    contract, demo,
 };
 use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! The layers of a character, and the parameters that drive them.
 
-use posse::{BlendSpace, Error, Layer, LayerTime, Library, Playback, Ticks, WeightDriver, WrapMode};
+use posse::parameters::{BlendSpace, WeightDriver};
+use posse::{Error, Layer, LayerTime, Library, Playback, Ticks, WrapMode};
 
 use super::gaits::Gaits;
 

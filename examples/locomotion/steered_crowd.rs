@@ -1,8 +1,8 @@
 //! The characters on the GPU.
 
-use posse::{
-    AdapterKind, Crowd, CrowdOptions, GpuContext, GpuCrowd, GpuLibrary, Library, Outputs, PackedLibrary, Step, Ticks,
-};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+use posse::packed::PackedLibrary;
+use posse::{Crowd, CrowdOptions, Library, Outputs, Step, Ticks};
 
 use super::RATE;
 use super::gaits::Gaits;

@@ -1,6 +1,8 @@
 //! Characters that stop, stand for a while, and go on.
 
-use posse::{NewTransition, Parameter, Ticks};
+use posse::Ticks;
+use posse::parameters::Parameter;
+use posse::transitions::NewTransition;
 
 use super::layers;
 use super::output::Outcome;

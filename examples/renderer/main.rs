@@ -6,7 +6,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use posse::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Ticks};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+use posse::packed::PackedLibrary;
+use posse::{Outputs, Ticks};
 
 use draw::{CrowdDrawing, DEPTH, Look, Target};
 use figure::Figure;

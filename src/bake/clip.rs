@@ -59,8 +59,8 @@ pub struct ArrayView<'a> {
 }
 
 impl BakedClip {
-    /// The array of a kind, the first one if a skeleton has several skins. `None` for a kind that was not asked for, and
-    /// for [`ArrayKind::Skin`] of a skeleton without skins.
+    /// The array of a kind, the first one if a skeleton has several skins. `None` for a kind that was not asked for,
+    /// and for [`ArrayKind::Skin`] of a skeleton without skins.
     pub fn array(&self, kind: ArrayKind) -> Option<ArrayView<'_>> {
         let index = self.shapes.iter().position(|array| array.kind == kind)?;
         let shape = std::iter::once(self.frames).chain(self.shapes[index].shape.iter().copied()).collect();
@@ -75,12 +75,14 @@ impl BakedClip {
 /// # Errors
 /// * [`Error::Usage`] for a rate or a scale that is not above 0, a joint that does not exist or is listed twice,
 ///   [`ArrayKind::Contact`] (see [`FootContacts`](crate::quality::FootContacts)), and an engine without the clip.
-/// * [`Error::Limit`] for more than [`MAX_FRAMES`](crate::bake::MAX_FRAMES) frames, or arrays of more than 2^32 numbers.
+/// * [`Error::Limit`] for more than [`MAX_FRAMES`](crate::bake::MAX_FRAMES) frames, or arrays of more than 2^32
+///   numbers.
 ///
 /// # Examples
 /// ```
 /// use posse::bake::{self, ArrayKind, BakeOptions};
-/// use posse::{CpuEngine, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::demo;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;

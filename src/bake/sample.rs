@@ -384,7 +384,8 @@ fn append(pose: &Pose, to: &mut OutputNumbers) {
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, InstructionSet, bake, demo};
+/// use posse::cpu::{CpuEngine, InstructionSet};
+/// use posse::{bake, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let engine = CpuEngine::new(&demo::library()?)?;

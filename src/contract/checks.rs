@@ -44,7 +44,8 @@ pub struct Check {
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, Evaluator, Reference, contract, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::{Evaluator, Reference, contract, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let mut library = demo::library()?;

@@ -13,8 +13,8 @@ impl CpuCrowd {
     /// Each instance has room for the mixing that it needed when this crowd was made, or for that of
     /// [`CrowdOptions::mixing`](crate::CrowdOptions::mixing); and for as many layers as any instance of its skeleton
     /// with that mixing had, or as [`CrowdOptions::layers`](crate::CrowdOptions::layers). If the layers of any instance
-    /// do not fit, nothing is replaced, and the outcome names the reason. Transitions and goals are replaced by those of
-    /// the given crowd; parameters stay as they are. `engine` is the one that made this crowd.
+    /// do not fit, nothing is replaced, and the outcome names the reason. Transitions and goals are replaced by those
+    /// of the given crowd; parameters stay as they are. `engine` is the one that made this crowd.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in
@@ -46,7 +46,8 @@ impl CpuCrowd {
     ///
     /// # Examples
     /// ```
-    /// use posse::{CpuEngine, Crowd, CrowdOptions, Mixing, Outputs, Ticks, demo};
+    /// use posse::cpu::CpuEngine;
+    /// use posse::{Crowd, CrowdOptions, Mixing, Outputs, Ticks, demo};
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let library = demo::library()?;
@@ -79,8 +80,8 @@ impl CpuCrowd {
         Ok(LayersOutcome::Replaced)
     }
 
-    /// Replaces the goals of one instance, in the room for as many goals as any instance of its batch began with, or for
-    /// [`CrowdOptions::goals`](crate::CrowdOptions::goals). If the goals do not fit, nothing is replaced, and the
+    /// Replaces the goals of one instance, in the room for as many goals as any instance of its batch began with, or
+    /// for [`CrowdOptions::goals`](crate::CrowdOptions::goals). If the goals do not fit, nothing is replaced, and the
     /// outcome names the reason. `engine` is the one that made this crowd.
     ///
     /// # Errors

@@ -29,7 +29,8 @@ use crate::pieces::{self, Group};
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::{Crowd, Layer, LayerTime, Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -236,7 +237,7 @@ impl CpuEngine {
         Ok(poses.instances.into_iter().next().unwrap_or_default())
     }
 
-    /// The events that the layers of a crowd reach in a step, as [`Occurrence`](crate::Occurrence) defines it.
+    /// The events that the layers of a crowd reach in a step, as [`Occurrence`](crate::events::Occurrence) defines it.
     ///
     /// The list holds at most `capacity` events, of the first instances. The others are counted in
     /// [`EventList::missed`].

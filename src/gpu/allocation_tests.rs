@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::demo;
 use crate::evaluator::Evaluator;
 use crate::gpu::allocation::faults::with_fault_after;
+use crate::gpu::bandwidth::Bandwidth;
+use crate::gpu::stopwatch::Stopwatch;
 use crate::gpu::test_support::{context, context_with, each_fault};
-use crate::gpu::{Bandwidth, DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, Stopwatch, submit};
+use crate::gpu::{DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, submit};
 use crate::model::{
     Chain, ChainKind, Crowd, Event, Goal, GoalTarget, GoalWeight, Layer, LayerTime, Library, Mixing, Outputs, Playback,
     Step, Ticks,

@@ -158,8 +158,8 @@ impl GpuBatch {
     /// names a root and 0 otherwise, and the rotation xyzw.
     ///
     /// They are in the space of the root joint's parent, not in the space of the instance. A shader that moves
-    /// instances by them turns them with the matrix that [`RootMotion::space`](crate::RootMotion::space) returns, as
-    /// [`Motion::in_space`](crate::Motion::in_space) does.
+    /// instances by them turns them with the matrix that [`RootMotion::space`](crate::root_motion::RootMotion::space)
+    /// returns, as [`Motion::in_space`](crate::root_motion::Motion::in_space) does.
     pub fn root_motion(&self) -> Option<&wgpu::Buffer> {
         self.outputs.root_motion.as_ref()
     }

@@ -10,7 +10,7 @@ use crate::gpu::environment::Environment;
 ///
 /// # Examples
 /// ```
-/// use posse::{AdapterKind, GpuContext};
+/// use posse::gpu::{AdapterKind, GpuContext};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
@@ -146,7 +146,7 @@ impl GpuContext {
     ///
     /// # Examples
     /// ```
-    /// use posse::GpuContext;
+    /// use posse::gpu::GpuContext;
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// for adapter in GpuContext::adapters()? {

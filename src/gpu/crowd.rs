@@ -42,7 +42,9 @@ use crate::transition::NewTransition;
 ///
 /// # Examples
 /// ```
-/// use posse::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Ticks, demo};
+/// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+/// use posse::packed::PackedLibrary;
+/// use posse::{Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
@@ -156,8 +158,8 @@ impl GpuCrowd {
     }
 
     /// Frees the memory of the crowd, after all submitted work. A browser frees the buffers of a dropped crowd only
-    /// when it collects garbage. A later submission with the crowd, or with a [`GpuEvents`](crate::GpuEvents) of it,
-    /// fails.
+    /// when it collects garbage. A later submission with the crowd, or with a [`GpuEvents`](crate::gpu::GpuEvents) of
+    /// it, fails.
     pub fn destroy(&self) {
         self.batches.iter().for_each(GpuBatch::destroy);
         self.frame.destroy();
@@ -364,8 +366,11 @@ impl GpuCrowd {
     ///
     /// # Examples
     /// ```
-    /// use posse::{AdapterKind, Crowd, CrowdOptions, GpuContext, GpuCrowd, GpuLibrary, Layer, LayerTime, NewTransition};
-    /// use posse::{Outputs, PackedLibrary, Playback, Ticks, demo};
+    /// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+    /// use posse::transitions::NewTransition;
+    /// use posse::{Crowd, CrowdOptions, Layer, LayerTime};
+    /// use posse::packed::PackedLibrary;
+    /// use posse::{Outputs, Playback, Ticks, demo};
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let library = demo::library()?;

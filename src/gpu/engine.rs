@@ -16,7 +16,8 @@ use crate::pieces::{self, Group};
 ///
 /// # Examples
 /// ```
-/// use posse::{AdapterKind, Evaluator, GpuContext, GpuEngine, Outputs, Ticks, demo};
+/// use posse::gpu::{AdapterKind, GpuContext, GpuEngine};
+/// use posse::{Evaluator, Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;

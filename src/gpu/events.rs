@@ -21,8 +21,11 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 ///
 /// # Examples
 /// ```
-/// use posse::{AdapterKind, Crowd, Event, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, Layer, LayerTime};
-/// use posse::{Outputs, PackedLibrary, Playback, Step, Ticks, demo};
+/// use posse::events::Event;
+/// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEvents, GpuLibrary};
+/// use posse::{Crowd, Layer, LayerTime};
+/// use posse::packed::PackedLibrary;
+/// use posse::{Outputs, Playback, Step, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let mut library = demo::library()?;

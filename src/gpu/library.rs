@@ -30,7 +30,9 @@ use crate::pack::PackedLibrary;
 ///
 /// # Examples
 /// ```
-/// use posse::{AdapterKind, GpuContext, GpuLibrary, PackedLibrary, demo};
+/// use posse::demo;
+/// use posse::gpu::{AdapterKind, GpuContext, GpuLibrary};
+/// use posse::packed::PackedLibrary;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let gpu = GpuContext::new(AdapterKind::Any)?;

@@ -9,9 +9,8 @@ use crate::model::{ParameterValues, Skeleton, SkeletonId, is_usable, no_such};
 /// # Examples
 /// ```
 /// use glam::DVec3;
-/// use posse::{
-///     Chain, ChainKind, Crowd, Evaluator, Goal, GoalTarget, Joint, Library, Outputs, Reference, Skeleton, Ticks, Transform,
-/// };
+/// use posse::ik::{Chain, ChainKind, Goal, GoalTarget};
+/// use posse::{Crowd, Evaluator, Joint, Library, Outputs, Reference, Skeleton, Ticks, Transform};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// // A leg that points down, with bones of 0.5 m, and its knee a little in front.

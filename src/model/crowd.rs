@@ -130,8 +130,8 @@ impl Crowd {
     /// before the last one has ended.
     ///
     /// # Errors
-    /// * [`Error::Instance`] if there is no such instance, `into` does not blend, the range is not finite or ends before
-    ///   it begins, or the layer has a number that [`push`](Self::push) refuses.
+    /// * [`Error::Instance`] if there is no such instance, `into` does not blend, the range is not finite or ends
+    ///   before it begins, or the layer has a number that [`push`](Self::push) refuses.
     /// * [`Error::Limit`] if there would be more layers than `push` allows.
     ///
     /// The crowd is then unchanged.
@@ -307,9 +307,9 @@ impl Crowd {
     }
 
     /// The crowd as it is at a tick: an instance before the start of a transition has the layers that go out, and a
-    /// transition that is over is removed. Parameters stay as they are. A [`CpuCrowd`](crate::CpuCrowd) or a crowd on
-    /// the GPU of the result shows the instances at that tick and at later ticks before the next start of a transition,
-    /// with the parameters that its caller sets.
+    /// transition that is over is removed. Parameters stay as they are. A [`CpuCrowd`](crate::cpu::CpuCrowd) or a crowd
+    /// on the GPU of the result shows the instances at that tick and at later ticks before the next start of a
+    /// transition, with the parameters that its caller sets.
     pub fn at(&self, now: Ticks) -> Cow<'_, Self> {
         if self.instances.iter().all(|instance| instance.running.is_none()) {
             return Cow::Borrowed(self);

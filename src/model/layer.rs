@@ -40,7 +40,8 @@ pub enum LayerTime {
 ///
 /// # Examples
 /// ```
-/// use posse::{Crowd, Fade, FadeShape, Layer, LayerMode, Ticks, demo};
+/// use posse::transitions::{Fade, FadeShape};
+/// use posse::{Crowd, Layer, LayerMode, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -165,8 +166,8 @@ impl Layer {
 }
 
 impl ClipId {
-    /// A layer that plays the clip repeatedly, at its authored speed, as if it had begun at second 0 of the crowd clock.
-    /// [`Layer::phase`], [`Layer::start`], [`Layer::rate`] and [`Layer::weight`] change it.
+    /// A layer that plays the clip repeatedly, at its authored speed, as if it had begun at second 0 of the crowd
+    /// clock. [`Layer::phase`], [`Layer::start`], [`Layer::rate`] and [`Layer::weight`] change it.
     pub fn looping(self) -> Layer {
         Layer::new(self, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))
     }

@@ -13,7 +13,8 @@ pub(super) const MAX_PARAMETERS: usize = 16;
 ///
 /// # Examples
 /// ```
-/// use posse::{Parameter, Ticks};
+/// use posse::Ticks;
+/// use posse::parameters::Parameter;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// // From 1 m/s at second 0 to 3 m/s at second 2.
@@ -151,7 +152,7 @@ pub(crate) fn no_parameter(parameter: usize) -> Option<String> {
 ///
 /// # Examples
 /// ```
-/// use posse::Knots;
+/// use posse::parameters::Knots;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// // A walk at 1.5 m/s that gives way to standing at 0 m/s and to a run at 4 m/s.

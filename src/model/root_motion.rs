@@ -23,7 +23,8 @@ const MAX_SLOPE: f64 = 1e-4;
 ///
 /// # Examples
 /// ```
-/// use posse::{RootMotion, RootRotation, demo};
+/// use posse::demo;
+/// use posse::root_motion::{RootMotion, RootRotation};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let mut library = demo::library()?;
@@ -70,7 +71,9 @@ pub enum RootRotation {
 ///
 /// ```
 /// # fn main() -> Result<(), posse::Error> {
-/// use posse::{CpuEngine, Crowd, Evaluator, Layer, LayerTime, Outputs, Playback, RootMotion, Step, Ticks, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::root_motion::RootMotion;
+/// use posse::{Crowd, Evaluator, Layer, LayerTime, Outputs, Playback, Step, Ticks, demo};
 ///
 /// let mut library = demo::library()?;
 /// let clip = library.find_clip("walk").expect("the demo walks");

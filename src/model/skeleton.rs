@@ -8,8 +8,8 @@ use glam::DAffine3;
 use crate::error::Error;
 use crate::model::{SkeletonId, Transform};
 
-/// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, or to 1,
-/// that counts as rounding.
+/// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, or to
+/// 1, that counts as rounding.
 const MAX_SHEAR: f64 = 1e-6;
 
 /// The letters of a joint's name in the name of a morph weight: each weight repeats them.
@@ -187,8 +187,8 @@ impl Skeleton {
         Ok(Self { name, joints, properties, human_bones, expressions, file_order, carriers })
     }
 
-    /// The same skeleton with roles of its joints in a human body. [`JointMap::by_names`](crate::JointMap::by_names)
-    /// matches the joints of two skeletons by them.
+    /// The same skeleton with roles of its joints in a human body.
+    /// [`JointMap::by_names`](crate::retarget::JointMap::by_names) matches the joints of two skeletons by them.
     ///
     /// # Errors
     /// [`Error::Skeleton`] if there is no such joint.

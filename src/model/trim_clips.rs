@@ -15,9 +15,9 @@ impl Library {
     /// Within their ranges, poses stay the same. Key times do not move, and clips keep their ids, durations, events and
     /// markers: a crowd of the library plays on in engines of a trimmed copy. This way, an engine holds a part of a
     /// long clip, and takes the next part before the range ends
-    /// ([`PackedLibrary::make_room_for`](crate::PackedLibrary::make_room_for)). Tracks that share values, of one clip
-    /// or of several that are trimmed together to the same range, share those that are left. A clip without length gets
-    /// its duration as its length: times before 0 and after the duration then count as these.
+    /// ([`PackedLibrary::make_room_for`](crate::packed::PackedLibrary::make_room_for)). Tracks that share values, of
+    /// one clip or of several that are trimmed together to the same range, share those that are left. A clip without
+    /// length gets its duration as its length: times before 0 and after the duration then count as these.
     ///
     /// Beyond the keys that are left, curves have the value of the first or the last of them. Layers that are compared
     /// with [`AdditiveReference::First`](crate::AdditiveReference::First) read time 0; root motion reads the start of
@@ -31,7 +31,8 @@ impl Library {
     ///
     /// # Examples
     /// ```
-    /// use posse::{CpuEngine, demo};
+    /// use posse::cpu::CpuEngine;
+    /// use posse::demo;
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let library = demo::library()?;

@@ -87,7 +87,7 @@ struct Line([u32; 16]);
 ///
 /// # Examples
 /// ```
-/// use posse::Aligned;
+/// use posse::packed::Aligned;
 ///
 /// let numbers: Aligned<f32> = [1.0, 2.0, 3.0].into_iter().collect();
 /// assert_eq!(numbers[1..], [2.0, 3.0]);

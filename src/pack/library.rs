@@ -25,7 +25,8 @@ use crate::pack::{Features, clip, drive, skeleton};
 /// # Examples
 ///
 /// ```
-/// use posse::{Library, PackedLibrary, demo};
+/// use posse::packed::PackedLibrary;
+/// use posse::{Library, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;

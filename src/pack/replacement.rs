@@ -10,7 +10,7 @@ use crate::pack::record::SkeletonRecord;
 impl PackedLibrary {
     /// Makes room for another library, which differs from this one in the keys of its clips: an engine of this library
     /// can then take the other in its place, while its crowds stay
-    /// ([`CpuEngine::replace_library`](crate::CpuEngine::replace_library) and, with feature `gpu`,
+    /// ([`CpuEngine::replace_library`](crate::cpu::CpuEngine::replace_library) and, with feature `gpu`,
     /// `GpuLibrary::replace`). So a crowd plays long clips of which an engine holds a part at a time
     /// ([`Library::trim_clips`](crate::Library::trim_clips)).
     ///
@@ -27,7 +27,9 @@ impl PackedLibrary {
     ///
     /// # Examples
     /// ```
-    /// use posse::{CpuEngine, Outputs, PackedLibrary, Ticks, demo};
+    /// use posse::cpu::CpuEngine;
+    /// use posse::packed::PackedLibrary;
+    /// use posse::{Outputs, Ticks, demo};
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let library = demo::library()?;

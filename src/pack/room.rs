@@ -13,9 +13,9 @@ use crate::model::{
 };
 use crate::pack::library::PackedLibrary;
 
-/// Options of a [`CpuCrowd`](crate::CpuCrowd) or `GpuCrowd`: room for other layers, goals, parameters and transitions,
-/// and on the GPU visible lists and previous skin matrices. The default is none of them: the crowd poses all instances
-/// with the layers that they begin with.
+/// Options of a [`CpuCrowd`](crate::cpu::CpuCrowd) or `GpuCrowd`: room for other layers, goals, parameters and
+/// transitions, and on the GPU visible lists and previous skin matrices. The default is none of them: the crowd poses
+/// all instances with the layers that they begin with.
 ///
 /// # Examples
 /// ```
@@ -41,8 +41,9 @@ pub struct CrowdOptions {
     /// kernels that mix take longer.
     pub mixing: Mixing,
     /// Room for layers whose time or weight follows from parameters or from another layer
-    /// ([`LayerTime::Phase`], [`LayerTime::Synced`], [`Layer::driver`](crate::Layer::driver)), in each instance. Without
-    /// it, only instances that begin with such layers have it, and those of their batch. It takes 100 bytes per layer.
+    /// ([`LayerTime::Phase`], [`LayerTime::Synced`], [`Layer::driver`](crate::Layer::driver)), in each instance.
+    /// Without it, only instances that begin with such layers have it, and those of their batch. It takes 100 bytes per
+    /// layer.
     pub drivers: bool,
     /// Room for goals per instance, up to [`Crowd::MAX_GOALS`]; a greater number counts as that many. 0, the default,
     /// is the largest number of goals that an instance of the same batch begins with. Each takes 44 bytes per instance,
@@ -257,7 +258,7 @@ fn goal_parameters(goals: &[Goal]) -> usize {
     goals.iter().flat_map(Goal::parameters).map(|index| index + 1).max().unwrap_or(0)
 }
 
-/// The outcome of a request for new layers, goals, parameters or transitions in a [`CpuCrowd`](crate::CpuCrowd) or
+/// The outcome of a request for new layers, goals, parameters or transitions in a [`CpuCrowd`](crate::cpu::CpuCrowd) or
 /// `GpuCrowd`: they are replaced, or the reason for which they are not. A refusal is not an error: a new crowd of the
 /// engine takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use glam::{DAffine3, DVec3};
 
-use crate::compress::rig_size;
+use crate::compress::bound::rig_size;
 use crate::error::Error;
 use crate::model::{ClipId, Library, is_usable, no_such};
 use crate::reference::values::{Values, model_matrices};

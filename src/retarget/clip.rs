@@ -96,7 +96,7 @@ pub(super) fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropRe
 /// The joints of the source below the root that have partners, and that a clip moves in their parents to no effect.
 pub(super) fn lost_translations(plan: &Plan, clip: &RetargetedClip) -> Vec<usize> {
     let leg = Figure::new(&plan.bodies[0], &plan.reference.matrices).leg();
-    let least = MIN_MISSED * leg.unwrap_or_else(|| crate::compress::rig_size(plan.source));
+    let least = MIN_MISSED * leg.unwrap_or_else(|| crate::compress::bound::rig_size(plan.source));
     let tracks = &plan.library.clip(clip.source).tracks;
     let is_lost = |dropped: &&DroppedTrack| {
         let is_place = matches!(dropped.target, Target::Translation(_)) && dropped.reason == DropReason::Translation;

@@ -62,8 +62,8 @@ pub struct JointPair {
 pub enum MatchedBy {
     /// Their names are equal.
     Name,
-    /// Their names are equal in lower case, without everything up to the last `:`, without `_`, `-`, `.` and spaces, and
-    /// without the running numbers that Sketchfab appends to all names of a file.
+    /// Their names are equal in lower case, without everything up to the last `:`, without `_`, `-`, `.` and spaces,
+    /// and without the running numbers that Sketchfab appends to all names of a file.
     NormalizedName,
     /// They have the same humanoid role: by [`Skeleton::human_bones`](crate::Skeleton::human_bones), or by the usual
     /// names of a tool, as of Mixamo, Unreal's mannequin, VRM, Rigify, Biovision or SMPL.
@@ -79,7 +79,7 @@ pub enum MatchedBy {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RootTranslation {
     /// Times this number; by default the ratio of the lengths of the legs, or else of other lengths, see
-    /// [`RootScale`](crate::RootScale).
+    /// [`RootScale`](crate::retarget::RootScale).
     Scaled(Option<f64>),
     /// As it is.
     Full,
@@ -531,13 +531,13 @@ impl JointMap {
     /// ```
     ///
     /// `joints` names the pairs, with `null` for a joint without a partner; without `joints`, the pairs follow from
-    /// names and roles as with [`by_names`](Self::by_names). The role in a human that one joint of a pair has is that of
-    /// the other one, too. If `by_names` is true, a pair that names and roles give, too, counts as theirs, with their
-    /// [`MatchedBy`]; by default, all pairs are those of the caller, whose translations are carried over whatever the
-    /// names are ([`CarriedJoints::All`](crate::CarriedJoints::All)). `root` is a joint of the source. `translation` is
-    /// `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`. Joints are named as
-    /// a [`Selector`] finds them. Joints that a human needs and that have no partner are listed in a
-    /// [`MapRemark::Missing`].
+    /// names and roles as with [`by_names`](Self::by_names). The role in a human that one joint of a pair has is that
+    /// of the other one, too. If `by_names` is true, a pair that names and roles give, too, counts as theirs, with
+    /// their [`MatchedBy`]; by default, all pairs are those of the caller, whose translations are carried over whatever
+    /// the names are ([`CarriedJoints::All`](crate::retarget::CarriedJoints::All)). `root` is a joint of the source.
+    /// `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`.
+    /// Joints are named as a [`Selector`] finds them. Joints that a human needs and that have no partner are listed in
+    /// a [`MapRemark::Missing`].
     ///
     /// # Errors
     /// [`Error::Import`] with a JSON path if the JSON cannot be read, a text selects no joint or several, a joint has
@@ -555,10 +555,10 @@ impl JointMap {
         Ok(map)
     }
 
-    /// The map as the JSON of a map file, which [`from_json`](Self::from_json) reads, for a person to change: the joints
-    /// of the source in the order of the hierarchy, those without a partner with `null`. A joint whose name others have
-    /// is written as its path, or as its number. With pairs that names and roles gave, it has `by_names`: without a
-    /// change, it retargets as the map does.
+    /// The map as the JSON of a map file, which [`from_json`](Self::from_json) reads, for a person to change: the
+    /// joints of the source in the order of the hierarchy, those without a partner with `null`. A joint whose name
+    /// others have is written as its path, or as its number. With pairs that names and roles gave, it has `by_names`:
+    /// without a change, it retargets as the map does.
     ///
     /// # Panics
     /// If the library does not have the skeletons of the map.

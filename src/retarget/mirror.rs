@@ -345,7 +345,7 @@ fn plan<'a>(
         source_of: partner_of,
         links,
         missing: Vec::new(),
-        target_size: crate::compress::rig_size(skeleton),
+        target_size: crate::compress::bound::rig_size(skeleton),
     }
 }
 

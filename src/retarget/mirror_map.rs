@@ -60,7 +60,8 @@ impl MirrorMap {
     ///
     /// # Examples
     /// ```
-    /// use posse::{MirrorMap, demo};
+    /// use posse::demo;
+    /// use posse::retarget::MirrorMap;
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let mut library = demo::library()?;

@@ -104,7 +104,8 @@ impl Library {
     ///
     /// # Examples
     /// ```
-    /// use posse::{JointMap, RetargetOptions, TrackMethod, demo};
+    /// use posse::demo;
+    /// use posse::retarget::{JointMap, RetargetOptions, TrackMethod};
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let mut library = demo::library()?;

@@ -102,7 +102,7 @@ impl<'a> Plan<'a> {
         let from = Side { skeleton: source, numbering: of_source, body: &bodies[0], pose: &reference };
         let to = Side { skeleton: target, numbering: of_target, body: &bodies[1], pose: &rest };
         let alignment = Alignment::new(&target_of, [&from, &to], is_same, &motion, options);
-        let target_size = crate::compress::rig_size(target);
+        let target_size = crate::compress::bound::rig_size(target);
         Ok(Self {
             library,
             map,

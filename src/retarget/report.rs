@@ -122,9 +122,9 @@ pub enum DropReason {
     /// The joint has no partner, and no mapped joint is below it or it does not move them.
     Unmapped,
     /// Only the root of the map takes over its translation, and joints that are paired by name below it (see
-    /// [`CarriedJoints`](crate::CarriedJoints)).
+    /// [`CarriedJoints`](crate::retarget::CarriedJoints)).
     Translation,
-    /// The map wants a root that does not move: [`RootTranslation::None`](crate::RootTranslation::None).
+    /// The map wants a root that does not move: [`RootTranslation::None`](crate::retarget::RootTranslation::None).
     StillRoot,
     /// A joint above the root of the target has a scale of 0, so that the root cannot move.
     ZeroScale,

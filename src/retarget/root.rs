@@ -225,7 +225,7 @@ fn factor(plan: &Plan, source: usize, target: usize) -> (f64, RootScale) {
             return (scale, RootScale::Trunk);
         }
     }
-    let sizes = [crate::compress::rig_size(plan.source), plan.target_size];
+    let sizes = [crate::compress::bound::rig_size(plan.source), plan.target_size];
     let height = |side: usize, root: usize, joints: &[usize]| {
         let (figure, up) = sides[side];
         let above = |joint: usize| figure.places[joint].dot(up);

@@ -4,10 +4,8 @@ use std::path::Path;
 
 use posse::export::gltf::Document;
 use posse::export::gltf::{Body, BodyVertex};
-use posse::{
-    ClipId, Error, JointMap, JointPair, Library, MatchedBy, MirrorMap, ReferencePose, RetargetOptions, RootTranslation,
-    Skeleton, SkeletonId, demo,
-};
+use posse::retarget::{JointMap, JointPair, MatchedBy, MirrorMap, ReferencePose, RetargetOptions, RootTranslation};
+use posse::{ClipId, Error, Library, Skeleton, SkeletonId, demo};
 use proptest::prelude::*;
 use serde_json::json;
 

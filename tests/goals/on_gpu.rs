@@ -1,9 +1,10 @@
 //! Goals on the GPU: parameters in a buffer, goals that are replaced, refusals, and levels of detail.
 
-use posse::{
-    Crowd, CrowdOptions, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, LayersOutcome, Outputs, PackedLibrary,
-    Parameter, Poses, Ticks, VisibleInstance,
-};
+use posse::gpu::{GpuCrowd, GpuEngine, VisibleInstance};
+use posse::ik::{Goal, GoalTarget, GoalWeight};
+use posse::packed::PackedLibrary;
+use posse::parameters::Parameter;
+use posse::{Crowd, CrowdOptions, LayersOutcome, Outputs, Poses, Ticks};
 
 use super::{Rig, Scales, assert_right, crowd, rig};
 use crate::support::gpu_library::gpu_engine_for;

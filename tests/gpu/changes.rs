@@ -1,6 +1,8 @@
+use posse::gpu::{GpuCrowd, GpuEngine, VisibleInstance};
+use posse::transitions::{Fade, FadeShape};
 use posse::{
-    AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Fade, FadeShape, GpuCrowd, GpuEngine, Layer, LayerMode,
-    LayerTime, LayersOutcome, Library, Mixing, Outputs, Poses, SkeletonId, Ticks, VisibleInstance, demo,
+    AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Layer, LayerMode, LayerTime, LayersOutcome, Library, Mixing,
+    Outputs, Poses, SkeletonId, Ticks, demo,
 };
 
 use super::{NOW, assert_right, engine, play};

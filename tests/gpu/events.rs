@@ -1,7 +1,10 @@
+use posse::cpu::CpuEngine;
+use posse::events::{Event, EventList, Occurrence};
+use posse::gpu::{GpuContext, GpuCrowd, GpuEvents};
 use posse::low_level::record::{EventCount, Frame};
+use posse::packed::PackedLibrary;
 use posse::{
-    Clip, CpuEngine, Crowd, Error, Evaluator, Event, EventList, GpuContext, GpuCrowd, GpuEvents, Joint, Layer,
-    LayerTime, Library, Occurrence, Outputs, PackedLibrary, Playback, Skeleton, Step, Ticks, WrapMode,
+    Clip, Crowd, Error, Evaluator, Joint, Layer, LayerTime, Library, Outputs, Playback, Skeleton, Step, Ticks, WrapMode,
 };
 
 use super::{NOW, gpu_with_limits};

@@ -1,4 +1,6 @@
-use posse::{GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, Outputs, PackedLibrary, demo};
+use posse::gpu::{GpuCrowd, GpuEngine, GpuEvents, GpuLibrary};
+use posse::packed::PackedLibrary;
+use posse::{Outputs, demo};
 
 use super::{assert_device_error, only_clip, own_gpu};
 

@@ -1,8 +1,7 @@
+use posse::gpu::{GpuBatch, GpuCrowd, GpuEngine, GpuLibrary};
 use posse::low_level::record::Frame;
-use posse::{
-    Crowd, GpuBatch, GpuCrowd, GpuEngine, GpuLibrary, Layer, LayerTime, Library, Outputs, PackedLibrary, Playback,
-    Poses, Ticks, WrapMode, demo,
-};
+use posse::packed::PackedLibrary;
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Playback, Poses, Ticks, WrapMode, demo};
 
 use super::{NOW, assert_right, engine, only_clip, play};
 use crate::support::each_engine::read_mapped;

@@ -1,8 +1,11 @@
 use glam::DVec3;
+use posse::gpu::{GpuCrowd, GpuEngine, GpuLibrary};
+use posse::ik::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
 use posse::low_level::record::LayerRecord;
+use posse::packed::PackedLibrary;
 use posse::{
-    Chain, ChainKind, Clip, Crowd, Error, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, GpuLibrary, Joint, Layer,
-    LayerTime, Library, Outputs, PackedLibrary, Playback, Poses, Skeleton, SkinFormat, Ticks, Transform, demo,
+    Clip, Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Playback, Poses, Skeleton, SkinFormat, Ticks,
+    Transform, demo,
 };
 
 use super::{NOW, assert_evaluates, assert_right, engine, engine_on, gpu_with_limits, only_clip, own_gpu, play};

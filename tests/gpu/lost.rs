@@ -1,10 +1,11 @@
 //! Devices that are lost: each use is an error, or the next read or wait reports the loss.
 
+use posse::gpu::{GpuCrowd, GpuEngine, GpuEvents, GpuLibrary};
+use posse::ik::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
 use posse::low_level::Bandwidth;
-use posse::{
-    Chain, ChainKind, Crowd, CrowdOptions, Evaluator, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, GpuEvents,
-    GpuLibrary, Layer, LayerTime, NewTransition, Outputs, PackedLibrary, Playback, Step, Ticks, demo,
-};
+use posse::packed::PackedLibrary;
+use posse::transitions::NewTransition;
+use posse::{Crowd, CrowdOptions, Evaluator, Layer, LayerTime, Outputs, Playback, Step, Ticks, demo};
 
 use super::{NOW, assert_device_error, only_clip, own_gpu};
 
@@ -98,7 +99,7 @@ fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
 #[cfg(not(target_arch = "wasm32"))]
 fn a_stopwatch_fails() {
     // A device of its own, with a clock if the adapter has one.
-    let gpu = posse::GpuContext::new(posse::AdapterKind::Any).unwrap();
+    let gpu = posse::gpu::GpuContext::new(posse::gpu::AdapterKind::Any).unwrap();
     let Some(watch) = posse::low_level::Stopwatch::new(&gpu) else {
         return crate::support::skip::report_skipped(&format!(
             "a stopwatch on a lost device: {} has no clock",

@@ -25,9 +25,11 @@ mod waits;
 
 use std::sync::{Mutex, PoisonError};
 
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEngine};
+use posse::packed::PackedLibrary;
 use posse::{
-    AdapterKind, ClipId, Crowd, Error, Evaluator, GpuContext, GpuCrowd, GpuEngine, Layer, LayerTime, Library, Outputs,
-    PackedLibrary, Playback, Poses, Reference, SkeletonId, Ticks, contract,
+    ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Poses, Reference, SkeletonId, Ticks,
+    contract,
 };
 
 use crate::support::gpu_library::{gpu_engine_for, gpu_library_on};

@@ -1,9 +1,9 @@
 //! Libraries that take the place of one another under a crowd: parts of a long clip, compressed or not.
 
-use posse::{
-    CompressedLibrary, Crowd, Error, GpuCrowd, GpuEngine, GpuEvents, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Playback, Ticks, demo,
-};
+use posse::compress::CompressedLibrary;
+use posse::gpu::{GpuCrowd, GpuEngine, GpuEvents};
+use posse::packed::PackedLibrary;
+use posse::{Crowd, Error, Layer, LayerTime, Library, Outputs, Playback, Ticks, demo};
 use proptest::prelude::*;
 
 use super::{assert_device_error, assert_right, own_gpu, play};

@@ -3,10 +3,13 @@
 
 use std::path::Path;
 
+use posse::gpu::{GpuCrowd, GpuLibrary};
 use posse::low_level::record::{Frame, LayerRecord};
+use posse::packed::PackedLibrary;
+use posse::transitions::{Fade, FadeShape};
 use posse::{
-    AdditiveReference, Crowd, CrowdOptions, Fade, FadeShape, GpuCrowd, GpuLibrary, Layer, LayerMode, LayerTime,
-    Library, Mask, MaskId, Outputs, PackedLibrary, Playback, Ticks, demo,
+    AdditiveReference, Crowd, CrowdOptions, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Playback,
+    Ticks, demo,
 };
 use tempfile::TempDir;
 

@@ -1,7 +1,10 @@
+use posse::gpu::{GpuCrowd, GpuEngine, VisibleInstance};
+use posse::packed::PackedLibrary;
+use posse::parameters::{BlendSpace, WeightDriver};
+use posse::transitions::NewTransition;
 use posse::{
-    BlendSpace, Crowd, CrowdOptions, Evaluator, GpuCrowd, GpuEngine, Layer, LayerTime, LayersOutcome, Library, Mixing,
-    NewTransition, Outputs, PackedLibrary, Playback, Poses, Reference, SkeletonId, Step, Ticks, VisibleInstance,
-    WeightDriver, WrapMode, contract,
+    Crowd, CrowdOptions, Evaluator, Layer, LayerTime, LayersOutcome, Library, Mixing, Outputs, Playback, Poses,
+    Reference, SkeletonId, Step, Ticks, WrapMode, contract,
 };
 
 use super::{add_clip, constant, follower, rig, step, ticks};
@@ -53,8 +56,9 @@ fn set_values(crowd: &mut Crowd, frame: usize, step: Step) {
     for instance in 0..crowd.len() {
         let [before, now] = [frame - 1, frame].map(|frame| values(instance, frame));
         let [from, to] = [step.from, step.to].map(Ticks::to_seconds);
-        let parameter =
-            |index: usize| posse::Parameter::new(vec![[from, before[index].into()], [to, now[index].into()]]).unwrap();
+        let parameter = |index: usize| {
+            posse::parameters::Parameter::new(vec![[from, before[index].into()], [to, now[index].into()]]).unwrap()
+        };
         crowd.set_parameters(instance, [0, 1, 2].map(parameter).to_vec()).unwrap();
     }
 }

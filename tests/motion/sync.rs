@@ -1,4 +1,5 @@
-use posse::{Clip, Crowd, Layer, LayerMode, LayerTime, Parameter, Playback, Ticks, WrapMode};
+use posse::parameters::Parameter;
+use posse::{Clip, Crowd, Layer, LayerMode, LayerTime, Playback, Ticks, WrapMode};
 
 use super::{add_clip, assert_as_reference, assert_x, crowd_of, follower, ramp, rig, step, ticks};
 use crate::support::scenes::Numbers;

@@ -1,8 +1,10 @@
 use glam::DVec3;
+use posse::curves::{Interpolation, Target, Track};
+use posse::parameters::{Knots, Parameter, WeightDriver};
+use posse::transitions::{NewTransition, Transition, TransitionKind};
 use posse::{
-    AdditiveReference, Clip, ClipId, Crowd, Evaluator, Interpolation, Knots, Layer, LayerMode, LayerTime, Library,
-    NewTransition, Outputs, Parameter, Playback, Reference, SkeletonId, Target, Ticks, Track, Transition,
-    TransitionKind, WeightDriver, WrapMode, contract,
+    AdditiveReference, Clip, ClipId, Crowd, Evaluator, Layer, LayerMode, LayerTime, Library, Outputs, Playback,
+    Reference, SkeletonId, Ticks, WrapMode, contract,
 };
 
 use super::{add_clip, angle, assert_as_reference, each_engine, follower, ramp, rig, step, ticks};

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use posse::{AdapterKind, Error, GpuContext, GpuEngine, GpuLibrary, Library, PackedLibrary};
+use posse::gpu::{AdapterKind, GpuContext, GpuEngine, GpuLibrary};
+use posse::packed::PackedLibrary;
+use posse::{Error, Library};
 
 /// The GPU of the tests: hardware if there is some, otherwise a software renderer. Without either, this fails with a
 /// message that names the package to install.

@@ -1,4 +1,4 @@
-use posse::clip_time;
+use posse::playback::clip_time;
 use posse::{Crowd, Layer, LayerTime, Outputs, Playback, Ticks, WrapMode};
 
 use super::{Clock, check, clock};

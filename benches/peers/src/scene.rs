@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use posse::curves::{Curve, Interpolation, Target};
 use posse::import::gltf;
 use posse::{
-    AdditiveReference, ClipId, Crowd, Curve, Error, Interpolation, Layer, LayerMode, LayerTime, Library, Outputs,
-    Playback, Pose, SkeletonId, Skin, Target, Ticks, demo,
+    AdditiveReference, ClipId, Crowd, Error, Layer, LayerMode, LayerTime, Library, Outputs, Playback, Pose, SkeletonId,
+    Skin, Ticks, demo,
 };
 
 /// The duration of a frame.

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEngine, GpuLibrary};
+use posse::parameters::{Knots, KnotsId, Parameter, WeightDriver};
+use posse::transitions::{Fade, FadeShape, NewTransition};
 use posse::{
-    AdapterKind, AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Evaluator, Fade, FadeShape, GpuContext,
-    GpuCrowd, GpuEngine, GpuLibrary, Knots, KnotsId, Layer, LayerMode, LayerTime, LayersOutcome, Library, Mixing,
-    NewTransition, Outputs, Parameter, Playback, Poses, Reference, Ticks, WeightDriver, WrapMode, contract, demo,
+    AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Evaluator, Layer, LayerMode, LayerTime, LayersOutcome,
+    Library, Mixing, Outputs, Playback, Poses, Reference, Ticks, WrapMode, contract, demo,
 };
 
 use crate::record::{Changes, Clock, FrameTime};

@@ -14,7 +14,8 @@ use bevy::mesh::{Indices, PrimitiveTopology, VertexAttributeValues};
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 use bevy::render::storage::ShaderBuffer;
-use bevy_posse::posse::{Event, LayerMode, Mask, Ticks, demo};
+use bevy_posse::posse::events::Event;
+use bevy_posse::posse::{LayerMode, Mask, Ticks, demo};
 use bevy_posse::{ClipEvent, ClipEvents, ClipLayer, CrowdRig, Posse, PossePlugin, PosseSystems, RigPart, crowd_mesh};
 
 #[path = "headless/mod.rs"]

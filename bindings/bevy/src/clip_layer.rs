@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use posse::{ClipId, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks, WeightDriver};
+use posse::parameters::WeightDriver;
+use posse::transitions::{Fade, FadeShape};
+use posse::{ClipId, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks};
 
 /// A clip at work on a character: as [`posse::Layer`], but with the names of the clip and the mask. Names stay valid
 /// when the file of the rig changes.

@@ -9,10 +9,10 @@ use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::Buffer;
 use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue};
 use bevy::render::storage::{GpuShaderBuffer, RenderChangedShaderBuffers};
-use posse::{
-    Crowd, CrowdOptions, Error, Goal, GpuCrowd, GpuLibrary, LayersOutcome, Library, Mixing, Outputs, PackedLibrary,
-    SkeletonId, Step, Ticks,
-};
+use posse::gpu::{GpuCrowd, GpuLibrary};
+use posse::ik::Goal;
+use posse::packed::PackedLibrary;
+use posse::{Crowd, CrowdOptions, Error, LayersOutcome, Library, Mixing, Outputs, SkeletonId, Step, Ticks};
 
 use crate::change::Change;
 use crate::material::CrowdSkinning;

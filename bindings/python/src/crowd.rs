@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use numpy::PyArrayDyn;
 use posse::bake::ArrayKind;
+use posse::cpu::CpuEngine;
+use posse::import::Warning;
 use posse::import::crowd::{self, CrowdFile};
-use posse::{CpuEngine, Error as PosseError, Library, Warning};
+use posse::{Error as PosseError, Library};
 use pyo3::prelude::*;
 
 use crate::error::{Error, to_python};

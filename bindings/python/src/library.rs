@@ -8,8 +8,11 @@ use std::sync::atomic::AtomicBool;
 
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadwriteArrayDyn};
 use posse::bake::{ArrayKind, Moment};
+use posse::compress::{CompressedLibrary, ErrorBound, Length};
+use posse::cpu::CpuEngine;
 use posse::import::bvh::LoadOptions;
-use posse::{ClipId, CompressedLibrary, CpuEngine, ErrorBound, Length, PackedLibrary, Selector};
+use posse::packed::PackedLibrary;
+use posse::{ClipId, Selector};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 

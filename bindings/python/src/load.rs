@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use posse::bake::{DEFAULT_FPS, native_fps, stated_fps};
+use posse::import::Warning;
 use posse::import::bvh::LoadOptions;
 use posse::import::smpl::Proportions;
 use posse::import::{self, Asset, FileFormat, gltf, recognize};
-use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
+use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId};
 
 use crate::source::{Buffers, SourceFile, read_regular};
 use crate::work;
@@ -223,8 +224,8 @@ impl File {
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
-    /// Reads where the joints of bodies of SMPL rest: in a model file, or in a file with joints. Also returns the facts of
-    /// the file.
+    /// Reads where the joints of bodies of SMPL rest: in a model file, or in a file with joints. Also returns the facts
+    /// of the file.
     pub fn proportions(path: &Path, options: &LoadOptions) -> Result<(Proportions, Option<SourceFile>), Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         if recognize(path, &bytes)? == FileFormat::Smpl {

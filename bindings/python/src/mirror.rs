@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use posse::{Clip, Error, MirrorMap};
+use posse::retarget::MirrorMap;
+use posse::{Clip, Error};
 
 use crate::load::{Collection, Entry};
 

@@ -5,10 +5,8 @@ use std::str::FromStr;
 
 use posse::import::FileFormat;
 use posse::import::bvh::LoadOptions;
-use posse::{
-    CarriedJoints, Clip, ClipId, Error, Facing, Ground, JointMap, Library, NamedReport, ReferencePose, RetargetOptions,
-    SkeletonId,
-};
+use posse::retarget::{CarriedJoints, Facing, Ground, JointMap, NamedReport, ReferencePose, RetargetOptions};
+use posse::{Clip, ClipId, Error, Library, SkeletonId};
 use pyo3::prelude::*;
 
 use crate::load::{Collection, Entry, File, Rig};

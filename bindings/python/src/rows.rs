@@ -4,7 +4,8 @@ use std::sync::Mutex;
 use std::thread;
 
 use posse::bake::{ArrayLayout, Moment};
-use posse::{CpuEngine, Error, Library};
+use posse::cpu::CpuEngine;
+use posse::{Error, Library};
 
 use crate::layout::Layout;
 use crate::work::Watch;

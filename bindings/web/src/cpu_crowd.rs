@@ -4,7 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use js_sys::{Array, Float32Array, WebAssembly};
-use posse::{CpuCrowd, CpuEngine, Outputs, Step, Ticks};
+use posse::cpu::{CpuCrowd, CpuEngine};
+use posse::{Outputs, Step, Ticks};
 use wasm_bindgen::prelude::*;
 
 use crate::instances::{CrowdOptions, Instances, TransitionStart, numbered};
@@ -141,7 +142,7 @@ impl Crowd {
     #[wasm_bindgen(js_name = setGoals)]
     pub fn set_goals(&mut self, instances: &JsValue, goals: &JsValue) -> Result<()> {
         let chosen = indices("instance", instances, self.count())?;
-        let goals: Arc<[posse::Goal]> = self.instances.read_goals(&self.source.library, goals)?.into();
+        let goals: Arc<[posse::ik::Goal]> = self.instances.read_goals(&self.source.library, goals)?.into();
         for &instance in &chosen {
             self.check(instance, &[], &goals)?;
         }
@@ -340,7 +341,7 @@ impl Crowd {
     }
 
     /// Refuses layers and goals that do not fit an instance, before the crowd has them.
-    fn check(&self, instance: usize, layers: &[posse::Layer], goals: &Arc<[posse::Goal]>) -> Result<()> {
+    fn check(&self, instance: usize, layers: &[posse::Layer], goals: &Arc<[posse::ik::Goal]>) -> Result<()> {
         let mut alone = posse::Crowd::new();
         let checked = alone.push(self.instances.crowd().skeleton(instance), layers);
         let checked = checked.and_then(|place| alone.set_goals(place, goals.clone()));

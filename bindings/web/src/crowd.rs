@@ -6,11 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use js_sys::Float32Array;
+use posse::gpu::{GpuBatch, GpuCrowd, GpuEngine, GpuEvents, VisibleInstance};
 use posse::low_level::Stopwatch;
 use posse::low_level::device::{Scopes, read_buffers};
-use posse::{
-    Error, GpuBatch, GpuCrowd, GpuEngine, GpuEvents, LayersOutcome, Outputs, Step, Ticks, VisibleInstance, wgpu,
-};
+use posse::{Error, LayersOutcome, Outputs, Step, Ticks, wgpu};
 use posse_render::needed_outputs;
 use wasm_bindgen::prelude::*;
 
@@ -190,7 +189,7 @@ impl Crowd {
     pub fn set_goals(&self, instances: &JsValue, goals: &JsValue) -> Result<()> {
         let shared = &self.shared;
         let chosen = indices("instance", instances, self.count())?;
-        let goals: Arc<[posse::Goal]> = shared.instances.borrow().read_goals(&shared.source.library, goals)?.into();
+        let goals: Arc<[posse::ik::Goal]> = shared.instances.borrow().read_goals(&shared.source.library, goals)?.into();
         let mut instances = shared.instances.borrow_mut();
         for instance in chosen {
             replaced(shared.gpu_crowd.set_goals(shared.engine.library(), instance, &goals)?)?;

@@ -1,8 +1,7 @@
 //! Layers from options, for one instance, or for many whose layers differ in some numbers.
 
-use posse::{
-    AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, Ticks, WrapMode,
-};
+use posse::transitions::{Fade, FadeShape};
+use posse::{AdditiveReference, ClipId, Crowd, Layer, LayerMode, LayerTime, Library, Playback, Ticks, WrapMode};
 use wasm_bindgen::prelude::*;
 
 use crate::driver;

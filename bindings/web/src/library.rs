@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use js_sys::Object;
 #[cfg(not(feature = "gpu"))]
-use posse::CpuEngine as Engine;
+use posse::cpu::CpuEngine as Engine;
 #[cfg(feature = "gpu")]
-use posse::{GpuContext, GpuEngine as Engine, GpuLibrary, PackedLibrary};
+use posse::gpu::{GpuContext, GpuEngine as Engine, GpuLibrary};
+use posse::packed::PackedLibrary;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 

@@ -3,8 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use posse::gpu::{GpuContext, GpuEngine};
 use posse::low_level::Bandwidth;
-use posse::{Error, GpuContext, GpuEngine, demo};
+use posse::{Error, demo};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 

@@ -1,7 +1,8 @@
 //! The measurement of one crowd.
 
+use posse::gpu::{GpuCrowd, GpuEngine};
 use posse::low_level::Stopwatch;
-use posse::{Crowd, Error, Evaluator, GpuCrowd, GpuEngine, Library, Outputs, Poses, Reference, Ticks, contract, demo};
+use posse::{Crowd, Error, Evaluator, Library, Outputs, Poses, Reference, Ticks, contract, demo};
 
 use crate::check::worst_share;
 use crate::clock::milliseconds;

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use posse::gpu::{GpuCrowd, GpuEngine};
 use posse::low_level::device::create_encoder;
-use posse::{Crowd, CrowdOptions, Error, GpuCrowd, GpuEngine, Outputs, Ticks, wgpu};
+use posse::{Crowd, CrowdOptions, Error, Outputs, Ticks, wgpu};
 
 /// A small crowd on the GPU for the instances of a call. It stays for the next call, whose instances take their places:
 /// if these are as many, and of the same skeletons, nothing is created on the device but the copy that is read.

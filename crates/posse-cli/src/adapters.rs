@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use posse::gpu::{AdapterDescription, AdapterKind, GpuContext, Shortfall};
 use posse::low_level::kernel_limits;
-use posse::{AdapterDescription, AdapterKind, Error, GpuContext, Shortfall, wgpu};
+use posse::{Error, wgpu};
 use serde::Serialize;
 
 use crate::output::{self, note, printable_line};
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn the_limits_are_those_that_the_engine_checks() {
         let needed = needed();
-        let least = posse::GpuLibrary::required_limits();
+        let least = posse::gpu::GpuLibrary::required_limits();
         for (name, value) in [
             ("max_storage_buffers_per_shader_stage", u64::from(least.max_storage_buffers_per_shader_stage)),
             ("max_compute_workgroup_storage_size", least.max_compute_workgroup_storage_size.into()),

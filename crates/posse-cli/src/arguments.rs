@@ -1,7 +1,8 @@
 //! Arguments that several commands share, and the parsing of their values.
 
+use posse::compress::{CompressedLibrary, ErrorBound, Length};
 use posse::import::bvh::LoadOptions;
-use posse::{CompressedLibrary, Error, ErrorBound, Length, Library, SkinFormat};
+use posse::{Error, Library, SkinFormat};
 use serde::Deserialize;
 
 /// The options `--compress` and `--shell`.

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use glam::Vec3;
+use posse::gpu::{GpuCrowd, GpuLibrary};
 use posse::import::crowd::CrowdFile;
+use posse::transitions::Transition;
 use posse::{
-    ClipId, Crowd, CrowdOptions, Error, GpuCrowd, GpuLibrary, Layer, LayerTime, Library, Mixing, Outputs, Playback,
-    SkeletonId, Ticks, Transition, demo,
+    ClipId, Crowd, CrowdOptions, Error, Layer, LayerTime, Library, Mixing, Outputs, Playback, SkeletonId, Ticks, demo,
 };
 use posse_render::{Arrangement, Bounds, Figure, Placement, Stage, crowd_bounds, gltf, tint};
 
@@ -24,8 +25,8 @@ const MEASURED_POSES: usize = 80;
 /// The arguments that select a drawn crowd.
 #[derive(Debug, clap::Args)]
 pub struct DrawnCrowdArgs {
-    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file, an .npz file of SMPL, a Cocos clip (with --rig), or `demo` for the
-    /// built-in human.
+    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file, an .npz file of SMPL, a Cocos clip (with --rig), or `demo` for
+    /// the built-in human.
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
@@ -36,7 +37,8 @@ pub struct DrawnCrowdArgs {
         conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites", "skeleton"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of
+    /// FILE.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// The clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Default: the first clip; for `demo`, each
@@ -542,7 +544,8 @@ fn parameter_values(crowd: &Crowd, count: usize, now: Ticks) -> Vec<f32> {
 mod tests {
     use std::sync::Arc;
 
-    use posse::{Parameter, TransitionKind};
+    use posse::parameters::Parameter;
+    use posse::transitions::TransitionKind;
 
     use crate::source::tests::crowd_file;
 
@@ -570,8 +573,8 @@ mod tests {
         for (instance, expected) in [100.0, 1.0, 100.0].into_iter().enumerate() {
             assert!((size(instance) - expected).abs() < 1e-3 * expected, "{}", size(instance));
         }
-        // The figure is 2 m high and moves by 1 m along x: 200 m and 100 m at the larger size. The middles of neighbours
-        // are about three quarters of the width apart.
+        // The figure is 2 m high and moves by 1 m along x: 200 m and 100 m at the larger size. The middles of
+        // neighbours are about three quarters of the width apart.
         let middle = |instance: usize| {
             drawn.placements[instance].transform.transform_point3(posse::glam::Vec3::new(0.5, 0.0, 0.0))
         };

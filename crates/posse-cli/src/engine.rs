@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use posse::measure::{self, Measurement, Workload};
+use posse::compress::CompressedLibrary;
+use posse::cpu::CpuEngine;
 #[cfg(feature = "gpu")]
-use posse::{AdapterDescription, AdapterKind, GpuContext, GpuEngine, GpuLibrary};
-use posse::{CompressedLibrary, CpuEngine, Error, Evaluator, Library, PackedLibrary, Reference};
+use posse::gpu::{AdapterDescription, AdapterKind, GpuContext, GpuEngine, GpuLibrary};
+use posse::measure::{self, Measurement, Workload};
+use posse::packed::PackedLibrary;
+use posse::{Error, Evaluator, Library, Reference};
 
 use crate::output::note;
 use crate::start_up::StartUp;

@@ -5,11 +5,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use posse::binding::{BoundTrack, UnboundCurves, UnboundTrack, ValueKind};
+use posse::compress::{ClipReport, CompressedLibrary};
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, CurveEasing, Easing, Interpolation, Target, Timeline, Track};
+use posse::packed::PackedLibrary;
 use posse::quality::{GroundLevel, MotionQuality, Stance, measured_fps};
-use posse::{
-    BoundTrack, Clip, ClipId, ClipReport, CompressedLibrary, CpuEngine, Curve, CurveEasing, Easing, Error,
-    Interpolation, Joint, PackedLibrary, Skeleton, Target, Timeline, Track, UnboundCurves, UnboundTrack, ValueKind,
-};
+use posse::{Clip, ClipId, Error, Joint, Skeleton};
 use serde::Serialize;
 
 use crate::arguments::{BvhArgs, CompressArgs};

@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use posse::curves::Target;
 use posse::export::gltf::Document;
 use posse::glam::{DAffine3, DVec3};
 use posse::low_level::UniqueNames;
-use posse::{ClipId, Error, Skeleton, SkeletonId, Target};
+use posse::{ClipId, Error, Skeleton, SkeletonId};
 
 use crate::arguments::BvhArgs;
 use crate::output::{self, Output, check_folder, note, warn_of_file};

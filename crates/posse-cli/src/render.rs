@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use posse::{Error, Evaluator, GpuContext, GpuLibrary, Outputs, PackedLibrary, Reference, Ticks};
+use posse::gpu::{GpuContext, GpuLibrary};
+use posse::packed::PackedLibrary;
+use posse::{Error, Evaluator, Outputs, Reference, Ticks};
 use posse_render::encode::{Film, GifAnimation, Palette, PngAnimation, write_indexed_png, write_png};
 use posse_render::{Bones, Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View, needed_outputs};
 

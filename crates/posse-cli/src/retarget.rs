@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use posse::export::bvh::{ClipFile, Options, RotationOrder};
 use posse::export::gltf::{Document, VrmAnimation};
-use posse::{ClipId, Error, NamedAlignment, NamedClipReport, NamedLoss, NamedPair, NamedReport, NamedResampling};
+use posse::retarget::{NamedAlignment, NamedClipReport, NamedLoss, NamedPair, NamedReport, NamedResampling};
+use posse::{ClipId, Error};
 
 use crate::arguments::{BvhArgs, parse_positive};
 use crate::inspect::plural;

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3};
-use posse::{
-    Clip, Crowd, Curve, Error, Evaluator, GpuContext, GpuCrowd, GpuLibrary, Interpolation, Layer, LayerTime, Library,
-    Outputs, PackedLibrary, Pose, Reference, ReferencePose, RetargetedClip, Retargeting, SkeletonId, Ticks, Timeline,
-    Track,
-};
+use posse::curves::{Curve, Interpolation, Timeline, Track};
+use posse::gpu::{GpuContext, GpuCrowd, GpuLibrary};
+use posse::packed::PackedLibrary;
+use posse::retarget::{ReferencePose, RetargetedClip, Retargeting};
+use posse::{Clip, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Pose, Reference, SkeletonId, Ticks};
 use posse_render::encode::write_png;
 use posse_render::{
     Background, Bones, Bounds, Camera, Canvas, Figure, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target,
@@ -300,9 +300,9 @@ fn layer(library: &mut Library, skeleton: SkeletonId, pose: &ReferencePose) -> R
     for (joint, transform) in local.iter().enumerate().filter(|(joint, _)| joints[*joint].matrix.is_none()) {
         let curve = |values: &[f64]| Curve::new(timeline.clone(), Interpolation::Linear, values.len(), values.to_vec());
         let [translation, scale] = [transform.translation, transform.scale].map(|vector| curve(&vector.to_array()));
-        tracks.push(Track::new(posse::Target::Translation(joint), translation?));
-        tracks.push(Track::new(posse::Target::Rotation(joint), curve(&transform.rotation.to_array())?));
-        tracks.push(Track::new(posse::Target::Scale(joint), scale?));
+        tracks.push(Track::new(posse::curves::Target::Translation(joint), translation?));
+        tracks.push(Track::new(posse::curves::Target::Rotation(joint), curve(&transform.rotation.to_array())?));
+        tracks.push(Track::new(posse::curves::Target::Scale(joint), scale?));
     }
     let clip = library.add_clip(Clip::new(None, skeleton, tracks))?;
     Ok(Some(Layer::new(clip, LayerTime::At(0.0))))

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use posse::import::FileFormat;
-use posse::{
-    CarriedJoints, ClipId, Error, Facing, Ground, JointMap, Library, ReferencePose, RetargetOptions, RetargetWarning,
-    Retargeting, Selector, SkeletonId,
+use posse::retarget::{
+    CarriedJoints, Facing, Ground, JointMap, ReferencePose, RetargetOptions, RetargetWarning, Retargeting,
 };
+use posse::{ClipId, Error, Library, Selector, SkeletonId};
 use serde_json::{Value, json};
 
 use crate::arguments::{BvhArgs, check_limit, parse_seconds};

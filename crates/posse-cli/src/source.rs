@@ -5,13 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{DEFAULT_FPS, native_fps, stated_fps};
+use posse::binding::{BindingIssueKind, BoundTrack, PropertyTracks, TargetPath, UnboundClip};
+use posse::import::Warning;
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::smpl::Proportions;
 use posse::import::{self, Asset, FileFormat, LoadOptions, bvh, cocos, gltf, recognize};
-use posse::{
-    BindingIssueKind, BoundTrack, ClipId, Error, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
-    TargetPath, UnboundClip, Warning, demo,
-};
+use posse::{ClipId, Error, Library, Outputs, Skeleton, SkeletonId, Skin, SkinId, demo};
 
 use crate::arguments::{BvhArgs, check_limit};
 use crate::output::{file_name, note, warn_of_file};

@@ -6,11 +6,11 @@ use crate::{
     View, needed_outputs,
 };
 use posse::Evaluator;
-use posse::PackedLibrary;
 use posse::Reference;
+use posse::gpu::{GpuCrowd, GpuLibrary};
 use posse::low_level::device::create_encoder;
 use posse::low_level::test_support::{context, each_fault};
-use posse::{GpuCrowd, GpuLibrary};
+use posse::packed::PackedLibrary;
 use posse::{Poses, Ticks};
 
 #[test]

@@ -19,11 +19,10 @@ use crate::{
     Alpha, Figure, Material, MaterialField, Mesh, Mover, Part, Placement, PoseBuffers, PropertyRole, Renderer, Scene,
     textures,
 };
+use posse::curves::{Curve, CurveEasing, Extrapolation, Interpolation, Target};
 use posse::low_level::device::{Scopes, check_device, filled_buffer, largest_binding};
-use posse::{
-    Curve, CurveEasing, Error, Extrapolation, Interpolation, Library, OutputLayout, Skeleton, SkeletonId, SkinFormat,
-    Target,
-};
+use posse::packed::OutputLayout;
+use posse::{Error, Library, Skeleton, SkeletonId, SkinFormat};
 
 impl Scene {
     /// Uploads figures and prepares to draw instances. `placements` has one entry per instance of the crowd, in its

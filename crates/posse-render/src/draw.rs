@@ -9,8 +9,8 @@ use crate::pipelines::{Layouts, Pipelines};
 use crate::record::{BONE_VERTICES, GROUND_VERTICES, ViewRecord};
 use crate::view::ShadowQuality;
 use crate::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};
-use posse::DeviceAndQueue;
 use posse::Error;
+use posse::gpu::DeviceAndQueue;
 use posse::low_level::device::{FrameUploads, Scopes, check_device, fault_point, filled_buffer};
 
 /// Draws scenes into pictures of a [`Target`], on the device and queue of the caller.
@@ -22,7 +22,9 @@ use posse::low_level::device::{FrameUploads, Scopes, check_device, fault_point, 
 /// use posse_render::{
 ///     Bones, Bounds, Camera, Canvas, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target, View, needed_outputs,
 /// };
-/// use posse::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary, PackedLibrary, Ticks, demo};
+/// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+/// use posse::packed::PackedLibrary;
+/// use posse::{Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// #     // Without a GPU adapter there is nothing to draw with.

@@ -1,8 +1,10 @@
 //! Scenes: draws of figures, and the buffers that hold their poses.
 
 use glam::DAffine3;
+use posse::gpu::{DeviceAndQueue, GpuBatch};
 use posse::low_level::device::{Scopes, check_device, filled_buffer};
-use posse::{DeviceAndQueue, Error, GpuBatch, OutputLayout, Outputs, Pose, Poses, SkeletonId};
+use posse::packed::OutputLayout;
+use posse::{Error, Outputs, Pose, Poses, SkeletonId};
 use wgpu::BufferUsages as Usages;
 
 use crate::{Alpha, Figure, Mover};
@@ -55,7 +57,9 @@ pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
 /// # Examples
 /// ```
 /// use posse_render::{Placement, PoseBuffers, Renderer, Scene, Target, needed_outputs};
-/// use posse::{AdapterKind, Error, GpuContext, GpuCrowd, GpuLibrary, PackedLibrary, demo};
+/// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+/// use posse::packed::PackedLibrary;
+/// use posse::{Error, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// #     // Without a GPU adapter there is nothing to draw with.

@@ -1,6 +1,8 @@
 //! Devices that are lost: each use of them by the renderer is an error.
 
-use posse::{AdapterKind, Error, Evaluator, GpuContext, GpuCrowd, GpuLibrary, PackedLibrary, Ticks, demo};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+use posse::packed::PackedLibrary;
+use posse::{Error, Evaluator, Ticks, demo};
 
 /// An ordinary tick.
 const NOW: Ticks = Ticks(123_456_789);

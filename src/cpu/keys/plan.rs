@@ -594,7 +594,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::CompressedLibrary;
+    use crate::compress::CompressedLibrary;
     use crate::model::{Clip, ClipId, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track};
 
     /// Six joints in a row. The clip turns all of them, moves the first one, and gives the middle two a scale.

@@ -10,14 +10,15 @@ use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd}
 /// would not keep them until they are read.
 const LARGER_THAN_CACHES: usize = 6 << 20;
 
-/// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and
-/// [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame. [`set_instance`](Self::set_instance),
+/// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::cpu::CpuEngine::crowd) makes it, and
+/// [`CpuEngine::pose`](crate::cpu::CpuEngine::pose) fills it frame by frame. [`set_instance`](Self::set_instance),
 /// [`set_layers`](Self::set_layers), [`set_goals`](Self::set_goals) and [`transition`](Self::transition) change it in
 /// place.
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::{Crowd, Layer, LayerTime, Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -69,7 +70,8 @@ pub(in crate::cpu) struct Parameters {
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::{Crowd, Layer, LayerTime, Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;

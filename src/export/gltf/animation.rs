@@ -115,9 +115,9 @@ impl Document {
     ///
     /// Keys stay as they are, rounded to `f32`. Tracks that glTF cannot hold are sampled: those with easings,
     /// extrapolations, single numbers or angles, and those that a length cuts off. Rotations are within 1e-4 rad,
-    /// translations within 1e-4 of the rig's size ([`Length`](crate::Length)) in model space with the joints above at
-    /// rest, and scales within 1e-4 of the largest scale of the joint. If no key is at the end of the clip, a track
-    /// that holds a joint at rest makes the animation as long. A node whose matrix has shear keeps it, and is
+    /// translations within 1e-4 of the rig's size ([`Length`](crate::compress::Length)) in model space with the joints
+    /// above at rest, and scales within 1e-4 of the largest scale of the joint. If no key is at the end of the clip, a
+    /// track that holds a joint at rest makes the animation as long. A node whose matrix has shear keeps it, and is
     /// translated by a pointer (`KHR_animation_pointer`), with a note. Returns notes on parts that glTF cannot hold at
     /// all: events, sync markers, root motion, the speed, the wrap mode, properties, morph weights of joints without
     /// such a mesh, and rotations and scales of nodes with shear.

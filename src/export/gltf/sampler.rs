@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-use crate::compress::rig_size;
+use crate::compress::bound::rig_size;
 use crate::error::Error;
 use crate::model::rotation::angle;
 use crate::model::{

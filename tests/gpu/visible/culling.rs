@@ -1,6 +1,8 @@
+use posse::curves::{Interpolation, Target, Track};
+use posse::gpu::{GpuBatch, GpuCrowd, GpuEngine, VisibleInstance};
+use posse::rig::Property;
 use posse::{
-    Clip, Crowd, CrowdOptions, Error, GpuBatch, GpuCrowd, GpuEngine, Interpolation, Layer, LayerTime, Library, Outputs,
-    Playback, Poses, Property, Skeleton, Target, Ticks, Track, VisibleInstance, demo,
+    Clip, Crowd, CrowdOptions, Error, Layer, LayerTime, Library, Outputs, Playback, Poses, Skeleton, Ticks, demo,
 };
 
 use super::{ALL, Stage, VISIBLE, add, branches};

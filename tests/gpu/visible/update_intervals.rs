@@ -1,4 +1,5 @@
-use posse::{Layer, LayerTime, Outputs, Playback, Ticks, VisibleInstance, demo};
+use posse::gpu::VisibleInstance;
+use posse::{Layer, LayerTime, Outputs, Playback, Ticks, demo};
 
 use super::{ALL, Stage, VISIBLE, branches};
 use crate::gpu::{NOW, only_clip};

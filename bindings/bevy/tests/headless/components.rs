@@ -5,10 +5,10 @@ use bevy::prelude::*;
 use bevy_posse::{
     ChainGoal, ChainGoals, ClipLayer, CrowdClock, CrowdRig, JointSocket, LayerTransition, MovedByRoot, Posse,
 };
-use posse::{
-    Chain, ChainId, ChainKind, Crowd, Error, Evaluator, Goal, GoalTarget, Layer, LayerTime, Library, Motion,
-    NewTransition, Outputs, Playback, Reference, RootMotion, Step, Ticks, WrapMode,
-};
+use posse::ik::{Chain, ChainId, ChainKind, Goal, GoalTarget};
+use posse::root_motion::{Motion, RootMotion};
+use posse::transitions::NewTransition;
+use posse::{Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Reference, Step, Ticks, WrapMode};
 
 use crate::stage::Stage;
 
@@ -98,7 +98,7 @@ fn hands_reach_for_their_goals() {
             let values = [-0.35, 1.05 + 0.2 * step as f32, 0.25];
             let goal = target(instance, step);
             stage.scene.crowd.set_goals(instance, [Goal::new(chain, goal)]).unwrap();
-            let parameters = values.map(|value| posse::Parameter::constant(f64::from(value)).unwrap());
+            let parameters = values.map(|value| posse::parameters::Parameter::constant(f64::from(value)).unwrap());
             stage.scene.crowd.set_parameters(instance, parameters).unwrap();
             let mut character = stage.app.world_mut().entity_mut(stage.characters[instance]);
             character.insert(ChainGoals(vec![ChainGoal::new("arm", goal)]));

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest};
-use posse::{ChainId, Error, Library, Skeleton, SkeletonId};
+use posse::ik::ChainId;
+use posse::{Error, Library, Skeleton, SkeletonId};
 
 use crate::bake::facts::{Facts, RowFacts, SourceFacts, VERSION, skeleton_digits};
 use crate::bake::format::{ClipHead, ClipWriter};

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use posse::bake::native_fps;
 use posse::import::{FileFormat, bvh};
 use posse::quality::FootLock;
-use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
+use posse::retarget::MirrorMap;
+use posse::{ClipId, Error, Library, SkeletonId};
 
 use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, UNREADABLE};
 use crate::bake::frames::{ClipFrames, OwnRate};

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::UNIX_EPOCH;
 
 use posse::import::{FileFormat, crowd, fbx, gltf, recognize, recognize_head, smpl};
-use posse::{Error, Library, Selector, mirrored_name};
+use posse::retarget::mirrored_name;
+use posse::{Error, Library, Selector};
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 

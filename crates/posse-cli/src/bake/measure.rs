@@ -7,10 +7,11 @@ use std::ops::Range;
 
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, FrameGrid};
 use posse::glam::{DQuat, DVec3};
+use posse::ik::ChainId;
 use posse::quality::{
     FootContacts, FootLock, GroundLevel, MotionQuality, QualityMeter, Stance, measured_factor, measured_fps,
 };
-use posse::{ChainId, ClipId, Error};
+use posse::{ClipId, Error};
 use serde_json::Value;
 
 use crate::bake::format::ClipHead;

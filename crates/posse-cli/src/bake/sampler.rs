@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use posse::bake::{self, ArrayKind, ArrayLayout, ArrayShape, Moment};
-use posse::quality::{FootContacts, FootLock};
+use posse::cpu::CpuEngine;
 #[cfg(feature = "gpu")]
-use posse::{AdapterKind, GpuContext};
-use posse::{ClipId, CpuEngine, Error, Evaluator, Layer, Library};
+use posse::gpu::{AdapterKind, GpuContext};
+use posse::quality::{FootContacts, FootLock};
+use posse::{ClipId, Error, Evaluator, Layer, Library};
 
 use crate::bake::frames::ClipFrames;
 use crate::engine::{Engine, EngineChoice, EngineLibrary, EngineSelection};

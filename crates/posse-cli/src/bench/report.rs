@@ -6,9 +6,10 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use clap::ValueEnum;
+use posse::SkinFormat;
+use posse::compress::Length;
 use posse::low_level::Bandwidth;
 use posse::measure::{Measurement, Statistics};
-use posse::{Length, SkinFormat};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use posse::import::crowd::CrowdFile;
-use posse::{Error, Evaluator, Layer, Library, Motion, Outputs};
+use posse::root_motion::Motion;
+use posse::{Error, Evaluator, Layer, Library, Outputs};
 use serde::Serialize;
 
 use crate::engine::{self, Engine, EngineLibrary, EngineSelection};

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::ops::Range;
 
-use posse::{
-    BoundTrack, Clip, Error, Evaluator, Outputs, Phase, Pose, Skeleton, Target, Track, Transform, UnboundCurves,
-    UnboundTrack, ValueKind, color_bytes,
-};
+use posse::binding::{BoundTrack, UnboundCurves, UnboundTrack, ValueKind, color_bytes};
+use posse::curves::{Target, Track};
+use posse::playback::Phase;
+use posse::{Clip, Error, Evaluator, Outputs, Pose, Skeleton, Transform};
 use serde::Serialize;
 
 use crate::eval::numbers::{Number, Precision, columns};

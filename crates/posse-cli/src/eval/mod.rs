@@ -8,8 +8,9 @@ mod numbers;
 use std::path::{Path, PathBuf};
 
 use posse::bake::last_frame;
+use posse::ik::ChainId;
 use posse::quality::{FootLock, GroundLevel, MotionQuality, Stance, measured_fps};
-use posse::{ChainId, Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
+use posse::{Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
 
 use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, check_limit, parse_range, parse_seconds};
 use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
@@ -74,8 +75,8 @@ pub struct Args {
         conflicts_with_all = ["file", "rig", "retarget", "skeleton", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock", "input_fps", "no_end_sites"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A
-    /// Cocos clip has no nodes: without a rig, only the values of its targets are evaluated.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of
+    /// FILE. A Cocos clip has no nodes: without a rig, only the values of its targets are evaluated.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// Retargets the clip to the skeleton of --rig: its joints turn as those of FILE do, relative to their rest poses,

@@ -5,10 +5,10 @@ use std::sync::mpsc;
 use std::thread;
 
 use glam::DAffine3;
+use posse::cpu::{CpuBatch, CpuCrowd, CpuEngine};
 use posse::low_level::skin_format;
-use posse::{
-    CpuBatch, CpuCrowd, CpuEngine, Error, Evaluator, Library, Motion, Outputs, Pose, SkeletonId, SkinFormat, SkinId,
-};
+use posse::root_motion::Motion;
+use posse::{Error, Evaluator, Library, Outputs, Pose, SkeletonId, SkinFormat, SkinId};
 
 use crate::engine::Engine;
 use crate::eval::numbers::{Number, Precision, rows};

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use posse::{Error, GpuContext};
+use posse::Error;
+use posse::gpu::GpuContext;
 use posse_render::encode::write_png;
 use posse_render::{Bones, Picture, Renderer, View};
 use winit::application::ApplicationHandler;

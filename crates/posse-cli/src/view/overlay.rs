@@ -4,7 +4,9 @@ use egui::{
     Align2, Area, Color32, FontId, Frame, Grid, Id, Label, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense,
     Shape, Slider, SliderClamping, Stroke, Ui, pos2, vec2,
 };
-use posse::{BlendSpace, GpuContext, Ticks};
+use posse::Ticks;
+use posse::gpu::GpuContext;
+use posse::parameters::BlendSpace;
 
 use super::clock::{Clock, Direction, Timeline};
 use super::steering::{SetValues, SteeredSpace, Steering, set_value};

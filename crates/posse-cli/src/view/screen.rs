@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use posse::gpu::{GpuContext, GpuLibrary};
 use posse::low_level::Stopwatch;
-use posse::{Error, GpuContext, GpuLibrary, Outputs, PackedLibrary, Ticks};
+use posse::packed::PackedLibrary;
+use posse::{Error, Outputs, Ticks};
 use posse_render::{Canvas, PoseBuffers, Renderer, Scene, Target, needed_outputs};
 use wgpu::util::TextureBlitter;
 use winit::event::WindowEvent;

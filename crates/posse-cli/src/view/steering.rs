@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use posse::ik::{Goal, GoalTarget, GoalWeight};
 use posse::import::crowd::CrowdFile;
-use posse::{
-    BlendSpace, BlendSpaceId, ClipId, Crowd, Error, Evaluator, Goal, GoalTarget, GoalWeight, Layer, LayerTime, Library,
-    Outputs, Parameter, Reference, SkeletonId, Ticks, WeightDriver,
-};
+use posse::parameters::{BlendSpace, BlendSpaceId, Parameter, WeightDriver};
+use posse::{ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Reference, SkeletonId, Ticks};
 
 use crate::drawn_crowd::{CrowdSource, DrawnCrowd, clip_name};
 

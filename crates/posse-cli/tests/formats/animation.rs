@@ -5,10 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, Moment, UpAxis};
+use posse::cpu::CpuEngine;
+use posse::curves::Target;
 use posse::export::gltf::Document;
 use posse::glam::DVec3;
 use posse::import::gltf::{self, Asset};
-use posse::{CpuEngine, Library, Target, demo};
+use posse::{Library, demo};
 use serde_json::{Value, json};
 
 use super::{Folder, assert_near, figure};

@@ -5,11 +5,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
+use posse::events::EventList;
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEvents, GpuLibrary};
 use posse::low_level::Bandwidth;
-use posse::{
-    AdapterKind, Crowd, CrowdOptions, Error, EventList, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, Outputs,
-    PackedLibrary,
-};
+use posse::packed::PackedLibrary;
+use posse::{Crowd, CrowdOptions, Error, Outputs};
 
 use crate::page;
 

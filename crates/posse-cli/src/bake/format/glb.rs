@@ -3,8 +3,9 @@
 use std::io::Write;
 
 use posse::bake::{ArrayKind, ArrayLayout};
+use posse::curves::Target;
 use posse::low_level::FrameAnimation;
-use posse::{Error, Joint, Target};
+use posse::{Error, Joint};
 
 use crate::bake::facts::Facts;
 use crate::bake::format::{ClipHead, ClipWriter, Space, in_space};
