@@ -34,8 +34,8 @@
 //!
 //! Each layer imports only layers to its right:
 //! `lib -> quality -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> transition ->
-//! {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`. ARCHITECTURE.md leads from a question to
-//! a file and gives the reasons for the design; docs/library.md describes each part.
+//! {reference, pack, import} -> {demo, evaluator} -> model -> {error, half} -> refusal`. ARCHITECTURE.md leads from a
+//! question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
 //!
@@ -62,10 +62,11 @@
 //!
 //! * [`Crowd::set`] changes one instance of a [`Crowd`], and [`Crowd::cross_fade`] leads it to another clip. An
 //!   [`Evaluator`] reads the crowd as it is at the call.
-//! * [`CpuCrowd::set_instance`](cpu::CpuCrowd::set_instance) and [`GpuCrowd::set_instance`](gpu::GpuCrowd::set_instance)
-//!   replace the layers of one instance in place, [`GpuCrowd::set_instances`](gpu::GpuCrowd::set_instances) the layers
-//!   of several, and `set_layers` the layers of all instances. [`CrowdOptions`] sets the capacity for layers and mixing.
-//!   A [`LayersOutcome`] tells if the new layers fit, and otherwise the reason.
+//! * [`CpuCrowd::set_instance`](cpu::CpuCrowd::set_instance) and
+//!   [`GpuCrowd::set_instance`](gpu::GpuCrowd::set_instance) replace the layers of one instance in place,
+//!   [`GpuCrowd::set_instances`](gpu::GpuCrowd::set_instances) the layers of several, and `set_layers` the layers of
+//!   all instances. [`CrowdOptions`] sets the capacity for layers and mixing. If the new layers do not fit, a
+//!   [`Refusal`] names the reason.
 //! * To remove an instance, drop it from the list of [`GpuCrowd::encode_visible`](gpu::GpuCrowd::encode_visible) and
 //!   clear its layers. Until then, its events and root motion continue.
 //! * To add an instance, reuse a free slot of the same skeleton. Until it is posed, the slot holds the pose of the
@@ -121,6 +122,7 @@ mod pieces;
 mod player;
 pub mod quality;
 mod reference;
+mod refusal;
 pub mod retarget;
 mod transition;
 
@@ -145,8 +147,9 @@ pub use self::{
         Outputs, Playback, Pose, Poses, Selector, Skeleton, SkeletonId, Skin, SkinFormat, SkinId, Step, Ticks,
         Transform, WrapMode,
     },
-    pack::{CrowdOptions, LayersOutcome},
+    pack::CrowdOptions,
     reference::Reference,
+    refusal::Refusal,
 };
 
 /// The names that programs which pose crowds begin with: `use posse::prelude::*;`.

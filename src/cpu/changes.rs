@@ -4,7 +4,8 @@ use crate::cpu::engine::CpuEngine;
 use crate::cpu::schedule::crowd::CpuCrowd;
 use crate::error::Error;
 use crate::model::{Crowd, Goal, Layer, Library};
-use crate::pack::{BatchRoom, LayersOutcome, PackedDisplacement, check_changed_crowd, check_index};
+use crate::pack::{BatchRoom, PackedDisplacement, check_changed_crowd, check_index};
+use crate::refusal::Refusal;
 use crate::transition::NewTransition;
 
 impl CpuCrowd {
@@ -13,25 +14,23 @@ impl CpuCrowd {
     /// Each instance has room for the mixing that it needed when this crowd was made, or for that of
     /// [`CrowdOptions::mixing`](crate::CrowdOptions::mixing); and for as many layers as any instance of its skeleton
     /// with that mixing had, or as [`CrowdOptions::layers`](crate::CrowdOptions::layers). If the layers of any instance
-    /// do not fit, nothing is replaced, and the outcome names the reason. Transitions and goals are replaced by those
-    /// of the given crowd; parameters stay as they are. `engine` is the one that made this crowd.
+    /// do not fit, nothing is replaced, and [`Error::Refused`] names the reason. Transitions and goals are replaced by
+    /// those of the given crowd; parameters stay as they are. `engine` is the one that made this crowd.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in
     /// [`CpuEngine::crowd`].
-    pub fn set_layers(&mut self, engine: &CpuEngine, crowd: &Crowd) -> Result<LayersOutcome, Error> {
+    pub fn set_layers(&mut self, engine: &CpuEngine, crowd: &Crowd) -> Result<(), Error> {
         let library = engine.library();
         let room_of = |instance| self.room(instance);
-        if let Some(refusal) = check_changed_crowd(library, crowd, self.outputs, self.slots.len(), room_of)? {
-            return Ok(refusal);
-        }
+        check_changed_crowd(library, crowd, self.outputs, self.slots.len(), room_of)?;
         for (instance, &place) in self.slots.iter().enumerate() {
             self.packed.set_layers(library, place, crowd.layers(instance));
             self.packed.set_goals(library, place, crowd.goals(instance));
             self.packed.set_displacement(place, displacement(crowd, instance));
         }
         self.prefetches = engine.pays_prefetch(&self.packed.layers);
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Replaces the layers of one instance; the others play on. It takes no longer in a large crowd than in a small
@@ -62,39 +61,30 @@ impl CpuCrowd {
     ///
     /// // At second 3, instance 7 begins to run, within a quarter of a second.
     /// crowd.cross_fade(7, run.looping(), 3.0..3.25)?;
-    /// assert!(posed.set_instance(&engine, 7, crowd.layers(7))?.is_replaced());
+    /// posed.set_instance(&engine, 7, crowd.layers(7))?;
     /// engine.pose(&mut posed, Ticks::from_seconds(3.1));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn set_instance(
-        &mut self,
-        engine: &CpuEngine,
-        instance: usize,
-        layers: &[Layer],
-    ) -> Result<LayersOutcome, Error> {
-        if let Some(refusal) = self.refusal(engine, instance, layers)? {
-            return Ok(refusal);
-        }
+    pub fn set_instance(&mut self, engine: &CpuEngine, instance: usize, layers: &[Layer]) -> Result<(), Error> {
+        self.check_layers(engine, instance, layers)?;
         self.write_instance(engine, instance, layers, None);
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Replaces the goals of one instance, in the room for as many goals as any instance of its batch began with, or
-    /// for [`CrowdOptions::goals`](crate::CrowdOptions::goals). If the goals do not fit, nothing is replaced, and the
-    /// outcome names the reason. `engine` is the one that made this crowd.
+    /// for [`CrowdOptions::goals`](crate::CrowdOptions::goals). If the goals do not fit, nothing is replaced, and
+    /// [`Error::Refused`] names the reason. `engine` is the one that made this crowd.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, a chain does not exist or is for another skeleton, or a
     ///   number in the goals is not usable.
     /// * [`Error::Limit`] if there are more goals than [`Crowd::set_goals`] allows.
-    pub fn set_goals(&mut self, engine: &CpuEngine, instance: usize, goals: &[Goal]) -> Result<LayersOutcome, Error> {
+    pub fn set_goals(&mut self, engine: &CpuEngine, instance: usize, goals: &[Goal]) -> Result<(), Error> {
         check_index(instance, self.slots.len())?;
-        if let Some(refusal) = self.room(instance).check_goals(engine.library(), instance, goals)? {
-            return Ok(refusal);
-        }
+        self.room(instance).check_goals(engine.library(), instance, goals)?;
         self.packed.set_goals(engine.library(), self.slots[instance], goals);
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Begins a transition of an instance to other layers, from the pose that it shows. A transition on its way is
@@ -102,8 +92,8 @@ impl CpuCrowd {
     ///
     /// `crowd` describes the instances as they are here; the instance gets the layers and the transition there, too
     /// ([`Crowd::begin_transition`]). Give `crowd` the parameters with which the instance is shown first: with others,
-    /// the pose that goes out is another one. If the layers do not fit, nothing is changed, and the outcome names the
-    /// reason. `engine` is the one that made this crowd.
+    /// the pose that goes out is another one. If the layers do not fit, nothing is changed, and [`Error::Refused`]
+    /// names the reason. `engine` is the one that made this crowd.
     ///
     /// # Errors
     /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`].
@@ -113,21 +103,19 @@ impl CpuCrowd {
         library: &Library,
         crowd: &mut Crowd,
         new: &NewTransition,
-    ) -> Result<LayersOutcome, Error> {
+    ) -> Result<(), Error> {
         let &NewTransition { instance, layers, .. } = new;
-        if let Some(refusal) = self.refusal(engine, instance, layers)? {
-            return Ok(refusal);
-        }
+        self.check_layers(engine, instance, layers)?;
         if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.room(instance).skeleton {
-            return Ok(LayersOutcome::OtherInstances);
+            return Err(Refusal::OtherInstances.into());
         }
         crowd.begin_transition(library, new)?;
         self.write_instance(engine, instance, layers, displacement(crowd, instance));
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
-    /// Checks new layers for an instance, and returns the outcome that refuses them; `None` if they fit.
-    fn refusal(&self, engine: &CpuEngine, instance: usize, layers: &[Layer]) -> Result<Option<LayersOutcome>, Error> {
+    /// Checks that new layers for an instance fit.
+    fn check_layers(&self, engine: &CpuEngine, instance: usize, layers: &[Layer]) -> Result<(), Error> {
         check_index(instance, self.slots.len())?;
         self.room(instance).check_layers(engine.library(), self.outputs, instance, layers)
     }
@@ -209,7 +197,7 @@ mod tests {
         let shown = wave.looping();
         for instance in [0, 5] {
             let begun = NewTransition::new(instance, std::slice::from_ref(&shown), Ticks::from_seconds(0.5));
-            assert!(one_by_one.transition(&engine, &library, &mut crowd, &begun).unwrap().is_replaced());
+            one_by_one.transition(&engine, &library, &mut crowd, &begun).unwrap();
         }
         let over = Layer { mode: LayerMode::Override, ..wave.looping() };
         let led = Layer::new(run, LayerTime::Synced { leader: 0 });
@@ -218,12 +206,12 @@ mod tests {
         for (instance, layers) in
             [(0, vec![run.at(0.5)]), (1, vec![run.looping().phase(0.3), over]), (2, vec![]), (3, vec![led_by, led])]
         {
-            assert!(one_by_one.set_instance(&engine, instance, &layers).unwrap().is_replaced());
+            one_by_one.set_instance(&engine, instance, &layers).unwrap();
             crowd.set(instance, skeleton, &layers).unwrap();
         }
-        assert!(one_by_one.set_goals(&engine, 4, &[goal]).unwrap().is_replaced());
+        one_by_one.set_goals(&engine, 4, &[goal]).unwrap();
         crowd.set_goals(4, vec![goal]).unwrap();
-        assert!(at_once.set_layers(&engine, &crowd).unwrap().is_replaced());
+        at_once.set_layers(&engine, &crowd).unwrap();
         let fresh = new(&crowd);
         for instance in 0..crowd.len() {
             let expected = packed(&fresh, instance);
@@ -247,10 +235,10 @@ mod tests {
             for instance in [1, 2] {
                 let layers = [wave.looping()];
                 let new = NewTransition::new(instance, &layers, Ticks(1000 * round));
-                assert!(posed.transition(&engine, &library, &mut crowd, &new).unwrap().is_replaced());
+                posed.transition(&engine, &library, &mut crowd, &new).unwrap();
             }
             assert_eq!(posed.packed.displacements.len(), 2, "round {round}");
-            assert!(posed.set_instance(&engine, 1 + round as usize % 2, &[walk.looping()]).unwrap().is_replaced());
+            posed.set_instance(&engine, 1 + round as usize % 2, &[walk.looping()]).unwrap();
         }
     }
 }

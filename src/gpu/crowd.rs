@@ -10,9 +10,10 @@ use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, Scopes, check_device};
 use crate::model::{Crowd, Goal, Layer, Library, Outputs, ParameterValues, Step, Ticks};
 use crate::pack::record::{DriveRecord, Frame, LayerRecord};
 use crate::pack::{
-    CrowdOptions, LayersOutcome, PackedCrowd, PackedDisplacement, check_changed_crowd, check_index, pack_drivers,
-    pack_instance, parameter_count,
+    CrowdOptions, PackedCrowd, PackedDisplacement, check_changed_crowd, check_index, pack_drivers, pack_instance,
+    parameter_count,
 };
+use crate::refusal::Refusal;
 use crate::transition::NewTransition;
 
 /// A crowd in GPU buffers, with room for its poses.
@@ -170,24 +171,21 @@ impl GpuCrowd {
     ///
     /// Each instance has room for the mixing that it needed when this crowd was made, or for that of
     /// [`CrowdOptions::mixing`]; and for as many layers as any instance of its skeleton with that mixing had, or as
-    /// [`CrowdOptions::layers`]. If the layers of any instance do not fit, nothing is replaced, and the outcome names
-    /// the reason. Transitions and goals are replaced by those of the given crowd; parameters stay as they are.
+    /// [`CrowdOptions::layers`]. If the layers of any instance do not fit, nothing is replaced, and [`Error::Refused`]
+    /// names the reason. Transitions and goals are replaced by those of the given crowd; parameters stay as they are.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in `new`.
     /// [`Error::Device`] if there is no memory for the upload: a part of the layers may have been replaced, and the
     /// call can be repeated.
-    pub fn set_layers(&self, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
+    pub fn set_layers(&self, library: &GpuLibrary, crowd: &Crowd) -> Result<(), Error> {
         let room_of = |instance| self.find(instance).0.room();
-        if let Some(refusal) = check_changed_crowd(&library.packed, crowd, self.outputs, self.locations.len(), room_of)?
-        {
-            return Ok(refusal);
-        }
+        check_changed_crowd(&library.packed, crowd, self.outputs, self.locations.len(), room_of)?;
         for batch in &self.batches {
             let mut moving = batch.instances().iter().filter(|&&instance| crowd.start_poses(instance).is_some());
-            let room = batch.transitions.as_ref().map_or(0, TransitionRoom::count);
-            if let Some(&instance) = moving.nth(room) {
-                return Ok(LayersOutcome::MoreTransitions { instance, room });
+            let capacity = batch.transitions.as_ref().map_or(0, TransitionRoom::count);
+            if let Some(&instance) = moving.nth(capacity) {
+                return Err(Refusal::MoreTransitions { instance, capacity }.into());
             }
         }
         for batch in &self.batches {
@@ -196,7 +194,7 @@ impl GpuCrowd {
             }
             self.write_layers(library, crowd, batch)?;
         }
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Writes the layers and transitions of all instances of a batch. They fit.
@@ -248,12 +246,7 @@ impl GpuCrowd {
     /// * [`Error::Limit`] if it has more layers than [`Crowd::push`] allows.
     /// * The errors of dual quaternions as in `new`.
     /// * [`Error::Device`] if there is no memory for the upload; the call can be repeated.
-    pub fn set_instance(
-        &self,
-        library: &GpuLibrary,
-        instance: usize,
-        layers: &[Layer],
-    ) -> Result<LayersOutcome, Error> {
+    pub fn set_instance(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<(), Error> {
         self.set_instances(library, &[(instance, layers)])
     }
 
@@ -263,11 +256,9 @@ impl GpuCrowd {
     ///
     /// # Errors
     /// Those of [`set_instance`](Self::set_instance).
-    pub fn set_instances(&self, library: &GpuLibrary, instances: &[(usize, &[Layer])]) -> Result<LayersOutcome, Error> {
+    pub fn set_instances(&self, library: &GpuLibrary, instances: &[(usize, &[Layer])]) -> Result<(), Error> {
         for &(instance, layers) in instances {
-            if let Some(refusal) = self.refusal(library, instance, layers)? {
-                return Ok(refusal);
-            }
+            self.check_layers(library, instance, layers)?;
         }
         let place = |&(instance, _): &(usize, &[Layer])| {
             let Location { batch, slot } = self.locations[instance];
@@ -283,11 +274,11 @@ impl GpuCrowd {
         for run in sorted.chunk_by(are_neighbours) {
             self.write_instances(library, run, true)?;
         }
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
-    /// Checks new layers for an instance, and returns the outcome that refuses them; `None` if they fit.
-    fn refusal(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<Option<LayersOutcome>, Error> {
+    /// Checks that new layers for an instance fit.
+    fn check_layers(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<(), Error> {
         self.check_index(instance)?;
         self.find(instance).0.room().check_layers(&library.packed, self.outputs, instance, layers)
     }
@@ -332,23 +323,21 @@ impl GpuCrowd {
     /// [`set_parameters`](Self::set_parameters).
     ///
     /// The room is for as many goals as any instance of the batch began with, or for [`CrowdOptions::goals`]. If the
-    /// goals do not fit, nothing is replaced, and the outcome names the reason.
+    /// goals do not fit, nothing is replaced, and [`Error::Refused`] names the reason.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, a chain does not exist or is for another skeleton, or a
     ///   number in the goals is not usable.
     /// * [`Error::Limit`] if there are more goals than [`Crowd::set_goals`] allows.
     /// * [`Error::Device`] if there is no memory for the upload.
-    pub fn set_goals(&self, library: &GpuLibrary, instance: usize, goals: &[Goal]) -> Result<LayersOutcome, Error> {
+    pub fn set_goals(&self, library: &GpuLibrary, instance: usize, goals: &[Goal]) -> Result<(), Error> {
         self.check_index(instance)?;
         let (batch, slot) = self.find(instance);
-        if let Some(refusal) = batch.room().check_goals(&library.packed, instance, goals)? {
-            return Ok(refusal);
-        }
+        batch.room().check_goals(&library.packed, instance, goals)?;
         if let Some(of_batch) = &batch.goals {
             of_batch.write(library, slot, std::iter::once(goals))?;
         }
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Begins a transition of an instance to other layers, from the pose that it shows, before the next submission. A
@@ -358,7 +347,7 @@ impl GpuCrowd {
     /// too ([`Crowd::begin_transition`]), in `f64` by two queries. They are uploaded once; while the transition is on
     /// its way, frames upload nothing. If a kernel writes the parameters of the instance, give `crowd` their present
     /// values first: with others, the pose that goes out is another one. If the layers or the transition do not fit,
-    /// nothing is changed, and the outcome names the reason.
+    /// nothing is changed, and [`Error::Refused`] names the reason.
     ///
     /// # Errors
     /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`]. Without memory for the upload,
@@ -387,7 +376,7 @@ impl GpuCrowd {
     ///
     /// let layers = [playing(wave)];
     /// let new = NewTransition::new(7, &layers, Ticks::from_seconds(2.0));
-    /// assert!(gpu_crowd.transition(&on_gpu, &library, &mut crowd, &new)?.is_replaced());
+    /// gpu_crowd.transition(&on_gpu, &library, &mut crowd, &new)?;
     /// # Ok(())
     /// # }
     /// ```
@@ -397,24 +386,22 @@ impl GpuCrowd {
         library: &Library,
         crowd: &mut Crowd,
         new: &NewTransition,
-    ) -> Result<LayersOutcome, Error> {
+    ) -> Result<(), Error> {
         let &NewTransition { instance, layers, now, .. } = new;
-        if let Some(refusal) = self.refusal(on_gpu, instance, layers)? {
-            return Ok(refusal);
-        }
+        self.check_layers(on_gpu, instance, layers)?;
         let (batch, slot) = self.find(instance);
         if crowd.len() != self.locations.len() || crowd.skeleton(instance) != batch.skeleton() {
-            return Ok(LayersOutcome::OtherInstances);
+            return Err(Refusal::OtherInstances.into());
         }
         let transitions = batch.transitions.as_ref();
         if !transitions.is_some_and(|transitions| transitions.has_place(slot, now)) {
-            let room = transitions.map_or(0, TransitionRoom::count);
-            return Ok(LayersOutcome::MoreTransitions { instance, room });
+            let capacity = transitions.map_or(0, TransitionRoom::count);
+            return Err(Refusal::MoreTransitions { instance, capacity }.into());
         }
         crowd.begin_transition(library, new)?;
         self.write_instances(on_gpu, &[(instance, layers)], false)?;
         self.begin_displacement(crowd, instance, (batch, slot), now)?;
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// The room for parameters per instance. Batches in which neither layers nor goals follow parameters have none
@@ -425,21 +412,21 @@ impl GpuCrowd {
 
     /// Replaces the first parameters of one instance, before the next submission. Layers and goals refer to them by
     /// index. Without any that follow parameters, nothing is uploaded. If there are more than there is room for,
-    /// nothing is replaced, and the outcome says so.
+    /// nothing is replaced, and [`Error::Refused`] says so.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd has no such instance; [`Error::Device`] if there is no memory for the upload.
-    pub fn set_parameters(&self, instance: usize, values: &[f32]) -> Result<LayersOutcome, Error> {
+    pub fn set_parameters(&self, instance: usize, values: &[f32]) -> Result<(), Error> {
         self.check_index(instance)?;
-        let (needed, room) = (values.len(), self.parameter_count);
-        if needed > room {
-            return Ok(LayersOutcome::MoreParameters { instance, needed, room });
+        let (needed, capacity) = (values.len(), self.parameter_count);
+        if needed > capacity {
+            return Err(Refusal::MoreParameters { instance, needed, capacity }.into());
         }
         let (batch, slot) = self.find(instance);
         if let Some(buffer) = batch.parameters() {
-            write(self.gpu(), buffer, 4 * (slot * room) as u64, bytemuck::cast_slice(values))?;
+            write(self.gpu(), buffer, 4 * (slot * capacity) as u64, bytemuck::cast_slice(values))?;
         }
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Replaces the parameters of all instances, before the next submission: [`parameter_count`](Self::parameter_count)

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::model::parameter::no_parameter;
-use crate::model::{ClipId, MaskId, Playback, Ticks, WeightDriver, WrapMode};
+use crate::model::{ClipId, MaskId, Mixing, Playback, Ticks, WeightDriver, WrapMode};
 
 /// The time of a layer in its clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -275,19 +275,6 @@ pub(super) fn cross_faded(layers: &[Layer], into: Layer, fade: Fade) -> Vec<Laye
     };
     let old = kept.iter().map(|&index| fading(renumbered(layers[index])));
     old.chain([renumbered(Layer { fade_in: Some(fade), ..into })]).collect()
-}
-
-/// The mixing that combines the layers of an instance, ordered from least to most. A kernel for more mixing also serves
-/// less.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Mixing {
-    /// None: at most one layer, which blends with a weight of [`Layer::MIN_WEIGHT`] or more, without mask and fades.
-    #[default]
-    None,
-    /// Blending: any number of layers that blend, with any weights, masks and fades.
-    Blend,
-    /// All mixing: at least one layer overrides or adds.
-    Any,
 }
 
 impl Mixing {

@@ -52,8 +52,8 @@ pub(crate) use library::all_threads;
 pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS, OutputCounts};
 pub use outputs::{OutputLayout, OutputNumbers};
 pub(crate) use quantized::{Form, MAX_BITS, QuantizedCurve, QuantizedKeys, storable_step};
+pub use room::CrowdOptions;
 pub(crate) use room::{BatchRoom, check_changed_crowd, check_index, parameter_count};
-pub use room::{CrowdOptions, LayersOutcome};
 pub(crate) use skeleton::rows;
 pub(crate) use timeline::{PackedTimeline, can_be_even, is_even, needs_exact_times};
 #[cfg(test)]

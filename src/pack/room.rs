@@ -1,10 +1,8 @@
-//! Crowds that change in place: the room for other layers and goals, and the outcome of a request for some.
+//! Crowds that change in place: the room for other layers and goals, and the check that requested ones fit.
 //!
 //! The batches of a crowd are made once, on the CPU and on the GPU, and with them the number of layer records of an
-//! instance and the kernel that mixes them. Other layers take the place of those of an instance if they fit
-//! ([`BatchRoom`]); otherwise nothing changes, and a [`LayersOutcome`] names the reason.
-
-use std::fmt;
+//! instance and the kernel that mixes them. Other layers replace the present ones if they fit ([`BatchRoom`]);
+//! otherwise nothing changes, and a [`Refusal`] names the reason.
 
 use crate::error::Error;
 use crate::model::{
@@ -12,6 +10,7 @@ use crate::model::{
     check_instance, check_layers, no_such,
 };
 use crate::pack::library::PackedLibrary;
+use crate::refusal::Refusal;
 
 /// Options of a [`CpuCrowd`](crate::cpu::CpuCrowd) or `GpuCrowd`: room for other layers, goals, parameters and
 /// transitions, and on the GPU visible lists and previous skin matrices. The default is none of them: the crowd poses
@@ -109,79 +108,78 @@ pub(crate) struct BatchRoom {
 }
 
 impl BatchRoom {
-    /// The outcome that refuses new layers for an instance; `None` if the layers fit.
-    fn layer_refusal(&self, instance: usize, layers: &[Layer]) -> Option<LayersOutcome> {
-        let (needed, room) = (layers.len(), self.layers);
-        if needed > room {
-            return Some(LayersOutcome::MoreLayers { instance, needed, room });
+    /// Checks that new layers for an instance fit.
+    fn check_layer_room(&self, instance: usize, layers: &[Layer]) -> Result<(), Refusal> {
+        let (needed, capacity) = (layers.len(), self.layers);
+        if needed > capacity {
+            return Err(Refusal::MoreLayers { instance, needed, capacity });
         }
-        let (needed, room) = (Mixing::of(layers), self.mixing);
-        if needed > room {
-            return Some(LayersOutcome::MoreMixing { instance, needed, room });
+        let (needed, capacity) = (Mixing::of(layers), self.mixing);
+        if needed > capacity {
+            return Err(Refusal::MoreMixing { instance, needed, capacity });
         }
         if layers.iter().any(Layer::is_driven) && !self.drivers {
-            return Some(LayersOutcome::NoDrivers { instance });
+            return Err(Refusal::NoDrivers { instance });
         }
-        let (needed, room) = (layer_parameters(layers), self.parameters);
-        (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
+        self.check_parameter_room(instance, layer_parameters(layers))
     }
 
-    /// The outcome that refuses new goals for an instance; `None` if the goals fit.
-    fn goal_refusal(&self, instance: usize, goals: &[Goal]) -> Option<LayersOutcome> {
-        let (needed, room) = (goals.len(), self.goals);
-        if needed > room {
-            return Some(LayersOutcome::MoreGoals { instance, needed, room });
+    /// Checks that new goals for an instance fit.
+    fn check_goal_room(&self, instance: usize, goals: &[Goal]) -> Result<(), Refusal> {
+        let (needed, capacity) = (goals.len(), self.goals);
+        if needed > capacity {
+            return Err(Refusal::MoreGoals { instance, needed, capacity });
         }
-        let (needed, room) = (goal_parameters(goals), self.parameters);
-        (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
+        self.check_parameter_room(instance, goal_parameters(goals))
     }
 
-    /// Checks new layers for an instance, and returns the outcome that refuses them; `None` if the layers fit.
+    fn check_parameter_room(&self, instance: usize, needed: usize) -> Result<(), Refusal> {
+        let capacity = self.parameters;
+        if needed > capacity { Err(Refusal::MoreParameters { instance, needed, capacity }) } else { Ok(()) }
+    }
+
+    /// Checks new layers for an instance.
     ///
     /// # Errors
-    /// [`Error::Instance`] and [`Error::Limit`] for layers that are wrong in themselves or do not fit the library, and
-    /// the errors of dual quaternions.
+    /// [`Error::Instance`] and [`Error::Limit`] for layers that are wrong in themselves or do not fit the library,
+    /// [`Error::Refused`] for layers that find no room, and the errors of dual quaternions.
     pub fn check_layers(
         &self,
         packed: &PackedLibrary,
         outputs: Outputs,
         instance: usize,
         layers: &[Layer],
-    ) -> Result<Option<LayersOutcome>, Error> {
+    ) -> Result<(), Error> {
         check_layers(instance, layers)?;
         check_instance(packed, instance, self.skeleton, layers)?;
         packed.check_instance_outputs(self.skeleton, layers, outputs)?;
-        Ok(self.layer_refusal(instance, layers))
+        Ok(self.check_layer_room(instance, layers)?)
     }
 
-    /// Checks new goals for an instance, and returns the outcome that refuses them; `None` if the goals fit.
+    /// Checks new goals for an instance.
     ///
     /// # Errors
-    /// [`Error::Instance`] and [`Error::Limit`] for goals that are wrong in themselves or do not fit the library.
-    pub fn check_goals(
-        &self,
-        packed: &PackedLibrary,
-        instance: usize,
-        goals: &[Goal],
-    ) -> Result<Option<LayersOutcome>, Error> {
+    /// [`Error::Instance`] and [`Error::Limit`] for goals that are wrong in themselves or do not fit the library,
+    /// [`Error::Refused`] for goals that find no room.
+    pub fn check_goals(&self, packed: &PackedLibrary, instance: usize, goals: &[Goal]) -> Result<(), Error> {
         check_goal_numbers(instance, goals)?;
         check_goals(packed, instance, self.skeleton, goals)?;
-        Ok(self.goal_refusal(instance, goals))
+        Ok(self.check_goal_room(instance, goals)?)
     }
 }
 
-/// Checks the layers and goals of all instances of a crowd, for a crowd of `count` instances with this room each, and
-/// returns the outcome that refuses them; `None` if all fit.
+/// Checks the layers and goals of all instances of a crowd, for a crowd of `count` instances with this room each.
 ///
 /// # Errors
-/// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions.
+/// [`Error::Instance`] if the crowd does not fit the library, [`Error::Refused`] if an instance finds no room, and the
+/// errors of dual quaternions.
 pub(crate) fn check_changed_crowd(
     packed: &PackedLibrary,
     crowd: &Crowd,
     outputs: Outputs,
     count: usize,
     room_of: impl Fn(usize) -> BatchRoom,
-) -> Result<Option<LayersOutcome>, Error> {
+) -> Result<(), Error> {
     for instance in 0..crowd.len() {
         let skeleton = crowd.skeleton(instance);
         check_instance(packed, instance, skeleton, crowd.layers(instance))?;
@@ -190,17 +188,17 @@ pub(crate) fn check_changed_crowd(
     }
     packed.check_outputs(crowd, outputs)?;
     if crowd.len() != count {
-        return Ok(Some(LayersOutcome::OtherInstances));
+        return Err(Refusal::OtherInstances.into());
     }
-    let refusal = |instance| {
+    for instance in 0..count {
         let room = room_of(instance);
         if crowd.skeleton(instance) != room.skeleton {
-            return Some(LayersOutcome::OtherInstances);
+            return Err(Refusal::OtherInstances.into());
         }
-        let of_layers = room.layer_refusal(instance, crowd.layers(instance));
-        of_layers.or_else(|| room.goal_refusal(instance, crowd.goals(instance)))
-    };
-    Ok((0..count).find_map(refusal))
+        room.check_layer_room(instance, crowd.layers(instance))?;
+        room.check_goal_room(instance, crowd.goals(instance))?;
+    }
+    Ok(())
 }
 
 /// Checks that the poses around the start of the transition of an instance were taken with the skeleton as it is.
@@ -256,127 +254,4 @@ fn layer_parameters(layers: &[Layer]) -> usize {
 /// The number of parameters that goals refer to: one more than the highest index.
 fn goal_parameters(goals: &[Goal]) -> usize {
     goals.iter().flat_map(Goal::parameters).map(|index| index + 1).max().unwrap_or(0)
-}
-
-/// The outcome of a request for new layers, goals, parameters or transitions in a [`CpuCrowd`](crate::cpu::CpuCrowd) or
-/// `GpuCrowd`: they are replaced, or the reason for which they are not. A refusal is not an error: a new crowd of the
-/// engine takes them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "if nothing was replaced, the crowd continues as before"]
-pub enum LayersOutcome {
-    /// All is replaced.
-    Replaced,
-    /// Nothing is replaced: the crowd has another number of instances, or other skeletons.
-    OtherInstances,
-    /// Nothing is replaced: an instance has more layers than there is room for.
-    MoreLayers {
-        /// Index of the first such instance.
-        instance: usize,
-        /// The number of its layers.
-        needed: usize,
-        /// The room for layers: the most that an instance of its batch began with, or [`CrowdOptions::layers`].
-        room: usize,
-    },
-    /// Nothing is replaced: the layers of an instance need more mixing than its kernel does.
-    MoreMixing {
-        /// Index of the first such instance.
-        instance: usize,
-        /// The mixing that its layers need.
-        needed: Mixing,
-        /// The mixing that the kernel does: the one that the instance began with, or [`CrowdOptions::mixing`].
-        room: Mixing,
-    },
-    /// Nothing is replaced: an instance has more goals than there is room for.
-    MoreGoals {
-        /// Index of the first such instance.
-        instance: usize,
-        /// The number of its goals.
-        needed: usize,
-        /// The room for goals: the most that an instance of its batch began with, or [`CrowdOptions::goals`].
-        room: usize,
-    },
-    /// Nothing is replaced: the time or weight of a layer follows from parameters or another layer, and there is no
-    /// room for that.
-    NoDrivers {
-        /// Index of the first such instance.
-        instance: usize,
-    },
-    /// Nothing is replaced: an instance has or needs more parameters than there is room for.
-    MoreParameters {
-        /// Index of the first such instance.
-        instance: usize,
-        /// The number of its parameters.
-        needed: usize,
-        /// The room for parameters: see [`CrowdOptions::parameters`].
-        room: usize,
-    },
-    /// Nothing is replaced: as many transitions are on their way as there is room for in the batch of an instance.
-    MoreTransitions {
-        /// Index of the first instance that finds no room.
-        instance: usize,
-        /// The room for transitions: see [`CrowdOptions::transitions`].
-        room: usize,
-    },
-}
-
-impl LayersOutcome {
-    /// True if the layers are replaced.
-    pub fn is_replaced(self) -> bool {
-        self == Self::Replaced
-    }
-}
-
-impl fmt::Display for LayersOutcome {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        match *self {
-            Self::Replaced => write!(out, "the layers are replaced"),
-            Self::OtherInstances => {
-                write!(
-                    out,
-                    "the number of instances or the skeleton of an instance differs from the crowd: make a new crowd"
-                )
-            }
-            Self::MoreLayers { instance, needed, room } => {
-                write_more(out, instance, needed, "layer", room)?;
-                write!(out, "set CrowdOptions::layers")
-            }
-            Self::MoreMixing { instance, needed, room } => {
-                let (needed, room) = (mixing_name(needed), mixing_name(room));
-                write!(out, "instance {instance} needs {needed}, but the crowd was made for {room}: ")?;
-                write!(out, "set CrowdOptions::mixing")
-            }
-            Self::MoreGoals { instance, needed, room } => {
-                write_more(out, instance, needed, "goal", room)?;
-                write!(out, "set CrowdOptions::goals")
-            }
-            Self::NoDrivers { instance } => {
-                write!(
-                    out,
-                    "instance {instance} has layers that follow parameters or other layers, but the crowd has no "
-                )?;
-                write!(out, "room for drivers: set CrowdOptions::drivers")
-            }
-            Self::MoreParameters { instance, needed, room } => {
-                write_more(out, instance, needed, "parameter", room)?;
-                write!(out, "set CrowdOptions::parameters")
-            }
-            Self::MoreTransitions { instance, room } => {
-                write!(out, "instance {instance} finds no room for a transition among {room} in its batch: ")?;
-                write!(out, "set CrowdOptions::transitions")
-            }
-        }
-    }
-}
-
-fn write_more(out: &mut fmt::Formatter, instance: usize, needed: usize, noun: &str, room: usize) -> fmt::Result {
-    let plural = if needed == 1 { "" } else { "s" };
-    write!(out, "instance {instance} has {needed} {noun}{plural}, but the crowd has room for {room}: ")
-}
-
-fn mixing_name(mixing: Mixing) -> &'static str {
-    match mixing {
-        Mixing::None => "no mixing",
-        Mixing::Blend => "blending",
-        Mixing::Any => "override and additive layers",
-    }
 }

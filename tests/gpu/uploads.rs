@@ -111,12 +111,11 @@ fn an_instance_that_changes_uploads_only_its_layers() {
         let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, options).unwrap();
         let before = uploaded_bytes(trace.path());
         let layers = [Layer::new(clip, LayerTime::At(0.5)); 2];
-        assert!(gpu_crowd.set_instance(&on_gpu, instances / 2, &layers).unwrap().is_replaced());
+        gpu_crowd.set_instance(&on_gpu, instances / 2, &layers).unwrap();
         queue.submit([]);
         assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 120, "the layers of one instance");
         // Layers that are refused upload nothing.
-        let outcome = gpu_crowd.set_instance(&on_gpu, 1, &[layers[0]; 4]).unwrap();
-        assert!(!outcome.is_replaced());
+        assert!(gpu_crowd.set_instance(&on_gpu, 1, &[layers[0]; 4]).unwrap_err().refusal().is_some());
         queue.submit([]);
         assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 120);
     }

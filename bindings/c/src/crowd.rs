@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard};
 
 use posse::cpu::{CpuCrowd, CpuEngine};
 use posse::parameters::Parameter;
-use posse::{Layer, LayersOutcome, Outputs, SkinFormat, Step, Ticks};
+use posse::{Layer, Outputs, SkinFormat, Step, Ticks};
 
 use crate::error::{Error, Outcome};
 use crate::layer;
@@ -394,11 +394,7 @@ impl Chunk {
     fn pack_layers(&mut self, engine: &CpuEngine, place: usize) {
         let Self { instances, posed, .. } = self;
         let layers = instances.layers(place);
-        let is_replaced = match posed {
-            Some(posed) => posed.set_instance(engine, place, layers).is_ok_and(LayersOutcome::is_replaced),
-            None => false,
-        };
-        if !is_replaced {
+        if posed.as_mut().is_some_and(|posed| posed.set_instance(engine, place, layers).is_err()) {
             *posed = None;
         }
     }

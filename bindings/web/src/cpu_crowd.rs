@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::instances::{CrowdOptions, Instances, TransitionStart, numbered};
 use crate::joints;
-use crate::js::{Result, index, indices, object, options, step, ticks, whole};
+use crate::js::{Result, fits, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
 use crate::outputs::{EVENTS, OutputOptions, ReachedEvents, WHOLE_POSE, batch_buffers};
 use crate::root_motion::{self, RootMotions};
@@ -335,7 +335,7 @@ impl Crowd {
             self.instances.crowd_mut().set(instance, skeleton, layers)?;
             self.is_stale = self.is_stale
                 || self.posed.instances.is_some()
-                || !self.posed.crowd.set_instance(&self.engine, instance, layers)?.is_replaced();
+                || !fits(self.posed.crowd.set_instance(&self.engine, instance, layers))?;
         }
         Ok(())
     }

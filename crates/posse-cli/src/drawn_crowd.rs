@@ -460,7 +460,7 @@ impl ClockedCrowd {
 
     /// Replaces the layers by those of a crowd with the same transitions, if they fit.
     #[cfg(feature = "view")]
-    pub fn set_layers(&mut self, library: &GpuLibrary, crowd: &Crowd) -> Result<posse::LayersOutcome, Error> {
+    pub fn set_layers(&mut self, library: &GpuLibrary, crowd: &Crowd) -> Result<(), Error> {
         self.on_gpu.set_layers(library, &crowd.at(self.shown_from(self.passed)))
     }
 
@@ -469,12 +469,7 @@ impl ClockedCrowd {
     pub fn set_time(&mut self, library: &GpuLibrary, crowd: &Crowd, now: Ticks) -> Result<(), Error> {
         let passed = self.starts.partition_point(|&start| start <= now);
         if passed != self.passed {
-            let outcome = self.on_gpu.set_layers(library, &crowd.at(self.shown_from(passed)))?;
-            if !outcome.is_replaced() {
-                return Err(Error::Usage(format!(
-                    "the layers of transitions do not fit the crowd on the GPU: {outcome}"
-                )));
-            }
+            self.on_gpu.set_layers(library, &crowd.at(self.shown_from(passed)))?;
             self.passed = passed;
         }
         let values = parameter_values(crowd, self.on_gpu.parameter_count(), now);

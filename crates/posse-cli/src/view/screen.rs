@@ -203,9 +203,13 @@ impl GpuScene {
     /// layers are uploaded, if the device's crowd has room for them. After an error, everything is as before.
     pub fn update(&mut self, renderer: &Renderer, drawn: &DrawnCrowd, layers_only: bool) -> Result<(), Error> {
         let Self { library, crowd, .. } = self;
-        if !(layers_only && crowd.set_layers(library, &drawn.crowd)?.is_replaced()) {
-            (self.crowd, self.scene) = upload(renderer, &self.library, drawn, self.outputs)?;
+        if layers_only {
+            match crowd.set_layers(library, &drawn.crowd) {
+                Err(Error::Refused(_)) => {}
+                done => return done,
+            }
         }
+        (self.crowd, self.scene) = upload(renderer, &self.library, drawn, self.outputs)?;
         Ok(())
     }
 
