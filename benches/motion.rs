@@ -311,7 +311,7 @@ fn main() -> Result<(), Error> {
     }
     if wanted("gpu") {
         let gpu = GpuContext::new(AdapterKind::Any)?;
-        let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&rig.library)?)?;
+        let on_gpu = GpuLibrary::new(&gpu, &rig.library)?;
         let count = instances(1_000);
         let posed = |library: &GpuLibrary, crowd: Crowd| GpuCrowd::new(library, &crowd, Outputs::SKIN).map(Box::new);
         let mut all = Vec::new();

@@ -6,7 +6,6 @@
 use std::path::Path;
 
 use posse::gpu::{GpuCrowd, GpuLibrary};
-use posse::packed::PackedLibrary;
 use posse::{Crowd, Layer, LayerTime, Library, Outputs, Playback, Ticks};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
 
     // Once: upload the library and the crowd. The crowd has buffers for the model matrices.
-    let gpu_library = GpuLibrary::new((&device, &queue), PackedLibrary::new(&library)?)?;
+    let gpu_library = GpuLibrary::new((&device, &queue), &library)?;
     let gpu_crowd = GpuCrowd::new(&gpu_library, &crowd, Outputs { model: true, ..Outputs::NONE })?;
 
     // Per frame: record the poses into the encoder of the frame, and submit it.

@@ -1,7 +1,6 @@
 //! The characters on the GPU.
 
 use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
-use posse::packed::PackedLibrary;
 use posse::{Crowd, CrowdOptions, Library, Outputs, Step, Ticks};
 
 use super::RATE;
@@ -39,7 +38,7 @@ impl SteeredCrowd {
             crowd.push(gaits.skeleton, &layers.moving)?;
         }
         let gpu = GpuContext::new(AdapterKind::Any)?;
-        let gpu_library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+        let gpu_library = GpuLibrary::new(&gpu, &library)?;
         let transitions = stops::transitions(instances);
         let options = CrowdOptions { parameters: layers::PARAMETERS, transitions, ..CrowdOptions::NONE };
         let gpu_crowd = GpuCrowd::with_options(&gpu_library, &crowd, Outputs::SKIN, options)?;

@@ -50,7 +50,7 @@ const ROOM: CrowdOptions = CrowdOptions {
 fn a_library_without_memory_is_refused() {
     let gpu = context();
     let packed = || PackedLibrary::new(&scene().0).unwrap();
-    let places = each_fault("a library", packed, |packed| GpuLibrary::new(&gpu, packed.clone()));
+    let places = each_fault("a library", packed, |packed| GpuLibrary::from_packed(&gpu, packed.clone()));
     // Two buffers with their uploads, a layout; a module, a layout and a pipeline; the probe.
     assert!(places >= 9, "{places}");
 }
@@ -58,7 +58,7 @@ fn a_library_without_memory_is_refused() {
 #[test]
 fn a_kernel_without_memory_is_refused() {
     let gpu = context();
-    let make = || GpuLibrary::new(&gpu, PackedLibrary::new(&scene().0).unwrap()).unwrap();
+    let make = || GpuLibrary::new(&gpu, &scene().0).unwrap();
     each_fault("lists", make, |library| pollster::block_on(library.visible_kernels()).map(drop));
     each_fault("root motion", make, |library| pollster::block_on(library.root_motion_kernel()).map(drop));
     each_fault("played layers", make, |library| pollster::block_on(library.play_kernel()).map(drop));
@@ -71,7 +71,7 @@ fn a_kernel_without_memory_is_refused() {
 fn a_crowd_without_memory_is_refused() {
     let gpu = context();
     let (library, crowd) = scene();
-    let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+    let on_gpu = GpuLibrary::new(&gpu, &library).unwrap();
     let make = || GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, ROOM);
     // The kernels are compiled here, so that the faults are those of buffers and bind groups.
     let gpu_crowd = make().unwrap();
@@ -120,7 +120,7 @@ fn a_frame_without_memory_is_refused_and_the_next_one_runs() {
 fn a_change_without_memory_is_an_error() {
     let gpu = context();
     let (library, crowd) = scene();
-    let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+    let on_gpu = GpuLibrary::new(&gpu, &library).unwrap();
     let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, ROOM).unwrap();
     each_fault("layers", || (), |()| gpu_crowd.set_layers(&on_gpu, &crowd));
     each_fault("an instance", || (), |()| gpu_crowd.set_instance(&on_gpu, 1, crowd.layers(1)));

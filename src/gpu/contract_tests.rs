@@ -212,7 +212,7 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
         let joints = vec![crate::model::Joint::default(); joints];
         library.add_skeleton(crate::model::Skeleton::new(None, joints, Vec::new()).unwrap());
     }
-    let library = GpuLibrary::new((&device, &queue), PackedLibrary::new(&library).unwrap()).unwrap();
+    let library = GpuLibrary::new((&device, &queue), &library).unwrap();
     for kernel in pose_kernels() {
         pollster::block_on(library.pose_pipeline(&kernel)).unwrap();
     }

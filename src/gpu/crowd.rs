@@ -44,14 +44,13 @@ use crate::transition::NewTransition;
 /// # Examples
 /// ```
 /// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
-/// use posse::packed::PackedLibrary;
 /// use posse::{Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
 /// let library = demo::library()?;
 /// let crowd = demo::crowd(&library, 100)?;
-/// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let library = GpuLibrary::new(&gpu, &library)?;
 /// let crowd = GpuCrowd::new(&library, &crowd, Outputs::SKIN)?;
 ///
 /// let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -358,7 +357,6 @@ impl GpuCrowd {
     /// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
     /// use posse::transitions::NewTransition;
     /// use posse::{Crowd, CrowdOptions, Layer, LayerTime};
-    /// use posse::packed::PackedLibrary;
     /// use posse::{Outputs, Playback, Ticks, demo};
     ///
     /// # fn main() -> Result<(), posse::Error> {
@@ -370,7 +368,7 @@ impl GpuCrowd {
     ///     crowd.push(library.clip(walk).skeleton, &[playing(walk)])?;
     /// }
     /// let gpu = GpuContext::new(AdapterKind::Any)?;
-    /// let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+    /// let on_gpu = GpuLibrary::new(&gpu, &library)?;
     /// let options = CrowdOptions { transitions: 10, ..CrowdOptions::NONE };
     /// let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::SKIN, options)?;
     ///

@@ -51,7 +51,7 @@ impl GpuEngine {
     /// # Errors
     /// Those of `new`.
     pub async fn new_async(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        let library = GpuLibrary::new_async(&gpu, PackedLibrary::new(library)?).await?;
+        let library = GpuLibrary::new_async(&gpu, library).await?;
         Self::with_library(gpu, library)
     }
 

@@ -24,7 +24,6 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 /// use posse::events::Event;
 /// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEvents, GpuLibrary};
 /// use posse::{Crowd, Layer, LayerTime};
-/// use posse::packed::PackedLibrary;
 /// use posse::{Outputs, Playback, Step, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
@@ -38,7 +37,7 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 /// crowd.push(library.clip(walk).skeleton, &[Layer::new(walk, playing)])?;
 ///
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let library = GpuLibrary::new(&gpu, &library)?;
 /// let crowd = GpuCrowd::new(&library, &crowd, Outputs::NONE)?;
 /// let events = GpuEvents::new(&library, &crowd, 16)?;
 /// let mut encoder = gpu.device.create_command_encoder(&Default::default());

@@ -36,7 +36,7 @@ use crate::pack::PackedLibrary;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&demo::library()?)?)?;
+/// let library = GpuLibrary::new(&gpu, &demo::library()?)?;
 /// // Another library on the same device compiles only the kernels that differ.
 /// let _rigs = library.repacked(PackedLibrary::new(&demo::rig(8, 10, 2)?)?)?;
 /// # Ok(())
@@ -73,6 +73,23 @@ impl GpuLibrary {
         kernel_limits(others.clone()).or_better_values_from(&others)
     }
 
+    /// Packs a library, uploads it and creates its pipelines. Nothing is submitted. The library is packed on all cores.
+    ///
+    /// # Errors
+    /// Those of [`PackedLibrary::new`] and `from_packed`.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new<'a>(gpu: impl Into<DeviceAndQueue<'a>>, library: &Library) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(gpu, library))
+    }
+
+    /// As `new`, for a browser.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn new_async<'a>(gpu: impl Into<DeviceAndQueue<'a>>, library: &Library) -> Result<Self, Error> {
+        Self::from_packed_async(gpu, PackedLibrary::new(library)?).await
+    }
+
     /// Uploads a packed library and creates its pipelines. Nothing is submitted.
     ///
     /// # Errors
@@ -80,15 +97,18 @@ impl GpuLibrary {
     ///   library does not fit a binding.
     /// * [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel or a buffer.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn new<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
-        pollster::block_on(Self::new_async(gpu, packed))
+    pub fn from_packed<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
+        pollster::block_on(Self::from_packed_async(gpu, packed))
     }
 
-    /// As `new`, for a browser.
+    /// As `from_packed`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
-    pub async fn new_async<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
+    /// Those of `from_packed`.
+    pub async fn from_packed_async<'a>(
+        gpu: impl Into<DeviceAndQueue<'a>>,
+        packed: PackedLibrary,
+    ) -> Result<Self, Error> {
         Self::with_cache(Arc::default(), gpu.into(), packed).await
     }
 
@@ -96,7 +116,7 @@ impl GpuLibrary {
     /// missing ones are compiled, often none.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// Those of `from_packed`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn repacked(&self, packed: PackedLibrary) -> Result<Self, Error> {
         pollster::block_on(self.repacked_async(packed))
@@ -105,7 +125,7 @@ impl GpuLibrary {
     /// As `repacked`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// Those of `from_packed`.
     pub async fn repacked_async(&self, packed: PackedLibrary) -> Result<Self, Error> {
         Self::with_cache(self.cache.clone(), self.gpu(), packed).await
     }

@@ -105,7 +105,7 @@ fn each_of_several_skeletons_is_split() {
 fn a_library_larger_than_a_binding_is_refused() {
     // 4000 joints at rest have 3 values each, in one array.
     let (library, _) = build::library(vec![Joint::default(); 4000]);
-    let upload = |bytes| GpuLibrary::new(&gpu_with_limits(small_buffers(bytes)), PackedLibrary::new(&library).unwrap());
+    let upload = |bytes| GpuLibrary::new(&gpu_with_limits(small_buffers(bytes)), &library);
     let needed = 3 * 4000 * 16;
     assert_limit(upload(needed - 16).unwrap_err(), "values of a packed library", needed, needed - 16);
     assert!(upload(needed).is_ok());
@@ -122,7 +122,7 @@ fn an_instance_larger_than_a_binding_is_refused() {
     let upload = |bytes| {
         let gpu = gpu_with_limits(small_buffers(bytes));
         let packing = PackedLibrary::new(&library).unwrap();
-        let on_gpu = GpuLibrary::new(&gpu, packing).unwrap();
+        let on_gpu = GpuLibrary::from_packed(&gpu, packing).unwrap();
         GpuCrowd::new(&on_gpu, &crowd, Outputs::NONE)
     };
     assert_limit(upload(bytes - 16).unwrap_err(), "bytes of one instance of skeleton 0", bytes, bytes - 16);

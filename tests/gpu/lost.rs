@@ -34,7 +34,7 @@ fn evaluation_reads_and_waits_fail_and_so_does_what_is_made() {
     let packed = || PackedLibrary::new(&library).unwrap();
     assert_device_error(GpuCrowd::new(engine.library(), &crowd, Outputs::ALL), "a new crowd");
     assert_device_error(GpuEvents::new(engine.library(), &on_gpu, 10), "a new list of events");
-    assert_device_error(GpuLibrary::new(engine.gpu(), packed()), "a library");
+    assert_device_error(GpuLibrary::from_packed(engine.gpu(), packed()), "a library");
     assert_device_error(engine.library().repacked(packed()), "a library that shares kernels");
     assert_device_error(Bandwidth::measure(engine.gpu()), "the bandwidth");
 }

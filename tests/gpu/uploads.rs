@@ -5,7 +5,6 @@ use std::path::Path;
 
 use posse::gpu::{GpuCrowd, GpuLibrary};
 use posse::low_level::record::{Frame, LayerRecord};
-use posse::packed::PackedLibrary;
 use posse::transitions::{Fade, FadeShape};
 use posse::{
     AdditiveReference, Crowd, CrowdOptions, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Playback,
@@ -35,7 +34,7 @@ pub fn traced_device(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
 fn uploads(library: &Library, crowd: &Crowd) -> (u64, Vec<u64>) {
     let trace = TempDir::new().unwrap();
     let (device, queue) = traced_device(trace.path());
-    let on_gpu = GpuLibrary::new((&device, &queue), PackedLibrary::new(library).unwrap()).unwrap();
+    let on_gpu = GpuLibrary::new((&device, &queue), library).unwrap();
     let before = uploaded_bytes(trace.path());
     let on_gpu = GpuCrowd::new(&on_gpu, crowd, Outputs::ALL).unwrap();
     let mut last = uploaded_bytes(trace.path());
@@ -105,7 +104,7 @@ fn an_instance_that_changes_uploads_only_its_layers() {
     for instances in [10, 10_000] {
         let trace = TempDir::new().unwrap();
         let (device, queue) = traced_device(trace.path());
-        let on_gpu = GpuLibrary::new((&device, &queue), PackedLibrary::new(&library).unwrap()).unwrap();
+        let on_gpu = GpuLibrary::new((&device, &queue), &library).unwrap();
         let crowd = only_clip(&library, instances);
         let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
         let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, options).unwrap();

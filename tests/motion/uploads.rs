@@ -1,6 +1,5 @@
 use posse::gpu::GpuCrowd;
 use posse::low_level::record::Frame;
-use posse::packed::PackedLibrary;
 use posse::transitions::NewTransition;
 use posse::{CrowdOptions, Layer, LayerTime, Outputs};
 use tempfile::TempDir;
@@ -15,7 +14,7 @@ fn a_frame_with_parameters_from_a_kernel_uploads_the_clock_alone() {
         let (library, skeleton, mut crowd) = driven(instances);
         let trace = TempDir::new().unwrap();
         let (device, queue) = traced_device(trace.path());
-        let on_gpu = posse::gpu::GpuLibrary::new((&device, &queue), PackedLibrary::new(&library).unwrap()).unwrap();
+        let on_gpu = posse::gpu::GpuLibrary::new((&device, &queue), &library).unwrap();
         let options = CrowdOptions { transitions: 3, ..CrowdOptions::NONE };
         let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, options).unwrap();
         let frame = |number: i64| {

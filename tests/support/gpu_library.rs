@@ -27,7 +27,7 @@ pub fn gpu_library_on(gpu: &GpuContext, packed: PackedLibrary) -> Result<GpuLibr
         match all.iter().find(|first| *first.gpu().device == gpu.device) {
             Some(first) => first.clone(),
             None => {
-                let first = Arc::new(GpuLibrary::new(gpu, PackedLibrary::new(&Library::new())?)?);
+                let first = Arc::new(GpuLibrary::new(gpu, &Library::new())?);
                 all.push(first.clone());
                 first
             }

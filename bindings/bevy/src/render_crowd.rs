@@ -177,7 +177,7 @@ impl RenderCrowd {
     fn upload(&mut self, now: Ticks, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
         let library = match self.gpu.take() {
             Some(gpu) => gpu.library,
-            None => GpuLibrary::new((device.wgpu_device(), &**queue), (*self.packed).clone())?,
+            None => GpuLibrary::from_packed((device.wgpu_device(), &**queue), (*self.packed).clone())?,
         };
         let weights = self.library.skeleton(self.skeleton).weight_count() > 0;
         let outputs = Outputs { weights, ..Outputs::SKIN };

@@ -8,7 +8,6 @@ use js_sys::Object;
 use posse::cpu::CpuEngine as Engine;
 #[cfg(feature = "gpu")]
 use posse::gpu::{GpuContext, GpuEngine as Engine, GpuLibrary};
-use posse::packed::PackedLibrary;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -188,7 +187,7 @@ impl SharedLibrary {
             return Ok(engine);
         }
         let source = self.source();
-        let library = GpuLibrary::new_async(context, PackedLibrary::new(&source.library)?).await?;
+        let library = GpuLibrary::new_async(context, &source.library).await?;
         let engine = Rc::new(Engine::with_library(context.clone(), library)?);
         // The content may have changed meanwhile.
         if Rc::ptr_eq(&source, &self.source()) {

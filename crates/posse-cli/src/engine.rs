@@ -240,7 +240,7 @@ impl<'a> Engine<'a> {
         start_up: &mut StartUp,
     ) -> Result<Self, Error> {
         let packed = start_up.step("pack", || library.pack(threads))?;
-        let library = start_up.step("pipelines", || GpuLibrary::new(&gpu, packed))?;
+        let library = start_up.step("pipelines", || GpuLibrary::from_packed(&gpu, packed))?;
         Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library)?)))
     }
 

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use posse::gpu::{GpuContext, GpuLibrary};
-use posse::packed::PackedLibrary;
 use posse::{Error, Evaluator, Outputs, Reference, Ticks};
 use posse_render::encode::{Film, GifAnimation, Palette, PngAnimation, write_indexed_png, write_png};
 use posse_render::{Bones, Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View, needed_outputs};
@@ -330,7 +329,7 @@ impl<'a> FrameRenderer<'a> {
         Canvas::check_size(&gpu.device, file_size)?;
         let target = Target::default();
         let canvas = Canvas::new(&gpu.device, target, [file_size[0] / grid.columns, file_size[1] / grid.rows])?;
-        let library = GpuLibrary::new(&gpu, PackedLibrary::new(&drawn.library)?)?;
+        let library = GpuLibrary::new(&gpu, &drawn.library)?;
         let outputs = needed_outputs(&drawn.figures, bones);
         let crowd = ClockedCrowd::new(&library, &drawn.crowd, outputs)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;

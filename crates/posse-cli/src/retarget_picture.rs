@@ -14,7 +14,6 @@ use std::sync::Arc;
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3};
 use posse::curves::{Curve, Interpolation, Timeline, Track};
 use posse::gpu::{GpuContext, GpuCrowd, GpuLibrary};
-use posse::packed::PackedLibrary;
 use posse::retarget::{ReferencePose, RetargetedClip, Retargeting};
 use posse::{Clip, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Pose, Reference, SkeletonId, Ticks};
 use posse_render::encode::write_png;
@@ -227,7 +226,7 @@ impl PictureFile {
         let [red, green, blue] = BACKGROUND;
         let mut picture = Picture::filled(size, [red, green, blue, 255]);
         let canvas = Canvas::new(&self.gpu.device, target, [size[0], cell[1]])?;
-        let library = GpuLibrary::new(&self.gpu, PackedLibrary::new(rigs.library)?)?;
+        let library = GpuLibrary::new(&self.gpu, rigs.library)?;
         let renderer = Renderer::new(&self.gpu.device, &self.gpu.queue, target)?;
         for (index, row) in rows.iter().enumerate() {
             let figures = std::slice::from_ref(&row.rig.figure);

@@ -23,7 +23,6 @@ use posse::low_level::device::{FrameUploads, Scopes, check_device, fault_point, 
 ///     Bones, Bounds, Camera, Canvas, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target, View, needed_outputs,
 /// };
 /// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
-/// use posse::packed::PackedLibrary;
 /// use posse::{Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
@@ -38,7 +37,7 @@ use posse::low_level::device::{FrameUploads, Scopes, check_device, fault_point, 
 /// let library = demo::library()?;
 /// let crowd = demo::crowd(&library, 1)?;
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let gpu_library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let gpu_library = GpuLibrary::new(&gpu, &library)?;
 /// let gpu_crowd = GpuCrowd::new(&gpu_library, &crowd, needed_outputs(&[], true))?;
 ///
 /// // Once: a renderer, a canvas, and a scene that shows the bones of the crowd.

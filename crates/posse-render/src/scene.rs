@@ -58,7 +58,6 @@ pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
 /// ```
 /// use posse_render::{Placement, PoseBuffers, Renderer, Scene, Target, needed_outputs};
 /// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
-/// use posse::packed::PackedLibrary;
 /// use posse::{Error, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
@@ -73,7 +72,7 @@ pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
 /// let library = demo::library()?;
 /// let crowd = demo::crowd(&library, 3)?;
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let gpu_library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let gpu_library = GpuLibrary::new(&gpu, &library)?;
 /// let gpu_crowd = GpuCrowd::new(&gpu_library, &crowd, needed_outputs(&[], true))?;
 /// let renderer = Renderer::new(&gpu.device, &gpu.queue, Target::default())?;
 /// let poses = || gpu_crowd.batches().iter().map(PoseBuffers::from);

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use posse::gpu::{GpuContext, GpuLibrary};
 use posse::low_level::Stopwatch;
-use posse::packed::PackedLibrary;
 use posse::{Error, Outputs, Ticks};
 use posse_render::{Canvas, PoseBuffers, Renderer, Scene, Target, needed_outputs};
 use wgpu::util::TextureBlitter;
@@ -193,7 +192,7 @@ pub struct GpuScene {
 impl GpuScene {
     /// Uploads a drawn crowd. With `bones`, the outputs include the data that bones are drawn from.
     pub fn new(gpu: &GpuContext, renderer: &Renderer, drawn: &DrawnCrowd, bones: bool) -> Result<Self, Error> {
-        let library = GpuLibrary::new(gpu, PackedLibrary::new(&drawn.library)?)?;
+        let library = GpuLibrary::new(gpu, &drawn.library)?;
         let outputs = needed_outputs(&drawn.figures, bones);
         let (crowd, scene) = upload(renderer, &library, drawn, outputs)?;
         Ok(Self { library, outputs, crowd, scene })

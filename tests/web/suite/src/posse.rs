@@ -12,7 +12,7 @@ pub mod gpu {
     use crate::blocking::block_on;
     use crate::figures;
     use crate::posse::events::EventList;
-    use crate::posse::packed::{OutputNumbers, PackedLibrary};
+    use crate::posse::packed::OutputNumbers;
     use crate::posse::{Crowd, Error, Evaluator, Library, Outputs, Pose, Poses, Step};
 
     /// The GPU engine as an [`Evaluator`].
@@ -35,7 +35,7 @@ pub mod gpu {
 
     impl GpuEngine {
         pub fn new(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-            let library = block_on(GpuLibrary::new_async(&gpu, PackedLibrary::new(library)?))?;
+            let library = block_on(GpuLibrary::new_async(&gpu, library))?;
             Self::with_library(gpu, library)
         }
 
