@@ -13,7 +13,7 @@ use posse::ik::{Chain, ChainId, ChainKind, Goal, GoalTarget, GoalWeight};
 use posse::packed::PackedLibrary;
 use posse::parameters::{BlendSpace, BlendSpaceId, Knots, KnotsId, Parameter, WeightDriver};
 use posse::transitions::{Transition, TransitionKind};
-use posse::{Clip, Crowd, Error, Layer, LayerTime, Library, Outputs, Playback, Skeleton, Ticks, demo};
+use posse::{Clip, Crowd, Error, Layer, LayerTime, Library, Outputs, Playback, Skeleton, Ticks, WrapMode, demo};
 
 /// The joints of the rig and of the human.
 const JOINTS: usize = 64;
@@ -121,7 +121,7 @@ fn walkers(library: &Library, reach: Reach, instances: usize) -> Result<Crowd, E
     let mut crowd = Crowd::new();
     for instance in 0..instances {
         let start = Ticks(-(instance as i64 * 9_973_217));
-        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)));
+        let layer = Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0)));
         crowd.push(library.clip(clip).skeleton, &[layer])?;
         if matches!(reach, Reach::Nothing | Reach::UnevenNothing) {
             continue;
@@ -176,7 +176,7 @@ fn crowd(rig: &Rig, case: Case, instances: usize) -> Result<Crowd, Error> {
     for instance in 0..instances {
         let playing = |clip: usize| {
             let start = Ticks(-((instance * 3 + clip) as i64) * 9_973_217);
-            Layer::new(clips[clip], LayerTime::Playing(Playback::looping(start, 1.0)))
+            Layer::new(clips[clip], LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0)))
         };
         let layer = |index: usize| {
             let whole = playing(index);

@@ -24,7 +24,7 @@ use crate::reference::values::Values;
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
 /// let [walk, wave] = ["walk", "wave"].map(|name| library.find_clip(name).expect("a clip of the demo"));
-/// let playing = |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+/// let playing = |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)));
 /// let mut crowd = Crowd::new();
 /// crowd.push(library.clip(walk).skeleton, &[playing(walk)])?;
 ///
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::demo;
     use crate::evaluator::Evaluator;
-    use crate::model::{LayerTime, Outputs, Playback, Pose};
+    use crate::model::{LayerTime, Outputs, Playback, Pose, WrapMode};
     use crate::reference::Reference;
 
     /// The greatest distance of the joints of two poses.
@@ -183,7 +183,7 @@ mod tests {
     fn the_poses_around_a_start_are_those_of_the_reference() {
         let library = demo::library().unwrap();
         let [walk, wave, jump] = ["walk", "wave", "jump"].map(|name| library.find_clip(name).unwrap());
-        let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(77_777), 1.0)))];
+        let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(77_777), 1.0)))];
         let crowd_of = |layers: &[Layer]| {
             let mut crowd = Crowd::new();
             crowd.push(library.clip(walk).skeleton, layers).unwrap();
@@ -214,7 +214,7 @@ mod tests {
         let library = demo::library().unwrap();
         let clips: Vec<_> = library.clip_ids().filter(|&id| library.clip(id).skeleton.index() == 0).collect();
         let playing = |index: usize| {
-            let playback = Playback::looping(Ticks(index as i64 * 77_777), 1.0);
+            let playback = Playback::new(WrapMode::Loop, Ticks(index as i64 * 77_777), 1.0);
             [Layer::new(clips[index % clips.len()], LayerTime::Playing(playback))]
         };
         let mut crowd = Crowd::new();

@@ -63,7 +63,7 @@ fn events_are_those_of_the_collected_figures() {
 #[test]
 fn a_player_fires_the_events_that_its_frames_pass() {
     let clip = clip_with_events(1.0, [0.0, 0.25, 0.25, 0.75]);
-    let mut player = Player::new(&clip, Playback::looping(Ticks(0), 2.0), 0.0).unwrap();
+    let mut player = Player::new(&clip, Playback::looping(0.0, 2.0), 0.0).unwrap();
     let frames = |player: &mut Player, dt: &[f64]| -> Vec<Vec<usize>> {
         let fire = |&dt: &f64| {
             player.update(dt);

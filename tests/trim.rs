@@ -117,7 +117,7 @@ fn a_crowd_plays_a_clip_part_by_part_on_every_engine() {
     let duration = whole.clip(walk).duration();
     let mut crowd = Crowd::new();
     for instance in 0..5 {
-        let play = Playback::looping(Ticks::from_seconds(-0.01 * f64::from(instance)), 1.0);
+        let play = Playback::looping(-0.01 * f64::from(instance), 1.0);
         crowd.push(whole.clip(walk).skeleton, &[Layer::new(walk, LayerTime::Playing(play))]).unwrap();
     }
     let outputs = Outputs { root_motion: false, ..Outputs::ALL };

@@ -204,7 +204,10 @@ impl MixedCrowds<'_> {
                 let clip = self.clips[(first + place) % self.clips.len()];
                 let duration = self.library.clip(clip).duration();
                 let start = Ticks::from_seconds(-0.37 * duration * (first + place) as f64);
-                Layer::new(clip, LayerTime::Playing(Playback::looping(start, RATES[(first + place) % RATES.len()])))
+                Layer::new(
+                    clip,
+                    LayerTime::Playing(Playback::new(WrapMode::Loop, start, RATES[(first + place) % RATES.len()])),
+                )
             };
             mix([0, 1, 2].map(layer))
         };

@@ -27,7 +27,7 @@ fn scene() -> (Library, Crowd) {
     let chain = library.add_chain(Chain { name: None, skeleton, kind }).unwrap();
     let mut crowd = Crowd::new();
     for instance in 0..3 {
-        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)));
         crowd.push(skeleton, &[layer]).unwrap();
         let (target, weight) = (GoalTarget::Point([1.0, 0.0, 1.0]), GoalWeight::Fixed(1.0));
         crowd.set_goals(instance, vec![Goal { chain, target, weight }]).unwrap();

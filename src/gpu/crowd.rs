@@ -356,13 +356,12 @@ impl GpuCrowd {
     /// ```
     /// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
     /// use posse::transitions::NewTransition;
-    /// use posse::{Crowd, CrowdOptions, Layer, LayerTime};
-    /// use posse::{Outputs, Playback, Ticks, demo};
+    /// use posse::{Crowd, CrowdOptions, Layer, LayerTime, Outputs, Playback, Ticks, demo};
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let library = demo::library()?;
     /// let [walk, wave] = ["walk", "wave"].map(|name| library.find_clip(name).expect("a clip of the demo"));
-    /// let playing = |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+    /// let playing = |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)));
     /// let mut crowd = Crowd::new();
     /// for _ in 0..100 {
     ///     crowd.push(library.clip(walk).skeleton, &[playing(walk)])?;

@@ -23,8 +23,7 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 /// ```
 /// use posse::events::Event;
 /// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEvents, GpuLibrary};
-/// use posse::{Crowd, Layer, LayerTime};
-/// use posse::{Outputs, Playback, Step, Ticks, demo};
+/// use posse::{Crowd, Layer, LayerTime, Outputs, Playback, Step, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let mut library = demo::library()?;
@@ -33,7 +32,7 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 /// clip.events.push(Event { time: 0.25, function: "step".into(), parameters: Vec::new() });
 /// let walk = library.add_clip(clip)?;
 /// let mut crowd = Crowd::new();
-/// let playing = LayerTime::Playing(Playback::looping(Ticks(0), 1.0));
+/// let playing = LayerTime::Playing(Playback::looping(0.0, 1.0));
 /// crowd.push(library.clip(walk).skeleton, &[Layer::new(walk, playing)])?;
 ///
 /// let gpu = GpuContext::new(AdapterKind::Any)?;

@@ -71,6 +71,8 @@ impl Default for LoadOptions<'_> {
 /// let asset = import::load(&mut library, &path)?;
 /// let clip = library.clip(asset.clips[0]);
 /// assert_eq!((asset.frame_rate, clip.duration()), (Some(10.0), 0.1));
+/// // If only the library matters:
+/// assert_eq!(Library::open(&path)?, library);
 /// # Ok(())
 /// # }
 /// ```
@@ -78,6 +80,19 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Erro
     let file = file.as_ref();
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
     from_slice(library, file, &bytes, &LoadOptions::default())
+}
+
+impl Library {
+    /// A new library with the contents of a file, as [`import::load`](load) reads it. To see the warnings, or which clips
+    /// a file has among others, call that function.
+    ///
+    /// # Errors
+    /// Those of [`import::load`](load).
+    pub fn open(file: impl AsRef<Path>) -> Result<Self, Error> {
+        let mut library = Self::new();
+        load(&mut library, file)?;
+        Ok(library)
+    }
 }
 
 /// Reads the bytes of a file with joints into a library.

@@ -169,7 +169,7 @@ impl ClipId {
     /// A layer that plays the clip repeatedly, at its authored speed, as if it had begun at second 0 of the crowd
     /// clock. [`Layer::phase`], [`Layer::start`], [`Layer::rate`] and [`Layer::weight`] change it.
     pub fn looping(self) -> Layer {
-        Layer::new(self, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))
+        Layer::new(self, LayerTime::Playing(Playback::looping(0.0, 1.0)))
     }
 
     /// A layer that plays the clip once, from second 0 of the crowd clock on, and stays at its end.
@@ -319,7 +319,7 @@ mod building_tests {
     #[test]
     fn builders_count_in_seconds() {
         let clip = ClipId(3);
-        let playing = |start: i64, rate| LayerTime::Playing(Playback::looping(Ticks(start), rate));
+        let playing = |start: i64, rate| LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(start), rate));
         assert_eq!(clip.looping(), Layer::new(clip, playing(0, 1.0)));
         // Half a second has 2^19 ticks. A phase counts the crowd clock, whatever the rate and the order.
         let ahead = Layer { weight: 0.25, ..Layer::new(clip, playing(-(1 << 19), 2.0)) };

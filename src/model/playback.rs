@@ -137,9 +137,9 @@ impl Playback {
         Self { start, rate, wrap, repeat_count: None, range: None }
     }
 
-    /// Plays the whole clip repeatedly.
-    pub fn looping(start: Ticks, rate: f64) -> Self {
-        Self::new(WrapMode::Loop, start, rate)
+    /// Plays the whole clip repeatedly, from a second of the crowd clock on.
+    pub fn looping(start: f64, rate: f64) -> Self {
+        Self::new(WrapMode::Loop, Ticks::from_seconds(start), rate)
     }
 
     /// The same playback with a mode of a clip in place of [`WrapMode::Default`].
@@ -204,7 +204,7 @@ impl Playback {
     /// use posse::{Playback, Ticks};
     ///
     /// // A walk of 1 s and a run of 0.5 s in equal parts: a cycle takes 0.75 s.
-    /// let walk = Playback::looping(Ticks(0), 1.0);
+    /// let walk = Playback::looping(0.0, 1.0);
     /// let now = Ticks::from_seconds(0.25);
     /// let blended = walk.with_blend_length(now, 1.0, &[[1.0, 1.0], [1.0, 0.5]]).expect("a rate");
     /// assert_eq!(blended.rate, 1.0 / 0.75);

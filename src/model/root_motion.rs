@@ -82,7 +82,7 @@ pub enum RootRotation {
 /// let space = root.space(library.skeleton(id));
 /// library.set_root_motion(clip, Some(root))?;
 /// let mut crowd = Crowd::new();
-/// crowd.push(id, &[Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))])?;
+/// crowd.push(id, &[Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)))])?;
 /// let step = Step { from: Ticks(0), to: Ticks::from_seconds(0.1) };
 /// let poses = CpuEngine::new(&library)?.evaluate_step(&crowd, step, Outputs::ALL)?;
 /// let moved = poses.instances[0].root_motion.expect("a root").in_space(&space);

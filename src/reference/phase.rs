@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn playing(seconds: f64, rate: f64, duration: f64) -> f64 {
-        let time = LayerTime::Playing(Playback::looping(Ticks::from_seconds(1.0), rate));
+        let time = LayerTime::Playing(Playback::looping(1.0, rate));
         clip_time(time, Ticks::from_seconds(1.0 + seconds), &clip(duration))
     }
 
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_clock_do_not_overflow() {
-        let time = LayerTime::Playing(Playback::looping(Ticks(i64::MIN), -1e6));
+        let time = LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(i64::MIN), -1e6));
         assert!((0.0..=2.0).contains(&clip_time(time, Ticks(i64::MAX), &clip(2.0))));
     }
 

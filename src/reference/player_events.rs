@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_leap_over_passes_fires_one_pass() {
         let lone = Clip { events: vec![Event { time: 0.5, ..Event::default() }], ..clip() };
-        let playback = Playback::looping(Ticks(0), 1.0);
+        let playback = Playback::looping(0.0, 1.0);
         assert_eq!(Events::new(&lone).fired(&playback, Some(0.25), 10.25), [0]);
         assert_eq!(Events::new(&lone).fired(&playback, Some(0.75), 10.75), [0]);
         assert_eq!(from_to(WrapMode::Loop, 1.0, Some(0.25), 10.75), [1, 2]);

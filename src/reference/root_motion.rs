@@ -85,7 +85,7 @@ fn driven_way(instance: &Instance, layer: &Layer, root: RootMotion, step: Step) 
     if duration == 0.0 {
         return Motion::IDENTITY;
     }
-    let playback = Playback::looping(Ticks(0), 1.0);
+    let playback = Playback::looping(0.0, 1.0);
     let walk = Walk { library: instance.library, clip, root, playback, part: [0.0, duration] };
     let [from, to] = [step.from, step.to].map(|now| {
         let time = unwrapped_time(instance, layer, now) / duration;

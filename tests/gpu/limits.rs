@@ -5,7 +5,7 @@ use posse::low_level::record::LayerRecord;
 use posse::packed::PackedLibrary;
 use posse::{
     Clip, Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Playback, Poses, Skeleton, SkinFormat, Ticks,
-    Transform, demo,
+    Transform, WrapMode, demo,
 };
 
 use super::{NOW, assert_evaluates, assert_right, engine, engine_on, gpu_with_limits, only_clip, own_gpu, play};
@@ -185,7 +185,7 @@ fn blended(library: &Library, instances: usize, layers: usize) -> Crowd {
     for instance in 0..instances {
         let layer = |layer: usize| {
             let start = Ticks((instance * 7919 + layer * 104_729) as i64);
-            let time = LayerTime::Playing(Playback::looping(start, 1.0));
+            let time = LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0));
             Layer { weight: 1.0 / (layer + 1) as f64, ..Layer::new(clips[(instance + layer) % clips.len()], time) }
         };
         let layers: Vec<Layer> = (0..layers).map(layer).collect();

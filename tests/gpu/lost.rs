@@ -5,7 +5,7 @@ use posse::ik::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
 use posse::low_level::Bandwidth;
 use posse::packed::PackedLibrary;
 use posse::transitions::NewTransition;
-use posse::{Crowd, CrowdOptions, Evaluator, Layer, LayerTime, Outputs, Playback, Step, Ticks, demo};
+use posse::{Crowd, CrowdOptions, Evaluator, Layer, LayerTime, Outputs, Playback, Step, Ticks, WrapMode, demo};
 
 use super::{NOW, assert_device_error, only_clip, own_gpu};
 
@@ -75,7 +75,7 @@ fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
     on_gpu.set_all_parameters(&[0.5; 4]).unwrap();
     assert_device_error(read(), "parameters of all");
     let clip = library.clip_ids().next().unwrap();
-    let layers = [Layer::new(clip, LayerTime::Playing(Playback::looping(NOW, 1.0)))];
+    let layers = [Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, NOW, 1.0)))];
     let new = NewTransition::new(2, &layers, NOW);
     on_gpu.transition(now, &library, &mut crowd, &new).unwrap();
     assert_device_error(read(), "a transition");

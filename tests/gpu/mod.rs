@@ -29,7 +29,7 @@ use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEngine};
 use posse::packed::PackedLibrary;
 use posse::{
     ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Poses, Reference, SkeletonId, Ticks,
-    contract,
+    WrapMode, contract,
 };
 
 use crate::support::gpu_library::{gpu_engine_for, gpu_library_on};
@@ -82,7 +82,7 @@ fn players(skeleton: SkeletonId, clip: ClipId, instances: usize) -> Crowd {
     let mut crowd = Crowd::new();
     for _ in 0..instances {
         let start = Ticks(numbers.ticks_below(1 << 30));
-        let time = LayerTime::Playing(Playback::looping(start, numbers.within(-2.0, 2.0)));
+        let time = LayerTime::Playing(Playback::new(WrapMode::Loop, start, numbers.within(-2.0, 2.0)));
         crowd.push(skeleton, &[Layer::new(clip, time)]).unwrap();
     }
     crowd

@@ -8,7 +8,7 @@ use posse::low_level::record::{Frame, LayerRecord};
 use posse::transitions::{Fade, FadeShape};
 use posse::{
     AdditiveReference, Crowd, CrowdOptions, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Playback,
-    Ticks, demo,
+    Ticks, WrapMode, demo,
 };
 use tempfile::TempDir;
 
@@ -62,7 +62,7 @@ fn layered(library: &Library, mask: MaskId, instances: usize) -> Crowd {
             mask: (index == 2).then_some(mask),
             fade_in: (index > 0).then_some(fade(-30_000)),
             fade_out: (index > 1).then_some(fade(10_000)),
-            ..Layer::new(clips[index % clips.len()], LayerTime::Playing(Playback::looping(start, 1.0)))
+            ..Layer::new(clips[index % clips.len()], LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0)))
         };
         let layers = [
             layer(0, LayerMode::Blend),

@@ -21,7 +21,7 @@ fn a_follower_walks_as_far_as_its_own_clip() {
             .map(|root| posse::root_motion::RootMotion { rotation: posse::root_motion::RootRotation::None, ..root });
         library.add_clip(clip).unwrap()
     });
-    let leader = Layer { weight: 0.0, ..Layer::new(lead, LayerTime::Playing(Playback::looping(Ticks(0), 1.0))) };
+    let leader = Layer { weight: 0.0, ..Layer::new(lead, LayerTime::Playing(Playback::looping(0.0, 1.0))) };
     let mut crowd = Crowd::new();
     crowd.push(skeleton, &[leader, follower(own)]).unwrap();
     // Each loop of the leader is one loop of the follower, without the swing of its first and last key.

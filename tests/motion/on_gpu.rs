@@ -162,7 +162,7 @@ fn drivers_and_parameters_without_room_are_refused() {
     let synced = with(CrowdOptions { drivers: true, ..room });
     assert_eq!(set(&synced), more_parameters(0));
     let clips: Vec<_> = library.clip_ids().collect();
-    let playing = Layer::new(clips[0], LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+    let playing = Layer::new(clips[0], LayerTime::Playing(Playback::looping(0.0, 1.0)));
     let layers = [playing, follower(clips[1])];
     synced.set_instance(engine.library(), 2, &layers).unwrap();
     let mut expected = plain.clone();
@@ -181,7 +181,7 @@ fn drivers_and_parameters_without_room_are_refused() {
 fn transitions_find_room_are_interrupted_and_end() {
     let (mut library, skeleton) = rig();
     let clips = [1, 2, 3].map(|seed| add_clip(&mut library, skeleton, 1.0, &[], seed));
-    let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(ticks(0.1), 1.0)))];
+    let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(0.1, 1.0)))];
     let engine = engine(&library);
     let mut crowd = Crowd::new();
     for _ in 0..6 {
@@ -246,7 +246,7 @@ fn crowds_without_room_refuse_transitions() {
 fn visible_lists_and_transitions_share_a_buffer() {
     let (mut library, skeleton) = rig();
     let clips = [1, 2].map(|seed| add_clip(&mut library, skeleton, 1.0, &[], seed));
-    let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(ticks(0.1), 1.0)))];
+    let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(0.1, 1.0)))];
     let engine = engine(&library);
     let mut crowd = Crowd::new();
     for _ in 0..20 {

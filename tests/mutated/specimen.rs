@@ -131,7 +131,7 @@ fn crowd(library: &mut Library, [skeleton, other]: [SkeletonId; 2], [walk, run]:
         ..Playback::new(WrapMode::PingPong, Ticks(SECOND / 4), -1.25)
     };
     let playing = Layer::new(walk, LayerTime::Playing(playback));
-    let looping = Layer::new(run, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+    let looping = Layer::new(run, LayerTime::Playing(Playback::looping(0.0, 1.0)));
     let fade = |start: i64, shape| Fade { start: Ticks(start), length: Ticks(2 * SECOND), shape };
     let faded = Layer {
         weight: 0.75,

@@ -17,7 +17,7 @@ fn a_buffer_holds_the_root_motion_of_a_batch() {
     let (library, clip) = curving();
     let mut crowd = Crowd::new();
     for instance in 0..150 {
-        let playback = Playback::looping(Ticks::from_seconds(f64::from(instance) / 8.0), 1.0);
+        let playback = Playback::looping(f64::from(instance) / 8.0, 1.0);
         crowd.push(library.clip(clip).skeleton, &[layer(clip, playback)]).unwrap();
     }
     let mut engine = gpu_engine(&library).unwrap();

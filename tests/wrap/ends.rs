@@ -30,7 +30,7 @@ fn stepping(library: &mut Library, skeleton: SkeletonId, part: [f64; 2]) -> Laye
         events: [start, end].map(|time| Event { time, ..Event::default() }).to_vec(),
         ..Clip::new(None, skeleton, vec![track])
     };
-    let playback = Playback { range: Some(part), ..Playback::looping(NOW, 1.0) };
+    let playback = Playback { range: Some(part), ..Playback::new(WrapMode::Loop, NOW, 1.0) };
     Layer::new(library.add_clip(clip).unwrap(), LayerTime::Playing(playback))
 }
 

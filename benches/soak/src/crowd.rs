@@ -251,7 +251,7 @@ impl Layers {
             LayerTime::Phase { parameter: random.index(PARAMETERS), wrap: WrapMode::Loop }
         } else {
             let start = now - Ticks::from_seconds(random.within(0.0..60.0));
-            LayerTime::Playing(Playback::looping(start, random.within(-2.0..2.0)))
+            LayerTime::Playing(Playback::new(WrapMode::Loop, start, random.within(-2.0..2.0)))
         };
         let length = Ticks::from_seconds(random.within(0.1..2.0));
         let fade = Fade { start: now, length, shape: FadeShape::Smooth };

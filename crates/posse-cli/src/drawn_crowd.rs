@@ -382,7 +382,7 @@ fn create_crowd(
         let layer = |number: usize, index: Option<usize>| {
             let PlayedClip { clip, duration, rate } = clip(instance, index)?;
             let offset = (instance as f64 * GOLDEN_RATIO).fract() * duration / rate.max(f64::MIN_POSITIVE);
-            let time = LayerTime::Playing(Playback::looping(Ticks::from_seconds(-offset), rate));
+            let time = LayerTime::Playing(Playback::looping(-offset, rate));
             Some(Layer { weight: settings.weight(number), ..Layer::new(clip, time) })
         };
         let second = settings.second.and_then(|second| layer(1, Some(second)));
@@ -608,7 +608,7 @@ mod tests {
     }
 
     fn playing() -> Layer {
-        Layer::new(clip(&demo::library().unwrap()), LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))
+        Layer::new(clip(&demo::library().unwrap()), LayerTime::Playing(Playback::looping(0.0, 1.0)))
     }
 
     fn clip(library: &Library) -> ClipId {

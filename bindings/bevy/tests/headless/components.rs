@@ -57,7 +57,7 @@ fn a_socket_follows_its_joint_through_a_transition() {
     stage.frames(1);
     let now = stage.app.world().resource::<CrowdClock>().now();
     let jump = stage.scene.library.find_clip("jump").unwrap();
-    let layers = [Layer::new(jump, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))];
+    let layers = [Layer::new(jump, LayerTime::Playing(Playback::looping(0.0, 1.0)))];
     let new = NewTransition { half_life: 0.2, ..NewTransition::new(7, &layers, now) };
     stage.scene.crowd.begin_transition(&stage.scene.library, &new).unwrap();
     for _ in 0..3 {
@@ -180,7 +180,7 @@ pub fn motion_of(stage: &Stage, clip: &str, step: Step) -> Motion {
     let library = &stage.scene.library;
     let clip = library.find_clip(clip).unwrap();
     let mut crowd = Crowd::new();
-    let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+    let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)));
     crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
     let outputs = Outputs { root_motion: true, ..Outputs::NONE };
     let poses = Reference::new(library).evaluate_step(&crowd, step, outputs).unwrap();

@@ -7,7 +7,7 @@ use bevy::mesh::MeshTag;
 use bevy::prelude::*;
 use bevy_posse::{ClipLayer, CrowdClock, CrowdMaterial, CrowdRig, CrowdRigParts, JointSocket, LayerTransition, Posse};
 use posse::transitions::NewTransition;
-use posse::{Evaluator, Layer, LayerTime, Outputs, Playback, Reference, Ticks, WrapMode};
+use posse::{Evaluator, Layer, LayerTime, Outputs, Playback, Reference, WrapMode};
 
 use crate::headless;
 use crate::scene::Scene;
@@ -163,7 +163,7 @@ fn other_layers_come_in_by_transitions() {
         let now = stage.app.world().resource::<CrowdClock>().now();
         let Scene { library, crowd, .. } = &mut stage.scene;
         let clip = library.find_clip(clip).unwrap();
-        let layers = [Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))];
+        let layers = [Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)))];
         for instance in (0..24).step_by(step) {
             let new = NewTransition::new(instance, &layers, now);
             crowd.begin_transition(library, &NewTransition { half_life: 0.2, ..new }).unwrap();

@@ -2,7 +2,7 @@
 
 use posse::{
     AdditiveReference, ClipId, Crowd, Error, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, SkinFormat,
-    Ticks,
+    Ticks, WrapMode,
 };
 
 use super::args::Args;
@@ -119,7 +119,7 @@ pub fn crowd(library: &Library, shape: CrowdShape) -> Result<Crowd, Error> {
             } else {
                 LayerMode::Additive(AdditiveReference::First)
             };
-            Layer { mode, ..Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0))) }
+            Layer { mode, ..Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0))) }
         };
         crowd.push(skeleton, &(0..layers).map(layer).collect::<Vec<_>>())?;
     }
