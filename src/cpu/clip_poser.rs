@@ -2,7 +2,7 @@
 
 use crate::cpu::block::outputs::OutputSlices;
 use crate::cpu::engine::CpuEngine;
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::pose::{self, Scratch, WriteGroup};
 use crate::cpu::simd::{ExactKernel, Kernel, LARGEST_BLOCK, Lanes};
 use crate::error::Error;
@@ -23,7 +23,7 @@ pub(crate) struct ClipTime {
 /// estimates of a processor, so that they are the same on each machine with fused multiplication and addition.
 pub(crate) struct ClipPoser<'a> {
     engine: &'a CpuEngine,
-    source: Source<'a>,
+    source: PackedSource<'a>,
     layout: OutputLayout,
     records: Vec<LayerRecord>,
     numbers: OutputNumbers,
@@ -69,7 +69,7 @@ impl<'a> ClipPoser<'a> {
 
 /// The work of one call.
 struct PoseClips<'a> {
-    source: Source<'a>,
+    source: PackedSource<'a>,
     layout: &'a OutputLayout,
     records: &'a [LayerRecord],
     scratch: &'a mut Scratch,

@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 
-use crate::cpu::keys::plan::Plan;
+use crate::cpu::keys::plan::ClipRuns;
 use crate::cpu::keys::prefetch;
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::pose::Scratch;
 use crate::cpu::schedule::Schedule;
 use crate::cpu::schedule::chunk::{ChunkQueue, PoseChunks};
-use crate::cpu::schedule::crowd::{CpuBatch, CpuCrowd, Parameters};
+use crate::cpu::schedule::crowd::{CpuBatch, CpuCrowd, CrowdParameters};
 use crate::cpu::schedule::pool::Pool;
 use crate::cpu::simd::{InstructionSet, LARGEST_BLOCK};
 use crate::cpu::stages::events::{self, Follower, InstanceLayer};
@@ -50,7 +50,7 @@ use crate::pieces::{self, Group};
 pub struct CpuEngine {
     library: PackedLibrary,
     /// The plans of the clips, sorted by the offsets of the clips' records.
-    plans: Box<[(u32, Plan)]>,
+    plans: Box<[(u32, ClipRuns)]>,
     /// The number of libraries that the engine has replaced.
     replacements: u64,
     pool: Pool,
@@ -148,11 +148,11 @@ impl CpuEngine {
     ///
     /// # Errors
     /// [`Error::Usage`] if the library has no such skeleton.
-    pub(super) fn source(&self, skeleton: SkeletonId) -> Result<Source<'_>, Error> {
+    pub(super) fn source(&self, skeleton: SkeletonId) -> Result<PackedSource<'_>, Error> {
         let skeletons = &self.library.skeletons;
         let missing = || Error::Usage(no_such("skeleton", skeleton.index(), "library of the engine", skeletons.len()));
         let skeleton = skeletons.get(skeleton.index()).ok_or_else(missing)?;
-        Ok(Source { library: &self.library, skeleton, plans: &self.plans, past_caches: false, prefetches: false })
+        Ok(PackedSource { library: &self.library, skeleton, plans: &self.plans, past_caches: false, prefetches: false })
     }
 
     /// Packs a crowd and makes room for its poses. Its parameters begin with their values at tick 0
@@ -196,7 +196,7 @@ impl CpuEngine {
         let prefetches = self.pays_prefetch(&packed.layers);
         let past_caches = CpuCrowd::exceeds_caches(&batches);
         let schedule = Schedule::new(&packed, &self.library, self.threads());
-        let parameters = Parameters::new(parameter_count(crowd, &options), packed.len());
+        let parameters = CrowdParameters::new(parameter_count(crowd, &options), packed.len());
         let replacements = self.replacements;
         let mut posed =
             CpuCrowd { packed, batches, slots, outputs, prefetches, replacements, past_caches, schedule, parameters };
@@ -321,17 +321,17 @@ impl CpuEngine {
         let queue = ChunkQueue::new(crowd, &self.library, &self.plans, threads);
         let work = PoseChunks { queue: &queue, step, scratch: &self.scratch };
         self.pool.run(threads, || self.instructions.run(work));
-        let Parameters { before, now, .. } = &mut crowd.parameters;
+        let CrowdParameters { before, now, .. } = &mut crowd.parameters;
         before.copy_from_slice(now);
     }
 }
 
 /// Finishes the arrays of a library, and returns the plans of its clips, sorted by the offsets of the clips' records.
-fn finish(library: &mut PackedLibrary) -> Box<[(u32, Plan)]> {
+fn finish(library: &mut PackedLibrary) -> Box<[(u32, ClipRuns)]> {
     // A block reads beyond the end of its run.
     library.finish(Sizes { values: LARGEST_BLOCK, words: quantized::WORDS_BEYOND });
     let plan = |(clip, skeleton): (u32, SkeletonId)| {
-        (clip, Plan::new(library, &library.skeletons[skeleton.index()].record, clip))
+        (clip, ClipRuns::new(library, &library.skeletons[skeleton.index()].record, clip))
     };
     library.clip_offsets().into_iter().map(plan).collect()
 }

@@ -13,7 +13,7 @@ use glam::Vec4;
 use crate::cpu::block::JointParts;
 use crate::cpu::block::inverse_kinematics::{aim, is_rotation, two_bones};
 use crate::cpu::block::quat::{Quaternions, Vectors, conjugate, difference, dot_3, product, rotate, times, unit};
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::soa::{self, SoaMatrix};
 use crate::cpu::stages::TransformPart;
@@ -72,7 +72,7 @@ pub struct GoalScratch {
 
 /// The turning of joints of up to a block of instances by their goals, one goal after the other.
 pub struct ReachGoals<'a> {
-    pub source: Source<'a>,
+    pub source: PackedSource<'a>,
     pub goals: Goals<'a>,
     pub instances: usize,
     pub memory: &'a mut GoalScratch,
@@ -117,7 +117,7 @@ impl Kernel for ReachGoals<'_> {
 
 /// The pose of a group of instances before a goal.
 struct Posture<'a> {
-    source: Source<'a>,
+    source: PackedSource<'a>,
     instances: usize,
     memory: &'a mut GoalScratch,
     parts: &'a mut JointParts,

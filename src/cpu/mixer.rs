@@ -9,7 +9,7 @@ use glam::Vec4;
 use crate::cpu::block::JointParts;
 use crate::cpu::block::quat::{product, scaled, unit};
 use crate::cpu::block::slerp::dot;
-use crate::cpu::keys::plan::{Plan, RunKind};
+use crate::cpu::keys::plan::{ClipRuns, RunKind};
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::{TransformPart, quat};
 use crate::pack::record::BLEND_MIN_WEIGHT;
@@ -109,7 +109,7 @@ impl Mixer {
 
     /// Sets the weight of a layer at each joint. `mask` is a factor per joint; empty: 1.
     #[inline(always)]
-    pub fn set_weights(&mut self, plan: &Plan, weight: f32, mask: &[f32]) {
+    pub fn set_weights(&mut self, plan: &ClipRuns, weight: f32, mask: &[f32]) {
         for (part, weights) in TransformPart::ALL.into_iter().zip(&mut self.weights.0) {
             for run in plan.runs(part) {
                 let weights = &mut weights[run.joints()];

@@ -20,7 +20,7 @@ use glam::Vec4;
 use crate::cpu::block::JointParts;
 use crate::cpu::block::outputs::{self, MATRICES_PER_LINES, OutputSlices, RowsInMemory, SLOTS_PER_LINES};
 use crate::cpu::keys::prefetch::Prefetcher;
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::simd::{LARGEST_BLOCK, LINE, Lanes};
 use crate::model::SkinFormat;
 use crate::pack::record::NONE;
@@ -60,7 +60,7 @@ pub fn stride(joints: usize) -> usize {
 /// places apart. Meanwhile, `prefetcher` asks for keys of later instances.
 #[inline(always)]
 pub fn write_matrices<L: Lanes>(
-    source: Source,
+    source: PackedSource,
     layout: &OutputLayout,
     instances: usize,
     parts: &JointParts,
@@ -88,7 +88,7 @@ pub fn write_matrices<L: Lanes>(
 /// skin matrix while it is in registers.
 #[inline(always)]
 fn walk<L: Lanes>(
-    source: Source,
+    source: PackedSource,
     parts: &JointParts,
     models: &mut [Vec4],
     skin: &mut SkinWriter,
@@ -201,7 +201,7 @@ struct SkinWriter<'a> {
 impl<'a> SkinWriter<'a> {
     /// A writer of all slots of a skeleton; of none if skin matrices are not requested.
     fn new(
-        source: Source<'a>,
+        source: PackedSource<'a>,
         layout: &OutputLayout,
         instances: usize,
         staged: &'a mut Staged,

@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::keys::search::InstanceLayers;
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::stages::blend::{self, LayerShare, LayerShares};
 use crate::cpu::stages::phase::Time;
 use crate::cpu::stages::sampler::Sampler;
@@ -18,7 +18,7 @@ use crate::pack::record::{
 /// Samples the requested numbers of layers, each with the index of its first span.
 #[inline(never)]
 pub fn sample<'a>(
-    source: Source,
+    source: PackedSource,
     layers: impl Iterator<Item = (&'a LayerRecord, usize)>,
     spans: &[KeySpan],
     layout: &OutputLayout,
@@ -64,7 +64,7 @@ struct LayerValues {
 
 impl MixedValues {
     /// Sets the rest values of a skeleton, for calls of [`mix`](Self::mix).
-    pub fn set_rest(&mut self, source: Source, layout: &OutputLayout) {
+    pub fn set_rest(&mut self, source: PackedSource, layout: &OutputLayout) {
         let clip: ClipRecord = source.library.arrays.record(source.skeleton.record.rest_clip);
         self.rest.resize(layout.values, 0.0);
         sample_layer(&source.sampler(&clip, &[]), layout, &mut self.rest);
@@ -74,7 +74,7 @@ impl MixedValues {
     /// itself, rotations as a whole.
     pub fn mix(
         &mut self,
-        source: Source,
+        source: PackedSource,
         layers: &[LayerRecord],
         found: InstanceLayers,
         layout: &OutputLayout,
@@ -110,7 +110,14 @@ impl MixedValues {
 
 impl LayerValues {
     /// Samples the numbers of a layer, and those that it is compared with.
-    fn sample(&mut self, source: Source, layer: &LayerRecord, sampler: &Sampler, layout: &OutputLayout, rest: &[f32]) {
+    fn sample(
+        &mut self,
+        source: PackedSource,
+        layer: &LayerRecord,
+        sampler: &Sampler,
+        layout: &OutputLayout,
+        rest: &[f32],
+    ) {
         self.mode = layer.mode & LAYER_MODE;
         self.sampled.resize(layout.values, 0.0);
         self.references.resize(layout.values, 0.0);

@@ -1,7 +1,7 @@
 //! A batch on the GPU: instances of one skeleton that need the same mixing, with the buffers of their poses.
 
 use crate::gpu::GpuLibrary;
-use crate::gpu::drive::{Drivers, Parameters};
+use crate::gpu::drive::{BatchParameters, Drivers};
 use crate::gpu::goals::Goals;
 use crate::gpu::kernels::{Dispatch, SidePass};
 use crate::gpu::transitions::TransitionRoom;
@@ -31,7 +31,7 @@ pub struct GpuBatch {
     pub(super) layer_count: u32,
     pub(super) mixing: Mixing,
     /// The parameters that layers and goals follow.
-    pub(super) parameters: Option<Parameters>,
+    pub(super) parameters: Option<BatchParameters>,
     /// The drivers of the layers, with the pass that drives them.
     pub(super) drivers: Option<(Drivers, SidePass)>,
     /// The pass that plays the layers.
@@ -173,7 +173,7 @@ impl GpuBatch {
     /// recorded. It begins with the values at tick 0 of the parameters of the crowd. A number that is not one (NaN)
     /// counts as 0.
     pub fn parameters(&self) -> Option<&wgpu::Buffer> {
-        self.parameters.as_ref().and_then(Parameters::now)
+        self.parameters.as_ref().and_then(BatchParameters::now)
     }
 
     /// The number of parameters per instance in [`parameters`](Self::parameters).

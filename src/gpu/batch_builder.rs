@@ -8,7 +8,7 @@ use wgpu::BufferUsages as Usages;
 use crate::error::Error;
 use crate::gpu::adapter::is_hardware;
 use crate::gpu::batch::OutputBuffers;
-use crate::gpu::drive::{Drivers, Parameters};
+use crate::gpu::drive::{BatchParameters, Drivers};
 use crate::gpu::goals::{GoalBuffers, Goals};
 use crate::gpu::kernels::{Dispatch, SideKernel, VisibleKernels, bind_group};
 use crate::gpu::plan::{GoalTurns, Plan};
@@ -281,14 +281,14 @@ impl BatchBuilder<'_> {
     }
 
     /// The parameters of some instances.
-    fn parameters(&self, instances: &Range<usize>) -> Parameters {
+    fn parameters(&self, instances: &Range<usize>) -> BatchParameters {
         let values: Vec<ParameterValues> =
             self.crowd.order[instances.clone()].iter().map(|&instance| self.values[instance]).collect();
-        Parameters::new(self.gpu(), &values, self.parameter_count)
+        BatchParameters::new(self.gpu(), &values, self.parameter_count)
     }
 
     /// The drivers of some instances of a packed batch.
-    fn drivers(&self, packed: &PackedBatch, instances: &Range<usize>, parameters: &Parameters) -> Drivers {
+    fn drivers(&self, packed: &PackedBatch, instances: &Range<usize>, parameters: &BatchParameters) -> Drivers {
         let first = packed.first_drive.unwrap_or(0) + (instances.start - packed.instances.start) * packed.layer_count;
         let drives = &self.crowd.drives[first..][..instances.len() * packed.layer_count];
         Drivers::new(self.gpu(), drives, packed.layer_count, parameters)

@@ -49,7 +49,7 @@ pub fn unroll(timeline: &Timeline, beyond: Beyond) -> Option<Vec<Key>> {
     if beyond == Beyond::default() && !timeline.has_shared_times() {
         return None;
     }
-    let layout = Layout { timeline, last: timeline.len() - 1, span: timeline.last() - timeline.first() };
+    let layout = UnrolledTimeline { timeline, last: timeline.len() - 1, span: timeline.last() - timeline.first() };
     let mut keys: Vec<Key> = layout.copies_before(beyond.before);
     keys.extend((0..timeline.len()).map(|key| layout.forward(key, 0.0)));
     layout.copies_after(beyond.after, f64::from_bits(beyond.length), &mut keys);
@@ -57,13 +57,13 @@ pub fn unroll(timeline: &Timeline, beyond: Beyond) -> Option<Vec<Key>> {
 }
 
 /// A timeline while it is unrolled.
-struct Layout<'a> {
+struct UnrolledTimeline<'a> {
     timeline: &'a Timeline,
     last: usize,
     span: f64,
 }
 
-impl Layout<'_> {
+impl UnrolledTimeline<'_> {
     fn time(&self, key: usize) -> f64 {
         self.timeline.times()[key]
     }

@@ -22,7 +22,7 @@ use crate::reference::values::{Values, model_matrices};
 use crate::retarget::body::{Body, Figure};
 use crate::retarget::feet::Foot;
 use crate::retarget::joint_map::are_joints;
-use crate::retarget::motion::Motion;
+use crate::retarget::motion::SourceMotion;
 use crate::retarget::root::{MAX_ABOVE_GROUND, MIN_ON_ORIGIN, SHARE_BELOW_GROUND};
 
 /// Poses per second that are looked at, and the fewest and the most of a clip.
@@ -145,7 +145,7 @@ impl Stance {
             standing: Vec::new(),
         };
         let (Some(leg), Some(hips)) = (leg, body.joint("hips")) else { return Ok(stance) };
-        let motion = Motion::new(library, skeleton, &body, &[clip]);
+        let motion = SourceMotion::new(library, skeleton, &body, &[clip]);
         stance.up = motion.up().unwrap_or(DVec3::Y);
         let is_on_origin = motion.share_on_origin(clip, stance.up, MAX_ABOVE_GROUND * leg) >= MIN_ON_ORIGIN;
         let lowest = motion.lowest_foot(clip, stance.up, SHARE_BELOW_GROUND).filter(|_| !is_on_origin);

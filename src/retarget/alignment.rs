@@ -21,10 +21,10 @@
 //!   names and axes keep their twist.
 //! * Not every zero pose is a pose: in some, each joint only shows its own axes, and the hips lie while the legs stand.
 //!   The clips tell how the axes of a joint lie in the part of the body to which it belongs: hips, chest, neck, head,
-//!   shoulders and feet, see [`Motion::axes_in_part`]. If their mean differs from the rest pose of the target by more
-//!   than a posture (50 degrees, or 60), the reference pose does not count: hips, chest, neck and head are rotated by
-//!   the rotation of right angles that comes nearest, or else by the whole difference, shoulders and feet about
-//!   themselves.
+//!   shoulders and feet, see [`SourceMotion::axes_in_part`]. If their mean differs from the rest pose of the target by
+//! more than a posture (50 degrees, or 60), the reference pose does not count: hips, chest, neck and head are rotated
+//! by the rotation of right angles that comes nearest, or else by the whole difference, shoulders and feet about
+//! themselves.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
 
@@ -35,7 +35,7 @@ use crate::model::Skeleton;
 use crate::model::rotation::angle;
 use crate::retarget::body::{Body, Figure};
 use crate::retarget::conventions::{HIPS, Numbering, TRUNK};
-use crate::retarget::motion::{MIN_UPRIGHT, Motion, upright_axis};
+use crate::retarget::motion::{MIN_UPRIGHT, SourceMotion, upright_axis};
 use crate::retarget::options::{Facing, RetargetOptions};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 
@@ -163,7 +163,7 @@ impl Alignment {
         target_of: &[Option<usize>],
         [source, target]: [&Side; 2],
         is_same: bool,
-        motion: &Motion,
+        motion: &SourceMotion,
         options: &RetargetOptions,
     ) -> Self {
         let figures = [source.figure(), target.figure()];
@@ -226,9 +226,9 @@ struct Aligner<'a> {
     source: &'a Side<'a>,
     target: &'a Side<'a>,
     figures: [Figure<'a>; 2],
-    motion: &'a Motion,
+    motion: &'a SourceMotion,
     /// What tells the axes of rigid parts. `None` if the reference pose does.
-    axes: Option<&'a Motion>,
+    axes: Option<&'a SourceMotion>,
     up: DVec3,
     space: DQuat,
     corrections: Vec<DQuat>,
@@ -469,7 +469,7 @@ pub(super) fn are_same(target_of: &[Option<usize>], [source, target]: [&ModelPos
 
 /// The up axis of a source: that of its clips. If its rest pose stands along another axis, the feet must come down near
 /// the origin of the first one: a clip may lie, or stand on its hands.
-pub(super) fn up_of_source(at_rest: Option<DVec3>, motion: &Motion, leg: Option<f64>) -> Option<DVec3> {
+pub(super) fn up_of_source(at_rest: Option<DVec3>, motion: &SourceMotion, leg: Option<f64>) -> Option<DVec3> {
     let in_motion = motion.up();
     match (at_rest, in_motion) {
         (Some(at_rest), Some(up)) if at_rest != up => {

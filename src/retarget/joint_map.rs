@@ -271,7 +271,7 @@ impl<'a> Side<'a> {
 
 /// A way to compare joints.
 #[derive(Clone, Copy, PartialEq)]
-enum Step {
+enum MatchStep {
     DeclaredRole,
     Name,
     NormalizedName,
@@ -283,15 +283,15 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
     let (mut pairs, mut remarks) = (Vec::new(), Vec::new());
     let keys = role_keys(&source.roles, &target.roles);
     let known = [0, 1].map(|side: usize| keys[side].iter().flatten().collect::<HashSet<&String>>());
-    for step in [Step::DeclaredRole, Step::Name, Step::NormalizedName, Step::Role] {
+    for step in [MatchStep::DeclaredRole, MatchStep::Name, MatchStep::NormalizedName, MatchStep::Role] {
         let mut groups: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, side) in [&*source, &*target].into_iter().enumerate() {
             for joint in (0..side.is_free.len()).filter(|&joint| side.is_free[joint]) {
                 let key = match step {
-                    Step::DeclaredRole if side.ground(joint) != Some(RoleGround::Declared) => None,
-                    Step::DeclaredRole | Step::Role => keys[index][joint].clone(),
-                    Step::Name => side.skeleton.joints()[joint].name.clone(),
-                    Step::NormalizedName => side.numbering.normalized(side.skeleton, joint),
+                    MatchStep::DeclaredRole if side.ground(joint) != Some(RoleGround::Declared) => None,
+                    MatchStep::DeclaredRole | MatchStep::Role => keys[index][joint].clone(),
+                    MatchStep::Name => side.skeleton.joints()[joint].name.clone(),
+                    MatchStep::NormalizedName => side.numbering.normalized(side.skeleton, joint),
                 };
                 if let Some(key) = key.filter(|key| !key.is_empty()) {
                     groups.entry(key).or_default()[index].push(joint);
@@ -305,10 +305,10 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
             let is_of_structure = source.ground(sources[0]) == Some(RoleGround::Structure)
                 || target.ground(targets[0]) == Some(RoleGround::Structure);
             let by = match step {
-                Step::Name => MatchedBy::Name,
-                Step::NormalizedName => MatchedBy::NormalizedName,
-                Step::Role if is_of_structure => MatchedBy::Structure,
-                Step::DeclaredRole | Step::Role => MatchedBy::Role,
+                MatchStep::Name => MatchedBy::Name,
+                MatchStep::NormalizedName => MatchedBy::NormalizedName,
+                MatchStep::Role if is_of_structure => MatchedBy::Structure,
+                MatchStep::DeclaredRole | MatchStep::Role => MatchedBy::Role,
             };
             if let ([from], [to]) = (sources.as_slice(), targets.as_slice()) {
                 match [&keys[0][*from], &keys[1][*to]] {
@@ -330,7 +330,7 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
             } else {
                 remarks.push(MapRemark::Ambiguous { name, by, sources: sources.clone(), targets: targets.clone() });
                 // Their roles may still tell them apart.
-                if step == Step::NormalizedName {
+                if step == MatchStep::NormalizedName {
                     continue;
                 }
             }

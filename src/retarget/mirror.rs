@@ -33,10 +33,10 @@ use crate::retarget::clip::{MadeTrack, Rotations, mapped_curve, reason, root_mot
 use crate::retarget::joint_map::{JointMap, JointPair, MatchedBy, are_joints};
 use crate::retarget::mirror_map::{MirrorMap, direction_to_left, extent, half_turn, middle};
 use crate::retarget::morphs::{mirrored_drivers, mirrored_morphs};
-use crate::retarget::motion::Motion;
+use crate::retarget::motion::SourceMotion;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::options::RetargetOptions;
-use crate::retarget::plan::{Links, Plan};
+use crate::retarget::plan::{Links, RetargetPlan};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 use crate::retarget::report::{DropReason, DroppedTrack, RetargetedClip, RetargetedTrack, TrackMethod};
 use crate::retarget::resample::{KeyBudget, MotionKnots, MotionValue, SampledMotion, resample};
@@ -300,7 +300,7 @@ fn plan<'a>(
     pairs: &'a JointMap,
     options: &'a RetargetOptions,
     pose: &SymmetricPose,
-) -> Plan<'a> {
+) -> RetargetPlan<'a> {
     let skeleton = library.skeleton(map.skeleton);
     let body = || Body::new(skeleton, &are_joints(library, map.skeleton));
     let bodies = [body(), body()];
@@ -330,7 +330,7 @@ fn plan<'a>(
     };
     let rest = ModelPose::new(skeleton, &pose.pose.local);
     let links = Links::new(library, pairs, options, &rest, [&partner_of, &partner_of]);
-    Plan {
+    RetargetPlan {
         library,
         map: pairs,
         options,
@@ -339,7 +339,7 @@ fn plan<'a>(
         reference: ModelPose::new(skeleton, &pose.pose.local),
         rest,
         alignment,
-        motion: Motion::new(library, skeleton, &bodies[0], &[]),
+        motion: SourceMotion::new(library, skeleton, &bodies[0], &[]),
         bodies,
         target_of: partner_of.clone(),
         source_of: partner_of,
@@ -350,7 +350,7 @@ fn plan<'a>(
 }
 
 /// Whether each joint has one with a partner below it.
-fn has_mapped_below(plan: &Plan) -> Vec<bool> {
+fn has_mapped_below(plan: &RetargetPlan) -> Vec<bool> {
     let mut has_mapped_below = vec![false; plan.target.joints().len()];
     for (joint, node) in plan.target.joints().iter().enumerate().rev() {
         if let Some(parent) = node.parent {
@@ -361,7 +361,7 @@ fn has_mapped_below(plan: &Plan) -> Vec<bool> {
 }
 
 /// Makes the mirror image of a clip. Its id in the report is that of the original.
-fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) -> Result<MadeClip, Error> {
+fn mirrored(plan: &RetargetPlan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) -> Result<MadeClip, Error> {
     let clip = plan.library.clip(id);
     let source = MovingJoints::new(plan.library, plan.source, clip);
     let (rotations, mut used) = Rotations::new(plan, clip, &source, budget)?.into_tracks();
@@ -421,7 +421,7 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
 
 /// A track of rotations whose first key has a scalar of the sign that it has in the original. The other sign is the
 /// same rotation, but then the mirror image of the mirror image would not have the numbers of the original.
-fn with_sign(plan: &Plan, source: &MovingJoints, made: MadeTrack) -> Result<MadeTrack, Error> {
+fn with_sign(plan: &RetargetPlan, source: &MovingJoints, made: MadeTrack) -> Result<MadeTrack, Error> {
     let MadeTrack { track, method } = &made;
     let partner = TransformPart::of(track.target).and_then(|(joint, _)| plan.source_of[joint]);
     let tracks = partner.map_or(&[][..], |partner| source.tracks(partner, TransformPart::Rotation));
@@ -448,7 +448,7 @@ struct Carried {
 impl Carried {
     /// `None` for a joint that gets no motion: one that is given by a matrix, or one without a partner above others
     /// with one.
-    fn new(plan: &Plan, target: usize, is_above_mapped: bool) -> Option<Self> {
+    fn new(plan: &RetargetPlan, target: usize, is_above_mapped: bool) -> Option<Self> {
         let joints = plan.target.joints();
         if let Some(source) = plan.source_of[target] {
             let above = plan.mapped_above_source(source).and_then(|above| plan.target_of[above]);
@@ -478,7 +478,7 @@ impl Carried {
     /// The tracks of a part. None if there is nothing to carry over, or if it cannot be.
     fn tracks(
         &self,
-        plan: &Plan,
+        plan: &RetargetPlan,
         clip: &Clip,
         source: &MovingJoints,
         part: TransformPart,

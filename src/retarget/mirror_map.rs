@@ -21,7 +21,7 @@ use crate::retarget::alignment::up_of_source;
 use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::conventions::Numbering;
 use crate::retarget::joint_map::are_joints;
-use crate::retarget::motion::{Motion, upright_axis};
+use crate::retarget::motion::{SourceMotion, upright_axis};
 use crate::retarget::pose::ModelPose;
 use crate::retarget::sides::SidedName;
 
@@ -280,7 +280,7 @@ pub(super) fn direction_to_left(
 /// The up axis of the world of a skeleton's clips.
 fn up(library: &Library, skeleton: SkeletonId, figure: &Figure) -> DVec3 {
     let clips: Vec<ClipId> = library.clip_ids().filter(|&clip| library.clip(clip).skeleton == skeleton).collect();
-    let motion = Motion::new(library, library.skeleton(skeleton), figure.body, &clips);
+    let motion = SourceMotion::new(library, library.skeleton(skeleton), figure.body, &clips);
     let at_rest = figure.standing().map(|up| upright_axis(up).unwrap_or(DVec3::Y));
     up_of_source(at_rest, &motion, figure.leg()).unwrap_or(DVec3::Y)
 }

@@ -61,7 +61,7 @@ use std::collections::HashSet;
 use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, no_such};
 use crate::retarget::morphs::MorphPlan;
-use crate::retarget::plan::Plan;
+use crate::retarget::plan::RetargetPlan;
 use crate::retarget::resample::KeyBudget;
 use crate::retarget::root::{Root, StillRoot};
 
@@ -210,7 +210,7 @@ fn add_clips(
     options: &RetargetOptions,
     mut budget: KeyBudget,
 ) -> Result<Retargeting, Error> {
-    let plan = Plan::new(library, clips, &map, options)?;
+    let plan = RetargetPlan::new(library, clips, &map, options)?;
     let root = Root::of(&plan);
     let morphs = MorphPlan::new(&plan, clips);
     let made = clips.iter().map(|&clip| clip::retarget(&plan, root.as_ref(), &morphs, clip, &mut budget));

@@ -9,7 +9,7 @@ use crate::retarget::alignment::{Alignment, Side, are_same};
 use crate::retarget::body::Body;
 use crate::retarget::conventions::{HIPS, Numbering};
 use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MatchedBy, missing, roles_of_pairs};
-use crate::retarget::motion::Motion;
+use crate::retarget::motion::SourceMotion;
 use crate::retarget::options::{CarriedJoints, RetargetOptions};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 
@@ -21,7 +21,7 @@ const MIN_VOLUME: f64 = 1e-12;
 const MIN_DIFFERENCE: f64 = 0.5;
 
 /// The map and the poses of a retargeting.
-pub(super) struct Plan<'a> {
+pub(super) struct RetargetPlan<'a> {
     pub library: &'a Library,
     pub map: &'a JointMap,
     pub options: &'a RetargetOptions,
@@ -34,7 +34,7 @@ pub(super) struct Plan<'a> {
     /// What makes the two look alike.
     pub alignment: Alignment,
     /// What the clips tell about the source.
-    pub motion: Motion,
+    pub motion: SourceMotion,
     /// The bodies of source and target.
     pub bodies: [Body; 2],
     /// The partner of each joint of the source.
@@ -65,7 +65,7 @@ pub(super) struct Links {
     numbering: [Numbering; 2],
 }
 
-impl<'a> Plan<'a> {
+impl<'a> RetargetPlan<'a> {
     pub fn new(
         library: &'a Library,
         clips: &[ClipId],
@@ -86,7 +86,7 @@ impl<'a> Plan<'a> {
         }
         let hips = bodies[0].joint(HIPS);
         let links = Links::of_body(library, map, options, &rest, [&target_of, &source_of], hips);
-        let motion = Motion::new(library, source, &bodies[0], clips);
+        let motion = SourceMotion::new(library, source, &bodies[0], clips);
         let is_same = are_same(&target_of, [&reference, &rest]);
         if !is_same && options.reference == ReferencePose::Rest {
             let mut partners = vec![None; target_of.len()];

@@ -23,7 +23,7 @@ use crate::model::ClipId;
 use crate::retarget::body::{Figure, ratio};
 use crate::retarget::joint_map::RootTranslation;
 use crate::retarget::options::Ground;
-use crate::retarget::plan::Plan;
+use crate::retarget::plan::RetargetPlan;
 
 /// The largest height of feet that stand on the ground, as a share of a leg.
 pub(crate) const MAX_ABOVE_GROUND: f64 = 0.1;
@@ -106,7 +106,7 @@ struct Heights {
 
 impl Root {
     /// The root of a plan. `None` if no joint is mapped.
-    pub fn of(plan: &Plan) -> Option<Self> {
+    pub fn of(plan: &RetargetPlan) -> Option<Self> {
         let [source, target] = plan.links.root?;
         let (scale, basis) = match plan.map.translation {
             RootTranslation::Full => (1.0, RootScale::Given),
@@ -134,7 +134,7 @@ impl Root {
 
     /// The place in the target that belongs to the origin of the source, and the ground of a clip in the space of the
     /// source.
-    pub fn origin(&self, plan: &Plan, clip: ClipId) -> (DVec3, Option<f64>) {
+    pub fn origin(&self, plan: &RetargetPlan, clip: ClipId) -> (DVec3, Option<f64>) {
         let rest = plan.rest.matrices[self.target].translation;
         let reference = plan.alignment.space * plan.reference.matrices[self.source].translation;
         let relative = rest - self.scale * reference;
@@ -156,7 +156,7 @@ impl Root {
         ((heights.target - self.scale * (ground + heights.source + sole)) * up, Some(ground))
     }
 
-    fn heights(&self, plan: &Plan) -> Option<Heights> {
+    fn heights(&self, plan: &RetargetPlan) -> Option<Heights> {
         let [of_source, of_target] = &plan.bodies;
         let hips = [of_source.joint("hips")?, of_target.joint("hips")?];
         if !of_source.has_legs() || !of_target.has_legs() {
@@ -204,7 +204,7 @@ impl Root {
 }
 
 /// The factor of the root's movement, and its basis.
-fn factor(plan: &Plan, source: usize, target: usize) -> (f64, RootScale) {
+fn factor(plan: &RetargetPlan, source: usize, target: usize) -> (f64, RootScale) {
     let [of_source, of_target] = &plan.bodies;
     let [from, to] = [Figure::new(of_source, &plan.reference.matrices), Figure::new(of_target, &plan.rest.matrices)];
     let quotient = |to: Option<f64>, from: Option<f64>| ratio(to?, from?);
@@ -242,7 +242,7 @@ fn factor(plan: &Plan, source: usize, target: usize) -> (f64, RootScale) {
     }
 }
 
-impl Plan<'_> {
+impl RetargetPlan<'_> {
     /// The height at which the feet of the source come down in a clip. `None` without feet.
     pub fn lowest_foot(&self, clip: ClipId) -> Option<f64> {
         self.motion.lowest_foot(clip, self.alignment.up[0], SHARE_BELOW_GROUND)

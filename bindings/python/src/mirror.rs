@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use posse::retarget::MirrorMap;
 use posse::{Clip, Error};
 
-use crate::load::{Collection, Entry};
+use crate::load::{Collection, LoadedClip};
 
 impl Collection {
     /// The clips of this collection, and after them the mirror images of some, in the order of their indices. Each file
@@ -43,11 +43,11 @@ impl Collection {
         let mut made = self.clone();
         made.warnings.clear();
         for &index in wanted {
-            let Entry { clip, file, fps } = self.clips[index];
+            let LoadedClip { clip, file, fps } = self.clips[index];
             let skeleton = self.library.clip(clip).skeleton;
             if let Some(image) = images[index].take() {
                 let clip = made.library.add_clip(Clip { skeleton, ..image })?;
-                made.clips.push(Entry { clip, file, fps });
+                made.clips.push(LoadedClip { clip, file, fps });
             }
         }
         Ok((made, remarks))

@@ -29,9 +29,9 @@ pub struct Crowd {
     /// True for the instances that are posed; empty if all are.
     is_visible: Vec<bool>,
     /// The packed instances that are posed, with the poses of the last frame.
-    posed: Part,
+    posed: PackedInstances,
     /// Those that are not, for their root motion.
-    hidden: Option<Part>,
+    hidden: Option<PackedInstances>,
     /// True if instances have changed since they were packed.
     is_stale: bool,
     /// The numbers of the skin matrices of an instance.
@@ -43,13 +43,13 @@ pub struct Crowd {
 }
 
 /// Packed instances of a crowd.
-struct Part {
+struct PackedInstances {
     crowd: CpuCrowd,
     /// The instances in the order of the packed crowd; `None` if they are all.
     instances: Option<Vec<usize>>,
 }
 
-impl Part {
+impl PackedInstances {
     /// The instance of the crowd for one of the packed crowd.
     fn instance(&self, packed: usize) -> usize {
         self.instances.as_ref().map_or(packed, |instances| instances[packed])
@@ -83,7 +83,7 @@ impl Crowd {
         Ok(Self {
             skin_numbers: crowd.batches().first().map_or(0, |batch| batch.layout.skin),
             is_mixed: crowd.batches().windows(2).any(|pair| pair[0].skeleton != pair[1].skeleton),
-            posed: Part { crowd, instances: None },
+            posed: PackedInstances { crowd, instances: None },
             before: instances.values().to_vec(),
             source,
             engine,
@@ -259,7 +259,7 @@ impl Crowd {
         let capacity = capacity.map_or(Ok(EVENTS), |capacity| whole("capacity", capacity))?;
         let list = if self.is_stale || self.posed.instances.is_some() {
             // Apart, because the buffers keep the poses of the last frame.
-            let mut all = Part { crowd: self.packed(None, Outputs::NONE)?, instances: None };
+            let mut all = PackedInstances { crowd: self.packed(None, Outputs::NONE)?, instances: None };
             set_parameters(&mut all, &self.instances);
             self.engine.events(&all.crowd, step, capacity)
         } else {
@@ -370,7 +370,7 @@ impl Crowd {
     /// Packs the instances that have changed.
     fn pack(&mut self) -> Result<()> {
         if self.is_visible.is_empty() {
-            self.posed = Part { crowd: self.packed(None, self.outputs)?, instances: None };
+            self.posed = PackedInstances { crowd: self.packed(None, self.outputs)?, instances: None };
             self.hidden = None;
         } else {
             // The poses of instances that are hidden now.
@@ -379,11 +379,12 @@ impl Crowd {
                 (0..self.count()).partition(|&instance| self.is_visible[instance]);
             let outputs = Outputs { root_motion: true, ..Outputs::NONE };
             let hidden = if self.outputs.root_motion {
-                Some(Part { crowd: self.packed(Some(&hidden), outputs)?, instances: Some(hidden) })
+                Some(PackedInstances { crowd: self.packed(Some(&hidden), outputs)?, instances: Some(hidden) })
             } else {
                 None
             };
-            self.posed = Part { crowd: self.packed(Some(&visible), self.outputs)?, instances: Some(visible) };
+            self.posed =
+                PackedInstances { crowd: self.packed(Some(&visible), self.outputs)?, instances: Some(visible) };
             self.hidden = hidden;
         }
         self.is_stale = false;
@@ -408,7 +409,7 @@ impl Crowd {
 }
 
 /// Gives packed instances their present parameters.
-fn set_parameters(part: &mut Part, instances: &Instances) {
+fn set_parameters(part: &mut PackedInstances, instances: &Instances) {
     if instances.parameters.is_empty() {
         return;
     }

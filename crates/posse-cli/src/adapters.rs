@@ -37,10 +37,10 @@ pub fn run(args: &Args) -> Result<(), Error> {
         note(&format!("note: {error}"));
     }
     let default = default.ok().map(|adapter| adapter.index);
-    let rows: Vec<Row> = adapters.iter().map(|adapter| Row::new(adapter, default)).collect();
+    let rows: Vec<AdapterRow> = adapters.iter().map(|adapter| AdapterRow::new(adapter, default)).collect();
     output::print(|out| {
         if args.json {
-            let list = List { adapters: &rows, needed: needed() };
+            let list = AdapterList { adapters: &rows, needed: needed() };
             serde_json::to_writer_pretty(&mut *out, &list)?;
             writeln!(out)
         } else {
@@ -54,15 +54,15 @@ type Limits = serde_json::Map<String, serde_json::Value>;
 
 /// The JSON of the command.
 #[derive(Serialize)]
-struct List<'a> {
-    adapters: &'a [Row],
+struct AdapterList<'a> {
+    adapters: &'a [AdapterRow],
     /// The least limits.
     needed: Limits,
 }
 
 /// An adapter in the output.
 #[derive(Serialize)]
-struct Row {
+struct AdapterRow {
     index: usize,
     name: String,
     backend: &'static str,
@@ -93,7 +93,7 @@ struct Short {
     text: String,
 }
 
-impl Row {
+impl AdapterRow {
     fn new(adapter: &AdapterDescription, default: Option<usize>) -> Self {
         let AdapterDescription { index, info, .. } = adapter;
         Self {
@@ -183,7 +183,7 @@ fn type_name(kind: wgpu::DeviceType) -> &'static str {
 }
 
 /// Writes a table of the adapters, a table of their limits, and the reasons why some are not enough.
-fn write_text(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+fn write_text(out: &mut impl Write, rows: &[AdapterRow]) -> io::Result<()> {
     let Some(first) = rows.first() else { return writeln!(out, "no adapters") };
     let head = ["index", "name", "backend", "type", "driver", "clock", "used"].map(String::from);
     let table: Vec<_> = [head.to_vec()].into_iter().chain(rows.iter().map(|row| row.cells().to_vec())).collect();
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn an_adapter_that_is_not_enough_is_listed_with_the_reasons() {
         let limit = Shortfall::Limit { name: "max_storage_buffers_per_shader_stage", needed: 8, allowed: 4 };
-        let row = |index, shortfalls: &[Shortfall]| Row {
+        let row = |index, shortfalls: &[Shortfall]| AdapterRow {
             index,
             name: format!("name {index}"),
             backend: "vulkan",

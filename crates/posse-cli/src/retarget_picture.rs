@@ -222,7 +222,7 @@ impl PictureFile {
 
     fn draw_rows(&self, rigs: &Rigs, rows: &[Row]) -> Result<Picture, Error> {
         let (Page { size, cell, .. }, target) = (self.page, Target::default());
-        let shown = Shown::new(rows, rigs, cell);
+        let shown = ShownArea::new(rows, rigs, cell);
         let [red, green, blue] = BACKGROUND;
         let mut picture = Picture::filled(size, [red, green, blue, 255]);
         let canvas = Canvas::new(&self.gpu.device, target, [size[0], cell[1]])?;
@@ -308,7 +308,7 @@ fn layer(library: &mut Library, skeleton: SkeletonId, pose: &ReferencePose) -> R
 }
 
 /// A skeleton of the retargeting, as it stands in its rows.
-struct Rig {
+struct PicturedRig {
     skeleton: SkeletonId,
     figure: Figure,
     sides: Vec<BodySide>,
@@ -324,7 +324,7 @@ struct Rig {
     ground: f64,
 }
 
-impl Rig {
+impl PicturedRig {
     /// The places of the body's joints in a pose.
     fn joints(&self, pose: &Pose) -> impl Iterator<Item = DVec3> {
         let joints = pose.model.iter().zip(&self.is_body).filter(|(_, is_body)| **is_body);
@@ -336,7 +336,7 @@ impl Rig {
 struct Rigs<'a> {
     library: &'a Library,
     retargeting: &'a Retargeting,
-    rigs: [Rig; 2],
+    rigs: [PicturedRig; 2],
     /// The heights of the figures by the lengths of leg and trunk. `None` if they are not known on both sides.
     heights: Option<[f64; 2]>,
 }
@@ -363,7 +363,7 @@ impl<'a> Rigs<'a> {
                 _ => (retargeting.target_up, upright),
             };
             let figure = Figure { joint_colours, ..Figure::empty(ids[side]) };
-            Rig { skeleton: ids[side], figure, sides, is_body, root: roots[side], up, rotation, ground: 0.0 }
+            PicturedRig { skeleton: ids[side], figure, sides, is_body, root: roots[side], up, rotation, ground: 0.0 }
         };
         let mut rigs = [rig(0), rig(1)];
         let joint_colours = rigs[1].figure.joint_colours.clone();
@@ -427,7 +427,7 @@ fn heights(library: &Library, retargeting: &Retargeting, poses: &[Pose; 2]) -> O
     ["head", "neck"].into_iter().find_map(|head| {
         let of_side = |side: usize| {
             let (model, roles) = (&poses[side].model, &retargeting.roles[side]);
-            let bones = Chain { library, skeleton: ids[side], model, roles };
+            let bones = BoneChain { library, skeleton: ids[side], model, roles };
             let leg =
                 bones.length("leftUpperLeg", "leftFoot").or_else(|| bones.length("rightUpperLeg", "rightFoot"))?;
             Some((leg + bones.length("hips", head)?) * (1.0 + CROWN))
@@ -437,14 +437,14 @@ fn heights(library: &Library, retargeting: &Retargeting, poses: &[Pose; 2]) -> O
 }
 
 /// The bones of a skeleton, to measure.
-struct Chain<'a> {
+struct BoneChain<'a> {
     library: &'a Library,
     skeleton: SkeletonId,
     model: &'a [DAffine3],
     roles: &'a [Option<String>],
 }
 
-impl Chain<'_> {
+impl BoneChain<'_> {
     /// The length of the bones from one role down to another. `None` if the one is not above the other, or the length
     /// is 0.
     fn length(&self, from: &str, to: &str) -> Option<f64> {
@@ -486,7 +486,7 @@ fn upright(up: DVec3, front: Option<DVec3>) -> DQuat {
 struct Row<'a> {
     /// 0: source, 1: target.
     side: usize,
-    rig: &'a Rig,
+    rig: &'a PicturedRig,
     crowd: Crowd,
     poses: Vec<Pose>,
     /// The height of the ground in each column.
@@ -516,7 +516,7 @@ impl<'a> Row<'a> {
 
     /// The point of a column on the ground below the root.
     fn foot(&self, column: usize) -> DVec3 {
-        let Rig { root, up, .. } = *self.rig;
+        let PicturedRig { root, up, .. } = *self.rig;
         let root = self.poses.get(column).and_then(|pose| pose.model.get(root));
         let root = root.map_or(DVec3::ZERO, |matrix| matrix.translation);
         root + (self.grounds[column] - root.dot(up)) * up
@@ -539,7 +539,7 @@ impl<'a> Row<'a> {
 }
 
 /// What the camera shows of the rows.
-struct Shown {
+struct ShownArea {
     /// The heights of the figures of source and target, in units of their skeletons.
     heights: [f64; 2],
     /// The width of a column, in heights of a figure.
@@ -566,7 +566,7 @@ impl ShownFigure {
     }
 }
 
-impl Shown {
+impl ShownArea {
     fn new(rows: &[Row], rigs: &Rigs, cell: [u32; 2]) -> Self {
         let figures = |row: &Row| {
             let figure = |column| ShownFigure { points: row.points(column, rigs.library), left: 0.0 };

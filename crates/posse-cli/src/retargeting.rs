@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{BvhArgs, check_limit, parse_seconds};
 use crate::output::note;
-use crate::source::{MAX_CLIP_JOINTS, Nodes, Report, Rig, Source, find_clip};
+use crate::source::{MAX_CLIP_JOINTS, Nodes, ReportLine, Rig, Source, find_clip};
 
 /// The error of options of a retargeting without `--retarget`.
 pub const OPTIONS_WITHOUT_RETARGET: &str =
@@ -130,7 +130,7 @@ pub struct Retargeter {
 
 impl Retargeter {
     /// Reads the files of the options. Passes their warnings to `report`.
-    pub fn new(args: &MapArgs, bvh: BvhArgs, report: &mut Report) -> Result<Self, Error> {
+    pub fn new(args: &MapArgs, bvh: BvhArgs, report: &mut ReportLine) -> Result<Self, Error> {
         let read = |file: &PathBuf| {
             let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
             Ok((file.clone(), bytes))
@@ -322,7 +322,12 @@ struct PoseChoice {
 }
 
 impl PoseChoice {
-    fn new(option: &'static str, text: Option<&str>, bvh: BvhArgs, report: &mut Report) -> Result<Option<Self>, Error> {
+    fn new(
+        option: &'static str,
+        text: Option<&str>,
+        bvh: BvhArgs,
+        report: &mut ReportLine,
+    ) -> Result<Option<Self>, Error> {
         let Some(text) = text.filter(|text| *text != "rest") else { return Ok(None) };
         let file = PoseFile::read(option, text, bvh, report)?;
         Ok(Some(Self { option, text: text.to_owned(), file }))
@@ -397,7 +402,7 @@ impl PoseFile {
     /// # Errors
     /// Those of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without `#CLIP`, or
     /// for seconds of a rest pose.
-    fn read(option: &str, text: &str, bvh: BvhArgs, report: &mut Report) -> Result<Option<Self>, Error> {
+    fn read(option: &str, text: &str, bvh: BvhArgs, report: &mut ReportLine) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
         let file = Path::new(path);
         let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;

@@ -35,7 +35,7 @@ fn built_in() -> Result<(Library, SkeletonId), Error> {
 }
 
 /// A function that takes the line of a warning.
-pub type Report<'a> = dyn FnMut(&str) + 'a;
+pub type ReportLine<'a> = dyn FnMut(&str) + 'a;
 
 /// A file with clips, imported into a library.
 pub struct Source {
@@ -149,7 +149,7 @@ impl Source {
         bytes: &[u8],
         rig: Option<&Rig>,
         options: ReadOptions,
-        report: &mut Report,
+        report: &mut ReportLine,
     ) -> Result<Self, Error> {
         let format = recognize(file, bytes)?;
         if format == FileFormat::CocosClip {
@@ -176,7 +176,7 @@ impl Source {
         file: &Path,
         bytes: &[u8],
         options: impl Into<ReadOptions<'a>>,
-        report: &mut Report,
+        report: &mut ReportLine,
     ) -> Result<Self, Error> {
         Self::import_nodes(recognize(file, bytes)?, file, bytes, options.into(), report)
     }
@@ -186,7 +186,7 @@ impl Source {
         file: &Path,
         bytes: &[u8],
         options: ReadOptions,
-        report: &mut Report,
+        report: &mut ReportLine,
     ) -> Result<Self, Error> {
         let mut library = Library::new();
         let asset = import(format, &mut library, file, bytes, options)?;
@@ -199,7 +199,7 @@ impl Source {
     }
 
     /// Shares the clips of a file with the skeleton of another.
-    fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut Report) -> Result<Self, Error> {
+    fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut ReportLine) -> Result<Self, Error> {
         let nodes = rig.add_to(&mut self.library)?;
         self.warn(&rig.path, &rig.warnings, report)?;
         let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
@@ -252,7 +252,7 @@ impl Source {
         }
     }
 
-    fn import_cocos(file: &Path, bytes: &[u8], rig: Option<&Rig>, report: &mut Report) -> Result<Self, Error> {
+    fn import_cocos(file: &Path, bytes: &[u8], rig: Option<&Rig>, report: &mut ReportLine) -> Result<Self, Error> {
         let cocos::ClipFile { clip, warnings } = cocos::from_slice(&Library::new(), file, bytes)?;
         let mut source = match rig {
             None => Self::without_joints()?,
@@ -273,7 +273,7 @@ impl Source {
     }
 
     /// A source with a rig and no clips.
-    fn of_rig(rig: &Rig, report: &mut Report) -> Result<Self, Error> {
+    fn of_rig(rig: &Rig, report: &mut ReportLine) -> Result<Self, Error> {
         let mut library = Library::new();
         let Nodes { skeleton, skins, joints, asset } = rig.add_to(&mut library)?;
         let mut source = Self { skins, joints, asset, ..Self::new(library, skeleton) };
@@ -293,7 +293,7 @@ impl Source {
         &mut self,
         file: &Path,
         warnings: impl IntoIterator<Item = impl ToString>,
-        report: &mut Report,
+        report: &mut ReportLine,
     ) -> Result<(), Error> {
         let first = self.warnings.len();
         self.warnings.extend(warnings.into_iter().map(|warning| warning.to_string()));

@@ -127,7 +127,7 @@ impl Builder<'_> {
             let figure = figures.iter().zip(&uploaded).filter(|(figure, _)| figure.skeleton == poses.skeleton);
             for (figure, uploaded) in figure {
                 let sources = Sources::new(figure, self.library.skeleton(figure.skeleton), poses.layout);
-                let placed = Placed { instances: &instances, may_mirror: is_mirrored || uploaded.may_mirror };
+                let placed = PlacedInstances { instances: &instances, may_mirror: is_mirrored || uploaded.may_mirror };
                 for part in &figure.parts {
                     self.add_draw(figure, uploaded, part, &poses, &sources, placed)?;
                 }
@@ -182,7 +182,7 @@ impl Builder<'_> {
         part: &Part,
         poses: &PoseBuffers,
         sources: &Sources,
-        placed: Placed,
+        placed: PlacedInstances,
     ) -> Result<(), Error> {
         let mesh = &figure.meshes[part.mesh];
         let skeleton = self.library.skeleton(poses.skeleton);
@@ -334,7 +334,7 @@ fn bones(library: &Library, id: SkeletonId, colours: &[Option<[f32; 3]>]) -> Vec
 
 /// The placed instances of a batch.
 #[derive(Clone, Copy)]
-struct Placed<'a> {
+struct PlacedInstances<'a> {
     instances: &'a wgpu::Buffer,
     /// True if a placement mirrors, or if a joint or a skin can.
     may_mirror: bool,

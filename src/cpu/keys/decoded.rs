@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use glam::Vec4;
 
-use crate::cpu::keys::plan::{KeyRun, Plan, RunKind};
+use crate::cpu::keys::plan::{ClipRuns, KeyRun, RunKind};
 use crate::cpu::keys::records::{self, Nearness, WideRecords};
 use crate::cpu::keys::rows::{self, DecodedRows, RunColumns};
 use crate::cpu::keys::source::Sampling;
@@ -69,7 +69,7 @@ struct WholeRotation {
 struct ColumnDecoding<'a> {
     columns: &'a mut DecodedClip,
     words: &'a [u32],
-    plan: &'a Plan,
+    plan: &'a ClipRuns,
 }
 
 impl Kernel for ColumnDecoding<'_> {
@@ -104,7 +104,7 @@ impl DecodedClips {
         &mut self,
         words: &[u32],
         clip: u32,
-        plan: &Plan,
+        plan: &ClipRuns,
         clips_per_instance: usize,
     ) -> &mut DecodedClip {
         if !plan.quantized {
@@ -150,7 +150,7 @@ impl DecodedClips {
 impl DecodedClip {
     /// Decodes the columns of all runs.
     #[inline(always)]
-    fn decode<L: Lanes>(&mut self, words: &[u32], plan: &Plan) {
+    fn decode<L: Lanes>(&mut self, words: &[u32], plan: &ClipRuns) {
         self.columns.clear();
         self.blocks.clear();
         self.whole.clear();
@@ -208,7 +208,7 @@ impl DecodedClip {
 
     /// Decodes the absent rows of all joints.
     #[inline(always)]
-    fn decode_absent<L: Lanes>(&mut self, plan: &Plan, words: &[u32]) {
+    fn decode_absent<L: Lanes>(&mut self, plan: &ClipRuns, words: &[u32]) {
         let codes: &[u8] = bytemuck::cast_slice(words);
         for part in TransformPart::ALL {
             for run in plan.runs(part) {
@@ -247,7 +247,7 @@ impl DecodedClip {
 
     /// Decodes the absent rows of joints of kind [`RunKind::Scattered`].
     #[inline(never)]
-    fn decode_scattered_rows(&mut self, plan: &Plan, words: &[u32]) {
+    fn decode_scattered_rows(&mut self, plan: &ClipRuns, words: &[u32]) {
         for keys in plan.scattered.iter().filter(|keys| keys.is_quantized()) {
             let (column, place) = (&self.scattered[keys.columns()], self.rows.scattered_place(keys));
             for index in self.absent[keys.timeline()].clone() {
@@ -284,7 +284,7 @@ impl DecodedClip {
 
     /// Decodes the columns of joints of kind [`RunKind::Scattered`].
     #[inline(never)]
-    fn decode_scattered_columns(&mut self, words: &[u32], plan: &Plan) {
+    fn decode_scattered_columns(&mut self, words: &[u32], plan: &ClipRuns) {
         let quantized = plan.scattered.iter().filter(|keys| keys.is_quantized());
         self.scattered.extend(quantized.flat_map(|keys| keys.decode(words).next()));
     }
@@ -379,7 +379,7 @@ mod tests {
     /// Looks clips up in order, backwards, and each of them twice.
     struct InTurn<'a> {
         words: &'a [u32],
-        plans: &'a [(u32, Plan)],
+        plans: &'a [(u32, ClipRuns)],
     }
 
     impl Kernel for InTurn<'_> {
@@ -411,10 +411,10 @@ mod tests {
     }
 
     /// The plans of the clips with quantized keys, with the offsets of their records.
-    fn plans(packed: &PackedLibrary) -> Vec<(u32, Plan)> {
+    fn plans(packed: &PackedLibrary) -> Vec<(u32, ClipRuns)> {
         let clips = packed.clip_offsets().into_iter();
         let plans: Vec<_> = clips
-            .map(|(clip, skeleton)| (clip, Plan::new(packed, &packed.skeletons[skeleton.index()].record, clip)))
+            .map(|(clip, skeleton)| (clip, ClipRuns::new(packed, &packed.skeletons[skeleton.index()].record, clip)))
             .filter(|(_, plan)| plan.quantized)
             .collect();
         assert_eq!(plans.len(), CLIPS + 3);
@@ -433,7 +433,7 @@ mod tests {
     /// Reads clips in turn, frame by frame. Counts in each frame those that were kept since the frame before.
     struct CountKept<'a> {
         words: &'a [u32],
-        frames: &'a [&'a [(u32, Plan)]],
+        frames: &'a [&'a [(u32, ClipRuns)]],
         clips_per_instance: usize,
     }
 

@@ -29,7 +29,7 @@ use crate::pack::{Arrays, JointChannels, PackedLibrary, column_words};
 
 /// The runs of the joints of a clip. They refer to the packed library, of which a plan copies nothing.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct ClipRuns {
     /// The runs of translations, then of rotations, then of scales, in the order of the joints.
     runs: Box<[JointRun]>,
     /// The index of the first run of rotations, and that of scales.
@@ -58,7 +58,7 @@ pub struct Plan {
 
 /// The most timelines whose weights are computed for all instances of a group at once.
 pub const MAX_TURNING: usize = 8;
-/// The index of a timeline that is not in [`Plan::turning`].
+/// The index of a timeline that is not in [`ClipRuns::turning`].
 pub const NOT_TURNING: u8 = u8::MAX;
 
 /// Neighbouring joints that are sampled together.
@@ -88,11 +88,12 @@ pub enum RunKind {
     Rest,
     /// One value per joint, side by side. The index is the offset of the first one in the values.
     Constant(u32),
-    /// One value per joint, at any place. The index is that of the first one in [`Plan::gathered`]; the others follow.
+    /// One value per joint, at any place. The index is that of the first one in [`ClipRuns::gathered`]; the others
+    /// follow.
     Gathered(u32),
     /// Keys of one timeline, side by side in rows.
     Keys(KeyRun),
-    /// Separate keys per joint, none of them steps. The index is that of the first one in [`Plan::scattered`]; the
+    /// Separate keys per joint, none of them steps. The index is that of the first one in [`ClipRuns::scattered`]; the
     /// others follow.
     Scattered(u32),
     /// Joints that are sampled one by one.
@@ -112,7 +113,7 @@ pub struct KeyRun {
     columns: u32,
     /// The form in which they are stored.
     pub storage: KeyStorage,
-    /// The index of the timeline in [`Plan::turning`]; [`NOT_TURNING`] if it is not there.
+    /// The index of the timeline in [`ClipRuns::turning`]; [`NOT_TURNING`] if it is not there.
     turning: u8,
     /// If set, a key holds until the next.
     pub step: bool,
@@ -191,7 +192,7 @@ impl KeyRun {
         self.columns as usize
     }
 
-    /// The index of the timeline in [`Plan::turning`], or a larger number.
+    /// The index of the timeline in [`ClipRuns::turning`], or a larger number.
     #[inline(always)]
     pub fn turning(&self) -> usize {
         self.turning.into()
@@ -203,7 +204,7 @@ impl KeyRun {
     }
 }
 
-impl Plan {
+impl ClipRuns {
     /// The runs of one part of the transforms.
     #[inline(always)]
     pub fn runs(&self, part: TransformPart) -> &[JointRun] {
@@ -353,7 +354,7 @@ impl RowPlaces {
 /// Runs of fewer joints than this do not get blocks of their own.
 const SHORT_RUN: u32 = 4;
 
-impl Plan {
+impl ClipRuns {
     /// The plan of a clip. `clip` is the offset of its record.
     pub fn new(library: &PackedLibrary, skeleton: &SkeletonRecord, clip: u32) -> Self {
         let joints = skeleton.joint_count as usize;
@@ -621,7 +622,7 @@ mod tests {
 
     #[test]
     fn plans_have_the_size_worked_out_by_hand() {
-        let runs = |plan: &Plan| -> Vec<Vec<(usize, &'static str)>> {
+        let runs = |plan: &ClipRuns| -> Vec<Vec<(usize, &'static str)>> {
             let name = |run: &JointRun| match run.kind {
                 RunKind::Rest => "rest",
                 RunKind::Constant(_) => "constant",
@@ -639,7 +640,7 @@ mod tests {
         // Compressed keys have rows to decode, of one timeline.
         for (packed, timelines_of_rows) in packed.into_iter().zip([0, 1]) {
             let clip = packed.clip(ClipId(0)).unwrap().offset;
-            let plan = Plan::new(&packed, &packed.skeletons[0].record, clip);
+            let plan = ClipRuns::new(&packed, &packed.skeletons[0].record, clip);
             let expected = [
                 vec![(1, "scattered"), (5, "rest")],
                 vec![(6, "keys")],
@@ -654,6 +655,6 @@ mod tests {
             assert_eq!(plan.heap_bytes(), expected);
         }
         #[cfg(target_pointer_width = "64")]
-        assert_eq!(size_of::<(u32, Plan)>(), 192);
+        assert_eq!(size_of::<(u32, ClipRuns)>(), 192);
     }
 }

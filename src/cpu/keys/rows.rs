@@ -298,7 +298,7 @@ mod tests {
     use super::*;
     use crate::compress::CompressedLibrary;
     use crate::cpu::keys::decoded::DecodedClips;
-    use crate::cpu::keys::plan::{JointRun, KeyStorage, MAX_GROUP_ROWS, MAX_KEPT_BYTES, Plan, RunKind};
+    use crate::cpu::keys::plan::{ClipRuns, JointRun, KeyStorage, MAX_GROUP_ROWS, MAX_KEPT_BYTES, RunKind};
     use crate::cpu::keys::records::Nearness;
     use crate::cpu::keys::source::{ClipSource, Sampling};
     use crate::cpu::simd::Kernel;
@@ -416,7 +416,7 @@ mod tests {
     struct ClipPlan {
         skeleton: usize,
         clip: u32,
-        plan: Plan,
+        plan: ClipRuns,
     }
 
     const INSTANCES: usize = 7;
@@ -500,14 +500,14 @@ mod tests {
             let plans = || -> Vec<ClipPlan> {
                 let plan = |(clip, id): (u32, SkeletonId)| {
                     let skeleton = id.index();
-                    ClipPlan { skeleton, clip, plan: Plan::new(&packed, &packed.skeletons[skeleton].record, clip) }
+                    ClipPlan { skeleton, clip, plan: ClipRuns::new(&packed, &packed.skeletons[skeleton].record, clip) }
                 };
                 let plans = packed.clip_offsets().into_iter().map(plan);
                 plans.filter(|ClipPlan { plan, .. }| plan.rows.count > 0).collect()
             };
             let kept = plans();
             assert_eq!(kept.len(), Crowd::MAX_LAYERS + 3);
-            let runs = |plan: &Plan| -> Vec<KeyRun> {
+            let runs = |plan: &ClipRuns| -> Vec<KeyRun> {
                 runs_of(plan, TransformPart::Rotation).into_iter().filter_map(|(_, keys)| keys).collect()
             };
             assert_eq!(kept.iter().map(|ClipPlan { plan, .. }| runs(plan).len()).max(), Some(4));
@@ -529,7 +529,7 @@ mod tests {
     }
 
     /// The counts and keys of the runs of a part.
-    fn runs_of(plan: &Plan, part: TransformPart) -> Vec<(usize, Option<KeyRun>)> {
+    fn runs_of(plan: &ClipRuns, part: TransformPart) -> Vec<(usize, Option<KeyRun>)> {
         let keys = |run: &JointRun| if let RunKind::Keys(keys) = run.kind { Some(keys) } else { None };
         plan.runs(part).iter().map(|run| (run.joints().len(), keys(run))).collect()
     }
@@ -580,7 +580,7 @@ mod tests {
                 let clip = add_uneven_clip(&mut library, whole, interpolation);
                 let compressed = CompressedLibrary::with_width(&library, width).unwrap();
                 let packed = compressed.pack().unwrap();
-                let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
+                let plan = ClipRuns::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
                 let [(UNEVEN, Some(turning))] = runs_of(&plan, TransformPart::Rotation)[..] else {
                     panic!("{whole:?} of {width} bits cut the run of rotations");
                 };
@@ -626,7 +626,7 @@ mod tests {
         let clip = library.add_clip(clip).unwrap();
         let compressed = CompressedLibrary::with_width(&library, 16).unwrap();
         let packed = compressed.pack().unwrap();
-        let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
+        let plan = ClipRuns::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
         assert!(plan.rows.are_kept && !plan.rows.have_scattered && plan.scattered.len() == 3);
         let crowd = crowd_of(&library, clip, 7, 0.13);
         let outputs = Outputs { local: true, ..Outputs::NONE };
@@ -690,7 +690,7 @@ mod tests {
         let mut library = Library::new();
         let clip = add_mixed_clip(&mut library);
         let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();
-        let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
+        let plan = ClipRuns::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
         // The 7 keys of 0.6 s that repeat for 30 s have more times than the other joints have keys.
         assert_eq!((plan.rows.count, plan.rows.timelines.len()), (40, 3));
     }
@@ -704,7 +704,7 @@ mod tests {
         let packed = compressed.pack().unwrap();
         let clip = library.clip_ids().next().unwrap();
         let record = packed.clip(clip).unwrap().offset;
-        assert!(!Plan::new(&packed, &packed.skeletons[0].record, record).rows.are_kept);
+        assert!(!ClipRuns::new(&packed, &packed.skeletons[0].record, record).rows.are_kept);
         let crowd_of = |instances: std::ops::Range<usize>| {
             let mut crowd = Crowd::new();
             for instance in instances {

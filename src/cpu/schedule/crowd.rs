@@ -52,12 +52,12 @@ pub struct CpuCrowd {
     pub(in crate::cpu) past_caches: bool,
     /// How the crowd is divided between threads.
     pub(in crate::cpu) schedule: Schedule,
-    pub(in crate::cpu) parameters: Parameters,
+    pub(in crate::cpu) parameters: CrowdParameters,
 }
 
 /// The values of the parameters of all instances, in the packed order.
 #[derive(Debug, Default)]
-pub(in crate::cpu) struct Parameters {
+pub(in crate::cpu) struct CrowdParameters {
     /// The number of values per instance.
     pub count: usize,
     /// The values of the frame before.
@@ -103,7 +103,7 @@ pub struct CpuBatch {
     pub numbers: OutputNumbers,
 }
 
-impl Parameters {
+impl CrowdParameters {
     /// Room for `count` parameters of each instance.
     pub fn new(count: usize, instances: usize) -> Self {
         let values = vec![0.0; count * instances];

@@ -63,7 +63,7 @@ fn weight_factor(arrays: &Arrays, values: &[f32], drive: &DriveRecord) -> f32 {
         return knots_at(records(arrays, drive.table + 1, count), x);
     }
     let position = [x, value(values, drive.parameter_y)].map(|number| number.clamp(-DRIVE_FARTHEST, DRIVE_FARTHEST));
-    Space::new(arrays, drive.table).share(drive.point, position)
+    PackedBlendSpace::new(arrays, drive.table).share(drive.point, position)
 }
 
 /// The value of a parameter. One that the instance does not have is 0, and so is NaN.
@@ -192,13 +192,13 @@ fn knots_at(knots: &[KnotRecord], value: f32) -> f32 {
 }
 
 /// A packed blend space.
-struct Space<'a> {
+struct PackedBlendSpace<'a> {
     words: &'a [u32],
     record: SpaceRecord,
     triangles: &'a [TriangleRecord],
 }
 
-impl<'a> Space<'a> {
+impl<'a> PackedBlendSpace<'a> {
     /// The blend space at an offset of the words.
     fn new(arrays: &'a Arrays, offset: u32) -> Self {
         let record: SpaceRecord = arrays.record(offset);

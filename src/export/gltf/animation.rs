@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::export::gltf::sampler::{KeyBytes, Sampler, SamplerList, Samplers, shape};
+use crate::export::gltf::sampler::{KeyBytes, SamplerList, Samplers, WrittenSampler, shape};
 use crate::export::gltf::{COMPRESSIONS, Document, index, items};
 use crate::model::{ClipId, Library, Skeleton, SkeletonId, Target, no_such};
 use crate::retarget::moving_joints::TransformPart;
@@ -153,7 +153,7 @@ impl Document {
         let (list, bytes) = samplers.into_bytes();
         let view = self.add_view(&bytes);
         let mut targets = Vec::with_capacity(list.samplers.len());
-        for &Sampler { joint, path, .. } in &list.samplers {
+        for &WrittenSampler { joint, path, .. } in &list.samplers {
             let node = nodes[joint];
             if !is_carrier(joint) {
                 if path != "weights" {
@@ -297,10 +297,11 @@ impl FrameAnimation<'_> {
         for (joint, part) in self.targets.iter().filter_map(|&target| TransformPart::of(target)) {
             let (path, interpolation) = (part.name(), "LINEAR");
             let (kind, width) = shape(path);
-            list.samplers.push(Sampler { joint, path, interpolation, input: 0, output: keys(kind, width) });
+            list.samplers.push(WrittenSampler { joint, path, interpolation, input: 0, output: keys(kind, width) });
         }
         if !list.samplers.is_empty() {
-            let target = |sampler: &Sampler| json!({ "node": document.nodes[sampler.joint], "path": sampler.path });
+            let target =
+                |sampler: &WrittenSampler| json!({ "node": document.nodes[sampler.joint], "path": sampler.path });
             let targets = list.samplers.iter().map(target).collect();
             let view = document.add_view(&[]);
             document.array("bufferViews")[view]["byteLength"] = offset.into();

@@ -8,7 +8,7 @@
 //! The document is JSON with a single buffer. Items that only the removed animations used leave places that new items
 //! take. All other items keep their indices, because unknown extensions may hold them.
 
-pub use self::body::{Body, BodyVertex};
+pub use self::body::{BodyVertex, HumanMesh};
 pub use self::vrma::VrmAnimation;
 
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use glam::{DAffine3, DMat4};
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::import::gltf::{Document as Parsed, Files, Hierarchy, Reader, document_text, open_container};
+use crate::import::gltf::{Files, GltfDocument as Parsed, Hierarchy, Reader, document_text, open_container};
 use crate::import::json::parse_text;
 use crate::import::{FileError, JsonPath, Warning};
 use crate::model::{Joint, Library, SkeletonId, no_such};

@@ -111,7 +111,7 @@ impl<R: BufRead> Reader<R> {
         let mut words = Words::new(Lines::new(PathBuf::from(name), input));
         let Hierarchy { joints, tracks, columns, mut warnings } = Hierarchy::read(&mut words, options.end_sites)?;
 
-        let Head { mut frames, frame_time } = Head::read(&mut words, options.fps)?;
+        let MotionHead { mut frames, frame_time } = MotionHead::read(&mut words, options.fps)?;
         warnings.extend(words.warnings());
         let lines = words.into_lines();
         if columns == 0 && frames > 0 {
@@ -400,12 +400,12 @@ fn append_translations(
 }
 
 /// The head of MOTION.
-struct Head {
+struct MotionHead {
     frames: u64,
     frame_time: f64,
 }
 
-impl Head {
+impl MotionHead {
     /// Reads the words after MOTION, up to the end of the line of the frame time. With frames per second, the frame
     /// time need not be there, and does not count.
     fn read(words: &mut Words<impl BufRead>, fps: Option<f64>) -> Result<Self, Error> {

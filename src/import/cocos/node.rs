@@ -220,7 +220,7 @@ impl<'a> List<'a> {
 const ALLOWANCE: u64 = 1 << 20;
 
 /// The state that all stages share: the library, warnings, timelines and a memory budget.
-pub(super) struct Reader<'l> {
+pub(super) struct ImportState<'l> {
     /// The library of the interpolators.
     pub library: &'l Library,
     pub warnings: Vec<Warning>,
@@ -232,7 +232,7 @@ pub(super) struct Reader<'l> {
 /// The memory of a curve without its numbers.
 pub(super) const CURVE_BYTES: usize = 256;
 
-impl<'l> Reader<'l> {
+impl<'l> ImportState<'l> {
     /// A reader of a file of `file_bytes` bytes.
     pub fn new(library: &'l Library, file_bytes: usize) -> Self {
         let budget = MemoryBudget::new(file_bytes, ALLOWANCE);

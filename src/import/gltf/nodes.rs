@@ -8,7 +8,7 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 use serde_json::Value;
 
 use crate::import::gltf::accessor::Integers;
-use crate::import::gltf::document::{Document, Mesh, Node, Skin as FileSkin};
+use crate::import::gltf::document::{GltfDocument, Mesh, Node, Skin as FileSkin};
 use crate::import::gltf::reader::Reader;
 use crate::import::{FileError, JsonPath};
 use crate::model::{HumanBone, Joint, SkeletonId, Skin, Transform, is_usable};
@@ -42,7 +42,7 @@ impl Hierarchy {
     ///
     /// # Errors
     /// A child that does not exist, a node with two parents, and a cycle.
-    pub fn new(document: &Document) -> Result<Self, FileError> {
+    pub fn new(document: &GltfDocument) -> Result<Self, FileError> {
         let count = document.nodes.len();
         // The parent of each node, and the position of the node among the children of the parent.
         let mut parents: Vec<Option<(usize, usize)>> = vec![None; count];
@@ -77,7 +77,7 @@ impl Hierarchy {
     /// matrix is one to the last column.
     ///
     /// Returns the new index of each joint, and that of its translation; nothing if no node gets a joint.
-    pub(super) fn split(&mut self, document: &Document, moved: &[Moved]) -> Vec<[usize; 2]> {
+    pub(super) fn split(&mut self, document: &GltfDocument, moved: &[Moved]) -> Vec<[usize; 2]> {
         let is_split = |&node: &usize| {
             let moved = moved.get(node).copied().unwrap_or_default();
             let matrix = document.nodes.get(node).and_then(|node| node.matrix.as_ref());
@@ -149,7 +149,7 @@ impl Hierarchy {
 
 /// The nodes depth first from each root, children in the order of the file. Nodes that no root leads to are in or below
 /// a cycle.
-fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<Vec<usize>, FileError> {
+fn preorder(document: &GltfDocument, parents: &[Option<(usize, usize)>]) -> Result<Vec<usize>, FileError> {
     let mut order = Vec::with_capacity(parents.len());
     let mut found = vec![false; parents.len()];
     let mut stack = Vec::new();

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
-use self::motion::{Members, Motion};
+use self::motion::{Members, SmplMotion};
 use self::zip::Directory;
 use super::memory_budget::MemoryBudget;
 use super::{FileError, Warning};
@@ -141,7 +141,7 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], options: &LoadOptions)
         let (file, warnings) = (name.to_path_buf(), Vec::new());
         return Ok(Asset { file, model, skeleton, clip: None, frames: 0, fps: motion::DEFAULT_RATE, warnings });
     }
-    let mut motion = Motion::read(&mut members, options.fps)?;
+    let mut motion = SmplMotion::read(&mut members, options.fps)?;
     let mut warnings = std::mem::take(&mut motion.warnings);
     let positions = match options.rest {
         Some(rest) => {
@@ -178,7 +178,7 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], options: &LoadOptions)
     let origin = positions.first().copied().unwrap_or_default().to_array();
     let clip = motion.clip(origin, skeleton, stem, &mut members.budget)?;
     let clip = library.add_clip(clip).map_err(|error| FileError::new("poses", error.to_string()))?;
-    let Motion { model, frames, fps, .. } = motion;
+    let SmplMotion { model, frames, fps, .. } = motion;
     let file = name.to_path_buf();
     Ok(Asset { file, model, skeleton, clip: Some(clip), frames: frames as u64, fps, warnings })
 }

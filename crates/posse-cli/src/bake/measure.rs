@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::bake::format::ClipHead;
 use crate::bake::frames::ClipFrames;
-use crate::bake::sampler::{Block, Motion, Sampler};
+use crate::bake::sampler::{Block, ClipSampler, OutputMotion};
 use crate::quality::QualityReport;
 
 /// What is known of the frames of a clip.
@@ -37,7 +37,7 @@ impl Measured {
         clip: ClipId,
         chains: Option<&[ChainId]>,
         with_quality: bool,
-        sampler: &mut Sampler,
+        sampler: &mut ClipSampler,
     ) -> Result<Self, Error> {
         let library = head.library;
         let frames = measured_frames(frames)?;
@@ -52,13 +52,13 @@ impl Measured {
             let report = serde_json::to_value(QualityReport::new(skeleton, &stance, quality));
             report.map_err(|error| Error::Usage(error.to_string()))
         };
-        let (quality, contacts) = measure(head, &frames, &stance, Motion::Clip(clip), sampler)?;
+        let (quality, contacts) = measure(head, &frames, &stance, OutputMotion::Clip(clip), sampler)?;
         let Some(chains) = chains else {
             let quality = with_quality.then(|| report(&quality)).transpose()?;
             return Ok(Self { contacts, lock: None, quality });
         };
         let lock = FootLock::new(clip, chains.to_vec(), stance.clone(), contacts.clone()).starting_at(start);
-        let (locked, _) = measure(head, &frames, &stance, Motion::Locked(clip, library, &lock), sampler)?;
+        let (locked, _) = measure(head, &frames, &stance, OutputMotion::Locked(clip, library, &lock), sampler)?;
         let mut value = report(&locked)?;
         value["before_foot_lock"] = report(&quality)?["feet"].take();
         Ok(Self { contacts, lock: Some(lock), quality: Some(value) })
@@ -81,8 +81,8 @@ fn measure(
     head: &ClipHead,
     frames: &ClipFrames,
     stance: &Stance,
-    motion: Motion,
-    sampler: &mut Sampler,
+    motion: OutputMotion,
+    sampler: &mut ClipSampler,
 ) -> Result<(MotionQuality, FootContacts), Error> {
     let joints: Vec<usize> = (0..head.library.skeleton(head.skeleton).joints().len()).collect();
     let kinds = vec![ArrayKind::Pos, ArrayKind::LocalQuat];

@@ -100,8 +100,8 @@ pub struct MeasuredCase {
     pub joints: u64,
     pub layers: u64,
     pub joints_posed: u64,
-    pub wall_ms: Times,
-    pub gpu_ms: Option<Times>,
+    pub wall_ms: TimeSpread,
+    pub gpu_ms: Option<TimeSpread>,
     pub table: Option<String>,
     // Any number is drawn, also one that a comparison cannot read.
     pub keys: Option<f64>,
@@ -121,14 +121,14 @@ pub struct MeasuredCase {
 
 /// The distribution of a time in milliseconds.
 #[derive(Debug, Deserialize)]
-pub struct Times {
+pub struct TimeSpread {
     median: f64,
     p5: f64,
     p95: f64,
     frames: u64,
 }
 
-impl Times {
+impl TimeSpread {
     /// The distribution in seconds.
     pub fn statistics(&self) -> Statistics {
         let [median, p5, p95] = [self.median, self.p5, self.p95].map(|milliseconds| 1e-3 * milliseconds);

@@ -14,8 +14,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
-use super::case::{Size, Step, Table};
-use super::earlier::{Baseline, EarlierCase, EarlierRun, FORMAT, Key, MeasuredCase, Times};
+use super::case::{Size, Table, TableStep};
+use super::earlier::{Baseline, EarlierCase, EarlierRun, FORMAT, Key, MeasuredCase, TimeSpread};
 use super::waiting::MAX_WAITED;
 use crate::output::{file_name, note};
 use crate::start_up::StartUp;
@@ -48,7 +48,7 @@ pub struct Case {
     /// The size of the crowd. The reference poses only a part of it.
     pub size: Size,
     /// The step of a cost table; `None` for other cases.
-    pub step: Option<Step>,
+    pub step: Option<TableStep>,
     /// The measurement.
     pub measured: Measurement,
     /// The bytes that the engine keeps for its library; `None` for the reference, which reads the model.
@@ -72,7 +72,7 @@ impl Case {
     /// The case of a measurement.
     pub fn new(
         size: Size,
-        step: Option<Step>,
+        step: Option<TableStep>,
         (measured, waited): (Measurement, Option<f64>),
         library_bytes: Option<u64>,
     ) -> Self {
@@ -113,7 +113,7 @@ impl Case {
             instances: case.instances_posed.unwrap_or(case.instances) as usize,
             joints: case.joints_posed as usize,
             wall: case.wall_ms.statistics(),
-            device: case.gpu_ms.as_ref().map(Times::statistics),
+            device: case.gpu_ms.as_ref().map(TimeSpread::statistics),
             bytes: case.bytes_written.unwrap_or(0),
             check: None,
         };
@@ -180,10 +180,10 @@ impl Report {
     /// The cost per joint of a case of table `additive`, relative to the cost of one layer.
     pub fn cost_of_one_layer(&self, case: &Case) -> Option<[f64; 2]> {
         let step = case.step.filter(|step| step.table == Table::Additive)?;
-        self.cost_relative_to(Step { value: 1, additive: 0, ..step }, case)
+        self.cost_relative_to(TableStep { value: 1, additive: 0, ..step }, case)
     }
 
-    fn cost_relative_to(&self, base: Step, case: &Case) -> Option<[f64; 2]> {
+    fn cost_relative_to(&self, base: TableStep, case: &Case) -> Option<[f64; 2]> {
         let is_base = |other: &&Case| {
             let is_same_format = other.size.skin_format == case.size.skin_format;
             other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured) && is_same_format

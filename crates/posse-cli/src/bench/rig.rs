@@ -14,14 +14,14 @@ use crate::source::Source;
 use crate::start_up::StartUp;
 
 /// A library, and the cases that play it.
-pub struct Rig {
+pub struct BenchRig {
     pub library: Library,
     /// The cases; at least one.
     pub cases: Vec<PlannedCase>,
 }
 
 /// Loads or generates the rigs of all cases. The load time of the first rig is added to `load`.
-pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>, Error> {
+pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<BenchRig>, Error> {
     let size = Size {
         instances: 0,
         skeletons: 1,
@@ -39,7 +39,7 @@ pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result
         let joints = library.skeleton(skeleton).joints().len();
         let cases: Vec<_> = cases_of_rig(args, Size { joints, ..size }).collect();
         check_joints(&cases)?;
-        return Ok(vec![Rig { library, cases }]);
+        return Ok(vec![BenchRig { library, cases }]);
     }
     let cases: Vec<PlannedCase> = if args.table.is_empty() {
         let rig = |&joints: &u32| {
@@ -52,13 +52,13 @@ pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result
         cases_of_tables(args, report)
     };
     check_joints(&cases)?;
-    let mut rigs: Vec<Rig> = Vec::new();
+    let mut rigs: Vec<BenchRig> = Vec::new();
     for case in cases {
         let generate = || case.size.library(args.needs_uniform_scale());
         match rigs.last_mut() {
             Some(rig) if rig.cases[0].size.is_same_rig(&case.size) => rig.cases.push(case),
-            None => rigs.push(Rig { library: load.step("load", generate)?, cases: vec![case] }),
-            Some(_) => rigs.push(Rig { library: generate()?, cases: vec![case] }),
+            None => rigs.push(BenchRig { library: load.step("load", generate)?, cases: vec![case] }),
+            Some(_) => rigs.push(BenchRig { library: generate()?, cases: vec![case] }),
         }
     }
     Ok(rigs)

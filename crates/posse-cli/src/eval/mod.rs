@@ -108,14 +108,14 @@ pub struct Args {
     phase: f64,
     /// The parts of the poses that are written. Default: all.
     #[arg(long, value_enum, value_delimiter = ',')]
-    outputs: Vec<Part>,
+    outputs: Vec<EvaluatedPart>,
     /// The format of the skin matrices of the engine. They are printed as matrices, with the values that a shader
     /// reads.
     #[arg(long, value_enum, default_value = "matrix")]
     skin_format: SkinFormatChoice,
     /// The output format.
     #[arg(long, value_enum, default_value = "json")]
-    format: Format,
+    format: PoseFormat,
     /// The output file. Default: stdout.
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -128,7 +128,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Part {
+enum EvaluatedPart {
     /// Local translations, rotations and scales.
     Local,
     /// Model matrices.
@@ -142,7 +142,7 @@ enum Part {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum PoseFormat {
     /// One JSON object.
     Json,
     /// NumPy arrays in a zip file.
@@ -151,7 +151,7 @@ enum Format {
 
 /// Runs `posse eval`.
 pub fn run(args: &Args) -> Result<(), Error> {
-    if args.format == Format::Npz && args.output.is_none() && output::stdout_is_terminal() {
+    if args.format == PoseFormat::Npz && args.output.is_none() && output::stdout_is_terminal() {
         return Err(Error::Usage(
             "npz cannot be written to a terminal: name a file with -o, or redirect stdout".into(),
         ));
@@ -191,8 +191,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;
     match args.format {
-        Format::Json => json::write(&source, &evaluation, outputs, engine.evaluator(), output),
-        Format::Npz => {
+        PoseFormat::Json => json::write(&source, &evaluation, outputs, engine.evaluator(), output),
+        PoseFormat::Npz => {
             let (skeleton, joints) = (source.skeleton, source.joints.as_slice());
             npz::write(
                 &PoseTable { library, skeleton, joints, evaluation: &evaluation, outputs, threads },
@@ -238,15 +238,15 @@ impl Args {
 }
 
 /// The outputs of the given parts; all of them without any. `root_motion` is set for crowds only.
-fn outputs(parts: &[Part], skin_format: SkinFormatChoice) -> Outputs {
+fn outputs(parts: &[EvaluatedPart], skin_format: SkinFormatChoice) -> Outputs {
     let wanted = |part| parts.is_empty() || parts.contains(&part);
     Outputs {
-        local: wanted(Part::Local),
-        model: wanted(Part::Model),
-        skin: wanted(Part::Skin),
+        local: wanted(EvaluatedPart::Local),
+        model: wanted(EvaluatedPart::Model),
+        skin: wanted(EvaluatedPart::Skin),
         skin_format: skin_format.into(),
-        weights: wanted(Part::Weights),
-        properties: wanted(Part::Properties),
+        weights: wanted(EvaluatedPart::Weights),
+        properties: wanted(EvaluatedPart::Properties),
         root_motion: false,
     }
 }

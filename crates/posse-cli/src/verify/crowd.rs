@@ -103,7 +103,7 @@ pub fn verify(path: &Path, check: CrowdCheck) -> Result<CrowdReport, Error> {
 
 /// The instances of one skeleton, with their poses.
 #[derive(Default)]
-struct Part {
+struct PosedSkeleton {
     /// The index of each instance in the whole crowd.
     indices: Vec<usize>,
     crowd: Crowd,
@@ -112,8 +112,8 @@ struct Part {
 }
 
 /// Splits a crowd and its poses by skeleton.
-fn parts(crowd: &Crowd, expected: Poses, actual: Poses) -> BTreeMap<SkeletonId, Part> {
-    let mut parts: BTreeMap<SkeletonId, Part> = BTreeMap::new();
+fn parts(crowd: &Crowd, expected: Poses, actual: Poses) -> BTreeMap<SkeletonId, PosedSkeleton> {
+    let mut parts: BTreeMap<SkeletonId, PosedSkeleton> = BTreeMap::new();
     let mut actual = actual.instances.into_iter();
     for (index, expected) in expected.instances.into_iter().enumerate() {
         let part = parts.entry(crowd.skeleton(index)).or_default();

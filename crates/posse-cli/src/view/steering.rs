@@ -22,7 +22,7 @@ pub struct Steering {
     pub parameters: Vec<SteeredParameter>,
     /// The blend spaces that layers use.
     pub spaces: Vec<SteeredSpace>,
-    groups: Vec<Group>,
+    groups: Vec<SteeredGroup>,
     /// The number of instances of the file. Later instances of a crowd repeat them.
     period: usize,
 }
@@ -50,7 +50,7 @@ pub struct SteeredSpace {
 
 /// Instances that share their parameters.
 #[derive(Debug, Clone, PartialEq)]
-struct Group {
+struct SteeredGroup {
     instances: Range<usize>,
     /// The parameters of the file.
     in_file: Arc<[Parameter]>,
@@ -92,7 +92,7 @@ impl Steering {
                     add_goal(goal, reach, &mut |parameter, value| extents[steered[parameter]].add(value));
                 }
             }
-            steering.groups.push(Group { instances, in_file: crowd.parameters(0).into(), steered });
+            steering.groups.push(SteeredGroup { instances, in_file: crowd.parameters(0).into(), steered });
         }
         for (parameter, extent) in steering.parameters.iter_mut().zip(extents) {
             parameter.range = extent.with_margin();
@@ -123,7 +123,7 @@ impl Steering {
             self.groups.iter().map(|group| group.parameters(set)).collect::<Result<_, _>>()?;
         let count = crowd.len();
         for first in (0..count).step_by(self.period.max(1)) {
-            for (Group { instances, .. }, parameters) in self.groups.iter().zip(&groups) {
+            for (SteeredGroup { instances, .. }, parameters) in self.groups.iter().zip(&groups) {
                 let instances = instances.clone().map(|instance| first + instance);
                 for instance in instances.take_while(|&instance| instance < count) {
                     crowd.set_parameters(instance, Arc::clone(parameters))?;
@@ -134,7 +134,7 @@ impl Steering {
     }
 }
 
-impl Group {
+impl SteeredGroup {
     /// The parameters of the instances.
     fn parameters(&self, set: &SetValues) -> Result<Arc<[Parameter]>, Error> {
         let parameter = |(in_file, &steered): (&Parameter, &usize)| match set_value(set, steered) {

@@ -9,7 +9,7 @@ use ::gltf::json::accessor::Accessor;
 use ::gltf::json::scene::Node;
 use glam::{Affine3A, Quat, Vec3};
 use posse::import::gltf::Asset;
-use posse::low_level::file::{Document as FileDocument, FileError, JsonPath, Reader};
+use posse::low_level::file::{FileError, GltfDocument, JsonPath, Reader};
 use serde_json::Value;
 
 use super::document::{Buffers, VISIBILITY};
@@ -83,7 +83,7 @@ struct Pointer<'a> {
 pub(super) struct Pointers<'a>(Vec<Pointer<'a>>);
 
 impl<'a> Pointers<'a> {
-    pub fn new(document: &'a FileDocument) -> Self {
+    pub fn new(document: &'a GltfDocument) -> Self {
         let (mut known, mut pointers) = (HashSet::new(), Vec::new());
         for (animation, channels) in document.animations.iter().map(|animation| &animation.channels).enumerate() {
             for (channel, target) in channels.iter().map(|channel| &channel.target).enumerate() {

@@ -27,7 +27,7 @@ use posse::{Error, Joint, Library, Skeleton, SkeletonId, Skin, Transform};
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::Facts;
 use crate::bake::manifest::Manifest;
-use crate::bake::progress::Progress;
+use crate::bake::progress::BakeProgress;
 use crate::bake::share::Share;
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
@@ -126,7 +126,7 @@ pub struct ClipHead<'a> {
     /// The factor of lengths.
     pub scale: f64,
     /// The progress, for warnings about what a format leaves out.
-    pub progress: &'a Progress,
+    pub progress: &'a BakeProgress,
 }
 
 /// A writer of one clip into a file of its own.
@@ -377,12 +377,12 @@ const TURN: DQuat = DQuat::from_xyzw(FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2);
 
 /// The space of an output: its up axis and its unit.
 #[derive(Clone, Copy)]
-pub struct Space {
+pub struct OutputSpace {
     turned: bool,
     scale: f64,
 }
 
-impl Space {
+impl OutputSpace {
     pub fn new(facts: &Facts) -> Self {
         Self { turned: facts.up_axis == "z", scale: facts.unit_scale }
     }
@@ -425,7 +425,7 @@ impl Space {
 
 /// A library of the skeleton of a clip, with its skins, in the space of the output. The skeleton has the name of the
 /// clip.
-fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Error> {
+fn in_space(head: &ClipHead, space: OutputSpace) -> Result<(Library, SkeletonId), Error> {
     let in_space = |joint: &Joint| {
         let matrix = joint.matrix.map(|_| space.rest_matrix(joint));
         Joint { rest: space.rest(joint), matrix, ..joint.clone() }

@@ -1,8 +1,8 @@
 //! The format packed: for each rig a file of tensors, in which all clips stand one after the other, and an index.
 //!
-//! A tensor is complete only when the clips of all shares are known. So a share writes a part, clip after clip: each has
-//! a block with its rest pose, its times and its arrays, and the end of the file lists the blocks. `merge` then writes
-//! the files of the rigs from the blocks of all shares. Parts are read by the same version of posse alone.
+//! A tensor is complete only when the clips of all shares are known. So a share writes a part, clip after clip: each
+//! has a block with its rest pose, its times and its arrays, and the end of the file lists the blocks. `merge` then
+//! writes the files of the rigs from the blocks of all shares. Parts are read by the same version of posse alone.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,7 +20,7 @@ use crate::bake::format::{ClipHead, PartPlace, PartWriter, TURN, part_name};
 use crate::bake::manifest::ListedSource;
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
-use crate::npz::{Kind, write_singles};
+use crate::npz::{NumberType, write_singles};
 use crate::safetensors::Tensor;
 
 /// The extension of parts.
@@ -119,10 +119,10 @@ impl PackedRig {
 
     /// The tensors with a row per frame, in the order of a block and of the file.
     pub fn row_tensors(&self, rows: u64) -> Vec<Tensor> {
-        let time = Tensor { name: "time".into(), kind: Kind::Double, shape: vec![rows] };
+        let time = Tensor { name: "time".into(), kind: NumberType::Double, shape: vec![rows] };
         let arrays = self.ordered().map(|(_, array)| Tensor {
             name: array.name.clone(),
-            kind: if array.is_boolean { Kind::Boolean } else { Kind::Single },
+            kind: if array.is_boolean { NumberType::Boolean } else { NumberType::Single },
             shape: [&[rows], array.shape.as_slice()].concat(),
         });
         std::iter::once(time).chain(arrays).collect()
@@ -133,7 +133,7 @@ impl PackedRig {
         let joints = self.joint_names.len() as u64;
         [("rest_pos", 3), ("rest_quat", 4)].map(|(name, width)| Tensor {
             name: name.into(),
-            kind: Kind::Single,
+            kind: NumberType::Single,
             shape: vec![poses, joints, width],
         })
     }

@@ -23,7 +23,7 @@ use crate::bake::format::npz::write_facts;
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::spool::{MEMORY, SpooledNumbers};
 use crate::draft::Draft;
-use crate::npz::{Kind, NpzFile};
+use crate::npz::{NpzFile, NumberType};
 
 /// The number of betas in files of AMASS.
 const BETAS: usize = 16;
@@ -197,7 +197,7 @@ impl ClipWriter for SmplWriter<'_> {
         for mut column in columns {
             column.spooled.rewind()?;
             let shape = column.shape(frames);
-            file.array(column.name, Kind::Double, &shape, &mut column.spooled.bytes())?;
+            file.array(column.name, NumberType::Double, &shape, &mut column.spooled.bytes())?;
         }
         let rest = body.rest_positions().iter().flat_map(|position| (*position * head.scale).to_array());
         let (rest, fps) = (doubles(rest), facts.fps.to_le_bytes());
@@ -205,9 +205,9 @@ impl ClipWriter for SmplWriter<'_> {
         match names {
             SmplNames::Amass => {
                 // The two spellings of AMASS.
-                file.array("mocap_framerate", Kind::Double, &[], &mut fps.as_slice())?;
-                file.array("mocap_frame_rate", Kind::Double, &[], &mut fps.as_slice())?;
-                file.array("betas", Kind::Double, &[BETAS], &mut betas.as_slice())?;
+                file.array("mocap_framerate", NumberType::Double, &[], &mut fps.as_slice())?;
+                file.array("mocap_frame_rate", NumberType::Double, &[], &mut fps.as_slice())?;
+                file.array("betas", NumberType::Double, &[BETAS], &mut betas.as_slice())?;
                 let model = match body.model() {
                     BodyModel::SmplX => "smplx",
                     BodyModel::SmplH => "smplh",
@@ -216,11 +216,11 @@ impl ClipWriter for SmplWriter<'_> {
                 file.text("surface_model_type", model)?;
             }
             SmplNames::Phc => {
-                file.array("fps", Kind::Double, &[], &mut fps.as_slice())?;
-                file.array("beta", Kind::Double, &[BETAS], &mut betas.as_slice())?;
+                file.array("fps", NumberType::Double, &[], &mut fps.as_slice())?;
+                file.array("beta", NumberType::Double, &[BETAS], &mut betas.as_slice())?;
             }
         }
-        file.array("J", Kind::Double, &[body.model().joint_count(), 3], &mut rest.as_slice())?;
+        file.array("J", NumberType::Double, &[body.model().joint_count(), 3], &mut rest.as_slice())?;
         file.text("gender", "neutral")?;
         // The joints of the arrays, which are those of the body.
         let parent = |parent: Option<usize>| parent.map_or(-1, |parent| i32::try_from(parent).unwrap_or(i32::MAX));
