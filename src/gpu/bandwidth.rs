@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::gpu::shader_files::BANDWIDTH;
+use crate::gpu::stopwatch::Stopwatch;
 use crate::gpu::{
-    GpuContext, Scopes, Stopwatch, create_buffer, create_encoder, fault_point, largest_binding, submit, wait_for_device,
+    GpuContext, Scopes, create_buffer, create_encoder, fault_point, largest_binding, submit, wait_for_device,
 };
 
 /// Bytes that a pass covers if the device allows as many: more than any cache holds.

@@ -14,7 +14,7 @@ use crate::gpu::shader::{
     Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
 };
 use crate::gpu::{DeviceAndQueue, Scopes, check_device, largest_binding};
-use crate::model::Mixing;
+use crate::model::{Library, Mixing};
 use crate::pack::PackedLibrary;
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
