@@ -239,7 +239,7 @@ pub mod low_level {
     // Measurements by the command, the page and benches; the list of `posse adapters`; the kernels of `benches/isa`.
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{bandwidth::Bandwidth, kernels::kernel_limits, shader::KernelText, stopwatch::Stopwatch};
-    // posse-render, whose records are declared as those of this crate; `posse eval`; tests of buffers.
+    // posse-render, whose records are declared as the records of this crate; `posse eval`; tests of buffers.
     pub use crate::pack::{record, skin_format};
 
     /// Objects on a device, whose errors are errors, their readback, and texts of shaders: for posse-render.
@@ -285,7 +285,7 @@ pub mod low_level {
         /// Reads the bytes of a crowd file, with its glTF files from a function.
         ///
         /// # Errors
-        /// Those of [`load`](crate::import::crowd::load).
+        /// The errors of [`load`](crate::import::crowd::load).
         pub fn read_crowd_with(
             library: &mut crate::Library,
             file: &Path,

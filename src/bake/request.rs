@@ -328,7 +328,7 @@ impl FrameGrid {
     /// one before, to its end. Both are clamped to 0 and the duration.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::Usage`] if the part ends before it starts, or is not finite.
+    /// The errors of [`new`](Self::new), and [`Error::Usage`] if the part ends before it starts, or is not finite.
     pub fn of_part(fps: f64, duration: f64, part: [f64; 2]) -> Result<Self, Error> {
         let whole = Self::new(fps, duration)?;
         let [start, end] = part;

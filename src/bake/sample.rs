@@ -66,7 +66,7 @@ impl ArrayLayout {
     /// Fills the arrays as [`sample`](Self::sample) does, with the poses of any engine, rounded to `f32`. It is slower.
     ///
     /// # Errors
-    /// Those of [`sample`](Self::sample), and those of the engine.
+    /// The errors of [`sample`](Self::sample), and those of the engine.
     pub fn sample_with(
         &self,
         engine: &mut dyn Evaluator,
@@ -80,7 +80,7 @@ impl ArrayLayout {
     /// `goals` has those of a clip at a time in seconds, such as those of a [`FootLock`](crate::quality::FootLock).
     ///
     /// # Errors
-    /// Those of [`sample`](Self::sample), and those of the engine, as for a goal of another skeleton.
+    /// The errors of [`sample`](Self::sample), and those of the engine, as for a goal of another skeleton.
     pub fn sample_with_goals(
         &self,
         engine: &mut dyn Evaluator,

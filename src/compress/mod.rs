@@ -167,7 +167,7 @@ impl CompressedLibrary {
     /// Packs the library with its quantized keys, on all cores.
     ///
     /// # Errors
-    /// Those of [`PackedLibrary::new`].
+    /// The errors of [`PackedLibrary::new`].
     pub fn pack(&self) -> Result<PackedLibrary, Error> {
         self.pack_with_threads(all_threads())
     }
@@ -176,7 +176,7 @@ impl CompressedLibrary {
     /// the number.
     ///
     /// # Errors
-    /// Those of [`PackedLibrary::new`].
+    /// The errors of [`PackedLibrary::new`].
     pub fn pack_with_threads(&self, threads: usize) -> Result<PackedLibrary, Error> {
         PackedLibrary::with_quantized(&self.library, |clip| &self.curves[clip], threads)
     }

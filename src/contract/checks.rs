@@ -40,7 +40,7 @@ pub struct Check {
 /// It adds a mask per skeleton to the library, so that it is called before the library is packed.
 ///
 /// # Errors
-/// Those of [`Library::add_mask`] and [`Crowd::push`]. The crowds of a valid library cause none.
+/// The errors of [`Library::add_mask`] and [`Crowd::push`]. The crowds of a valid library cause none.
 ///
 /// # Examples
 /// ```

@@ -96,7 +96,7 @@ impl CpuCrowd {
     /// names the reason. `engine` is the one that made this crowd.
     ///
     /// # Errors
-    /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`].
+    /// The errors of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`].
     pub fn transition(
         &mut self,
         engine: &CpuEngine,

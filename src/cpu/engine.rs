@@ -170,7 +170,7 @@ impl CpuEngine {
     /// As [`crowd`](Self::crowd), with room for other layers, goals and parameters: see [`CpuCrowd::set_instance`].
     ///
     /// # Errors
-    /// Those of [`crowd`](Self::crowd).
+    /// The errors of [`crowd`](Self::crowd).
     pub fn crowd_with_options(
         &self,
         crowd: &Crowd,

@@ -64,7 +64,7 @@ impl SmplBody {
     /// The same for a body that the caller chooses. Joints of the skeleton that the body lacks are left out.
     ///
     /// # Errors
-    /// Those of [`of_skeleton`](Self::of_skeleton).
+    /// The errors of [`of_skeleton`](Self::of_skeleton).
     pub fn new(skeleton: &Skeleton, model: BodyModel) -> Result<Self, Error> {
         let rest = BodyAtRest::new(model, skeleton).map_err(|missing| {
             Error::Usage(format!(

@@ -142,7 +142,7 @@ impl<'a> FramedClip<'a> {
     /// The frames of a clip of a library.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such clip; those of [`FrameGrid::new`].
+    /// [`Error::Usage`] if there is no such clip; the errors of [`FrameGrid::new`].
     pub fn new(library: &'a Library, clip: ClipId, fps: f64) -> Result<Self, Error> {
         let Some(found) = library.clips().get(clip.index()) else {
             return Err(Error::Usage(no_such("clip", clip.index(), "library", library.clips().len())));

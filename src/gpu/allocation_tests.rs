@@ -73,7 +73,7 @@ fn a_crowd_without_memory_is_refused() {
     let (library, crowd) = scene();
     let on_gpu = GpuLibrary::new(&gpu, &library).unwrap();
     let make = || GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, ROOM);
-    // The kernels are compiled here, so that the faults are those of buffers and bind groups.
+    // The kernels are compiled here, so that buffers and bind groups have the faults.
     let gpu_crowd = make().unwrap();
     let places = each_fault("a crowd", || (), |()| make());
     assert!(places >= 30, "{places}");

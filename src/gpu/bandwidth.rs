@@ -40,7 +40,7 @@ impl Bandwidth {
     /// As `measure` for a browser: over at most `most` bytes, with a clock in seconds for devices without one.
     ///
     /// # Errors
-    /// Those of `measure`.
+    /// The errors of `measure`.
     pub async fn measure_with_clock(gpu: &GpuContext, most: u64, clock: impl Fn() -> f64) -> Result<Self, Error> {
         let device = &gpu.device;
         // Two halves of whole vectors.

@@ -100,12 +100,12 @@ impl GpuBatch {
         }
     }
 
-    /// The buffers that the kernels before the poses write, and those of the poses read.
+    /// The buffers that the kernels before the poses write, and the kernels of the poses read.
     pub(super) fn prepared(&self) -> impl Iterator<Item = &wgpu::Buffer> {
         [&self.layers].into_iter().chain(&self.lists)
     }
 
-    /// Records the poses of all instances, or of those that are due.
+    /// Records the poses of all instances, or of the instances that are due.
     pub(super) fn record(&self, pass: &mut wgpu::ComputePass, visible_only: bool) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.bind_group, &[]);

@@ -120,7 +120,7 @@ impl<'a> SharedParts<'a> {
         })
     }
 
-    /// The bytes of the lists of some instances: those that are due, displacements, then goals.
+    /// The bytes of the lists of some instances: instances that are due, displacements, then goals.
     fn list_bytes(&self, library: &GpuLibrary, instances: usize) -> u64 {
         let before = TransitionRoom::list_bytes(instances, self.transition_room(library, instances));
         before.saturating_add(4 * Goals::list_words(instances, self.packed.goal_count) as u64)

@@ -24,8 +24,8 @@ fn parse(kernel: &PoseKernel) -> naga::Module {
     parse_composed(&Composed::pose(kernel, Features::ALL, &[]))
 }
 
-/// All kernels that pose, except those of packed skin matrices, of transitions and of goals with more room for search
-/// results: their files do not depend on the room.
+/// All kernels that pose, except the kernels of packed skin matrices, of transitions and of goals with more room for
+/// search results: their files do not depend on the room.
 fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
     let rooms = [SpanRoom::InLayers, SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
     let in_full = rooms.map(|span_room| (span_room, SkinFormat::Matrix));

@@ -100,7 +100,7 @@ impl GpuCrowd {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async(library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
         Self::with_options_async(library, crowd, outputs, CrowdOptions::default()).await
     }
@@ -108,7 +108,7 @@ impl GpuCrowd {
     /// As `new`, with options.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn with_options(
         library: &GpuLibrary,
@@ -122,7 +122,7 @@ impl GpuCrowd {
     /// As `with_options`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn with_options_async(
         library: &GpuLibrary,
         crowd: &Crowd,
@@ -171,7 +171,8 @@ impl GpuCrowd {
     /// Each instance has room for the mixing that it needed when this crowd was made, or for that of
     /// [`CrowdOptions::mixing`]; and for as many layers as any instance of its skeleton with that mixing had, or as
     /// [`CrowdOptions::layers`]. If the layers of any instance do not fit, nothing is replaced, and [`Error::Refused`]
-    /// names the reason. Transitions and goals are replaced by those of the given crowd; parameters stay as they are.
+    /// names the reason. Transitions and goals are replaced by the transitions and goals of the given crowd; parameters
+    /// stay as they are.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in `new`.
@@ -254,7 +255,7 @@ impl GpuCrowd {
     /// any do not fit, nothing is replaced.
     ///
     /// # Errors
-    /// Those of [`set_instance`](Self::set_instance).
+    /// The errors of [`set_instance`](Self::set_instance).
     pub fn set_instances(&self, library: &GpuLibrary, instances: &[(usize, &[Layer])]) -> Result<(), Error> {
         for &(instance, layers) in instances {
             self.check_layers(library, instance, layers)?;
@@ -349,8 +350,8 @@ impl GpuCrowd {
     /// nothing is changed, and [`Error::Refused`] names the reason.
     ///
     /// # Errors
-    /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`]. Without memory for the upload,
-    /// `crowd` has the transition already: bring the GPU to its state by [`set_layers`](Self::set_layers).
+    /// The errors of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`]. Without memory for the
+    /// upload, `crowd` has the transition already: bring the GPU to its state by [`set_layers`](Self::set_layers).
     ///
     /// # Examples
     /// ```
@@ -448,7 +449,8 @@ impl GpuCrowd {
         Ok(())
     }
 
-    /// Sets the parameters to those of a crowd at the end of a step, and those of the previous frame to its beginning.
+    /// Sets the parameters to the values of a crowd at the end of a step, and the parameters of the previous frame to
+    /// its beginning.
     ///
     /// # Errors
     /// [`Error::Device`] if there is no memory for the upload.

@@ -11,7 +11,7 @@ use crate::pack::record::{DriveBatch, DriveRecord};
 /// The parameters of a batch whose layers or goals follow some, or which has room for them.
 #[derive(Debug)]
 pub(super) struct BatchParameters {
-    /// Those of all instances, now and at the previous frame; `None` if the instances have none.
+    /// The parameters of all instances, now and at the previous frame; `None` if the instances have none.
     buffers: Option<[wgpu::Buffer; 2]>,
     /// The number per instance.
     pub count: usize,
@@ -39,7 +39,7 @@ impl BatchParameters {
         self.buffers.as_ref().map(|[_, before]| before)
     }
 
-    /// Records that the parameters become those of the previous frame.
+    /// Records that the parameters become the parameters of the previous frame.
     pub fn keep(&self, encoder: &mut wgpu::CommandEncoder) {
         if let Some([now, before]) = &self.buffers {
             encoder.copy_buffer_to_buffer(now, 0, before, 0, now.size());

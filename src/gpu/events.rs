@@ -83,7 +83,7 @@ impl GpuEvents {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async(library: &GpuLibrary, crowd: &GpuCrowd, capacity: usize) -> Result<Self, Error> {
         let gpu = library.gpu();
         let device = gpu.device;
@@ -166,7 +166,7 @@ impl GpuEvents {
     /// As `read`, for a browser.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// The errors of `read`.
     pub async fn read_async(&self) -> Result<EventList, Error> {
         // The count first, so that a list with much room costs no more than its contents.
         let count: EventCount = bytemuck::pod_read_unaligned(&self.read_bytes(COUNT_BYTES).await?);

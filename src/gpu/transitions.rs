@@ -71,7 +71,7 @@ impl TransitionRoom {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The place for a transition of an instance: its own one, a free one, or that of a transition which is over.
+    /// The place for a transition of an instance: its own one, a free one, or the place of a transition which is over.
     fn find(places: &[Option<Occupant>], slot: usize, now: Ticks) -> Option<usize> {
         let own = |place: &Option<Occupant>| place.is_some_and(|occupant| occupant.slot == slot);
         let over = |place: &Option<Occupant>| place.is_some_and(|occupant| occupant.is_over(now));

@@ -56,7 +56,7 @@ impl Default for LoadOptions<'_> {
 /// animations need.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read, and those of [`from_slice`]. The library is then unchanged.
+/// [`Error::Io`] if the file cannot be read, and the errors of [`from_slice`]. The library is then unchanged.
 ///
 /// # Examples
 /// ```
@@ -83,11 +83,11 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Erro
 }
 
 impl Library {
-    /// A new library with the contents of a file, as [`import::load`](load) reads it. To see the warnings, or which clips
-    /// a file has among others, call that function.
+    /// A new library with the contents of a file, as [`import::load`](load) reads it. To see the warnings, or which
+    /// clips a file has among others, call that function.
     ///
     /// # Errors
-    /// Those of [`import::load`](load).
+    /// The errors of [`import::load`](load).
     pub fn open(file: impl AsRef<Path>) -> Result<Self, Error> {
         let mut library = Self::new();
         load(&mut library, file)?;
@@ -107,11 +107,11 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], options: &Lo
     of_format(library, recognize(name, bytes)?, name, bytes, options)
 }
 
-/// Reads the bytes of a file of a format that [`recognize()`](super::recognize()) has told, as [`from_slice`] does, which
-/// reads all of a JSON file to tell it.
+/// Reads the bytes of a file of a format that [`recognize()`](super::recognize()) has told, as [`from_slice`] does,
+/// which reads all of a JSON file to tell it.
 ///
 /// # Errors
-/// Those of [`from_slice`], and [`Error::Import`] for a file of another format.
+/// The errors of [`from_slice`], and [`Error::Import`] for a file of another format.
 pub fn of_format(
     library: &mut Library,
     format: FileFormat,

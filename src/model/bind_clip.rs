@@ -428,7 +428,7 @@ pub enum PropertyTracks {
     /// Tracks of nodes that the skeleton has, unless they move a joint.
     #[default]
     Bound,
-    /// All tracks, including those that move a joint and those without a node. Each curve's value is then in the
+    /// All tracks, including tracks that move a joint and tracks without a node. Each curve's value is then in the
     /// results.
     All,
 }

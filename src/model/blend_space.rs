@@ -11,7 +11,7 @@ use crate::model::no_such;
 ///
 /// An instance has one layer per clip, with [`WeightDriver::Point`](crate::parameters::WeightDriver::Point) for its
 /// point; it has at most eight. For one parameter, give each layer [`Knots`](crate::parameters::Knots) that are 1 at
-/// its value and 0 at those of its neighbours.
+/// its value and 0 at the values of its neighbours.
 ///
 /// The shares are the barycentric coordinates in the triangle that contains the position. Where triangles overlap, the
 /// first one counts. A position outside of all triangles is first moved to the nearest point of their union.

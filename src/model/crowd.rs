@@ -279,7 +279,8 @@ impl Crowd {
         self.transition(instance).into_iter().flat_map(Transition::chain)
     }
 
-    /// The layers of an instance, followed by those that go out in its transition and in those that it interrupts.
+    /// The layers of an instance, followed by layers that go out in its transition and in transitions that it
+    /// interrupts.
     ///
     /// # Panics
     /// If there is no such instance.
@@ -317,8 +318,8 @@ impl Crowd {
         Cow::Owned(Self { instances: self.instances.iter().map(|instance| instance.at(now)).collect() })
     }
 
-    /// The layers that an instance has at a tick: those that go out before the start of a transition, otherwise its
-    /// own.
+    /// The layers that an instance has at a tick: the layers that go out before the start of a transition, otherwise
+    /// its own.
     ///
     /// # Panics
     /// If there is no such instance.
@@ -336,7 +337,7 @@ impl Crowd {
         (0..self.len()).try_for_each(|instance| self.check_instance(library, instance, self.transition(instance)))
     }
 
-    /// Checks the layers of an instance, and those that go out in a transition.
+    /// Checks the layers of an instance, and layers that go out in a transition.
     pub(crate) fn check_instance(
         &self,
         library: &Library,

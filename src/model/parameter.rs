@@ -86,7 +86,7 @@ impl Parameter {
     }
 }
 
-/// The values of the parameters of an instance at a moment. Those that it does not have are 0.
+/// The values of the parameters of an instance at a moment. Parameters that it does not have are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ParameterValues(pub [f32; MAX_PARAMETERS]);
 

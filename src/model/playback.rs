@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Neg, Sub};
 
-/// The behaviour at the ends of a clip. The modes are those of Cocos Creator. Any clip can play in any mode.
+/// The behaviour at the ends of a clip. The modes come from Cocos Creator. Any clip can play in any mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WrapMode {
     /// The mode of the clip. It counts as [`Normal`](Self::Normal) if the clip has this mode too.
@@ -192,9 +192,9 @@ impl Playback {
     /// one pass of the leader's clip takes the mean of the lengths of all clips, by their weights. This is the play of
     /// the leader; the others follow it ([`LayerTime::Synced`](crate::LayerTime)).
     ///
-    /// `duration` is that of the leader's clip in seconds; `clips` has a weight of 0 or more and a length in seconds
-    /// per clip, the leader's among them. The length of a clip that should play faster than it was authored is its
-    /// duration over that rate. A negative rate stays negative.
+    /// `duration` is the duration of the leader's clip in seconds; `clips` has a weight of 0 or more and a length in
+    /// seconds per clip, the leader's among them. The length of a clip that should play faster than it was authored is
+    /// its duration over that rate. A negative rate stays negative.
     ///
     /// `None` if no weight or no length is above 0, or if [`with_rate_from`](Self::with_rate_from) has no start for the
     /// rate.

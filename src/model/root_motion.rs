@@ -95,8 +95,8 @@ pub enum RootRotation {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Motion {
-    /// The translation along the axes at the start of the movement, in the units of its space (metres in that of the
-    /// instance).
+    /// The translation along the axes at the start of the movement, in the units of its space (metres in the space of
+    /// the instance).
     pub translation: DVec3,
     /// The rotation, of unit length.
     pub rotation: DQuat,

@@ -76,7 +76,7 @@ impl PackedCrowd {
     /// Packs a crowd with room. The instances of a batch are in the order of the crowd.
     ///
     /// # Errors
-    /// Those of [`by_keys`](Self::by_keys).
+    /// The errors of [`by_keys`](Self::by_keys).
     #[cfg(feature = "gpu")]
     pub fn with_room(packed: &PackedLibrary, crowd: &Crowd, room: Room) -> Result<Self, Error> {
         Self::in_order(packed, crowd, room, |_| ())
@@ -193,8 +193,8 @@ impl PackedCrowd {
         self.goals[batch.first_goal + slot * count..][..count].copy_from_slice(&records);
     }
 
-    /// Replaces or ends the transition of an instance, by its batch and its slot in it. Displacements take the places of
-    /// those that have ended, so that there are never more than instances.
+    /// Replaces or ends the transition of an instance, by its batch and its slot in it. Displacements take the places
+    /// of transitions that have ended, so that there are never more than instances.
     pub fn set_displacement(&mut self, (batch, slot): (usize, usize), displacement: Option<PackedDisplacement>) {
         let batch = &mut self.batches[batch];
         if let Some(index) = batch.displaced.get_mut(slot).filter(|index| **index != NONE) {

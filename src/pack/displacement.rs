@@ -17,7 +17,7 @@ const SHORTEST: f64 = 1e-30;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PackedDisplacement {
     pub record: DisplacementRecord,
-    /// The numbers of the joints, then those of the morph weights and properties.
+    /// The numbers of the joints, then of the morph weights and properties.
     pub numbers: Vec<f32>,
 }
 

@@ -22,7 +22,7 @@ impl PackedLibrary {
     /// # Errors
     /// [`Error::Usage`] if the libraries differ in what crowds rely on: the numbers and sizes of skeletons, skins,
     /// clips, masks, chains, knots, blend spaces and sync markers, the interpolators, or the skeletons, durations and
-    /// wrap modes of clips. All else, such as rest poses, weights of masks and events, may differ, and is that of the
+    /// wrap modes of clips. All else, such as rest poses, weights of masks and events, may differ, and comes from the
     /// library in use.
     ///
     /// # Examples
@@ -310,8 +310,8 @@ mod tests {
         assert!(replace(&few, &packed(&shaped)).unwrap_err().contains("other clips"));
         let mut roomy = few.clone();
         roomy.make_room_for(&many).unwrap();
-        assert_eq!(roomy.size(), few.size(), "the room is that of engines");
-        // The room stays, from library to library, and is not that of the library that is taken.
+        assert_eq!(roomy.size(), few.size(), "the room is the room of engines");
+        // The room stays, from library to library, and is not the room of the library that is taken.
         let large = replace(&roomy, &many).unwrap();
         assert!(replace(&replace(&large, &few).unwrap(), &many).is_ok());
         let small = replace(&few, &roomy).unwrap();

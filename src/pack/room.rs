@@ -41,8 +41,8 @@ pub struct CrowdOptions {
     pub mixing: Mixing,
     /// Room for layers whose time or weight follows from parameters or from another layer
     /// ([`LayerTime::Phase`], [`LayerTime::Synced`], [`Layer::driver`](crate::Layer::driver)), in each instance.
-    /// Without it, only instances that begin with such layers have it, and those of their batch. It takes 100 bytes per
-    /// layer.
+    /// Without it, only instances that begin with such layers have it, and the instances of their batch. It takes 100
+    /// bytes per layer.
     pub drivers: bool,
     /// Room for goals per instance, up to [`Crowd::MAX_GOALS`]; a greater number counts as that many. 0, the default,
     /// is the largest number of goals that an instance of the same batch begins with. Each takes 44 bytes per instance,

@@ -153,7 +153,7 @@ impl UnrolledTimeline<'_> {
             }
             Extrapolation::Loop => {
                 let seam = keys.len();
-                // Until the loop starts, the value is that of the last key.
+                // Until the loop starts, the last key gives the value.
                 set_interval(keys, (last - 1) as u32, 1.0, 0.0);
                 for copy in 1..=copies as usize {
                     keys.extend(self.copy(copy as f64));

@@ -107,7 +107,7 @@ impl Stance {
     /// the part.
     ///
     /// # Errors
-    /// Those of [`of_clip`](Self::of_clip), and [`Error::Usage`] if the times are not finite or not in order.
+    /// The errors of [`of_clip`](Self::of_clip), and [`Error::Usage`] if the times are not finite or not in order.
     pub fn of_part(library: &Library, clip: ClipId, ground: GroundLevel, part: Range<f64>) -> Result<Self, Error> {
         if !(is_usable(part.start) && is_usable(part.end) && part.start <= part.end) {
             let Range { start, end } = part;

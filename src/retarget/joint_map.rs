@@ -172,7 +172,7 @@ impl JointMap {
     ///
     /// Two joints of equal names are no pair if they are different bones of a human by the conventions of their
     /// skeletons, and each can get another partner by its role: `LeftShoulder`, for example, is an upper arm in the
-    /// names of Biovision, but a clavicle in those of Mixamo. If one of the two finds no other partner, there is a
+    /// names of Biovision, but a clavicle in files of Mixamo. If one of the two finds no other partner, there is a
     /// [`MapRemark::Roles`].
     ///
     /// Trunks with different numbers of joints are paired from below: the lowest joint with the lowest, and the

@@ -43,7 +43,7 @@ impl EngineArgs {
     /// The engine, and its adapter.
     ///
     /// # Errors
-    /// Those of [`AdapterArgs::with_engine`].
+    /// The errors of [`AdapterArgs::with_engine`].
     pub fn selection(&self) -> Result<EngineSelection<'_>, Error> {
         self.adapter.with_engine(self.engine)
     }
@@ -96,7 +96,7 @@ impl AdapterArgs {
     /// Opens the adapter that the option names, or the best one, to draw pictures with, and prints its name.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the package to install if there is none; those of [`open`](Self::open).
+    /// [`Error::Usage`] with the package to install if there is none; the errors of [`open`](Self::open).
     #[cfg(feature = "gpu")]
     pub fn open_to_draw(&self) -> Result<GpuContext, Error> {
         let gpu = self.open(AdapterKind::Any).map_err(explain_missing_adapter)?;

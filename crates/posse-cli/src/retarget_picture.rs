@@ -114,7 +114,7 @@ impl PictureArgs {
     /// Opens the adapter for a picture of clips. `None` without `--picture`.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the size is too small for the figures; those of [`AdapterArgs::open_to_draw`].
+    /// [`Error::Usage`] if the size is too small for the figures; the errors of [`AdapterArgs::open_to_draw`].
     pub fn open(&self, clips: usize) -> Result<Option<PictureFile>, Error> {
         let Some(file) = self.picture.clone() else { return Ok(None) };
         let drawn = clips.min(MAX_CLIPS);

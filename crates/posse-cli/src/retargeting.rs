@@ -163,7 +163,7 @@ impl Retargeter {
     /// give equal clips.
     ///
     /// # Errors
-    /// Those of `identify`.
+    /// The errors of `identify`.
     pub fn identity(&self, mut identify: impl FnMut(&ChoiceFile) -> Result<Value, Error>) -> Result<Value, Error> {
         let mut files = Vec::new();
         for file in self.files() {
@@ -400,8 +400,8 @@ impl PoseFile {
     /// there is no such file.
     ///
     /// # Errors
-    /// Those of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without `#CLIP`, or
-    /// for seconds of a rest pose.
+    /// The errors of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without
+    /// `#CLIP`, or for seconds of a rest pose.
     fn read(option: &str, text: &str, bvh: BvhArgs, report: &mut ReportLine) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
         let file = Path::new(path);

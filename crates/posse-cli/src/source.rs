@@ -418,7 +418,7 @@ impl Rig {
     /// Where the joints of bodies of SMPL rest in it.
     ///
     /// # Errors
-    /// Those of [`Proportions::from_slice`], for an npz file that is not a model file.
+    /// The errors of [`Proportions::from_slice`], for an npz file that is not a model file.
     pub fn proportions(&self) -> Result<Proportions, Error> {
         match &self.bytes {
             Some(bytes) if recognize(&self.path, bytes)? == FileFormat::Smpl => {

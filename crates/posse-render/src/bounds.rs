@@ -143,7 +143,7 @@ impl Figure {
 /// figures.
 ///
 /// # Errors
-/// Those of the reference.
+/// The errors of the reference.
 pub fn crowd_bounds(
     library: &Library,
     figures: &[Figure],

@@ -48,7 +48,7 @@ impl Scene {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async<'a>(
         renderer: &Renderer,
         library: &Library,

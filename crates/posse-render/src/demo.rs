@@ -13,7 +13,7 @@ use crate::{Figure, Material, Mesh, Mover, Part, Vertex, VertexColours};
 /// approximate length of a triangle's side in metres, as in [`body`](fn@body).
 ///
 /// # Errors
-/// Those of [`body`](fn@body).
+/// The errors of [`body`](fn@body).
 pub fn figure(library: &Library, skeleton: SkeletonId, side: f64) -> Result<Figure, Error> {
     let body = body(library.skeleton(skeleton), side)?;
     let vertices = body.vertices.iter().map(vertex).collect();

@@ -92,7 +92,7 @@ impl Renderer {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async(device: &wgpu::Device, queue: &wgpu::Queue, target: Target) -> Result<Self, Error> {
         let gpu = DeviceAndQueue { device, queue };
         let shadows = ShadowQuality::of(target);

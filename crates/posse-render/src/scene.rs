@@ -139,7 +139,7 @@ impl<'a> UploadedPoses<'a> {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async<'g>(
         gpu: impl Into<DeviceAndQueue<'g>>,
         like: PoseBuffers<'a>,

@@ -95,7 +95,7 @@ impl<'a> ClipFile<'a> {
     /// Writes the file.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write(&mut self, out: &mut impl io::Write) -> io::Result<()> {
         let grid = self.clip.grid;
         let mut text = self.writer.head(grid.len(), grid.fps());

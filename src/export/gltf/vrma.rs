@@ -229,8 +229,8 @@ impl<'a> VrmAnimation<'a> {
     /// A document of a clip of a human at a frame rate, with notes on what it does not hold.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::Usage`] if there is no such clip, or the bones and expressions have
-    /// more than 8 keys per key of the clip and 2^22 more; [`Error::Limit`] for too many frames.
+    /// The errors of [`new`](Self::new), and [`Error::Usage`] if there is no such clip, or the bones and expressions
+    /// have more than 8 keys per key of the clip and 2^22 more; [`Error::Limit`] for too many frames.
     ///
     /// # Examples
     /// ```

@@ -136,7 +136,7 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Erro
 /// Reads the bytes of a `.bvh` file into a library, with default options.
 ///
 /// # Errors
-/// Those of [`from_slice_with`].
+/// The errors of [`from_slice_with`].
 pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, Error> {
     from_slice_with(library, name, bytes, &LoadOptions::default())
 }

@@ -84,7 +84,7 @@ impl Reader<BufReader<File>> {
     /// The same as [`open`](Self::open), with options.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), and [`Error::Usage`] if the frames per second are not above 0.
+    /// The errors of [`open`](Self::open), and [`Error::Usage`] if the frames per second are not above 0.
     pub fn open_with(file: impl AsRef<Path>, options: &LoadOptions) -> Result<Self, Error> {
         let file = file.as_ref();
         let input = File::open(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
@@ -105,7 +105,7 @@ impl<R: BufRead> Reader<R> {
     /// The same as [`new`](Self::new), with options.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::Usage`] if the frames per second are not above 0.
+    /// The errors of [`new`](Self::new), and [`Error::Usage`] if the frames per second are not above 0.
     pub fn with_options(name: &Path, input: R, options: &LoadOptions) -> Result<Self, Error> {
         options.check()?;
         let mut words = Words::new(Lines::new(PathBuf::from(name), input));

@@ -170,7 +170,7 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<CrowdFile, 
 /// `file`, joined with the path in the crowd file.
 ///
 /// # Errors
-/// Those of [`load`], except [`Error::Io`].
+/// The errors of [`load`], except [`Error::Io`].
 pub(crate) fn from_slice_with(
     library: &mut Library,
     file: &Path,

@@ -108,7 +108,7 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<As
 /// The names of the clips of an `.fbx` file, in the order of [`Asset::clips`].
 ///
 /// # Errors
-/// Those of [`from_slice`] for a file that cannot be parsed.
+/// The errors of [`from_slice`] for a file that cannot be parsed.
 #[cfg(feature = "fbx")]
 pub fn clip_names(name: &Path, bytes: &[u8]) -> Result<Vec<Option<String>>, Error> {
     scene::clip_names(bytes).map_err(|error| error.in_file(name))

@@ -83,7 +83,7 @@ impl LoadOptions<'_> {
 /// Reads a `.npz` file into a library: a motion, or a model file.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read, and those of [`from_slice`].
+/// [`Error::Io`] if the file cannot be read, and the errors of [`from_slice`].
 pub fn load(library: &mut Library, file: impl AsRef<Path>, options: &LoadOptions) -> Result<Asset, Error> {
     let file = file.as_ref();
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;

@@ -63,7 +63,7 @@ use crate::{Alpha, Figure, Image, Material, Mesh, MorphTarget, Mover, Part, Text
 /// Reads the figure of an asset from the file that the asset was loaded from, and from external buffers and images.
 ///
 /// # Errors
-/// Those of [`from_slice`], and [`Error::Io`] if the file cannot be read.
+/// The errors of [`from_slice`], and [`Error::Io`] if the file cannot be read.
 pub fn load(asset: &Asset) -> Result<(Figure, Vec<Warning>), Error> {
     let file = &asset.file;
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
@@ -84,7 +84,7 @@ pub fn from_slice(asset: &Asset, bytes: &[u8], folder: Option<&Path>) -> Result<
 /// [`import::gltf::from_slice_with`](posse::import::gltf::from_slice_with). A file that is missing is a warning.
 ///
 /// # Errors
-/// Those of [`from_slice`].
+/// The errors of [`from_slice`].
 pub fn from_slice_with<'b>(
     asset: &Asset,
     bytes: &[u8],
